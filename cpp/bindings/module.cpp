@@ -1,0 +1,11 @@
+// The compiled module: a table of contents.
+#include <nanobind/nanobind.h>
+
+namespace kernelfields::bindings {
+void add_chain(nanobind::module_&);
+}
+
+NB_MODULE(_core, m) {
+    m.doc() = "Inference for ragged batches of structures. Private: use kernelfields.structures.";
+    kernelfields::bindings::add_chain(m);
+}

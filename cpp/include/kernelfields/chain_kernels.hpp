@@ -1,0 +1,105 @@
+// What the chain driver (chain.hpp) asks of the code compiled per instruction set (isa/).
+//
+// Plain structs and function pointers only: both sides see the same types, no code crosses.
+#pragma once
+
+#include "arena.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace kernelfields {
+
+// A ragged batch of chains over the labels 0..L-1.
+//   score(y) = sum_t node[t, y_t] + sum_t edge[t, y_t, y_{t+1}]
+// Sequence s owns the positions first[s] <= t < first[s+1] of `node` and, unless the edge scores
+// are shared, the edges from edge_first[s] on. -inf forbids a label or a pair.
+template <class S> struct ChainBatch {
+    std::size_t sequences, positions, labels;
+    const std::int64_t* first;       // sequences + 1
+    const std::int64_t* edge_first;  // sequences + 1
+    const S* node;                   // positions x labels
+    const S* edge;                   // labels x labels, or edges x labels x labels
+    bool shared;
+
+    KF_ALWAYS_INLINE std::size_t length(std::size_t s) const {
+        return static_cast<std::size_t>(first[s + 1] - first[s]);
+    }
+    KF_ALWAYS_INLINE std::size_t edges() const { return static_cast<std::size_t>(edge_first[sequences]); }
+};
+
+// exp(edge - largest) and its transpose, rows padded with zeros to the vector width.
+template <class C> struct SharedEdges {
+    C *forward, *backward;
+    double largest, range;
+};
+
+// The same times an edge direction, elementwise, for derivatives along it.
+struct TiltedEdges {
+    SharedEdges<double> plain;
+    double *forward, *backward;
+};
+
+// Sequences advanced together. More hide the latency of the recursion, until registers run out.
+constexpr std::size_t kRows = 4;
+
+// The sequences of one group, longest first, so that those still running form a prefix.
+struct Group {
+    const std::size_t* sequence;
+    std::size_t count;
+};
+
+template <class S> struct MarginalsOut {
+    const double* weight;   // per sequence, or null
+    double* log_partition;  // sequences
+    S* node;                // positions x labels, or null: log-partitions only
+    S* edge;                // edges x labels x labels, or null when edges are shared
+};
+
+// A direction in score space, and the derivative of all marginals along it.
+template <class S> struct CovarianceOut {
+    const S* node_direction;
+    const S* edge_direction;
+    const double* weight;
+    double* log_partition;  // its derivative along the direction
+    S* node;
+    S* edge;
+};
+
+enum class Outcome : std::uint8_t { pending, done, not_finite };
+
+// Tried in this order: scaled in the type of the scores (single precision only), scaled in double,
+// logarithms in double, which hold anything.
+constexpr std::size_t kRecursions = 3;
+
+// A recursion works on one group, adds the edge marginals of its sequences to edge_sum (labels x
+// labels, shared edges only) and marks them done; those whose range of scores it cannot hold stay
+// pending, for the next recursion.
+template <class S>
+using MarginalsRecursion = void (*)(const ChainBatch<S>&, const void* shared_edges, Group, const MarginalsOut<S>&,
+                                    double* edge_sum, Arena, Outcome*);
+template <class S>
+using CovarianceRecursion = void (*)(const ChainBatch<S>&, const void* shared_edges, Group, const CovarianceOut<S>&,
+                                     double* edge_sum, Arena, Outcome*);
+
+template <class S> struct ChainKernels {
+    std::size_t narrow_width, double_width;  // numbers per vector: in S, and in double
+
+    void (*prepare_edges_narrow)(const S*, std::size_t labels, SharedEdges<S>&);
+    void (*prepare_edges_double)(const S*, std::size_t labels, SharedEdges<double>&);
+    void (*tilt_edges)(const S* direction, std::size_t labels, TiltedEdges&);
+    void (*prepare_max_edges)(const S*, std::size_t labels, S* out);
+
+    MarginalsRecursion<S> marginals_shared[kRecursions];
+    MarginalsRecursion<S> marginals_per_edge[kRecursions];
+    CovarianceRecursion<S> covariance[2];  // scaled in double (shared edges only), logarithms
+
+    void (*argmax_shared)(const ChainBatch<S>&, const S* edges, Group, std::int32_t* labels, Arena, Outcome*);
+    void (*argmax_per_edge)(const ChainBatch<S>&, const S* edges, Group, std::int32_t* labels, Arena, Outcome*);
+
+    // Logarithms of the forward messages (length x padded labels); returns the log-partition.
+    double (*log_messages)(const ChainBatch<S>&, std::size_t sequence, Arena, double* messages);
+    double (*entropy)(const ChainBatch<S>&, std::size_t sequence, Arena);
+};
+
+}  // namespace kernelfields

@@ -1,0 +1,87 @@
+// How a ragged batch is cut for the recursions: groups of sequences that advance together, and
+// blocks of groups that are summed apart. Both depend on the batch alone, never on the number of
+// threads, and so do all results.
+#pragma once
+
+#include "chain_kernels.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <new>
+#include <numeric>
+#include <vector>
+
+namespace kernelfields {
+
+struct Plan {
+    std::vector<std::size_t> order;  // sequences, longest first
+    std::size_t group_size;
+    std::vector<std::size_t> block;  // first group of each block, and the number of groups
+    std::size_t positions;
+
+    std::size_t blocks() const { return block.size() - 1; }
+    Group group(std::size_t g) const {
+        const std::size_t from = g * group_size;
+        return {order.data() + from, std::min(group_size, order.size() - from)};
+    }
+};
+
+// Sequences for which keep(s) holds. Empty ones need no recursion and are left out.
+template <class S, class Keep> Plan make_plan(const ChainBatch<S>& batch, Keep keep) {
+    Plan plan;
+    for (std::size_t s = 0; s < batch.sequences; ++s)
+        if (batch.length(s) > 0 && keep(s)) plan.order.push_back(s);
+    std::stable_sort(plan.order.begin(), plan.order.end(),
+                     [&](std::size_t a, std::size_t b) { return batch.length(a) > batch.length(b); });
+    plan.group_size = batch.shared ? kRows : 1;
+    const std::size_t groups = (plan.order.size() + plan.group_size - 1) / plan.group_size;
+    plan.positions = 0;
+    for (std::size_t s : plan.order) plan.positions += batch.length(s);
+
+    // Each block has a sum of its own over label pairs: fewer of them when that is large.
+    const std::size_t square = batch.labels * batch.labels;
+    const std::size_t most = std::clamp<std::size_t>((std::size_t{1} << 22) / square, 4, 32);
+    const std::size_t share = plan.positions / most + 1;
+    std::size_t filled = 0;
+    for (std::size_t g = 0; g < groups; ++g) {
+        if (plan.block.empty() || filled >= share) {
+            plan.block.push_back(g);
+            filled = 0;
+        }
+        const Group group = plan.group(g);
+        for (std::size_t k = 0; k < group.count; ++k) filled += batch.length(group.sequence[k]);
+    }
+    plan.block.push_back(groups);
+    return plan;
+}
+
+// Aligned memory for one thread, large enough for any group of the plan.
+class Workspace {
+public:
+    template <class S> Workspace(const ChainBatch<S>& batch, const Plan& plan, std::size_t block) {
+        const std::size_t stride = padded(batch.labels, kAlignment / sizeof(float)) * sizeof(double);
+        std::size_t longest = 0;
+        for (std::size_t g = plan.block[block]; g < plan.block[block + 1]; ++g) {
+            const Group group = plan.group(g);
+            std::size_t rows = 0;
+            for (std::size_t k = 0; k < group.count; ++k) rows += batch.length(group.sequence[k]);
+            longest = std::max(longest, rows);
+        }
+        // Three messages per position, a few label-by-label matrices, a few rows for each sequence.
+        const std::size_t bytes =
+            (3 * longest + 5 * batch.labels + 16 * kRows) * stride + longest * sizeof(double) + 64 * kAlignment;
+        memory_.reset(static_cast<std::byte*>(::operator new(bytes, std::align_val_t{kAlignment})));
+        arena_ = {memory_.get(), memory_.get() + bytes};
+    }
+    Arena arena() const { return arena_; }
+
+private:
+    struct Free {
+        void operator()(std::byte* p) const { ::operator delete(p, std::align_val_t{kAlignment}); }
+    };
+    std::unique_ptr<std::byte, Free> memory_;
+    Arena arena_;
+};
+
+}  // namespace kernelfields

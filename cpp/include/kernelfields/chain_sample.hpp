@@ -1,0 +1,74 @@
+// Exact samples from a chain: forward messages, then labels drawn from the last to the first.
+#pragma once
+
+#include "chain.hpp"
+
+namespace kernelfields {
+
+// A uniform number in [0, 1) for a place, by mixing (splitmix64): the same on any number of threads.
+inline double uniform_at(std::uint64_t seed, std::uint64_t draw, std::uint64_t position) {
+    std::uint64_t z = seed + 0x9e3779b97f4a7c15ULL * (draw + 1);
+    for (const std::uint64_t salt : {std::uint64_t{0}, position + 1}) {
+        z += 0x9e3779b97f4a7c15ULL * salt;
+        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
+        z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
+        z ^= z >> 31;
+    }
+    return static_cast<double>(z >> 11) * 0x1.0p-53;
+}
+
+// Draws from p(i) ~ exp(log_mass(i)).
+template <class LogMass>
+std::int32_t draw_label(std::size_t L, double uniform, std::vector<double>& cumulative, LogMass log_mass) {
+    double top = -std::numeric_limits<double>::infinity(), total = 0;
+    for (std::size_t i = 0; i < L; ++i) top = std::max(top, log_mass(i));
+    for (std::size_t i = 0; i < L; ++i) cumulative[i] = total += std::exp(log_mass(i) - top);
+    const auto place = std::upper_bound(cumulative.begin(), cumulative.end(), uniform * total);
+    return static_cast<std::int32_t>(std::min<std::ptrdiff_t>(place - cumulative.begin(), std::ptrdiff_t(L) - 1));
+}
+
+template <class S>
+void sample_sequence(const ChainBatch<S>& batch, std::size_t s, const double* messages, std::size_t stride,
+                     std::uint64_t seed, std::uint64_t draw, std::int32_t* labels) {
+    const std::size_t L = batch.labels, first = static_cast<std::size_t>(batch.first[s]);
+    const S* edge = batch.edge + (batch.shared ? 0 : static_cast<std::size_t>(batch.edge_first[s]) * L * L);
+    std::vector<double> cumulative(L);
+    std::size_t next = 0;
+    for (std::size_t t = batch.length(s); t-- > 0;) {
+        const bool last = t + 1 == batch.length(s);
+        const S* pairs = edge + (batch.shared ? 0 : t * L * L);
+        const auto log_mass = [&](std::size_t i) {
+            return messages[t * stride + i] + (last ? 0.0 : static_cast<double>(pairs[i * L + next]));
+        };
+        labels[t] = draw_label(L, uniform_at(seed, draw, first + t), cumulative, log_mass);
+        next = static_cast<std::size_t>(labels[t]);
+    }
+}
+
+// `count` labellings of the whole batch (count x positions); log_partition tells which can be had.
+template <class S>
+void chain_sample(const ChainBatch<S>& batch, std::size_t count, std::uint64_t seed, std::int32_t* labels,
+                  double* log_partition) {
+    const ChainKernels<S>& kernels = chain_kernels<S>();
+    const std::vector<Outcome> outcome = starting_outcomes(batch);
+    const std::size_t stride = padded(batch.labels, kernels.double_width);
+    for (std::size_t s = 0; s < batch.sequences; ++s) log_partition[s] = batch.length(s) ? kNaN : 0;
+    const Plan plan = make_plan(batch, [&](std::size_t s) { return outcome[s] == Outcome::pending; });
+    const double work = static_cast<double>(plan.positions * batch.labels * (3 * batch.labels + 10 * count));
+    for_each_block(plan.blocks(), threads_for(work), [&](std::size_t b) {
+        const Workspace workspace(batch, plan, b);
+        for (std::size_t g = plan.block[b]; g < plan.block[b + 1]; ++g)
+            for (std::size_t k = 0; k < plan.group(g).count; ++k) {
+                const std::size_t s = plan.group(g).sequence[k];
+                Arena arena = workspace.arena();
+                double* messages = take<double>(arena, batch.length(s) * stride);
+                log_partition[s] = kernels.log_messages(batch, s, arena, messages);
+                if (!std::isfinite(log_partition[s])) continue;
+                for (std::size_t n = 0; n < count; ++n)
+                    sample_sequence(batch, s, messages, stride, seed, n,
+                                    labels + n * batch.positions + static_cast<std::size_t>(batch.first[s]));
+            }
+    });
+}
+
+}  // namespace kernelfields

@@ -1,0 +1,20 @@
+// The instruction set in use: the best this processor has, or the one KERNELFIELDS_ISA names.
+#pragma once
+
+#include "chain_kernels.hpp"
+
+#include <string>
+#include <vector>
+
+namespace kernelfields {
+
+enum class Isa { baseline, avx2, avx512 };
+
+Isa current_isa();
+std::string isa_name(Isa);
+// Names of what this build has and this processor can run, best last.
+std::vector<std::string> supported_isas();
+
+template <class S> const ChainKernels<S>& chain_kernels();
+
+}  // namespace kernelfields

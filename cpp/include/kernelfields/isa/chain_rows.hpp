@@ -1,0 +1,149 @@
+// The sequences of a group, made ready for the scaled recursions.
+#pragma once
+
+#include "../chain_kernels.hpp"
+#include "products.hpp"
+
+namespace kernelfields {
+namespace {
+
+// Scaled recursions work with exp(score - largest score) and messages that sum to one. Neighbouring
+// messages differ by at most exp(range of node + range of edge), so nothing that counts underflows
+// while that range is below kRange. With -inf entries messages may drift apart step by step; the
+// forward pass then sees one fall below exp(-kRange)/(2L) before anything is lost, and gives up.
+template <class C> constexpr double kRange = 0;
+template <> constexpr double kRange<double> = 340;
+template <> constexpr double kRange<float> = 38;
+
+template <class C> struct Row {
+    std::size_t sequence, length;
+    double largest;  // sum over positions of the largest node score
+    C* factor;       // exp(node - largest), length x stride
+    C* alpha;        // forward messages, each summing to one
+    bool lost;
+};
+
+template <class C> struct Rows {
+    Row<C> row[kRows];
+    std::size_t count = 0, labels, stride;
+
+    // Sequences are sorted longest first: those longer than t are the first ones.
+    KF_INLINE std::size_t longer_than(std::size_t t) const {
+        std::size_t n = count;
+        while (n > 0 && row[n - 1].length <= t) --n;
+        return n;
+    }
+    KF_INLINE void drop_lost() {
+        std::size_t kept = 0;
+        for (std::size_t r = 0; r < count; ++r)
+            if (!row[r].lost) row[kept++] = row[r];
+        count = kept;
+    }
+};
+
+// Numbers k, k+1, ... of a row of L scores, in the type of computation, -inf beyond the end.
+template <class S, class C> KF_INLINE Vec<C> load_scores(const S* p, std::size_t k, std::size_t L, const S* end) {
+    if constexpr (sizeof(S) == sizeof(C)) {
+        return load_first<C>(p + k, L - k, end, -kInfinity<C>);
+    } else {
+        Vec<C> v = broadcast(-kInfinity<C>);
+        for (std::size_t i = 0; i < kWidth<C> && k + i < L; ++i) v[i] = static_cast<C>(p[k + i]);
+        return v;
+    }
+}
+
+struct Scan {
+    double largest, range;  // range over the finite entries
+    bool finite;            // neither NaN nor +inf anywhere
+};
+
+// Largest score and range of `rows` rows of L scores.
+template <class S, class C> KF_INLINE Scan scan(const S* p, std::size_t rows, std::size_t L, const S* end) {
+    Vec<C> high = broadcast(-kInfinity<C>), low = broadcast(kInfinity<C>);
+    Bits<C> good = ~Bits<C>{};
+    for (std::size_t i = 0; i < rows; ++i)
+        for (std::size_t k = 0; k < L; k += kWidth<C>) {
+            const Vec<C> x = load_scores<S, C>(p + i * L, k, L, end);
+            high = maximum<C>(high, x);
+            low = minimum<C>(low, x == -kInfinity<C> ? broadcast(kInfinity<C>) : x);
+            good &= x <= std::numeric_limits<C>::max();
+        }
+    const double largest_score = static_cast<double>(largest<C>(high));
+    const double smallest_score = -static_cast<double>(largest<C>(-low));
+    return {largest_score, largest_score - smallest_score, !any<C>(~good)};
+}
+
+// factor[k] = exp(score[k] - largest), zeros in the padding.
+template <class S, class C>
+KF_INLINE void exponentiate(const S* p, std::size_t L, const S* end, double largest, C* factor) {
+    for (std::size_t k = 0; k < L; k += kWidth<C>)
+        store(factor + k, exp<C>(load_scores<S, C>(p, k, L, end) - static_cast<C>(largest)));
+}
+
+template <class S, class C> void prepare_edges(const S* edge, std::size_t L, SharedEdges<C>& out) {
+    const std::size_t stride = padded(L, kWidth<C>);
+    const Scan range = scan<S, C>(edge, L, L, edge + L * L);
+    out.largest = range.largest;
+    out.range = range.finite ? range.range : std::numeric_limits<double>::quiet_NaN();
+    for (std::size_t i = 0; i < L; ++i)
+        exponentiate<S, C>(edge + i * L, L, edge + L * L, range.largest, out.forward + i * stride);
+    for (std::size_t i = 0; i < L; ++i)
+        for (std::size_t j = 0; j < stride; ++j)
+            out.backward[i * stride + j] = j < L ? out.forward[j * stride + i] : C(0);
+}
+
+// Fills in the factors of one sequence; false if its scores range too widely, or are not finite.
+template <class S, class C>
+KF_INLINE bool prepare_row(const ChainBatch<S>& batch, double edge_range, Row<C>& row, std::size_t stride, Outcome& outcome) {
+    const std::size_t L = batch.labels;
+    const S* scores = batch.node + static_cast<std::size_t>(batch.first[row.sequence]) * L;
+    const S* end = batch.node + batch.positions * L;
+    bool narrow = true;
+    row.largest = 0;
+    for (std::size_t t = 0; t < row.length; ++t, scores += L) {
+        const Scan node = scan<S, C>(scores, 1, L, end);
+        if (!node.finite) {
+            outcome = Outcome::not_finite;
+            return false;
+        }
+        narrow = narrow && node.range + edge_range <= kRange<C>;
+        row.largest += node.largest;
+        if (narrow) exponentiate<S, C>(scores, L, end, node.largest, row.factor + t * stride);
+    }
+    return narrow;
+}
+
+// Rows of a group whose scores the scaled recursion in C can hold.
+template <class S, class C>
+KF_INLINE Rows<C> prepare_rows(const ChainBatch<S>& batch, double edge_range, Group group, Arena& arena,
+                               Outcome* outcome) {
+    Rows<C> rows;
+    rows.labels = batch.labels;
+    rows.stride = padded(batch.labels, kWidth<C>);
+    for (std::size_t g = 0; g < group.count; ++g) {
+        const std::size_t s = group.sequence[g];
+        const std::size_t size = batch.length(s) * rows.stride;
+        Row<C> row{s, batch.length(s), 0, take<C>(arena, size), take<C>(arena, size), false};
+        if (prepare_row(batch, edge_range, row, rows.stride, outcome[s])) rows.row[rows.count++] = row;
+    }
+    return rows;
+}
+
+// A product of many factors, kept in range by moving powers of two aside.
+struct LongProduct {
+    double mantissa = 1;
+    std::int64_t exponent = 0;
+
+    KF_INLINE void times(double factor) {
+        mantissa *= factor;
+        std::int64_t bits;
+        std::memcpy(&bits, &mantissa, sizeof bits);
+        exponent += ((bits >> 52) & 0x7ff) - 1023;
+        bits = (bits & ~(std::int64_t{0x7ff} << 52)) | (std::int64_t{1023} << 52);
+        std::memcpy(&mantissa, &bits, sizeof bits);
+    }
+    double log() const { return __builtin_log(mantissa) + static_cast<double>(exponent) * 0.69314718055994530942; }
+};
+
+}  // namespace
+}  // namespace kernelfields

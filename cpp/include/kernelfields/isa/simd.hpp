@@ -1,0 +1,150 @@
+// Vectors of one instruction set, as GNU vector types.
+//
+// Everything under isa/ is compiled once per instruction set. It lives in an unnamed namespace and
+// calls no non-inlined library template, so that the linker can never take code compiled for one
+// instruction set into another (tests/native/test_symbols.py looks at the objects).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+
+#if defined(__AVX512F__)
+#define KF_VECTOR_BYTES 64
+#elif defined(__AVX2__)
+#define KF_VECTOR_BYTES 32
+#else
+#define KF_VECTOR_BYTES 16
+#endif
+
+#define KF_INLINE inline __attribute__((always_inline))
+
+namespace kernelfields {
+namespace {
+
+template <class T> struct VectorOf;
+template <> struct VectorOf<float> {
+    typedef float type __attribute__((vector_size(KF_VECTOR_BYTES)));
+    typedef std::int32_t bits __attribute__((vector_size(KF_VECTOR_BYTES)));
+};
+template <> struct VectorOf<double> {
+    typedef double type __attribute__((vector_size(KF_VECTOR_BYTES)));
+    typedef std::int64_t bits __attribute__((vector_size(KF_VECTOR_BYTES)));
+};
+
+template <class T> using Vec = typename VectorOf<T>::type;
+template <class T> using Bits = typename VectorOf<T>::bits;
+template <class T> constexpr std::size_t kWidth = KF_VECTOR_BYTES / sizeof(T);
+template <class T> constexpr T kInfinity = std::numeric_limits<T>::infinity();
+
+template <class T> KF_INLINE Vec<T> broadcast(T x) {
+    return Vec<T>{} + x;
+}
+template <class T> KF_INLINE Vec<T> load(const T* p) {
+    Vec<T> v;
+    std::memcpy(&v, p, sizeof v);
+    return v;
+}
+template <class T> KF_INLINE void store(T* p, Vec<T> v) {
+    std::memcpy(p, &v, sizeof v);
+}
+template <class T> KF_INLINE Vec<T> maximum(Vec<T> a, Vec<T> b) {
+    return a > b ? a : b;
+}
+template <class T> KF_INLINE Vec<T> minimum(Vec<T> a, Vec<T> b) {
+    return a < b ? a : b;
+}
+
+// Width halves until one number is left: log2(width) steps, all in registers.
+template <class T, class Op> KF_INLINE T reduce(Vec<T> v, Op op) {
+    T lanes[kWidth<T>];
+    std::memcpy(lanes, &v, sizeof v);
+    for (std::size_t half = kWidth<T> / 2; half > 0; half /= 2)
+        for (std::size_t k = 0; k < half; ++k) lanes[k] = op(lanes[k], lanes[k + half]);
+    return lanes[0];
+}
+template <class T> KF_INLINE T sum(Vec<T> v) {
+    return reduce<T>(v, [](T a, T b) { return a + b; });
+}
+template <class T> KF_INLINE T largest(Vec<T> v) {
+    return reduce<T>(v, [](T a, T b) { return a > b ? a : b; });
+}
+template <class T> KF_INLINE bool any(Bits<T> mask) {
+    Bits<T> zero{};
+    return std::memcmp(&mask, &zero, sizeof mask) != 0;
+}
+
+// The first n numbers at p, the rest of the vector filled. `end` is where the array ends: up to
+// there, reading over the end of a row is harmless and faster than reading number by number.
+template <class T> KF_INLINE Vec<T> load_first(const T* p, std::size_t n, const T* end, T fill) {
+    if (p + kWidth<T> <= end) {
+        Bits<T> lane;
+        for (std::size_t k = 0; k < kWidth<T>; ++k) lane[k] = static_cast<int>(k);
+        return lane < (Bits<T>{} + static_cast<int>(n)) ? load(p) : broadcast(fill);
+    }
+    Vec<T> v = broadcast(fill);
+    for (std::size_t k = 0; k < n; ++k) v[k] = p[k];
+    return v;
+}
+template <class T> KF_INLINE void store_first(T* p, Vec<T> v, std::size_t n) {
+    if (n >= kWidth<T>) return store(p, v);
+    T lanes[kWidth<T>];
+    std::memcpy(lanes, &v, sizeof v);
+    const T* from = lanes;
+    for (std::size_t half = kWidth<T> / 2; half > 0; half /= 2)
+        if (n & half) {
+            std::memcpy(p, from, half * sizeof(T));
+            p += half;
+            from += half;
+        }
+}
+
+// exp(x) = 2^n exp(r), n the nearest integer to x log2(e), |r| <= log(2)/2, exp(r) by its Taylor
+// polynomial (relative error below 1e-16 / 1e-8). n is read from the low bits of
+// x log2(e) + 1.5 * 2^mantissa. Below `kLowest`, and at -inf, the result is an exact zero.
+template <class T> struct ExpConstants;
+template <> struct ExpConstants<double> {
+    static constexpr double shift = 6755399441055744.0, lowest = -708.0;
+    static constexpr double log2_high = 0.693147180369123816490, log2_low = 1.90821492927058770002e-10;
+    static constexpr int mantissa = 52, degree = 13;
+};
+template <> struct ExpConstants<float> {
+    static constexpr float shift = 12582912.0F, lowest = -87.0F;
+    static constexpr float log2_high = 0.693359375F, log2_low = -2.12194440e-4F;
+    static constexpr int mantissa = 23, degree = 7;
+};
+constexpr double kInverseFactorial[] = {1.0,
+                                        1.0,
+                                        1.0 / 2,
+                                        1.0 / 6,
+                                        1.0 / 24,
+                                        1.0 / 120,
+                                        1.0 / 720,
+                                        1.0 / 5040,
+                                        1.0 / 40320,
+                                        1.0 / 362880,
+                                        1.0 / 3628800,
+                                        1.0 / 39916800,
+                                        1.0 / 479001600,
+                                        1.0 / 6227020800};
+
+template <class T> KF_INLINE Vec<T> exp(Vec<T> x) {
+    using K = ExpConstants<T>;
+    const Vec<T> shifted = x * static_cast<T>(1.4426950408889634074) + K::shift;
+    const Vec<T> n = shifted - K::shift;
+    const Vec<T> r = (x - n * K::log2_high) - n * K::log2_low;
+    Vec<T> p = broadcast(static_cast<T>(kInverseFactorial[K::degree]));
+#pragma GCC unroll 16
+    for (int k = K::degree - 1; k >= 0; --k) p = p * r + static_cast<T>(kInverseFactorial[k]);
+    Bits<T> bits, scaled;
+    std::memcpy(&bits, &shifted, sizeof bits);
+    std::memcpy(&scaled, &p, sizeof scaled);
+    scaled += bits << K::mantissa;  // adds n to the exponent of p
+    Vec<T> result;
+    std::memcpy(&result, &scaled, sizeof result);
+    return x < K::lowest ? Vec<T>{} : result;
+}
+
+}  // namespace
+}  // namespace kernelfields

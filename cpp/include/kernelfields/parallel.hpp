@@ -1,0 +1,49 @@
+// Threads: how many, and a loop over blocks whose results do not depend on how many.
+#pragma once
+
+#include <cstddef>
+#include <exception>
+#include <mutex>
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+namespace kernelfields {
+
+// True in a child made by fork() after this library was loaded. libgomp's threads do not survive a
+// fork, and a parallel region in the child would wait for them for ever: there, one thread works.
+bool in_forked_child();
+
+// Below about a millisecond of work, waking threads costs more than they give.
+inline int threads_for(double nanoseconds) {
+#ifdef _OPENMP
+    if (nanoseconds < 1e6 || in_forked_child()) return 1;
+    return omp_get_max_threads();
+#else
+    (void)nanoseconds;
+    return 1;
+#endif
+}
+
+// body(block) for every block, in any order, on `threads` threads. The first exception is rethrown.
+template <class Body> void for_each_block(std::size_t blocks, int threads, Body body) {
+    std::exception_ptr failure;
+    std::mutex guard;
+    const auto count = static_cast<std::ptrdiff_t>(blocks);
+#ifdef _OPENMP
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads) if (threads > 1)
+#endif
+    for (std::ptrdiff_t block = 0; block < count; ++block) {
+        try {
+            body(static_cast<std::size_t>(block));
+        } catch (...) {
+            const std::lock_guard<std::mutex> lock(guard);
+            if (!failure) failure = std::current_exception();
+        }
+    }
+    (void)threads;
+    if (failure) std::rethrow_exception(failure);
+}
+
+}  // namespace kernelfields

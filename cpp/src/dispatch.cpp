@@ -1,0 +1,77 @@
+#include "kernelfields/dispatch.hpp"
+
+#include <cstdlib>
+#include <stdexcept>
+
+namespace kernelfields {
+
+extern const ChainKernels<double> chain_double_baseline;
+extern const ChainKernels<float> chain_float_baseline;
+#ifdef KF_X86
+extern const ChainKernels<double> chain_double_avx2, chain_double_avx512;
+extern const ChainKernels<float> chain_float_avx2, chain_float_avx512;
+#endif
+
+namespace {
+
+bool runs_here(Isa isa) {
+#ifdef KF_X86
+    if (isa == Isa::avx512)
+        return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+               __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw");
+    if (isa == Isa::avx2) return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+#endif
+    return isa == Isa::baseline;
+}
+
+Isa choose() {
+    const char* forced = std::getenv("KERNELFIELDS_ISA");
+    Isa best = Isa::baseline;
+    for (Isa isa : {Isa::baseline, Isa::avx2, Isa::avx512}) {
+        if (!runs_here(isa)) continue;
+        best = isa;
+        if (forced && isa_name(isa) == forced) return isa;
+    }
+    if (forced && *forced)
+        throw std::runtime_error(std::string("KERNELFIELDS_ISA=") + forced +
+                                 " names no instruction set that this build has and this processor runs.");
+    return best;
+}
+
+}  // namespace
+
+std::string isa_name(Isa isa) {
+    return isa == Isa::avx512 ? "avx512" : isa == Isa::avx2 ? "avx2" : "baseline";
+}
+
+std::vector<std::string> supported_isas() {
+    std::vector<std::string> names;
+    for (Isa isa : {Isa::baseline, Isa::avx2, Isa::avx512})
+        if (runs_here(isa)) names.push_back(isa_name(isa));
+    return names;
+}
+
+Isa current_isa() {
+    static const Isa isa = choose();
+    return isa;
+}
+
+#ifdef KF_X86
+#define KF_PICK(type)                                                \
+    switch (current_isa()) {                                         \
+        case Isa::avx512: return chain_##type##_avx512;              \
+        case Isa::avx2: return chain_##type##_avx2;                  \
+        default: return chain_##type##_baseline;                     \
+    }
+#else
+#define KF_PICK(type) return chain_##type##_baseline;
+#endif
+
+template <> const ChainKernels<double>& chain_kernels<double>() {
+    KF_PICK(double)
+}
+template <> const ChainKernels<float>& chain_kernels<float>() {
+    KF_PICK(float)
+}
+
+}  // namespace kernelfields
