@@ -57,10 +57,8 @@ void run_pending(const ChainBatch<S>& batch,
     const std::size_t square = batch.labels * batch.labels;
     std::vector<double> sums(plan.blocks() * square);
     const double work = 0.3 * static_cast<double>(plan.positions * square);
-    for_each_block(plan.blocks(), threads_for(work), [&](std::size_t b) {
-        const Workspace workspace(batch, plan, b);
-        for (std::size_t g = plan.block[b]; g < plan.block[b + 1]; ++g)
-            recursion(batch, edges, plan.group(g), out, sums.data() + b * square, workspace.arena(), outcome.data());
+    for_each_group(batch, plan, work, [&](Group group, Arena arena, std::size_t block) {
+        recursion(batch, edges, group, out, sums.data() + block * square, arena, outcome.data());
     });
     if (!edge_sum) return;
     for (std::size_t b = 0; b < plan.blocks(); ++b)
@@ -135,10 +133,8 @@ template <class S> void chain_argmax(const ChainBatch<S>& batch, std::int32_t* l
     const auto recursion = batch.shared ? kernels.argmax_shared : kernels.argmax_per_edge;
     const Plan plan = make_plan(batch, [&](std::size_t s) { return outcome[s] == Outcome::pending; });
     const double work = 0.15 * static_cast<double>(plan.positions * batch.labels * batch.labels);
-    for_each_block(plan.blocks(), threads_for(work), [&](std::size_t b) {
-        const Workspace workspace(batch, plan, b);
-        for (std::size_t g = plan.block[b]; g < plan.block[b + 1]; ++g)
-            recursion(batch, table.table(0), plan.group(g), labels, workspace.arena(), outcome.data());
+    for_each_group(batch, plan, work, [&](Group group, Arena arena, std::size_t) {
+        recursion(batch, table.table(0), group, labels, arena, outcome.data());
     });
     for (std::size_t s = 0; s < batch.sequences; ++s)
         value[s] = outcome[s] == Outcome::done ? chain_score(batch, s, labels + batch.first[s]) : kNaN;
@@ -150,14 +146,8 @@ template <class S> void chain_entropy(const ChainBatch<S>& batch, double* entrop
     for (std::size_t s = 0; s < batch.sequences; ++s) entropy[s] = batch.length(s) ? kNaN : 0;
     const Plan plan = make_plan(batch, [&](std::size_t s) { return outcome[s] == Outcome::pending; });
     const double work = 6.0 * static_cast<double>(plan.positions * batch.labels * batch.labels);
-    for_each_block(plan.blocks(), threads_for(work), [&](std::size_t b) {
-        const Workspace workspace(batch, plan, b);
-        for (std::size_t g = plan.block[b]; g < plan.block[b + 1]; ++g)
-            for (std::size_t k = 0; k < plan.group(g).count; ++k) {
-                const std::size_t s = plan.group(g).sequence[k];
-                entropy[s] = kernels.entropy(batch, s, workspace.arena());
-            }
-    });
+    for_each_sequence(batch, plan, work,
+                      [&](std::size_t s, Arena arena) { entropy[s] = kernels.entropy(batch, s, arena); });
 }
 
 }  // namespace kernelfields

@@ -86,7 +86,7 @@ private:
 template <class S>
 void chain_kbest(const ChainBatch<S>& batch, std::size_t k, std::int32_t* labels, double* value) {
     const double work = static_cast<double>(batch.positions * batch.labels * (2 * batch.labels + 20 * k));
-    for_each_block(batch.sequences, threads_for(work), [&](std::size_t s) {
+    for_each_block(batch.sequences, threads_for(work), [&](std::size_t s, std::size_t) {
         if (batch.length(s) == 0) {
             for (std::size_t n = 0; n < k; ++n) value[s * k + n] = n ? -std::numeric_limits<double>::infinity() : 0;
             return;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "chain_kernels.hpp"
+#include "parallel.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -56,32 +57,53 @@ template <class S, class Keep> Plan make_plan(const ChainBatch<S>& batch, Keep k
     return plan;
 }
 
-// Aligned memory for one thread, large enough for any group of the plan.
-class Workspace {
+// Aligned memory for each thread, large enough for any group of the plan. Taken when first asked
+// for, by the thread that will use it.
+class Workspaces {
 public:
-    template <class S> Workspace(const ChainBatch<S>& batch, const Plan& plan, std::size_t block) {
+    template <class S> Workspaces(const ChainBatch<S>& batch, const Plan& plan, int threads) : memory_(threads) {
         const std::size_t stride = padded(batch.labels, kAlignment / sizeof(float)) * sizeof(double);
-        std::size_t longest = 0;
-        for (std::size_t g = plan.block[block]; g < plan.block[block + 1]; ++g) {
+        std::size_t most = 0;
+        for (std::size_t g = 0; g < plan.block.back(); ++g) {
             const Group group = plan.group(g);
             std::size_t rows = 0;
             for (std::size_t k = 0; k < group.count; ++k) rows += batch.length(group.sequence[k]);
-            longest = std::max(longest, rows);
+            most = std::max(most, rows);
         }
         // Three messages per position, a few label-by-label matrices, a few rows for each sequence.
-        const std::size_t bytes =
-            (3 * longest + 5 * batch.labels + 16 * kRows) * stride + longest * sizeof(double) + 64 * kAlignment;
-        memory_.reset(static_cast<std::byte*>(::operator new(bytes, std::align_val_t{kAlignment})));
-        arena_ = {memory_.get(), memory_.get() + bytes};
+        bytes_ = (3 * most + 5 * batch.labels + 16 * kRows) * stride + most * sizeof(double) + 64 * kAlignment;
     }
-    Arena arena() const { return arena_; }
+    Arena arena(std::size_t thread) {
+        auto& mine = memory_[thread];
+        if (!mine) mine.reset(static_cast<std::byte*>(::operator new(bytes_, std::align_val_t{kAlignment})));
+        return {mine.get(), mine.get() + bytes_};
+    }
 
 private:
     struct Free {
         void operator()(std::byte* p) const { ::operator delete(p, std::align_val_t{kAlignment}); }
     };
-    std::unique_ptr<std::byte, Free> memory_;
-    Arena arena_;
+    std::size_t bytes_;
+    std::vector<std::unique_ptr<std::byte, Free>> memory_;
 };
+
+// body(group, arena) for every group of the plan; groups of one block run in order.
+template <class S, class Body>
+void for_each_group(const ChainBatch<S>& batch, const Plan& plan, double nanoseconds, Body body) {
+    const int threads = threads_for(nanoseconds);
+    Workspaces workspaces(batch, plan, threads);
+    for_each_block(plan.blocks(), threads, [&](std::size_t block, std::size_t thread) {
+        for (std::size_t g = plan.block[block]; g < plan.block[block + 1]; ++g)
+            body(plan.group(g), workspaces.arena(thread), block);
+    });
+}
+
+// The same for every single sequence.
+template <class S, class Body>
+void for_each_sequence(const ChainBatch<S>& batch, const Plan& plan, double nanoseconds, Body body) {
+    for_each_group(batch, plan, nanoseconds, [&](Group group, Arena arena, std::size_t) {
+        for (std::size_t k = 0; k < group.count; ++k) body(group.sequence[k], arena);
+    });
+}
 
 }  // namespace kernelfields

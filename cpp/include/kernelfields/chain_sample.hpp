@@ -55,19 +55,13 @@ void chain_sample(const ChainBatch<S>& batch, std::size_t count, std::uint64_t s
     for (std::size_t s = 0; s < batch.sequences; ++s) log_partition[s] = batch.length(s) ? kNaN : 0;
     const Plan plan = make_plan(batch, [&](std::size_t s) { return outcome[s] == Outcome::pending; });
     const double work = static_cast<double>(plan.positions * batch.labels * (3 * batch.labels + 10 * count));
-    for_each_block(plan.blocks(), threads_for(work), [&](std::size_t b) {
-        const Workspace workspace(batch, plan, b);
-        for (std::size_t g = plan.block[b]; g < plan.block[b + 1]; ++g)
-            for (std::size_t k = 0; k < plan.group(g).count; ++k) {
-                const std::size_t s = plan.group(g).sequence[k];
-                Arena arena = workspace.arena();
-                double* messages = take<double>(arena, batch.length(s) * stride);
-                log_partition[s] = kernels.log_messages(batch, s, arena, messages);
-                if (!std::isfinite(log_partition[s])) continue;
-                for (std::size_t n = 0; n < count; ++n)
-                    sample_sequence(batch, s, messages, stride, seed, n,
-                                    labels + n * batch.positions + static_cast<std::size_t>(batch.first[s]));
-            }
+    for_each_sequence(batch, plan, work, [&](std::size_t s, Arena arena) {
+        double* messages = take<double>(arena, batch.length(s) * stride);
+        log_partition[s] = kernels.log_messages(batch, s, arena, messages);
+        if (!std::isfinite(log_partition[s])) return;
+        for (std::size_t n = 0; n < count; ++n)
+            sample_sequence(batch, s, messages, stride, seed, n,
+                            labels + n * batch.positions + static_cast<std::size_t>(batch.first[s]));
     });
 }
 

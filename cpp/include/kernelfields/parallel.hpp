@@ -26,7 +26,15 @@ inline int threads_for(double nanoseconds) {
 #endif
 }
 
-// body(block) for every block, in any order, on `threads` threads. The first exception is rethrown.
+inline int this_thread() {
+#ifdef _OPENMP
+    return omp_get_thread_num();
+#else
+    return 0;
+#endif
+}
+
+// body(block, thread) for every block, in any order. The first exception is rethrown.
 template <class Body> void for_each_block(std::size_t blocks, int threads, Body body) {
     std::exception_ptr failure;
     std::mutex guard;
@@ -36,7 +44,7 @@ template <class Body> void for_each_block(std::size_t blocks, int threads, Body 
 #endif
     for (std::ptrdiff_t block = 0; block < count; ++block) {
         try {
-            body(static_cast<std::size_t>(block));
+            body(static_cast<std::size_t>(block), static_cast<std::size_t>(this_thread()));
         } catch (...) {
             const std::lock_guard<std::mutex> lock(guard);
             if (!failure) failure = std::current_exception();

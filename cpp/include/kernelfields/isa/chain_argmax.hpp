@@ -4,7 +4,7 @@
 //
 // The forward pass keeps values only. Back-pointers would cost as much again for all label pairs;
 // the way back recomputes the maximum for the one label it passes through. Ties go to the lowest
-// label. Each d_t is shifted to a largest entry of zero: rounding does not grow with length.
+// label. Every few steps d_t is shifted to a largest entry of zero: rounding does not grow with length.
 #pragma once
 
 #include "chain_rows.hpp"
@@ -15,64 +15,90 @@ namespace {
 template <class S> struct MaxRow {
     std::size_t sequence, length;
     S* best;  // d_t, length x stride
-    Outcome outcome;
+    const S* node;
+    Bits<S> good;  // false where a score is NaN or +inf
 };
 
-template <class S>
-KF_INLINE void max_finish(const ChainBatch<S>& batch, MaxRow<S>& row, std::size_t t, std::size_t stride) {
-    const std::size_t L = batch.labels;
-    const S* node = batch.node + (static_cast<std::size_t>(batch.first[row.sequence]) + t) * L;
-    S* best = row.best + t * stride;
+// Shifts d_t to a largest entry of zero. Without any allowed labelling it stays -inf to the end.
+template <class S> KF_INLINE void max_shift(S* best, std::size_t stride) {
     Vec<S> high = broadcast(-kInfinity<S>);
-    Bits<S> good = ~Bits<S>{};
-    for (std::size_t k = 0; k < stride; k += kWidth<S>) {
-        const Vec<S> score = load_scores<S, S>(node, k, L, batch.node + batch.positions * L);
-        const Vec<S> value = load(best + k) + score;
-        good &= score <= std::numeric_limits<S>::max();
-        store(best + k, value);
-        high = maximum<S>(value, high);
-    }
+    for (std::size_t k = 0; k < stride; k += kWidth<S>) high = maximum<S>(load(best + k), high);
     const S top = largest<S>(high);
-    if (any<S>(~good)) row.outcome = Outcome::not_finite;
-    if (!(top > -kInfinity<S>)) return;  // no labelling: stays -inf to the end
+    if (!(top > -kInfinity<S>)) return;
     for (std::size_t k = 0; k < stride; k += kWidth<S>) store(best + k, load(best + k) - top);
 }
 
-template <class S> KF_INLINE std::int32_t first_largest(const S* left, const S* right, std::size_t L) {
-    std::int32_t best = 0;
-    for (std::size_t i = 1; i < L; ++i)
-        if (left[i] + right[i] > left[best] + right[best]) best = static_cast<std::int32_t>(i);
-    return best;
+// First index at which left + right is largest; rows padded with -inf. Free of branches: where the
+// maximum lies cannot be predicted. Indices are kept as floating-point numbers, for their minimum.
+template <class S> KF_INLINE std::int32_t first_largest(const S* left, const S* right, std::size_t stride) {
+    Vec<S> high = broadcast(-kInfinity<S>), index, first = broadcast(static_cast<S>(stride));
+    for (std::size_t k = 0; k < kWidth<S>; ++k) index[k] = static_cast<S>(k);
+    for (std::size_t k = 0; k < stride; k += kWidth<S>) high = maximum<S>(load(left + k) + load(right + k), high);
+    const S top = largest<S>(high);
+    for (std::size_t k = 0; k < stride; k += kWidth<S>) {
+        first = minimum<S>(load(left + k) + load(right + k) == top ? index : first, first);
+        index += static_cast<S>(kWidth<S>);
+    }
+    return static_cast<std::int32_t>(-largest<S>(-first));
 }
 
-// transposed(t)[j] is the column j of the edge scores between t and t + 1.
+// columns(t, j) is the column j of the edge scores between t and t + 1, padded; zeros a padded row of
+// zeros.
 template <class S, class Columns>
-KF_INLINE void trace_back(const MaxRow<S>& row, std::size_t L, std::size_t stride, Columns columns, std::int32_t* labels) {
-    const S* best = row.best + (row.length - 1) * stride;
-    std::int32_t label = 0;
-    for (std::size_t i = 1; i < L; ++i)
-        if (best[i] > best[label]) label = static_cast<std::int32_t>(i);
+KF_INLINE void trace_back(const MaxRow<S>& row, std::size_t stride, const S* zeros, Columns columns,
+                          std::int32_t* labels) {
+    std::int32_t label = first_largest(row.best + (row.length - 1) * stride, zeros, stride);
     labels[row.length - 1] = label;
     for (std::size_t t = row.length - 1; t-- > 0;) {
-        label = first_largest(row.best + t * stride, columns(t, label), L);
+        label = first_largest(row.best + t * stride, columns(t, label), stride);
         labels[t] = label;
     }
 }
 
 template <class S>
-KF_INLINE void max_start(const ChainBatch<S>& batch, MaxRow<S>& row, std::size_t stride) {
-    for (std::size_t k = 0; k < stride; k += kWidth<S>) store(row.best + k, Vec<S>{});
-    max_finish(batch, row, 0, stride);
+KF_INLINE MaxRow<S> max_row(const ChainBatch<S>& batch, std::size_t s, std::size_t stride, Arena& arena) {
+    return {s, batch.length(s), take<S>(arena, batch.length(s) * stride),
+            batch.node + static_cast<std::size_t>(batch.first[s]) * batch.labels, ~Bits<S>{}};
 }
+
+template <class S> KF_INLINE const S* zero_row(Arena& arena, std::size_t stride) {
+    S* row = take<S>(arena, stride);
+    std::memset(row, 0, stride * sizeof(S));
+    return row;
+}
+
+template <class S>
+KF_INLINE void max_start(const ChainBatch<S>& batch, MaxRow<S>& row, std::size_t stride) {
+    for (std::size_t k = 0; k < stride; k += kWidth<S>) {
+        const Vec<S> score = load_scores<S, S>(row.node, k, batch.labels, batch.node + batch.positions * batch.labels);
+        row.good &= score <= std::numeric_limits<S>::max();
+        store(row.best + k, score);
+    }
+}
+
+constexpr std::size_t kShiftEvery = 8;
 
 template <class S, int R>
 KF_INLINE void max_step(const ChainBatch<S>& batch, MaxRow<S>* rows, const S* A, std::size_t t, std::size_t stride) {
-    const S* from[R];
-    for (int r = 0; r < R; ++r) from[r] = rows[r].best + (t - 1) * stride;
-    max_plus<S, R>(A, batch.labels, stride, from, [&](int r, std::size_t v, Vec<S> value) {
-        store(rows[r].best + t * stride + v * kWidth<S>, value);
+    const std::size_t L = batch.labels;
+    const S *from[R], *node[R], *end = batch.node + batch.positions * L;
+    S* to[R];
+    Bits<S> good[R];
+    for (int r = 0; r < R; ++r) {
+        from[r] = rows[r].best + (t - 1) * stride;
+        to[r] = rows[r].best + t * stride;
+        node[r] = rows[r].node + t * L;
+        good[r] = rows[r].good;
+    }
+    max_plus<S, R>(A, L, stride, from, [&](int r, std::size_t v, Vec<S> value) {
+        const Vec<S> score = load_scores<S, S>(node[r], v * kWidth<S>, L, end);
+        good[r] &= score <= std::numeric_limits<S>::max();
+        store(to[r] + v * kWidth<S>, value + score);
     });
-    for (int r = 0; r < R; ++r) max_finish(batch, rows[r], t, stride);
+    for (int r = 0; r < R; ++r) {
+        rows[r].good = good[r];
+        if (t % kShiftEvery == 0) max_shift(to[r], stride);
+    }
 }
 
 // Edge scores of one step with rows padded by -inf.
@@ -90,7 +116,7 @@ void argmax_shared(const ChainBatch<S>& batch, const S* edges, Group group, std:
     MaxRow<S> rows[kRows] = {};
     for (std::size_t g = 0; g < group.count; ++g) {
         const std::size_t s = group.sequence[g];
-        rows[g] = {s, batch.length(s), take<S>(arena, batch.length(s) * stride), Outcome::done};
+        rows[g] = max_row(batch, s, stride, arena);
         max_start(batch, rows[g], stride);
     }
     std::size_t running = group.count;
@@ -98,10 +124,11 @@ void argmax_shared(const ChainBatch<S>& batch, const S* edges, Group group, std:
         while (rows[running - 1].length <= t) --running;
         with_rows(running, [&](auto R) { max_step<S, R.value>(batch, rows, edges, t, stride); });
     }
-    const auto columns = [&](std::size_t, std::int32_t j) { return transposed + static_cast<std::size_t>(j) * L; };
+    const auto columns = [&](std::size_t, std::int32_t j) { return transposed + static_cast<std::size_t>(j) * stride; };
+    const S* zeros = zero_row<S>(arena, stride);
     for (std::size_t g = 0; g < group.count; ++g) {
-        trace_back(rows[g], L, stride, columns, labels + batch.first[rows[g].sequence]);
-        outcome[rows[g].sequence] = rows[g].outcome;
+        trace_back(rows[g], stride, zeros, columns, labels + batch.first[rows[g].sequence]);
+        outcome[rows[g].sequence] = any<S>(~rows[g].good) ? Outcome::not_finite : Outcome::done;
     }
 }
 
@@ -111,33 +138,36 @@ void argmax_per_edge(const ChainBatch<S>& batch, const S*, Group group, std::int
     const std::size_t L = batch.labels, stride = padded(L, kWidth<S>);
     const S* end = batch.edge + batch.edges() * L * L;
     S* step = take<S>(arena, L * stride);
-    S* column = take<S>(arena, L);
+    S* column = take<S>(arena, stride);
+    const S* zeros = zero_row<S>(arena, stride);
     for (std::size_t g = 0; g < group.count; ++g) {
         Arena local = arena;
         const std::size_t s = group.sequence[g];
         const S* edge = batch.edge + static_cast<std::size_t>(batch.edge_first[s]) * L * L;
-        MaxRow<S> row{s, batch.length(s), take<S>(local, batch.length(s) * stride), Outcome::done};
-        if (!scan<S, S>(edge, (row.length - 1) * L, L, end).finite) row.outcome = Outcome::not_finite;
+        MaxRow<S> row = max_row(batch, s, stride, local);
+        if (!scan<S, S>(edge, (row.length - 1) * L, L, end).finite) row.good = Bits<S>{};
         max_start(batch, row, stride);
         for (std::size_t t = 1; t < row.length; ++t) {
             pad_edges(edge + (t - 1) * L * L, end, L, stride, step);
             max_step<S, 1>(batch, &row, step, t, stride);
         }
         const auto columns = [&](std::size_t t, std::int32_t j) {
-            for (std::size_t i = 0; i < L; ++i) column[i] = edge[(t * L + i) * L + static_cast<std::size_t>(j)];
+            for (std::size_t i = 0; i < stride; ++i)
+                column[i] = i < L ? edge[(t * L + i) * L + static_cast<std::size_t>(j)] : -kInfinity<S>;
             return static_cast<const S*>(column);
         };
-        trace_back(row, L, stride, columns, labels + batch.first[s]);
-        outcome[s] = row.outcome;
+        trace_back(row, stride, zeros, columns, labels + batch.first[s]);
+        outcome[s] = any<S>(~row.good) ? Outcome::not_finite : Outcome::done;
     }
 }
 
-// Shared edge scores with padded rows, then their transpose (unpadded).
+// Shared edge scores, then their transpose, rows padded with -inf.
 template <class S> void prepare_max_edges(const S* edge, std::size_t L, S* out) {
     const std::size_t stride = padded(L, kWidth<S>);
     pad_edges(edge, edge + L * L, L, stride, out);
-    for (std::size_t i = 0; i < L; ++i)
-        for (std::size_t j = 0; j < L; ++j) out[L * stride + j * L + i] = edge[i * L + j];
+    for (std::size_t i = 0; i < stride; ++i)
+        for (std::size_t j = 0; j < L; ++j)
+            out[(L + j) * stride + i] = i < L ? edge[i * L + j] : -kInfinity<S>;
 }
 
 }  // namespace

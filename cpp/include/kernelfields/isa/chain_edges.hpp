@@ -58,9 +58,9 @@ KF_INLINE void edge_sequence(const ChainBatch<S>& batch, Rows<C>& rows, EdgeScor
     for (std::size_t t = 1; t < row.length; ++t) {
         edges.at(t - 1, largest_edge[t - 1]);
         shifted += largest_edge[t - 1];
-        forward_step<C, 1>(rows, edges.factor, t, threshold, scale);
+        forward_step<C, 1, 0>(rows, edges.factor, t, threshold, scale);
     }
-    if (row.lost) return;
+    if (row.lost()) return;
     outcome = Outcome::done;
     out.log_partition[row.sequence] = scale[0].log() + shifted;
     if (!out.node) return;

@@ -20,7 +20,9 @@ template <class C> struct Row {
     double largest;  // sum over positions of the largest node score
     C* factor;       // exp(node - largest), length x stride
     C* alpha;        // forward messages, each summing to one
-    bool lost;
+    Bits<C> low;     // set where a forward message came close to underflow
+
+    KF_INLINE bool lost() const { return any<C>(low); }
 };
 
 template <class C> struct Rows {
@@ -36,17 +38,18 @@ template <class C> struct Rows {
     KF_INLINE void drop_lost() {
         std::size_t kept = 0;
         for (std::size_t r = 0; r < count; ++r)
-            if (!row[r].lost) row[kept++] = row[r];
+            if (!row[r].lost()) row[kept++] = row[r];
         count = kept;
     }
 };
 
-// Numbers k, k+1, ... of a row of L scores, in the type of computation, -inf beyond the end.
-template <class S, class C> KF_INLINE Vec<C> load_scores(const S* p, std::size_t k, std::size_t L, const S* end) {
+// Numbers k, k+1, ... of a row of L scores, in the type of computation, and `fill` beyond the end.
+template <class S, class C>
+KF_INLINE Vec<C> load_scores(const S* p, std::size_t k, std::size_t L, const S* end, C fill = -kInfinity<C>) {
     if constexpr (sizeof(S) == sizeof(C)) {
-        return load_first<C>(p + k, L - k, end, -kInfinity<C>);
+        return load_first<C>(p + k, L - k, end, fill);
     } else {
-        Vec<C> v = broadcast(-kInfinity<C>);
+        Vec<C> v = broadcast(fill);
         for (std::size_t i = 0; i < kWidth<C> && k + i < L; ++i) v[i] = static_cast<C>(p[k + i]);
         return v;
     }
@@ -92,25 +95,54 @@ template <class S, class C> void prepare_edges(const S* edge, std::size_t L, Sha
             out.backward[i * stride + j] = j < L ? out.forward[j * stride + i] : C(0);
 }
 
-// Fills in the factors of one sequence; false if its scores range too widely, or are not finite.
+// Whether the scaled recursion in C can hold the scores of a sequence: the slow, exact answer.
 template <class S, class C>
-KF_INLINE bool prepare_row(const ChainBatch<S>& batch, double edge_range, Row<C>& row, std::size_t stride, Outcome& outcome) {
+inline bool holds(const ChainBatch<S>& batch, double edge_range, std::size_t s, Outcome& outcome) {
     const std::size_t L = batch.labels;
-    const S* scores = batch.node + static_cast<std::size_t>(batch.first[row.sequence]) * L;
-    const S* end = batch.node + batch.positions * L;
+    const S* scores = batch.node + static_cast<std::size_t>(batch.first[s]) * L;
     bool narrow = true;
-    row.largest = 0;
-    for (std::size_t t = 0; t < row.length; ++t, scores += L) {
-        const Scan node = scan<S, C>(scores, 1, L, end);
-        if (!node.finite) {
-            outcome = Outcome::not_finite;
-            return false;
-        }
-        narrow = narrow && node.range + edge_range <= kRange<C>;
-        row.largest += node.largest;
-        if (narrow) exponentiate<S, C>(scores, L, end, node.largest, row.factor + t * stride);
+    for (std::size_t t = 0; t < batch.length(s); ++t, scores += L) {
+        const Scan node = scan<S, C>(scores, 1, L, batch.node + batch.positions * L);
+        if (!node.finite) outcome = Outcome::not_finite;
+        narrow = narrow && node.finite && node.range + edge_range <= kRange<C>;
     }
     return narrow;
+}
+
+// Fills in the factors of one sequence (any finite numbers in the padding); false if the scaled
+// recursion cannot hold its scores. The loop adds up all scores and keeps the lowest: if both are
+// harmless, so is every score; only if not, `holds` looks closer.
+template <class S, class C, int V>
+KF_INLINE bool prepare_row(const ChainBatch<S>& batch, double edge_range, Row<C>& row, std::size_t stride,
+                           Outcome& outcome) {
+    const std::size_t L = batch.labels, vectors = V ? V : stride / kWidth<C>;
+    const S* scores = batch.node + static_cast<std::size_t>(batch.first[row.sequence]) * L;
+    const S* end = batch.node + batch.positions * L;
+    Vec<C> lowest{}, total{};
+    double sum_of_largest = 0;
+    C* factor = row.factor;
+    for (std::size_t t = 0; t < row.length; ++t, scores += L, factor += stride) {
+        C* const here[1] = {factor};
+        Held<C, 1, V> x(here);
+        Vec<C> high = broadcast(-kInfinity<C>);
+        for (std::size_t v = 0; v < vectors; ++v) {
+            const Vec<C> score = load_scores<S, C>(scores, v * kWidth<C>, L, end, static_cast<C>(scores[0]));
+            total += score;
+            high = maximum<C>(score, high);
+            x.set(0, v, score);
+        }
+        const C top = largest<C>(high);
+        sum_of_largest += static_cast<double>(top);
+        for (std::size_t v = 0; v < vectors; ++v) {
+            const Vec<C> shifted = x.get(0, v) - top;
+            lowest = minimum<C>(shifted, lowest);
+            store(factor + v * kWidth<C>, exp<C>(shifted));
+        }
+    }
+    row.largest = sum_of_largest;
+    const C all = sum<C>(total);
+    if (all - all == 0 && -largest<C>(-lowest) + kRange<C> >= edge_range) return true;
+    return edge_range <= kRange<C> && holds<S, C>(batch, edge_range, row.sequence, outcome);
 }
 
 // Rows of a group whose scores the scaled recursion in C can hold.
@@ -123,8 +155,11 @@ KF_INLINE Rows<C> prepare_rows(const ChainBatch<S>& batch, double edge_range, Gr
     for (std::size_t g = 0; g < group.count; ++g) {
         const std::size_t s = group.sequence[g];
         const std::size_t size = batch.length(s) * rows.stride;
-        Row<C> row{s, batch.length(s), 0, take<C>(arena, size), take<C>(arena, size), false};
-        if (prepare_row(batch, edge_range, row, rows.stride, outcome[s])) rows.row[rows.count++] = row;
+        Row<C> row{s, batch.length(s), 0, take<C>(arena, size), take<C>(arena, size), {}};
+        with_vectors(rows.stride / kWidth<C>, [&](auto V) {
+            if (prepare_row<S, C, V.value>(batch, edge_range, row, rows.stride, outcome[s]))
+                rows.row[rows.count++] = row;
+        });
     }
     return rows;
 }

@@ -12,50 +12,60 @@
 namespace kernelfields {
 namespace {
 
-// Divides a forward message by its sum; sees to it that nothing positive is about to underflow.
-template <class C> KF_INLINE void normalise(C* message, std::size_t stride, C total, C threshold, Row<C>& row) {
-    const C inverse = 1 / total;
-    Bits<C> low{};
-    for (std::size_t k = 0; k < stride; k += kWidth<C>) {
-        const Vec<C> value = load(message + k) * inverse;
-        low |= (value > 0) & (value < threshold);
-        store(message + k, value);
+// Divides forward messages by their sums c, which it multiplies into `scale`; notes when something
+// positive is about to underflow.
+template <class C, int R, int V>
+KF_INLINE void normalise(Rows<C>& rows, const Held<C, R, V>& value, const Vec<C> (&total)[R], C* const (&to)[R],
+                         C threshold, LongProduct* scale) {
+    const std::size_t vectors = V ? V : rows.stride / kWidth<C>;
+    for (int r = 0; r < R; ++r) {
+        const C c = sum<C>(total[r]), inverse = 1 / c;
+        Bits<C> low = c > 0 ? rows.row[r].low : ~Bits<C>{};
+        for (std::size_t v = 0; v < vectors; ++v) {
+            const Vec<C> normal = value.get(r, v) * inverse;
+            low |= (normal > 0) & (normal < threshold);
+            store(to[r] + v * kWidth<C>, normal);
+        }
+        rows.row[r].low = low;
+        scale[r].times(static_cast<double>(c));
     }
-    row.lost |= any<C>(low) | !(total > 0);
 }
 
 template <class C> KF_INLINE void forward_start(Rows<C>& rows, C threshold, LongProduct* scale) {
     for (std::size_t r = 0; r < rows.count; ++r) {
         Row<C>& row = rows.row[r];
-        Vec<C> total{};
+        C c = 0;
+        for (std::size_t k = 0; k < rows.stride; ++k) c += row.alpha[k] = k < rows.labels ? row.factor[k] : 0;
+        if (!(c > 0)) row.low = ~Bits<C>{};
         for (std::size_t k = 0; k < rows.stride; k += kWidth<C>) {
-            const Vec<C> value = load(row.factor + k);
-            store(row.alpha + k, value);
-            total += value;
+            const Vec<C> normal = load(row.alpha + k) / c;
+            row.low |= (normal > 0) & (normal < threshold);
+            store(row.alpha + k, normal);
         }
-        const C c = sum<C>(total);
-        normalise(row.alpha, rows.stride, c, threshold, row);
         scale[r].times(static_cast<double>(c));
     }
 }
 
-template <class C, int R>
+// Pointers are copied out of the rows before the loops: for all the compiler knows, a store to a
+// message might change them.
+template <class C, int R, int V>
 KF_INLINE void forward_step(Rows<C>& rows, const C* A, std::size_t t, C threshold, LongProduct* scale) {
     const std::size_t stride = rows.stride;
-    const C* from[R];
+    const C *from[R], *factor[R];
+    C* to[R];
     Vec<C> total[R] = {};
-    for (int r = 0; r < R; ++r) from[r] = rows.row[r].alpha + (t - 1) * stride;
-    multiply<C, R>(A, rows.labels, stride, from, [&](int r, std::size_t v, Vec<C> value) {
-        const std::size_t k = t * stride + v * kWidth<C>;
-        value *= load(rows.row[r].factor + k);
-        store(rows.row[r].alpha + k, value);
+    for (int r = 0; r < R; ++r) {
+        from[r] = rows.row[r].alpha + (t - 1) * stride;
+        to[r] = rows.row[r].alpha + t * stride;
+        factor[r] = rows.row[r].factor + t * stride;
+    }
+    Held<C, R, V> held(to);
+    multiply<C, R, V>(A, rows.labels, stride, from, [&](int r, std::size_t v, Vec<C> value) {
+        value *= load(factor[r] + v * kWidth<C>);
+        held.set(r, v, value);
         total[r] += value;
     });
-    for (int r = 0; r < R; ++r) {
-        const C c = sum<C>(total[r]);
-        normalise(rows.row[r].alpha + t * stride, stride, c, threshold, rows.row[r]);
-        scale[r].times(static_cast<double>(c));
-    }
+    normalise(rows, held, total, to, threshold, scale);
 }
 
 // Runs the forward messages of all rows; drops those that lost precision; writes log-partitions.
@@ -66,11 +76,14 @@ KF_INLINE void forward(Rows<C>& rows, const SharedEdges<C>& edges, double* log_p
     if (rows.count == 0) return;
     forward_start(rows, threshold, scale);
     for (std::size_t t = 1; t < rows.row[0].length; ++t)
-        with_rows(rows.longer_than(t),
-                  [&](auto R) { forward_step<C, R.value>(rows, edges.forward, t, threshold, scale); });
+        with_rows(rows.longer_than(t), [&](auto R) {
+            with_vectors(rows.stride / kWidth<C>, [&](auto V) {
+                forward_step<C, R.value, V.value>(rows, edges.forward, t, threshold, scale);
+            });
+        });
     for (std::size_t r = 0; r < rows.count; ++r) {
         const Row<C>& row = rows.row[r];
-        if (row.lost) continue;
+        if (row.lost()) continue;
         const double between = static_cast<double>(row.length - 1) * edges.largest;
         log_partition[row.sequence] = scale[r].log() + row.largest + (row.length > 1 ? between : 0);
         outcome[row.sequence] = Outcome::done;
@@ -112,40 +125,47 @@ KF_INLINE void backward_start(const Rows<C>& rows, Backward<C>* state, const Cha
 }
 
 // One step back for the first R rows, each at its own position length - 1 - back.
-template <class S, class C, int R>
-KF_INLINE void backward_step(const Rows<C>& rows, Backward<C>* state, const ChainBatch<S>& batch, const C* A,
+template <class S, class C, int R, int V>
+KF_INLINE void backward_step(const Rows<C>& rows, const Backward<C>* state, const ChainBatch<S>& batch, const C* A,
                              std::size_t back, C* edge_sum, S* out) {
-    const std::size_t stride = rows.stride, L = rows.labels;
-    const C *into[R], *share[R], *alpha[R];
+    const std::size_t stride = rows.stride, L = rows.labels, vectors = V ? V : stride / kWidth<C>;
+    const C *alpha[R], *factor[R], *in[R], *left[R];
+    C *beta[R], *into[R], *share[R], weight[R];
+    S* to[R];
     Vec<C> meet[R] = {}, total[R] = {};
-    for (int r = 0; r < R; ++r) {
-        into[r] = state[r].into;
-        share[r] = state[r].share;
-        alpha[r] = rows.row[r].alpha + (rows.row[r].length - 1 - back) * stride;
-    }
-    multiply<C, R>(A, L, stride, into, [&](int r, std::size_t v, Vec<C> value) {
-        const Vec<C> here = load(alpha[r] + v * kWidth<C>);
-        value = where_reached<C>(here, value);
-        store(state[r].beta + v * kWidth<C>, value);
-        meet[r] += value * here;
-        total[r] += value;
-    });
-    C scale[R];
-    for (int r = 0; r < R; ++r) {
-        scale[r] = state[r].weight / sum<C>(meet[r]);
-        for (std::size_t k = 0; k < stride; k += kWidth<C>) store(state[r].share + k, load(alpha[r] + k) * scale[r]);
-    }
-    add_outer<C, R>(edge_sum, L, stride, share, into);
     for (int r = 0; r < R; ++r) {
         const Row<C>& row = rows.row[r];
         const std::size_t t = row.length - 1 - back;
-        const C inverse = 1 / sum<C>(total[r]);
-        S* to = out + (static_cast<std::size_t>(batch.first[row.sequence]) + t) * L;
-        for (std::size_t k = 0; k < stride; k += kWidth<C>) {
-            const Vec<C> beta = load(state[r].beta + k);
-            store_marginals<S, C>(to + k, beta * load(share[r] + k), L - k);
-            store(state[r].into + k, beta * inverse * load(row.factor + t * stride + k));
+        alpha[r] = row.alpha + t * stride;
+        factor[r] = row.factor + t * stride;
+        to[r] = out + (static_cast<std::size_t>(batch.first[row.sequence]) + t) * L;
+        beta[r] = state[r].beta;
+        in[r] = into[r] = state[r].into;
+        left[r] = share[r] = state[r].share;
+        weight[r] = state[r].weight;
+    }
+    Held<C, R, V> held(beta);
+    multiply<C, R, V>(A, L, stride, in, [&](int r, std::size_t v, Vec<C> value) {
+        const Vec<C> here = load(alpha[r] + v * kWidth<C>);
+        value = where_reached<C>(here, value);
+        held.set(r, v, value);
+        meet[r] += value * here;
+        total[r] += value;
+    });
+    for (int r = 0; r < R; ++r) {
+        const C scale = weight[r] / sum<C>(meet[r]);
+        for (std::size_t v = 0; v < vectors; ++v) {
+            const std::size_t k = v * kWidth<C>;
+            const Vec<C> mine = load(alpha[r] + k) * scale;
+            store(share[r] + k, mine);
+            store_marginals<S, C>(to[r] + k, held.get(r, v) * mine, L - k);
         }
+    }
+    add_outer<C, R>(edge_sum, L, V ? V * kWidth<C> : stride, left, in);
+    for (int r = 0; r < R; ++r) {
+        const C inverse = 1 / sum<C>(total[r]);
+        for (std::size_t v = 0; v < vectors; ++v)
+            store(into[r] + v * kWidth<C>, held.get(r, v) * inverse * load(factor[r] + v * kWidth<C>));
     }
 }
 
@@ -175,7 +195,9 @@ KF_INLINE void backward(const Rows<C>& rows, const SharedEdges<C>& edges, const 
     backward_start(rows, state, batch, out.node);
     for (std::size_t back = 1; back < rows.row[0].length; ++back) {
         with_rows(rows.longer_than(back), [&](auto R) {
-            backward_step<S, C, R.value>(rows, state, batch, edges.backward, back, E, out.node);
+            with_vectors(rows.stride / kWidth<C>, [&](auto V) {
+                backward_step<S, C, R.value, V.value>(rows, state, batch, edges.backward, back, E, out.node);
+            });
         });
         if (back % kFlushEvery == 0) flush(E, edges.forward, rows.labels, rows.stride, edge_sum);
     }

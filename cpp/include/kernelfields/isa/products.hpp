@@ -20,6 +20,33 @@ template <class F> KF_INLINE void with_rows(std::size_t rows, F f) {
     }
 }
 
+// Calls f with the number of vectors in a row as a constant if that is small enough for all rows to
+// stay in registers, else with Count<0>: rows then live in memory.
+template <class F> KF_INLINE void with_vectors(std::size_t vectors, F f) {
+    switch (vectors) {
+        case 1: return f(Count<1>{});
+        case 2: return f(Count<2>{});
+        case 3: return f(Count<3>{});
+        default: return f(Count<0>{});
+    }
+}
+
+// R rows between two loops of one step: in registers (V vectors each) or in memory (V = 0).
+template <class T, int R, int V> struct Held {
+    Vec<T> value[R][V];
+    KF_INLINE explicit Held(T* const (&)[R]) {}
+    KF_INLINE void set(int r, std::size_t v, Vec<T> x) { value[r][v] = x; }
+    KF_INLINE Vec<T> get(int r, std::size_t v) const { return value[r][v]; }
+};
+template <class T, int R> struct Held<T, R, 0> {
+    T* row[R];
+    KF_INLINE explicit Held(T* const (&rows)[R]) {
+        for (int r = 0; r < R; ++r) row[r] = rows[r];
+    }
+    KF_INLINE void set(int r, std::size_t v, Vec<T> x) { store(row[r] + v * kWidth<T>, x); }
+    KF_INLINE Vec<T> get(int r, std::size_t v) const { return load(row[r] + v * kWidth<T>); }
+};
+
 // out[r][j] = sum_i in[r][i] * A[i][j]   for R rows and K vectors of columns, all in registers.
 template <class T, int R, int K, class Finish>
 KF_INLINE void multiply_block(const T* A, std::size_t L, std::size_t stride, const T* const (&in)[R], std::size_t at,
@@ -27,18 +54,19 @@ KF_INLINE void multiply_block(const T* A, std::size_t L, std::size_t stride, con
     constexpr int kChains = R * K < 6 ? 2 : 1;  // enough independent sums to fill the FMA pipeline
     Vec<T> sums[kChains][R][K] = {};
     const T* row = A + at * kWidth<T>;
+    const auto add_row = [&](std::size_t i, Vec<T>(&into)[R][K]) {
+        Vec<T> a[K];
+        for (int k = 0; k < K; ++k) a[k] = load(row + k * kWidth<T>);
+        for (int r = 0; r < R; ++r) {
+            const Vec<T> x = broadcast(in[r][i]);
+            for (int k = 0; k < K; ++k) into[r][k] += x * a[k];
+        }
+        row += stride;
+    };
     std::size_t i = 0;
     for (; i + kChains <= L; i += kChains)
-        for (int c = 0; c < kChains; ++c, row += stride)
-            for (int k = 0; k < K; ++k) {
-                const Vec<T> a = load(row + k * kWidth<T>);
-                for (int r = 0; r < R; ++r) sums[c][r][k] += in[r][i + c] * a;
-            }
-    for (; i < L; ++i, row += stride)
-        for (int k = 0; k < K; ++k) {
-            const Vec<T> a = load(row + k * kWidth<T>);
-            for (int r = 0; r < R; ++r) sums[0][r][k] += in[r][i] * a;
-        }
+        for (int c = 0; c < kChains; ++c) add_row(i + c, sums[c]);
+    for (; i < L; ++i) add_row(i, sums[0]);
     for (int r = 0; r < R; ++r)
         for (int k = 0; k < K; ++k) {
             Vec<T> total = sums[0][r][k];
@@ -55,32 +83,36 @@ KF_INLINE void max_plus_block(const T* A, std::size_t L, std::size_t stride, con
     for (int r = 0; r < R; ++r)
         for (int k = 0; k < K; ++k) best[r][k] = broadcast(-kInfinity<T>);
     const T* row = A + at * kWidth<T>;
-    for (std::size_t i = 0; i < L; ++i, row += stride)
-        for (int k = 0; k < K; ++k) {
-            const Vec<T> a = load(row + k * kWidth<T>);
-            for (int r = 0; r < R; ++r) best[r][k] = maximum<T>(in[r][i] + a, best[r][k]);
+    for (std::size_t i = 0; i < L; ++i, row += stride) {
+        Vec<T> a[K];
+        for (int k = 0; k < K; ++k) a[k] = load(row + k * kWidth<T>);
+        for (int r = 0; r < R; ++r) {
+            const Vec<T> x = broadcast(in[r][i]);
+            for (int k = 0; k < K; ++k) best[r][k] = maximum<T>(x + a[k], best[r][k]);
         }
+    }
     for (int r = 0; r < R; ++r)
         for (int k = 0; k < K; ++k) finish(r, at + k, best[r][k]);
 }
 
-#define KF_OVER_COLUMNS(block)                                                                           \
-    const std::size_t vectors = stride / kWidth<T>;                                                      \
-    std::size_t at = 0;                                                                                  \
-    for (; at + 3 <= vectors; at += 3) block<T, R, 3>(A, L, stride, in, at, finish);                     \
-    if (vectors - at == 2) block<T, R, 2>(A, L, stride, in, at, finish);                                 \
-    if (vectors - at == 1) block<T, R, 1>(A, L, stride, in, at, finish);
-
 // A: L rows of `stride` numbers; finish(r, vector index, value) takes each finished vector.
-template <class T, int R, class Finish>
+template <class T, int R, int V = 0, class Finish>
 KF_INLINE void multiply(const T* A, std::size_t L, std::size_t stride, const T* const (&in)[R], Finish finish) {
-    KF_OVER_COLUMNS(multiply_block)
+    if constexpr (V > 0) return multiply_block<T, R, V>(A, L, V * kWidth<T>, in, 0, finish);
+    const std::size_t vectors = stride / kWidth<T>;
+    std::size_t at = 0;
+    for (; at + 3 <= vectors; at += 3) multiply_block<T, R, 3>(A, L, stride, in, at, finish);
+    if (vectors - at == 2) multiply_block<T, R, 2>(A, L, stride, in, at, finish);
+    if (vectors - at == 1) multiply_block<T, R, 1>(A, L, stride, in, at, finish);
 }
+// Blocks of two: the sum inside the maximum takes one register more.
 template <class T, int R, class Finish>
 KF_INLINE void max_plus(const T* A, std::size_t L, std::size_t stride, const T* const (&in)[R], Finish finish) {
-    KF_OVER_COLUMNS(max_plus_block)
+    const std::size_t vectors = stride / kWidth<T>;
+    std::size_t at = 0;
+    for (; at + 2 <= vectors; at += 2) max_plus_block<T, R, 2>(A, L, stride, in, at, finish);
+    if (at < vectors) max_plus_block<T, R, 1>(A, L, stride, in, at, finish);
 }
-#undef KF_OVER_COLUMNS
 
 // E[i][j] += sum_r u[r][i] * v[r][j]
 template <class T, int R>

@@ -56,28 +56,47 @@ template <class T> KF_INLINE Vec<T> minimum(Vec<T> a, Vec<T> b) {
     return a < b ? a : b;
 }
 
-// Width halves until one number is left: log2(width) steps, all in registers.
-template <class T, class Op> KF_INLINE T reduce(Vec<T> v, Op op) {
-    T lanes[kWidth<T>];
-    std::memcpy(lanes, &v, sizeof v);
-    for (std::size_t half = kWidth<T> / 2; half > 0; half /= 2)
-        for (std::size_t k = 0; k < half; ++k) lanes[k] = op(lanes[k], lanes[k + half]);
-    return lanes[0];
+// Each lane against the lane `distance` further on, cyclically (a power of two below the width).
+template <int distance, class V> KF_INLINE V rotate(V v) {
+    constexpr int n = sizeof(V) / sizeof(v[0]);
+    if constexpr (n == 2) return __builtin_shufflevector(v, v, 1, 0);
+    if constexpr (n == 4)
+        return __builtin_shufflevector(v, v, distance & 3, (1 + distance) & 3, (2 + distance) & 3, (3 + distance) & 3);
+    if constexpr (n == 8)
+        return __builtin_shufflevector(v, v, distance & 7, (1 + distance) & 7, (2 + distance) & 7, (3 + distance) & 7,
+                                       (4 + distance) & 7, (5 + distance) & 7, (6 + distance) & 7, (7 + distance) & 7);
+    if constexpr (n == 16)
+        return __builtin_shufflevector(v, v, distance & 15, (1 + distance) & 15, (2 + distance) & 15,
+                                       (3 + distance) & 15, (4 + distance) & 15, (5 + distance) & 15,
+                                       (6 + distance) & 15, (7 + distance) & 15, (8 + distance) & 15,
+                                       (9 + distance) & 15, (10 + distance) & 15, (11 + distance) & 15,
+                                       (12 + distance) & 15, (13 + distance) & 15, (14 + distance) & 15,
+                                       (15 + distance) & 15);
+}
+
+// All lanes into one, log2(width) steps in registers.
+template <class V, class Op> KF_INLINE auto reduce(V v, Op op) {
+    constexpr int n = sizeof(V) / sizeof(v[0]);
+    if constexpr (n >= 16) v = op(v, rotate<8>(v));
+    if constexpr (n >= 8) v = op(v, rotate<4>(v));
+    if constexpr (n >= 4) v = op(v, rotate<2>(v));
+    v = op(v, rotate<1>(v));
+    return v[0];
 }
 template <class T> KF_INLINE T sum(Vec<T> v) {
-    return reduce<T>(v, [](T a, T b) { return a + b; });
+    return reduce(v, [](Vec<T> a, Vec<T> b) { return a + b; });
 }
 template <class T> KF_INLINE T largest(Vec<T> v) {
-    return reduce<T>(v, [](T a, T b) { return a > b ? a : b; });
+    return reduce(v, [](Vec<T> a, Vec<T> b) { return maximum<T>(a, b); });
 }
 template <class T> KF_INLINE bool any(Bits<T> mask) {
-    Bits<T> zero{};
-    return std::memcmp(&mask, &zero, sizeof mask) != 0;
+    return reduce(mask, [](Bits<T> a, Bits<T> b) { return a | b; }) != 0;
 }
 
 // The first n numbers at p, the rest of the vector filled. `end` is where the array ends: up to
 // there, reading over the end of a row is harmless and faster than reading number by number.
 template <class T> KF_INLINE Vec<T> load_first(const T* p, std::size_t n, const T* end, T fill) {
+    if (n >= kWidth<T>) return load(p);
     if (p + kWidth<T> <= end) {
         Bits<T> lane;
         for (std::size_t k = 0; k < kWidth<T>; ++k) lane[k] = static_cast<int>(k);
@@ -134,9 +153,16 @@ template <class T> KF_INLINE Vec<T> exp(Vec<T> x) {
     const Vec<T> shifted = x * static_cast<T>(1.4426950408889634074) + K::shift;
     const Vec<T> n = shifted - K::shift;
     const Vec<T> r = (x - n * K::log2_high) - n * K::log2_low;
-    Vec<T> p = broadcast(static_cast<T>(kInverseFactorial[K::degree]));
+    // Even and odd powers apart: two chains of half the length.
+    const Vec<T> r2 = r * r;
+    Vec<T> odd = broadcast(static_cast<T>(kInverseFactorial[K::degree]));
+    Vec<T> even = broadcast(static_cast<T>(kInverseFactorial[K::degree - 1]));
 #pragma GCC unroll 16
-    for (int k = K::degree - 1; k >= 0; --k) p = p * r + static_cast<T>(kInverseFactorial[k]);
+    for (int k = K::degree - 2; k > 0; k -= 2) {
+        odd = odd * r2 + static_cast<T>(kInverseFactorial[k]);
+        even = even * r2 + static_cast<T>(kInverseFactorial[k - 1]);
+    }
+    const Vec<T> p = odd * r + even;
     Bits<T> bits, scaled;
     std::memcpy(&bits, &shifted, sizeof bits);
     std::memcpy(&scaled, &p, sizeof scaled);
