@@ -1,6 +1,8 @@
 // NumPy arrays in and out, with checks that name the offending shape.
 #pragma once
 
+#include "kernelfields/memory.hpp"
+
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
@@ -41,8 +43,8 @@ void require_shape(const In<T>& array, const char* name, std::initializer_list<s
 template <class T> Out<T> make(std::initializer_list<std::size_t> shape) {
     std::size_t size = 1;
     for (std::size_t extent : shape) size *= extent;
-    T* data = new T[size ? size : 1];
-    nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<T*>(p); });
+    T* data = static_cast<T*>(allocate(size * sizeof(T)));
+    nb::capsule owner(data, [](void* p) noexcept { release(p); });
     return Out<T>(data, shape.size(), shape.begin(), owner);
 }
 

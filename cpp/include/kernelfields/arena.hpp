@@ -8,7 +8,7 @@
 
 namespace kernelfields {
 
-constexpr std::size_t kAlignment = 64;
+constexpr std::size_t kPiece = 64;  // pieces start at multiples of this, the widest vector
 
 struct Arena {
     std::byte* next;
@@ -17,7 +17,7 @@ struct Arena {
 
 template <class T> KF_ALWAYS_INLINE T* take(Arena& arena, std::size_t count) {
     T* piece = reinterpret_cast<T*>(arena.next);
-    arena.next += (count * sizeof(T) + kAlignment - 1) / kAlignment * kAlignment;
+    arena.next += (count * sizeof(T) + kPiece - 1) / kPiece * kPiece;
     return arena.next <= arena.end ? piece : nullptr;
 }
 

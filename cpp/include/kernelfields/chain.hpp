@@ -68,7 +68,7 @@ void run_pending(const ChainBatch<S>& batch,
 template <class S, class C>
 SharedEdges<C> shared_edges(const ChainBatch<S>& batch, EdgeTable<C>& table,
                             void (*prepare)(const S*, std::size_t, SharedEdges<C>&)) {
-    SharedEdges<C> edges{table.table(0), table.table(1), 0, 0};
+    SharedEdges<C> edges{table.table(0), table.table(1), 0, 0, false};
     prepare(batch.edge, batch.labels, edges);
     return edges;
 }
@@ -128,6 +128,7 @@ template <class S> double chain_score(const ChainBatch<S>& batch, std::size_t s,
 template <class S> void chain_argmax(const ChainBatch<S>& batch, std::int32_t* labels, double* value) {
     const ChainKernels<S>& kernels = chain_kernels<S>();
     std::vector<Outcome> outcome = starting_outcomes(batch);
+    for (std::size_t s = 0; s < batch.sequences; ++s) value[s] = batch.length(s) ? kNaN : 0;
     EdgeTable<S> table(batch.labels, kernels.narrow_width);
     if (batch.shared) kernels.prepare_max_edges(batch.edge, batch.labels, table.table(0));
     const auto recursion = batch.shared ? kernels.argmax_shared : kernels.argmax_per_edge;
@@ -135,9 +136,11 @@ template <class S> void chain_argmax(const ChainBatch<S>& batch, std::int32_t* l
     const double work = 0.15 * static_cast<double>(plan.positions * batch.labels * batch.labels);
     for_each_group(batch, plan, work, [&](Group group, Arena arena, std::size_t) {
         recursion(batch, table.table(0), group, labels, arena, outcome.data());
+        for (std::size_t k = 0; k < group.count; ++k) {
+            const std::size_t s = group.sequence[k];
+            if (outcome[s] == Outcome::done) value[s] = chain_score(batch, s, labels + batch.first[s]);
+        }
     });
-    for (std::size_t s = 0; s < batch.sequences; ++s)
-        value[s] = outcome[s] == Outcome::done ? chain_score(batch, s, labels + batch.first[s]) : kNaN;
 }
 
 template <class S> void chain_entropy(const ChainBatch<S>& batch, double* entropy) {

@@ -32,6 +32,7 @@ template <class S> struct ChainBatch {
 template <class C> struct SharedEdges {
     C *forward, *backward;
     double largest, range;
+    bool forbids;  // -inf somewhere
 };
 
 // The same times an edge direction, elementwise, for derivatives along it.

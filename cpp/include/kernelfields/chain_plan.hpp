@@ -4,12 +4,11 @@
 #pragma once
 
 #include "chain_kernels.hpp"
+#include "memory.hpp"
 #include "parallel.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <memory>
-#include <new>
 #include <numeric>
 #include <vector>
 
@@ -75,13 +74,13 @@ public:
     }
     Arena arena(std::size_t thread) {
         auto& mine = memory_[thread];
-        if (!mine) mine.reset(static_cast<std::byte*>(::operator new(bytes_, std::align_val_t{kAlignment})));
+        if (!mine) mine.reset(static_cast<std::byte*>(allocate(bytes_)));
         return {mine.get(), mine.get() + bytes_};
     }
 
 private:
     struct Free {
-        void operator()(std::byte* p) const { ::operator delete(p, std::align_val_t{kAlignment}); }
+        void operator()(std::byte* p) const { release(p); }
     };
     std::size_t bytes_;
     std::vector<std::unique_ptr<std::byte, Free>> memory_;

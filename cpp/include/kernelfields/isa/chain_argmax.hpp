@@ -16,6 +16,7 @@ template <class S> struct MaxRow {
     std::size_t sequence, length;
     S* best;  // d_t, length x stride
     const S* node;
+    std::int32_t* labels;
     Bits<S> good;  // false where a score is NaN or +inf
 };
 
@@ -42,23 +43,31 @@ template <class S> KF_INLINE std::int32_t first_largest(const S* left, const S* 
     return static_cast<std::int32_t>(-largest<S>(-first));
 }
 
-// columns(t, j) is the column j of the edge scores between t and t + 1, padded; zeros a padded row of
-// zeros.
+// The way back of several rows at once, each step waiting for the one before: together they hide it.
+// columns(t, j) is the column j of the edge scores between t and t + 1, padded.
 template <class S, class Columns>
-KF_INLINE void trace_back(const MaxRow<S>& row, std::size_t stride, const S* zeros, Columns columns,
-                          std::int32_t* labels) {
-    std::int32_t label = first_largest(row.best + (row.length - 1) * stride, zeros, stride);
-    labels[row.length - 1] = label;
-    for (std::size_t t = row.length - 1; t-- > 0;) {
-        label = first_largest(row.best + t * stride, columns(t, label), stride);
-        labels[t] = label;
+KF_INLINE void trace_back(const MaxRow<S>* rows, std::size_t count, std::size_t stride, const S* zeros,
+                          Columns columns) {
+    for (std::size_t r = 0; r < count; ++r) {
+        const std::size_t last = rows[r].length - 1;
+        rows[r].labels[last] = first_largest(rows[r].best + last * stride, zeros, stride);
+    }
+    std::size_t running = count;
+    for (std::size_t back = 1; back < rows[0].length; ++back) {
+        while (rows[running - 1].length <= back) --running;
+        for (std::size_t r = 0; r < running; ++r) {
+            const std::size_t t = rows[r].length - 1 - back;
+            rows[r].labels[t] = first_largest(rows[r].best + t * stride, columns(t, rows[r].labels[t + 1]), stride);
+        }
     }
 }
 
 template <class S>
-KF_INLINE MaxRow<S> max_row(const ChainBatch<S>& batch, std::size_t s, std::size_t stride, Arena& arena) {
-    return {s, batch.length(s), take<S>(arena, batch.length(s) * stride),
-            batch.node + static_cast<std::size_t>(batch.first[s]) * batch.labels, ~Bits<S>{}};
+KF_INLINE MaxRow<S> max_row(const ChainBatch<S>& batch, std::size_t s, std::size_t stride, Arena& arena,
+                            std::int32_t* labels) {
+    const std::size_t first = static_cast<std::size_t>(batch.first[s]);
+    return {s, batch.length(s), take<S>(arena, batch.length(s) * stride), batch.node + first * batch.labels,
+            labels + first, ~Bits<S>{}};
 }
 
 template <class S> KF_INLINE const S* zero_row(Arena& arena, std::size_t stride) {
@@ -116,7 +125,7 @@ void argmax_shared(const ChainBatch<S>& batch, const S* edges, Group group, std:
     MaxRow<S> rows[kRows] = {};
     for (std::size_t g = 0; g < group.count; ++g) {
         const std::size_t s = group.sequence[g];
-        rows[g] = max_row(batch, s, stride, arena);
+        rows[g] = max_row(batch, s, stride, arena, labels);
         max_start(batch, rows[g], stride);
     }
     std::size_t running = group.count;
@@ -125,11 +134,9 @@ void argmax_shared(const ChainBatch<S>& batch, const S* edges, Group group, std:
         with_rows(running, [&](auto R) { max_step<S, R.value>(batch, rows, edges, t, stride); });
     }
     const auto columns = [&](std::size_t, std::int32_t j) { return transposed + static_cast<std::size_t>(j) * stride; };
-    const S* zeros = zero_row<S>(arena, stride);
-    for (std::size_t g = 0; g < group.count; ++g) {
-        trace_back(rows[g], stride, zeros, columns, labels + batch.first[rows[g].sequence]);
+    trace_back(rows, group.count, stride, zero_row<S>(arena, stride), columns);
+    for (std::size_t g = 0; g < group.count; ++g)
         outcome[rows[g].sequence] = any<S>(~rows[g].good) ? Outcome::not_finite : Outcome::done;
-    }
 }
 
 template <class S>
@@ -144,7 +151,7 @@ void argmax_per_edge(const ChainBatch<S>& batch, const S*, Group group, std::int
         Arena local = arena;
         const std::size_t s = group.sequence[g];
         const S* edge = batch.edge + static_cast<std::size_t>(batch.edge_first[s]) * L * L;
-        MaxRow<S> row = max_row(batch, s, stride, local);
+        MaxRow<S> row = max_row(batch, s, stride, local, labels);
         if (!scan<S, S>(edge, (row.length - 1) * L, L, end).finite) row.good = Bits<S>{};
         max_start(batch, row, stride);
         for (std::size_t t = 1; t < row.length; ++t) {
@@ -156,7 +163,7 @@ void argmax_per_edge(const ChainBatch<S>& batch, const S*, Group group, std::int
                 column[i] = i < L ? edge[(t * L + i) * L + static_cast<std::size_t>(j)] : -kInfinity<S>;
             return static_cast<const S*>(column);
         };
-        trace_back(row, stride, zeros, columns, labels + batch.first[s]);
+        trace_back(&row, 1, stride, zeros, columns);
         outcome[s] = any<S>(~row.good) ? Outcome::not_finite : Outcome::done;
     }
 }

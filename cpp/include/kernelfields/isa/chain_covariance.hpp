@@ -139,7 +139,7 @@ void scaled_covariance(const ChainBatch<S>& batch, const void* shared, Group gro
                        double* edge_sum, Arena arena, Outcome* outcome) {
     const auto& edges = *static_cast<const TiltedEdges*>(shared);
     const std::size_t L = batch.labels, stride = padded(L, kWidth<D>);
-    Rows<D> rows = prepare_rows<S, D>(batch, edges.plain.range, group, arena, outcome);
+    Rows<D> rows = prepare_rows<S, D>(batch, edges.plain.range, edges.plain.forbids, group, arena, outcome);
     forward(rows, edges.plain, out.log_partition, outcome);
     ScaledCovariance<S> work{batch, edges, out, L, stride, take<D>(arena, L * stride), take<D>(arena, L * stride)};
     std::memset(work.plain_sum, 0, L * stride * sizeof(D));

@@ -98,18 +98,19 @@ void edge_marginals(const ChainBatch<S>& batch, const void*, Group group, const 
                                batch.edge + batch.edges() * L * L, L, stride, take<C>(local, L * stride)};
         double* largest_edge = take<double>(local, steps);
         double range = 0;
-        bool finite = true;
+        bool finite = true, forbids = false;
         for (std::size_t t = 0; t < steps; ++t) {
             const Scan step = edges.range(t);
             largest_edge[t] = step.largest;
             range = step.range > range ? step.range : range;
             finite = finite && step.finite;
+            forbids = forbids || step.forbids;
         }
         if (!finite) {
             outcome[s] = Outcome::not_finite;
             continue;
         }
-        Rows<C> rows = prepare_rows<S, C>(batch, range, {group.sequence + g, 1}, local, outcome);
+        Rows<C> rows = prepare_rows<S, C>(batch, range, forbids, {group.sequence + g, 1}, local, outcome);
         if (rows.count) edge_sequence(batch, rows, edges, out, local, outcome[s], largest_edge);
     }
 }

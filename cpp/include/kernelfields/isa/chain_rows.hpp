@@ -9,8 +9,9 @@ namespace {
 
 // Scaled recursions work with exp(score - largest score) and messages that sum to one. Neighbouring
 // messages differ by at most exp(range of node + range of edge), so nothing that counts underflows
-// while that range is below kRange. With -inf entries messages may drift apart step by step; the
-// forward pass then sees one fall below exp(-kRange)/(2L) before anything is lost, and gives up.
+// while that range is below kRange. With -inf entries messages may drift apart step by step; there
+// the forward pass watches for one that falls below exp(-kRange)/(2L), and gives up before anything
+// is lost.
 template <class C> constexpr double kRange = 0;
 template <> constexpr double kRange<double> = 340;
 template <> constexpr double kRange<float> = 38;
@@ -28,6 +29,7 @@ template <class C> struct Row {
 template <class C> struct Rows {
     Row<C> row[kRows];
     std::size_t count = 0, labels, stride;
+    bool watch;  // whether any score is -inf
 
     // Sequences are sorted longest first: those longer than t are the first ones.
     KF_INLINE std::size_t longer_than(std::size_t t) const {
@@ -58,22 +60,24 @@ KF_INLINE Vec<C> load_scores(const S* p, std::size_t k, std::size_t L, const S* 
 struct Scan {
     double largest, range;  // range over the finite entries
     bool finite;            // neither NaN nor +inf anywhere
+    bool forbids;           // -inf somewhere
 };
 
 // Largest score and range of `rows` rows of L scores.
 template <class S, class C> KF_INLINE Scan scan(const S* p, std::size_t rows, std::size_t L, const S* end) {
     Vec<C> high = broadcast(-kInfinity<C>), low = broadcast(kInfinity<C>);
-    Bits<C> good = ~Bits<C>{};
+    Bits<C> good = ~Bits<C>{}, forbidden{};
     for (std::size_t i = 0; i < rows; ++i)
         for (std::size_t k = 0; k < L; k += kWidth<C>) {
-            const Vec<C> x = load_scores<S, C>(p + i * L, k, L, end);
+            const Vec<C> x = load_scores<S, C>(p + i * L, k, L, end, static_cast<C>(p[i * L]));
+            forbidden |= x == -kInfinity<C>;
             high = maximum<C>(high, x);
             low = minimum<C>(low, x == -kInfinity<C> ? broadcast(kInfinity<C>) : x);
             good &= x <= std::numeric_limits<C>::max();
         }
     const double largest_score = static_cast<double>(largest<C>(high));
     const double smallest_score = -static_cast<double>(largest<C>(-low));
-    return {largest_score, largest_score - smallest_score, !any<C>(~good)};
+    return {largest_score, largest_score - smallest_score, !any<C>(~good), any<C>(forbidden)};
 }
 
 // factor[k] = exp(score[k] - largest), zeros in the padding.
@@ -88,6 +92,7 @@ template <class S, class C> void prepare_edges(const S* edge, std::size_t L, Sha
     const Scan range = scan<S, C>(edge, L, L, edge + L * L);
     out.largest = range.largest;
     out.range = range.finite ? range.range : std::numeric_limits<double>::quiet_NaN();
+    out.forbids = range.forbids;
     for (std::size_t i = 0; i < L; ++i)
         exponentiate<S, C>(edge + i * L, L, edge + L * L, range.largest, out.forward + i * stride);
     for (std::size_t i = 0; i < L; ++i)
@@ -114,7 +119,7 @@ inline bool holds(const ChainBatch<S>& batch, double edge_range, std::size_t s, 
 // harmless, so is every score; only if not, `holds` looks closer.
 template <class S, class C, int V>
 KF_INLINE bool prepare_row(const ChainBatch<S>& batch, double edge_range, Row<C>& row, std::size_t stride,
-                           Outcome& outcome) {
+                           Outcome& outcome, bool& watch) {
     const std::size_t L = batch.labels, vectors = V ? V : stride / kWidth<C>;
     const S* scores = batch.node + static_cast<std::size_t>(batch.first[row.sequence]) * L;
     const S* end = batch.node + batch.positions * L;
@@ -142,14 +147,16 @@ KF_INLINE bool prepare_row(const ChainBatch<S>& batch, double edge_range, Row<C>
     row.largest = sum_of_largest;
     const C all = sum<C>(total);
     if (all - all == 0 && -largest<C>(-lowest) + kRange<C> >= edge_range) return true;
+    watch = true;
     return edge_range <= kRange<C> && holds<S, C>(batch, edge_range, row.sequence, outcome);
 }
 
 // Rows of a group whose scores the scaled recursion in C can hold.
 template <class S, class C>
-KF_INLINE Rows<C> prepare_rows(const ChainBatch<S>& batch, double edge_range, Group group, Arena& arena,
-                               Outcome* outcome) {
+KF_INLINE Rows<C> prepare_rows(const ChainBatch<S>& batch, double edge_range, bool edges_forbid, Group group,
+                               Arena& arena, Outcome* outcome) {
     Rows<C> rows;
+    rows.watch = edges_forbid;
     rows.labels = batch.labels;
     rows.stride = padded(batch.labels, kWidth<C>);
     for (std::size_t g = 0; g < group.count; ++g) {
@@ -157,7 +164,7 @@ KF_INLINE Rows<C> prepare_rows(const ChainBatch<S>& batch, double edge_range, Gr
         const std::size_t size = batch.length(s) * rows.stride;
         Row<C> row{s, batch.length(s), 0, take<C>(arena, size), take<C>(arena, size), {}};
         with_vectors(rows.stride / kWidth<C>, [&](auto V) {
-            if (prepare_row<S, C, V.value>(batch, edge_range, row, rows.stride, outcome[s]))
+            if (prepare_row<S, C, V.value>(batch, edge_range, row, rows.stride, outcome[s], rows.watch))
                 rows.row[rows.count++] = row;
         });
     }

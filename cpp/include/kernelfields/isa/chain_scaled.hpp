@@ -12,21 +12,25 @@
 namespace kernelfields {
 namespace {
 
-// Divides forward messages by their sums c, which it multiplies into `scale`; notes when something
-// positive is about to underflow.
+// Notes when something positive in a forward message is about to underflow, or nothing is left.
+template <class C>
+KF_INLINE void watch_message(Row<C>& row, const C* message, std::size_t stride, C total, C threshold) {
+    if (!(total > 0)) row.low = ~Bits<C>{};
+    for (std::size_t k = 0; k < stride; k += kWidth<C>) {
+        const Vec<C> value = load(message + k);
+        row.low |= (value > 0) & (value < threshold);
+    }
+}
+
+// Divides forward messages by their sums c, which it multiplies into `scale`.
 template <class C, int R, int V>
 KF_INLINE void normalise(Rows<C>& rows, const Held<C, R, V>& value, const Vec<C> (&total)[R], C* const (&to)[R],
                          C threshold, LongProduct* scale) {
     const std::size_t vectors = V ? V : rows.stride / kWidth<C>;
     for (int r = 0; r < R; ++r) {
         const C c = sum<C>(total[r]), inverse = 1 / c;
-        Bits<C> low = c > 0 ? rows.row[r].low : ~Bits<C>{};
-        for (std::size_t v = 0; v < vectors; ++v) {
-            const Vec<C> normal = value.get(r, v) * inverse;
-            low |= (normal > 0) & (normal < threshold);
-            store(to[r] + v * kWidth<C>, normal);
-        }
-        rows.row[r].low = low;
+        for (std::size_t v = 0; v < vectors; ++v) store(to[r] + v * kWidth<C>, value.get(r, v) * inverse);
+        if (rows.watch) watch_message(rows.row[r], to[r], rows.stride, c, threshold);
         scale[r].times(static_cast<double>(c));
     }
 }
@@ -36,12 +40,8 @@ template <class C> KF_INLINE void forward_start(Rows<C>& rows, C threshold, Long
         Row<C>& row = rows.row[r];
         C c = 0;
         for (std::size_t k = 0; k < rows.stride; ++k) c += row.alpha[k] = k < rows.labels ? row.factor[k] : 0;
-        if (!(c > 0)) row.low = ~Bits<C>{};
-        for (std::size_t k = 0; k < rows.stride; k += kWidth<C>) {
-            const Vec<C> normal = load(row.alpha + k) / c;
-            row.low |= (normal > 0) & (normal < threshold);
-            store(row.alpha + k, normal);
-        }
+        for (std::size_t k = 0; k < rows.stride; k += kWidth<C>) store(row.alpha + k, load(row.alpha + k) / c);
+        if (rows.watch) watch_message(row, row.alpha, rows.stride, c, threshold);
         scale[r].times(static_cast<double>(c));
     }
 }
@@ -161,7 +161,7 @@ KF_INLINE void backward_step(const Rows<C>& rows, const Backward<C>* state, cons
             store_marginals<S, C>(to[r] + k, held.get(r, v) * mine, L - k);
         }
     }
-    add_outer<C, R>(edge_sum, L, V ? V * kWidth<C> : stride, left, in);
+    add_outer<C, R, V>(edge_sum, L, stride, left, in);
     for (int r = 0; r < R; ++r) {
         const C inverse = 1 / sum<C>(total[r]);
         for (std::size_t v = 0; v < vectors; ++v)
@@ -208,7 +208,7 @@ template <class S, class C>
 void scaled_marginals(const ChainBatch<S>& batch, const void* shared, Group group, const MarginalsOut<S>& out,
                       double* edge_sum, Arena arena, Outcome* outcome) {
     const auto& edges = *static_cast<const SharedEdges<C>*>(shared);
-    Rows<C> rows = prepare_rows<S, C>(batch, edges.range, group, arena, outcome);
+    Rows<C> rows = prepare_rows<S, C>(batch, edges.range, edges.forbids, group, arena, outcome);
     forward(rows, edges, out.log_partition, outcome);
     if (out.node) backward(rows, edges, batch, out, edge_sum, arena);
 }

@@ -105,28 +105,41 @@ KF_INLINE void multiply(const T* A, std::size_t L, std::size_t stride, const T* 
     if (vectors - at == 2) multiply_block<T, R, 2>(A, L, stride, in, at, finish);
     if (vectors - at == 1) multiply_block<T, R, 1>(A, L, stride, in, at, finish);
 }
-// Blocks of two: the sum inside the maximum takes one register more.
 template <class T, int R, class Finish>
 KF_INLINE void max_plus(const T* A, std::size_t L, std::size_t stride, const T* const (&in)[R], Finish finish) {
     const std::size_t vectors = stride / kWidth<T>;
     std::size_t at = 0;
-    for (; at + 2 <= vectors; at += 2) max_plus_block<T, R, 2>(A, L, stride, in, at, finish);
-    if (at < vectors) max_plus_block<T, R, 1>(A, L, stride, in, at, finish);
+    for (; at + 3 <= vectors; at += 3) max_plus_block<T, R, 3>(A, L, stride, in, at, finish);
+    if (vectors - at == 2) max_plus_block<T, R, 2>(A, L, stride, in, at, finish);
+    if (vectors - at == 1) max_plus_block<T, R, 1>(A, L, stride, in, at, finish);
 }
 
-// E[i][j] += sum_r u[r][i] * v[r][j]
-template <class T, int R>
-KF_INLINE void add_outer(T* E, std::size_t L, std::size_t stride, const T* const (&u)[R], const T* const (&v)[R]) {
-    for (std::size_t at = 0; at < stride; at += kWidth<T>) {
-        Vec<T> right[R];
-        for (int r = 0; r < R; ++r) right[r] = load(v[r] + at);
-        T* cell = E + at;
-        for (std::size_t i = 0; i < L; ++i, cell += stride) {
-            Vec<T> total = load(cell);
-            for (int r = 0; r < R; ++r) total += u[r][i] * right[r];
-            store(cell, total);
+// E[i][j] += sum_r u[r][i] * v[r][j]   for K vectors of columns, v in registers.
+template <class T, int R, int K>
+KF_INLINE void add_outer_block(T* E, std::size_t L, std::size_t stride, const T* const (&u)[R], const T* const (&v)[R],
+                               std::size_t at) {
+    Vec<T> right[R][K];
+    for (int r = 0; r < R; ++r)
+        for (int k = 0; k < K; ++k) right[r][k] = load(v[r] + (at + k) * kWidth<T>);
+    T* cell = E + at * kWidth<T>;
+    for (std::size_t i = 0; i < L; ++i, cell += stride) {
+        Vec<T> total[K];
+        for (int k = 0; k < K; ++k) total[k] = load(cell + k * kWidth<T>);
+        for (int r = 0; r < R; ++r) {
+            const Vec<T> x = broadcast(u[r][i]);
+            for (int k = 0; k < K; ++k) total[k] += x * right[r][k];
         }
+        for (int k = 0; k < K; ++k) store(cell + k * kWidth<T>, total[k]);
     }
+}
+
+template <class T, int R, int V = 0>
+KF_INLINE void add_outer(T* E, std::size_t L, std::size_t stride, const T* const (&u)[R], const T* const (&v)[R]) {
+    if constexpr (V > 0) return add_outer_block<T, R, V>(E, L, V * kWidth<T>, u, v, 0);
+    const std::size_t vectors = stride / kWidth<T>;
+    std::size_t at = 0;
+    for (; at + 3 <= vectors; at += 3) add_outer_block<T, R, 3>(E, L, stride, u, v, at);
+    for (; at < vectors; ++at) add_outer_block<T, R, 1>(E, L, stride, u, v, at);
 }
 
 }  // namespace

@@ -1,0 +1,81 @@
+#include "kernelfields/memory.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <mutex>
+#include <new>
+
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
+
+namespace kernelfields {
+namespace {
+
+constexpr std::size_t kHugePage = std::size_t{1} << 21;
+constexpr std::size_t kLarge = 2 * kHugePage;
+constexpr std::size_t kKeep = std::size_t{1} << 28;  // at most so many bytes in all are kept
+
+// The size stands in front of each block.
+struct Header {
+    std::size_t bytes;
+};
+Header& header(void* block) {
+    return *reinterpret_cast<Header*>(static_cast<std::byte*>(block) - kAlignment);
+}
+
+std::mutex guard;
+std::array<void*, 4> kept{};
+
+void* take_kept(std::size_t bytes) {
+    const std::lock_guard<std::mutex> lock(guard);
+    for (void*& block : kept)
+        if (block && header(block).bytes >= bytes && header(block).bytes <= bytes + bytes / 4) {
+            void* taken = block;
+            block = nullptr;
+            return taken;
+        }
+    return nullptr;
+}
+
+void free_block(void* block) {
+    std::free(static_cast<std::byte*>(block) - kAlignment);
+}
+
+// Keeps the block in place of the oldest kept one, which is returned.
+void* keep(void* block) {
+    const std::lock_guard<std::mutex> lock(guard);
+    std::size_t held = header(block).bytes;
+    for (void* other : kept) held += other ? header(other).bytes : 0;
+    if (held > kKeep) return block;
+    void* oldest = kept.back();
+    std::shift_right(kept.begin(), kept.end(), 1);
+    kept.front() = block;
+    return oldest;
+}
+
+}  // namespace
+
+void* allocate(std::size_t bytes) {
+    const bool large = bytes >= kLarge;
+    if (large)
+        if (void* block = take_kept(bytes)) return block;
+    const std::size_t alignment = large ? kHugePage : kAlignment;
+    const std::size_t whole = ((bytes + kAlignment) / alignment + 1) * alignment;
+    auto* memory = static_cast<std::byte*>(std::aligned_alloc(alignment, whole));
+    if (!memory) throw std::bad_alloc();
+#ifdef __linux__
+    if (large) madvise(memory, whole, MADV_HUGEPAGE);
+#endif
+    void* block = memory + kAlignment;
+    header(block).bytes = bytes;
+    return block;
+}
+
+void release(void* block) noexcept {
+    if (header(block).bytes >= kLarge) block = keep(block);
+    if (block) free_block(block);
+}
+
+}  // namespace kernelfields
