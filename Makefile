@@ -1,0 +1,61 @@
+# Everything a developer runs. `make` prints what there is.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+NATIVE := $(shell find cpp CMakeLists.txt pyproject.toml -type f 2>/dev/null)
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint format bench mutants build clean
+
+help: ## Print this list
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+
+demo: $(VENV)/installed ## Set up .venv, install, and run the main job
+	@$(BIN)/kf demo
+
+test: $(VENV)/ready lint ## Set up what tests need, lint, and run all tests
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/ready ## Format check, lint, types, layers, spelling
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/codespell
+	$(BIN)/clang-format --dry-run --Werror $$(git ls-files 'cpp/*.hpp' 'cpp/*.cpp')
+
+format: $(VENV)/ready ## Format Python and C++
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+	$(BIN)/clang-format -i $$(git ls-files 'cpp/*.hpp' 'cpp/*.cpp')
+
+bench: $(VENV)/ready ## Run every benchmark beside its rivals
+	$(BIN)/python -m benchmarks chain_inference
+	$(BIN)/python -m benchmarks viterbi
+
+mutants: $(VENV)/ready ## Break the code in small ways; every break must fail a test
+	$(BIN)/python tests/mutants.py
+
+build: $(VENV)/ready ## Build sdist and wheel into dist/
+	$(BIN)/python -m build
+
+clean: ## Remove everything that was built
+	rm -rf build dist $(VENV) src/kernelfields/_core.pyi
+
+$(VENV)/bin/python:
+	$(PYTHON) -c 'import sys; sys.exit("kernelfields needs Python 3.11 or newer") if sys.version_info < (3, 11) else None'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install -q --upgrade pip
+
+# The compiled module lives beside the installed package, its stub also in src for mypy.
+$(VENV)/installed: $(VENV)/bin/python $(NATIVE)
+	$(BIN)/python -m pip install -q "scikit-build-core>=0.11" "nanobind>=2.7" cmake ninja
+	$(BIN)/python -m pip install -q --no-build-isolation --editable .
+	cp build/*/_core.pyi src/kernelfields/_core.pyi
+	touch $@
+
+$(VENV)/ready: $(VENV)/installed
+	$(BIN)/python -m pip install -q --no-build-isolation --editable '.[dev]' build
+	cp build/*/_core.pyi src/kernelfields/_core.pyi
+	touch $@

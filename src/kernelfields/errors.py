@@ -1,0 +1,15 @@
+"""The exceptions that users see. All are kinds of ``ValueError``."""
+
+from __future__ import annotations
+
+
+class InputError(ValueError):
+    """Input that cannot be used; the message names the sequence and the position."""
+
+
+class ScoreError(ValueError):
+    """Clique scores that are NaN or +inf."""
+
+
+class InfeasibleError(ValueError):
+    """A sequence for which every labelling is forbidden."""

@@ -1,0 +1,29 @@
+"""Structures: the shapes of outputs and exact inference over them."""
+
+from ._base import (
+    CovarianceOracle,
+    KBestOracle,
+    Labelling,
+    Labellings,
+    Marginals,
+    MaxOracle,
+    SampleOracle,
+    Scores,
+    Structure,
+    SumOracle,
+)
+from .chain import Chain
+
+__all__ = [
+    "Chain",
+    "CovarianceOracle",
+    "KBestOracle",
+    "Labelling",
+    "Labellings",
+    "Marginals",
+    "MaxOracle",
+    "SampleOracle",
+    "Scores",
+    "Structure",
+    "SumOracle",
+]

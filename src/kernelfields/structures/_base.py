@@ -1,0 +1,172 @@
+"""What a structure is: the shape of one batch of outputs, its parts, and its oracles.
+
+Scores θ are one array per clique type, ``{"node": ..., "edge": ...}``, over a whole batch without
+padding; everything with one number per clique (marginals, gradients, indicators) has the same form.
+Oracles are classes of their own: what a structure cannot do, it does not offer, and a loss names the
+oracle it needs.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import InfeasibleError, ScoreError
+
+Array = npt.NDArray[Any]
+Scores = Mapping[str, Array]
+
+
+class Marginals(NamedTuple):
+    """Log-partitions and marginals of a batch."""
+
+    log_partition: Array
+    """g(θ) = log Σ_y exp⟨θ, parts(y)⟩ for every instance, float64."""
+    parts: dict[str, Array]
+    """μ(θ) = ∇g(θ), the expectation of parts(y), times the weight of the instance; summed over the
+    cliques that share a score."""
+
+
+class Labelling(NamedTuple):
+    """The best labelling of every instance."""
+
+    labels: Array
+    """argmax_y ⟨θ, parts(y)⟩, one label per vertex of the batch."""
+    value: Array
+    """max_y ⟨θ, parts(y)⟩ for every instance."""
+
+
+class Labellings(NamedTuple):
+    """Several labellings of every instance, best first."""
+
+    labels: Array
+    """One row per rank, one column per vertex; −1 where an instance has fewer labellings."""
+    value: Array
+    """Scores, one row per instance; −inf where there is no labelling of that rank."""
+
+
+class Structure(ABC):
+    """The shape of one batch: how many instances, which cliques, which labels."""
+
+    n_labels: int
+
+    @property
+    @abstractmethod
+    def n_instances(self) -> int:
+        """Number of instances in the batch."""
+
+    @property
+    @abstractmethod
+    def offsets(self) -> Array:
+        """Instance s owns the vertices ``offsets[s]`` up to ``offsets[s + 1]``."""
+
+    @property
+    @abstractmethod
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """The shape of the scores of each clique type."""
+
+    @abstractmethod
+    def take(self, ids: npt.ArrayLike) -> Structure:
+        """Give the structure of some instances only."""
+
+    @abstractmethod
+    def cut(self, scores: Scores, ids: npt.ArrayLike) -> dict[str, Array]:
+        """Scores of some instances only, in the shapes of ``take(ids)``."""
+
+    @abstractmethod
+    def parts(self, labels: Array, weights: Array | None = None) -> dict[str, Array]:
+        """Give the indicator of a labelling: ⟨θ, parts(y)⟩ is its score.
+
+        With ``weights`` the parts of each instance count so many times.
+        """
+
+    @abstractmethod
+    def score(self, scores: Scores, labels: Array) -> Array:
+        """⟨θ, parts(y)⟩ for every instance, in float64; −inf where a label is forbidden."""
+
+    @property
+    def n_vertices(self) -> int:
+        """Number of vertices in the batch."""
+        return int(self.offsets[-1])
+
+
+class MaxOracle(Structure):
+    """A structure that finds its best labelling."""
+
+    @abstractmethod
+    def argmax(self, scores: Scores) -> Labelling:
+        """Best labelling of every instance; ties go to the lower label."""
+
+
+class SumOracle(Structure):
+    """A structure that sums over all labellings, exactly."""
+
+    @abstractmethod
+    def log_partition(self, scores: Scores) -> Array:
+        """g(θ) for every instance."""
+
+    @abstractmethod
+    def marginals(self, scores: Scores, weights: Array | None = None) -> Marginals:
+        """g(θ) and its gradient; ``weights`` count each instance so many times in the latter."""
+
+    @abstractmethod
+    def entropy(self, scores: Scores) -> Array:
+        """H(p) = −Σ_y p(y) log p(y) for every instance."""
+
+
+class CovarianceOracle(SumOracle):
+    """A structure that differentiates its marginals."""
+
+    @abstractmethod
+    def covariance(self, scores: Scores, direction: Scores, weights: Array | None = None) -> dict[str, Array]:
+        """∇²g(θ)·d, the derivative of all marginals along a direction in score space."""
+
+
+class SampleOracle(Structure):
+    """A structure that draws labellings."""
+
+    @abstractmethod
+    def sample(self, scores: Scores, count: int, seed: int) -> Array:
+        """Exact draws from p(y) ∝ exp⟨θ, parts(y)⟩, one row per draw, one column per vertex."""
+
+
+class KBestOracle(Structure):
+    """A structure that finds its k best labellings."""
+
+    @abstractmethod
+    def kbest(self, scores: Scores, k: int) -> Labellings:
+        """Give the k best labellings of every instance."""
+
+
+def require_feasible(values: Array) -> None:
+    """Refuse a batch in which an instance has no labelling (−inf) or bad scores (NaN)."""
+    if np.isfinite(values).all():
+        return
+    s = int(np.flatnonzero(~np.isfinite(values))[0])
+    if values[s] == -np.inf:
+        raise InfeasibleError(f"Sequence {s} has no allowed labelling.")
+    raise ScoreError(f"Sequence {s} has scores that are NaN or +inf.")
+
+
+def require_offsets(offsets: npt.ArrayLike) -> Array:
+    """Offsets of a ragged batch as int64, from 0 on and never falling."""
+    result = np.ascontiguousarray(offsets, dtype=np.int64)
+    if result.ndim != 1 or len(result) == 0 or result[0] != 0 or (np.diff(result) < 0).any():
+        raise ValueError("offsets must start with 0 and never fall.")
+    return result
+
+
+def offsets_of(lengths: npt.ArrayLike) -> Array:
+    """Offsets of instances with these lengths."""
+    return np.concatenate([[0], np.cumsum(np.asarray(lengths, dtype=np.int64))]).astype(np.int64)
+
+
+def rows_of(offsets: Array, ids: Array) -> Array:
+    """Indices of the rows that some instances own, in their order."""
+    lengths = offsets[ids + 1] - offsets[ids]
+    shift = np.repeat(offsets[ids] - offsets_of(lengths)[:-1], lengths)
+    return np.arange(int(lengths.sum()), dtype=np.int64) + shift

@@ -1,0 +1,194 @@
+"""Chains: sequences whose neighbouring labels interact."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import native
+from ._base import (
+    Array,
+    CovarianceOracle,
+    KBestOracle,
+    Labelling,
+    Labellings,
+    Marginals,
+    MaxOracle,
+    SampleOracle,
+    Scores,
+    offsets_of,
+    require_feasible,
+    require_offsets,
+    rows_of,
+)
+
+
+class Chain(MaxOracle, CovarianceOracle, SampleOracle, KBestOracle):
+    """A batch of chains,
+
+        score(y) = Σ_t node[t, y_t] + Σ_t edge[t, y_t, y_{t+1}].
+
+    Forward-backward and its relatives, O(T L²) per sequence, for the whole ragged batch in one
+    native call on all cores. Scores of −inf forbid a label or a pair; restricting a vertex to some
+    labels, observing it, or adding a task cost are additions to the scores.
+
+    Parameters
+    ----------
+    offsets : (S + 1,) integers
+        Sequence s owns the positions ``offsets[s]`` up to ``offsets[s + 1]``; it may be empty.
+    n_labels : int
+        L.
+    shared_edges : bool
+        Whether all edges share one (L, L) array of scores; else scores are (E, L, L), E the number
+        of neighbouring pairs, in order.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> chain = Chain([0, 3], n_labels=2)
+    >>> scores = {"node": np.zeros((3, 2)), "edge": np.array([[0.0, -np.inf], [0.0, 0.0]])}
+    >>> round(float(np.exp(chain.log_partition(scores)[0])))  # 000, 100, 110, 111
+    4
+    """  # noqa: D205, D400
+
+    def __init__(self, offsets: npt.ArrayLike, n_labels: int, shared_edges: bool = True) -> None:
+        self._offsets = require_offsets(offsets)
+        self.n_labels = int(n_labels)
+        self.shared_edges = shared_edges
+        lengths = np.diff(self._offsets)
+        self.edge_offsets = offsets_of(np.maximum(lengths - 1, 0))
+
+    @property
+    def n_instances(self) -> int:
+        """Number of sequences."""
+        return len(self._offsets) - 1
+
+    @property
+    def offsets(self) -> Array:
+        """Where each sequence starts."""
+        return self._offsets
+
+    @property
+    def n_edges(self) -> int:
+        """Number of neighbouring pairs in the batch."""
+        return int(self.edge_offsets[-1])
+
+    @property
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """(N, L) for nodes; (L, L) or (E, L, L) for edges."""
+        L = self.n_labels
+        return {
+            "node": (self.n_vertices, L),
+            "edge": (L, L) if self.shared_edges else (self.n_edges, L, L),
+        }
+
+    @property
+    def edge_heads(self) -> Array:
+        """The position each edge leads to; it comes from the one before."""
+        starts = np.zeros(self.n_vertices, dtype=bool)
+        starts[self.first_positions] = True
+        return np.flatnonzero(~starts)
+
+    @property
+    def first_positions(self) -> Array:
+        """First position of every sequence that has one."""
+        return self._offsets[:-1][np.diff(self._offsets) > 0]
+
+    @property
+    def last_positions(self) -> Array:
+        """Last position of every sequence that has one."""
+        return self._offsets[1:][np.diff(self._offsets) > 0] - 1
+
+    def take(self, ids: npt.ArrayLike) -> Chain:
+        """Chains of some sequences only."""
+        ids = np.asarray(ids, dtype=np.int64)
+        return Chain(offsets_of(np.diff(self._offsets)[ids]), self.n_labels, self.shared_edges)
+
+    def cut(self, scores: Scores, ids: npt.ArrayLike) -> dict[str, Array]:
+        """Scores of some sequences only."""
+        ids = np.asarray(ids, dtype=np.int64)
+        edge = scores["edge"]
+        return {
+            "node": scores["node"][rows_of(self._offsets, ids)],
+            "edge": edge if self.shared_edges else edge[rows_of(self.edge_offsets, ids)],
+        }
+
+    def parts(self, labels: Array, weights: Array | None = None) -> dict[str, Array]:
+        """Indicator of a labelling; shared edges count how often each pair occurs."""
+        L = self.n_labels
+        labels = np.asarray(labels)
+        heads = self.edge_heads
+        node_weight: Array | float = 1.0
+        edge_weight: Array | float = 1.0
+        if weights is not None:
+            node_weight = np.repeat(weights, np.diff(self._offsets))
+            edge_weight = np.repeat(weights, np.diff(self.edge_offsets))
+        node = np.zeros((self.n_vertices, L))
+        node[np.arange(self.n_vertices), labels] = node_weight
+        edge = np.zeros(self.shapes["edge"])
+        before, after = labels[heads - 1], labels[heads]
+        if self.shared_edges:
+            np.add.at(edge, (before, after), edge_weight)
+        else:
+            edge[np.arange(self.n_edges), before, after] = edge_weight
+        return {"node": node, "edge": edge}
+
+    def score(self, scores: Scores, labels: Array) -> Array:
+        """⟨θ, parts(y)⟩ for every sequence."""
+        labels = np.ascontiguousarray(labels, dtype=np.int32)
+        return np.asarray(native.chain_score(*self._native(scores), labels))
+
+    def argmax(self, scores: Scores) -> Labelling:
+        """Viterbi."""
+        labels, value = native.chain_argmax(*self._native(scores))
+        require_feasible(value)
+        return Labelling(labels, value)
+
+    def log_partition(self, scores: Scores) -> Array:
+        """g(θ), by the forward recursion."""
+        value = np.asarray(native.chain_log_partition(*self._native(scores)))
+        require_feasible(value)
+        return value
+
+    def marginals(self, scores: Scores, weights: Array | None = None) -> Marginals:
+        """Forward-backward."""
+        value, node, edge = native.chain_marginals(*self._native(scores), weights)
+        require_feasible(value)
+        return Marginals(value, {"node": node, "edge": edge})
+
+    def entropy(self, scores: Scores) -> Array:
+        """H(p) as a sum of conditional entropies, free of cancellation."""
+        value = np.asarray(native.chain_entropy(*self._native(scores)))
+        require_feasible(value)
+        return value
+
+    def covariance(self, scores: Scores, direction: Scores, weights: Array | None = None) -> dict[str, Array]:
+        """∇²g(θ)·d by one more sweep in each direction."""
+        arrays = self._native(scores)
+        dtype = arrays[0].dtype
+        along = [np.ascontiguousarray(direction[name], dtype=dtype) for name in ("node", "edge")]
+        value, node, edge = native.chain_covariance(*arrays, *along, weights)
+        require_feasible(value)
+        return {"node": node, "edge": edge}
+
+    def sample(self, scores: Scores, count: int, seed: int) -> Array:
+        """Forward messages, then draws from the last label to the first."""
+        labels, value = native.chain_sample(*self._native(scores), count, seed)
+        require_feasible(value)
+        return np.asarray(labels)
+
+    def kbest(self, scores: Scores, k: int) -> Labellings:
+        """List Viterbi."""
+        arrays = self._native(scores)
+        require_feasible(native.chain_argmax(*arrays)[1])
+        return Labellings(*native.chain_kbest(*arrays, k))
+
+    def _native(self, scores: Scores) -> tuple[Array, Array, Array]:
+        node = np.ascontiguousarray(scores["node"])
+        if node.dtype not in (np.float32, np.float64):
+            node = node.astype(np.float64)
+        edge = np.ascontiguousarray(scores["edge"], dtype=node.dtype)
+        for name, array in (("node", node), ("edge", edge)):
+            if array.shape != self.shapes[name]:
+                raise ValueError(f"{name} scores have shape {array.shape}, expected {self.shapes[name]}.")
+        return node, edge, self._offsets
