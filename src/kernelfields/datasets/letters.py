@@ -1,0 +1,49 @@
+"""Handwritten words, letter by letter."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from typing import NamedTuple
+
+import numpy as np
+
+from ..structures._base import Array
+
+
+class Letters(NamedTuple):
+    """OCR letters: chains of images, labelled with letters."""
+
+    images: list[Array]
+    """One (T, 128) array of 0/1 pixels per word, each row a 16x8 image, row by row."""
+    labels: list[list[str]]
+    """The letters of every word, "a" to "z"."""
+    fold: Array
+    """Fold of every word, 0 to 9."""
+
+    def split(self, *folds: int) -> tuple[list[Array], list[list[str]]]:
+        """Give images and labels of the words in some folds."""
+        chosen = np.flatnonzero(np.isin(self.fold, folds))
+        return [self.images[i] for i in chosen], [self.labels[i] for i in chosen]
+
+
+def load_letters() -> Letters:
+    """Load the OCR letters that come with the package (see NOTICE for their origin).
+
+    6,877 words, 52,152 letters, ten folds. The first letter of each word, a capital, was removed
+    by the authors. There are only 55 distinct words: a model that can memorise words is rewarded
+    far beyond what unseen words would show.
+
+    Examples
+    --------
+    >>> letters = load_letters()
+    >>> X, y = letters.split(0)
+    >>> len(X), X[0].shape, "".join(y[0])
+    (626, (9, 128), 'ommanding')
+    """
+    with np.load(str(files(__package__) / "data" / "letters.npz")) as data:
+        pixels = np.unpackbits(data["pixels_packed"], axis=1).astype(np.float64)
+        names = [chr(ord("a") + label) for label in data["labels"]]
+        offsets = data["word_offsets"]
+        fold = data["fold"]
+    words = list(zip(offsets[:-1], offsets[1:], strict=True))
+    return Letters([pixels[a:b] for a, b in words], [names[a:b] for a, b in words], fold)

@@ -1,0 +1,41 @@
+"""What a loss is: a value per instance and its gradient in the shape of the scores."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import NamedTuple
+
+import numpy.typing as npt
+
+from ..structures import Scores, Structure
+from ..structures._base import Array
+
+
+class LossValue(NamedTuple):
+    """A loss at some scores θ."""
+
+    values: Array
+    """Loss of every instance, without its weight."""
+    value: float
+    """Σ_i weight_i · values_i."""
+    gradient: dict[str, Array]
+    """Derivative of ``value`` in θ: hallucinated minus observed parts."""
+
+
+class Loss(ABC):
+    """Σ_i weight_i · loss(θ; y^i), bound to a structure and to what was observed."""
+
+    convex: bool
+    structure: Structure
+
+    @abstractmethod
+    def at(self, scores: Scores) -> LossValue:
+        """Value and gradient."""
+
+    @abstractmethod
+    def curvature(self, scores: Scores, direction: Scores) -> dict[str, Array]:
+        """Give the derivative of the gradient along a direction in score space."""
+
+    @abstractmethod
+    def take(self, ids: npt.ArrayLike) -> Loss:
+        """Give the loss of some instances only."""

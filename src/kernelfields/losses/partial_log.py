@@ -1,0 +1,65 @@
+"""The log loss when some labels were not observed."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from ..structures import CovarianceOracle, Scores, Structure, SumOracle
+from ..structures._base import Array, rows_of
+from ._base import Loss, LossValue
+
+
+class PartialLog(Loss):
+    """The negative log-likelihood of what was observed,
+
+        g(θ) − g(θ restricted to labellings that agree),     gradient  μ(θ) − μ(θ restricted).
+
+    A difference of two convex functions, hence **not convex**: no certificate, and curvature may be
+    negative. Equal to `Log` when every vertex is observed.
+
+    Parameters
+    ----------
+    structure : SumOracle
+        The batch.
+    allowed : (N, L) booleans
+        The labels that agree with what was observed at each vertex; all of them if nothing was.
+    weights : (S,) array, optional
+        How many times each instance counts.
+    """  # noqa: D205, D400
+
+    convex = False
+
+    def __init__(self, structure: Structure, allowed: Array, weights: Array | None = None) -> None:
+        if not isinstance(structure, SumOracle):
+            raise TypeError(f"The log loss sums over labellings, which {type(structure).__name__} cannot do.")
+        self.structure: SumOracle = structure
+        self.allowed = allowed
+        self.weights = weights
+
+    def at(self, scores: Scores) -> LossValue:
+        """Value and gradient, by a free and a restricted sweep."""
+        free = self.structure.marginals(scores, self.weights)
+        fixed = self.structure.marginals(self._restricted(scores), self.weights)
+        gradient = {clique: parts - fixed.parts[clique] for clique, parts in free.parts.items()}
+        values = free.log_partition - fixed.log_partition
+        total = values.sum() if self.weights is None else np.dot(values, self.weights)
+        return LossValue(values, float(total), gradient)
+
+    def curvature(self, scores: Scores, direction: Scores) -> dict[str, Array]:
+        """Cov(θ)·d − Cov(θ restricted)·d."""
+        if not isinstance(self.structure, CovarianceOracle):
+            raise TypeError(f"{type(self.structure).__name__} does not differentiate its marginals.")
+        free = self.structure.covariance(scores, direction, self.weights)
+        fixed = self.structure.covariance(self._restricted(scores), direction, self.weights)
+        return {clique: parts - fixed[clique] for clique, parts in free.items()}
+
+    def take(self, ids: npt.ArrayLike) -> PartialLog:
+        """Give the loss of some instances only."""
+        ids = np.asarray(ids, dtype=np.int64)
+        weights = None if self.weights is None else self.weights[ids]
+        rows = rows_of(self.structure.offsets, ids)
+        return PartialLog(self.structure.take(ids), self.allowed[rows], weights)
+
+    def _restricted(self, scores: Scores) -> Scores:
+        return {**scores, "node": np.where(self.allowed, scores["node"], -np.inf)}

@@ -1,0 +1,241 @@
+"""The objective that solvers see: a loss plus a penalty for every space.
+
+    R(f) = Σ_i loss(θ(f); y^i) + Σ_τ (λ_τ / 2) ‖f_τ‖²,       θ(f) = offset + Σ_τ scores(f_τ)
+
+Points are flat arrays, the elements of the spaces one behind the other. All geometry is that of the
+λ-weighted inner product ⟨u, v⟩ = Σ_τ λ_τ ⟨u_τ, v_τ⟩_τ (weight 1 where λ_τ = 0): the gradient is an
+element, not an array of partial derivatives, and the certified gap is half its squared norm.
+"""  # noqa: D205, D400
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from .losses import Loss, LossValue
+from .spaces import BoundSpace
+from .structures import Scores
+from .structures._base import Array
+
+
+class Certificate(NamedTuple):
+    """What is known about the optimum from one point [altun2004exp, Lemma 9]."""
+
+    value: float
+    """R(f)."""
+    lower_bound: float
+    """No f' has R(f') below this: R(f) − Σ_τ ‖∇_τ R(f)‖² / (2 λ_τ)."""
+
+    @property
+    def gap(self) -> float:
+        """How far R(f) can be above the optimum."""
+        return self.value - self.lower_bound
+
+    @property
+    def relative_gap(self) -> float:
+        """The gap over the value."""
+        return self.gap / max(abs(self.value), np.finfo(float).tiny)
+
+
+@dataclass(frozen=True)
+class Term:
+    """A space of the model, by name, with the λ of its penalty."""
+
+    name: str
+    space: BoundSpace
+    penalty: float
+
+    @property
+    def metric(self) -> float:
+        """Weight of the space in the inner product."""
+        return self.penalty if self.penalty > 0 else 1.0
+
+
+class Problem:
+    """R as a function on the sum of the spaces.
+
+    Parameters
+    ----------
+    loss : Loss
+        Bound to the structure and the observed labels.
+    terms : sequence of Term
+        The spaces; several may feed one clique type and add up.
+    offset : scores, optional
+        Fixed scores: a base measure, −inf for what is forbidden.
+    dtype : dtype
+        Precision of the scores; values and elements are float64.
+    """
+
+    def __init__(
+        self,
+        loss: Loss,
+        terms: Sequence[Term],
+        offset: Scores | None = None,
+        dtype: npt.DTypeLike = np.float64,
+    ) -> None:
+        self.loss = loss
+        self.structure = loss.structure
+        self.terms = tuple(terms)
+        self.offset = offset
+        self.dtype = np.dtype(dtype)
+        ends = np.cumsum([0] + [term.space.size for term in self.terms])
+        self.slices = {
+            term.name: slice(int(a), int(b)) for term, a, b in zip(self.terms, ends[:-1], ends[1:], strict=True)
+        }
+        self.size = int(ends[-1])
+
+    @property
+    def certifiable(self) -> bool:
+        """Whether the lower bound holds: a convex loss, and every λ above zero."""
+        return self.loss.convex and all(term.penalty > 0 for term in self.terms)
+
+    def zero(self) -> Array:
+        """The element f = 0."""
+        return np.zeros(self.size)
+
+    def inner(self, left: Array, right: Array) -> float:
+        """Σ_τ λ_τ ⟨u_τ, v_τ⟩_τ."""
+        return sum(term.metric * term.space.inner(u, v) for term, u, v in self._each(left, right))
+
+    def scores(self, element: Array) -> dict[str, Array]:
+        """θ without the offset."""
+        theta = {clique: np.zeros(shape, self.dtype) for clique, shape in self.structure.shapes.items()}
+        for term, part in self._each(element):
+            term.space.add_scores(part, theta[term.space.clique])
+        return theta
+
+    def at(self, element: Array) -> Point:
+        """R, its gradient and its curvature at an element."""
+        return Point(self, element, self.scores(element))
+
+    def only(self, names: Iterable[str], element: Array) -> Problem:
+        """Give the problem in some spaces, the others frozen as they are in ``element``."""
+        names = set(names)
+        frozen = element.copy()
+        for name, part in self.slices.items():
+            if name in names:
+                frozen[part] = 0
+        offset = self.with_offset(self.scores(frozen))
+        return Problem(self.loss, [term for term in self.terms if term.name in names], offset, self.dtype)
+
+    def take(self, ids: npt.ArrayLike) -> Problem:
+        """Give the problem on some instances only, on the same elements."""
+        loss = self.loss.take(ids)
+        terms = [
+            Term(term.name, term.space.take(loss.structure, ids), term.penalty) for term in self.terms
+        ]
+        offset = None if self.offset is None else self.structure.cut(self.offset, ids)
+        return Problem(loss, terms, offset, self.dtype)
+
+    def with_offset(self, theta: Scores) -> dict[str, Array]:
+        """θ with the offset added."""
+        if self.offset is None:
+            return dict(theta)
+        return {clique: values + self.offset[clique] for clique, values in theta.items()}
+
+    def representer(self, gradient: Scores) -> Array:
+        """Riesz element of a gradient in the scores, in the λ-weighted inner product."""
+        pieces = [term.space.representer(gradient[term.space.clique]) / term.metric for term in self.terms]
+        return np.concatenate(pieces) if pieces else np.zeros(0)
+
+    def damped(self, element: Array) -> Array:
+        """Gradient of the penalty: the element itself, or 0 where λ is 0."""
+        if all(term.penalty > 0 for term in self.terms):
+            return element
+        result = element.copy()
+        for term in self.terms:
+            if term.penalty == 0:
+                result[self.slices[term.name]] = 0
+        return result
+
+    def _each(self, *elements: Array) -> Iterable[tuple[Term, *tuple[Array, ...]]]:
+        for term in self.terms:
+            yield (term, *(element[self.slices[term.name]] for element in elements))
+
+
+class Point:
+    """R near one element; keeps its scores and marginals."""
+
+    def __init__(self, problem: Problem, element: Array, theta: dict[str, Array]) -> None:
+        self.problem = problem
+        self.element = element
+        self.theta = theta
+
+    @cached_property
+    def loss(self) -> LossValue:
+        """The loss and its gradient in the scores."""
+        return self.problem.loss.at(self.problem.with_offset(self.theta))
+
+    @cached_property
+    def value(self) -> float:
+        """R(f)."""
+        damped = self.problem.damped(self.element)
+        return self.loss.value + 0.5 * self.problem.inner(damped, damped)
+
+    @cached_property
+    def mismatch(self) -> Array:
+        """Riesz element of the loss's gradient: expected minus observed features, over λ."""
+        return self.problem.representer(self.loss.gradient)
+
+    @cached_property
+    def gradient(self) -> Array:
+        """∇R(f), an element."""
+        return self.problem.damped(self.element) + self.mismatch
+
+    @cached_property
+    def certificate(self) -> Certificate | None:
+        """A lower bound of min R, by the dual objective; None where there is none.
+
+        The dual value is Σ_i (loss_i − ⟨θ, ∇loss_i⟩) − ½‖mismatch‖²; for the log loss the first
+        sum is that of the entropies of p(·|x^i).
+        """
+        if not self.problem.certifiable:
+            return None
+        gradient = self.loss.gradient
+        along = sum(_dot(theta, gradient[clique]) for clique, theta in self.theta.items())
+        lower = self.loss.value - along - 0.5 * self.problem.inner(self.mismatch, self.mismatch)
+        return Certificate(self.value, lower)
+
+    def hessian_product(self, direction: Array) -> Array:
+        """∇²R(f)·d, an element; self-adjoint in the inner product."""
+        problem = self.problem
+        curvature = problem.loss.curvature(problem.with_offset(self.theta), problem.scores(direction))
+        return problem.damped(direction) + problem.representer(curvature)
+
+    def along(self, direction: Array) -> Line:
+        """R on the ray from here along a direction."""
+        return Line(self, direction)
+
+
+class Line:
+    """R(f + t d) for several t: scores are linear in t, so that no trial needs a product with inputs."""
+
+    def __init__(self, start: Point, direction: Array) -> None:
+        self.start = start
+        self.direction = direction
+        self._theta = start.problem.scores(direction)
+
+    def at(self, step: float) -> Point:
+        """Give the point f + t d."""
+        start = self.start
+        theta = {clique: values + step * self._theta[clique] for clique, values in start.theta.items()}
+        return Point(start.problem, start.element + step * self.direction, theta)
+
+    def slope(self, point: Point) -> float:
+        """Give the derivative of R along the direction at one of its points."""
+        problem = self.start.problem
+        gradient = point.loss.gradient
+        steepness = sum(_dot(gradient[clique], values) for clique, values in self._theta.items())
+        return steepness + problem.inner(problem.damped(point.element), self.direction)
+
+
+def _dot(left: Array, right: Array) -> float:
+    """Inner product of score arrays, added up in float64."""
+    if left.dtype == np.float64:
+        return float(np.vdot(left, right))
+    return float(np.sum(left * right, dtype=np.float64))

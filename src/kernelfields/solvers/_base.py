@@ -1,0 +1,184 @@
+"""What solvers see, and what they report. Numbers in, numbers out.
+
+A problem gives points; a point gives its value, its gradient (an element), Hessian products, and the
+ray along a direction. Elements are arrays that can be added and scaled; their inner product is the
+problem's. Solvers know nothing else.
+"""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[np.float64]
+
+
+class CertificateLike(Protocol):
+    """A value and a lower bound of the minimum."""
+
+    @property
+    def lower_bound(self) -> float:
+        """No point is below this."""
+
+
+class PointLike(Protocol):
+    """A function near one element."""
+
+    @property
+    def element(self) -> Array:
+        """Where."""
+
+    @property
+    def value(self) -> float:
+        """How high."""
+
+    @property
+    def gradient(self) -> Array:
+        """Which way is up: an element."""
+
+    @property
+    def certificate(self) -> CertificateLike | None:
+        """How far down it can go at most, if that is known."""
+
+    def hessian_product(self, direction: Array) -> Array:
+        """Give the derivative of the gradient along a direction."""
+
+    def along(self, direction: Array) -> LineLike:
+        """Give the function on a ray."""
+
+
+class LineLike(Protocol):
+    """A function on a ray."""
+
+    def at(self, step: float) -> Any:
+        """Give the point at some step."""
+
+    def slope(self, point: Any) -> float:
+        """Give the directional derivative at one of its points."""
+
+
+class ProblemLike(Protocol):
+    """A function on a space with an inner product."""
+
+    def inner(self, left: Array, right: Array) -> float:
+        """Inner product of two elements."""
+
+    def at(self, element: Array) -> Any:
+        """Give the point at an element."""
+
+
+class Progress(NamedTuple):
+    """One iteration."""
+
+    iteration: int
+    value: float
+    gradient_norm: float
+    """In the norm of the space."""
+    lower_bound: float
+    """Best seen so far; −inf if none is known."""
+    seconds: float
+    """Since the start."""
+
+    @property
+    def relative_gap(self) -> float:
+        """(value − lower bound) / |value|; inf if no bound is known."""
+        return (self.value - self.lower_bound) / max(abs(self.value), np.finfo(float).tiny)
+
+
+class Reason(Enum):
+    """Why a solver stopped, as a sentence."""
+
+    GAP = "The certified relative gap is below the tolerance."
+    GRADIENT = "The norm of the gradient is below the tolerance."
+    LIMIT = "The limit of iterations was reached."
+    STUCK = "No step lowers the objective any more: the limit of the arithmetic."
+    INTERRUPTED = "Interrupted; the best point so far was kept."
+
+    @property
+    def converged(self) -> bool:
+        """Whether the result is as good as was asked for, or as can be."""
+        return self in (Reason.GAP, Reason.GRADIENT, Reason.STUCK)
+
+
+class Result(NamedTuple):
+    """Where a solver stopped."""
+
+    point: Any
+    reason: Reason
+    progress: Progress
+
+
+@dataclass(frozen=True)
+class Stop:
+    """When to stop.
+
+    Parameters
+    ----------
+    gap : float
+        Relative certified gap; used where a certificate exists.
+    gradient : float
+        Norm of the gradient over max(1, norm at the start); used where none exists.
+    iterations : int
+        Limit of iterations.
+    """
+
+    gap: float = 1e-3
+    gradient: float = 1e-5
+    iterations: int = 1000
+
+
+Callback = Callable[[Progress], None]
+
+
+@dataclass
+class Monitor:
+    """Keeps the best lower bound, reports progress, and says when to stop."""
+
+    problem: ProblemLike
+    stop: Stop
+    callback: Callback | None = None
+    lower_bound: float = -np.inf
+    first_norm: float | None = None
+    started: float = field(default_factory=time.perf_counter)
+
+    def look(self, iteration: int, point: PointLike) -> tuple[Progress, Reason | None]:
+        """Report a point; the reason to stop there, if there is one."""
+        norm = float(np.sqrt(max(self.problem.inner(point.gradient, point.gradient), 0.0)))
+        self.first_norm = norm if self.first_norm is None else self.first_norm
+        certificate = point.certificate
+        if certificate is not None:
+            self.lower_bound = max(self.lower_bound, certificate.lower_bound)
+        seconds = time.perf_counter() - self.started
+        progress = Progress(iteration, point.value, norm, self.lower_bound, seconds)
+        if self.callback is not None:
+            self.callback(progress)
+        return progress, self._reason(progress, certified=certificate is not None)
+
+    def _reason(self, progress: Progress, certified: bool) -> Reason | None:
+        assert self.first_norm is not None
+        if certified and progress.relative_gap <= self.stop.gap:
+            return Reason.GAP
+        if not certified and progress.gradient_norm <= self.stop.gradient * max(1.0, self.first_norm):
+            return Reason.GRADIENT
+        if progress.gradient_norm == 0:
+            return Reason.GRADIENT
+        if progress.iteration >= self.stop.iterations:
+            return Reason.LIMIT
+        return None
+
+
+class Solver(ABC):
+    """A way to minimise; its settings are its fields."""
+
+    @abstractmethod
+    def minimize(
+        self, problem: ProblemLike, start: Array, stop: Stop, callback: Callback | None = None
+    ) -> Result:
+        """Minimise from a start; Ctrl-C ends the search and keeps the point reached."""

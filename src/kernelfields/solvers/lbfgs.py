@@ -1,0 +1,90 @@
+"""L-BFGS in the inner product of the problem."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+
+from ._base import Array, Callback, Monitor, ProblemLike, Reason, Result, Solver, Stop
+from .line_search import wolfe
+
+
+@dataclass(frozen=True)
+class LBFGS(Solver):
+    """Limited-memory quasi-Newton.
+
+    The two-loop recursion needs of the space its inner product only; in the space's own geometry it
+    takes tens of iterations where Euclidean coordinates of a kernel expansion take a thousand. For
+    large smooth problems; the default.
+
+    Parameters
+    ----------
+    memory : int
+        Number of past steps kept.
+    """
+
+    memory: int = 10
+
+    def minimize(
+        self, problem: ProblemLike, start: Array, stop: Stop, callback: Callback | None = None
+    ) -> Result:
+        """Minimise from a start."""
+        monitor = Monitor(problem, stop, callback)
+        point = problem.at(start)
+        history = _History(problem, self.memory)
+        iteration = 0
+        progress, reason = monitor.look(iteration, point)
+        try:
+            while reason is None:
+                direction = history.apply(-point.gradient)
+                first = 1.0 if history else min(1.0, 1.0 / max(progress.gradient_norm, 1e-300))
+                found = wolfe(point.along(direction), point, first)
+                if found is None and history:
+                    history.clear()  # once more along the gradient itself
+                    continue
+                if found is None:
+                    reason = Reason.STUCK
+                    break
+                history.add(found.point.element - point.element, found.point.gradient - point.gradient)
+                point = found.point
+                iteration += 1
+                progress, reason = monitor.look(iteration, point)
+        except KeyboardInterrupt:
+            reason = Reason.INTERRUPTED
+        return Result(point, reason, progress)
+
+
+class _History:
+    """Past steps s and changes of the gradient y, and the inverse Hessian they suggest."""
+
+    def __init__(self, problem: ProblemLike, memory: int) -> None:
+        self._inner = problem.inner
+        self._pairs: deque[tuple[Array, Array, float]] = deque(maxlen=memory)
+        self._scale = 1.0
+
+    def __bool__(self) -> bool:
+        return bool(self._pairs)
+
+    def clear(self) -> None:
+        self._pairs.clear()
+
+    def add(self, step: Array, change: Array) -> None:
+        curvature = self._inner(step, change)
+        size = self._inner(change, change)
+        if curvature > 1e-12 * size:  # else the pair would make the metric indefinite
+            self._pairs.append((step, change, curvature))
+            self._scale = curvature / size
+
+    def apply(self, vector: Array) -> Array:
+        """Two-loop recursion."""
+        result = vector.copy()
+        shares = []
+        for step, change, curvature in reversed(self._pairs):
+            share = self._inner(step, result) / curvature
+            result -= share * change
+            shares.append(share)
+        if self._pairs:
+            result *= self._scale
+        for (step, change, curvature), share in zip(self._pairs, reversed(shares), strict=True):
+            result += (share - self._inner(change, result) / curvature) * step
+        return result

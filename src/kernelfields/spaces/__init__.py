@@ -1,0 +1,7 @@
+"""Function spaces that feed clique scores."""
+
+from ._base import BoundScorer, BoundSpace, Euclidean
+from .free import Bias, Boundary, FreeEdges
+from .linear import LinearEdges, LinearNodes
+
+__all__ = ["Bias", "Boundary", "BoundScorer", "BoundSpace", "Euclidean", "FreeEdges", "LinearEdges", "LinearNodes"]

@@ -1,0 +1,72 @@
+"""Where scores come from.
+
+A *scorer*, bound to the inputs of a batch, gives clique scores; prediction needs no more. A *space*
+is a scorer whose functions form a Hilbert space: it knows the inner product, and the Riesz
+representer of a gradient in the scores. Solvers take both from here and never write ``w @ w``.
+
+An element is a flat float64 array: its coordinates and, for spaces whose scores are expensive (kernel
+expansions), its image, that is its scores on the bound inputs, behind them. Elements are added and
+scaled as arrays, images along with coordinates.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+import numpy.typing as npt
+
+from ..structures import Structure
+from ..structures._base import Array
+
+
+class BoundScorer(ABC):
+    """A scorer on the inputs of one batch."""
+
+    clique: str
+    """The clique type whose scores it feeds."""
+    structure: Structure
+    size: int
+    """Length of an element."""
+
+    @abstractmethod
+    def add_scores(self, element: Array, into: Array) -> None:
+        """Add the scores of an element to the clique scores ``into``, in place."""
+
+    def scores(self, element: Array) -> Array:
+        """Scores of an element, in the shape of its clique type."""
+        result = np.zeros(self.structure.shapes[self.clique])
+        self.add_scores(element, result)
+        return result
+
+
+class BoundSpace(BoundScorer):
+    """A Hilbert space on the inputs of one batch."""
+
+    @abstractmethod
+    def adjoint(self, gradient: Array) -> Array:
+        """Give the derivative of ⟨gradient, scores(w)⟩ in the coordinates of w."""
+
+    @abstractmethod
+    def representer(self, gradient: Array) -> Array:
+        """Give the element r with inner(r, v) = ⟨gradient, scores(v)⟩ for every v."""
+
+    @abstractmethod
+    def inner(self, left: Array, right: Array) -> float:
+        """Inner product of two elements, without the penalty's weight."""
+
+    @abstractmethod
+    def take(self, structure: Structure, ids: npt.ArrayLike) -> BoundSpace:
+        """Give the same space on some instances only; ``structure`` is already cut to them."""
+
+
+class Euclidean(BoundSpace):
+    """A space with orthonormal coordinates: the representer is the adjoint."""
+
+    def representer(self, gradient: Array) -> Array:
+        """Xᵀ·gradient."""
+        return self.adjoint(gradient)
+
+    def inner(self, left: Array, right: Array) -> float:
+        """⟨u, v⟩ = Σ u_k v_k."""
+        return float(np.dot(left, right))

@@ -1,0 +1,98 @@
+"""Free scores: one number per label or label pair, whatever the input."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from ..structures import Chain, Structure
+from ..structures._base import Array, rows_of
+from ._base import Euclidean
+
+
+class Bias(Euclidean):
+    """f(y_t) = b_{y_t} on every vertex; b is (L,)."""
+
+    clique = "node"
+
+    def __init__(self, structure: Structure) -> None:
+        self.structure = structure
+        self.size = structure.n_labels
+
+    def add_scores(self, element: Array, into: Array) -> None:
+        """Add b to every row."""
+        into += element.astype(into.dtype, copy=False)
+
+    def adjoint(self, gradient: Array) -> Array:
+        """Sum over vertices."""
+        return gradient.sum(axis=0, dtype=np.float64)
+
+    def take(self, structure: Structure, ids: npt.ArrayLike) -> Bias:
+        """Give the same on some instances."""
+        return Bias(structure)
+
+
+class Boundary(Euclidean):
+    """Scores of the first and of the last label of a chain; (2, L), start then end."""
+
+    clique = "node"
+
+    def __init__(self, structure: Chain) -> None:
+        self.structure: Chain = structure
+        self.size = 2 * structure.n_labels
+
+    def add_scores(self, element: Array, into: Array) -> None:
+        """Add to the first and to the last position of every sequence."""
+        start, end = element.reshape(2, -1).astype(into.dtype, copy=False)
+        into[self.structure.first_positions] += start
+        into[self.structure.last_positions] += end
+
+    def adjoint(self, gradient: Array) -> Array:
+        """Sum over first, and over last, positions."""
+        ends = (self.structure.first_positions, self.structure.last_positions)
+        return np.concatenate([gradient[rows].sum(axis=0, dtype=np.float64) for rows in ends])
+
+    def take(self, structure: Structure, ids: npt.ArrayLike) -> Boundary:
+        """Give the same on some instances."""
+        assert isinstance(structure, Chain)
+        return Boundary(structure)
+
+
+class FreeEdges(Euclidean):
+    """f(y, y') = V_{y, y'} on edges; V is (L, L), with the identity metric.
+
+    Edges that share one V are *tied*. With ``members``, a mask over the edges, only those are fed:
+    several such spaces untie edges of one shape, each type of them with a penalty of its own.
+    """
+
+    clique = "edge"
+
+    def __init__(self, structure: Structure, members: Array | None = None) -> None:
+        self.structure = structure
+        self.members = members
+        self.size = structure.n_labels**2
+        if members is not None and len(structure.shapes["edge"]) == 2:
+            raise TypeError("Untied edges need a structure whose edges have scores of their own.")
+
+    def add_scores(self, element: Array, into: Array) -> None:
+        """Add V to every edge, or to the members."""
+        table = element.reshape(self.structure.n_labels, -1).astype(into.dtype, copy=False)
+        if self.members is None:
+            into += table
+        else:
+            into[self.members] += table
+
+    def adjoint(self, gradient: Array) -> Array:
+        """Sum over the edges that share V."""
+        if gradient.ndim == 2:
+            return gradient.ravel().astype(np.float64, copy=False)
+        mine = gradient if self.members is None else gradient[self.members]
+        return mine.sum(axis=0, dtype=np.float64).ravel()
+
+    def take(self, structure: Structure, ids: npt.ArrayLike) -> FreeEdges:
+        """Give the same on some instances."""
+        if self.members is None:
+            return FreeEdges(structure)
+        assert isinstance(self.structure, Chain)
+        rows = rows_of(self.structure.edge_offsets, np.asarray(ids, dtype=np.int64))
+        return FreeEdges(structure, self.members[rows])

@@ -1,0 +1,95 @@
+"""Linear functions of features, on vertices and on edges."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from ..structures import Chain, Structure
+from ..structures._base import Array, rows_of
+from ._base import Euclidean
+
+Features = Any
+"""An (N, D) array or scipy-sparse matrix."""
+
+
+class LinearNodes(Euclidean):
+    """f(x_t, y_t) = ⟨w_{y_t}, x_t⟩ on every vertex; w is (D, L).
+
+    Parameters
+    ----------
+    structure : Structure
+        The batch.
+    features : (N, D) array or scipy-sparse matrix
+        One row per vertex.
+    """
+
+    clique = "node"
+
+    def __init__(self, structure: Structure, features: Features) -> None:
+        self.structure = structure
+        self.features = _Products(features)
+        self.size = features.shape[1] * structure.n_labels
+
+    def add_scores(self, element: Array, into: Array) -> None:
+        """Add X w."""
+        into += self.features.times(element.reshape(-1, self.structure.n_labels))
+
+    def adjoint(self, gradient: Array) -> Array:
+        """Give Xᵀ times the gradient."""
+        return self.features.transposed_times(gradient).ravel()
+
+    def take(self, structure: Structure, ids: npt.ArrayLike) -> LinearNodes:
+        """Give the same on some instances."""
+        rows = rows_of(self.structure.offsets, np.asarray(ids, dtype=np.int64))
+        return LinearNodes(structure, self.features.matrix[rows])
+
+
+class LinearEdges(Euclidean):
+    """f(x_t, y_t, y_{t+1}) = ⟨w_{y_t, y_{t+1}}, x_t⟩ on every edge of a chain; w is (D, L, L).
+
+    Edges then have scores of their own: the chain needs ``shared_edges=False``, and E·L² numbers.
+    """
+
+    clique = "edge"
+
+    def __init__(self, structure: Chain, features: Features) -> None:
+        if structure.shared_edges:
+            raise TypeError("Edges with input need a structure whose edges have scores of their own.")
+        self.structure: Chain = structure
+        self.vertex_features = features
+        self.features = _Products(features[structure.edge_heads - 1])
+        self.size = features.shape[1] * structure.n_labels**2
+
+    def add_scores(self, element: Array, into: Array) -> None:
+        """Add X w, one row of L² scores per edge."""
+        L = self.structure.n_labels
+        into += self.features.times(element.reshape(-1, L * L)).reshape(into.shape)
+
+    def adjoint(self, gradient: Array) -> Array:
+        """Give Xᵀ times the gradient."""
+        return self.features.transposed_times(gradient.reshape(len(gradient), -1)).ravel()
+
+    def take(self, structure: Structure, ids: npt.ArrayLike) -> LinearEdges:
+        """Give the same on some instances."""
+        assert isinstance(structure, Chain)
+        rows = rows_of(self.structure.offsets, np.asarray(ids, dtype=np.int64))
+        return LinearEdges(structure, self.vertex_features[rows])
+
+
+class _Products:
+    """X·W and Xᵀ·G in the precision of X; the transpose of a sparse X is made once."""
+
+    def __init__(self, matrix: Features) -> None:
+        self.matrix = matrix.tocsr() if sparse.issparse(matrix) else np.ascontiguousarray(matrix)
+        self._transposed = self.matrix.T.tocsr() if sparse.issparse(matrix) else self.matrix.T
+
+    def times(self, weights: Array) -> Array:
+        return np.asarray(self.matrix @ weights.astype(self.matrix.dtype, copy=False))
+
+    def transposed_times(self, gradient: Array) -> Array:
+        product = self._transposed @ gradient.astype(self.matrix.dtype, copy=False)
+        return np.asarray(product, dtype=np.float64)
