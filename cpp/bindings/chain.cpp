@@ -4,6 +4,7 @@
 #include "kernelfields/chain_sample.hpp"
 
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 namespace kernelfields::bindings {
@@ -59,7 +60,7 @@ template <class S> Out<S> edge_output(const ChainBatch<S>& chain) {
 }
 
 template <class S>
-nb::tuple marginals(In<S> node, In<S> edge, In<std::int64_t> offsets, std::optional<In<double>> weights, int only) {
+std::tuple<Out<double>, Out<S>, Out<S>> marginals(In<S> node, In<S> edge, In<std::int64_t> offsets, std::optional<In<double>> weights, int only) {
     const Batch<S> batch(node, edge, offsets);
     const ChainBatch<S>& chain = batch.chain;
     auto value = make<double>({chain.sequences});
@@ -73,11 +74,11 @@ nb::tuple marginals(In<S> node, In<S> edge, In<std::int64_t> offsets, std::optio
         chain_marginals(chain, out, chain.shared ? sums.data() : nullptr, only);
         if (chain.shared) narrow(sums, edge_out.data());
     }
-    return nb::make_tuple(value, node_out, edge_out);
+    return std::make_tuple(value, node_out, edge_out);
 }
 
 template <class S>
-nb::tuple covariance(In<S> node, In<S> edge, In<std::int64_t> offsets, In<S> node_direction, In<S> edge_direction,
+std::tuple<Out<double>, Out<S>, Out<S>> covariance(In<S> node, In<S> edge, In<std::int64_t> offsets, In<S> node_direction, In<S> edge_direction,
                      std::optional<In<double>> weights, int only) {
     const Batch<S> batch(node, edge, offsets);
     const ChainBatch<S>& chain = batch.chain;
@@ -96,10 +97,10 @@ nb::tuple covariance(In<S> node, In<S> edge, In<std::int64_t> offsets, In<S> nod
         chain_covariance(chain, out, chain.shared ? sums.data() : nullptr, only);
         if (chain.shared) narrow(sums, edge_out.data());
     }
-    return nb::make_tuple(value, node_out, edge_out);
+    return std::make_tuple(value, node_out, edge_out);
 }
 
-template <class S> nb::tuple argmax(In<S> node, In<S> edge, In<std::int64_t> offsets) {
+template <class S> std::tuple<Out<std::int32_t>, Out<double>> argmax(In<S> node, In<S> edge, In<std::int64_t> offsets) {
     const Batch<S> batch(node, edge, offsets);
     auto labels = make<std::int32_t>({batch.chain.positions});
     auto value = make<double>({batch.chain.sequences});
@@ -107,10 +108,10 @@ template <class S> nb::tuple argmax(In<S> node, In<S> edge, In<std::int64_t> off
         nb::gil_scoped_release release;
         chain_argmax(batch.chain, labels.data(), value.data());
     }
-    return nb::make_tuple(labels, value);
+    return std::make_tuple(labels, value);
 }
 
-template <class S> nb::tuple kbest(In<S> node, In<S> edge, In<std::int64_t> offsets, std::size_t k) {
+template <class S> std::tuple<Out<std::int32_t>, Out<double>> kbest(In<S> node, In<S> edge, In<std::int64_t> offsets, std::size_t k) {
     const Batch<S> batch(node, edge, offsets);
     auto labels = make<std::int32_t>({k, batch.chain.positions});
     auto value = make<double>({batch.chain.sequences, k});
@@ -118,11 +119,11 @@ template <class S> nb::tuple kbest(In<S> node, In<S> edge, In<std::int64_t> offs
         nb::gil_scoped_release release;
         chain_kbest(batch.chain, k, labels.data(), value.data());
     }
-    return nb::make_tuple(labels, value);
+    return std::make_tuple(labels, value);
 }
 
 template <class S>
-nb::tuple sample(In<S> node, In<S> edge, In<std::int64_t> offsets, std::size_t count, std::uint64_t seed) {
+std::tuple<Out<std::int32_t>, Out<double>> sample(In<S> node, In<S> edge, In<std::int64_t> offsets, std::size_t count, std::uint64_t seed) {
     const Batch<S> batch(node, edge, offsets);
     auto labels = make<std::int32_t>({count, batch.chain.positions});
     auto value = make<double>({batch.chain.sequences});
@@ -130,7 +131,7 @@ nb::tuple sample(In<S> node, In<S> edge, In<std::int64_t> offsets, std::size_t c
         nb::gil_scoped_release release;
         chain_sample(batch.chain, count, seed, labels.data(), value.data());
     }
-    return nb::make_tuple(labels, value);
+    return std::make_tuple(labels, value);
 }
 
 template <class S> Out<double> entropy(In<S> node, In<S> edge, In<std::int64_t> offsets) {

@@ -5,7 +5,7 @@
 Points are flat arrays, the elements of the spaces one behind the other. All geometry is that of the
 λ-weighted inner product ⟨u, v⟩ = Σ_τ λ_τ ⟨u_τ, v_τ⟩_τ (weight 1 where λ_τ = 0): the gradient is an
 element, not an array of partial derivatives, and the certified gap is half its squared norm.
-"""  # noqa: D205, D400
+"""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from .losses import Loss, LossValue
 from .spaces import BoundSpace
-from .structures import Scores
+from .structures import Scores, Structure
 from .structures._base import Array
 
 
@@ -56,6 +56,23 @@ class Term:
         return self.penalty if self.penalty > 0 else 1.0
 
 
+def slices_of(terms: Sequence[Term]) -> dict[str, slice]:
+    """Give the place of each space in an element."""
+    ends = np.cumsum([0, *(term.space.size for term in terms)]).tolist()
+    return {term.name: slice(a, b) for term, a, b in zip(terms, ends[:-1], ends[1:], strict=True)}
+
+
+def sum_scores(
+    structure: Structure, terms: Sequence[Term], element: Array, dtype: npt.DTypeLike
+) -> dict[str, Array]:
+    """θ(f): the scores of all spaces, added up by clique type."""
+    theta = {clique: np.zeros(shape, dtype) for clique, shape in structure.shapes.items()}
+    slices = slices_of(terms)
+    for term in terms:
+        term.space.add_scores(element[slices[term.name]], theta[term.space.clique])
+    return theta
+
+
 class Problem:
     """R as a function on the sum of the spaces.
 
@@ -83,11 +100,8 @@ class Problem:
         self.terms = tuple(terms)
         self.offset = offset
         self.dtype = np.dtype(dtype)
-        ends = np.cumsum([0] + [term.space.size for term in self.terms])
-        self.slices = {
-            term.name: slice(int(a), int(b)) for term, a, b in zip(self.terms, ends[:-1], ends[1:], strict=True)
-        }
-        self.size = int(ends[-1])
+        self.slices = slices_of(self.terms)
+        self.size = sum(term.space.size for term in self.terms)
 
     @property
     def certifiable(self) -> bool:
@@ -100,14 +114,14 @@ class Problem:
 
     def inner(self, left: Array, right: Array) -> float:
         """Σ_τ λ_τ ⟨u_τ, v_τ⟩_τ."""
-        return sum(term.metric * term.space.inner(u, v) for term, u, v in self._each(left, right))
+        return sum(
+            term.metric * term.space.inner(left[place], right[place])
+            for term, place in zip(self.terms, self.slices.values(), strict=True)
+        )
 
     def scores(self, element: Array) -> dict[str, Array]:
         """θ without the offset."""
-        theta = {clique: np.zeros(shape, self.dtype) for clique, shape in self.structure.shapes.items()}
-        for term, part in self._each(element):
-            term.space.add_scores(part, theta[term.space.clique])
-        return theta
+        return sum_scores(self.structure, self.terms, element, self.dtype)
 
     def at(self, element: Array) -> Point:
         """R, its gradient and its curvature at an element."""
@@ -126,9 +140,7 @@ class Problem:
     def take(self, ids: npt.ArrayLike) -> Problem:
         """Give the problem on some instances only, on the same elements."""
         loss = self.loss.take(ids)
-        terms = [
-            Term(term.name, term.space.take(loss.structure, ids), term.penalty) for term in self.terms
-        ]
+        terms = [Term(term.name, term.space.take(loss.structure, ids), term.penalty) for term in self.terms]
         offset = None if self.offset is None else self.structure.cut(self.offset, ids)
         return Problem(loss, terms, offset, self.dtype)
 
@@ -152,10 +164,6 @@ class Problem:
             if term.penalty == 0:
                 result[self.slices[term.name]] = 0
         return result
-
-    def _each(self, *elements: Array) -> Iterable[tuple[Term, *tuple[Array, ...]]]:
-        for term in self.terms:
-            yield (term, *(element[self.slices[term.name]] for element in elements))
 
 
 class Point:

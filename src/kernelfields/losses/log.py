@@ -30,7 +30,7 @@ class Log(Loss):
         How many times each instance counts.
     cost : (N, L) array, optional
         Δ, the cost of each label at each vertex.
-    """  # noqa: D205, D400
+    """
 
     convex = True
 

@@ -26,7 +26,7 @@ class PartialLog(Loss):
         The labels that agree with what was observed at each vertex; all of them if nothing was.
     weights : (S,) array, optional
         How many times each instance counts.
-    """  # noqa: D205, D400
+    """
 
     convex = False
 

@@ -4,4 +4,13 @@ from ._base import BoundScorer, BoundSpace, Euclidean
 from .free import Bias, Boundary, FreeEdges
 from .linear import LinearEdges, LinearNodes
 
-__all__ = ["Bias", "Boundary", "BoundScorer", "BoundSpace", "Euclidean", "FreeEdges", "LinearEdges", "LinearNodes"]
+__all__ = [
+    "Bias",
+    "BoundScorer",
+    "BoundSpace",
+    "Boundary",
+    "Euclidean",
+    "FreeEdges",
+    "LinearEdges",
+    "LinearNodes",
+]

@@ -49,7 +49,7 @@ class Chain(MaxOracle, CovarianceOracle, SampleOracle, KBestOracle):
     >>> scores = {"node": np.zeros((3, 2)), "edge": np.array([[0.0, -np.inf], [0.0, 0.0]])}
     >>> round(float(np.exp(chain.log_partition(scores)[0])))  # 000, 100, 110, 111
     4
-    """  # noqa: D205, D400
+    """
 
     def __init__(self, offsets: npt.ArrayLike, n_labels: int, shared_edges: bool = True) -> None:
         self._offsets = require_offsets(offsets)
@@ -166,8 +166,9 @@ class Chain(MaxOracle, CovarianceOracle, SampleOracle, KBestOracle):
         """∇²g(θ)·d by one more sweep in each direction."""
         arrays = self._native(scores)
         dtype = arrays[0].dtype
-        along = [np.ascontiguousarray(direction[name], dtype=dtype) for name in ("node", "edge")]
-        value, node, edge = native.chain_covariance(*arrays, *along, weights)
+        along_node = np.ascontiguousarray(direction["node"], dtype=dtype)
+        along_edge = np.ascontiguousarray(direction["edge"], dtype=dtype)
+        value, node, edge = native.chain_covariance(*arrays, along_node, along_edge, weights)
         require_feasible(value)
         return {"node": node, "edge": edge}
 

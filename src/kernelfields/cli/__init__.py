@@ -1,0 +1,5 @@
+"""The command ``kf``."""
+
+from .app import main
+
+__all__ = ["main"]

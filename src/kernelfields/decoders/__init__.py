@@ -1,0 +1,20 @@
+"""Decoders: from clique scores to labels."""
+
+from ._base import ABSTAINED, Decoder
+from .abstain import Abstain
+from .cost import BayesRule, Best, Candidates, Draws, MinimumRisk
+from .map import Viterbi
+from .posterior import Posterior
+
+__all__ = [
+    "ABSTAINED",
+    "Abstain",
+    "BayesRule",
+    "Best",
+    "Candidates",
+    "Decoder",
+    "Draws",
+    "MinimumRisk",
+    "Posterior",
+    "Viterbi",
+]

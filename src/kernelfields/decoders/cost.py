@@ -1,0 +1,125 @@
+"""The Bayes rule for other costs."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..structures import Chain, KBestOracle, SampleOracle, Scores, Structure, SumOracle
+from ..structures._base import Array
+from ._base import Decoder, require
+from .posterior import best_allowed
+
+
+@dataclass(frozen=True)
+class BayesRule(Decoder):
+    """argmin_y Σ_y' p(y'|x) Δ(y', y) for a cost that adds up over vertices and edges [altun2006, 1.1].
+
+    Expected clique costs come from the marginals; the labelling with the lowest total is found by
+    max-product. Forbidden labels and pairs stay forbidden.
+
+    Parameters
+    ----------
+    vertex_cost : (L, L) array, optional
+        Cost of predicting the column where the row is true.
+    edge_cost : (L, L, L, L) array, optional
+        Cost of predicting the pair of the last two indices where that of the first two is true; for
+        chains.
+    """
+
+    vertex_cost: Array | None = None
+    edge_cost: Array | None = None
+
+    def decode(self, structure: Structure, scores: Scores) -> Array:
+        """Labels with the lowest expected cost."""
+        if self.edge_cost is not None:
+            structure, scores = _own_edges(structure, scores)
+        marginals = require(structure, SumOracle, "The Bayes rule").marginals(scores).parts
+        gains: dict[str, Array] = {}
+        if self.vertex_cost is not None:
+            gains["node"] = -(marginals["node"] @ self.vertex_cost)
+        if self.edge_cost is not None:
+            gains["edge"] = -np.einsum("eab,abcd->ecd", marginals["edge"], self.edge_cost, optimize=True)
+        return best_allowed(structure, scores, gains)
+
+
+def _own_edges(structure: Structure, scores: Scores) -> tuple[Structure, Scores]:
+    """Give the same chains with a copy of shared edge scores at every edge."""
+    if not isinstance(structure, Chain):
+        raise TypeError(f"Costs over edges are for chains, not for {type(structure).__name__}.")
+    if not structure.shared_edges:
+        return structure, scores
+    own = Chain(structure.offsets, structure.n_labels, shared_edges=False)
+    return own, {**scores, "edge": np.broadcast_to(scores["edge"], own.shapes["edge"])}
+
+
+class Candidates(ABC):
+    """Labellings to choose among, with weights that stand for their probabilities."""
+
+    @abstractmethod
+    def of(self, structure: Structure, scores: Scores) -> tuple[Array, Array]:
+        """Labellings (one row each) and their weights (one row per instance)."""
+
+
+@dataclass(frozen=True)
+class Best(Candidates):
+    """The k best labellings, weighted by their probability among themselves."""
+
+    k: int = 50
+
+    def of(self, structure: Structure, scores: Scores) -> tuple[Array, Array]:
+        """By list Viterbi."""
+        labels, value = require(structure, KBestOracle, "Choosing among the k best").kbest(scores, self.k)
+        weights = np.exp(value - value[:, :1])
+        return labels, weights / weights.sum(axis=1, keepdims=True)
+
+
+@dataclass(frozen=True)
+class Draws(Candidates):
+    """Exact samples, all of the same weight."""
+
+    count: int = 100
+    seed: int = 0
+
+    def of(self, structure: Structure, scores: Scores) -> tuple[Array, Array]:
+        """By forward filtering, backward sampling."""
+        labels = require(structure, SampleOracle, "Choosing among samples").sample(
+            scores, self.count, self.seed
+        )
+        return labels, np.full((structure.n_instances, self.count), 1.0 / self.count)
+
+
+@dataclass(frozen=True)
+class MinimumRisk(Decoder):
+    """The Bayes rule for any cost, such as 1 − F1, over a set of candidates.
+
+    argmin_{y ∈ C} Σ_{y' ∈ C} p(y'|x) Δ(y', y), for every instance.
+
+    Parameters
+    ----------
+    cost : callable
+        ``cost(true, predicted)`` of two integer arrays, the labels of one instance.
+    candidates : Candidates
+        Where C comes from.
+    """
+
+    cost: Callable[[Array, Array], float]
+    candidates: Candidates = Best()
+
+    def decode(self, structure: Structure, scores: Scores) -> Array:
+        """Labels of the candidate with the lowest expected cost."""
+        labels, weights = self.candidates.of(structure, scores)
+        result = labels[0].copy()
+        for s, (a, b) in enumerate(zip(structure.offsets[:-1], structure.offsets[1:], strict=True)):
+            rows = np.flatnonzero(weights[s] > 0)
+            unique, which = np.unique(labels[rows, a:b], axis=0, return_inverse=True)
+            mass = np.bincount(which.ravel(), weights[s, rows], minlength=len(unique))
+            risk = [
+                sum(p * self.cost(true, guess) for p, true in zip(mass, unique, strict=True))
+                for guess in unique
+            ]
+            result[a:b] = unique[int(np.argmin(risk))]
+        return result

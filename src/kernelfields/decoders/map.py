@@ -1,0 +1,18 @@
+"""The most probable labelling."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..structures import MaxOracle, Scores, Structure
+from ..structures._base import Array
+from ._base import Decoder, require
+
+
+@dataclass(frozen=True)
+class Viterbi(Decoder):
+    """argmax_y p(y|x): the Bayes rule when any error spoils the whole sequence (0/1 cost)."""
+
+    def decode(self, structure: Structure, scores: Scores) -> Array:
+        """Labels of the best labelling."""
+        return require(structure, MaxOracle, "Viterbi").argmax(scores).labels

@@ -1,0 +1,156 @@
+"""What all sequence labellers share: everything that follows from clique scores."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Hashable
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from ..decoders import ABSTAINED, Abstain, Decoder
+from ..errors import InputError
+from ..structures import Chain
+from ..structures._base import Array
+from ._inputs import read_inputs
+from ._labels import lookup, read_allowed, read_labels
+from ._tables import DECODERS, choose
+
+Labels = list[list[Hashable]]
+
+
+class Batch(NamedTuple):
+    """A batch to predict: its shape and its scores."""
+
+    chain: Chain
+    scores: dict[str, Array]
+
+
+class SequenceLabeller(BaseEstimator, ABC):  # type: ignore[misc]
+    """A fitted model that gives every position of a sequence a distribution over labels.
+
+    Sequences come as a list of (T, D) arrays, scipy-sparse matrices or data frames, or as one flat
+    array with ``lengths``. Labels are any hashable objects.
+    """
+
+    classes_: Array
+    n_features_in_: int
+    decoder: str | Decoder
+    random_state: Any
+
+    @abstractmethod
+    def _scores(self, features: Any, offsets: Array) -> Batch:
+        """Scores of a batch."""
+
+    def predict(
+        self,
+        X: Any,
+        *,
+        lengths: Any = None,
+        allowed: Any = None,
+        decoder: str | Decoder | None = None,
+        abstain: float | None = None,
+    ) -> Labels:
+        """Label sequences.
+
+        Parameters
+        ----------
+        X : list of (T, D) arrays, or flat array
+            Sequences.
+        lengths : sequence of int, optional
+            Lengths of the sequences in a flat X.
+        allowed : list, optional
+            What is already known: per sequence None, or per position None, a label, a list or set
+            of labels, or a mask over ``classes_``.
+        decoder : "viterbi", "posterior" or Decoder, optional
+            Instead of the one the model was made with.
+        abstain : float, optional
+            Give None instead of a label whose probability is below this.
+
+        Returns
+        -------
+        list of lists
+            One label per position.
+        """
+        rule = choose(DECODERS, self.decoder if decoder is None else decoder, "decoder")
+        if abstain is not None:
+            rule = Abstain(rule, abstain)
+        batch = self._batch(X, lengths, allowed)
+        return self._names(batch.chain, rule.decode(batch.chain, batch.scores))
+
+    def predict_marginals(self, X: Any, *, lengths: Any = None, allowed: Any = None) -> list[Array]:
+        """Give p(y_t|x) for every position: a (T, L) array per sequence, columns as in ``classes_``."""
+        batch = self._batch(X, lengths, allowed)
+        marginals = batch.chain.marginals(batch.scores).parts["node"]
+        return np.split(marginals, batch.chain.offsets[1:-1])
+
+    def predict_kbest(
+        self, X: Any, k: int, *, lengths: Any = None, allowed: Any = None
+    ) -> list[list[tuple[list[Hashable], float]]]:
+        """Give the k best labellings of every sequence with log p(y|x), best first."""
+        batch = self._batch(X, lengths, allowed)
+        labels, value = batch.chain.kbest(batch.scores, k)
+        log_proba = value - batch.chain.log_partition(batch.scores)[:, None]
+        named = [self._names(batch.chain, np.maximum(row, 0)) for row in labels]
+        return [
+            [(named[n][s], float(p)) for n, p in enumerate(log_proba[s]) if p > -np.inf]
+            for s in range(batch.chain.n_instances)
+        ]
+
+    def sequence_log_proba(self, X: Any, y: Any, *, lengths: Any = None) -> Array:
+        """Log p(y|x) of whole labellings; where a label is None, the sum over all labels."""
+        batch = self._batch(X, lengths, None)
+        sizes = np.diff(batch.chain.offsets)
+        given = read_labels(y, sizes)
+        log_partition = batch.chain.log_partition(batch.scores)
+        if any(label is None for labels in given for label in labels):
+            mask = read_allowed(given, self.classes_, sizes)
+            node = np.where(mask, batch.scores["node"], -np.inf)
+            return batch.chain.log_partition({**batch.scores, "node": node}) - log_partition
+        return batch.chain.score(batch.scores, lookup(given, self.classes_)) - log_partition
+
+    def sample(self, X: Any, n: int = 1, *, lengths: Any = None) -> list[Labels]:
+        """Give n exact draws from p(y|x) for all sequences, seeded by ``random_state``."""
+        batch = self._batch(X, lengths, None)
+        seed = check_random_state(self.random_state).randint(2**31 - 1)
+        return [self._names(batch.chain, row) for row in batch.chain.sample(batch.scores, n, int(seed))]
+
+    def score(self, X: Any, y: Any, *, lengths: Any = None, sample_weight: Any = None) -> float:
+        """Give the share of positions labelled right; each sequence counts ``sample_weight`` times."""
+        batch = self._batch(X, lengths, None)
+        sizes = np.diff(batch.chain.offsets)
+        truth = lookup(read_labels(y, sizes), self.classes_)
+        labels = choose(DECODERS, self.decoder, "decoder").decode(batch.chain, batch.scores)
+        weights = None if sample_weight is None else np.repeat(read_weights(sample_weight, len(sizes)), sizes)
+        return float(np.average(labels == truth, weights=weights))
+
+    def _batch(self, X: Any, lengths: Any, allowed: Any) -> Batch:
+        check_is_fitted(self, "classes_")
+        inputs = read_inputs(X, lengths, self.n_features_in_)
+        batch = self._scores(inputs.features, inputs.offsets)
+        if allowed is None:
+            return batch
+        mask = read_allowed(allowed, self.classes_, np.diff(inputs.offsets))
+        node = np.where(mask, batch.scores["node"], -np.inf)
+        return Batch(batch.chain, {**batch.scores, "node": node})
+
+    def _names(self, chain: Chain, labels: Array) -> Labels:
+        """Labels of a batch, by name, one list per sequence; None where abstained."""
+        names = [*self.classes_.tolist(), None]  # −1 is the last
+        flat = [names[k] for k in labels.tolist()]
+        assert ABSTAINED == -1
+        return [flat[a:b] for a, b in zip(chain.offsets[:-1], chain.offsets[1:], strict=True)]
+
+
+def read_weights(weights: Any, count: int) -> Array:
+    """One finite weight, not negative, per sequence."""
+    result = np.asarray(weights, dtype=np.float64)
+    if result.shape != (count,):
+        raise InputError(f"sample_weight has shape {result.shape}, expected ({count},): one per sequence.")
+    if not (np.isfinite(result) & (result >= 0)).all():
+        s = int(np.flatnonzero(~(np.isfinite(result) & (result >= 0)))[0])
+        raise InputError(f"sample_weight of sequence {s} is {result[s]}; it must be finite and not negative.")
+    return result

@@ -1,0 +1,112 @@
+"""Sequences of feature vectors, as users give them, to one flat matrix and offsets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from ..errors import InputError
+from ..structures._base import Array, offsets_of
+
+
+class Inputs(NamedTuple):
+    """The feature vectors of all sequences, one below the other."""
+
+    features: Any
+    """(N, D) array or CSR matrix, float32 or float64."""
+    offsets: Array
+    names: Array | None
+    """Names of the features, if the input had them."""
+
+
+def read_inputs(X: Any, lengths: Any = None, width: int | None = None) -> Inputs:
+    """Read X, a list of (T, D) arrays, sparse matrices or data frames, or one flat one with lengths.
+
+    Parameters
+    ----------
+    X : list of arrays, or array
+        What the user gave.
+    lengths : sequence of int, optional
+        Lengths of the sequences in a flat X.
+    width : int, optional
+        The number of features that the model was trained with.
+    """
+    matrices, names = _matrices(X, lengths)
+    width = matrices[0].shape[1] if width is None and matrices else width
+    for s, matrix in enumerate(matrices):
+        if matrix.shape[1] != width:
+            raise InputError(
+                f"Sequence {s} of X has {matrix.shape[1]} features per position, expected {width}."
+            )
+    if not matrices:
+        return Inputs(np.zeros((0, width or 0)), np.zeros(1, dtype=np.int64), names)
+    offsets = offsets_of([matrix.shape[0] for matrix in matrices])
+    features = _stack(matrices)
+    _require_finite(features, offsets)
+    return Inputs(features, offsets, names)
+
+
+def _matrices(X: Any, lengths: Any) -> tuple[list[Any], Array | None]:
+    if lengths is not None:
+        return _cut(_matrix(X, "X"), lengths), _names(X)
+    if isinstance(X, (str, bytes)) or not (isinstance(X, Sequence) or isinstance(X, np.ndarray)):
+        raise InputError("X must be a list of (T, D) arrays, or one (N, D) array together with lengths=.")
+    if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype != object:
+        raise InputError(f"X is one array of shape {X.shape}: give the lengths of its sequences as lengths=.")
+    matrices = [_matrix(x, f"Sequence {s} of X") for s, x in enumerate(X)]
+    return matrices, _names(X[0]) if len(X) else None
+
+
+def _matrix(x: Any, what: str) -> Any:
+    """One sequence as a float matrix."""
+    if sparse.issparse(x):
+        return x.tocsr() if x.dtype in (np.float32, np.float64) else x.tocsr().astype(np.float64)
+    try:
+        array = np.asarray(x)
+        if array.dtype not in (np.float32, np.float64):
+            array = array.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{what} is not an array of numbers: {error}.") from error
+    if array.ndim != 2:
+        raise InputError(f"{what} has {array.ndim} dimensions, expected 2: one row of features per position.")
+    return array
+
+
+def _cut(matrix: Any, lengths: Any) -> list[Any]:
+    """One flat matrix into sequences."""
+    lengths = np.asarray(lengths)
+    if lengths.ndim != 1 or not np.issubdtype(lengths.dtype, np.integer) or (lengths < 0).any():
+        raise InputError("lengths must be a list of whole numbers, none negative.")
+    if lengths.sum() != matrix.shape[0]:
+        raise InputError(f"lengths add up to {lengths.sum()}, but X has {matrix.shape[0]} rows.")
+    offsets = offsets_of(lengths)
+    return [matrix[a:b] for a, b in zip(offsets[:-1], offsets[1:], strict=True)]
+
+
+def _stack(matrices: list[Any]) -> Any:
+    if any(sparse.issparse(matrix) for matrix in matrices):
+        return sparse.vstack([sparse.csr_matrix(matrix) for matrix in matrices], format="csr")
+    return np.concatenate(matrices)
+
+
+def _names(x: Any) -> Array | None:
+    columns = getattr(x, "columns", None)
+    if columns is None or not all(isinstance(name, str) for name in columns):
+        return None
+    return np.asarray(columns, dtype=object)
+
+
+def _require_finite(features: Any, offsets: Array) -> None:
+    values = features.data if sparse.issparse(features) else features
+    if np.isfinite(values).all():
+        return
+    bad = ~np.isfinite(values)
+    if sparse.issparse(features):
+        row = int(np.searchsorted(features.indptr, np.flatnonzero(bad)[0], side="right")) - 1
+    else:
+        row = int(np.flatnonzero(bad.any(axis=1))[0])
+    s = int(np.searchsorted(offsets, row, side="right")) - 1
+    raise InputError(f"Sequence {s} of X holds NaN or infinity at position {row - offsets[s]}.")

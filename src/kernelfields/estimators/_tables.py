@@ -1,0 +1,24 @@
+"""The only place where method names are strings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypeVar
+
+from ..decoders import Decoder, Posterior, Viterbi
+from ..errors import InputError
+from ..solvers import LBFGS, NewtonCG, Solver
+
+SOLVERS: Mapping[str, Solver] = {"lbfgs": LBFGS(), "newton-cg": NewtonCG()}
+DECODERS: Mapping[str, Decoder] = {"viterbi": Viterbi(), "posterior": Posterior()}
+
+Choice = TypeVar("Choice")
+
+
+def choose(table: Mapping[str, Choice], name: str | Choice, what: str) -> Choice:
+    """Look a name up; an object of the kind is its own name."""
+    if not isinstance(name, str):
+        return name
+    if name not in table:
+        raise InputError(f"{what}={name!r} is not known; choose one of {', '.join(map(repr, table))}.")
+    return table[name]

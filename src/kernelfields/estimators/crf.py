@@ -1,0 +1,251 @@
+"""Linear conditional random fields."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from ..decoders import Decoder
+from ..errors import InputError
+from ..losses import Log, Loss, PartialLog
+from ..objective import Certificate, Point, Problem, Term, slices_of, sum_scores
+from ..solvers import Progress, Reason, Solver, Stop
+from ..spaces import Bias, Boundary, FreeEdges, LinearEdges, LinearNodes
+from ..structures import Chain
+from ..structures._base import Array
+from ._base import Batch, SequenceLabeller, read_weights
+from ._inputs import read_inputs
+from ._labels import UNOBSERVED, Encoded, encode, index_of, read_labels
+from ._tables import SOLVERS, choose
+
+
+class CRF(SequenceLabeller):
+    """Linear-chain conditional random field.
+
+    The distribution over labellings of a sequence x is
+
+        p(y|x) ∝ exp( Σ_t ⟨w_{y_t}, x_t⟩ + b_{y_t} + Σ_t V_{y_t, y_{t+1}} + start_{y_1} + end_{y_T} )
+
+    and the weights minimise Σ_i −log p(y^i|x^i) + (λ/2)(‖w‖² + ‖b‖² + ‖start‖² + ‖end‖²) +
+    (λ_e/2)‖V‖². The problem is convex; every fit comes with a certificate of how far from the
+    optimum it can be. Use it for features in which labels are (nearly) linear, text above all.
+
+    Parameters
+    ----------
+    penalty : float
+        λ. CRFsuite's c2 is λ/2; scikit-learn's C is 1/λ.
+    edge_penalty : float, optional
+        λ_e; λ if not given.
+    bias, boundaries : bool
+        Whether there are scores per label, and for the first and last label.
+    edge_features : bool
+        Whether label pairs also get weights for the features of their first position.
+    class_weight : dict, "balanced" or None
+        Cost of getting each label wrong, inside the loss (softmax-margin): labellings are pushed
+        down by what they cost. "balanced" means inverse frequencies.
+    solver : "lbfgs", "newton-cg" or Solver
+        How to minimise.
+    decoder : "viterbi", "posterior" or Decoder
+        How `predict` decides: the best labelling as a whole, or label by label.
+    tol : float
+        Relative certified gap at which to stop.
+    max_iter : int
+        Limit of iterations; reaching it is a `ConvergenceWarning`.
+    random_state : int, RandomState or None
+        Seed of `sample`; fitting has no randomness.
+    callback : callable, optional
+        Called with a `Progress` record after every iteration.
+
+    Attributes
+    ----------
+    classes_ : (L,) array
+        Labels, in the order of all arrays over labels.
+    coef_ : (L, D) array
+        w; ``intercept_`` (L,) is b, ``transitions_`` (L, L) is V, ``start_`` and ``end_`` (L,), and
+        ``edge_coef_`` (L, L, D) with ``edge_features``; zeros for what is switched off.
+    certificate_ : Certificate or None
+        Value, lower bound and gap; None where no bound exists (unobserved labels, or a penalty of
+        0).
+    mismatch_ : dict
+        For every part of the model the distance between expected and observed features, the ε in
+        "maximum entropy with moments matched up to ε" that the penalty stands for.
+    n_iter_, stop_reason_ : int, str
+        How and why the search ended.
+    n_features_in_, feature_names_in_ : int, array
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> from kernelfields import CRF
+    >>> X = [[[0.0], [1.0], [1.0]], [[1.0], [0.0]]]
+    >>> y = [["A", "B", "B"], ["B", "A"]]
+    >>> CRF(penalty=0.1).fit(X, y).predict([[[1.0], [0.0], [0.0]]])
+    [['B', 'A', 'A']]
+    """
+
+    def __init__(
+        self,
+        penalty: float = 1.0,
+        edge_penalty: float | None = None,
+        *,
+        bias: bool = True,
+        boundaries: bool = True,
+        edge_features: bool = False,
+        class_weight: dict[Any, float] | str | None = None,
+        solver: str | Solver = "lbfgs",
+        decoder: str | Decoder = "viterbi",
+        tol: float = 1e-3,
+        max_iter: int = 1000,
+        random_state: Any = None,
+        callback: Callable[[Progress], None] | None = None,
+    ) -> None:
+        self.penalty = penalty
+        self.edge_penalty = edge_penalty
+        self.bias = bias
+        self.boundaries = boundaries
+        self.edge_features = edge_features
+        self.class_weight = class_weight
+        self.solver = solver
+        self.decoder = decoder
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.callback = callback
+
+    def fit(self, X: Any, y: Any, *, lengths: Any = None, sample_weight: Any = None) -> Self:
+        """Fit to labelled sequences.
+
+        Parameters
+        ----------
+        X : list of (T, D) arrays, or flat array
+            Sequences.
+        y : list of label sequences
+            Labels; None marks one that was not observed.
+        lengths : sequence of int, optional
+            Lengths of the sequences in a flat X.
+        sample_weight : (S,) array, optional
+            How many times each sequence counts.
+        """
+        solver = choose(SOLVERS, self.solver, "solver")
+        _require_positive(penalty=self.penalty, edge_penalty=self.edge_penalty, tol=self.tol)
+        inputs = read_inputs(X, lengths)
+        if len(inputs.offsets) < 2 or inputs.offsets[-1] == 0:
+            raise InputError("The training set is empty.")
+        encoded = encode(read_labels(y, np.diff(inputs.offsets)))
+        chain = Chain(inputs.offsets, len(encoded.classes), shared_edges=not self.edge_features)
+        weights = None if sample_weight is None else read_weights(sample_weight, chain.n_instances)
+        loss = self._loss(chain, encoded, weights)
+        problem = Problem(loss, self._terms(chain, inputs.features), dtype=inputs.features.dtype)
+        stop = Stop(gap=self.tol, gradient=1e-2 * self.tol, iterations=self.max_iter)
+        result = solver.minimize(problem, problem.zero(), stop, self.callback)
+        if not result.reason.converged:
+            warnings.warn(_complaint(result.reason, result.progress), ConvergenceWarning, stacklevel=2)
+        # Scores anew and in double: those of the search carry its rounding.
+        exact = Problem(loss, self._terms(chain, inputs.features.astype(np.float64, copy=False)))
+        self._keep(encoded.classes, inputs.features.shape[1], inputs.names, exact.at(result.point.element))
+        self.n_iter_ = result.progress.iteration
+        self.stop_reason_ = result.reason.value
+        return self
+
+    def _loss(self, chain: Chain, encoded: Encoded, weights: Array | None) -> Loss:
+        observed = encoded.labels != UNOBSERVED
+        if observed.all():
+            return Log(chain, encoded.labels, weights, self._cost(encoded))
+        if self.class_weight is not None:
+            raise InputError("class_weight needs every label to be observed.")
+        allowed = ~observed[:, None] | (encoded.labels[:, None] == np.arange(chain.n_labels))
+        return PartialLog(chain, allowed, weights)
+
+    def _cost(self, encoded: Encoded) -> Array | None:
+        """Δ(y, ·): the weight of the observed label, zero at that label."""
+        if self.class_weight is None:
+            return None
+        weight = _class_weights(self.class_weight, encoded)
+        cost = np.repeat(weight[encoded.labels][:, None], len(weight), axis=1)
+        cost[np.arange(len(cost)), encoded.labels] = 0
+        return cost
+
+    def _terms(self, chain: Chain, features: Any) -> list[Term]:
+        """Build the sum of spaces."""
+        node = float(self.penalty)
+        edge = node if self.edge_penalty is None else float(self.edge_penalty)
+        terms = [Term("features", LinearNodes(chain, features), node)]
+        if self.bias:
+            terms.append(Term("bias", Bias(chain), node))
+        if self.boundaries:
+            terms.append(Term("boundaries", Boundary(chain), node))
+        terms.append(Term("edges", FreeEdges(chain), edge))
+        if self.edge_features:
+            terms.append(Term("edge_features", LinearEdges(chain, features), edge))
+        return terms
+
+    def _keep(self, classes: Array, width: int, names: Array | None, point: Point) -> None:
+        """Take over a result, all at once."""
+        L = len(classes)
+        slices = point.problem.slices
+        part = {name: point.element[place] for name, place in slices.items()}
+        boundaries = part.get("boundaries", np.zeros(2 * L)).reshape(2, L)
+        self.classes_ = classes
+        self.n_features_in_ = width
+        if names is not None:
+            self.feature_names_in_ = names
+        self.coef_ = part["features"].reshape(width, L).T.copy()
+        self.intercept_ = part.get("bias", np.zeros(L)).copy()
+        self.start_, self.end_ = boundaries.copy()
+        self.transitions_ = part["edges"].reshape(L, L).copy()
+        if "edge_features" in part:
+            self.edge_coef_ = part["edge_features"].reshape(width, L, L).transpose(1, 2, 0).copy()
+        self.certificate_: Certificate | None = point.certificate
+        self.mismatch_ = {
+            term.name: float(np.sqrt(term.space.inner(r, r))) * term.metric
+            for term in point.problem.terms
+            for r in [point.mismatch[slices[term.name]]]
+        }
+
+    def _scores(self, features: Any, offsets: Array) -> Batch:
+        chain = Chain(offsets, len(self.classes_), shared_edges=not self.edge_features)
+        terms = self._terms(chain, features)
+        weights = {
+            "features": self.coef_.T,
+            "bias": self.intercept_,
+            "boundaries": np.stack([self.start_, self.end_]),
+            "edges": self.transitions_,
+        }
+        if self.edge_features:
+            weights["edge_features"] = self.edge_coef_.transpose(2, 0, 1)
+        element = np.concatenate([weights[name].ravel() for name in slices_of(terms)])
+        return Batch(chain, sum_scores(chain, terms, element, features.dtype))
+
+
+def _class_weights(given: dict[Any, float] | str, encoded: Encoded) -> Array:
+    """One weight per class."""
+    count = np.bincount(encoded.labels, minlength=len(encoded.classes))
+    if isinstance(given, str):
+        if given != "balanced":
+            raise InputError(f"class_weight={given!r} is not known; give a dictionary or 'balanced'.")
+        return len(encoded.labels) / (len(count) * np.maximum(count, 1))
+    index = index_of(encoded.classes)
+    weights = np.ones(len(count))
+    for label, weight in given.items():
+        if label not in index:
+            raise InputError(f"class_weight has the unknown label {label!r}.")
+        weights[index[label]] = weight
+    return weights
+
+
+def _require_positive(tol: float, **penalties: float | None) -> None:
+    for name, value in penalties.items():
+        if value is not None and not (np.isfinite(value) and value >= 0):
+            raise InputError(f"{name} is {value}; it must be a finite number, not negative.")
+    if not tol > 0:
+        raise InputError(f"tol is {tol}; it must be positive.")
+
+
+def _complaint(reason: Reason, progress: Progress) -> str:
+    gap = progress.relative_gap
+    bound = f"The certified relative gap is {gap:.1e}." if np.isfinite(gap) else "No gap is known."
+    return f"{reason.value} {bound} Raise max_iter or tol, or scale the features."
