@@ -33,7 +33,7 @@ def demo() -> None:
         f"Handwritten words, letter by letter: {len(X)} words to learn from, {len(X_test)} to test on."
     )
     model, seconds = train(console, X, y)
-    console.print(results(model, X_test, y_test, seconds))
+    console.print("", results(model, X_test, y_test, seconds))
     console.print(examples(model, X_test, y_test))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib.resources import files
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -45,5 +46,5 @@ def load_letters() -> Letters:
         names = [chr(ord("a") + label) for label in data["labels"]]
         offsets = data["word_offsets"]
         fold = data["fold"]
-    words = list(zip(offsets[:-1], offsets[1:], strict=True))
+    words = list(pairwise(offsets))
     return Letters([pixels[a:b] for a, b in words], [names[a:b] for a, b in words], fold)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -52,7 +53,7 @@ def read_inputs(X: Any, lengths: Any = None, width: int | None = None) -> Inputs
 def _matrices(X: Any, lengths: Any) -> tuple[list[Any], Array | None]:
     if lengths is not None:
         return _cut(_matrix(X, "X"), lengths), _names(X)
-    if isinstance(X, (str, bytes)) or not (isinstance(X, Sequence) or isinstance(X, np.ndarray)):
+    if isinstance(X, (str, bytes)) or not isinstance(X, (Sequence, np.ndarray)):
         raise InputError("X must be a list of (T, D) arrays, or one (N, D) array together with lengths=.")
     if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype != object:
         raise InputError(f"X is one array of shape {X.shape}: give the lengths of its sequences as lengths=.")
@@ -83,7 +84,7 @@ def _cut(matrix: Any, lengths: Any) -> list[Any]:
     if lengths.sum() != matrix.shape[0]:
         raise InputError(f"lengths add up to {lengths.sum()}, but X has {matrix.shape[0]} rows.")
     offsets = offsets_of(lengths)
-    return [matrix[a:b] for a, b in zip(offsets[:-1], offsets[1:], strict=True)]
+    return [matrix[a:b] for a, b in pairwise(offsets)]
 
 
 def _stack(matrices: list[Any]) -> Any:

@@ -84,8 +84,14 @@ class _Products:
     """X·W and Xᵀ·G in the precision of X; the transpose of a sparse X is made once."""
 
     def __init__(self, matrix: Features) -> None:
-        self.matrix: Features = matrix.tocsr() if sparse.issparse(matrix) else np.ascontiguousarray(matrix)
-        self._transposed: Features = self.matrix.T.tocsr() if sparse.issparse(matrix) else self.matrix.T
+        self.matrix: Features
+        self._transposed: Features
+        if sparse.issparse(matrix):
+            self.matrix = matrix.tocsr()
+            self._transposed = self.matrix.T.tocsr()
+        else:
+            self.matrix = np.ascontiguousarray(matrix)
+            self._transposed = self.matrix.T
 
     def times(self, weights: Array) -> Array:
         return np.asarray(self.matrix @ weights.astype(self.matrix.dtype, copy=False))

@@ -1,0 +1,146 @@
+"""Checks that every sequence estimator must pass.
+
+Scikit-learn's own ``check_estimator`` gives estimators one two-dimensional X and cannot be passed by
+those that label sequences. These are its checks that make sense for them, and some more.
+"""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+from ..errors import InputError
+
+Data = tuple[list[Any], list[list[Any]]]
+
+
+def check_estimator(estimator: Any, rng: np.random.Generator) -> None:
+    """Run all checks on an unfitted estimator."""
+    X, y = labelled_sequences(rng)
+    for check in (
+        check_parameters,
+        check_not_fitted,
+        check_fit_is_repeatable,
+        check_inputs_untouched,
+        check_persistence,
+        check_names_of_labels,
+        check_probabilities,
+        check_bad_input,
+    ):
+        check(clone(estimator), X, y)
+
+
+def labelled_sequences(rng: np.random.Generator, count: int = 12) -> Data:
+    """Sequences whose labels, three of them, depend on their features and on their neighbours."""
+    X, y = [], []
+    for length in rng.integers(1, 9, size=count):
+        labels = np.cumsum(rng.random(length) < 0.4) % 3
+        X.append(np.eye(3)[labels] + 0.4 * rng.normal(size=(length, 3)))
+        y.append([("red", "green", "blue")[k] for k in labels])
+    y[0] = ["red", "green", "blue"][: len(y[0])]
+    return [*X, np.eye(3)], [*y, ["red", "green", "blue"]]
+
+
+def check_parameters(estimator: Any, X: list[Any], y: list[list[Any]]) -> None:
+    """get_params and set_params are inverse; the constructor and `fit` change no parameter."""
+    before = estimator.get_params()
+    assert estimator.set_params(**before).get_params() == before
+    fitted = clone(estimator).fit(X, y)
+    assert fitted.get_params().keys() == before.keys()
+    assert repr(fitted) == repr(clone(estimator))
+
+
+def check_not_fitted(estimator: Any, X: list[Any], y: list[list[Any]]) -> None:
+    """Predicting before `fit` says so."""
+    for method in (estimator.predict, estimator.predict_marginals):
+        _expect(NotFittedError, lambda method=method: method(X))
+
+
+def check_fit_is_repeatable(estimator: Any, X: list[Any], y: list[list[Any]]) -> None:
+    """`fit` gives itself; a second one gives the same model, whatever was fitted before."""
+    assert estimator.fit(X, y) is estimator
+    first = estimator.predict_marginals(X)
+    estimator.fit(X[::-1], y[::-1])
+    _same(first, estimator.fit(X, y).predict_marginals(X))
+
+
+def check_inputs_untouched(estimator: Any, X: list[Any], y: list[list[Any]]) -> None:
+    """Neither `fit` nor `predict` changes what it was given."""
+    X_before, y_before = copy.deepcopy(X), copy.deepcopy(y)
+    estimator.fit(X, y).predict(X)
+    _same(X, X_before)
+    assert y == y_before
+
+
+def check_persistence(estimator: Any, X: list[Any], y: list[list[Any]]) -> None:
+    """Pickling keeps predictions; cloning forgets them."""
+    estimator.fit(X, y)
+    restored = pickle.loads(pickle.dumps(estimator))
+    _same(estimator.predict_marginals(X), restored.predict_marginals(X))
+    assert restored.predict(X) == estimator.predict(X)
+    check_not_fitted(clone(estimator), X, y)
+
+
+def check_names_of_labels(estimator: Any, X: list[Any], y: list[list[Any]]) -> None:
+    """Renaming labels renames predictions, whatever kind of objects they are."""
+    plain = estimator.fit(X, y).predict(X)
+    for names in ({"red": 2, "green": 0, "blue": 1}, {"red": ("a", 1), "green": "z", "blue": 3.5}):
+        renamed = clone(estimator).fit(X, [[names[label] for label in labels] for labels in y])
+        assert renamed.predict(X) == [[names[label] for label in labels] for labels in plain]
+
+
+def check_probabilities(estimator: Any, X: list[Any], y: list[list[Any]]) -> None:
+    """Marginals are distributions over ``classes_``, the same for sequences alone and together."""
+    marginals = estimator.fit(X, y).predict_marginals(X)
+    assert [m.shape for m in marginals] == [(len(x), len(estimator.classes_)) for x in X]
+    for s, m in enumerate(marginals):
+        assert (m >= 0).all()
+        np.testing.assert_allclose(m.sum(axis=1), 1, atol=1e-9)
+        np.testing.assert_allclose(estimator.predict_marginals(X[s : s + 1])[0], m, atol=1e-9)
+    assert estimator.predict_marginals([]) == []
+    assert estimator.n_features_in_ == X[0].shape[1]
+
+
+def check_bad_input(estimator: Any, X: list[Any], y: list[list[Any]]) -> None:
+    """Bad input is refused by sequence and position, and leaves a fitted model as it was."""
+    estimator.fit(X, y)
+    before = estimator.predict_marginals(X)
+    nan = [x.copy() for x in X]
+    nan[1][-1, 0] = np.nan
+    bad: dict[str, Callable[[], Any]] = {
+        "Sequence 1 of X holds NaN": lambda: estimator.fit(nan, y),
+        "Sequence 2 of X has 2 features": lambda: estimator.fit([*X[:2], X[2][:, :2], *X[3:]], y),
+        "Sequence 0 has": lambda: estimator.fit(X, [y[0] + ["red"], *y[1:]]),
+        f"X has {len(X)} sequences, but y has {len(X) - 1}": lambda: estimator.fit(X, y[1:]),
+        "The training set is empty": lambda: estimator.fit([], []),
+        "at least two labels": lambda: estimator.fit(X, [["red"] * len(labels) for labels in y]),
+        "lengths=": lambda: estimator.fit(np.concatenate(X), y),
+        "Sequence 0 of X has 1 dimensions": lambda: estimator.fit([x[:, 0] for x in X], y),
+        "2 features per position, expected 3": lambda: estimator.predict([x[:, :2] for x in X]),
+        "unknown label 'white'": lambda: estimator.sequence_log_proba(X[-1:], [["red", "white", "red"]]),
+    }
+    for words, attempt in bad.items():
+        message = _expect(InputError, attempt)
+        assert words in message, f"{message!r} does not say {words!r}"
+    _same(before, estimator.predict_marginals(X))
+
+
+def _expect(kind: type[Exception], attempt: Callable[[], Any]) -> str:
+    """Give the message of the exception that an attempt must raise."""
+    try:
+        attempt()
+    except kind as error:
+        return str(error)
+    raise AssertionError(f"{kind.__name__} was not raised.")
+
+
+def _same(left: list[Any], right: list[Any]) -> None:
+    assert len(left) == len(right)
+    for a, b in zip(left, right, strict=True):
+        np.testing.assert_array_equal(a, b)

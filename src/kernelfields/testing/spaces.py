@@ -1,0 +1,42 @@
+"""Checks that every space must pass."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..spaces import BoundSpace
+from ..structures._base import Array
+
+
+def check_space(space: BoundSpace, rng: np.random.Generator, tolerance: float = 1e-9) -> None:
+    """Check linearity, the Riesz identity, the adjoint, the inner product and `take`.
+
+    The identity that solvers live on is inner(representer(g), v) = ⟨g, scores(v)⟩ for every gradient
+    g in the scores and every element v.
+    """
+    u, v = random_element(space, rng), random_element(space, rng)
+    g = rng.normal(size=space.structure.shapes[space.clique])
+    close = {"rtol": tolerance, "atol": tolerance}
+    np.testing.assert_allclose(space.scores(2 * u - v), 2 * space.scores(u) - space.scores(v), **close)
+    along = float(np.vdot(g, space.scores(v)))
+    np.testing.assert_allclose(space.inner(space.representer(g), v), along, **close)
+    coordinates = v[: len(space.adjoint(g))]
+    np.testing.assert_allclose(np.dot(space.adjoint(g), coordinates), along, **close)
+    np.testing.assert_allclose(space.inner(u, v), space.inner(v, u), **close)
+    assert space.inner(u, u) > 0
+    _check_take(space, v)
+
+
+def random_element(space: BoundSpace, rng: np.random.Generator) -> Array:
+    """A random element that the space itself can represent, image included."""
+    return space.representer(rng.normal(size=space.structure.shapes[space.clique]))
+
+
+def _check_take(space: BoundSpace, element: Array) -> None:
+    """Scores of some instances are those of all, cut."""
+    structure = space.structure
+    ids = np.arange(structure.n_instances)[::2]
+    part = space.take(structure.take(ids), ids)
+    blank = {clique: np.zeros(shape) for clique, shape in structure.shapes.items()}
+    expected = structure.cut({**blank, space.clique: space.scores(element)}, ids)[space.clique]
+    np.testing.assert_allclose(part.scores(element), expected, rtol=1e-9, atol=1e-9)

@@ -1,0 +1,75 @@
+"""Small problems that several tests share."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from kernelfields.losses import Log, PartialLog
+from kernelfields.objective import Problem, Term
+from kernelfields.spaces import Bias, Boundary, FreeEdges, LinearEdges, LinearNodes
+from kernelfields.structures import Chain
+from kernelfields.structures._base import offsets_of
+
+LENGTHS = [4, 1, 0, 3, 6, 2]
+
+
+def small_chain(n_labels=3, shared_edges=True):
+    return Chain(offsets_of(LENGTHS), n_labels, shared_edges)
+
+
+def small_scores(structure, rng, scale=1.0):
+    return {clique: scale * rng.normal(size=shape) for clique, shape in structure.shapes.items()}
+
+
+def small_labels(structure, rng):
+    return rng.integers(structure.n_labels, size=structure.n_vertices).astype(np.int32)
+
+
+def spaces(rng):
+    """One bound space of every kind, by name."""
+    shared, own = small_chain(), small_chain(shared_edges=False)
+    features = rng.normal(size=(shared.n_vertices, 4))
+    rare = sparse.random(shared.n_vertices, 7, density=0.3, format="csr", rng=rng)
+    members = rng.random(own.n_edges) < 0.5
+    return {
+        "linear": LinearNodes(shared, features),
+        "linear, sparse": LinearNodes(shared, rare),
+        "bias": Bias(shared),
+        "boundary": Boundary(shared),
+        "shared edges": FreeEdges(shared),
+        "tied edges": FreeEdges(own),
+        "untied edges": FreeEdges(own, members),
+        "linear edges": LinearEdges(own, features),
+        "linear edges, sparse": LinearEdges(own, rare),
+    }
+
+
+def problems(rng):
+    """Problems whose minimum is not known but unique, by name: all convex."""
+    result = {}
+    for name, shared in (("shared edges", True), ("edges with input", False)):
+        chain = small_chain(shared_edges=shared)
+        features = rng.normal(size=(chain.n_vertices, 4))
+        terms = [
+            Term("features", LinearNodes(chain, features), 0.5),
+            Term("bias", Bias(chain), 2.0),
+            Term("boundaries", Boundary(chain), 0.1),
+            Term("edges", FreeEdges(chain), 1.0),
+        ]
+        if not shared:
+            terms.append(Term("edge features", LinearEdges(chain, features), 3.0))
+        weights = rng.random(chain.n_instances) + 0.5
+        result[name] = Problem(Log(chain, small_labels(chain, rng), weights), terms)
+    return result
+
+
+def partial_problem(rng):
+    """A problem that is not convex: half of the labels unobserved."""
+    chain = small_chain()
+    labels = small_labels(chain, rng)
+    hidden = rng.random(chain.n_vertices) < 0.5
+    allowed = hidden[:, None] | (labels[:, None] == np.arange(chain.n_labels))
+    features = rng.normal(size=(chain.n_vertices, 4))
+    terms = [Term("features", LinearNodes(chain, features), 0.5), Term("edges", FreeEdges(chain), 1.0)]
+    return Problem(PartialLog(chain, allowed), terms)
