@@ -1,0 +1,1 @@
+"""Rivals and this project in one run: ``python -m benchmarks NAME``."""

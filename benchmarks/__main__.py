@@ -1,0 +1,35 @@
+"""Run one benchmark and print a table, or one JSON object as the last line."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+from collections.abc import Sequence
+
+from . import _run
+
+# Name on the command line -> module with ``run(quick: bool) -> _run.Result``.
+BENCHMARKS = {
+    "chain_inference": "benchmarks.chain_inference",
+    "viterbi": "benchmarks.viterbi",
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("name", choices=BENCHMARKS)
+    parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
+    parser.add_argument(
+        "--quick", action="store_true", help="tiny sizes: checks that everything runs, says no more"
+    )
+    options = parser.parse_args(arguments)
+    result: _run.Result = importlib.import_module(BENCHMARKS[options.name]).run(quick=options.quick)
+    if options.json:
+        print(json.dumps(result.as_json()))
+    else:
+        _run.show(result)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,30 @@
+"""Benchmarks run and report in the one agreed form; how fast anything is, is not tested."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("hmmlearn")
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.mark.parametrize("name", ["chain_inference", "viterbi"])
+def test_last_line_is_one_object_of_the_agreed_form(name):
+    command = [sys.executable, "-m", "benchmarks", name, "--quick", "--json"]
+    output = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    result = json.loads(output.splitlines()[-1])
+    assert list(result) == ["benchmark", "bars", "details"]
+    assert result["benchmark"] == name
+    assert result["bars"]
+    for bar in result["bars"]:
+        assert set(bar) in ({"name", "value", "at_least"}, {"name", "value", "at_most"})
+        assert bar["value"] > 0
+
+
+def test_table_ends_in_the_bars():
+    command = [sys.executable, "-m", "benchmarks", "viterbi", "--quick"]
+    output = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    assert "f64_two_cores_L26" in output.splitlines()[-2]
