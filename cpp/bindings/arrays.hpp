@@ -36,7 +36,9 @@ void require_shape(const In<T>& array, const char* name, std::initializer_list<s
         wanted += (k ? ", " : "") + std::to_string(extent);
         ++k;
     }
-    if (!same) throw std::invalid_argument(std::string(name) + " has shape " + shape_of(array) + ", expected " + wanted + ").");
+    if (!same)
+        throw std::invalid_argument(std::string(name) + " has shape " + shape_of(array) + ", expected " + wanted +
+                                    ").");
 }
 
 // A new array of its own memory, not initialised.

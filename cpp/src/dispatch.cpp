@@ -57,11 +57,11 @@ Isa current_isa() {
 }
 
 #ifdef KF_X86
-#define KF_PICK(type)                                                \
-    switch (current_isa()) {                                         \
-        case Isa::avx512: return chain_##type##_avx512;              \
-        case Isa::avx2: return chain_##type##_avx2;                  \
-        default: return chain_##type##_baseline;                     \
+#define KF_PICK(type)                                   \
+    switch (current_isa()) {                            \
+        case Isa::avx512: return chain_##type##_avx512; \
+        case Isa::avx2: return chain_##type##_avx2;     \
+        default: return chain_##type##_baseline;        \
     }
 #else
 #define KF_PICK(type) return chain_##type##_baseline;

@@ -19,7 +19,8 @@ inline bool worse(const Way& a, const Way& b) {
 }
 
 // Takes the k best of the sorted lists, list i being ways(i, 0), ways(i, 1), ... while above -inf.
-template <class Score> void merge_best(std::size_t lists, std::size_t k, Score score, std::vector<Way>& heap, Way* out) {
+template <class Score> void merge_best(std::size_t lists, std::size_t k, Score score, std::vector<Way>& heap,
+                                       Way* out) {
     constexpr double kNone = -std::numeric_limits<double>::infinity();
     heap.clear();
     for (std::size_t i = 0; i < lists; ++i)
@@ -52,15 +53,16 @@ public:
         for (std::size_t t = 1; t < length_; ++t)
             for (std::size_t j = 0; j < L_; ++j) {
                 const S* pairs = edge + (batch.shared ? 0 : (t - 1) * L_ * L_);
-                merge_best(L_, k_,
-                           [&](std::size_t i, std::size_t n) {
-                               return at(t - 1, i)[n].score + static_cast<double>(pairs[i * L_ + j]) +
-                                      static_cast<double>(node[t * L_ + j]);
-                           },
-                           heap, at(t, j));
+                merge_best(
+                    L_, k_,
+                    [&](std::size_t i, std::size_t n) {
+                        return at(t - 1, i)[n].score + static_cast<double>(pairs[i * L_ + j]) +
+                               static_cast<double>(node[t * L_ + j]);
+                    },
+                    heap, at(t, j));
             }
-        merge_best(L_, k_, [&](std::size_t j, std::size_t n) { return at(length_ - 1, j)[n].score; }, heap,
-                   last_.data());
+        merge_best(
+            L_, k_, [&](std::size_t j, std::size_t n) { return at(length_ - 1, j)[n].score; }, heap, last_.data());
     }
     // Writes the n-th best labelling and returns its score; -inf, and labels of -1, if there is none.
     double labelling(std::size_t n, std::int32_t* labels) {
@@ -93,7 +95,8 @@ void chain_kbest(const ChainBatch<S>& batch, std::size_t k, std::int32_t* labels
         }
         KBest<S> best(batch, s, k);
         for (std::size_t n = 0; n < k; ++n)
-            value[s * k + n] = best.labelling(n, labels + n * batch.positions + static_cast<std::size_t>(batch.first[s]));
+            value[s * k + n] =
+                best.labelling(n, labels + n * batch.positions + static_cast<std::size_t>(batch.first[s]));
     });
 }
 

@@ -66,8 +66,12 @@ template <class S>
 KF_INLINE MaxRow<S> max_row(const ChainBatch<S>& batch, std::size_t s, std::size_t stride, Arena& arena,
                             std::int32_t* labels) {
     const std::size_t first = static_cast<std::size_t>(batch.first[s]);
-    return {s, batch.length(s), take<S>(arena, batch.length(s) * stride), batch.node + first * batch.labels,
-            labels + first, ~Bits<S>{}};
+    return {s,
+            batch.length(s),
+            take<S>(arena, batch.length(s) * stride),
+            batch.node + first * batch.labels,
+            labels + first,
+            ~Bits<S>{}};
 }
 
 template <class S> KF_INLINE const S* zero_row(Arena& arena, std::size_t stride) {
@@ -173,8 +177,7 @@ template <class S> void prepare_max_edges(const S* edge, std::size_t L, S* out) 
     const std::size_t stride = padded(L, kWidth<S>);
     pad_edges(edge, edge + L * L, L, stride, out);
     for (std::size_t i = 0; i < stride; ++i)
-        for (std::size_t j = 0; j < L; ++j)
-            out[(L + j) * stride + i] = i < L ? edge[i * L + j] : -kInfinity<S>;
+        for (std::size_t j = 0; j < L; ++j) out[(L + j) * stride + i] = i < L ? edge[i * L + j] : -kInfinity<S>;
 }
 
 }  // namespace

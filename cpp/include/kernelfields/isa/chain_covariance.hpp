@@ -22,11 +22,11 @@ namespace {
 using D = double;
 
 struct TiltRow {
-    D *da;                        // length x stride
-    D *into, *tilted_into;        // b beta at t + 1, and the same times (dn + db)
-    D *plain, *tilted;            // sum_i in(i) A(i, .) and its derivative
-    D *alpha_tilted;              // alpha * da at t - 1
-    D *share, *share_tilted, *db; // weight alpha / n_t; the same times (da - m)
+    D* da;                         // length x stride
+    D *into, *tilted_into;         // b beta at t + 1, and the same times (dn + db)
+    D *plain, *tilted;             // sum_i in(i) A(i, .) and its derivative
+    D* alpha_tilted;               // alpha * da at t - 1
+    D *share, *share_tilted, *db;  // weight alpha / n_t; the same times (da - m)
     D weight;
 };
 
@@ -38,9 +38,8 @@ KF_INLINE Vec<D> ratio(Vec<D> a, Vec<D> b) {
 KF_INLINE void tilted_multiply(const D* A, const D* AD, std::size_t L, std::size_t stride, const D* in,
                                const D* tilted_in, D* plain, D* tilted) {
     const D* const both[2] = {in, tilted_in};
-    multiply<D, 2>(A, L, stride, both, [&](int r, std::size_t v, Vec<D> x) {
-        store((r == 0 ? plain : tilted) + v * kWidth<D>, x);
-    });
+    multiply<D, 2>(A, L, stride, both,
+                   [&](int r, std::size_t v, Vec<D> x) { store((r == 0 ? plain : tilted) + v * kWidth<D>, x); });
     const D* const one[1] = {in};
     multiply<D, 1>(AD, L, stride, one, [&](int, std::size_t v, Vec<D> x) {
         store(tilted + v * kWidth<D>, load(tilted + v * kWidth<D>) + x);

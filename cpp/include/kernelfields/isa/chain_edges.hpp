@@ -15,9 +15,7 @@ template <class S, class C> struct EdgeScores {
     std::size_t labels, stride;
     C* factor;  // exp(edge - largest) of one step, labels x stride
 
-    KF_INLINE Scan range(std::size_t t) const {
-        return scan<S, C>(first + t * labels * labels, labels, labels, end);
-    }
+    KF_INLINE Scan range(std::size_t t) const { return scan<S, C>(first + t * labels * labels, labels, labels, end); }
     KF_INLINE void at(std::size_t t, double largest) {
         for (std::size_t i = 0; i < labels; ++i)
             exponentiate<S, C>(first + (t * labels + i) * labels, labels, end, largest, factor + i * stride);

@@ -21,8 +21,13 @@ template <class S> struct LogChain {
     KF_INLINE LogChain(const ChainBatch<S>& batch, std::size_t s, double* workspace)
         : node(batch.node + static_cast<std::size_t>(batch.first[s]) * batch.labels),
           node_end(batch.node + batch.positions * batch.labels),
-          edge(batch.edge), edge_end(batch.edge), length(batch.length(s)), labels(batch.labels),
-          stride(padded(batch.labels, kWidth<double>)), edge_step(0), pairs(workspace) {
+          edge(batch.edge),
+          edge_end(batch.edge),
+          length(batch.length(s)),
+          labels(batch.labels),
+          stride(padded(batch.labels, kWidth<double>)),
+          edge_step(0),
+          pairs(workspace) {
         const std::size_t square = labels * labels;
         if (!batch.shared) {
             edge += static_cast<std::size_t>(batch.edge_first[s]) * square;
@@ -167,7 +172,7 @@ template <class S> struct LogWorkspace {
 
 template <class S>
 KF_INLINE Outcome log_sequence(const ChainBatch<S>& batch, std::size_t s, const MarginalsOut<S>& out, double* edge_sum,
-                            Arena arena) {
+                               Arena arena) {
     const std::size_t L = batch.labels, square = L * L, at = static_cast<std::size_t>(batch.first[s]);
     LogWorkspace<S> w(arena, batch.length(s), L);
     LogChain<S> chain(batch, s, w.pairs);

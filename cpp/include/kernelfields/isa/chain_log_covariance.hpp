@@ -20,7 +20,6 @@ template <class S> struct LogCovariance {
         return static_cast<double>(node_direction[t * chain.labels + j]);
     }
 
-
     KF_INLINE void forward() const {
         const std::size_t L = chain.labels, stride = chain.stride;
         for (std::size_t j = 0; j < L; ++j) da[j] = direction(0, j);
@@ -78,16 +77,24 @@ template <class S> struct LogCovariance {
 
 template <class S>
 KF_INLINE Outcome log_covariance_sequence(const ChainBatch<S>& batch, std::size_t s, const CovarianceOut<S>& out,
-                                       double* edge_sum, Arena arena) {
+                                          double* edge_sum, Arena arena) {
     const std::size_t L = batch.labels, square = L * L, length = batch.length(s);
     const std::size_t first = static_cast<std::size_t>(batch.first[s]);
     const std::size_t edge_first = batch.shared ? 0 : static_cast<std::size_t>(batch.edge_first[s]);
     LogWorkspace<S> w(arena, length, L);
     LogChain<S> chain(batch, s, w.pairs);
     const std::size_t stride = chain.stride;
-    LogCovariance<S> c{chain, out.node_direction + first * L, out.edge_direction + edge_first * square,
-                       batch.shared ? 0 : square, w.messages, take<double>(arena, length * stride), w.beta,
-                       take<double>(arena, stride), w.into, take<double>(arena, stride), w.work};
+    LogCovariance<S> c{chain,
+                       out.node_direction + first * L,
+                       out.edge_direction + edge_first * square,
+                       batch.shared ? 0 : square,
+                       w.messages,
+                       take<double>(arena, length * stride),
+                       w.beta,
+                       take<double>(arena, stride),
+                       w.into,
+                       take<double>(arena, stride),
+                       w.work};
     if (!chain.finite()) return Outcome::not_finite;
     out.log_partition[s] = log_forward(chain, w.messages);
     if (!(out.log_partition[s] > -kInfinity<double>)) return Outcome::done;
@@ -104,8 +111,8 @@ KF_INLINE Outcome log_covariance_sequence(const ChainBatch<S>& batch, std::size_
             for (std::size_t j = 0; j < L; ++j) c.into_direction[j] = c.direction(t + 1, j) + c.db[j];
             log_edge_marginals(L, stride, pairs, c.messages + t * stride, c.into, weight, c.work,
                                [&](std::size_t i, std::size_t j, double mass) {
-                                   const double value =
-                                       mass * (c.da[t * stride + i] + c.pair_direction(t, i, j) + c.into_direction[j] - m);
+                                   const double value = mass * (c.da[t * stride + i] + c.pair_direction(t, i, j) +
+                                                                c.into_direction[j] - m);
                                    if (edge_out) edge_out[t * square + i * L + j] = static_cast<S>(value);
                                    else edge_sum[i * L + j] += value;
                                });

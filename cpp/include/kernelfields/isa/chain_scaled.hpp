@@ -77,9 +77,8 @@ KF_INLINE void forward(Rows<C>& rows, const SharedEdges<C>& edges, double* log_p
     forward_start(rows, threshold, scale);
     for (std::size_t t = 1; t < rows.row[0].length; ++t)
         with_rows(rows.longer_than(t), [&](auto R) {
-            with_vectors(rows.stride / kWidth<C>, [&](auto V) {
-                forward_step<C, R.value, V.value>(rows, edges.forward, t, threshold, scale);
-            });
+            with_vectors(rows.stride / kWidth<C>,
+                         [&](auto V) { forward_step<C, R.value, V.value>(rows, edges.forward, t, threshold, scale); });
         });
     for (std::size_t r = 0; r < rows.count; ++r) {
         const Row<C>& row = rows.row[r];

@@ -133,18 +133,9 @@ template <> struct ExpConstants<float> {
     static constexpr float log2_high = 0.693359375F, log2_low = -2.12194440e-4F;
     static constexpr int mantissa = 23, degree = 7;
 };
-constexpr double kInverseFactorial[] = {1.0,
-                                        1.0,
-                                        1.0 / 2,
-                                        1.0 / 6,
-                                        1.0 / 24,
-                                        1.0 / 120,
-                                        1.0 / 720,
-                                        1.0 / 5040,
-                                        1.0 / 40320,
-                                        1.0 / 362880,
-                                        1.0 / 3628800,
-                                        1.0 / 39916800};
+constexpr double kInverseFactorial[] = {1.0,         1.0,          1.0 / 2,       1.0 / 6,
+                                        1.0 / 24,    1.0 / 120,    1.0 / 720,     1.0 / 5040,
+                                        1.0 / 40320, 1.0 / 362880, 1.0 / 3628800, 1.0 / 39916800};
 
 template <class T> KF_INLINE Vec<T> exp(Vec<T> x) {
     using K = ExpConstants<T>;
