@@ -40,36 +40,35 @@ QUICK = Size((3, 9, 26), (25, 100), positions=2_000, rounds=2, slow_work=1e5)
 class Batch:
     """One ragged batch in the forms that each side takes."""
 
-    def __init__(self, labels: int, mean_length: int, positions: int, seed: int = 0) -> None:
+    def __init__(self, chain: Chain, node: np.ndarray, edge: np.ndarray) -> None:
+        self.chain = chain
+        self.scores = {
+            "float64": {"node": node, "edge": edge},
+            "float32": {"node": node.astype("float32"), "edge": edge.astype("float32")},
+        }
+        self.start = np.ones(chain.n_labels)
+        self.transitions = np.exp(edge)
+        self.log_frames = np.split(node, chain.offsets[1:-1])
+        self.frames = np.split(np.exp(node), chain.offsets[1:-1])
+
+    @classmethod
+    def draw(cls, labels: int, mean_length: int, positions: int, seed: int = 0) -> Batch:
+        """Draw lengths and scores."""
         random = np.random.default_rng(seed)
         offsets = np.array([0, *np.cumsum(_lengths(random, mean_length, positions))])
-        self.chain = Chain(offsets, labels)
         node, edge = random.normal(size=(positions, labels)), random.normal(size=(labels, labels))
-        self._arrange(node, edge)
+        return cls(Chain(offsets, labels), node, edge)
 
     def first(self, work: float) -> Batch:
         """Give the first sequences, at least one, up to so many positions · L²."""
         room = work / self.chain.n_labels**2
         ids = np.arange(max(1, np.searchsorted(self.chain.offsets, room) - 1))
-        part = object.__new__(Batch)
-        part.chain = self.chain.take(ids)
-        part._arrange(**self.chain.cut(self.scores["float64"], ids))
-        return part
+        return Batch(self.chain.take(ids), **self.chain.cut(self.scores["float64"], ids))
 
     @property
     def work(self) -> float:
         """Positions · L²."""
         return float(self.chain.n_vertices) * self.chain.n_labels**2
-
-    def _arrange(self, node: np.ndarray, edge: np.ndarray) -> None:
-        self.scores = {
-            dtype: {"node": node.astype(dtype), "edge": edge.astype(dtype)}
-            for dtype in ("float64", "float32")
-        }
-        self.start = np.ones(self.chain.n_labels)
-        self.transitions = np.exp(edge)
-        self.log_frames = np.split(node, self.chain.offsets[1:-1])
-        self.frames = np.split(np.exp(node), self.chain.offsets[1:-1])
 
 
 @dataclass(frozen=True)
@@ -113,7 +112,7 @@ def compare(task: Task, quick: bool) -> _run.Result:
 
 def _measure(task: Task, size: Size, ceilings: _run.Ceilings, labels: int, mean: int) -> dict[str, Any]:
     """Time one case."""
-    batch = Batch(labels, mean, size.positions)
+    batch = Batch.draw(labels, mean, size.positions)
     task.check(batch)
     sides = {"hmmlearn": _run.Side(lambda: task.rival(batch)), **ceilings.sides()}
     for dtype in ("float64", "float32"):
