@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -102,7 +103,7 @@ def check_solver(solver: Solver, rng: np.random.Generator) -> None:
     assert result.point.value - problem.height <= 1e-10 * result.point.value
     np.testing.assert_allclose(result.point.element, problem.center, atol=1e-3)
     values = [progress.value for progress in seen]
-    assert all(after <= before for before, after in zip(values, values[1:], strict=False))
+    assert all(after <= before for before, after in pairwise(values))
     assert all(progress.lower_bound <= problem.height + 1e-12 for progress in seen)
     assert [progress.iteration for progress in seen] == list(range(len(seen)))
     assert solver.minimize(problem, np.zeros(12), Stop(gap=1e-10, iterations=1)).reason is Reason.LIMIT
