@@ -1,0 +1,147 @@
+"""Brute force: every labelling of every instance, one by one."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..structures import Marginals, Scores, Structure
+
+Array = npt.NDArray[Any]
+
+LIMIT = 200_000
+"""More labellings than this are refused: a test that needs them is the wrong test."""
+
+
+class Enumerated:
+    """All labellings of a batch of small labelled structures, with their probabilities,
+
+        p(y) = exp⟨θ, parts(y)⟩ / Σ_y' exp⟨θ, parts(y')⟩.
+
+    Knows a structure through ``take``, ``cut`` and ``parts`` alone, hence shares no recursion with
+    it. Sums are in long double. The cost is L to the number of vertices, for each instance.
+
+    Parameters
+    ----------
+    structure : Structure
+        A batch whose vertices all carry labels 0 … L−1.
+    scores : Scores
+        One array per clique type; −inf forbids.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelfields.structures import Chain
+    >>> scores = {"node": np.zeros((2, 2)), "edge": np.array([[0.0, 0.0], [0.0, -np.inf]])}
+    >>> everything = Enumerated(Chain([0, 2], 2), scores)
+    >>> everything.probabilities(0).round(3).tolist()  # 00, 01, 10, 11
+    [0.333, 0.333, 0.333, 0.0]
+    """  # noqa: D400
+
+    def __init__(self, structure: Structure, scores: Scores) -> None:
+        self.structure = structure
+        self._labellings = [_all_labellings(structure.take([s])) for s in range(structure.n_instances)]
+        self._values = self._pair(scores)
+
+    def labellings(self, instance: int) -> Array:
+        """All labellings of an instance, one per row."""
+        return self._labellings[instance]
+
+    def values(self, instance: int) -> Array:
+        """⟨θ, parts(y)⟩ of every labelling of an instance."""
+        return self._values[instance].astype(float)
+
+    def probabilities(self, instance: int) -> Array:
+        """p(y) of every labelling of an instance."""
+        return self._probabilities(instance).astype(float)
+
+    @property
+    def counts(self) -> Array:
+        """Number of labellings of every instance, forbidden ones included."""
+        return np.array([len(y) for y in self._labellings])
+
+    def log_partition(self) -> Array:
+        """Give g(θ) of every instance."""
+        return np.array([_log_sum_exp(v) for v in self._values], dtype=float)
+
+    def best(self) -> Array:
+        """max_y ⟨θ, parts(y)⟩ of every instance."""
+        return np.array([v.max() for v in self._values], dtype=float)
+
+    def kbest(self, k: int) -> Array:
+        """Scores of the k best allowed labellings, one row per instance, −inf where there are fewer."""
+        result = np.full((len(self._values), k), -np.inf)
+        for row, values in zip(result, self._values, strict=True):
+            best = np.sort(values.astype(float))[::-1][:k]
+            row[: len(best)] = best
+        return result
+
+    def entropy(self) -> Array:
+        """−Σ_y p(y) log p(y) of every instance."""
+        return np.array([_entropy(self._probabilities(s)) for s in range(len(self._values))], dtype=float)
+
+    def marginals(self, weights: Array | None = None) -> Marginals:
+        """Log-partitions, and Σ_y p(y) parts(y) in the form of the scores."""
+        probabilities = [self._probabilities(s) for s in range(len(self._values))]
+        return Marginals(self.log_partition(), self._expected_parts(probabilities, weights))
+
+    def covariance(self, direction: Scores, weights: Array | None = None) -> dict[str, Array]:
+        """Σ_y p(y) (⟨d, parts(y)⟩ − mean) parts(y), the covariance of the parts times a direction."""
+        masses = []
+        for s, along in enumerate(self._pair(direction)):
+            p = self._probabilities(s)
+            masses.append(p * (along - np.sum(p * along)))
+        return self._expected_parts(masses, weights)
+
+    def _pair(self, scores: Scores) -> list[Array]:
+        """⟨scores, parts(y)⟩ of all labellings, for every instance."""
+        result = []
+        for s, labellings in enumerate(self._labellings):
+            one, mine = self.structure.take([s]), self.structure.cut(scores, [s])
+            result.append(np.array([_inner(mine, one.parts(y)) for y in labellings], dtype=np.longdouble))
+        return result
+
+    def _probabilities(self, s: int) -> Array:
+        return np.asarray(np.exp(self._values[s] - _log_sum_exp(self._values[s])))
+
+    def _expected_parts(self, masses: list[Array], weights: Array | None) -> dict[str, Array]:
+        """Σ_s Σ_y mass_s(y) parts(y): the n-th labellings of all instances go through at once."""
+        shapes = self.structure.shapes
+        result: dict[str, Array] = {name: np.zeros(shape, np.longdouble) for name, shape in shapes.items()}
+        for n in range(max(map(len, masses), default=0)):
+            labels = [y[min(n, len(y) - 1)] for y in self._labellings]
+            mass = np.array([m[n] if n < len(m) else 0 for m in masses], dtype=float)
+            parts = self.structure.parts(np.concatenate(labels), mass if weights is None else mass * weights)
+            for name, array in parts.items():
+                result[name] += array
+        return {name: array.astype(float) for name, array in result.items()}
+
+
+def _all_labellings(one: Structure) -> Array:
+    count = one.n_labels**one.n_vertices
+    if count > LIMIT:
+        raise ValueError(f"{count} labellings are too many to enumerate, at most {LIMIT} are allowed.")
+    every = list(product(range(one.n_labels), repeat=one.n_vertices))
+    return np.array(every, dtype=np.int64).reshape(count, one.n_vertices)
+
+
+def _inner(scores: Scores, parts: dict[str, Array]) -> Any:
+    """⟨θ, parts⟩ with 0 · −inf = 0."""
+    total = np.longdouble(0)
+    for name, part in parts.items():
+        used = part != 0
+        total += np.sum(scores[name][used].astype(np.longdouble) * part[used])
+    return total
+
+
+def _log_sum_exp(values: Array) -> Any:
+    top = values.max()
+    return top if np.isneginf(top) else top + np.log(np.sum(np.exp(values - top)))
+
+
+def _entropy(probabilities: Array) -> Any:
+    p = probabilities[probabilities > 0]
+    return -np.sum(p * np.log(p))

@@ -1,0 +1,237 @@
+"""The identities that every labelled structure satisfies.
+
+Each identity is a function of a structure and scores that raises ``AssertionError``; those about an
+oracle that the structure does not offer pass over it in silence. Instances must be small enough to
+enumerate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.stats import chi2
+
+from ..structures import CovarianceOracle, KBestOracle, MaxOracle, SampleOracle, Scores, Structure, SumOracle
+from .brute import Enumerated
+from .gradients import check_derivative, check_gradient
+
+Array = npt.NDArray[Any]
+
+DRAWS = 4000
+FALSE_ALARM = 1e-7
+"""Probability that right samples fail ``sample_frequencies``, over all instances of a batch."""
+
+
+def parts_pair_with_scores(structure: Structure, scores: Scores) -> None:
+    """⟨θ, parts(y)⟩ = score(y), instance by instance and summed with weights."""
+    labels = _any_labels(structure)
+    finite = {name: np.where(np.isneginf(array), -3, array) for name, array in scores.items()}
+    by_score = structure.score(finite, labels)
+    for s in range(structure.n_instances):
+        own = labels[structure.offsets[s] : structure.offsets[s + 1]]
+        mine = structure.take([s]).parts(own)
+        _close("⟨θ, parts(y)⟩", _inner(structure.cut(finite, [s]), mine), by_score[s], scores)
+    weights = _weights(structure)
+    total = _inner(finite, structure.parts(labels, weights))
+    _close("⟨θ, weighted parts⟩", total, weights @ by_score, scores)
+
+
+def max_is_enumerated(structure: Structure, scores: Scores) -> None:
+    """Compare argmax with the enumeration: its value is the largest score, and that of its labels."""
+    if isinstance(structure, MaxOracle):
+        labels, value = structure.argmax(scores)
+        _close("argmax value", value, Enumerated(structure, scores).best(), scores)
+        _close("score of the argmax", structure.score(scores, labels), value, scores)
+
+
+def kbest_is_enumerated(structure: Structure, scores: Scores) -> None:
+    """Compare the k best scores with the enumeration; they belong to different labellings."""
+    if not isinstance(structure, KBestOracle):
+        return
+    for k in (1, 5):
+        labels, values = structure.kbest(scores, k)
+        _close(f"{k} best values", values, Enumerated(structure, scores).kbest(k), scores)
+        for n in range(k):
+            there = np.isfinite(values[:, n])
+            some = np.where(labels[n] < 0, 0, labels[n])
+            _close(
+                "score of a k-best labelling", structure.score(scores, some)[there], values[there, n], scores
+            )
+        for s in range(structure.n_instances):
+            own = labels[np.isfinite(values[s]), structure.offsets[s] : structure.offsets[s + 1]]
+            assert len({tuple(y) for y in own}) == len(own), f"instance {s} repeats a labelling"
+
+
+def sums_are_enumerated(structure: Structure, scores: Scores) -> None:
+    """Log-partition, marginals (with and without weights) and entropy are those of the enumeration."""
+    if not isinstance(structure, SumOracle):
+        return
+    brute = Enumerated(structure, scores)
+    _close("log-partition", structure.log_partition(scores), brute.log_partition(), scores)
+    _close("entropy", structure.entropy(scores), brute.entropy(), scores)
+    for weights in (None, _weights(structure)):
+        found, wanted = structure.marginals(scores, weights), brute.marginals(weights)
+        _close("log-partition with marginals", found.log_partition, wanted.log_partition, scores)
+        for name, part in wanted.parts.items():
+            _close(f"{name} marginals", found.parts[name], part, scores)
+
+
+def max_bounds_log_partition(structure: Structure, scores: Scores) -> None:
+    """Check max ≤ log Z ≤ max + log(number of labellings)."""
+    if isinstance(structure, MaxOracle) and isinstance(structure, SumOracle):
+        value, log_partition = structure.argmax(scores).value, structure.log_partition(scores)
+        slack = _tolerance(scores) * np.maximum(1, np.abs(value))
+        assert (value <= log_partition + slack).all(), "max exceeds log Z"
+        count = Enumerated(structure, scores).counts
+        assert (log_partition <= value + np.log(count) + slack).all(), "log Z exceeds max + log(count)"
+
+
+def zero_scores_count(structure: Structure, scores: Scores) -> None:
+    """Zero scores: exp(log Z) is the number of labellings, the entropy its logarithm."""
+    if isinstance(structure, SumOracle):
+        zeros = {name: np.zeros_like(array) for name, array in scores.items()}
+        log_count = np.log(Enumerated(structure, zeros).counts)
+        _close("log Z of zero scores", structure.log_partition(zeros), log_count, scores)
+        _close("entropy of zero scores", structure.entropy(zeros), log_count, scores)
+
+
+def constants_shift(structure: Structure, scores: Scores) -> None:
+    """Add a constant to all labels of one vertex: log Z shifts by it, the marginals stay."""
+    if not isinstance(structure, SumOracle) or structure.n_vertices == 0:
+        return
+    before = structure.marginals(scores)
+    for vertex in {0, structure.n_vertices // 2, structure.n_vertices - 1}:
+        owner = int(np.searchsorted(structure.offsets, vertex, side="right")) - 1
+        node = scores["node"].copy()
+        node[vertex] += 2.5
+        after = structure.marginals({**scores, "node": node})
+        shift = 2.5 * (np.arange(structure.n_instances) == owner)
+        _close("log Z after a shift", after.log_partition, before.log_partition + shift, scores)
+        for name, part in before.parts.items():
+            _close(f"{name} marginals after a shift", after.parts[name], part, scores)
+
+
+def marginals_are_gradient(structure: Structure, scores: Scores) -> None:
+    """Compare marginals with the derivative of the (weighted) log-partition, in double precision."""
+    if isinstance(structure, SumOracle):
+        weights = _weights(structure)
+        check_gradient(
+            lambda theta: weights @ structure.log_partition(theta),
+            lambda theta: structure.marginals(theta, weights).parts,
+            _double(scores),
+            _direction(structure),
+        )
+
+
+def covariance_is_derivative(structure: Structure, scores: Scores) -> None:
+    """Compare the covariance product with the derivative of the marginals and the enumeration."""
+    if not isinstance(structure, CovarianceOracle):
+        return
+    direction = _direction(structure)
+    for weights in (None, _weights(structure)):
+
+        def marginals(theta: Scores, weights: Array | None = weights) -> dict[str, Array]:
+            return structure.marginals(theta, weights).parts
+
+        def product(theta: Scores, along: Scores, weights: Array | None = weights) -> dict[str, Array]:
+            return structure.covariance(theta, along, weights)
+
+        check_derivative(marginals, product, _double(scores), direction)
+        found = structure.covariance(scores, direction, weights)
+        for name, part in Enumerated(structure, scores).covariance(direction, weights).items():
+            _close(f"{name} covariance product", found[name], part, scores, scale=10)
+
+
+def sample_frequencies(structure: Structure, scores: Scores) -> None:
+    """Compare samples with p(y): χ² over all labellings, false alarms with ``FALSE_ALARM``."""
+    if not isinstance(structure, SampleOracle):
+        return
+    samples = structure.sample(scores, DRAWS, seed=7)
+    brute = Enumerated(structure, scores)
+    L = structure.n_labels
+    for s in range(structure.n_instances):
+        own = samples[:, structure.offsets[s] : structure.offsets[s + 1]].astype(np.int64)
+        code = own @ L ** np.arange(own.shape[1])[::-1]  # the order of Enumerated.labellings
+        counts = np.bincount(code, minlength=brute.counts[s])
+        p_value = _chi_squared(counts, brute.probabilities(s))
+        assert p_value > FALSE_ALARM / structure.n_instances, (
+            f"samples of instance {s}: p-value {p_value:.1g}"
+        )
+
+
+def instances_are_independent(structure: Structure, scores: Scores) -> None:
+    """Oracles give for ``take`` and ``cut`` what they give for the whole batch."""
+    ids = np.arange(structure.n_instances)[::-1][: max(1, structure.n_instances - 1)]
+    some, cut = structure.take(ids), structure.cut(scores, ids)
+    assert {name: array.shape for name, array in cut.items()} == some.shapes, "cut and take disagree"
+    if isinstance(structure, SumOracle) and isinstance(some, SumOracle):
+        whole, part = structure.marginals(scores), some.marginals(cut)
+        _close("log Z after take", part.log_partition, whole.log_partition[ids], scores)
+        node = structure.cut(whole.parts, ids)["node"]
+        _close("node marginals after take", part.parts["node"], node, scores)
+    if isinstance(structure, MaxOracle) and isinstance(some, MaxOracle):
+        _close("max after take", some.argmax(cut).value, structure.argmax(scores).value[ids], scores)
+
+
+STRUCTURE_IDENTITIES: tuple[Callable[[Structure, Scores], None], ...] = (
+    parts_pair_with_scores,
+    max_is_enumerated,
+    kbest_is_enumerated,
+    sums_are_enumerated,
+    max_bounds_log_partition,
+    zero_scores_count,
+    constants_shift,
+    marginals_are_gradient,
+    covariance_is_derivative,
+    sample_frequencies,
+    instances_are_independent,
+)
+
+
+def _chi_squared(counts: Array, probabilities: Array) -> float:
+    """p-value of counts; cells with fewer than five expected are pooled, impossible ones forbidden."""
+    expected = counts.sum() * probabilities
+    if counts[probabilities == 0].any():
+        return 0.0
+    rare = expected < 5
+    if 0 < expected[rare].sum() < 5:  # the pool itself must not be rare: take the next cell in
+        rare |= expected == expected[~rare].min(initial=np.inf)
+    found = np.append(counts[~rare], counts[rare].sum())
+    wanted = np.append(expected[~rare], expected[rare].sum())
+    found, wanted = found[wanted > 0], wanted[wanted > 0]
+    if len(wanted) < 2:
+        return 1.0
+    return float(chi2.sf(((found - wanted) ** 2 / wanted).sum(), len(wanted) - 1))
+
+
+def _tolerance(scores: Scores) -> float:
+    return 1e-10 if all(np.asarray(a).dtype == np.float64 for a in scores.values()) else 2e-5
+
+
+def _close(what: str, found: Any, wanted: Any, scores: Scores, scale: float = 1) -> None:
+    tolerance = scale * _tolerance(scores)
+    np.testing.assert_allclose(found, wanted, rtol=tolerance, atol=tolerance, err_msg=what)
+
+
+def _inner(a: Scores, b: Scores) -> float:
+    return float(sum(np.sum(a[name].astype(float) * b[name]) for name in a))
+
+
+def _any_labels(structure: Structure) -> Array:
+    return np.random.default_rng(1).integers(0, structure.n_labels, structure.n_vertices)
+
+
+def _weights(structure: Structure) -> Array:
+    return 0.5 + np.arange(structure.n_instances) % 3
+
+
+def _direction(structure: Structure) -> dict[str, Array]:
+    rng = np.random.default_rng(2)
+    return {name: rng.normal(size=shape) for name, shape in structure.shapes.items()}
+
+
+def _double(scores: Scores) -> dict[str, Array]:
+    return {name: np.asarray(array, dtype=np.float64) for name, array in scores.items()}

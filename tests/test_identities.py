@@ -1,0 +1,161 @@
+"""Every identity on every structure. A new structure is one more row of the table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from kernelfields.structures import Chain, Marginals, Structure
+from kernelfields.testing import STRUCTURE_IDENTITIES, check_structure
+from kernelfields.testing.strategies import ScoredChain, chains
+
+Row = tuple[Structure, dict[str, np.ndarray]]
+
+
+def normal(rng: np.random.Generator, structure: Structure, scale: float = 1.0) -> dict[str, np.ndarray]:
+    return {name: scale * rng.normal(size=shape) for name, shape in structure.shapes.items()}
+
+
+def lengths(*values: int) -> list[int]:
+    return np.cumsum([0, *values]).tolist()
+
+
+def chain_shared(rng: np.random.Generator) -> Row:
+    structure = Chain(lengths(4, 0, 1, 5, 2, 3, 1), 3)
+    return structure, normal(rng, structure)
+
+
+def chain_per_edge(rng: np.random.Generator) -> Row:
+    structure = Chain(lengths(3, 1, 0, 4, 2), 3, shared_edges=False)
+    return structure, normal(rng, structure)
+
+
+def chain_one_label(rng: np.random.Generator) -> Row:
+    structure = Chain(lengths(3, 1, 0), 1)
+    return structure, normal(rng, structure)
+
+
+def chain_float32(rng: np.random.Generator) -> Row:
+    structure, scores = chain_shared(rng)
+    return structure, {name: array.astype(np.float32) for name, array in scores.items()}
+
+
+def chain_float32_per_edge(rng: np.random.Generator) -> Row:
+    structure, scores = chain_per_edge(rng)
+    return structure, {name: array.astype(np.float32) for name, array in scores.items()}
+
+
+def chain_forbidden(rng: np.random.Generator) -> Row:
+    structure, scores = chain_shared(rng)
+    scores["edge"][1, 2] = scores["edge"][2, 0] = scores["node"][::3, 1] = -np.inf
+    return structure, scores
+
+
+def chain_per_edge_forbidden(rng: np.random.Generator) -> Row:
+    structure, scores = chain_per_edge(rng)
+    scores["edge"][::2, 1, 2] = scores["edge"][1::2, 0, 0] = scores["node"][1::3, 2] = -np.inf
+    return structure, scores
+
+
+def chain_large_scores(rng: np.random.Generator) -> Row:
+    """Too large for the scaled recursions, so that logarithms answer."""
+    structure = Chain(lengths(4, 3, 0, 1), 3)
+    return structure, normal(rng, structure, scale=300.0)
+
+
+TABLE: list[Callable[[np.random.Generator], Row]] = [
+    chain_shared,
+    chain_per_edge,
+    chain_one_label,
+    chain_float32,
+    chain_float32_per_edge,
+    chain_forbidden,
+    chain_per_edge_forbidden,
+    chain_large_scores,
+]
+
+
+@pytest.mark.parametrize("identity", STRUCTURE_IDENTITIES, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("row", TABLE, ids=lambda f: f.__name__)
+def test_identity(
+    row: Callable[[np.random.Generator], Row],
+    identity: Callable[[Structure, dict[str, np.ndarray]], None],
+    rng: np.random.Generator,
+) -> None:
+    structure, scores = row(rng)
+    identity(structure, scores)
+
+
+@settings(max_examples=25, deadline=None, derandomize=True)
+@given(chains(max_length=3, max_labels=3))
+def test_any_small_chain(chain: ScoredChain) -> None:
+    check_structure(chain.structure, chain.scores)
+
+
+class WrongMarginals(Chain):
+    def marginals(self, scores, weights=None):
+        log_partition, parts = Chain.marginals(self, scores, weights)
+        return Marginals(log_partition, {**parts, "edge": parts["edge"] * 1.0001})
+
+
+class WrongCovariance(Chain):
+    def covariance(self, scores, direction, weights=None):
+        return {k: v + 1e-5 for k, v in Chain.covariance(self, scores, direction, weights).items()}
+
+
+class WrongArgmax(Chain):
+    def argmax(self, scores):
+        best = Chain.argmax(self, scores)
+        return best._replace(labels=np.roll(best.labels, 1))
+
+
+class WrongSecond(Chain):
+    def kbest(self, scores, k):
+        labels, values = Chain.kbest(self, scores, k)
+        return (
+            Chain.kbest(self, scores, 1)
+            if k == 1
+            else type(Chain.kbest(self, scores, 1))(labels[[0] * k], values)
+        )
+
+
+class WrongSamples(Chain):
+    def sample(self, scores, count, seed):
+        return Chain.sample(self, {**scores, "edge": 0.7 * scores["edge"]}, count, seed)
+
+
+class WrongEntropy(Chain):
+    def entropy(self, scores):
+        return Chain.entropy(self, scores) + 1e-6
+
+
+class WrongParts(Chain):
+    def parts(self, labels, weights=None):
+        return {**Chain.parts(self, labels), "node": Chain.parts(self, labels, weights)["node"]}
+
+
+class WrongCut(Chain):
+    def cut(self, scores, ids):
+        return Chain.cut(self, scores, np.sort(ids))
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        WrongMarginals,
+        WrongCovariance,
+        WrongArgmax,
+        WrongSecond,
+        WrongSamples,
+        WrongEntropy,
+        WrongParts,
+        WrongCut,
+    ],
+)
+def test_conformance_notices(wrong: type[Chain], rng: np.random.Generator) -> None:
+    structure = wrong(lengths(3, 2, 4), 2)
+    with pytest.raises(AssertionError):
+        check_structure(structure, normal(rng, structure, scale=2.0))
