@@ -53,13 +53,26 @@ KF_INLINE void trace_back(const MaxRow<S>* rows, std::size_t count, std::size_t 
         rows[r].labels[last] = first_largest(rows[r].best + last * stride, zeros, stride);
     }
     std::size_t running = count;
-    for (std::size_t back = 1; back < rows[0].length; ++back) {
+    for (std::size_t back = 1; count > 0 && back < rows[0].length; ++back) {
         while (rows[running - 1].length <= back) --running;
         for (std::size_t r = 0; r < running; ++r) {
             const std::size_t t = rows[r].length - 1 - back;
             rows[r].labels[t] = first_largest(rows[r].best + t * stride, columns(t, rows[r].labels[t + 1]), stride);
         }
     }
+}
+
+// Keeps the rows with good scores, still longest first, and returns their number. There is no way
+// back through NaN: no label attains the maximum. Those sequences get label zero throughout.
+template <class S> KF_INLINE std::size_t drop_bad(MaxRow<S>* rows, std::size_t count, Outcome* outcome) {
+    std::size_t kept = 0;
+    for (std::size_t r = 0; r < count; ++r) {
+        const bool bad = any<S>(~rows[r].good);
+        outcome[rows[r].sequence] = bad ? Outcome::not_finite : Outcome::done;
+        if (bad) std::memset(rows[r].labels, 0, rows[r].length * sizeof(std::int32_t));
+        else rows[kept++] = rows[r];
+    }
+    return kept;
 }
 
 template <class S>
@@ -138,9 +151,8 @@ void argmax_shared(const ChainBatch<S>& batch, const S* edges, Group group, std:
         with_rows(running, [&](auto R) { max_step<S, R.value>(batch, rows, edges, t, stride); });
     }
     const auto columns = [&](std::size_t, std::int32_t j) { return transposed + static_cast<std::size_t>(j) * stride; };
-    trace_back(rows, group.count, stride, zero_row<S>(arena, stride), columns);
-    for (std::size_t g = 0; g < group.count; ++g)
-        outcome[rows[g].sequence] = any<S>(~rows[g].good) ? Outcome::not_finite : Outcome::done;
+    const std::size_t finite = drop_bad(rows, group.count, outcome);
+    trace_back(rows, finite, stride, zero_row<S>(arena, stride), columns);
 }
 
 template <class S>
@@ -167,8 +179,7 @@ void argmax_per_edge(const ChainBatch<S>& batch, const S*, Group group, std::int
                 column[i] = i < L ? edge[(t * L + i) * L + static_cast<std::size_t>(j)] : -kInfinity<S>;
             return static_cast<const S*>(column);
         };
-        trace_back(&row, 1, stride, zeros, columns);
-        outcome[s] = any<S>(~row.good) ? Outcome::not_finite : Outcome::done;
+        trace_back(&row, drop_bad(&row, 1, outcome), stride, zeros, columns);
     }
 }
 
