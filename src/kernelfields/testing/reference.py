@@ -46,26 +46,45 @@ def chain_reference(node: Array, edge: Array) -> ChainReference:
     edge = np.broadcast_to(np.asarray(edge, dtype=np.longdouble), (max(T - 1, 0), L, L))
     if T == 0:
         return ChainReference(np.longdouble(0), node, edge)
-    alpha, beta = _forward(node, edge), _backward(node, edge)
-    log_partition = _log_sum_exp(alpha[-1], axis=0)
+    alpha, log_partition = _forward(node, edge)
+    beta = _backward(node, edge)
     pairs = alpha[:-1, :, None] + edge + (node + beta)[1:, None, :]
-    return ChainReference(log_partition, np.exp(alpha + beta - log_partition), np.exp(pairs - log_partition))
+    return ChainReference(log_partition, _normalised(alpha + beta), _normalised(pairs))
 
 
-def _forward(node: Array, edge: Array) -> Array:
-    """α_t(j) = node_t(j) + log Σ_i exp(α_{t−1}(i) + edge_t(i, j))."""
+def _forward(node: Array, edge: Array) -> tuple[Array, Any]:
+    """α_t(j) = node_t(j) + log Σ_i exp(α_{t−1}(i) + edge_t(i, j)), and log Σ_j exp α_T(j).
+
+    Each message is shifted to a largest entry of zero: digits are not lost to the size of sums.
+    """
     alpha = node.copy()
+    total = _shift(alpha[0])
     for t in range(1, len(node)):
         alpha[t] += _log_sum_exp(alpha[t - 1][:, None] + edge[t - 1], axis=0)
-    return alpha
+        total += _shift(alpha[t])
+    return alpha, total + _log_sum_exp(alpha[-1], axis=0)
 
 
 def _backward(node: Array, edge: Array) -> Array:
-    """β_t(i) = log Σ_j exp(edge_t(i, j) + node_{t+1}(j) + β_{t+1}(j))."""
+    """β_t(i) = log Σ_j exp(edge_t(i, j) + node_{t+1}(j) + β_{t+1}(j)), shifted likewise."""
     beta = np.zeros_like(node)
     for t in range(len(node) - 2, -1, -1):
         beta[t] = _log_sum_exp(edge[t] + (node[t + 1] + beta[t + 1]), axis=1)
+        _shift(beta[t])
     return beta
+
+
+def _shift(message: Array) -> Any:
+    top = message.max()
+    if np.isfinite(top):
+        message -= top
+    return top
+
+
+def _normalised(logarithms: Array) -> Array:
+    """Probabilities, every slice along the first axis summing to one."""
+    flat = logarithms.reshape(len(logarithms), int(np.prod(logarithms.shape[1:])))
+    return np.asarray(np.exp(flat - _log_sum_exp(flat, axis=1)[:, None])).reshape(logarithms.shape)
 
 
 def _log_sum_exp(values: Array, axis: int) -> Any:

@@ -1,0 +1,93 @@
+"""Every instruction set that this processor runs gives the same results."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kernelfields import native
+
+COMPUTE = """
+import sys
+import numpy as np
+from kernelfields import native
+from kernelfields.structures import Chain
+
+results = {"isa": np.array(native.isa())}
+for L in (1, 3, 4, 5, 9, 17, 26):
+    for dtype in (np.float32, np.float64):
+        for shared in (True, False):
+            rng = np.random.default_rng(L)
+            chain = Chain([0, 6, 6, 7, 12, 21, 24], L, shared)
+            scores, direction, large = (
+                {n: (scale * rng.normal(size=s)).astype(dtype) for n, s in chain.shapes.items()}
+                for scale in (1, 1, 300)
+            )
+            found = chain.marginals(scores)
+            arrays = [found.log_partition, *found.parts.values(), chain.argmax(scores).labels,
+                      chain.entropy(scores), *chain.covariance(scores, direction).values(),
+                      chain.sample(scores, 3, seed=1), chain.kbest(scores, 3).value,
+                      chain.marginals(large).parts["node"], chain.argmax(large).labels]
+            for n, array in enumerate(arrays):
+                results[f"{L} {np.dtype(dtype)} {shared} {n}"] = array
+np.savez(sys.argv[1], **results)
+"""
+
+
+def run(isa: str | None, code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    environment = {k: v for k, v in os.environ.items() if k != "KERNELFIELDS_ISA"}
+    if isa is not None:
+        environment["KERNELFIELDS_ISA"] = isa
+    command = [sys.executable, "-c", code, *arguments]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
+
+
+def compute(isa: str | None, folder: Path) -> dict[str, np.ndarray]:
+    target = folder / f"{isa}.npz"
+    result = run(isa, COMPUTE, str(target))
+    assert result.returncode == 0, result.stderr
+    with np.load(target) as file:
+        return dict(file)
+
+
+@pytest.fixture(scope="module")
+def default(tmp_path_factory: pytest.TempPathFactory) -> dict[str, np.ndarray]:
+    return compute(None, tmp_path_factory.mktemp("isa"))
+
+
+def test_the_best_is_the_default(default) -> None:
+    assert native.supported_isas()[0] == "baseline"
+    assert str(default["isa"]) == native.supported_isas()[-1]
+
+
+@pytest.mark.parametrize("isa", native.supported_isas())
+def test_forced(isa: str, default, tmp_path: Path) -> None:
+    forced = compute(isa, tmp_path)
+    assert str(forced.pop("isa")) == isa
+    assert len(forced) == len(default) - 1
+    for name, array in forced.items():
+        tolerance = 5e-5 if "float32" in name else 1e-10
+        np.testing.assert_allclose(array, default[name], rtol=tolerance, atol=tolerance, err_msg=name)
+
+
+def test_unknown() -> None:
+    result = run("sse9", "from kernelfields import native; native.isa()")
+    assert result.returncode == 1
+    assert "KERNELFIELDS_ISA=sse9 names no instruction set" in result.stderr
+
+
+def test_empty_means_not_given() -> None:
+    result = run("", "from kernelfields import native; print(native.isa())")
+    assert result.stdout.strip() == native.supported_isas()[-1], result.stderr
+
+
+def test_loading_leaves_denormals_alone() -> None:
+    """A library linked with -ffast-math flushes denormals to zero in the whole process."""
+    code = "from kernelfields import native; native.isa(); import numpy as np; print(float(np.array([5e-324])[0] * 1))"
+    result = run(None, code)
+    assert result.stdout.strip() == "5e-324", result.stdout + result.stderr
