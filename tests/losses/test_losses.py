@@ -36,7 +36,7 @@ def test_loss_passes_all_checks(name, shared, rng):
 def test_log_loss_is_minus_log_probability_by_enumeration(rng):
     loss = losses(rng)["log"]
     scores = small_scores(loss.structure, rng)
-    expected = Enumerated(loss.structure, scores).log_partition - loss.structure.score(scores, loss.labels)
+    expected = Enumerated(loss.structure, scores).log_partition() - loss.structure.score(scores, loss.labels)
     np.testing.assert_allclose(loss.at(scores).values, expected, atol=1e-10)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Hashable
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -85,7 +86,7 @@ class SequenceLabeller(BaseEstimator, ABC):  # type: ignore[misc]
         """Give p(y_t|x) for every position: a (T, L) array per sequence, columns as in ``classes_``."""
         batch = self._batch(X, lengths, allowed)
         marginals = batch.chain.marginals(batch.scores).parts["node"]
-        return np.split(marginals, batch.chain.offsets[1:-1])
+        return [marginals[a:b] for a, b in pairwise(batch.chain.offsets)]
 
     def predict_kbest(
         self, X: Any, k: int, *, lengths: Any = None, allowed: Any = None
@@ -142,7 +143,7 @@ class SequenceLabeller(BaseEstimator, ABC):  # type: ignore[misc]
         names = [*self.classes_.tolist(), None]  # −1 is the last
         flat = [names[k] for k in labels.tolist()]
         assert ABSTAINED == -1
-        return [flat[a:b] for a, b in zip(chain.offsets[:-1], chain.offsets[1:], strict=True)]
+        return [flat[a:b] for a, b in pairwise(chain.offsets)]
 
 
 def read_weights(weights: Any, count: int) -> Array:

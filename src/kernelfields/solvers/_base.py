@@ -146,9 +146,10 @@ class Monitor:
     callback: Callback | None = None
     lower_bound: float = -np.inf
     first_norm: float | None = None
+    progress: Progress | None = None
     started: float = field(default_factory=time.perf_counter)
 
-    def look(self, iteration: int, point: PointLike) -> tuple[Progress, Reason | None]:
+    def look(self, iteration: int, point: PointLike) -> Reason | None:
         """Report a point; the reason to stop there, if there is one."""
         norm = float(np.sqrt(max(self.problem.inner(point.gradient, point.gradient), 0.0)))
         self.first_norm = norm if self.first_norm is None else self.first_norm
@@ -156,10 +157,21 @@ class Monitor:
         if certificate is not None:
             self.lower_bound = max(self.lower_bound, certificate.lower_bound)
         seconds = time.perf_counter() - self.started
-        progress = Progress(iteration, point.value, norm, self.lower_bound, seconds)
+        self.progress = Progress(iteration, point.value, norm, self.lower_bound, seconds)
         if self.callback is not None:
-            self.callback(progress)
-        return progress, self._reason(progress, certified=certificate is not None)
+            self.callback(self.progress)
+        return self._reason(self.progress, certified=certificate is not None)
+
+    @property
+    def gradient_norm(self) -> float:
+        """Norm of the gradient at the last point."""
+        assert self.progress is not None
+        return self.progress.gradient_norm
+
+    def result(self, point: Any, reason: Reason) -> Result:
+        """Give what was reached."""
+        assert self.progress is not None
+        return Result(point, reason, self.progress)
 
     def _reason(self, progress: Progress, certified: bool) -> Reason | None:
         assert self.first_norm is not None

@@ -33,11 +33,11 @@ class LBFGS(Solver):
         point = problem.at(start)
         history = _History(problem, self.memory)
         iteration = 0
-        progress, reason = monitor.look(iteration, point)
+        reason = monitor.look(iteration, point)
         try:
             while reason is None:
                 direction = history.apply(-point.gradient)
-                first = 1.0 if history else min(1.0, 1.0 / max(progress.gradient_norm, 1e-300))
+                first = 1.0 if history else min(1.0, 1.0 / monitor.gradient_norm)
                 found = wolfe(point.along(direction), point, first)
                 if found is None and history:
                     history.clear()  # once more along the gradient itself
@@ -48,10 +48,10 @@ class LBFGS(Solver):
                 history.add(found.point.element - point.element, found.point.gradient - point.gradient)
                 point = found.point
                 iteration += 1
-                progress, reason = monitor.look(iteration, point)
+                reason = monitor.look(iteration, point)
         except KeyboardInterrupt:
             reason = Reason.INTERRUPTED
-        return Result(point, reason, progress)
+        return monitor.result(point, reason)
 
 
 class _History:

@@ -34,7 +34,7 @@ class NewtonCG(Solver):
         monitor = Monitor(problem, stop, callback)
         point = problem.at(start)
         iteration = 0
-        progress, reason = monitor.look(iteration, point)
+        reason = monitor.look(iteration, point)
         try:
             while reason is None:
                 found = wolfe(point.along(self._direction(problem, point)), point)
@@ -43,10 +43,10 @@ class NewtonCG(Solver):
                     break
                 point = found.point
                 iteration += 1
-                progress, reason = monitor.look(iteration, point)
+                reason = monitor.look(iteration, point)
         except KeyboardInterrupt:
             reason = Reason.INTERRUPTED
-        return Result(point, reason, progress)
+        return monitor.result(point, reason)
 
     def _direction(self, problem: ProblemLike, point: Any) -> Array:
         """Solve ∇²R d = −∇R up to a residual of min(½, √‖∇R‖)·‖∇R‖."""

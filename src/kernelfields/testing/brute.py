@@ -39,7 +39,7 @@ class Enumerated:
     >>> everything = Enumerated(Chain([0, 2], 2), scores)
     >>> everything.probabilities(0).round(3).tolist()  # 00, 01, 10, 11
     [0.333, 0.333, 0.333, 0.0]
-    """  # noqa: D400
+    """
 
     def __init__(self, structure: Structure, scores: Scores) -> None:
         self.structure = structure

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from ..spaces import BoundSpace
@@ -16,13 +18,13 @@ def check_space(space: BoundSpace, rng: np.random.Generator, tolerance: float = 
     """
     u, v = random_element(space, rng), random_element(space, rng)
     g = rng.normal(size=space.structure.shapes[space.clique])
-    close = {"rtol": tolerance, "atol": tolerance}
-    np.testing.assert_allclose(space.scores(2 * u - v), 2 * space.scores(u) - space.scores(v), **close)
+    assert_close = partial(np.testing.assert_allclose, rtol=tolerance, atol=tolerance)
+    assert_close(space.scores(2 * u - v), 2 * space.scores(u) - space.scores(v))
     along = float(np.vdot(g, space.scores(v)))
-    np.testing.assert_allclose(space.inner(space.representer(g), v), along, **close)
+    assert_close(space.inner(space.representer(g), v), along)
     coordinates = v[: len(space.adjoint(g))]
-    np.testing.assert_allclose(np.dot(space.adjoint(g), coordinates), along, **close)
-    np.testing.assert_allclose(space.inner(u, v), space.inner(v, u), **close)
+    assert_close(np.dot(space.adjoint(g), coordinates), along)
+    assert_close(space.inner(u, v), space.inner(v, u))
     assert space.inner(u, u) > 0
     _check_take(space, v)
 
