@@ -2,9 +2,9 @@
 #include "arrays.hpp"
 #include "kernelfields/chain_kbest.hpp"
 #include "kernelfields/chain_sample.hpp"
+#include "pairwise.hpp"
 
 #include <nanobind/stl/string.h>
-#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 namespace kernelfields::bindings {
@@ -26,18 +26,10 @@ template <class S> struct Batch {
             const std::int64_t length = offsets.data()[s + 1] - offsets.data()[s];
             edge_first[s + 1] = edge_first[s] + (length > 0 ? length - 1 : 0);
         }
-        const bool shared = edge.ndim() == 2;
-        if (shared) require_shape(edge, "edge", {L, L});
-        else require_shape(edge, "edge", {static_cast<std::size_t>(edge_first[sequences]), L, L});
+        const bool shared = require_edges(edge, "edge", static_cast<std::size_t>(edge_first[sequences]), L);
         chain = {sequences, N, L, offsets.data(), edge_first.data(), node.data(), edge.data(), shared};
     }
 };
-
-const double* weights_of(const std::optional<In<double>>& weights, std::size_t sequences) {
-    if (!weights) return nullptr;
-    require_shape(*weights, "weights", {sequences});
-    return weights->data();
-}
 
 template <class S>
 Out<double> log_partition(In<S> node, In<S> edge, In<std::int64_t> offsets) {
@@ -49,58 +41,25 @@ Out<double> log_partition(In<S> node, In<S> edge, In<std::int64_t> offsets) {
     return value;
 }
 
-// Rounds double sums over shared edges to the type of the scores.
-template <class S> void narrow(const std::vector<double>& from, S* to) {
-    for (std::size_t k = 0; k < from.size(); ++k) to[k] = static_cast<S>(from[k]);
-}
-
-template <class S> Out<S> edge_output(const ChainBatch<S>& chain) {
-    const std::size_t L = chain.labels;
-    return chain.shared ? make<S>({L, L}) : make<S>({chain.edges(), L, L});
-}
-
 template <class S>
-std::tuple<Out<double>, Out<S>, Out<S>> marginals(In<S> node, In<S> edge, In<std::int64_t> offsets, std::optional<In<double>> weights, int only) {
+Parts<S> marginals(In<S> node, In<S> edge, In<std::int64_t> offsets, std::optional<In<double>> weights, int only) {
     const Batch<S> batch(node, edge, offsets);
-    const ChainBatch<S>& chain = batch.chain;
-    auto value = make<double>({chain.sequences});
-    auto node_out = make<S>({chain.positions, chain.labels});
-    auto edge_out = edge_output(chain);
-    const MarginalsOut<S> out{weights_of(weights, chain.sequences), value.data(), node_out.data(),
-                              chain.shared ? nullptr : edge_out.data()};
-    {
-        nb::gil_scoped_release release;
-        std::vector<double> sums(chain.shared ? chain.labels * chain.labels : 0);
-        chain_marginals(chain, out, chain.shared ? sums.data() : nullptr, only);
-        if (chain.shared) narrow(sums, edge_out.data());
-    }
-    return std::make_tuple(value, node_out, edge_out);
+    return run_marginals<S>(batch.chain, weights, [&](const MarginalsOut<S>& out, double* sums) {
+        chain_marginals(batch.chain, out, sums, only);
+    });
 }
 
 template <class S>
-std::tuple<Out<double>, Out<S>, Out<S>> covariance(In<S> node, In<S> edge, In<std::int64_t> offsets, In<S> node_direction, In<S> edge_direction,
+Parts<S> covariance(In<S> node, In<S> edge, In<std::int64_t> offsets, In<S> node_direction, In<S> edge_direction,
                      std::optional<In<double>> weights, int only) {
     const Batch<S> batch(node, edge, offsets);
-    const ChainBatch<S>& chain = batch.chain;
-    const std::size_t L = chain.labels;
-    require_shape(node_direction, "node_direction", {chain.positions, L});
-    if (chain.shared) require_shape(edge_direction, "edge_direction", {L, L});
-    else require_shape(edge_direction, "edge_direction", {chain.edges(), L, L});
-    auto value = make<double>({chain.sequences});
-    auto node_out = make<S>({chain.positions, L});
-    auto edge_out = edge_output(chain);
-    const CovarianceOut<S> out{node_direction.data(), edge_direction.data(), weights_of(weights, chain.sequences),
-                               value.data(),          node_out.data(),       chain.shared ? nullptr : edge_out.data()};
-    {
-        nb::gil_scoped_release release;
-        std::vector<double> sums(chain.shared ? L * L : 0);
-        chain_covariance(chain, out, chain.shared ? sums.data() : nullptr, only);
-        if (chain.shared) narrow(sums, edge_out.data());
-    }
-    return std::make_tuple(value, node_out, edge_out);
+    return run_covariance<S>(batch.chain, node_direction, edge_direction, weights,
+                             [&](const CovarianceOut<S>& out, double* sums) {
+                                 chain_covariance(batch.chain, out, sums, only);
+                             });
 }
 
-template <class S> std::tuple<Out<std::int32_t>, Out<double>> argmax(In<S> node, In<S> edge, In<std::int64_t> offsets) {
+template <class S> Labelled argmax(In<S> node, In<S> edge, In<std::int64_t> offsets) {
     const Batch<S> batch(node, edge, offsets);
     auto labels = make<std::int32_t>({batch.chain.positions});
     auto value = make<double>({batch.chain.sequences});
@@ -108,10 +67,10 @@ template <class S> std::tuple<Out<std::int32_t>, Out<double>> argmax(In<S> node,
         nb::gil_scoped_release release;
         chain_argmax(batch.chain, labels.data(), value.data());
     }
-    return std::make_tuple(labels, value);
+    return {labels, value};
 }
 
-template <class S> std::tuple<Out<std::int32_t>, Out<double>> kbest(In<S> node, In<S> edge, In<std::int64_t> offsets, std::size_t k) {
+template <class S> Labelled kbest(In<S> node, In<S> edge, In<std::int64_t> offsets, std::size_t k) {
     const Batch<S> batch(node, edge, offsets);
     auto labels = make<std::int32_t>({k, batch.chain.positions});
     auto value = make<double>({batch.chain.sequences, k});
@@ -119,11 +78,11 @@ template <class S> std::tuple<Out<std::int32_t>, Out<double>> kbest(In<S> node, 
         nb::gil_scoped_release release;
         chain_kbest(batch.chain, k, labels.data(), value.data());
     }
-    return std::make_tuple(labels, value);
+    return {labels, value};
 }
 
 template <class S>
-std::tuple<Out<std::int32_t>, Out<double>> sample(In<S> node, In<S> edge, In<std::int64_t> offsets, std::size_t count, std::uint64_t seed) {
+Labelled sample(In<S> node, In<S> edge, In<std::int64_t> offsets, std::size_t count, std::uint64_t seed) {
     const Batch<S> batch(node, edge, offsets);
     auto labels = make<std::int32_t>({count, batch.chain.positions});
     auto value = make<double>({batch.chain.sequences});
@@ -131,7 +90,7 @@ std::tuple<Out<std::int32_t>, Out<double>> sample(In<S> node, In<S> edge, In<std
         nb::gil_scoped_release release;
         chain_sample(batch.chain, count, seed, labels.data(), value.data());
     }
-    return std::make_tuple(labels, value);
+    return {labels, value};
 }
 
 template <class S> Out<double> entropy(In<S> node, In<S> edge, In<std::int64_t> offsets) {

@@ -20,6 +20,14 @@ try:
         chain_score,
         isa,
         supported_isas,
+        tree_argmax,
+        tree_check,
+        tree_covariance,
+        tree_entropy,
+        tree_log_partition,
+        tree_marginals,
+        tree_sample,
+        tree_score,
     )
 finally:
     if _given is None:
@@ -36,4 +44,12 @@ __all__ = [
     "chain_score",
     "isa",
     "supported_isas",
+    "tree_argmax",
+    "tree_check",
+    "tree_covariance",
+    "tree_entropy",
+    "tree_log_partition",
+    "tree_marginals",
+    "tree_sample",
+    "tree_score",
 ]

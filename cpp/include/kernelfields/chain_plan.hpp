@@ -1,6 +1,7 @@
 // How a ragged batch is cut for the recursions: groups of sequences that advance together, and
 // blocks of groups that are summed apart. Both depend on the batch alone, never on the number of
-// threads, and so do all results.
+// threads, and so do all results. A batch is anything with `sequences`, `length(s)`, `labels` and
+// `shared` (edge scores), such as ChainBatch and TreeBatch.
 #pragma once
 
 #include "chain_kernels.hpp"
@@ -28,7 +29,7 @@ struct Plan {
 };
 
 // Sequences for which keep(s) holds. Empty ones need no recursion and are left out.
-template <class S, class Keep> Plan make_plan(const ChainBatch<S>& batch, Keep keep) {
+template <class Batch, class Keep> Plan make_plan(const Batch& batch, Keep keep) {
     Plan plan;
     for (std::size_t s = 0; s < batch.sequences; ++s)
         if (batch.length(s) > 0 && keep(s)) plan.order.push_back(s);
@@ -60,7 +61,7 @@ template <class S, class Keep> Plan make_plan(const ChainBatch<S>& batch, Keep k
 // for, by the thread that will use it.
 class Workspaces {
 public:
-    template <class S> Workspaces(const ChainBatch<S>& batch, const Plan& plan, int threads) : memory_(threads) {
+    template <class Batch> Workspaces(const Batch& batch, const Plan& plan, int threads) : memory_(threads) {
         const std::size_t stride = padded(batch.labels, kAlignment / sizeof(float)) * sizeof(double);
         std::size_t most = 0;
         for (std::size_t g = 0; g < plan.block.back(); ++g) {
@@ -86,9 +87,9 @@ private:
     std::vector<std::unique_ptr<std::byte, Free>> memory_;
 };
 
-// body(group, arena) for every group of the plan; groups of one block run in order.
-template <class S, class Body>
-void for_each_group(const ChainBatch<S>& batch, const Plan& plan, double nanoseconds, Body body) {
+// body(group, arena, block) for every group of the plan; groups of one block run in order.
+template <class Batch, class Body>
+void for_each_group(const Batch& batch, const Plan& plan, double nanoseconds, Body body) {
     const int threads = threads_for(nanoseconds);
     Workspaces workspaces(batch, plan, threads);
     for_each_block(plan.blocks(), threads, [&](std::size_t block, std::size_t thread) {
@@ -98,8 +99,8 @@ void for_each_group(const ChainBatch<S>& batch, const Plan& plan, double nanosec
 }
 
 // The same for every single sequence.
-template <class S, class Body>
-void for_each_sequence(const ChainBatch<S>& batch, const Plan& plan, double nanoseconds, Body body) {
+template <class Batch, class Body>
+void for_each_sequence(const Batch& batch, const Plan& plan, double nanoseconds, Body body) {
     for_each_group(batch, plan, nanoseconds, [&](Group group, Arena arena, std::size_t) {
         for (std::size_t k = 0; k < group.count; ++k) body(group.sequence[k], arena);
     });

@@ -2,30 +2,9 @@
 #pragma once
 
 #include "chain.hpp"
+#include "draw.hpp"
 
 namespace kernelfields {
-
-// A uniform number in [0, 1) for a place, by mixing (splitmix64): the same on any number of threads.
-inline double uniform_at(std::uint64_t seed, std::uint64_t draw, std::uint64_t position) {
-    std::uint64_t z = seed + 0x9e3779b97f4a7c15ULL * (draw + 1);
-    for (const std::uint64_t salt : {std::uint64_t{0}, position + 1}) {
-        z += 0x9e3779b97f4a7c15ULL * salt;
-        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-        z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-        z ^= z >> 31;
-    }
-    return static_cast<double>(z >> 11) * 0x1.0p-53;
-}
-
-// Draws from p(i) ~ exp(log_mass(i)).
-template <class LogMass>
-std::int32_t draw_label(std::size_t L, double uniform, std::vector<double>& cumulative, LogMass log_mass) {
-    double top = -std::numeric_limits<double>::infinity(), total = 0;
-    for (std::size_t i = 0; i < L; ++i) top = std::max(top, log_mass(i));
-    for (std::size_t i = 0; i < L; ++i) cumulative[i] = total += std::exp(log_mass(i) - top);
-    const auto place = std::upper_bound(cumulative.begin(), cumulative.end(), uniform * total);
-    return static_cast<std::int32_t>(std::min<std::ptrdiff_t>(place - cumulative.begin(), std::ptrdiff_t(L) - 1));
-}
 
 template <class S>
 void sample_sequence(const ChainBatch<S>& batch, std::size_t s, const double* messages, std::size_t stride,

@@ -7,12 +7,14 @@ from ._base import (
     Labellings,
     Marginals,
     MaxOracle,
+    PairwiseStructure,
     SampleOracle,
     Scores,
     Structure,
     SumOracle,
 )
 from .chain import Chain
+from .tree import Tree
 
 __all__ = [
     "Chain",
@@ -22,8 +24,10 @@ __all__ = [
     "Labellings",
     "Marginals",
     "MaxOracle",
+    "PairwiseStructure",
     "SampleOracle",
     "Scores",
     "Structure",
     "SumOracle",
+    "Tree",
 ]

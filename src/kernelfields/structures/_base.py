@@ -94,6 +94,92 @@ class Structure(ABC):
         return int(self.offsets[-1])
 
 
+class PairwiseStructure(Structure):
+    """A structure of labelled vertices and edges between them,
+
+        score(y) = Σ_v node[v, y_v] + Σ_e edge[e, y_tail(e), y_head(e)].
+
+    Node scores are (N, L); edge scores are shared, (L, L), or (E, L, L).
+    """
+
+    shared_edges: bool
+    _offsets: Array
+    edge_offsets: Array
+    """Instance s owns the edges ``edge_offsets[s]`` up to ``edge_offsets[s + 1]``."""
+
+    @property
+    @abstractmethod
+    def edge_tails(self) -> Array:
+        """The vertex each edge comes from; its label is the row of the edge scores."""
+
+    @property
+    @abstractmethod
+    def edge_heads(self) -> Array:
+        """The vertex each edge leads to; its label is the column of the edge scores."""
+
+    @property
+    def n_instances(self) -> int:
+        """Number of instances in the batch."""
+        return len(self._offsets) - 1
+
+    @property
+    def offsets(self) -> Array:
+        """Where the vertices of each instance start."""
+        return self._offsets
+
+    @property
+    def n_edges(self) -> int:
+        """Number of edges in the batch."""
+        return int(self.edge_offsets[-1])
+
+    @property
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """(N, L) for nodes; (L, L) or (E, L, L) for edges."""
+        L = self.n_labels
+        return {
+            "node": (self.n_vertices, L),
+            "edge": (L, L) if self.shared_edges else (self.n_edges, L, L),
+        }
+
+    def cut(self, scores: Scores, ids: npt.ArrayLike) -> dict[str, Array]:
+        """Scores of some instances only."""
+        ids = np.asarray(ids, dtype=np.int64)
+        edge = scores["edge"]
+        return {
+            "node": scores["node"][rows_of(self._offsets, ids)],
+            "edge": edge if self.shared_edges else edge[rows_of(self.edge_offsets, ids)],
+        }
+
+    def parts(self, labels: Array, weights: Array | None = None) -> dict[str, Array]:
+        """Give the indicator of a labelling; shared edges count how often each pair occurs."""
+        labels = np.asarray(labels)
+        node_weight: Array | float = 1.0
+        edge_weight: Array | float = 1.0
+        if weights is not None:
+            node_weight = np.repeat(weights, np.diff(self._offsets))
+            edge_weight = np.repeat(weights, np.diff(self.edge_offsets))
+        node = np.zeros(self.shapes["node"])
+        node[np.arange(self.n_vertices), labels] = node_weight
+        edge = np.zeros(self.shapes["edge"])
+        tail, head = labels[self.edge_tails], labels[self.edge_heads]
+        if self.shared_edges:
+            np.add.at(edge, (tail, head), edge_weight)
+        else:
+            edge[np.arange(self.n_edges), tail, head] = edge_weight
+        return {"node": node, "edge": edge}
+
+    def _arrays(self, scores: Scores, dtype: npt.DTypeLike | None = None) -> tuple[Array, Array]:
+        """Node and edge scores as the core wants them, single or double precision, shapes checked."""
+        node = np.ascontiguousarray(scores["node"], dtype=dtype)
+        if node.dtype not in (np.float32, np.float64):
+            node = node.astype(np.float64)
+        edge = np.ascontiguousarray(scores["edge"], dtype=node.dtype)
+        for name, array in (("node", node), ("edge", edge)):
+            if array.shape != self.shapes[name]:
+                raise ValueError(f"{name} scores have shape {array.shape}, expected {self.shapes[name]}.")
+        return node, edge
+
+
 class MaxOracle(Structure):
     """A structure that finds its best labelling."""
 
@@ -166,7 +252,7 @@ def offsets_of(lengths: npt.ArrayLike) -> Array:
 
 
 def rows_of(offsets: Array, ids: Array) -> Array:
-    """Indices of the rows that some instances own, in their order."""
+    """Give the indices of the rows that some instances own, in their order."""
     lengths = offsets[ids + 1] - offsets[ids]
     shift = np.repeat(offsets[ids] - offsets_of(lengths)[:-1], lengths)
-    return np.arange(int(lengths.sum()), dtype=np.int64) + shift
+    return np.asarray(np.arange(int(lengths.sum()), dtype=np.int64) + shift)

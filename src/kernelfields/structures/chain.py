@@ -14,16 +14,16 @@ from ._base import (
     Labellings,
     Marginals,
     MaxOracle,
+    PairwiseStructure,
     SampleOracle,
     Scores,
     offsets_of,
     require_feasible,
     require_offsets,
-    rows_of,
 )
 
 
-class Chain(MaxOracle, CovarianceOracle, SampleOracle, KBestOracle):
+class Chain(PairwiseStructure, MaxOracle, CovarianceOracle, SampleOracle, KBestOracle):
     """A batch of chains,
 
         score(y) = Σ_t node[t, y_t] + Σ_t edge[t, y_t, y_{t+1}].
@@ -59,32 +59,13 @@ class Chain(MaxOracle, CovarianceOracle, SampleOracle, KBestOracle):
         self.edge_offsets = offsets_of(np.maximum(lengths - 1, 0))
 
     @property
-    def n_instances(self) -> int:
-        """Number of sequences."""
-        return len(self._offsets) - 1
-
-    @property
-    def offsets(self) -> Array:
-        """Where each sequence starts."""
-        return self._offsets
-
-    @property
-    def n_edges(self) -> int:
-        """Number of neighbouring pairs in the batch."""
-        return int(self.edge_offsets[-1])
-
-    @property
-    def shapes(self) -> dict[str, tuple[int, ...]]:
-        """(N, L) for nodes; (L, L) or (E, L, L) for edges."""
-        L = self.n_labels
-        return {
-            "node": (self.n_vertices, L),
-            "edge": (L, L) if self.shared_edges else (self.n_edges, L, L),
-        }
+    def edge_tails(self) -> Array:
+        """The position each edge comes from."""
+        return self.edge_heads - 1
 
     @property
     def edge_heads(self) -> Array:
-        """The position each edge leads to; it comes from the one before."""
+        """The position each edge leads to, the next one."""
         starts = np.zeros(self.n_vertices, dtype=bool)
         starts[self.first_positions] = True
         return np.flatnonzero(~starts)
@@ -103,35 +84,6 @@ class Chain(MaxOracle, CovarianceOracle, SampleOracle, KBestOracle):
         """Chains of some sequences only."""
         ids = np.asarray(ids, dtype=np.int64)
         return Chain(offsets_of(np.diff(self._offsets)[ids]), self.n_labels, self.shared_edges)
-
-    def cut(self, scores: Scores, ids: npt.ArrayLike) -> dict[str, Array]:
-        """Scores of some sequences only."""
-        ids = np.asarray(ids, dtype=np.int64)
-        edge = scores["edge"]
-        return {
-            "node": scores["node"][rows_of(self._offsets, ids)],
-            "edge": edge if self.shared_edges else edge[rows_of(self.edge_offsets, ids)],
-        }
-
-    def parts(self, labels: Array, weights: Array | None = None) -> dict[str, Array]:
-        """Indicator of a labelling; shared edges count how often each pair occurs."""
-        L = self.n_labels
-        labels = np.asarray(labels)
-        heads = self.edge_heads
-        node_weight: Array | float = 1.0
-        edge_weight: Array | float = 1.0
-        if weights is not None:
-            node_weight = np.repeat(weights, np.diff(self._offsets))
-            edge_weight = np.repeat(weights, np.diff(self.edge_offsets))
-        node = np.zeros((self.n_vertices, L))
-        node[np.arange(self.n_vertices), labels] = node_weight
-        edge = np.zeros(self.shapes["edge"])
-        before, after = labels[heads - 1], labels[heads]
-        if self.shared_edges:
-            np.add.at(edge, (before, after), edge_weight)
-        else:
-            edge[np.arange(self.n_edges), before, after] = edge_weight
-        return {"node": node, "edge": edge}
 
     def score(self, scores: Scores, labels: Array) -> Array:
         """⟨θ, parts(y)⟩ for every sequence."""
@@ -165,10 +117,8 @@ class Chain(MaxOracle, CovarianceOracle, SampleOracle, KBestOracle):
     def covariance(self, scores: Scores, direction: Scores, weights: Array | None = None) -> dict[str, Array]:
         """∇²g(θ)·d by one more sweep in each direction."""
         arrays = self._native(scores)
-        dtype = arrays[0].dtype
-        along_node = np.ascontiguousarray(direction["node"], dtype=dtype)
-        along_edge = np.ascontiguousarray(direction["edge"], dtype=dtype)
-        value, node, edge = native.chain_covariance(*arrays, along_node, along_edge, weights)
+        along = self._arrays(direction, arrays[0].dtype)
+        value, node, edge = native.chain_covariance(*arrays, *along, weights)
         require_feasible(value)
         return {"node": node, "edge": edge}
 
@@ -185,11 +135,4 @@ class Chain(MaxOracle, CovarianceOracle, SampleOracle, KBestOracle):
         return Labellings(*native.chain_kbest(*arrays, k))
 
     def _native(self, scores: Scores) -> tuple[Array, Array, Array]:
-        node = np.ascontiguousarray(scores["node"])
-        if node.dtype not in (np.float32, np.float64):
-            node = node.astype(np.float64)
-        edge = np.ascontiguousarray(scores["edge"], dtype=node.dtype)
-        for name, array in (("node", node), ("edge", edge)):
-            if array.shape != self.shapes[name]:
-                raise ValueError(f"{name} scores have shape {array.shape}, expected {self.shapes[name]}.")
-        return node, edge, self._offsets
+        return *self._arrays(scores), self._offsets
