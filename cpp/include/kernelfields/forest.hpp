@@ -43,7 +43,9 @@ inline void order_upward(Forest& forest, std::size_t s, std::vector<std::size_t>
         if (waiting[v] == 0) forest.upward[placed++] = v;
     for (std::size_t k = begin; k < placed; ++k) {
         const std::int64_t p = forest.parent[forest.upward[k]];
-        if (p >= 0 && --waiting[static_cast<std::size_t>(p)] == 0) forest.upward[placed++] = static_cast<std::size_t>(p);
+        if (p < 0) continue;
+        const auto above = static_cast<std::size_t>(p);
+        if (--waiting[above] == 0) forest.upward[placed++] = above;
     }
     if (placed == end) return;
     for (std::size_t v = begin; v < end; ++v)

@@ -81,7 +81,9 @@ template <class S> void tree_entropy(const TreeBatch<S>& batch, double* entropy)
         entropy[s] = std::isfinite(log_partition) ? 0 : log_partition;
         if (!std::isfinite(log_partition)) return;
         send_downwards(tree, work, [&](const double* p) { entropy[s] += entropy_of(p, L); },
-                       [&](std::size_t, std::size_t, double mu, const double* p) { entropy[s] += mu * entropy_of(p, L); });
+                       [&](std::size_t, std::size_t, double mu, const double* p) {
+            entropy[s] += mu * entropy_of(p, L);
+        });
     });
 }
 

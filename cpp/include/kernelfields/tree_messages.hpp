@@ -66,7 +66,8 @@ template <class S> struct TreeView {
     }
     // Whether the instance's own scores can be used.
     bool usable_scores() const {
-        return usable(node(first), length * labels) && (batch.shared || usable(pairs(first), edges() * labels * labels));
+        return usable(node(first), length * labels) &&
+               (batch.shared || usable(pairs(first), edges() * labels * labels));
     }
 };
 
