@@ -51,7 +51,7 @@ Parts<S> marginals(In<S> node, In<S> edge, In<std::int64_t> offsets, std::option
 
 template <class S>
 Parts<S> covariance(In<S> node, In<S> edge, In<std::int64_t> offsets, In<S> node_direction, In<S> edge_direction,
-                     std::optional<In<double>> weights, int only) {
+                    std::optional<In<double>> weights, int only) {
     const Batch<S> batch(node, edge, offsets);
     return run_covariance<S>(batch.chain, node_direction, edge_direction, weights,
                              [&](const CovarianceOut<S>& out, double* sums) {

@@ -4,7 +4,7 @@
 namespace kernelfields::bindings {
 void add_chain(nanobind::module_&);
 void add_tree(nanobind::module_&);
-}
+}  // namespace kernelfields::bindings
 
 NB_MODULE(_core, m) {
     m.doc() = "Inference for ragged batches of structures. Private: use kernelfields.structures.";

@@ -59,7 +59,7 @@ Parts<S> run_marginals(const Batch& batch, const std::optional<In<double>>& weig
 // Calls run(out, sums): the derivatives along a direction of the same three.
 template <class S, class Batch, class Run>
 Parts<S> run_covariance(const Batch& batch, const In<S>& node_direction, const In<S>& edge_direction,
-                         const std::optional<In<double>>& weights, Run run) {
+                        const std::optional<In<double>>& weights, Run run) {
     const std::size_t L = batch.labels;
     require_shape(node_direction, "node_direction", {batch.positions, L});
     if (require_edges(edge_direction, "edge_direction", batch.edges(), L) != batch.shared)

@@ -43,18 +43,18 @@ template <class S> Out<double> log_partition(In<S> node, In<S> edge, Vector offs
 template <class S>
 Parts<S> marginals(In<S> node, In<S> edge, Vector offsets, Vector parents, std::optional<In<double>> weights) {
     const Batch<S> batch(node, edge, offsets, parents);
-    return run_marginals<S>(batch.tree, weights, [&](const MarginalsOut<S>& out, double* sums) {
-        tree_marginals(batch.tree, out, sums);
-    });
+    return run_marginals<S>(batch.tree, weights,
+                            [&](const MarginalsOut<S>& out, double* sums) { tree_marginals(batch.tree, out, sums); });
 }
 
 template <class S>
 Parts<S> covariance(In<S> node, In<S> edge, Vector offsets, Vector parents, In<S> node_direction, In<S> edge_direction,
-                     std::optional<In<double>> weights) {
+                    std::optional<In<double>> weights) {
     const Batch<S> batch(node, edge, offsets, parents);
-    return run_covariance<S>(
-        batch.tree, node_direction, edge_direction, weights,
-        [&](const CovarianceOut<S>& out, double* sums) { tree_covariance(batch.tree, out, sums); });
+    return run_covariance<S>(batch.tree, node_direction, edge_direction, weights,
+                             [&](const CovarianceOut<S>& out, double* sums) {
+                                 tree_covariance(batch.tree, out, sums);
+                             });
 }
 
 template <class S> Labelled argmax(In<S> node, In<S> edge, Vector offsets, Vector parents) {
@@ -115,8 +115,9 @@ template <class S> void add_functions(nb::module_& m) {
 }  // namespace
 
 void add_tree(nb::module_& m) {
-    m.def("tree_check", [](Vector offsets, Vector parents) { forest_of(offsets, parents); },
-          nb::arg("offsets").noconvert(), nb::arg("parents").noconvert());
+    m.def(
+        "tree_check", [](Vector offsets, Vector parents) { forest_of(offsets, parents); },
+        nb::arg("offsets").noconvert(), nb::arg("parents").noconvert());
     add_functions<double>(m);
     add_functions<float>(m);
 }

@@ -28,8 +28,10 @@ std::int32_t draw_label(std::size_t L, double uniform, std::vector<double>& cumu
     double top = -std::numeric_limits<double>::infinity(), total = 0;
     for (std::size_t i = 0; i < L; ++i) top = std::max(top, log_mass(i));
     for (std::size_t i = 0; i < L; ++i) cumulative[i] = total += std::exp(log_mass(i) - top);
-    const auto place = std::upper_bound(cumulative.begin(), cumulative.end(), uniform * total);
-    return static_cast<std::int32_t>(std::min<std::ptrdiff_t>(place - cumulative.begin(), std::ptrdiff_t(L) - 1));
+    auto place = std::upper_bound(cumulative.begin(), cumulative.end(), uniform * total);
+    // Should the product round up to the total: the last label that has any mass.
+    if (place == cumulative.end()) place = std::lower_bound(cumulative.begin(), cumulative.end(), total);
+    return static_cast<std::int32_t>(place - cumulative.begin());
 }
 
 }  // namespace kernelfields

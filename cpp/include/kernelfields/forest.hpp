@@ -55,7 +55,11 @@ inline void order_upward(Forest& forest, std::size_t s, std::vector<std::size_t>
 // Throws std::invalid_argument, which names instance and vertex, when the parents form no forest.
 inline Forest make_forest(std::size_t sequences, const std::int64_t* first, const std::int64_t* parent) {
     const auto positions = static_cast<std::size_t>(first[sequences]);
-    Forest forest{sequences, positions, first, parent, std::vector<std::size_t>(positions),
+    Forest forest{sequences,
+                  positions,
+                  first,
+                  parent,
+                  std::vector<std::size_t>(positions),
                   std::vector<std::size_t>(positions + 1)};
     std::vector<std::size_t> waiting(positions, 0);  // children not yet placed
     for (std::size_t s = 0; s < sequences; ++s) {

@@ -46,22 +46,23 @@ template <class S> void tree_marginals(const TreeBatch<S>& batch, const Marginal
     const double cost = out.node ? 16 : 8;
     for_each_tree(batch, cost, out.log_partition, edge_sum,
                   [&](std::size_t s, const TreeView<S>& tree, Arena arena, double* sums) {
-        double* work = take<double>(arena, 2 * L);
-        out.log_partition[s] = send_upwards(tree, work, log_sum_exp);
-        if (!out.node || !std::isfinite(out.log_partition[s])) return;
-        const double weight = out.weight ? out.weight[s] : 1.0;
-        if (out.edge) std::fill_n(out.edge + batch.edge_at(tree.first), tree.edges() * L * L, S{0});
-        send_downwards(tree, work, [](const double*) {},
-                       [&](std::size_t v, std::size_t i, double mu, const double* p) {
-            if (sums)
-                for (std::size_t j = 0; j < L; ++j) sums[i * L + j] += weight * mu * p[j];
-            else
-                for (std::size_t j = 0; j < L; ++j)
-                    out.edge[batch.edge_at(v) + i * L + j] = static_cast<S>(weight * mu * p[j]);
-        });
-        for (std::size_t k = 0; k < tree.length * L; ++k)
-            out.node[tree.first * L + k] = static_cast<S>(weight * tree.rows[k]);
-    });
+                      double* work = take<double>(arena, 2 * L);
+                      out.log_partition[s] = send_upwards(tree, work, log_sum_exp);
+                      if (!out.node || !std::isfinite(out.log_partition[s])) return;
+                      const double weight = out.weight ? out.weight[s] : 1.0;
+                      if (out.edge) std::fill_n(out.edge + batch.edge_at(tree.first), tree.edges() * L * L, S{0});
+                      send_downwards(
+                          tree, work, [](const double*) {},
+                          [&](std::size_t v, std::size_t i, double mu, const double* p) {
+                              if (sums)
+                                  for (std::size_t j = 0; j < L; ++j) sums[i * L + j] += weight * mu * p[j];
+                              else
+                                  for (std::size_t j = 0; j < L; ++j)
+                                      out.edge[batch.edge_at(v) + i * L + j] = static_cast<S>(weight * mu * p[j]);
+                          });
+                      for (std::size_t k = 0; k < tree.length * L; ++k)
+                          out.node[tree.first * L + k] = static_cast<S>(weight * tree.rows[k]);
+                  });
 }
 
 // -sum p log p, with its limit at zero.
@@ -80,10 +81,9 @@ template <class S> void tree_entropy(const TreeBatch<S>& batch, double* entropy)
         const double log_partition = send_upwards(tree, work, log_sum_exp);
         entropy[s] = std::isfinite(log_partition) ? 0 : log_partition;
         if (!std::isfinite(log_partition)) return;
-        send_downwards(tree, work, [&](const double* p) { entropy[s] += entropy_of(p, L); },
-                       [&](std::size_t, std::size_t, double mu, const double* p) {
-            entropy[s] += mu * entropy_of(p, L);
-        });
+        send_downwards(
+            tree, work, [&](const double* p) { entropy[s] += entropy_of(p, L); },
+            [&](std::size_t, std::size_t, double mu, const double* p) { entropy[s] += mu * entropy_of(p, L); });
     });
 }
 

@@ -95,27 +95,29 @@ template <class S> void tree_covariance(const TreeBatch<S>& batch, const Covaria
     const std::size_t L = batch.labels;
     for_each_tree(batch, 24, out.log_partition, edge_sum,
                   [&](std::size_t s, const TreeView<S>& tree, Arena arena, double* sums) {
-        const TreeView<S> change(batch, s, take<double>(arena, tree.length * L));
-        double* work = take<double>(arena, 4 * L);
-        double& value = out.log_partition[s];
-        value = send_upwards(tree, work, log_sum_exp);
-        if (!std::isfinite(value)) return;
-        const TreeCovariance<S> sweep{tree, change, out, work, work + L, work + 2 * L, work + 3 * L};
-        const double weight = out.weight ? out.weight[s] : 1.0;
-        if (out.edge) std::fill_n(out.edge + batch.edge_at(tree.first), tree.edges() * L * L, S{0});
-        value = sweep.upwards();
-        tree.downwards([&](std::size_t v) {
-            if (tree.is_root(v)) value += sweep.root(v);
-            else if (sums)
-                sweep.below(v, [&](std::size_t i, std::size_t j, double x) { sums[i * L + j] += weight * x; });
-            else
-                sweep.below(v, [&](std::size_t i, std::size_t j, double x) {
-                    out.edge[batch.edge_at(v) + i * L + j] = static_cast<S>(weight * x);
-                });
-        });
-        for (std::size_t k = 0; k < tree.length * L; ++k)
-            out.node[tree.first * L + k] = static_cast<S>(weight * change.rows[k]);
-    });
+                      const TreeView<S> change(batch, s, take<double>(arena, tree.length * L));
+                      double* work = take<double>(arena, 4 * L);
+                      double& value = out.log_partition[s];
+                      value = send_upwards(tree, work, log_sum_exp);
+                      if (!std::isfinite(value)) return;
+                      const TreeCovariance<S> sweep{tree, change, out, work, work + L, work + 2 * L, work + 3 * L};
+                      const double weight = out.weight ? out.weight[s] : 1.0;
+                      if (out.edge) std::fill_n(out.edge + batch.edge_at(tree.first), tree.edges() * L * L, S{0});
+                      value = sweep.upwards();
+                      tree.downwards([&](std::size_t v) {
+                          if (tree.is_root(v)) value += sweep.root(v);
+                          else if (sums)
+                              sweep.below(v, [&](std::size_t i, std::size_t j, double x) {
+                                  sums[i * L + j] += weight * x;
+                              });
+                          else
+                              sweep.below(v, [&](std::size_t i, std::size_t j, double x) {
+                                  out.edge[batch.edge_at(v) + i * L + j] = static_cast<S>(weight * x);
+                              });
+                      });
+                      for (std::size_t k = 0; k < tree.length * L; ++k)
+                          out.node[tree.first * L + k] = static_cast<S>(weight * change.rows[k]);
+                  });
 }
 
 }  // namespace kernelfields

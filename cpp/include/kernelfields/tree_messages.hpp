@@ -46,8 +46,11 @@ template <class S> struct TreeView {
     double* rows;
 
     TreeView(const TreeBatch<S>& all, std::size_t s, double* workspace)
-        : batch(all), first(static_cast<std::size_t>(all.forest->first[s])), length(all.length(s)),
-          labels(all.labels), rows(workspace) {}
+        : batch(all),
+          first(static_cast<std::size_t>(all.forest->first[s])),
+          length(all.length(s)),
+          labels(all.labels),
+          rows(workspace) {}
 
     double* row(std::size_t v) const { return rows + (v - first) * labels; }
     const S* node(std::size_t v) const { return batch.node + v * labels; }

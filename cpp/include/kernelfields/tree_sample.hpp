@@ -18,8 +18,8 @@ void sample_tree(const TreeView<S>& tree, std::uint64_t seed, std::uint64_t draw
             return;
         }
         const S* pairs = tree.pairs(v) + static_cast<std::size_t>(labels[tree.parent(v)]) * L;
-        labels[v] = draw_label(L, uniform, cumulative,
-                               [&](std::size_t j) { return static_cast<double>(pairs[j]) + u[j]; });
+        labels[v] =
+            draw_label(L, uniform, cumulative, [&](std::size_t j) { return static_cast<double>(pairs[j]) + u[j]; });
     });
 }
 
@@ -30,11 +30,12 @@ void tree_sample(const TreeBatch<S>& batch, std::size_t count, std::uint64_t see
     const double cost = 8 + 10 * static_cast<double>(count) / static_cast<double>(batch.labels);
     for_each_tree(batch, cost, log_partition, nullptr,
                   [&](std::size_t s, const TreeView<S>& tree, Arena arena, double*) {
-        log_partition[s] = send_upwards(tree, take<double>(arena, batch.labels), log_sum_exp);
-        if (!std::isfinite(log_partition[s])) return;
-        std::vector<double> cumulative(batch.labels);
-        for (std::size_t n = 0; n < count; ++n) sample_tree(tree, seed, n, cumulative, labels + n * batch.positions);
-    });
+                      log_partition[s] = send_upwards(tree, take<double>(arena, batch.labels), log_sum_exp);
+                      if (!std::isfinite(log_partition[s])) return;
+                      std::vector<double> cumulative(batch.labels);
+                      for (std::size_t n = 0; n < count; ++n)
+                          sample_tree(tree, seed, n, cumulative, labels + n * batch.positions);
+                  });
 }
 
 }  // namespace kernelfields

@@ -61,7 +61,7 @@ class LinearEdges(Euclidean):
             raise TypeError("Edges with input need a structure whose edges have scores of their own.")
         self.structure: Chain = structure
         self.vertex_features = features
-        self.features = _Products(features[structure.edge_heads - 1])
+        self.features = _Products(features[structure.edge_tails])
         self.size = features.shape[1] * structure.n_labels**2
 
     def add_scores(self, element: Array, into: Array) -> None:
