@@ -243,7 +243,10 @@ class Line:
 
 
 def _dot(left: Array, right: Array) -> float:
-    """Inner product of score arrays, added up in float64."""
+    """Inner product of score arrays, added up in float64.
+
+    By einsum rather than BLAS, whose threads cost more than they give at this size.
+    """
     if left.dtype == np.float64:
-        return float(np.vdot(left, right))
+        return float(np.einsum("i,i->", left.ravel(), right.ravel()))
     return float(np.sum(left * right, dtype=np.float64))
