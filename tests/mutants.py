@@ -1,0 +1,228 @@
+"""Break the code in small ways and see whether the tests notice: ``make mutants``.
+
+Each mutant replaces one piece of text in a copy of the repository, rebuilds it if the piece is C++
+(for the baseline instruction set only, which saves two thirds of the time), and runs a quick
+selection of tests. A mutant that survives is a test that is missing. To add one, add a row to a
+table: Python mutants cost no rebuild.
+
+    python tests/mutants.py               all of them
+    python tests/mutants.py chain_kbest   those whose file or text contains a word
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parents[1]
+TIMEOUT = 180.0
+
+
+class Selection(NamedTuple):
+    """The tests that should notice."""
+
+    paths: tuple[str, ...]
+    deselect: str = ""
+
+
+CHAIN = Selection(
+    ("tests/test_identities.py", "tests/native/test_recursions.py", "tests/structures/test_chain.py"),
+    "hundred_thousand or many_labels",
+)
+THREADS = Selection(("tests/native/test_threads.py", "tests/native/test_bindings.py"))
+
+
+class Mutant(NamedTuple):
+    """One break: ``old`` occurs exactly once in ``file`` and becomes ``new``."""
+
+    file: str
+    old: str
+    new: str
+    tests: Selection = CHAIN
+
+
+CPP = "cpp/include/kernelfields/"
+ISA = CPP + "isa/"
+STRUCTURES = "src/kernelfields/structures/"
+
+MUTANTS = [
+    # Python first: no rebuild.
+    Mutant(STRUCTURES + "chain.py", "labels[heads - 1], labels[heads]", "labels[heads], labels[heads - 1]"),
+    Mutant(STRUCTURES + "chain.py", "np.repeat(weights, np.diff(self.edge_offsets))", "1.0"),
+    Mutant(
+        STRUCTURES + "chain.py", "edge[rows_of(self.edge_offsets, ids)]", "edge[rows_of(self._offsets, ids)]"
+    ),
+    Mutant(STRUCTURES + "chain.py", "np.maximum(lengths - 1, 0)", "np.maximum(lengths - 1, -1)"),
+    Mutant(STRUCTURES + "chain.py", "np.diff(self._offsets) > 0] - 1", "np.diff(self._offsets) > 0]"),
+    Mutant(STRUCTURES + "chain.py", "        require_feasible(native.chain_argmax(*arrays)[1])\n", ""),
+    Mutant(STRUCTURES + "chain.py", "along, weights)", "along, None)"),
+    Mutant(
+        STRUCTURES + "_base.py",
+        "offsets[ids] - offsets_of(lengths)[:-1]",
+        "offsets[ids] - offsets_of(lengths)[1:]",
+    ),
+    Mutant(STRUCTURES + "_base.py", "values[s] == -np.inf", "values[s] == np.inf"),
+    # Scaled recursions.
+    Mutant(ISA + "chain_scaled.hpp", "scale[r].log() + row.largest +", "scale[r].log() +"),
+    Mutant(ISA + "chain_scaled.hpp", "return alpha > 0 ? value", "return alpha >= 0 ? value"),
+    Mutant(ISA + "chain_scaled.hpp", "(value > 0) & (value < threshold)", "(value > 0) & (value < 0)"),
+    Mutant(
+        ISA + "chain_scaled.hpp",
+        "static_cast<double>(A[i * stride + j])",
+        "static_cast<double>(A[j * stride + i])",
+    ),
+    Mutant(ISA + "chain_scaled.hpp", "weight[r] / sum<C>(meet[r])", "1 / sum<C>(meet[r])"),
+    Mutant(ISA + "chain_rows.hpp", "kRange<float> = 38", "kRange<float> = 85"),
+    Mutant(ISA + "chain_rows.hpp", "& 0x7ff) - 1023", "& 0x7ff) - 1022"),
+    Mutant(ISA + "chain_rows.hpp", "node.range + edge_range <= kRange<C>", "node.range <= kRange<C>"),
+    Mutant(ISA + "chain_rows.hpp", "-largest<C>(-lowest) + kRange<C>", "kRange<C>"),
+    Mutant(ISA + "chain_edges.hpp", "shifted += largest_edge[t - 1];", "shifted -= largest_edge[t - 1];"),
+    Mutant(ISA + "chain_edges.hpp", "alpha[i] * (state.weight / meet)", "alpha[i] * (1 / meet)"),
+    # Logarithms.
+    Mutant(ISA + "chain_log.hpp", "beta[i] = base + ", "beta[i] = "),
+    Mutant(ISA + "chain_log.hpp", "finish(k, total + base)", "finish(k, total)"),
+    Mutant(
+        ISA + "chain_log.hpp",
+        "load(w.beta + k) + chain.scores(t + 1, k)",
+        "load(w.beta + k) + chain.scores(t, k)",
+    ),
+    Mutant(ISA + "chain_entropy.hpp", "p > 0 ? -p * log_p", "p > 0 ? p * log_p"),
+    Mutant(ISA + "simd.hpp", "1.0 / 5040,", "1.0 / 5041,"),
+    # Covariance products.
+    Mutant(ISA + "chain_covariance.hpp", "(lean + load(tilt.db + k))", "(lean - load(tilt.db + k))"),
+    Mutant(ISA + "chain_covariance.hpp", " + work.plain_sum[at] * edges.forward[at]", ""),
+    Mutant(ISA + "chain_log_covariance.hpp", " + c.pair_direction(t, i, j) +", " +"),
+    # Best labellings, samples.
+    Mutant(ISA + "chain_argmax.hpp", "== top ? index : first, first)", "== top ? index : first, index)"),
+    Mutant(
+        ISA + "chain_argmax.hpp", "node[r] = rows[r].node + t * L;", "node[r] = rows[r].node + (t - 1) * L;"
+    ),
+    Mutant(CPP + "chain_kbest.hpp", "rank < k ?", "rank + 1 < k ?"),
+    Mutant(CPP + "chain_sample.hpp", "pairs[i * L + next]", "pairs[next * L + i]"),
+    # Batches, threads, memory.
+    Mutant(
+        CPP + "chain.hpp",
+        "edge_sum[k] += sums[b * square + k]",
+        "edge_sum[k] = sums[b * square + k]",
+        THREADS,
+    ),
+    Mutant(CPP + "chain.hpp", "if (batch.length(s) > 1 && !finite)", "if (batch.length(s) > 0 && !finite)"),
+    Mutant(CPP + "parallel.hpp", "|| in_forked_child()", "", THREADS),
+    Mutant("cpp/src/memory.cpp", "            block = nullptr;\n", "", THREADS),
+]
+
+
+class Copy:
+    """A copy of the repository with its own build folder and its own Python environment."""
+
+    def __init__(self, folder: Path) -> None:
+        self.root = folder / "repository"
+        self.build_folder = self.root / "build" / "mutants"
+        self.python = folder / "venv" / "bin" / "python"
+        self.environment = dict(os.environ)
+        self.environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+        hidden = shutil.ignore_patterns(".*", "build", "dist", "__pycache__", "*.so")
+        shutil.copytree(ROOT, self.root, ignore=hidden)
+        self._make_environment(folder)
+        self.replace("CMakeLists.txt", "if(processor MATCHES", "if(FALSE AND processor MATCHES")
+        self._run(
+            [
+                "cmake",
+                "-S",
+                self.root,
+                "-B",
+                self.build_folder,
+                "-G",
+                "Ninja",
+                f"-DPython_EXECUTABLE={sys.executable}",
+            ]
+        )
+
+    def _make_environment(self, folder: Path) -> None:
+        """Packages of the present environment, without its editable installation of kernelfields."""
+        subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder / "venv"], check=True)
+        version = f"python{sys.version_info.major}.{sys.version_info.minor}"
+        paths = folder / "venv" / "lib" / version / "site-packages" / "paths.pth"
+        paths.write_text(f"{self.root / 'src'}\n{sysconfig.get_path('purelib')}\n")
+
+    def _run(self, command: list[str | Path]) -> None:
+        result = subprocess.run(command, env=self.environment, capture_output=True, text=True)
+        if result.returncode:
+            raise RuntimeError(f"{command[0]} failed:\n{result.stdout[-3000:]}{result.stderr[-3000:]}")
+
+    def build(self) -> None:
+        self._run(["cmake", "--build", self.build_folder, "--target", "_core"])
+        for module in self.build_folder.glob("_core*.so"):
+            shutil.copy(module, self.root / "src" / "kernelfields")
+
+    def replace(self, file: str, old: str, new: str) -> str:
+        """Replace text that must occur once; return the text of the file before."""
+        path = self.root / file
+        text = path.read_text()
+        if text.count(old) != 1:
+            raise RuntimeError(
+                f"{file} has {text.count(old)} times {old!r}, expected once: bring the table up to date."
+            )
+        path.write_text(text.replace(old, new))
+        return text
+
+    def tests_pass(self, tests: Selection) -> bool:
+        command = [self.python, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests.paths]
+        if tests.deselect:
+            command += ["-k", f"not ({tests.deselect})"]
+        try:
+            result = subprocess.run(
+                command, cwd=self.root, env=self.environment, capture_output=True, text=True, timeout=TIMEOUT
+            )
+        except subprocess.TimeoutExpired:
+            return False
+        if result.returncode in (2, 3, 4, 5):  # interrupted, internal error, bad usage, nothing collected
+            raise RuntimeError(f"pytest could not run:\n{result.stdout[-3000:]}{result.stderr[-3000:]}")
+        return result.returncode == 0
+
+
+def survives(copy: Copy, mutant: Mutant) -> bool:
+    before = copy.replace(mutant.file, mutant.old, mutant.new)
+    try:
+        if mutant.file.startswith("cpp/"):
+            copy.build()
+        return copy.tests_pass(mutant.tests)
+    finally:
+        (copy.root / mutant.file).write_text(before)
+
+
+def in_order(mutants: list[Mutant]) -> list[Mutant]:
+    """Python mutants first, while the module is still unbroken."""
+    return sorted(mutants, key=lambda mutant: mutant.file.startswith("cpp/"))
+
+
+def main(words: list[str]) -> int:
+    chosen = in_order([m for m in MUTANTS if all(word in m.file + m.old for word in words)])
+    survivors = []
+    with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
+        copy = Copy(Path(folder))
+        copy.build()
+        for tests in dict.fromkeys(mutant.tests for mutant in chosen):
+            if not copy.tests_pass(tests):
+                print(f"The tests fail without any mutant: {' '.join(tests.paths)}")
+                return 2
+        for mutant in chosen:
+            start = time.perf_counter()
+            survived = survives(copy, mutant)
+            survivors += [mutant] if survived else []
+            word = "SURVIVED" if survived else "killed"
+            name = f"{mutant.file}: {mutant.old.strip()} -> {mutant.new.strip() or '(nothing)'}"
+            print(f"{word:9}{time.perf_counter() - start:5.0f} s  {name}", flush=True)
+    print(f"{len(chosen) - len(survivors)} of {len(chosen)} mutants killed.")
+    return 1 if survivors else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
