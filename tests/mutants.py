@@ -33,7 +33,7 @@ class Selection(NamedTuple):
 
 
 CHAIN = Selection(
-    ("tests/test_identities.py", "tests/native/test_recursions.py", "tests/structures/test_chain.py"),
+    ("tests/test_identities.py", "tests/native/test_recursions.py", "tests/structures"),
     "hundred_thousand or many_labels",
 )
 THREADS = Selection(("tests/native/test_threads.py", "tests/native/test_bindings.py"))

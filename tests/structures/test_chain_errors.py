@@ -1,0 +1,63 @@
+"""Chains refuse what they cannot answer, and name the sequence."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from kernelfields.errors import InfeasibleError, ScoreError
+from kernelfields.structures import Chain
+
+
+def zeros(offsets: list[int], shared: bool = True, dtype: type = np.float64):
+    chain = Chain(offsets, 3, shared)
+    return chain, {name: np.zeros(shape, dtype) for name, shape in chain.shapes.items()}
+
+
+ORACLES = {
+    "log_partition": lambda chain, scores: chain.log_partition(scores),
+    "marginals": lambda chain, scores: chain.marginals(scores),
+    "entropy": lambda chain, scores: chain.entropy(scores),
+    "argmax": lambda chain, scores: chain.argmax(scores),
+    "kbest": lambda chain, scores: chain.kbest(scores, 2),
+    "sample": lambda chain, scores: chain.sample(scores, 2, seed=0),
+    "covariance": lambda chain, scores: chain.covariance(
+        scores, {name: np.ones(shape) for name, shape in chain.shapes.items()}
+    ),
+}
+
+
+@pytest.mark.parametrize("oracle", ORACLES.values(), ids=ORACLES)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("shared", [True, False], ids=["shared", "per edge"])
+def test_bad_sequences_are_named(oracle, shared: bool, dtype: type) -> None:
+    chain, scores = zeros([0, 4, 4, 7, 9], shared, dtype)
+    for value, error in ((np.nan, ScoreError), (np.inf, ScoreError), (-np.inf, InfeasibleError)):
+        for name, place in (("node", 5), ("edge", 3)):
+            if name == "edge" and shared:
+                continue
+            spoilt = {key: array.copy() for key, array in scores.items()}
+            spoilt[name][place] = value  # the second position, the first edge, of sequence 2
+            with pytest.raises(error, match="Sequence 2 "):
+                oracle(chain, spoilt)
+
+
+@pytest.mark.parametrize("oracle", ORACLES.values(), ids=ORACLES)
+def test_bad_shared_edges_spoil_sequences_with_edges(oracle) -> None:
+    chain, scores = zeros([0, 1, 1, 4, 6])
+    for value, error in ((np.nan, ScoreError), (np.inf, ScoreError), (-np.inf, InfeasibleError)):
+        with pytest.raises(error, match="Sequence 2 "):
+            oracle(chain, {**scores, "edge": np.full((3, 3), value)})
+        short, own = chain.take([0, 1]), chain.cut(scores, [0, 1])
+        oracle(short, {**own, "edge": np.full((3, 3), value)})  # no edge, no harm
+
+
+def test_wrong_shapes_are_named() -> None:
+    chain = Chain([0, 3], 2)
+    with pytest.raises(ValueError, match=r"node scores have shape \(2, 2\), expected \(3, 2\)"):
+        chain.log_partition({"node": np.zeros((2, 2)), "edge": np.zeros((2, 2))})
+    with pytest.raises(ValueError, match=r"edge scores have shape \(2, 2, 2\), expected \(2, 2\)"):
+        chain.log_partition({"node": np.zeros((3, 2)), "edge": np.zeros((2, 2, 2))})
+    for offsets in ([1, 2], [0, 2, 1], [], [[0, 1]]):
+        with pytest.raises(ValueError, match="offsets must start with 0 and never fall"):
+            Chain(offsets, 2)
