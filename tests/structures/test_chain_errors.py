@@ -43,6 +43,18 @@ def test_bad_sequences_are_named(oracle, shared: bool, dtype: type) -> None:
 
 
 @pytest.mark.parametrize("oracle", ORACLES.values(), ids=ORACLES)
+@pytest.mark.parametrize("shared", [True, False], ids=["shared", "per edge"])
+@pytest.mark.parametrize("place", [0, 2, 3])
+def test_every_nan_is_noticed(oracle, shared: bool, place: int) -> None:
+    """Arithmetic on bits turns some NaN into numbers: those whose payload is not zero, as R's NA."""
+    chain, scores = zeros([0, 3, 4], shared)
+    for payload in (0x7A2, 0x001, 0x800, 0xFFF):
+        scores["node"][place, 1] = np.array(0x7FF8_0000_0000_0000 + payload, dtype=np.uint64).view(np.float64)
+        with pytest.raises(ScoreError, match=f"Sequence {place // 3} "):
+            oracle(chain, scores)
+
+
+@pytest.mark.parametrize("oracle", ORACLES.values(), ids=ORACLES)
 def test_bad_shared_edges_spoil_sequences_with_edges(oracle) -> None:
     chain, scores = zeros([0, 1, 1, 4, 6])
     for value, error in ((np.nan, ScoreError), (np.inf, ScoreError), (-np.inf, InfeasibleError)):

@@ -212,7 +212,8 @@ void log_marginals(const ChainBatch<S>& batch, const void*, Group group, const M
 
 template <class S> double log_messages(const ChainBatch<S>& batch, std::size_t s, Arena arena, double* messages) {
     LogChain<S> chain(batch, s, take<double>(arena, batch.labels * padded(batch.labels, kWidth<double>)));
-    return log_forward(chain, messages);
+    // Looked for beforehand: exp makes a number of a NaN whose low bits are set, as those of R's NA are.
+    return chain.finite() ? log_forward(chain, messages) : std::numeric_limits<double>::quiet_NaN();
 }
 
 }  // namespace
