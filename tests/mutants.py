@@ -35,6 +35,16 @@ CHAIN = Selection(
     ("tests/test_identities.py", "tests/native/test_recursions.py", "tests/structures"),
     "hundred_thousand or many_labels",
 )
+SEAM = Selection(
+    (
+        "tests/spaces",
+        "tests/losses",
+        "tests/objective",
+        "tests/solvers",
+        "tests/decoders",
+        "tests/estimators/test_crf.py",
+    )
+)
 THREADS = Selection(("tests/native/test_threads.py", "tests/native/test_bindings.py"))
 
 
@@ -49,14 +59,15 @@ class Mutant(NamedTuple):
 
 CPP = "cpp/include/kernelfields/"
 ISA = CPP + "isa/"
-STRUCTURES = "src/kernelfields/structures/"
+PACKAGE = "src/kernelfields/"
+STRUCTURES = PACKAGE + "structures/"
 
 MUTANTS = [
     # Python first: no rebuild.
-    Mutant(STRUCTURES + "chain.py", "labels[heads - 1], labels[heads]", "labels[heads], labels[heads - 1]"),
-    Mutant(STRUCTURES + "chain.py", "np.repeat(weights, np.diff(self.edge_offsets))", "1.0"),
+    Mutant(STRUCTURES + "_base.py", "np.add.at(edge, (tail, head)", "np.add.at(edge, (head, tail)"),
+    Mutant(STRUCTURES + "_base.py", "np.repeat(weights, np.diff(self.edge_offsets))", "1.0"),
     Mutant(
-        STRUCTURES + "chain.py", "edge[rows_of(self.edge_offsets, ids)]", "edge[rows_of(self._offsets, ids)]"
+        STRUCTURES + "_base.py", "edge[rows_of(self.edge_offsets, ids)]", "edge[rows_of(self._offsets, ids)]"
     ),
     Mutant(STRUCTURES + "chain.py", "np.maximum(lengths - 1, 0)", "np.maximum(lengths - 1, -1)"),
     Mutant(STRUCTURES + "chain.py", "np.diff(self._offsets) > 0] - 1", "np.diff(self._offsets) > 0]"),
@@ -68,6 +79,51 @@ MUTANTS = [
         "offsets[ids] - offsets_of(lengths)[1:]",
     ),
     Mutant(STRUCTURES + "_base.py", "values[s] == -np.inf", "values[s] == np.inf"),
+    # Spaces, losses, objective, solvers, decoders.
+    Mutant(PACKAGE + "spaces/free.py", "into[self.structure.last_positions] += end", "", SEAM),
+    Mutant(PACKAGE + "spaces/free.py", "gradient[self.members]", "gradient", SEAM),
+    Mutant(
+        PACKAGE + "spaces/linear.py", "features[structure.edge_tails]", "features[structure.edge_heads]", SEAM
+    ),
+    Mutant(
+        PACKAGE + "losses/log.py", "parts -= self._observed[clique]", "parts += self._observed[clique]", SEAM
+    ),
+    Mutant(PACKAGE + "losses/log.py", 'scores["node"] + self.cost', 'scores["node"] - self.cost', SEAM),
+    Mutant(PACKAGE + "losses/log.py", "np.dot(values, self.weights)", "values.sum()", SEAM),
+    Mutant(PACKAGE + "losses/log.py", "covariance(self._augmented(scores)", "covariance((scores)", SEAM),
+    Mutant(PACKAGE + "losses/partial_log.py", "parts - fixed[clique]", "parts", SEAM),
+    Mutant(PACKAGE + "losses/partial_log.py", "convex = False", "convex = True", SEAM),
+    Mutant(PACKAGE + "objective.py", "self.loss.value - along -", "self.loss.value -", SEAM),
+    Mutant(
+        PACKAGE + "objective.py",
+        "gradient[term.space.clique]) / term.metric",
+        "gradient[term.space.clique])",
+        SEAM,
+    ),
+    Mutant(PACKAGE + "objective.py", "term.metric * term.space.inner", "term.space.inner", SEAM),
+    Mutant(PACKAGE + "objective.py", "damped(direction) + problem", "damped(direction) - problem", SEAM),
+    Mutant(PACKAGE + "objective.py", "if term.penalty == 0:", "if term.penalty < 0:", SEAM),
+    Mutant(PACKAGE + "solvers/lbfgs.py", "result -= share * change", "result += share * change", SEAM),
+    Mutant(PACKAGE + "solvers/newton_cg.py", "if curvature <= 0:", "if curvature < -1e300:", SEAM),
+    Mutant(
+        PACKAGE + "solvers/line_search.py",
+        "if not enough or trial.value >= low.value:",
+        "if not enough:",
+        SEAM,
+    ),
+    Mutant(
+        PACKAGE + "solvers/_base.py",
+        "max(self.lower_bound, certificate.lower_bound)",
+        "certificate.lower_bound",
+        SEAM,
+    ),
+    Mutant(PACKAGE + "decoders/cost.py", '"eab,abcd->ecd"', '"eab,cdab->ecd"', SEAM),
+    Mutant(PACKAGE + "decoders/abstain.py", ">= self.threshold", "> 1 - self.threshold", SEAM),
+    Mutant(
+        PACKAGE + "decoders/posterior.py", "values == -np.inf, -np.inf,", "values == np.inf, -np.inf,", SEAM
+    ),
+    # Trees.
+    Mutant(CPP + "tree_sample.hpp", "uniform_at(seed, draw,", "uniform_at(seed, 0 * draw,"),
     # Scaled recursions.
     Mutant(ISA + "chain_scaled.hpp", "scale[r].log() + row.largest +", "scale[r].log() +"),
     Mutant(ISA + "chain_scaled.hpp", "return alpha > 0 ? value", "return alpha >= 0 ? value"),

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from kernelfields.structures import Chain, Marginals, Structure
+from kernelfields.structures import Chain, Marginals, Structure, Tree
 from kernelfields.testing import STRUCTURE_IDENTITIES, check_structure
 from kernelfields.testing.strategies import ScoredChain, chains
 
@@ -66,6 +66,23 @@ def chain_large_scores(rng: np.random.Generator) -> Row:
     return structure, normal(rng, structure, scale=300.0)
 
 
+def tree_shared(rng: np.random.Generator) -> Row:
+    """Two forests and an empty one: branches, several roots, children before parents."""
+    structure = Tree(lengths(5, 0, 4), [1, -1, 1, 1, -1, -1, 5, 8, 5], 3)
+    return structure, normal(rng, structure)
+
+
+def tree_per_edge(rng: np.random.Generator) -> Row:
+    structure = Tree(lengths(4, 1, 3), [3, 3, 1, -1, -1, -1, 5, 5], 3, shared_edges=False)
+    return structure, normal(rng, structure)
+
+
+def tree_forbidden(rng: np.random.Generator) -> Row:
+    structure, scores = tree_shared(rng)
+    scores["edge"][1, 2] = scores["edge"][2, 0] = scores["node"][::3, 1] = -np.inf
+    return structure, scores
+
+
 TABLE: list[Callable[[np.random.Generator], Row]] = [
     chain_shared,
     chain_per_edge,
@@ -75,6 +92,9 @@ TABLE: list[Callable[[np.random.Generator], Row]] = [
     chain_forbidden,
     chain_per_edge_forbidden,
     chain_large_scores,
+    tree_shared,
+    tree_per_edge,
+    tree_forbidden,
 ]
 
 
