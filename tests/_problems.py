@@ -8,7 +8,7 @@ from scipy import sparse
 from kernelfields.losses import Log, PartialLog
 from kernelfields.objective import Problem, Term
 from kernelfields.spaces import Bias, Boundary, FreeEdges, LinearEdges, LinearNodes
-from kernelfields.structures import Chain
+from kernelfields.structures import Chain, Tree
 from kernelfields.structures._base import offsets_of
 
 LENGTHS = [4, 1, 0, 3, 6, 2]
@@ -31,6 +31,8 @@ def spaces(rng):
     shared, own = small_chain(), small_chain(shared_edges=False)
     features = rng.normal(size=(shared.n_vertices, 4))
     rare = sparse.random(shared.n_vertices, 7, density=0.3, format="csr", rng=rng)
+    parents = [1, -1, 1, 1, -1, -1, 5, 8, 5, 5, -1, -1, 11, 11, 13, 10]
+    forest = Tree(offsets_of([4, 1, 0, 5, 6]), parents, 3, shared_edges=False)
     members = rng.random(own.n_edges) < 0.5
     return {
         "linear": LinearNodes(shared, features),
@@ -42,6 +44,8 @@ def spaces(rng):
         "untied edges": FreeEdges(own, members),
         "linear edges": LinearEdges(own, features),
         "linear edges, sparse": LinearEdges(own, rare),
+        "linear edges of a forest": LinearEdges(forest, features),
+        "tied edges of a forest": FreeEdges(forest),
     }
 
 

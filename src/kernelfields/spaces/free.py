@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from ..structures import Chain, Structure
+from ..structures import Chain, PairwiseStructure, Structure
 from ..structures._base import Array, rows_of
 from ._base import Euclidean
 
@@ -93,6 +93,6 @@ class FreeEdges(Euclidean):
         """Give the same on some instances."""
         if self.members is None:
             return FreeEdges(structure)
-        assert isinstance(self.structure, Chain)
+        assert isinstance(self.structure, PairwiseStructure)
         rows = rows_of(self.structure.edge_offsets, np.asarray(ids, dtype=np.int64))
         return FreeEdges(structure, self.members[rows])

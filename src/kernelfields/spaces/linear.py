@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from ..structures import Chain, Structure
+from ..structures import PairwiseStructure, Structure
 from ..structures._base import Array, rows_of
 from ._base import Euclidean
 
@@ -49,17 +49,17 @@ class LinearNodes(Euclidean):
 
 
 class LinearEdges(Euclidean):
-    """f(x_t, y_t, y_{t+1}) = ⟨w_{y_t, y_{t+1}}, x_t⟩ on every edge of a chain; w is (D, L, L).
+    """f(x_v, y_v, y_u) = ⟨w_{y_v, y_u}, x_v⟩ on every edge from v to u; w is (D, L, L).
 
-    Edges then have scores of their own: the chain needs ``shared_edges=False``, and E·L² numbers.
+    Edges then have scores of their own: the structure needs ``shared_edges=False``, and E·L² numbers.
     """
 
     clique = "edge"
 
-    def __init__(self, structure: Chain, features: Features) -> None:
+    def __init__(self, structure: PairwiseStructure, features: Features) -> None:
         if structure.shared_edges:
             raise TypeError("Edges with input need a structure whose edges have scores of their own.")
-        self.structure: Chain = structure
+        self.structure: PairwiseStructure = structure
         self.vertex_features = features
         self.features = _Products(features[structure.edge_tails])
         self.size = features.shape[1] * structure.n_labels**2
@@ -75,7 +75,7 @@ class LinearEdges(Euclidean):
 
     def take(self, structure: Structure, ids: npt.ArrayLike) -> LinearEdges:
         """Give the same on some instances."""
-        assert isinstance(structure, Chain)
+        assert isinstance(structure, PairwiseStructure)
         rows = rows_of(self.structure.offsets, np.asarray(ids, dtype=np.int64))
         return LinearEdges(structure, self.vertex_features[rows])
 
