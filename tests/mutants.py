@@ -64,7 +64,7 @@ STRUCTURES = PACKAGE + "structures/"
 
 MUTANTS = [
     # Python first: no rebuild.
-    Mutant(STRUCTURES + "_base.py", "np.add.at(edge, (tail, head)", "np.add.at(edge, (head, tail)"),
+    Mutant(STRUCTURES + "_base.py", "tail.astype(np.int64) * L + head", "head.astype(np.int64) * L + tail"),
     Mutant(STRUCTURES + "_base.py", "np.repeat(weights, np.diff(self.edge_offsets))", "1.0"),
     Mutant(
         STRUCTURES + "_base.py", "edge[rows_of(self.edge_offsets, ids)]", "edge[rows_of(self._offsets, ids)]"
@@ -193,7 +193,7 @@ class Copy:
         self._make_environment(folder)
         # One instruction set, hardly optimised: quicker to build by far, and wrong is wrong.
         self.replace("CMakeLists.txt", "if(processor MATCHES", "if(FALSE AND processor MATCHES")
-        self.replace("CMakeLists.txt", "PRIVATE -O3 ", "PRIVATE -O1 ")
+        self.replace("CMakeLists.txt", "set(flags -O3 ", "set(flags -O1 ")
         self._run(
             [
                 "cmake",

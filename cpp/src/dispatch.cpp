@@ -7,9 +7,13 @@ namespace kernelfields {
 
 extern const ChainKernels<double> chain_double_baseline;
 extern const ChainKernels<float> chain_float_baseline;
+extern const SparseKernels<double> sparse_double_baseline;
+extern const SparseKernels<float> sparse_float_baseline;
 #ifdef KF_X86
 extern const ChainKernels<double> chain_double_avx2, chain_double_avx512;
 extern const ChainKernels<float> chain_float_avx2, chain_float_avx512;
+extern const SparseKernels<double> sparse_double_avx2, sparse_double_avx512;
+extern const SparseKernels<float> sparse_float_avx2, sparse_float_avx512;
 #endif
 
 namespace {
@@ -57,21 +61,27 @@ Isa current_isa() {
 }
 
 #ifdef KF_X86
-#define KF_PICK(type)                                   \
-    switch (current_isa()) {                            \
-        case Isa::avx512: return chain_##type##_avx512; \
-        case Isa::avx2: return chain_##type##_avx2;     \
-        default: return chain_##type##_baseline;        \
+#define KF_PICK(table)                                 \
+    switch (current_isa()) {                           \
+        case Isa::avx512: return table##_avx512;       \
+        case Isa::avx2: return table##_avx2;           \
+        default: return table##_baseline;              \
     }
 #else
-#define KF_PICK(type) return chain_##type##_baseline;
+#define KF_PICK(table) return table##_baseline;
 #endif
 
 template <> const ChainKernels<double>& chain_kernels<double>() {
-    KF_PICK(double)
+    KF_PICK(chain_double)
 }
 template <> const ChainKernels<float>& chain_kernels<float>() {
-    KF_PICK(float)
+    KF_PICK(chain_float)
+}
+template <> const SparseKernels<double>& sparse_kernels<double>() {
+    KF_PICK(sparse_double)
+}
+template <> const SparseKernels<float>& sparse_kernels<float>() {
+    KF_PICK(sparse_float)
 }
 
 }  // namespace kernelfields

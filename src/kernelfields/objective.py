@@ -1,10 +1,11 @@
 """The objective that solvers see: a loss plus a penalty for every space.
 
-    R(f) = Σ_i loss(θ(f); y^i) + Σ_τ (λ_τ / 2) ‖f_τ‖²,       θ(f) = offset + Σ_τ scores(f_τ)
+    R(f) = Σ_i loss(θ(f); y^i) + Σ_τ (λ_τ / 2) ‖f_τ‖² + Σ_τ κ_τ ‖w_τ‖₁,    θ(f) = offset + Σ_τ scores(f_τ)
 
 Points are flat arrays, the elements of the spaces one behind the other. All geometry is that of the
 λ-weighted inner product ⟨u, v⟩ = Σ_τ λ_τ ⟨u_τ, v_τ⟩_τ (weight 1 where λ_τ = 0): the gradient is an
-element, not an array of partial derivatives, and the certified gap is half its squared norm.
+element, not an array of partial derivatives, and the certified gap is half its squared norm. Gradients
+leave out the ℓ1 part, which has none; solvers that can deal with it ask for ``thresholds``.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .losses import Loss, LossValue
+from .native import score_dot
 from .spaces import BoundSpace
 from .structures import Scores, Structure
 from .structures._base import Array
@@ -44,11 +46,15 @@ class Certificate(NamedTuple):
 
 @dataclass(frozen=True)
 class Term:
-    """A space of the model, by name, with the λ of its penalty."""
+    """A space of the model, by name, with its penalty (λ/2)‖f‖² + κ Σ_k |w_k|.
+
+    The second part is for spaces with orthonormal coordinates; it is a penalty on them, not on f.
+    """
 
     name: str
     space: BoundSpace
     penalty: float
+    l1: float = 0.0
 
     @property
     def metric(self) -> float:
@@ -105,8 +111,15 @@ class Problem:
 
     @property
     def certifiable(self) -> bool:
-        """Whether the lower bound holds: a convex loss, and every λ above zero."""
-        return self.loss.convex and all(term.penalty > 0 for term in self.terms)
+        """Whether a lower bound is known: a convex loss, and a penalty on every space."""
+        return self.loss.convex and all(term.penalty > 0 or term.l1 > 0 for term in self.terms)
+
+    @cached_property
+    def thresholds(self) -> Array | None:
+        """κ of every coordinate over the weight of its space; None without an ℓ1 part."""
+        if not any(term.l1 for term in self.terms):
+            return None
+        return np.concatenate([np.full(term.space.size, term.l1 / term.metric) for term in self.terms])
 
     def zero(self) -> Array:
         """The element f = 0."""
@@ -183,7 +196,11 @@ class Point:
     def value(self) -> float:
         """R(f)."""
         damped = self.problem.damped(self.element)
-        return self.loss.value + 0.5 * self.problem.inner(damped, damped)
+        penalty = 0.5 * self.problem.inner(damped, damped)
+        for term in self.problem.terms:
+            if term.l1:
+                penalty += term.l1 * float(np.abs(self.element[self.problem.slices[term.name]]).sum())
+        return self.loss.value + penalty
 
     @cached_property
     def mismatch(self) -> Array:
@@ -199,15 +216,27 @@ class Point:
     def certificate(self) -> Certificate | None:
         """A lower bound of min R, by the dual objective; None where there is none.
 
-        The dual value is Σ_i (loss_i − ⟨θ, ∇loss_i⟩) − ½‖mismatch‖²; for the log loss the first
-        sum is that of the entropies of p(·|x^i).
+        The dual value is Σ_i (loss_i − ⟨θ, ∇loss_i⟩) − Σ_k (|a_k| − κ)₊² / (2λ), a = Xᵀ∇loss the
+        mismatch of the coordinates; for the log loss the first sum is that of the entropies of
+        p(·|x^i). Where λ = 0 the dual point must have |a_k| ≤ κ: it is moved towards the observed
+        parts, by the factor s; −loss* is concave, so that s times the first sum stands.
         """
-        if not self.problem.certifiable:
+        problem = self.problem
+        if not problem.certifiable:
             return None
-        gradient = self.loss.gradient
-        along = sum(_dot(theta, gradient[clique]) for clique, theta in self.theta.items())
-        lower = self.loss.value - along - 0.5 * self.problem.inner(self.mismatch, self.mismatch)
-        return Certificate(self.value, lower)
+        along = problem.inner(self.element, self.mismatch)  # ⟨θ, ∇loss⟩, by the representer
+        scale, quadratic = 1.0, 0.0
+        for term in problem.terms:
+            if term.penalty == 0:
+                worst = float(np.abs(self.mismatch[problem.slices[term.name]]).max(initial=0.0))
+                scale = min(scale, term.l1 / worst) if worst > 0 else scale
+        for term in problem.terms:
+            if term.penalty > 0:
+                part = scale * self.mismatch[problem.slices[term.name]]
+                if term.l1:
+                    part = np.maximum(np.abs(part) - term.l1 / term.metric, 0.0)
+                quadratic += 0.5 * term.metric * term.space.inner(part, part)
+        return Certificate(self.value, scale * (self.loss.value - along) - quadratic)
 
     def hessian_product(self, direction: Array) -> Array:
         """∇²R(f)·d, an element; self-adjoint in the inner product."""
@@ -235,18 +264,13 @@ class Line:
         return Point(start.problem, start.element + step * self.direction, theta)
 
     def slope(self, point: Point) -> float:
-        """Give the derivative of R along the direction at one of its points."""
+        """Give the derivative of R along the direction at one of its points.
+
+        At new points from the scores: their gradient in the spaces may never be asked for.
+        """
         problem = self.start.problem
+        if point is self.start:
+            return problem.inner(point.gradient, self.direction)
         gradient = point.loss.gradient
-        steepness = sum(_dot(gradient[clique], values) for clique, values in self._theta.items())
+        steepness = sum(score_dot(gradient[clique], values) for clique, values in self._theta.items())
         return steepness + problem.inner(problem.damped(point.element), self.direction)
-
-
-def _dot(left: Array, right: Array) -> float:
-    """Inner product of score arrays, added up in float64.
-
-    By einsum rather than BLAS, whose threads cost more than they give at this size.
-    """
-    if left.dtype == np.float64:
-        return float(np.einsum("i,i->", left.ravel(), right.ravel()))
-    return float(np.sum(left * right, dtype=np.float64))

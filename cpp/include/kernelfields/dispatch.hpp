@@ -2,6 +2,7 @@
 #pragma once
 
 #include "chain_kernels.hpp"
+#include "sparse_kernels.hpp"
 
 #include <string>
 #include <vector>
@@ -16,5 +17,6 @@ std::string isa_name(Isa);
 std::vector<std::string> supported_isas();
 
 template <class S> const ChainKernels<S>& chain_kernels();
+template <class S> const SparseKernels<S>& sparse_kernels();
 
 }  // namespace kernelfields

@@ -43,15 +43,13 @@ class Log(Loss):
         self.labels = np.ascontiguousarray(labels, dtype=np.int32)
         self.weights = weights
         self.cost = cost
-        self._observed = structure.parts(self.labels, weights)
 
     def at(self, scores: Scores) -> LossValue:
         """Value and gradient, by one sweep of marginals."""
         observed = self.structure.score(scores, self.labels)
         require_allowed(observed)
         log_partition, gradient = self.structure.marginals(self._augmented(scores), self.weights)
-        for clique, parts in gradient.items():
-            parts -= self._observed[clique]
+        self.structure.subtract_parts(gradient, self.labels, self.weights)
         values = log_partition - observed
         total = values.sum() if self.weights is None else np.dot(values, self.weights)
         return LossValue(values, float(total), gradient)

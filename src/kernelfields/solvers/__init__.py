@@ -3,5 +3,6 @@
 from ._base import Progress, Reason, Result, Solver, Stop
 from .lbfgs import LBFGS
 from .newton_cg import NewtonCG
+from .owlqn import OWLQN
 
-__all__ = ["LBFGS", "NewtonCG", "Progress", "Reason", "Result", "Solver", "Stop"]
+__all__ = ["LBFGS", "OWLQN", "NewtonCG", "Progress", "Reason", "Result", "Solver", "Stop"]

@@ -67,6 +67,10 @@ class LineLike(Protocol):
 class ProblemLike(Protocol):
     """A function on a space with an inner product."""
 
+    @property
+    def thresholds(self) -> Array | None:
+        """Weight of |w_k| for every coordinate, if the function has such a part."""
+
     def inner(self, left: Array, right: Array) -> float:
         """Inner product of two elements."""
 
@@ -99,12 +103,13 @@ class Reason(Enum):
     GRADIENT = "The norm of the gradient is below the tolerance."
     LIMIT = "The limit of iterations was reached."
     STUCK = "No step lowers the objective any more: the limit of the arithmetic."
+    OBSERVER = "The observer asked to stop."
     INTERRUPTED = "Interrupted; the best point so far was kept."
 
     @property
     def converged(self) -> bool:
         """Whether the result is as good as was asked for, or as can be."""
-        return self in (Reason.GAP, Reason.GRADIENT, Reason.STUCK)
+        return self in (Reason.GAP, Reason.GRADIENT, Reason.STUCK, Reason.OBSERVER)
 
 
 class Result(NamedTuple):
@@ -134,7 +139,8 @@ class Stop:
     iterations: int = 1000
 
 
-Callback = Callable[[Progress], None]
+Observer = Callable[[Progress, Any], bool | None]
+"""Sees every iteration and its point; True ends the search there."""
 
 
 @dataclass
@@ -143,7 +149,7 @@ class Monitor:
 
     problem: ProblemLike
     stop: Stop
-    callback: Callback | None = None
+    observer: Observer | None = None
     lower_bound: float = -np.inf
     first_norm: float | None = None
     progress: Progress | None = None
@@ -158,9 +164,9 @@ class Monitor:
             self.lower_bound = max(self.lower_bound, certificate.lower_bound)
         seconds = time.perf_counter() - self.started
         self.progress = Progress(iteration, point.value, norm, self.lower_bound, seconds)
-        if self.callback is not None:
-            self.callback(self.progress)
-        return self._reason(self.progress, certified=certificate is not None)
+        enough = self.observer is not None and self.observer(self.progress, point)
+        reason = self._reason(self.progress, certified=certificate is not None)
+        return Reason.OBSERVER if enough and reason is None else reason
 
     @property
     def gradient_norm(self) -> float:
@@ -191,6 +197,6 @@ class Solver(ABC):
 
     @abstractmethod
     def minimize(
-        self, problem: ProblemLike, start: Array, stop: Stop, callback: Callback | None = None
+        self, problem: ProblemLike, start: Array, stop: Stop, observer: Observer | None = None
     ) -> Result:
         """Minimise from a start; Ctrl-C ends the search and keeps the point reached."""

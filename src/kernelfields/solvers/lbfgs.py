@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass
 
-from ._base import Array, Callback, Monitor, ProblemLike, Reason, Result, Solver, Stop
+from scipy.linalg.blas import daxpy
+
+from ._base import Array, Monitor, Observer, ProblemLike, Reason, Result, Solver, Stop
 from .line_search import wolfe
 
 
@@ -26,12 +28,12 @@ class LBFGS(Solver):
     memory: int = 10
 
     def minimize(
-        self, problem: ProblemLike, start: Array, stop: Stop, callback: Callback | None = None
+        self, problem: ProblemLike, start: Array, stop: Stop, observer: Observer | None = None
     ) -> Result:
         """Minimise from a start."""
-        monitor = Monitor(problem, stop, callback)
+        monitor = Monitor(problem, stop, observer)
         point = problem.at(start)
-        history = _History(problem, self.memory)
+        history = History(problem, self.memory)
         iteration = 0
         reason = monitor.look(iteration, point)
         try:
@@ -54,7 +56,7 @@ class LBFGS(Solver):
         return monitor.result(point, reason)
 
 
-class _History:
+class History:
     """Past steps s and changes of the gradient y, and the inverse Hessian they suggest."""
 
     def __init__(self, problem: ProblemLike, memory: int) -> None:
@@ -66,9 +68,11 @@ class _History:
         return bool(self._pairs)
 
     def clear(self) -> None:
+        """Forget everything."""
         self._pairs.clear()
 
     def add(self, step: Array, change: Array) -> None:
+        """Remember a step and the change of the gradient along it."""
         curvature = self._inner(step, change)
         size = self._inner(change, change)
         if curvature > 1e-12 * size:  # else the pair would make the metric indefinite
@@ -76,15 +80,15 @@ class _History:
             self._scale = curvature / size
 
     def apply(self, vector: Array) -> Array:
-        """Two-loop recursion."""
+        """Multiply by the inverse Hessian: the two-loop recursion."""
         result = vector.copy()
         shares = []
         for step, change, curvature in reversed(self._pairs):
             share = self._inner(step, result) / curvature
-            result -= share * change
+            daxpy(change, result, a=-share)
             shares.append(share)
         if self._pairs:
             result *= self._scale
         for (step, change, curvature), share in zip(self._pairs, reversed(shares), strict=True):
-            result += (share - self._inner(change, result) / curvature) * step
+            daxpy(step, result, a=share - self._inner(change, result) / curvature)
         return result

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ._base import Array, Callback, Monitor, ProblemLike, Reason, Result, Solver, Stop
+from ._base import Array, Monitor, Observer, ProblemLike, Reason, Result, Solver, Stop
 from .line_search import wolfe
 
 
@@ -28,10 +28,10 @@ class NewtonCG(Solver):
     inner_iterations: int = 250
 
     def minimize(
-        self, problem: ProblemLike, start: Array, stop: Stop, callback: Callback | None = None
+        self, problem: ProblemLike, start: Array, stop: Stop, observer: Observer | None = None
     ) -> Result:
         """Minimise from a start."""
-        monitor = Monitor(problem, stop, callback)
+        monitor = Monitor(problem, stop, observer)
         point = problem.at(start)
         iteration = 0
         reason = monitor.look(iteration, point)

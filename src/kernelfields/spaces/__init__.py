@@ -3,6 +3,7 @@
 from ._base import BoundScorer, BoundSpace, Euclidean
 from .free import Bias, Boundary, FreeEdges
 from .linear import LinearEdges, LinearNodes
+from .sparse import SparseNodes, WeightPairs
 
 __all__ = [
     "Bias",
@@ -13,4 +14,6 @@ __all__ = [
     "FreeEdges",
     "LinearEdges",
     "LinearNodes",
+    "SparseNodes",
+    "WeightPairs",
 ]

@@ -62,21 +62,25 @@ class FreeEdges(Euclidean):
     """f(y, y') = V_{y, y'} on edges; V is (L, L), with the identity metric.
 
     Edges that share one V are *tied*. With ``members``, a mask over the edges, only those are fed:
-    several such spaces untie edges of one shape, each type of them with a penalty of its own.
+    several such spaces untie edges of one shape, each type of them with a penalty of its own. With
+    ``pairs``, a mask over (L, L), only those label pairs have a score; the others keep zero.
     """
 
     clique = "edge"
 
-    def __init__(self, structure: Structure, members: Array | None = None) -> None:
+    def __init__(
+        self, structure: Structure, members: Array | None = None, pairs: Array | None = None
+    ) -> None:
         self.structure = structure
         self.members = members
+        self.pairs = pairs
         self.size = structure.n_labels**2
         if members is not None and len(structure.shapes["edge"]) == 2:
             raise TypeError("Untied edges need a structure whose edges have scores of their own.")
 
     def add_scores(self, element: Array, into: Array) -> None:
         """Add V to every edge, or to the members."""
-        table = element.reshape(self.structure.n_labels, -1).astype(into.dtype, copy=False)
+        table = self._masked(element.reshape(self.structure.n_labels, -1)).astype(into.dtype, copy=False)
         if self.members is None:
             into += table
         else:
@@ -85,14 +89,17 @@ class FreeEdges(Euclidean):
     def adjoint(self, gradient: Array) -> Array:
         """Sum over the edges that share V."""
         if gradient.ndim == 2:
-            return gradient.ravel().astype(np.float64, copy=False)
+            return self._masked(gradient.astype(np.float64)).ravel()
         mine = gradient if self.members is None else gradient[self.members]
-        return mine.sum(axis=0, dtype=np.float64).ravel()
+        return self._masked(mine.sum(axis=0, dtype=np.float64)).ravel()
 
     def take(self, structure: Structure, ids: npt.ArrayLike) -> FreeEdges:
         """Give the same on some instances."""
         if self.members is None:
-            return FreeEdges(structure)
+            return FreeEdges(structure, pairs=self.pairs)
         assert isinstance(self.structure, PairwiseStructure)
         rows = rows_of(self.structure.edge_offsets, np.asarray(ids, dtype=np.int64))
-        return FreeEdges(structure, self.members[rows])
+        return FreeEdges(structure, self.members[rows], self.pairs)
+
+    def _masked(self, table: Array) -> Array:
+        return table if self.pairs is None else np.where(self.pairs, table, 0.0)

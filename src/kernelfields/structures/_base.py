@@ -85,6 +85,10 @@ class Structure(ABC):
         """
 
     @abstractmethod
+    def subtract_parts(self, into: Scores, labels: Array, weights: Array | None = None) -> None:
+        """Subtract the indicator of a labelling from arrays in the shapes of the scores, in place."""
+
+    @abstractmethod
     def score(self, scores: Scores, labels: Array) -> Array:
         """⟨θ, parts(y)⟩ for every instance, in float64; −inf where a label is forbidden."""
 
@@ -152,21 +156,27 @@ class PairwiseStructure(Structure):
 
     def parts(self, labels: Array, weights: Array | None = None) -> dict[str, Array]:
         """Give the indicator of a labelling; shared edges count how often each pair occurs."""
+        result = {clique: np.zeros(shape) for clique, shape in self.shapes.items()}
+        self.subtract_parts(result, labels, weights)
+        return {clique: -values for clique, values in result.items()}
+
+    def subtract_parts(self, into: Scores, labels: Array, weights: Array | None = None) -> None:
+        """Subtract the indicator of a labelling, number by number."""
         labels = np.asarray(labels)
         node_weight: Array | float = 1.0
         edge_weight: Array | float = 1.0
         if weights is not None:
             node_weight = np.repeat(weights, np.diff(self._offsets))
             edge_weight = np.repeat(weights, np.diff(self.edge_offsets))
-        node = np.zeros(self.shapes["node"])
-        node[np.arange(self.n_vertices), labels] = node_weight
-        edge = np.zeros(self.shapes["edge"])
+        into["node"][np.arange(self.n_vertices), labels] -= node_weight
         tail, head = labels[self.edge_tails], labels[self.edge_heads]
         if self.shared_edges:
-            np.add.at(edge, (tail, head), edge_weight)
+            L = self.n_labels
+            pair = tail.astype(np.int64) * L + head
+            count = np.bincount(pair, None if weights is None else edge_weight, L * L)
+            into["edge"][...] -= count.reshape(L, L)
         else:
-            edge[np.arange(self.n_edges), tail, head] = edge_weight
-        return {"node": node, "edge": edge}
+            into["edge"][np.arange(self.n_edges), tail, head] -= edge_weight
 
     def _arrays(self, scores: Scores, dtype: npt.DTypeLike | None = None) -> tuple[Array, Array]:
         """Node and edge scores as the core wants them, single or double precision, shapes checked."""

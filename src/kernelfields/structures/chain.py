@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 import numpy.typing as npt
 
@@ -58,12 +60,12 @@ class Chain(PairwiseStructure, MaxOracle, CovarianceOracle, SampleOracle, KBestO
         lengths = np.diff(self._offsets)
         self.edge_offsets = offsets_of(np.maximum(lengths - 1, 0))
 
-    @property
+    @cached_property
     def edge_tails(self) -> Array:
         """The position each edge comes from."""
         return self.edge_heads - 1
 
-    @property
+    @cached_property
     def edge_heads(self) -> Array:
         """The position each edge leads to, the next one."""
         starts = np.zeros(self.n_vertices, dtype=bool)

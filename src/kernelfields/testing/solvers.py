@@ -25,6 +25,7 @@ class Quadratic:
     M: Array
     center: Array
     height: float = 1.0
+    thresholds: Array | None = None
 
     def inner(self, left: Array, right: Array) -> float:
         """uᵀMv."""
@@ -98,7 +99,9 @@ def check_solver(solver: Solver, rng: np.random.Generator) -> None:
     """Check that a solver finds a known minimum, reports truly, and stops for each reason."""
     problem = Quadratic.random(12, rng)
     seen: list[Progress] = []
-    result = solver.minimize(problem, np.zeros(12), Stop(gap=1e-10, iterations=2000), seen.append)
+    result = solver.minimize(
+        problem, np.zeros(12), Stop(gap=1e-10, iterations=2000), lambda progress, _: seen.append(progress)
+    )
     assert result.reason is Reason.GAP
     assert result.point.value - problem.height <= 1e-10 * result.point.value
     np.testing.assert_allclose(result.point.element, problem.center, atol=1e-3)
@@ -107,13 +110,18 @@ def check_solver(solver: Solver, rng: np.random.Generator) -> None:
     assert all(progress.lower_bound <= problem.height + 1e-12 for progress in seen)
     assert [progress.iteration for progress in seen] == list(range(len(seen)))
     assert solver.minimize(problem, np.zeros(12), Stop(gap=1e-10, iterations=1)).reason is Reason.LIMIT
+    until_two = solver.minimize(
+        problem, np.zeros(12), Stop(gap=1e-10), lambda progress, _: progress.iteration == 2
+    )
+    assert until_two.reason is Reason.OBSERVER
+    assert until_two.progress.iteration == 2
     _check_interruption(solver, problem)
 
 
 def _check_interruption(solver: Solver, problem: Quadratic) -> None:
     """Ctrl-C keeps the point reached."""
 
-    def interrupt(progress: Any) -> None:
+    def interrupt(progress: Any, point: Any) -> None:
         if progress.iteration == 2:
             raise KeyboardInterrupt
 

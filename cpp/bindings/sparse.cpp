@@ -1,0 +1,71 @@
+#include "kernelfields/sparse.hpp"
+#include "arrays.hpp"
+#include "kernelfields/dot.hpp"
+
+namespace kernelfields::bindings {
+namespace {
+
+// Sparse rows, checked: offsets in order, columns in range.
+template <class S>
+SparseRows<S> rows_of(const In<std::int64_t>& first, const In<std::int32_t>& index,
+                      const std::optional<In<S>>& value, std::size_t columns) {
+    require_offsets(first, "first", index.shape(0));
+    if (value) require_shape(*value, "value", {index.shape(0)});
+    return {first.shape(0) - 1, columns, first.data(), index.data(), value ? value->data() : nullptr};
+}
+
+WeightPairs pairs_of(const In<std::int64_t>& first, const In<std::int32_t>& label, std::size_t features) {
+    require_shape(first, "pair_first", {features + 1});
+    require_offsets(first, "pair_first", label.shape(0));
+    return {first.data(), label.data()};
+}
+
+template <class S>
+void scores(In<std::int64_t> first, In<std::int32_t> index, std::optional<In<S>> value, In<std::int64_t> pair_first,
+            In<std::int32_t> pair_label, In<double> weights, nb::ndarray<S, nb::c_contig, nb::device::cpu> out) {
+    const auto x = rows_of<S>(first, index, value, pair_first.shape(0) - 1);
+    const WeightPairs pairs = pairs_of(pair_first, pair_label, x.columns);
+    require_shape(weights, "weights", {pair_label.shape(0)});
+    if (out.ndim() != 2 || out.shape(0) != x.rows) throw std::invalid_argument("out must have one row per row of x.");
+    nb::gil_scoped_release release;
+    sparse_scores(x, pairs, weights.data(), out.shape(1), out.data());
+}
+
+template <class S>
+Out<double> adjoint(In<std::int64_t> first, In<std::int32_t> index, std::optional<In<S>> value,
+                    In<std::int64_t> column_first, In<std::int32_t> column_index, std::optional<In<S>> column_value,
+                    In<std::int64_t> pair_first, In<std::int32_t> pair_label, In<S> gradient) {
+    const auto x = rows_of<S>(first, index, value, pair_first.shape(0) - 1);
+    const auto columns = rows_of<S>(column_first, column_index, column_value, x.rows);
+    const WeightPairs pairs = pairs_of(pair_first, pair_label, x.columns);
+    if (gradient.ndim() != 2 || gradient.shape(0) != x.rows || columns.rows > x.columns)
+        throw std::invalid_argument("gradient must have one row per row of x.");
+    auto out = make<double>({pair_label.shape(0)});
+    nb::gil_scoped_release release;
+    sparse_adjoint(x, columns, x.columns - columns.rows, pairs, gradient.data(), gradient.shape(1), out.data());
+    return out;
+}
+
+template <class S> double dot(In<S> left, In<S> right) {
+    if (left.size() != right.size()) throw std::invalid_argument("Arrays of different size.");
+    nb::gil_scoped_release release;
+    return blocked_dot(left.data(), right.data(), left.size());
+}
+
+template <class S> void add_functions(nb::module_& m) {
+    const auto keep = [](const char* name) { return nb::arg(name).noconvert(); };
+    m.def("score_dot", &dot<S>, keep("left"), keep("right"));
+    m.def("sparse_scores", &scores<S>, keep("first"), keep("index"), keep("value").none(), keep("pair_first"),
+          keep("pair_label"), keep("weights"), keep("out"));
+    m.def("sparse_adjoint", &adjoint<S>, keep("first"), keep("index"), keep("value").none(), keep("column_first"),
+          keep("column_index"), keep("column_value").none(), keep("pair_first"), keep("pair_label"), keep("gradient"));
+}
+
+}  // namespace
+
+void add_sparse(nb::module_& m) {
+    add_functions<double>(m);
+    add_functions<float>(m);
+}
+
+}  // namespace kernelfields::bindings

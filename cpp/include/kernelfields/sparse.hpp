@@ -1,0 +1,111 @@
+// Linear scores from sparse features, and their transpose, on all cores.
+//
+// Weights exist for some (feature, label) pairs only, one number each; feature f has the pairs
+// pair_first[f] <= p < pair_first[f + 1] with labels pair_label[p]. For the products they are spread
+// over a table with one row per feature, padded to whole vectors: whole rows are added, not numbers.
+//
+// Features are ordered by frequency. The transposed product goes over the rows of x for the frequent
+// ones, whose sums stay in the cache, a table for each block of rows; and over the columns of x for
+// the rare ones, whose sums are then finished one after the other. No two threads write to one place.
+#pragma once
+
+#include "arena.hpp"
+#include "dispatch.hpp"
+#include "memory.hpp"
+#include "parallel.hpp"
+#include "sparse_kernels.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+namespace kernelfields {
+
+struct WeightPairs {
+    const std::int64_t* first;  // features + 1
+    const std::int32_t* label;
+};
+
+// Zeroed table of rows.
+template <class S> class WeightTable {
+public:
+    WeightTable(std::size_t rows, std::size_t stride)
+        : stride_(stride), data_(static_cast<S*>(allocate(std::max<std::size_t>(rows, 1) * stride * sizeof(S)))) {}
+    S* row(std::size_t r) const { return data_.get() + r * stride_; }
+    void clear(std::size_t from, std::size_t to) const { std::memset(row(from), 0, (to - from) * stride_ * sizeof(S)); }
+
+private:
+    struct Release {
+        void operator()(S* p) const { release(p); }
+    };
+    std::size_t stride_;
+    std::unique_ptr<S, Release> data_;
+};
+
+// Calls body(from, to) for consecutive ranges of about `size` items.
+template <class Body> void for_each_range(std::size_t count, std::size_t size, double nanoseconds, Body body) {
+    for_each_block((count + size - 1) / size, threads_for(nanoseconds), [&](std::size_t block, std::size_t) {
+        body(block * size, std::min(count, (block + 1) * size));
+    });
+}
+
+// out += x W, W given by its pairs.
+template <class S>
+void sparse_scores(const SparseRows<S>& x, const WeightPairs& pairs, const double* weights, std::size_t labels, S* out) {
+    const SparseKernels<S>& kernels = sparse_kernels<S>();
+    const std::size_t stride = padded(labels, kernels.width);
+    const WeightTable<S> table(x.columns, stride);
+    for_each_range(x.columns, 16384, static_cast<double>(x.columns * stride), [&](std::size_t from, std::size_t to) {
+        table.clear(from, to);
+        for (std::size_t f = from; f < to; ++f)
+            for (std::int64_t p = pairs.first[f]; p < pairs.first[f + 1]; ++p)
+                table.row(f)[pairs.label[p]] = static_cast<S>(weights[p]);
+    });
+    const double work = static_cast<double>(x.first[x.rows]) * static_cast<double>(stride) * 0.2;
+    for_each_range(x.rows, 2048, work, [&](std::size_t from, std::size_t to) {
+        kernels.add_products(x, from, to, table.row(0), table.row(x.columns), stride, labels, out + from * labels);
+    });
+}
+
+// gradient (one number per pair) = x' g, for x with its rare columns, from `frequent` on, also given
+// by columns: column f has the rows columns.index[columns.first[f - frequent]] ...
+template <class S>
+void sparse_adjoint(const SparseRows<S>& x, const SparseRows<S>& columns, std::size_t frequent, const WeightPairs& pairs,
+                    const S* g, std::size_t labels, double* gradient) {
+    const SparseKernels<S>& kernels = sparse_kernels<S>();
+    const std::size_t stride = padded(labels, kernels.width);
+    const double work = static_cast<double>(x.first[x.rows]) * static_cast<double>(stride) * 0.3;
+
+    // Frequent columns: a table for each of a fixed number of blocks of rows, added up in order.
+    constexpr std::size_t kBlocks = 16;
+    const std::size_t size = (x.rows + kBlocks - 1) / kBlocks;
+    const WeightTable<S> sums(kBlocks * frequent, stride);
+    for_each_block(kBlocks, threads_for(work), [&](std::size_t b, std::size_t) {
+        sums.clear(b * frequent, (b + 1) * frequent);
+        const std::size_t from = std::min(b * size, x.rows), to = std::min((b + 1) * size, x.rows);
+        kernels.add_transposed(x, from, to, frequent, g, g + x.rows * labels, labels, stride, sums.row(b * frequent));
+    });
+    for_each_range(frequent, 1024, static_cast<double>(kBlocks * frequent * stride) * 0.3,
+                   [&](std::size_t from, std::size_t to) {
+                       for (std::size_t f = from; f < to; ++f)
+                           for (std::int64_t p = pairs.first[f]; p < pairs.first[f + 1]; ++p) {
+                               double total = 0;
+                               for (std::size_t b = 0; b < kBlocks; ++b)
+                                   total += static_cast<double>(sums.row(b * frequent + f)[pairs.label[p]]);
+                               gradient[p] = total;
+                           }
+                   });
+
+    // Rare columns: products with the transpose, then the pairs picked from each row.
+    for_each_range(columns.rows, 2048, work, [&](std::size_t from, std::size_t to) {
+        const WeightTable<S> sum(to - from, labels);
+        sum.clear(0, to - from);
+        kernels.add_products(columns, from, to, g, g + x.rows * labels, labels, labels, sum.row(0));
+        for (std::size_t r = from; r < to; ++r)
+            for (std::int64_t p = pairs.first[frequent + r]; p < pairs.first[frequent + r + 1]; ++p)
+                gradient[p] = static_cast<double>(sum.row(r - from)[pairs.label[p]]);
+    });
+}
+
+}  // namespace kernelfields

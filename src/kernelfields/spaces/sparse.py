@@ -1,0 +1,109 @@
+"""Linear functions of sparse features, at speed."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from .. import native
+from ..structures import Structure
+from ..structures._base import Array, rows_of
+from ._base import Euclidean
+
+CACHE = 2**17
+"""Numbers that the sums of frequent features may take up, so that they stay in the cache."""
+
+
+class WeightPairs(NamedTuple):
+    """Which (feature, label) pairs have a weight, features ordered by falling frequency."""
+
+    rank: Array
+    """Place of every feature in that order."""
+    first: Array
+    """The feature at place r has the weights ``first[r]`` up to ``first[r + 1]``, ..."""
+    label: Array
+    """... with these labels."""
+    frequent: int
+    """How many features, from the start, count as frequent."""
+
+    @classmethod
+    def of(cls, features: Any, n_labels: int, labels: Array | None = None) -> WeightPairs:
+        """All pairs, or those that occur with the labels of a training set."""
+        count = np.bincount(features.indices, minlength=features.shape[1])
+        order = np.argsort(-count, kind="stable")
+        rank = np.empty(len(order), dtype=np.int32)
+        rank[order] = np.arange(len(order), dtype=np.int32)
+        seen = np.ones((len(order), n_labels), dtype=bool)
+        if labels is not None:
+            seen[:] = False
+            seen[rank[features.indices], np.repeat(labels, np.diff(features.indptr))] = True
+        first = np.concatenate([[0], np.cumsum(seen.sum(axis=1))]).astype(np.int64)
+        frequent = min(int((count >= 16).sum()), CACHE // n_labels)
+        return cls(rank, first, np.nonzero(seen)[1].astype(np.int32), frequent)
+
+    def table(self, element: Array, n_labels: int) -> Array:
+        """Give the weights as a (D, L) array in the order of the features; zero where there is none."""
+        result = np.zeros((len(self.rank), n_labels))
+        feature = np.argsort(self.rank)  # by place
+        result[np.repeat(feature, np.diff(self.first)), self.label] = element
+        return result
+
+
+class SparseNodes(Euclidean):
+    """f(x_t, y_t) = ⟨w_{y_t}, x_t⟩ for sparse x; one weight per (feature, label) pair.
+
+    Products run in the core on all cores: by rows for scores; for gradients by rows where features
+    are frequent and by columns where they are rare.
+
+    Parameters
+    ----------
+    structure : Structure
+        The batch.
+    features : scipy-sparse (N, D) matrix
+        One row per vertex, float32 or float64: the precision of the products.
+    pairs : WeightPairs, optional
+        Which weights there are; all of them if not given.
+    """
+
+    clique = "node"
+
+    def __init__(self, structure: Structure, features: Any, pairs: WeightPairs | None = None) -> None:
+        matrix = features.tocsr()
+        self.structure = structure
+        self.matrix = matrix
+        self.pairs = WeightPairs.of(matrix, structure.n_labels) if pairs is None else pairs
+        self.size = len(self.pairs.label)
+        index = self.pairs.rank[matrix.indices]
+        by_column = sparse.csr_matrix((matrix.data, index, matrix.indptr), shape=matrix.shape).tocsc()
+        start = by_column.indptr[self.pairs.frequent]
+        values = None if (matrix.data == 1).all() else matrix.data
+        self._rows = (matrix.indptr.astype(np.int64), index, values)
+        self._columns = (
+            by_column.indptr[self.pairs.frequent :].astype(np.int64) - start,
+            by_column.indices[start:].astype(np.int32),
+            None if values is None else by_column.data[start:],
+        )
+
+    def add_scores(self, element: Array, into: Array) -> None:
+        """Add X w."""
+        element = np.ascontiguousarray(element, dtype=np.float64)
+        native.sparse_scores(*self._rows, self.pairs.first, self.pairs.label, element, self._same(into))
+
+    def adjoint(self, gradient: Array) -> Array:
+        """Give Xᵀ times the gradient, at the pairs that have a weight."""
+        gradient = np.ascontiguousarray(gradient, dtype=self.matrix.dtype)
+        pairs = (self.pairs.first, self.pairs.label)
+        return native.sparse_adjoint(*self._rows, *self._columns, *pairs, gradient)
+
+    def take(self, structure: Structure, ids: npt.ArrayLike) -> SparseNodes:
+        """Give the same on some instances."""
+        rows = rows_of(self.structure.offsets, np.asarray(ids, dtype=np.int64))
+        return SparseNodes(structure, self.matrix[rows], self.pairs)
+
+    def _same(self, into: Array) -> Array:
+        if into.dtype != self.matrix.dtype:
+            raise TypeError(f"Scores are {into.dtype}, features {self.matrix.dtype}: they must be the same.")
+        return into
