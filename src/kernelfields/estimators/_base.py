@@ -12,10 +12,12 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from ..decoders import ABSTAINED, Abstain, Decoder
+from ..constraints import Forbidden
+from ..decoders import ABSTAINED, Abstain, Decoder, Posterior
 from ..errors import InputError
 from ..structures import Chain
 from ..structures._base import Array
+from ._constraints import offset_of
 from ._inputs import read_inputs
 from ._labels import lookup, read_allowed, read_labels
 from ._tables import DECODERS, choose
@@ -39,12 +41,13 @@ class SequenceLabeller(BaseEstimator, ABC):  # type: ignore[misc]
 
     classes_: Array
     n_features_in_: int
+    forbidden_: Forbidden | None = None
     decoder: str | Decoder
     random_state: Any
 
     @abstractmethod
     def _scores(self, features: Any, offsets: Array) -> Batch:
-        """Scores of a batch."""
+        """Scores of a batch, rules about labels left aside."""
 
     def predict(
         self,
@@ -76,10 +79,10 @@ class SequenceLabeller(BaseEstimator, ABC):  # type: ignore[misc]
         list of lists
             One label per position.
         """
-        rule = choose(DECODERS, self.decoder if decoder is None else decoder, "decoder")
+        batch = self._batch(X, lengths, allowed)
+        rule = self._decoder(decoder)
         if abstain is not None:
             rule = Abstain(rule, abstain)
-        batch = self._batch(X, lengths, allowed)
         return self._names(batch.chain, rule.decode(batch.chain, batch.scores))
 
     def predict_marginals(self, X: Any, *, lengths: Any = None, allowed: Any = None) -> list[Array]:
@@ -124,7 +127,7 @@ class SequenceLabeller(BaseEstimator, ABC):  # type: ignore[misc]
         batch = self._batch(X, lengths, None)
         sizes = np.diff(batch.chain.offsets)
         truth = lookup(read_labels(y, sizes), self.classes_)
-        labels = choose(DECODERS, self.decoder, "decoder").decode(batch.chain, batch.scores)
+        labels = self._decoder(None).decode(batch.chain, batch.scores)
         weights = None if sample_weight is None else np.repeat(read_weights(sample_weight, len(sizes)), sizes)
         return float(np.average(labels == truth, weights=weights))
 
@@ -132,11 +135,22 @@ class SequenceLabeller(BaseEstimator, ABC):  # type: ignore[misc]
         check_is_fitted(self, "classes_")
         inputs = read_inputs(X, lengths, self.n_features_in_)
         batch = self._scores(inputs.features, inputs.offsets)
+        if self.forbidden_ is not None:
+            offset = offset_of(self.forbidden_, batch.chain, inputs.features.dtype)
+            ruled = {clique: values + offset[clique] for clique, values in batch.scores.items()}
+            batch = Batch(batch.chain, ruled)
         if allowed is None:
             return batch
         mask = read_allowed(allowed, self.classes_, np.diff(inputs.offsets))
         node = np.where(mask, batch.scores["node"], -np.inf)
         return Batch(batch.chain, {**batch.scores, "node": node})
+
+    def _decoder(self, given: str | Decoder | None) -> Decoder:
+        """Give the decoder; label by label only among allowed labellings, where there are rules."""
+        decoder = choose(DECODERS, self.decoder if given is None else given, "decoder")
+        if self.forbidden_ is not None and isinstance(decoder, Posterior):
+            return Posterior(respect=True)
+        return decoder
 
     def _names(self, chain: Chain, labels: Array) -> Labels:
         """Labels of a batch, by name, one list per sequence; None where abstained."""

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TypeVar
 
+from ..constraints import BILOU, BMES, IOB2, IOBES, Rule
 from ..decoders import Decoder, Posterior, Viterbi
 from ..errors import InputError
 from ..solvers import LBFGS, NewtonCG, Solver
 
 SOLVERS: Mapping[str, Solver] = {"lbfgs": LBFGS(), "newton-cg": NewtonCG()}
 DECODERS: Mapping[str, Decoder] = {"viterbi": Viterbi(), "posterior": Posterior()}
+CONSTRAINTS: Mapping[str, Rule] = {"iob2": IOB2, "iobes": IOBES, "bilou": BILOU, "bmes": BMES}
 
 Choice = TypeVar("Choice")
 

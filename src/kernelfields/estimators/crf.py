@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from ..constraints import Forbidden, Rule
 from ..decoders import Decoder
 from ..errors import InputError
 from ..losses import Log, Loss, PartialLog
@@ -18,9 +19,10 @@ from ..spaces import Bias, Boundary, FreeEdges, LinearEdges, LinearNodes
 from ..structures import Chain
 from ..structures._base import Array
 from ._base import Batch, SequenceLabeller, read_weights
+from ._constraints import offset_of, require_respected
 from ._inputs import read_inputs
 from ._labels import UNOBSERVED, Encoded, encode, index_of, read_labels
-from ._tables import SOLVERS, choose
+from ._tables import CONSTRAINTS, SOLVERS, choose
 
 
 class CRF(SequenceLabeller):
@@ -47,6 +49,10 @@ class CRF(SequenceLabeller):
     class_weight : dict, "balanced" or None
         Cost of getting each label wrong, inside the loss (softmax-margin): labellings are pushed
         down by what they cost. "balanced" means inverse frequencies.
+    constraints : "iob2", "iobes", "bilou", "bmes", Rule or None
+        Label pairs, starts and ends that cannot occur: a tag scheme, or ``Constraints(...)``. Such
+        labellings have probability 0, in training and in prediction; training labels that break
+        the rule are refused, and the weights of forbidden pairs stay 0.
     solver : "lbfgs", "newton-cg" or Solver
         How to minimise.
     decoder : "viterbi", "posterior" or Decoder
@@ -67,6 +73,8 @@ class CRF(SequenceLabeller):
     coef_ : (L, D) array
         w; ``intercept_`` (L,) is b, ``transitions_`` (L, L) is V, ``start_`` and ``end_`` (L,), and
         ``edge_coef_`` (L, L, D) with ``edge_features``; zeros for what is switched off.
+    forbidden_ : Forbidden or None
+        What ``constraints`` forbids among ``classes_``, as masks.
     certificate_ : Certificate or None
         Value, lower bound and gap; None where no bound exists (unobserved labels, or a penalty of
         0).
@@ -96,6 +104,7 @@ class CRF(SequenceLabeller):
         boundaries: bool = True,
         edge_features: bool = False,
         class_weight: dict[Any, float] | str | None = None,
+        constraints: str | Rule | None = None,
         solver: str | Solver = "lbfgs",
         decoder: str | Decoder = "viterbi",
         tol: float = 1e-3,
@@ -109,6 +118,7 @@ class CRF(SequenceLabeller):
         self.boundaries = boundaries
         self.edge_features = edge_features
         self.class_weight = class_weight
+        self.constraints = constraints
         self.solver = solver
         self.decoder = decoder
         self.tol = tol
@@ -139,17 +149,31 @@ class CRF(SequenceLabeller):
         chain = Chain(inputs.offsets, len(encoded.classes), shared_edges=not self.edge_features)
         weights = None if sample_weight is None else read_weights(sample_weight, chain.n_instances)
         loss = self._loss(chain, encoded, weights)
-        problem = Problem(loss, self._terms(chain, inputs.features), dtype=inputs.features.dtype)
+        forbidden = self._forbidden(chain, encoded)
+        problem = self._problem(loss, chain, inputs.features, forbidden)
         stop = Stop(gap=self.tol, gradient=1e-2 * self.tol, iterations=self.max_iter)
         result = solver.minimize(problem, problem.zero(), stop, self.callback)
         if not result.reason.converged:
             warnings.warn(_complaint(result.reason, result.progress), ConvergenceWarning, stacklevel=2)
         # Scores anew and in double: those of the search carry its rounding.
-        exact = Problem(loss, self._terms(chain, inputs.features.astype(np.float64, copy=False)))
+        exact = self._problem(loss, chain, inputs.features.astype(np.float64, copy=False), forbidden)
         self._keep(encoded.classes, inputs.features.shape[1], inputs.names, exact.at(result.point.element))
+        self.forbidden_ = forbidden
         self.n_iter_ = result.progress.iteration
         self.stop_reason_ = result.reason.value
         return self
+
+    def _forbidden(self, chain: Chain, encoded: Encoded) -> Forbidden | None:
+        if self.constraints is None:
+            return None
+        rule = choose(CONSTRAINTS, self.constraints, "constraints")
+        forbidden = rule.forbidden(encoded.classes.tolist())
+        require_respected(forbidden, chain, encoded.labels, encoded.classes)
+        return forbidden
+
+    def _problem(self, loss: Loss, chain: Chain, features: Any, forbidden: Forbidden | None) -> Problem:
+        offset = None if forbidden is None else offset_of(forbidden, chain, features.dtype)
+        return Problem(loss, self._terms(chain, features), offset, features.dtype)
 
     def _loss(self, chain: Chain, encoded: Encoded, weights: Array | None) -> Loss:
         observed = encoded.labels != UNOBSERVED
