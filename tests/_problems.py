@@ -7,7 +7,7 @@ from scipy import sparse
 
 from kernelfields.losses import Log, PartialLog
 from kernelfields.objective import Problem, Term
-from kernelfields.spaces import Bias, Boundary, FreeEdges, LinearEdges, LinearNodes
+from kernelfields.spaces import Bias, Boundary, FreeEdges, LinearEdges, LinearNodes, SparseNodes, WeightPairs
 from kernelfields.structures import Chain, Tree
 from kernelfields.structures._base import offsets_of
 
@@ -33,15 +33,20 @@ def spaces(rng):
     rare = sparse.random(shared.n_vertices, 7, density=0.3, format="csr", rng=rng)
     parents = [1, -1, 1, 1, -1, -1, 5, 8, 5, 5, -1, -1, 11, 11, 13, 10]
     forest = Tree(offsets_of([4, 1, 0, 5, 6]), parents, 3, shared_edges=False)
+    binary = sparse.csr_matrix((rng.random((shared.n_vertices, 40)) < 0.3).astype(float))
+    labels = small_labels(shared, rng)
     members = rng.random(own.n_edges) < 0.5
     return {
         "linear": LinearNodes(shared, features),
         "linear, sparse": LinearNodes(shared, rare),
+        "sparse": SparseNodes(shared, rare),
+        "sparse, observed pairs": SparseNodes(shared, binary, WeightPairs.of(binary, 3, labels)),
         "bias": Bias(shared),
         "boundary": Boundary(shared),
         "shared edges": FreeEdges(shared),
         "tied edges": FreeEdges(own),
         "untied edges": FreeEdges(own, members),
+        "some label pairs": FreeEdges(shared, pairs=rng.random((3, 3)) < 0.5),
         "linear edges": LinearEdges(own, features),
         "linear edges, sparse": LinearEdges(own, rare),
         "linear edges of a forest": LinearEdges(forest, features),

@@ -68,6 +68,15 @@ void sparse_scores(const SparseRows<S>& x, const WeightPairs& pairs, const doubl
     });
 }
 
+// out += x W for a plain table of weights, one row of `labels` numbers per feature.
+template <class S> void sparse_times(const SparseRows<S>& x, const S* table, std::size_t labels, S* out) {
+    const double work = static_cast<double>(x.first[x.rows]) * static_cast<double>(labels) * 0.2;
+    for_each_range(x.rows, 2048, work, [&](std::size_t from, std::size_t to) {
+        sparse_kernels<S>().add_products(x, from, to, table, table + x.columns * labels, labels, labels,
+                                         out + from * labels);
+    });
+}
+
 // gradient (one number per pair) = x' g, for x with its rare columns, from `frequent` on, also given
 // by columns: column f has the rows columns.index[columns.first[f - frequent]] ...
 template <class S>

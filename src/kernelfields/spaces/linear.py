@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from .. import native
 from ..structures import PairwiseStructure, Structure
 from ..structures._base import Array, rows_of
 from ._base import Euclidean
@@ -41,6 +43,14 @@ class LinearNodes(Euclidean):
     def adjoint(self, gradient: Array) -> Array:
         """Give Xᵀ times the gradient."""
         return self.features.transposed_times(gradient).ravel()
+
+    def table(self, element: Array) -> Array:
+        """Give the weights as a (D, L) array."""
+        return element.reshape(-1, self.structure.n_labels)
+
+    def element(self, table: Array) -> Array:
+        """Give the element with these weights, (D, L)."""
+        return table.ravel()
 
     def take(self, structure: Structure, ids: npt.ArrayLike) -> LinearNodes:
         """Give the same on some instances."""
@@ -81,20 +91,32 @@ class LinearEdges(Euclidean):
 
 
 class _Products:
-    """X·W and Xᵀ·G in the precision of X; the transpose of a sparse X is made once."""
+    """X·W and Xᵀ·G in the precision of X; the transpose of a sparse X is made once, when asked for."""
 
     def __init__(self, matrix: Features) -> None:
         self.matrix: Features
-        self._transposed: Features
         if sparse.issparse(matrix):
             self.matrix = matrix.tocsr()
-            self._transposed = self.matrix.T.tocsr()
         else:
             self.matrix = np.ascontiguousarray(matrix)
-            self._transposed = self.matrix.T
+
+    @cached_property
+    def _transposed(self) -> Features:
+        return self.matrix.T.tocsr() if sparse.issparse(self.matrix) else self.matrix.T
 
     def times(self, weights: Array) -> Array:
-        return np.asarray(self.matrix @ weights.astype(self.matrix.dtype, copy=False))
+        weights = np.ascontiguousarray(weights, dtype=self.matrix.dtype)
+        if not sparse.issparse(self.matrix):
+            return np.asarray(self.matrix @ weights)
+        result = np.zeros((self.matrix.shape[0], weights.shape[1]), self.matrix.dtype)
+        native.sparse_times(
+            self.matrix.indptr.astype(np.int64),
+            self.matrix.indices.astype(np.int32, copy=False),
+            self.matrix.data,
+            weights,
+            result,
+        )
+        return result
 
     def transposed_times(self, gradient: Array) -> Array:
         product = self._transposed @ gradient.astype(self.matrix.dtype, copy=False)

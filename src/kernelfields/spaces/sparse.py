@@ -44,12 +44,10 @@ class WeightPairs(NamedTuple):
         frequent = min(int((count >= 16).sum()), CACHE // n_labels)
         return cls(rank, first, np.nonzero(seen)[1].astype(np.int32), frequent)
 
-    def table(self, element: Array, n_labels: int) -> Array:
-        """Give the weights as a (D, L) array in the order of the features; zero where there is none."""
-        result = np.zeros((len(self.rank), n_labels))
-        feature = np.argsort(self.rank)  # by place
-        result[np.repeat(feature, np.diff(self.first)), self.label] = element
-        return result
+    @property
+    def feature(self) -> Array:
+        """The feature of every weight."""
+        return np.repeat(np.argsort(self.rank), np.diff(self.first))
 
 
 class SparseNodes(Euclidean):
@@ -97,6 +95,16 @@ class SparseNodes(Euclidean):
         gradient = np.ascontiguousarray(gradient, dtype=self.matrix.dtype)
         pairs = (self.pairs.first, self.pairs.label)
         return native.sparse_adjoint(*self._rows, *self._columns, *pairs, gradient)
+
+    def table(self, element: Array) -> Array:
+        """Give the weights as a (D, L) array, zero for pairs without one."""
+        result = np.zeros((self.matrix.shape[1], self.structure.n_labels))
+        result[self.pairs.feature, self.pairs.label] = element
+        return result
+
+    def element(self, table: Array) -> Array:
+        """Give the element with these weights, (D, L); those of other pairs are left out."""
+        return table[self.pairs.feature, self.pairs.label]
 
     def take(self, structure: Structure, ids: npt.ArrayLike) -> SparseNodes:
         """Give the same on some instances."""
