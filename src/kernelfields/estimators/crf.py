@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
+from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from ..constraints import Forbidden, Rule
 from ..decoders import Decoder
 from ..errors import InputError
 from ..losses import Log, Loss, PartialLog
-from ..objective import Certificate, Point, Problem, Term, slices_of, sum_scores
-from ..solvers import Progress, Reason, Solver, Stop
-from ..spaces import Bias, Boundary, FreeEdges, LinearEdges, LinearNodes
+from ..objective import Certificate, Point, Problem, Term, sum_scores
+from ..solvers import OWLQN, Progress, Reason, Solver, Stop
+from ..spaces import Bias, Boundary, FreeEdges, LinearEdges, LinearNodes, SparseNodes, WeightPairs
 from ..structures import Chain
 from ..structures._base import Array
 from ._base import Batch, SequenceLabeller, read_weights
 from ._constraints import offset_of, require_respected
-from ._inputs import read_inputs
-from ._labels import UNOBSERVED, Encoded, encode, index_of, read_labels
+from ._inputs import Inputs, read_inputs
+from ._labels import UNOBSERVED, Encoded, encode, index_of, lookup, read_labels
+from ._observers import EarlyStopping, observers, reporter
 from ._tables import CONSTRAINTS, SOLVERS, choose
 
 
@@ -42,10 +44,16 @@ class CRF(SequenceLabeller):
         λ. CRFsuite's c2 is λ/2; scikit-learn's C is 1/λ.
     edge_penalty : float, optional
         λ_e; λ if not given.
+    l1 : float
+        κ of a further penalty κ‖w‖₁ on the weights of the features, which makes most of them zero.
     bias, boundaries : bool
         Whether there are scores per label, and for the first and last label.
     edge_features : bool
         Whether label pairs also get weights for the features of their first position.
+    observed_only : bool
+        Whether only pairs of feature and label, and of neighbouring labels, that occur in the
+        training set have weights: for sparse features; much smaller, hardly worse, and what CRFsuite
+        does.
     class_weight : dict, "balanced" or None
         Cost of getting each label wrong, inside the loss (softmax-margin): labellings are pushed
         down by what they cost. "balanced" means inverse frequencies.
@@ -54,13 +62,17 @@ class CRF(SequenceLabeller):
         labellings have probability 0, in training and in prediction; training labels that break
         the rule are refused, and the weights of forbidden pairs stay 0.
     solver : "lbfgs", "newton-cg" or Solver
-        How to minimise.
+        How to minimise; with ``l1`` it is always OWL-QN.
     decoder : "viterbi", "posterior" or Decoder
         How `predict` decides: the best labelling as a whole, or label by label.
     tol : float
         Relative certified gap at which to stop.
     max_iter : int
         Limit of iterations; reaching it is a `ConvergenceWarning`.
+    patience : int
+        With held-out data: iterations without improvement there after which to stop.
+    warm_start : bool
+        Whether `fit` starts from the weights of the last one, if labels and features are the same.
     random_state : int, RandomState or None
         Seed of `sample`; fitting has no randomness.
     callback : callable, optional
@@ -100,33 +112,50 @@ class CRF(SequenceLabeller):
         penalty: float = 1.0,
         edge_penalty: float | None = None,
         *,
+        l1: float = 0.0,
         bias: bool = True,
         boundaries: bool = True,
         edge_features: bool = False,
+        observed_only: bool = False,
         class_weight: dict[Any, float] | str | None = None,
         constraints: str | Rule | None = None,
         solver: str | Solver = "lbfgs",
         decoder: str | Decoder = "viterbi",
         tol: float = 1e-3,
         max_iter: int = 1000,
+        patience: int = 5,
+        warm_start: bool = False,
         random_state: Any = None,
         callback: Callable[[Progress], None] | None = None,
     ) -> None:
         self.penalty = penalty
         self.edge_penalty = edge_penalty
+        self.l1 = l1
         self.bias = bias
         self.boundaries = boundaries
         self.edge_features = edge_features
+        self.observed_only = observed_only
         self.class_weight = class_weight
         self.constraints = constraints
         self.solver = solver
         self.decoder = decoder
         self.tol = tol
         self.max_iter = max_iter
+        self.patience = patience
+        self.warm_start = warm_start
         self.random_state = random_state
         self.callback = callback
 
-    def fit(self, X: Any, y: Any, *, lengths: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        lengths: Any = None,
+        sample_weight: Any = None,
+        X_dev: Any = None,
+        y_dev: Any = None,
+    ) -> Self:
         """Fit to labelled sequences.
 
         Parameters
@@ -139,9 +168,17 @@ class CRF(SequenceLabeller):
             Lengths of the sequences in a flat X.
         sample_weight : (S,) array, optional
             How many times each sequence counts.
+        X_dev, y_dev : lists, optional
+            Held-out sequences: the search ends when their likelihood has not risen for ``patience``
+            iterations, and the best weights seen are kept.
         """
-        solver = choose(SOLVERS, self.solver, "solver")
-        _require_positive(penalty=self.penalty, edge_penalty=self.edge_penalty, tol=self.tol)
+        training = self._training(X, y, lengths, sample_weight)
+        start = self._start(training) if self.warm_start else None
+        return self._search(training, start, X_dev, y_dev)
+
+    def _training(self, X: Any, y: Any, lengths: Any, sample_weight: Any) -> Training:
+        """Read and check a training set, changing nothing."""
+        _require_positive(penalty=self.penalty, edge_penalty=self.edge_penalty, l1=self.l1, tol=self.tol)
         inputs = read_inputs(X, lengths)
         if len(inputs.offsets) < 2 or inputs.offsets[-1] == 0:
             raise InputError("The training set is empty.")
@@ -150,18 +187,69 @@ class CRF(SequenceLabeller):
         weights = None if sample_weight is None else read_weights(sample_weight, chain.n_instances)
         loss = self._loss(chain, encoded, weights)
         forbidden = self._forbidden(chain, encoded)
-        problem = self._problem(loss, chain, inputs.features, forbidden)
+        return Training(inputs, encoded, chain, loss, forbidden, self._observed(inputs, encoded, chain))
+
+    def _search(self, training: Training, start: Array | None, X_dev: Any, y_dev: Any) -> Self:
+        """Minimise and keep what was found."""
+        solver = OWLQN() if self.l1 else choose(SOLVERS, self.solver, "solver")
+        features = training.inputs.features
+        problem = self._problem(training, features)
+        stopping = None
+        if X_dev is not None:
+            stopping = EarlyStopping(self._held_out(problem, training, X_dev, y_dev), self.patience)
         stop = Stop(gap=self.tol, gradient=1e-2 * self.tol, iterations=self.max_iter)
-        result = solver.minimize(problem, problem.zero(), stop, self.callback)
+        start = problem.zero() if start is None else start
+        result = solver.minimize(problem, start, stop, observers(reporter(self.callback), stopping))
         if not result.reason.converged:
-            warnings.warn(_complaint(result.reason, result.progress), ConvergenceWarning, stacklevel=2)
+            warnings.warn(_complaint(result.reason, result.progress), ConvergenceWarning, stacklevel=3)
+        element = result.point.element
+        if stopping is not None and stopping.element is not None:
+            element = stopping.element
         # Scores anew and in double: those of the search carry its rounding.
-        exact = self._problem(loss, chain, inputs.features.astype(np.float64, copy=False), forbidden)
-        self._keep(encoded.classes, inputs.features.shape[1], inputs.names, exact.at(result.point.element))
-        self.forbidden_ = forbidden
+        exact = self._problem(training, features.astype(np.float64, copy=False))
+        self._keep(training.encoded.classes, features.shape[1], training.inputs.names, exact.at(element))
+        self.forbidden_ = training.forbidden
         self.n_iter_ = result.progress.iteration
         self.stop_reason_ = result.reason.value
         return self
+
+    def _start(self, training: Training) -> Array | None:
+        """Give the present weights as an element, if they fit the training set."""
+        same = (
+            hasattr(self, "coef_")
+            and np.array_equal(self.classes_, training.encoded.classes)
+            and self.n_features_in_ == training.inputs.features.shape[1]
+        )
+        if not same:
+            return None
+        return self._element(self._terms(training.chain, training.inputs.features, training.observed))
+
+    def _held_out(self, problem: Problem, training: Training, X: Any, y: Any) -> Callable[[Array], float]:
+        """Give the loss of an element on held-out sequences."""
+        inputs = read_inputs(X, None, training.inputs.features.shape[1])
+        labels = lookup(read_labels(y, np.diff(inputs.offsets)), training.encoded.classes, "y_dev")
+        chain = Chain(inputs.offsets, len(training.encoded.classes), shared_edges=not self.edge_features)
+        terms = self._terms(chain, inputs.features)
+        loss = Log(chain, labels)
+
+        def held_out(element: Array) -> float:
+            weights = {term.name: element[problem.slices[term.name]] for term in problem.terms}
+            features = next(term.space for term in problem.terms if term.name == "features")
+            weights["features"] = features.table(weights["features"]).ravel()  # type: ignore[attr-defined]
+            plain = np.concatenate([weights[term.name] for term in terms])
+            return loss.at(sum_scores(chain, terms, plain, inputs.features.dtype)).value
+
+        return held_out
+
+    def _observed(self, inputs: Inputs, encoded: Encoded, chain: Chain) -> Observed | None:
+        """Give the pairs that occur in the training set, where only those have weights."""
+        if not self.observed_only:
+            return None
+        if not sparse.issparse(inputs.features) or (encoded.labels == UNOBSERVED).any():
+            raise InputError("observed_only needs sparse features and every label to be observed.")
+        pairs = np.zeros((chain.n_labels, chain.n_labels), dtype=bool)
+        pairs[encoded.labels[chain.edge_tails], encoded.labels[chain.edge_heads]] = True
+        return Observed(WeightPairs.of(inputs.features, chain.n_labels, encoded.labels), pairs)
 
     def _forbidden(self, chain: Chain, encoded: Encoded) -> Forbidden | None:
         if self.constraints is None:
@@ -171,9 +259,11 @@ class CRF(SequenceLabeller):
         require_respected(forbidden, chain, encoded.labels, encoded.classes)
         return forbidden
 
-    def _problem(self, loss: Loss, chain: Chain, features: Any, forbidden: Forbidden | None) -> Problem:
+    def _problem(self, training: Training, features: Any) -> Problem:
+        chain, forbidden = training.chain, training.forbidden
         offset = None if forbidden is None else offset_of(forbidden, chain, features.dtype)
-        return Problem(loss, self._terms(chain, features), offset, features.dtype)
+        terms = self._terms(chain, features, training.observed, fast=True)
+        return Problem(training.loss, terms, offset, features.dtype)
 
     def _loss(self, chain: Chain, encoded: Encoded, weights: Array | None) -> Loss:
         observed = encoded.labels != UNOBSERVED
@@ -193,16 +283,21 @@ class CRF(SequenceLabeller):
         cost[np.arange(len(cost)), encoded.labels] = 0
         return cost
 
-    def _terms(self, chain: Chain, features: Any) -> list[Term]:
-        """Build the sum of spaces."""
+    def _terms(
+        self, chain: Chain, features: Any, observed: Observed | None = None, fast: bool = False
+    ) -> list[Term]:
+        """Build the sum of spaces; ``fast`` prepares sparse features for many products."""
         node = float(self.penalty)
         edge = node if self.edge_penalty is None else float(self.edge_penalty)
-        terms = [Term("features", LinearNodes(chain, features), node)]
+        space: LinearNodes | SparseNodes = LinearNodes(chain, features)
+        if sparse.issparse(features) and (fast or observed):
+            space = SparseNodes(chain, features, observed.features if observed else None)
+        terms = [Term("features", space, node, float(self.l1))]
         if self.bias:
             terms.append(Term("bias", Bias(chain), node))
         if self.boundaries:
             terms.append(Term("boundaries", Boundary(chain), node))
-        terms.append(Term("edges", FreeEdges(chain), edge))
+        terms.append(Term("edges", FreeEdges(chain, pairs=observed.edges if observed else None), edge))
         if self.edge_features:
             terms.append(Term("edge_features", LinearEdges(chain, features), edge))
         return terms
@@ -217,7 +312,7 @@ class CRF(SequenceLabeller):
         self.n_features_in_ = width
         if names is not None:
             self.feature_names_in_ = names
-        self.coef_ = part["features"].reshape(width, L).T.copy()
+        self.coef_ = point.problem.terms[0].space.table(part["features"]).copy().T  # type: ignore[attr-defined]
         self.intercept_ = part.get("bias", np.zeros(L)).copy()
         self.start_, self.end_ = boundaries.copy()
         self.transitions_ = part["edges"].reshape(L, L).copy()
@@ -233,16 +328,37 @@ class CRF(SequenceLabeller):
     def _scores(self, features: Any, offsets: Array) -> Batch:
         chain = Chain(offsets, len(self.classes_), shared_edges=not self.edge_features)
         terms = self._terms(chain, features)
+        return Batch(chain, sum_scores(chain, terms, self._element(terms), features.dtype))
+
+    def _element(self, terms: list[Term]) -> Array:
+        """Give the weights as an element of these spaces."""
         weights = {
-            "features": self.coef_.T,
+            "features": terms[0].space.element(self.coef_.T),  # type: ignore[attr-defined]
             "bias": self.intercept_,
             "boundaries": np.stack([self.start_, self.end_]),
             "edges": self.transitions_,
         }
         if self.edge_features:
             weights["edge_features"] = self.edge_coef_.transpose(2, 0, 1)
-        element = np.concatenate([weights[name].ravel() for name in slices_of(terms)])
-        return Batch(chain, sum_scores(chain, terms, element, features.dtype))
+        return np.concatenate([weights[term.name].ravel() for term in terms])
+
+
+class Observed(NamedTuple):
+    """The pairs that occur in a training set."""
+
+    features: WeightPairs
+    edges: Array
+
+
+class Training(NamedTuple):
+    """A training set, read and checked."""
+
+    inputs: Inputs
+    encoded: Encoded
+    chain: Chain
+    loss: Loss
+    forbidden: Forbidden | None
+    observed: Observed | None
 
 
 def _class_weights(given: dict[Any, float] | str, encoded: Encoded) -> Array:

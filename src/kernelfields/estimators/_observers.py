@@ -1,0 +1,64 @@
+"""What looks on while a model is fitted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..solvers import Progress
+from ..structures._base import Array
+
+Observer = Callable[[Progress, Any], bool | None]
+
+
+def observers(*given: Observer | None) -> Observer:
+    """Give one observer that asks all; the search ends when one of them wants it to."""
+
+    def observe(progress: Progress, point: Any) -> bool:
+        answers = [observer(progress, point) for observer in given if observer is not None]
+        return any(answers)  # after all of them have looked
+
+    return observe
+
+
+def reporter(callback: Callable[[Progress], None] | None) -> Observer | None:
+    """Hand progress to a user's callback."""
+    if callback is None:
+        return None
+
+    def report(progress: Progress, point: Any) -> None:
+        callback(progress)
+
+    return report
+
+
+class EarlyStopping:
+    """Ends the search when the loss on held-out data has not fallen for some iterations.
+
+    Parameters
+    ----------
+    loss : callable
+        Loss of an element on the held-out data.
+    patience : int
+        Iterations to wait for an improvement.
+    """
+
+    def __init__(self, loss: Callable[[Array], float], patience: int) -> None:
+        self.loss = loss
+        self.patience = patience
+        self.best = np.inf
+        self.element: Array | None = None
+        self.waited = 0
+        self.losses: list[float] = []
+
+    def __call__(self, progress: Progress, point: Any) -> bool:
+        """Look at one iteration."""
+        value = self.loss(point.element)
+        self.losses.append(value)
+        if value < self.best:
+            self.best, self.element, self.waited = value, point.element, 0
+        else:
+            self.waited += 1
+        return self.waited >= self.patience
