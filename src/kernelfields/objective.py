@@ -260,7 +260,9 @@ class Line:
     def at(self, step: float) -> Point:
         """Give the point f + t d."""
         start = self.start
-        theta = {clique: values + step * self._theta[clique] for clique, values in start.theta.items()}
+        theta = {clique: step * values for clique, values in self._theta.items()}
+        for clique, values in theta.items():
+            values += start.theta[clique]
         return Point(start.problem, start.element + step * self.direction, theta)
 
     def slope(self, point: Point) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass
 
-from scipy.linalg.blas import daxpy
+import numpy as np
 
 from ._base import Array, Monitor, Observer, ProblemLike, Reason, Result, Solver, Stop
 from .line_search import wolfe
@@ -81,14 +81,15 @@ class History:
 
     def apply(self, vector: Array) -> Array:
         """Multiply by the inverse Hessian: the two-loop recursion."""
-        result = vector.copy()
+        result, work = vector.copy(), np.empty_like(vector)
         shares = []
         for step, change, curvature in reversed(self._pairs):
             share = self._inner(step, result) / curvature
-            daxpy(change, result, a=-share)
+            result -= np.multiply(change, share, out=work)
             shares.append(share)
         if self._pairs:
             result *= self._scale
         for (step, change, curvature), share in zip(self._pairs, reversed(shares), strict=True):
-            daxpy(step, result, a=share - self._inner(change, result) / curvature)
+            share -= self._inner(change, result) / curvature
+            result += np.multiply(step, share, out=work)
         return result
