@@ -69,8 +69,10 @@ MUTANTS = [
     Mutant(
         STRUCTURES + "_base.py", "edge[rows_of(self.edge_offsets, ids)]", "edge[rows_of(self._offsets, ids)]"
     ),
-    Mutant(STRUCTURES + "chain.py", "np.maximum(lengths - 1, 0)", "np.maximum(lengths - 1, -1)"),
-    Mutant(STRUCTURES + "chain.py", "np.diff(self._offsets) > 0] - 1", "np.diff(self._offsets) > 0]"),
+    Mutant(STRUCTURES + "_sequence_base.py", "np.maximum(lengths - 1, 0)", "np.maximum(lengths - 1, -1)"),
+    Mutant(
+        STRUCTURES + "_sequence_base.py", "np.diff(self._offsets) > 0] - 1", "np.diff(self._offsets) > 0]"
+    ),
     Mutant(STRUCTURES + "chain.py", "        require_feasible(native.chain_argmax(*arrays)[1])\n", ""),
     Mutant(STRUCTURES + "chain.py", "along, weights)", "along, None)"),
     Mutant(

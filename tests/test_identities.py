@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from kernelfields.structures import Chain, Marginals, Structure, Tree
+from kernelfields.structures import Chain, Marginals, SecondOrderChain, Structure, Tree
 from kernelfields.testing import STRUCTURE_IDENTITIES, check_structure
 from kernelfields.testing.strategies import ScoredChain, chains
 
@@ -83,6 +83,39 @@ def tree_forbidden(rng: np.random.Generator) -> Row:
     return structure, scores
 
 
+def second_order_shared(rng: np.random.Generator) -> Row:
+    structure = SecondOrderChain(lengths(4, 0, 1, 5, 2, 3), 3)
+    return structure, normal(rng, structure)
+
+
+def second_order_per_edge(rng: np.random.Generator) -> Row:
+    structure = SecondOrderChain(lengths(3, 1, 0, 4, 2), 3, shared_edges=False)
+    return structure, normal(rng, structure)
+
+
+def second_order_one_label(rng: np.random.Generator) -> Row:
+    structure = SecondOrderChain(lengths(4, 2, 1, 0), 1)
+    return structure, normal(rng, structure)
+
+
+def second_order_float32(rng: np.random.Generator) -> Row:
+    structure, scores = second_order_shared(rng)
+    return structure, {name: array.astype(np.float32) for name, array in scores.items()}
+
+
+def second_order_forbidden(rng: np.random.Generator) -> Row:
+    structure, scores = second_order_shared(rng)
+    scores["edge"][1, 2] = scores["node"][::3, 1] = -np.inf
+    scores["triple"][0, 0, 0] = scores["triple"][2, 0] = -np.inf
+    return structure, scores
+
+
+def second_order_large_scores(rng: np.random.Generator) -> Row:
+    """Products of exponentials underflow, so that logarithms answer."""
+    structure = SecondOrderChain(lengths(4, 3, 0, 1), 3)
+    return structure, normal(rng, structure, scale=300.0)
+
+
 TABLE: list[Callable[[np.random.Generator], Row]] = [
     chain_shared,
     chain_per_edge,
@@ -95,6 +128,12 @@ TABLE: list[Callable[[np.random.Generator], Row]] = [
     tree_shared,
     tree_per_edge,
     tree_forbidden,
+    second_order_shared,
+    second_order_per_edge,
+    second_order_one_label,
+    second_order_float32,
+    second_order_forbidden,
+    second_order_large_scores,
 ]
 
 

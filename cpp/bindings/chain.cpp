@@ -1,5 +1,5 @@
 #include "kernelfields/chain.hpp"
-#include "arrays.hpp"
+#include "chain_arrays.hpp"
 #include "kernelfields/chain_kbest.hpp"
 #include "kernelfields/chain_sample.hpp"
 #include "pairwise.hpp"
@@ -10,30 +10,9 @@
 namespace kernelfields::bindings {
 namespace {
 
-// The arrays of a batch, checked, with the place of each sequence's edges.
-template <class S> struct Batch {
-    std::vector<std::int64_t> edge_first;
-    ChainBatch<S> chain;
-
-    Batch(const In<S>& node, const In<S>& edge, const In<std::int64_t>& offsets) {
-        if (node.ndim() != 2 || node.shape(1) == 0)
-            throw std::invalid_argument("node has shape " + shape_of(node) + ", expected (positions, labels).");
-        const std::size_t N = node.shape(0), L = node.shape(1);
-        require_offsets(offsets, "offsets", N);
-        const std::size_t sequences = offsets.shape(0) - 1;
-        edge_first.assign(sequences + 1, 0);
-        for (std::size_t s = 0; s < sequences; ++s) {
-            const std::int64_t length = offsets.data()[s + 1] - offsets.data()[s];
-            edge_first[s + 1] = edge_first[s] + (length > 0 ? length - 1 : 0);
-        }
-        const bool shared = require_edges(edge, "edge", static_cast<std::size_t>(edge_first[sequences]), L);
-        chain = {sequences, N, L, offsets.data(), edge_first.data(), node.data(), edge.data(), shared};
-    }
-};
-
 template <class S>
 Out<double> log_partition(In<S> node, In<S> edge, In<std::int64_t> offsets) {
-    const Batch<S> batch(node, edge, offsets);
+    const ChainArrays<S> batch(node, edge, offsets);
     auto value = make<double>({batch.chain.sequences});
     const MarginalsOut<S> out{nullptr, value.data(), nullptr, nullptr};
     nb::gil_scoped_release release;
@@ -43,7 +22,7 @@ Out<double> log_partition(In<S> node, In<S> edge, In<std::int64_t> offsets) {
 
 template <class S>
 Parts<S> marginals(In<S> node, In<S> edge, In<std::int64_t> offsets, std::optional<In<double>> weights, int only) {
-    const Batch<S> batch(node, edge, offsets);
+    const ChainArrays<S> batch(node, edge, offsets);
     return run_marginals<S>(batch.chain, weights, [&](const MarginalsOut<S>& out, double* sums) {
         chain_marginals(batch.chain, out, sums, only);
     });
@@ -52,7 +31,7 @@ Parts<S> marginals(In<S> node, In<S> edge, In<std::int64_t> offsets, std::option
 template <class S>
 Parts<S> covariance(In<S> node, In<S> edge, In<std::int64_t> offsets, In<S> node_direction, In<S> edge_direction,
                     std::optional<In<double>> weights, int only) {
-    const Batch<S> batch(node, edge, offsets);
+    const ChainArrays<S> batch(node, edge, offsets);
     return run_covariance<S>(batch.chain, node_direction, edge_direction, weights,
                              [&](const CovarianceOut<S>& out, double* sums) {
                                  chain_covariance(batch.chain, out, sums, only);
@@ -60,7 +39,7 @@ Parts<S> covariance(In<S> node, In<S> edge, In<std::int64_t> offsets, In<S> node
 }
 
 template <class S> Labelled argmax(In<S> node, In<S> edge, In<std::int64_t> offsets) {
-    const Batch<S> batch(node, edge, offsets);
+    const ChainArrays<S> batch(node, edge, offsets);
     auto labels = make<std::int32_t>({batch.chain.positions});
     auto value = make<double>({batch.chain.sequences});
     {
@@ -71,7 +50,7 @@ template <class S> Labelled argmax(In<S> node, In<S> edge, In<std::int64_t> offs
 }
 
 template <class S> Labelled kbest(In<S> node, In<S> edge, In<std::int64_t> offsets, std::size_t k) {
-    const Batch<S> batch(node, edge, offsets);
+    const ChainArrays<S> batch(node, edge, offsets);
     auto labels = make<std::int32_t>({k, batch.chain.positions});
     auto value = make<double>({batch.chain.sequences, k});
     {
@@ -83,7 +62,7 @@ template <class S> Labelled kbest(In<S> node, In<S> edge, In<std::int64_t> offse
 
 template <class S>
 Labelled sample(In<S> node, In<S> edge, In<std::int64_t> offsets, std::size_t count, std::uint64_t seed) {
-    const Batch<S> batch(node, edge, offsets);
+    const ChainArrays<S> batch(node, edge, offsets);
     auto labels = make<std::int32_t>({count, batch.chain.positions});
     auto value = make<double>({batch.chain.sequences});
     {
@@ -94,7 +73,7 @@ Labelled sample(In<S> node, In<S> edge, In<std::int64_t> offsets, std::size_t co
 }
 
 template <class S> Out<double> entropy(In<S> node, In<S> edge, In<std::int64_t> offsets) {
-    const Batch<S> batch(node, edge, offsets);
+    const ChainArrays<S> batch(node, edge, offsets);
     auto value = make<double>({batch.chain.sequences});
     nb::gil_scoped_release release;
     chain_entropy(batch.chain, value.data());
@@ -102,7 +81,7 @@ template <class S> Out<double> entropy(In<S> node, In<S> edge, In<std::int64_t> 
 }
 
 template <class S> Out<double> score(In<S> node, In<S> edge, In<std::int64_t> offsets, In<std::int32_t> labels) {
-    const Batch<S> batch(node, edge, offsets);
+    const ChainArrays<S> batch(node, edge, offsets);
     require_labels(labels, batch.chain.positions, batch.chain.labels);
     auto value = make<double>({batch.chain.sequences});
     nb::gil_scoped_release release;

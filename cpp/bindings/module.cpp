@@ -3,6 +3,7 @@
 
 namespace kernelfields::bindings {
 void add_chain(nanobind::module_&);
+void add_chain2(nanobind::module_&);
 void add_sparse(nanobind::module_&);
 void add_tree(nanobind::module_&);
 }  // namespace kernelfields::bindings
@@ -10,6 +11,7 @@ void add_tree(nanobind::module_&);
 NB_MODULE(_core, m) {
     m.doc() = "Inference for ragged batches of structures. Private: use kernelfields.structures.";
     kernelfields::bindings::add_chain(m);
+    kernelfields::bindings::add_chain2(m);
     kernelfields::bindings::add_sparse(m);
     kernelfields::bindings::add_tree(m);
 }

@@ -10,6 +10,14 @@ _given = os.environ.get("OMP_WAIT_POLICY")
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 try:
     from ._core import (
+        chain2_argmax,
+        chain2_covariance,
+        chain2_entropy,
+        chain2_kbest,
+        chain2_log_partition,
+        chain2_marginals,
+        chain2_sample,
+        chain2_score,
         chain_argmax,
         chain_covariance,
         chain_entropy,
@@ -38,6 +46,14 @@ finally:
         del os.environ["OMP_WAIT_POLICY"]
 
 __all__ = [
+    "chain2_argmax",
+    "chain2_covariance",
+    "chain2_entropy",
+    "chain2_kbest",
+    "chain2_log_partition",
+    "chain2_marginals",
+    "chain2_sample",
+    "chain2_score",
     "chain_argmax",
     "chain_covariance",
     "chain_entropy",

@@ -65,14 +65,6 @@ template <class S> void tree_marginals(const TreeBatch<S>& batch, const Marginal
                   });
 }
 
-// -sum p log p, with its limit at zero.
-inline double entropy_of(const double* p, std::size_t count) {
-    double total = 0;
-    for (std::size_t k = 0; k < count; ++k)
-        if (p[k] > 0) total -= p[k] * std::log(p[k]);
-    return total;
-}
-
 // H = sum over roots of H(y_v) + sum over edges of E[ H(y_v | y_parent) ].
 template <class S> void tree_entropy(const TreeBatch<S>& batch, double* entropy) {
     const std::size_t L = batch.labels;

@@ -8,9 +8,7 @@
 
 #include "chain_plan.hpp"
 #include "forest.hpp"
-
-#include <cmath>
-#include <limits>
+#include "logarithms.hpp"
 
 namespace kernelfields {
 
@@ -31,13 +29,6 @@ template <class S> struct TreeBatch {
     // Where the scores, or marginals, of the edge into v begin.
     std::size_t edge_at(std::size_t v) const { return shared ? 0 : forest->edge_before[v] * labels * labels; }
 };
-
-constexpr double kNothing = -std::numeric_limits<double>::infinity();
-
-// Neither NaN nor +inf.
-template <class S> bool usable(const S* scores, std::size_t count) {
-    return std::all_of(scores, scores + count, [](S x) { return x <= std::numeric_limits<S>::max(); });
-}
 
 // One instance: a row of `labels` numbers for each of its vertices.
 template <class S> struct TreeView {
@@ -73,42 +64,6 @@ template <class S> struct TreeView {
                (batch.shared || usable(pairs(first), edges() * labels * labels));
     }
 };
-
-inline double largest_of(const double* x, std::size_t count) {
-    double top = kNothing;
-    for (std::size_t k = 0; k < count; ++k) top = x[k] > top ? x[k] : top;
-    return top;
-}
-
-inline std::size_t first_largest(const double* x, std::size_t count) {
-    return static_cast<std::size_t>(std::max_element(x, x + count) - x);
-}
-
-// Shifts to a largest entry of zero and returns the shift; -inf, and no change, when nothing is allowed.
-inline double shift_to_zero(double* x, std::size_t count) {
-    const double top = largest_of(x, count);
-    if (top > kNothing)
-        for (std::size_t k = 0; k < count; ++k) x[k] -= top;
-    return top;
-}
-
-inline double log_sum_exp(const double* x, std::size_t count) {
-    const double top = largest_of(x, count);
-    if (top == kNothing) return top;
-    double total = 0;
-    for (std::size_t k = 0; k < count; ++k) total += std::exp(x[k] - top);
-    return top + std::log(total);
-}
-
-// x <- exp(x) / sum of exp(x); false, and no change, when nothing is allowed.
-inline bool softmax(double* x, std::size_t count) {
-    const double top = largest_of(x, count);
-    if (top == kNothing) return false;
-    double total = 0;
-    for (std::size_t k = 0; k < count; ++k) total += x[k] = std::exp(x[k] - top);
-    for (std::size_t k = 0; k < count; ++k) x[k] /= total;
-    return true;
-}
 
 // out(k) = edge_v(i, k) + u_v(k), i the label of the parent.
 template <class S> void given_parent(const TreeView<S>& tree, std::size_t v, std::size_t i, double* out) {

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..structures import Chain, KBestOracle, SampleOracle, Scores, Structure, SumOracle
+from ..structures import KBestOracle, SampleOracle, Scores, SequenceStructure, Structure, SumOracle
 from ..structures._base import Array
 from ._base import Decoder, require
 from .posterior import best_allowed
@@ -48,11 +48,11 @@ class BayesRule(Decoder):
 
 def _own_edges(structure: Structure, scores: Scores) -> tuple[Structure, Scores]:
     """Give the same chains with a copy of shared edge scores at every edge."""
-    if not isinstance(structure, Chain):
+    if not isinstance(structure, SequenceStructure):
         raise TypeError(f"Costs over edges are for chains, not for {type(structure).__name__}.")
     if not structure.shared_edges:
         return structure, scores
-    own = Chain(structure.offsets, structure.n_labels, shared_edges=False)
+    own = structure.untied()
     return own, {**scores, "edge": np.broadcast_to(scores["edge"], own.shapes["edge"])}
 
 

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..constraints import Forbidden
 from ..decoders import ABSTAINED, Abstain, Decoder, Posterior
 from ..errors import InputError
-from ..structures import Chain
+from ..structures import SequenceStructure
 from ..structures._base import Array
 from ._constraints import offset_of
 from ._inputs import read_inputs
@@ -28,7 +28,7 @@ Labels = list[list[Hashable]]
 class Batch(NamedTuple):
     """A batch to predict: its shape and its scores."""
 
-    chain: Chain
+    chain: SequenceStructure
     scores: dict[str, Array]
 
 
@@ -152,7 +152,7 @@ class SequenceLabeller(BaseEstimator, ABC):  # type: ignore[misc]
             return Posterior(respect=True)
         return decoder
 
-    def _names(self, chain: Chain, labels: Array) -> Labels:
+    def _names(self, chain: SequenceStructure, labels: Array) -> Labels:
         """Labels of a batch, by name, one list per sequence; None where abstained."""
         names = [*self.classes_.tolist(), None]  # −1 is the last
         flat = [names[k] for k in labels.tolist()]

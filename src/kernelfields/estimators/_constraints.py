@@ -9,12 +9,12 @@ import numpy.typing as npt
 
 from ..constraints import Forbidden
 from ..errors import InputError
-from ..structures import Chain
+from ..structures import SequenceStructure
 from ..structures._base import Array
 from ._labels import UNOBSERVED
 
 
-def offset_of(forbidden: Forbidden, chain: Chain, dtype: npt.DTypeLike) -> dict[str, Array]:
+def offset_of(forbidden: Forbidden, chain: SequenceStructure, dtype: npt.DTypeLike) -> dict[str, Array]:
     """Scores that are −inf where a rule forbids and 0 elsewhere; zeros take no memory."""
     zero = np.zeros((), dtype)
     offset = {clique: np.broadcast_to(zero, shape) for clique, shape in chain.shapes.items()}
@@ -32,7 +32,7 @@ def _barred(mask: Array, dtype: npt.DTypeLike) -> Array:
     return np.where(mask, -np.inf, 0).astype(dtype)
 
 
-def require_respected(forbidden: Forbidden, chain: Chain, labels: Array, classes: Array) -> None:
+def require_respected(forbidden: Forbidden, chain: SequenceStructure, labels: Array, classes: Array) -> None:
     """Refuse labels that break a rule, by sequence and position; unobserved ones break none."""
     seen = labels != UNOBSERVED
     second = chain.edge_heads
@@ -52,6 +52,6 @@ def require_respected(forbidden: Forbidden, chain: Chain, labels: Array, classes
             _refuse(chain, t, f"{verb} with the forbidden label {classes[labels[[t]]].tolist()[0]!r}")
 
 
-def _refuse(chain: Chain, t: int, what: str) -> NoReturn:
+def _refuse(chain: SequenceStructure, t: int, what: str) -> NoReturn:
     s = int(np.searchsorted(chain.offsets, t, side="right")) - 1
     raise InputError(f"Sequence {s} {what} at position {t - int(chain.offsets[s])}.")

@@ -16,8 +16,17 @@ from ..errors import InputError
 from ..losses import Log, Loss, PartialLog
 from ..objective import Certificate, Point, Problem, Term, sum_scores
 from ..solvers import OWLQN, Progress, Reason, Solver, Stop
-from ..spaces import Bias, Boundary, FreeEdges, LinearEdges, LinearNodes, SparseNodes, WeightPairs
-from ..structures import Chain
+from ..spaces import (
+    Bias,
+    Boundary,
+    FreeEdges,
+    FreeTriples,
+    LinearEdges,
+    LinearNodes,
+    SparseNodes,
+    WeightPairs,
+)
+from ..structures import Chain, SecondOrderChain, SequenceStructure
 from ..structures._base import Array
 from ._base import Batch, SequenceLabeller, read_weights
 from ._constraints import offset_of, require_respected
@@ -28,7 +37,7 @@ from ._tables import CONSTRAINTS, SOLVERS, choose
 
 
 class CRF(SequenceLabeller):
-    """Linear-chain conditional random field.
+    """Linear-chain conditional random field, of order one or two.
 
     The distribution over labellings of a sequence x is
 
@@ -38,12 +47,19 @@ class CRF(SequenceLabeller):
     (λ_e/2)‖V‖². The problem is convex; every fit comes with a certificate of how far from the
     optimum it can be. Use it for features in which labels are (nearly) linear, text above all.
 
+    With ``order=2`` the exponent has the terms Σ_t U_{y_{t−1}, y_t, y_{t+1}} too, with the penalty
+    (λ_2/2)‖U‖²; a sequence then takes time T·L³ instead of T·L².
+
     Parameters
     ----------
     penalty : float
         λ. CRFsuite's c2 is λ/2; scikit-learn's C is 1/λ.
     edge_penalty : float, optional
         λ_e; λ if not given.
+    order : 1 or 2
+        How many labels before it a label depends on.
+    second_order_penalty : float, optional
+        λ_2; λ_e if not given.
     l1 : float
         κ of a further penalty κ‖w‖₁ on the weights of the features, which makes most of them zero.
     bias, boundaries : bool
@@ -84,7 +100,8 @@ class CRF(SequenceLabeller):
         Labels, in the order of all arrays over labels.
     coef_ : (L, D) array
         w; ``intercept_`` (L,) is b, ``transitions_`` (L, L) is V, ``start_`` and ``end_`` (L,), and
-        ``edge_coef_`` (L, L, D) with ``edge_features``; zeros for what is switched off.
+        ``edge_coef_`` (L, L, D) with ``edge_features``, ``second_order_`` (L, L, L) with ``order=2``
+        is U; zeros for what is switched off.
     forbidden_ : Forbidden or None
         What ``constraints`` forbids among ``classes_``, as masks.
     certificate_ : Certificate or None
@@ -112,6 +129,8 @@ class CRF(SequenceLabeller):
         penalty: float = 1.0,
         edge_penalty: float | None = None,
         *,
+        order: int = 1,
+        second_order_penalty: float | None = None,
         l1: float = 0.0,
         bias: bool = True,
         boundaries: bool = True,
@@ -130,6 +149,8 @@ class CRF(SequenceLabeller):
     ) -> None:
         self.penalty = penalty
         self.edge_penalty = edge_penalty
+        self.order = order
+        self.second_order_penalty = second_order_penalty
         self.l1 = l1
         self.bias = bias
         self.boundaries = boundaries
@@ -178,12 +199,18 @@ class CRF(SequenceLabeller):
 
     def _training(self, X: Any, y: Any, lengths: Any, sample_weight: Any) -> Training:
         """Read and check a training set, changing nothing."""
-        _require_positive(penalty=self.penalty, edge_penalty=self.edge_penalty, l1=self.l1, tol=self.tol)
+        _require_positive(
+            penalty=self.penalty,
+            edge_penalty=self.edge_penalty,
+            second_order_penalty=self.second_order_penalty,
+            l1=self.l1,
+            tol=self.tol,
+        )
         inputs = read_inputs(X, lengths)
         if len(inputs.offsets) < 2 or inputs.offsets[-1] == 0:
             raise InputError("The training set is empty.")
         encoded = encode(read_labels(y, np.diff(inputs.offsets)))
-        chain = Chain(inputs.offsets, len(encoded.classes), shared_edges=not self.edge_features)
+        chain = self._chain(inputs.offsets, len(encoded.classes))
         weights = None if sample_weight is None else read_weights(sample_weight, chain.n_instances)
         loss = self._loss(chain, encoded, weights)
         forbidden = self._forbidden(chain, encoded)
@@ -228,7 +255,7 @@ class CRF(SequenceLabeller):
         """Give the loss of an element on held-out sequences."""
         inputs = read_inputs(X, None, training.inputs.features.shape[1])
         labels = lookup(read_labels(y, np.diff(inputs.offsets)), training.encoded.classes, "y_dev")
-        chain = Chain(inputs.offsets, len(training.encoded.classes), shared_edges=not self.edge_features)
+        chain = self._chain(inputs.offsets, len(training.encoded.classes))
         terms = self._terms(chain, inputs.features)
         loss = Log(chain, labels)
 
@@ -241,7 +268,7 @@ class CRF(SequenceLabeller):
 
         return held_out
 
-    def _observed(self, inputs: Inputs, encoded: Encoded, chain: Chain) -> Observed | None:
+    def _observed(self, inputs: Inputs, encoded: Encoded, chain: SequenceStructure) -> Observed | None:
         """Give the pairs that occur in the training set, where only those have weights."""
         if not self.observed_only:
             return None
@@ -251,7 +278,13 @@ class CRF(SequenceLabeller):
         pairs[encoded.labels[chain.edge_tails], encoded.labels[chain.edge_heads]] = True
         return Observed(WeightPairs.of(inputs.features, chain.n_labels, encoded.labels), pairs)
 
-    def _forbidden(self, chain: Chain, encoded: Encoded) -> Forbidden | None:
+    def _chain(self, offsets: Array, n_labels: int) -> SequenceStructure:
+        if self.order not in (1, 2):
+            raise InputError(f"order is {self.order!r}; it must be 1 or 2.")
+        kind = Chain if self.order == 1 else SecondOrderChain
+        return kind(offsets, n_labels, shared_edges=not self.edge_features)
+
+    def _forbidden(self, chain: SequenceStructure, encoded: Encoded) -> Forbidden | None:
         if self.constraints is None:
             return None
         rule = choose(CONSTRAINTS, self.constraints, "constraints")
@@ -265,7 +298,7 @@ class CRF(SequenceLabeller):
         terms = self._terms(chain, features, training.observed, fast=True)
         return Problem(training.loss, terms, offset, features.dtype)
 
-    def _loss(self, chain: Chain, encoded: Encoded, weights: Array | None) -> Loss:
+    def _loss(self, chain: SequenceStructure, encoded: Encoded, weights: Array | None) -> Loss:
         observed = encoded.labels != UNOBSERVED
         if observed.all():
             return Log(chain, encoded.labels, weights, self._cost(encoded))
@@ -284,7 +317,7 @@ class CRF(SequenceLabeller):
         return cost
 
     def _terms(
-        self, chain: Chain, features: Any, observed: Observed | None = None, fast: bool = False
+        self, chain: SequenceStructure, features: Any, observed: Observed | None = None, fast: bool = False
     ) -> list[Term]:
         """Build the sum of spaces; ``fast`` prepares sparse features for many products."""
         node = float(self.penalty)
@@ -300,6 +333,9 @@ class CRF(SequenceLabeller):
         terms.append(Term("edges", FreeEdges(chain, pairs=observed.edges if observed else None), edge))
         if self.edge_features:
             terms.append(Term("edge_features", LinearEdges(chain, features), edge))
+        if self.order == 2:
+            given = self.second_order_penalty
+            terms.append(Term("second_order", FreeTriples(chain), edge if given is None else float(given)))
         return terms
 
     def _keep(self, classes: Array, width: int, names: Array | None, point: Point) -> None:
@@ -318,6 +354,8 @@ class CRF(SequenceLabeller):
         self.transitions_ = part["edges"].reshape(L, L).copy()
         if "edge_features" in part:
             self.edge_coef_ = part["edge_features"].reshape(width, L, L).transpose(1, 2, 0).copy()
+        if "second_order" in part:
+            self.second_order_ = part["second_order"].reshape(L, L, L).copy()
         self.certificate_: Certificate | None = point.certificate
         self.mismatch_ = {
             term.name: float(np.sqrt(term.space.inner(r, r))) * term.metric
@@ -326,7 +364,7 @@ class CRF(SequenceLabeller):
         }
 
     def _scores(self, features: Any, offsets: Array) -> Batch:
-        chain = Chain(offsets, len(self.classes_), shared_edges=not self.edge_features)
+        chain = self._chain(offsets, len(self.classes_))
         terms = self._terms(chain, features)
         return Batch(chain, sum_scores(chain, terms, self._element(terms), features.dtype))
 
@@ -340,6 +378,8 @@ class CRF(SequenceLabeller):
         }
         if self.edge_features:
             weights["edge_features"] = self.edge_coef_.transpose(2, 0, 1)
+        if self.order == 2:
+            weights["second_order"] = self.second_order_
         return np.concatenate([weights[term.name].ravel() for term in terms])
 
 
@@ -355,7 +395,7 @@ class Training(NamedTuple):
 
     inputs: Inputs
     encoded: Encoded
-    chain: Chain
+    chain: SequenceStructure
     loss: Loss
     forbidden: Forbidden | None
     observed: Observed | None

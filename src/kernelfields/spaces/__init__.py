@@ -1,7 +1,7 @@
 """Function spaces that feed clique scores."""
 
 from ._base import BoundScorer, BoundSpace, Euclidean
-from .free import Bias, Boundary, FreeEdges
+from .free import Bias, Boundary, FreeEdges, FreeTriples
 from .linear import LinearEdges, LinearNodes
 from .sparse import SparseNodes, WeightPairs
 
@@ -12,6 +12,7 @@ __all__ = [
     "Boundary",
     "Euclidean",
     "FreeEdges",
+    "FreeTriples",
     "LinearEdges",
     "LinearNodes",
     "SparseNodes",

@@ -1,11 +1,11 @@
-"""Free scores: one number per label or label pair, whatever the input."""
+"""Free scores: one number per label, label pair or triple, whatever the input."""
 
 from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
 
-from ..structures import Chain, PairwiseStructure, Structure
+from ..structures import EdgeStructure, SequenceStructure, Structure
 from ..structures._base import Array, rows_of
 from ._base import Euclidean
 
@@ -33,12 +33,12 @@ class Bias(Euclidean):
 
 
 class Boundary(Euclidean):
-    """Scores of the first and of the last label of a chain; (2, L), start then end."""
+    """Scores of the first and of the last label of a sequence; (2, L), start then end."""
 
     clique = "node"
 
-    def __init__(self, structure: Chain) -> None:
-        self.structure: Chain = structure
+    def __init__(self, structure: SequenceStructure) -> None:
+        self.structure: SequenceStructure = structure
         self.size = 2 * structure.n_labels
 
     def add_scores(self, element: Array, into: Array) -> None:
@@ -54,7 +54,7 @@ class Boundary(Euclidean):
 
     def take(self, structure: Structure, ids: npt.ArrayLike) -> Boundary:
         """Give the same on some instances."""
-        assert isinstance(structure, Chain)
+        assert isinstance(structure, SequenceStructure)
         return Boundary(structure)
 
 
@@ -97,9 +97,33 @@ class FreeEdges(Euclidean):
         """Give the same on some instances."""
         if self.members is None:
             return FreeEdges(structure, pairs=self.pairs)
-        assert isinstance(self.structure, PairwiseStructure)
+        assert isinstance(self.structure, EdgeStructure)
         rows = rows_of(self.structure.edge_offsets, np.asarray(ids, dtype=np.int64))
         return FreeEdges(structure, self.members[rows], self.pairs)
 
     def _masked(self, table: Array) -> Array:
         return table if self.pairs is None else np.where(self.pairs, table, 0.0)
+
+
+class FreeTriples(Euclidean):
+    """f(y, y', y'') = U_{y, y', y''} on every three neighbours; U is (L, L, L), with the identity metric."""
+
+    clique = "triple"
+
+    def __init__(self, structure: Structure) -> None:
+        if "triple" not in structure.shapes:
+            raise TypeError(f"{type(structure).__name__} has no triples to score.")
+        self.structure = structure
+        self.size = structure.n_labels**3
+
+    def add_scores(self, element: Array, into: Array) -> None:
+        """Add U."""
+        into += element.reshape(into.shape).astype(into.dtype, copy=False)
+
+    def adjoint(self, gradient: Array) -> Array:
+        """Give the gradient itself: all triples share U."""
+        return gradient.ravel().astype(np.float64, copy=False)
+
+    def take(self, structure: Structure, ids: npt.ArrayLike) -> FreeTriples:
+        """Give the same on some instances."""
+        return FreeTriples(structure)

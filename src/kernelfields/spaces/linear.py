@@ -10,7 +10,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from .. import native
-from ..structures import PairwiseStructure, Structure
+from ..structures import EdgeStructure, Structure
 from ..structures._base import Array, rows_of
 from ._base import Euclidean
 
@@ -66,10 +66,10 @@ class LinearEdges(Euclidean):
 
     clique = "edge"
 
-    def __init__(self, structure: PairwiseStructure, features: Features) -> None:
+    def __init__(self, structure: EdgeStructure, features: Features) -> None:
         if structure.shared_edges:
             raise TypeError("Edges with input need a structure whose edges have scores of their own.")
-        self.structure: PairwiseStructure = structure
+        self.structure: EdgeStructure = structure
         self.vertex_features = features
         self.features = _Products(features[structure.edge_tails])
         self.size = features.shape[1] * structure.n_labels**2
@@ -85,7 +85,7 @@ class LinearEdges(Euclidean):
 
     def take(self, structure: Structure, ids: npt.ArrayLike) -> LinearEdges:
         """Give the same on some instances."""
-        assert isinstance(structure, PairwiseStructure)
+        assert isinstance(structure, EdgeStructure)
         rows = rows_of(self.structure.offsets, np.asarray(ids, dtype=np.int64))
         return LinearEdges(structure, self.vertex_features[rows])
 

@@ -2,6 +2,7 @@
 
 from ._base import (
     CovarianceOracle,
+    EdgeStructure,
     KBestOracle,
     Labelling,
     Labellings,
@@ -13,12 +14,15 @@ from ._base import (
     Structure,
     SumOracle,
 )
+from ._sequence_base import SequenceStructure
 from .chain import Chain
+from .chain2 import SecondOrderChain
 from .tree import Tree
 
 __all__ = [
     "Chain",
     "CovarianceOracle",
+    "EdgeStructure",
     "KBestOracle",
     "Labelling",
     "Labellings",
@@ -27,6 +31,8 @@ __all__ = [
     "PairwiseStructure",
     "SampleOracle",
     "Scores",
+    "SecondOrderChain",
+    "SequenceStructure",
     "Structure",
     "SumOracle",
     "Tree",

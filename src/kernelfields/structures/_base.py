@@ -77,12 +77,15 @@ class Structure(ABC):
     def cut(self, scores: Scores, ids: npt.ArrayLike) -> dict[str, Array]:
         """Scores of some instances only, in the shapes of ``take(ids)``."""
 
-    @abstractmethod
     def parts(self, labels: Array, weights: Array | None = None) -> dict[str, Array]:
         """Give the indicator of a labelling: ⟨θ, parts(y)⟩ is its score.
 
-        With ``weights`` the parts of each instance count so many times.
+        Shared scores count how often they are used; with ``weights`` the parts of each instance
+        count so many times.
         """
+        result = {clique: np.zeros(shape) for clique, shape in self.shapes.items()}
+        self.subtract_parts(result, labels, weights)
+        return {clique: -values for clique, values in result.items()}
 
     @abstractmethod
     def subtract_parts(self, into: Scores, labels: Array, weights: Array | None = None) -> None:
@@ -98,12 +101,10 @@ class Structure(ABC):
         return int(self.offsets[-1])
 
 
-class PairwiseStructure(Structure):
-    """A structure of labelled vertices and edges between them,
+class EdgeStructure(Structure):
+    """A structure with edges between its vertices, each from a tail to a head.
 
-        score(y) = Σ_v node[v, y_v] + Σ_e edge[e, y_tail(e), y_head(e)].
-
-    Node scores are (N, L); edge scores are shared, (L, L), or (E, L, L).
+    Edge scores are shared, (L, L), or (E, L, L).
     """
 
     shared_edges: bool
@@ -136,6 +137,15 @@ class PairwiseStructure(Structure):
         """Number of edges in the batch."""
         return int(self.edge_offsets[-1])
 
+
+class PairwiseStructure(EdgeStructure):
+    """A structure whose cliques are its vertices and its edges,
+
+        score(y) = Σ_v node[v, y_v] + Σ_e edge[e, y_tail(e), y_head(e)].
+
+    Node scores are (N, L); edge scores are shared, (L, L), or (E, L, L).
+    """
+
     @property
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """(N, L) for nodes; (L, L) or (E, L, L) for edges."""
@@ -153,12 +163,6 @@ class PairwiseStructure(Structure):
             "node": scores["node"][rows_of(self._offsets, ids)],
             "edge": edge if self.shared_edges else edge[rows_of(self.edge_offsets, ids)],
         }
-
-    def parts(self, labels: Array, weights: Array | None = None) -> dict[str, Array]:
-        """Give the indicator of a labelling; shared edges count how often each pair occurs."""
-        result = {clique: np.zeros(shape) for clique, shape in self.shapes.items()}
-        self.subtract_parts(result, labels, weights)
-        return {clique: -values for clique, values in result.items()}
 
     def subtract_parts(self, into: Scores, labels: Array, weights: Array | None = None) -> None:
         """Subtract the indicator of a labelling, number by number."""

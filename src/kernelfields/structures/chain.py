@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import numpy as np
 import numpy.typing as npt
 
 from .. import native
 from ._base import (
     Array,
-    CovarianceOracle,
-    KBestOracle,
     Labelling,
     Labellings,
     Marginals,
-    MaxOracle,
     PairwiseStructure,
-    SampleOracle,
     Scores,
     offsets_of,
     require_feasible,
-    require_offsets,
 )
+from ._sequence_base import SequenceStructure
 
 
-class Chain(PairwiseStructure, MaxOracle, CovarianceOracle, SampleOracle, KBestOracle):
+class Chain(PairwiseStructure, SequenceStructure):
     """A batch of chains,
 
         score(y) = Σ_t node[t, y_t] + Σ_t edge[t, y_t, y_{t+1}].
@@ -54,38 +48,16 @@ class Chain(PairwiseStructure, MaxOracle, CovarianceOracle, SampleOracle, KBestO
     """
 
     def __init__(self, offsets: npt.ArrayLike, n_labels: int, shared_edges: bool = True) -> None:
-        self._offsets = require_offsets(offsets)
-        self.n_labels = int(n_labels)
-        self.shared_edges = shared_edges
-        lengths = np.diff(self._offsets)
-        self.edge_offsets = offsets_of(np.maximum(lengths - 1, 0))
-
-    @cached_property
-    def edge_tails(self) -> Array:
-        """The position each edge comes from."""
-        return self.edge_heads - 1
-
-    @cached_property
-    def edge_heads(self) -> Array:
-        """The position each edge leads to, the next one."""
-        starts = np.zeros(self.n_vertices, dtype=bool)
-        starts[self.first_positions] = True
-        return np.flatnonzero(~starts)
-
-    @property
-    def first_positions(self) -> Array:
-        """First position of every sequence that has one."""
-        return self._offsets[:-1][np.diff(self._offsets) > 0]
-
-    @property
-    def last_positions(self) -> Array:
-        """Last position of every sequence that has one."""
-        return self._offsets[1:][np.diff(self._offsets) > 0] - 1
+        self._set_shape(offsets, n_labels, shared_edges)
 
     def take(self, ids: npt.ArrayLike) -> Chain:
         """Chains of some sequences only."""
         ids = np.asarray(ids, dtype=np.int64)
         return Chain(offsets_of(np.diff(self._offsets)[ids]), self.n_labels, self.shared_edges)
+
+    def untied(self) -> Chain:
+        """Give the same chains with scores of its own for every edge."""
+        return Chain(self._offsets, self.n_labels, shared_edges=False)
 
     def score(self, scores: Scores, labels: Array) -> Array:
         """⟨θ, parts(y)⟩ for every sequence."""

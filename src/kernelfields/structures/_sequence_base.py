@@ -1,0 +1,58 @@
+"""What all structures over sequences share: the shape of a ragged batch of paths."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from ._base import (
+    Array,
+    CovarianceOracle,
+    EdgeStructure,
+    KBestOracle,
+    MaxOracle,
+    SampleOracle,
+    offsets_of,
+    require_offsets,
+)
+
+
+class SequenceStructure(EdgeStructure, MaxOracle, CovarianceOracle, SampleOracle, KBestOracle):
+    """A batch of sequences, an edge between any two neighbours, with every exact oracle."""
+
+    def _set_shape(self, offsets: npt.ArrayLike, n_labels: int, shared_edges: bool) -> None:
+        """Take over what a constructor was given."""
+        self._offsets = require_offsets(offsets)
+        self.n_labels = int(n_labels)
+        self.shared_edges = shared_edges
+        lengths = np.diff(self._offsets)
+        self.edge_offsets = offsets_of(np.maximum(lengths - 1, 0))
+
+    @abstractmethod
+    def untied(self) -> SequenceStructure:
+        """Give the same sequences with scores of its own for every edge."""
+
+    @cached_property
+    def edge_tails(self) -> Array:
+        """The position each edge comes from."""
+        return self.edge_heads - 1
+
+    @cached_property
+    def edge_heads(self) -> Array:
+        """The position each edge leads to, the next one."""
+        starts = np.zeros(self.n_vertices, dtype=bool)
+        starts[self.first_positions] = True
+        return np.flatnonzero(~starts)
+
+    @property
+    def first_positions(self) -> Array:
+        """First position of every sequence that has one."""
+        return self._offsets[:-1][np.diff(self._offsets) > 0]
+
+    @property
+    def last_positions(self) -> Array:
+        """Last position of every sequence that has one."""
+        return self._offsets[1:][np.diff(self._offsets) > 0] - 1
