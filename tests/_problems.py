@@ -7,8 +7,17 @@ from scipy import sparse
 
 from kernelfields.losses import Log, PartialLog
 from kernelfields.objective import Problem, Term
-from kernelfields.spaces import Bias, Boundary, FreeEdges, LinearEdges, LinearNodes, SparseNodes, WeightPairs
-from kernelfields.structures import Chain, Tree
+from kernelfields.spaces import (
+    Bias,
+    Boundary,
+    FreeEdges,
+    FreeTriples,
+    LinearEdges,
+    LinearNodes,
+    SparseNodes,
+    WeightPairs,
+)
+from kernelfields.structures import Chain, SecondOrderChain, Tree
 from kernelfields.structures._base import offsets_of
 
 LENGTHS = [4, 1, 0, 3, 6, 2]
@@ -16,6 +25,10 @@ LENGTHS = [4, 1, 0, 3, 6, 2]
 
 def small_chain(n_labels=3, shared_edges=True):
     return Chain(offsets_of(LENGTHS), n_labels, shared_edges)
+
+
+def small_second_order(n_labels=3, shared_edges=True):
+    return SecondOrderChain(offsets_of(LENGTHS), n_labels, shared_edges)
 
 
 def small_scores(structure, rng, scale=1.0):
@@ -51,14 +64,21 @@ def spaces(rng):
         "linear edges, sparse": LinearEdges(own, rare),
         "linear edges of a forest": LinearEdges(forest, features),
         "tied edges of a forest": FreeEdges(forest),
+        "triples": FreeTriples(small_second_order()),
+        "boundary of second order": Boundary(small_second_order()),
+        "linear edges of second order": LinearEdges(small_second_order(shared_edges=False), features),
     }
 
 
 def problems(rng):
     """Problems whose minimum is not known but unique, by name: all convex."""
     result = {}
-    for name, shared in (("shared edges", True), ("edges with input", False)):
-        chain = small_chain(shared_edges=shared)
+    for name, chain in (
+        ("shared edges", small_chain()),
+        ("edges with input", small_chain(shared_edges=False)),
+        ("second order", small_second_order()),
+        ("second order, edges with input", small_second_order(shared_edges=False)),
+    ):
         features = rng.normal(size=(chain.n_vertices, 4))
         terms = [
             Term("features", LinearNodes(chain, features), 0.5),
@@ -66,8 +86,10 @@ def problems(rng):
             Term("boundaries", Boundary(chain), 0.1),
             Term("edges", FreeEdges(chain), 1.0),
         ]
-        if not shared:
+        if not chain.shared_edges:
             terms.append(Term("edge features", LinearEdges(chain, features), 3.0))
+        if name.startswith("second order"):
+            terms.append(Term("triples", FreeTriples(chain), 0.3))
         weights = rng.random(chain.n_instances) + 0.5
         result[name] = Problem(Log(chain, small_labels(chain, rng), weights), terms)
     return result

@@ -45,6 +45,7 @@ SEAM = Selection(
         "tests/estimators/test_crf.py",
     )
 )
+RULES = Selection(("tests/constraints", "tests/estimators/test_crf_constraints.py"))
 THREADS = Selection(("tests/native/test_threads.py", "tests/native/test_bindings.py"))
 
 
@@ -124,8 +125,44 @@ MUTANTS = [
     Mutant(
         PACKAGE + "decoders/posterior.py", "values == -np.inf, -np.inf,", "values == np.inf, -np.inf,", SEAM
     ),
+    # Rules about labels.
+    Mutant(PACKAGE + "constraints/tags.py", "tag.kind == tags[k].kind", "True", RULES),
+    Mutant(PACKAGE + "constraints/tags.py", "bool(self.end) and self._open(tag)", "self._open(tag)", RULES),
+    Mutant(
+        PACKAGE + "constraints/named.py",
+        "[index[first], index[second]]",
+        "[index[second], index[first]]",
+        RULES,
+    ),
+    Mutant(
+        PACKAGE + "estimators/_constraints.py",
+        "[chain.last_positions] +=",
+        "[chain.first_positions] +=",
+        RULES,
+    ),
+    Mutant(PACKAGE + "estimators/_constraints.py", "seen[first] & seen[second] &", "", RULES),
+    Mutant(PACKAGE + "estimators/_base.py", "return Posterior(respect=True)", "return Posterior()", RULES),
     # Trees.
     Mutant(CPP + "tree_sample.hpp", "uniform_at(seed, draw,", "uniform_at(seed, 0 * draw,"),
+    # Second-order chains.
+    Mutant(
+        STRUCTURES + "chain2.py", "(labels[ends - 2], labels[ends - 1]", "(labels[ends - 1], labels[ends - 2]"
+    ),
+    Mutant(STRUCTURES + "chain2.py", "self.first_positions, invert=True", "self.last_positions, invert=True"),
+    Mutant(STRUCTURES + "chain2.py", "        require_feasible(native.chain2_argmax(*arrays)[1])\n", ""),
+    Mutant(CPP + "chain2_conditionals.hpp", "kSmall = 1e-200", "kSmall = 0"),
+    Mutant(CPP + "chain2_conditionals.hpp", "next[c] /= total;", "next[c] /= 1;"),
+    Mutant(CPP + "chain2_conditionals.hpp", "(t > 1 ? triples_.largest[c] : 0) +", ""),
+    Mutant(CPP + "chain2_messages.hpp", "length < 3 ? 0 : batch.cube()", "batch.cube()"),
+    Mutant(
+        CPP + "chain2_messages.hpp",
+        "return t > 1 ? static_cast<double>(batch.triple",
+        "return t > 2 ? static_cast<double>(batch.triple",
+    ),
+    Mutant(CPP + "chain2_covariance.hpp", "total += centre;", ""),
+    Mutant(CPP + "chain2_covariance.hpp", "m[c] * (along[k] - mean)", "m[c] * along[k]"),
+    Mutant(CPP + "chain2_sample.hpp", "uniform_at(seed, n, v)", "uniform_at(seed, 0 * n, v)"),
+    Mutant(CPP + "chain2_kbest.hpp", "return t > 1 ? i * chain_.labels", "return t > 2 ? i * chain_.labels"),
     # Scaled recursions.
     Mutant(ISA + "chain_scaled.hpp", "scale[r].log() + row.largest +", "scale[r].log() +"),
     Mutant(ISA + "chain_scaled.hpp", "return alpha > 0 ? value", "return alpha >= 0 ? value"),

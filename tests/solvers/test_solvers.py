@@ -18,7 +18,7 @@ def test_solver_passes_all_checks(name, rng):
 
 
 @pytest.mark.parametrize("solver", list(SOLVERS))
-@pytest.mark.parametrize("name", ["shared edges", "edges with input"])
+@pytest.mark.parametrize("name", ["shared edges", "edges with input", "second order"])
 def test_every_solver_reaches_scipys_optimum(name, solver, rng):
     problem = problems(rng)[name]
     metric = np.concatenate([np.full(term.space.size, term.metric) for term in problem.terms])

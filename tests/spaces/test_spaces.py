@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kernelfields.spaces import FreeEdges, LinearEdges
+from kernelfields.spaces import FreeEdges, FreeTriples, LinearEdges
 from kernelfields.testing import check_space
 from tests._problems import small_chain, spaces
 
@@ -32,6 +32,11 @@ def test_edges_with_input_need_scores_of_their_own(rng):
         LinearEdges(chain, rng.normal(size=(chain.n_vertices, 2)))
     with pytest.raises(TypeError, match="scores of their own"):
         FreeEdges(chain, np.ones(chain.n_edges, dtype=bool))
+
+
+def test_triples_need_a_structure_that_has_them():
+    with pytest.raises(TypeError, match="Chain has no triples to score"):
+        FreeTriples(small_chain())
 
 
 def test_edges_with_input_look_at_their_first_position(rng):
