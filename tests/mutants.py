@@ -210,7 +210,6 @@ MUTANTS = [
         CPP + "chain.hpp",
         "edge_sum[k] += sums[b * square + k]",
         "edge_sum[k] = sums[b * square + k]",
-        THREADS,
     ),
     Mutant(CPP + "chain.hpp", "if (batch.length(s) > 1 && !finite)", "if (batch.length(s) > 0 && !finite)"),
     Mutant(CPP + "parallel.hpp", "|| in_forked_child()", "", THREADS),

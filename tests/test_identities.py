@@ -168,7 +168,7 @@ class WrongCovariance(Chain):
 class WrongArgmax(Chain):
     def argmax(self, scores):
         best = Chain.argmax(self, scores)
-        return best._replace(labels=np.roll(best.labels, 1))
+        return best._replace(labels=1 - best.labels)
 
 
 class WrongSecond(Chain):

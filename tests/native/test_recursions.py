@@ -76,6 +76,19 @@ def test_scaled_recursions_decline_what_they_cannot_hold(
     np.testing.assert_allclose(marginals[rest], wanted_marginals[rest], atol=1e-4)
 
 
+@pytest.mark.parametrize("shared", [True, False], ids=["shared", "per edge"])
+@pytest.mark.parametrize(("only", "limit"), [(SCALED_SINGLE, 38.0), (SCALED_DOUBLE, 340.0)])
+def test_node_and_edge_scores_count_together(only: int, limit: float, shared: bool) -> None:
+    """A neighbour's message can differ by the range of node plus that of edge scores, no more."""
+    for each, declined in ((0.45 * limit, False), (0.55 * limit, True)):
+        node = np.array([[0, -each], [0, 0], [0, 0]], dtype=np.float32)
+        edge = np.array([[0, -each], [0, 0]], dtype=np.float32)
+        arrays = node, edge if shared else np.tile(edge, (2, 1, 1)), np.array([0, 3])
+        assert np.isnan(native.chain_marginals(*arrays, None, only)[0][0]) == declined
+        exact = chain_reference(*arrays[:2])
+        np.testing.assert_allclose(native.chain_marginals(*arrays)[1], exact.node.astype(float), atol=1e-6)
+
+
 @pytest.mark.parametrize("only", [SCALED_SINGLE, SCALED_DOUBLE])
 @pytest.mark.parametrize("drift", [0.05, 0.3, 1.0, 3.0])
 @pytest.mark.parametrize("shared", [True, False], ids=["shared", "per edge"])

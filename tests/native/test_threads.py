@@ -81,14 +81,17 @@ def test_several_python_threads_at_once(rng) -> None:
 
 FORK = """
 import os
+import signal
 import numpy as np
 from kernelfields import native
 
 rng = np.random.default_rng(0)
-batch = rng.normal(size=(40_000, 9)), rng.normal(size=(9, 9)), np.arange(0, 40_001, 40)
+# ten times the millisecond of work from which on threads are used
+batch = rng.normal(size=(400_000, 9)), rng.normal(size=(9, 9)), np.arange(0, 400_001, 40)
 before = native.chain_marginals(*batch)  # a parallel region in the parent
 child = os.fork()
 if child == 0:
+    signal.alarm(20)  # ends a child that waits for ever
     same = all((a == b).all() for a, b in zip(before, native.chain_marginals(*batch)))
     os._exit(0 if same else 3)
 _, status = os.waitpid(child, 0)
