@@ -99,7 +99,7 @@ def test_decoder_names_the_oracle_it_misses(one):
         n_instances = 0
         offsets = np.zeros(1, dtype=np.int64)
         shapes = {}  # noqa: RUF012
-        take = cut = parts = score = None
+        take = cut = subtract_parts = score = None
 
     with pytest.raises(TypeError, match="Viterbi needs a MaxOracle, which Blind is not"):
         Viterbi().decode(Blind(), {})

@@ -76,7 +76,7 @@ def test_structure_without_sums_is_refused_at_construction():
         n_instances = 0
         offsets = np.zeros(1, dtype=np.int64)
         shapes = {}  # noqa: RUF012
-        take = cut = parts = score = None
+        take = cut = subtract_parts = score = None
 
     with pytest.raises(TypeError, match="which Blind cannot do"):
         Log(Blind(), np.zeros(0))
