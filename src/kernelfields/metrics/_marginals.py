@@ -1,0 +1,62 @@
+"""True labels and the marginals that a model gives them, in flat arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..errors import InputError
+from ..structures._base import Array, offsets_of
+from ._pairs import encode, read_sequences, require_observed, require_positions
+
+# Rows of float32 marginals add up to one no better than this.
+SUM_TOLERANCE = 1e-3
+
+
+class Judged(NamedTuple):
+    """All positions of all sequences, one sequence after the other."""
+
+    true: Array
+    """(N,) index into the classes; −1 for a label that is not among them."""
+    marginals: Array
+    """(N, L) float64."""
+    columns: dict[Hashable, int]
+    """Column of every class."""
+
+
+def read_marginals(y_true: Any, marginals: Any, classes: Any) -> Judged:
+    """Read label sequences and (T, L) arrays of the same lengths.
+
+    A true label that is not among the classes, because training never saw it, has probability 0.
+    """
+    true = read_sequences(y_true, "y_true")
+    require_observed(true)
+    names = classes.tolist() if isinstance(classes, np.ndarray) else list(classes)
+    if len(true) != len(marginals):
+        raise InputError(f"y_true has {len(true)} sequences, but marginals has {len(marginals)}.")
+    arrays = [np.asarray(p, dtype=np.float64) for p in marginals]
+    for s, (labels, p) in enumerate(zip(true, arrays, strict=True)):
+        if p.shape != (len(labels), len(names)):
+            raise InputError(
+                f"Sequence {s} of marginals has shape {p.shape}, expected {(len(labels), len(names))}: "
+                "one row per label of y_true, one column per class."
+            )
+    require_positions(sum(map(len, true)))
+    stacked = np.concatenate(arrays)
+    _require_distributions(stacked, offsets_of([len(labels) for labels in true]))
+    index = {label: k for k, label in enumerate(names)}
+    return Judged(encode(true, index), stacked, index)
+
+
+def _require_distributions(marginals: Array, offsets: Array) -> None:
+    """Refuse rows that are no probabilities, by sequence and position."""
+    good = (marginals >= 0).all(axis=1) & (abs(marginals.sum(axis=1) - 1.0) <= SUM_TOLERANCE)
+    if good.all():
+        return
+    n = int(np.flatnonzero(~good)[0])
+    s = int(np.searchsorted(offsets, n, side="right")) - 1
+    raise InputError(
+        f"Sequence {s} of marginals is no distribution at position {n - offsets[s]}: {marginals[n].tolist()}."
+    )

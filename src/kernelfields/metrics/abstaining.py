@@ -1,0 +1,73 @@
+"""What is gained by leaving out labels that are not certain enough."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..errors import InputError
+from ..structures._base import Array
+from ._marginals import Judged, read_marginals
+from ._pairs import read_pairs
+
+
+class AnsweredCurve(NamedTuple):
+    """Error against fraction answered; c_t is the marginal of the label answered at position t."""
+
+    thresholds: Array
+    """(M,) τ, ascending."""
+    answered: Array
+    """(M,) share of positions with c_t ≥ τ."""
+    error: Array
+    """(M,) share of those with a wrong label; NaN where nothing is answered."""
+
+
+def answered_curve(
+    y_true: Any, marginals: Any, classes: Any, *, y_pred: Any = None, thresholds: Any = None
+) -> AnsweredCurve:
+    """Error of the labels that remain when a model abstains below a threshold.
+
+    Parameters
+    ----------
+    y_true : list of label sequences
+        A label that is not among the classes has probability 0.
+    marginals : list of (T, L) arrays
+        p(y_t|x), as ``predict_marginals`` gives them.
+    classes : (L,) sequence of labels
+        The labels of the columns, ``classes_`` of the model.
+    y_pred : list of label sequences, optional
+        The labels to answer, say of the best sequence; by default the most probable label at each
+        position.
+    thresholds : (M,) array, optional
+        Where to evaluate, in any order; by default at every confidence that occurs, which gives the
+        whole curve.
+
+    Examples
+    --------
+    >>> curve = answered_curve([["a", "b"]], [[[0.9, 0.1], [0.7, 0.3]]], ["a", "b"])
+    >>> curve.answered.tolist(), curve.error.tolist()
+    ([1.0, 0.5], [0.5, 0.0])
+    """
+    judged = read_marginals(y_true, marginals, classes)
+    labels = judged.marginals.argmax(axis=1) if y_pred is None else _answers(y_true, y_pred, judged)
+    confidence = judged.marginals[np.arange(len(labels)), labels]
+    levels = np.unique(confidence) if thresholds is None else np.sort(np.asarray(thresholds, np.float64))
+    order = np.argsort(confidence)
+    kept = len(order) - np.searchsorted(confidence[order], levels, side="left")
+    wrong = np.concatenate([[0], np.cumsum((labels != judged.true)[order][::-1])])[kept]
+    error = np.divide(wrong, kept, out=np.full(len(levels), np.nan), where=kept > 0)
+    return AnsweredCurve(levels, kept / len(labels), error)
+
+
+def _answers(y_true: Any, y_pred: Any, judged: Judged) -> Array:
+    """Predicted labels as indices into the classes."""
+    pairs = read_pairs(y_true, y_pred)
+    labels = np.array([judged.columns.get(label, -1) for label in pairs.labels] + [-1])[pairs.predicted]
+    if (labels < 0).any():
+        n = int(np.flatnonzero(labels < 0)[0])
+        s = int(np.searchsorted(pairs.offsets, n, side="right")) - 1
+        raise InputError(
+            f"Sequence {s} of y_pred has a label at position {n - pairs.offsets[s]} that is no class."
+        )
+    return labels
