@@ -3,11 +3,12 @@
 from collections import Counter
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from seqeval.metrics.sequence_labeling import precision_recall_fscore_support as seqeval_scores
 
 from kernelfields.errors import InputError
+from kernelfields.io import read_conll
 from kernelfields.metrics import entity_f1, entity_scores
 
 
@@ -102,6 +103,7 @@ SCHEMES = {
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_counts_are_those_of_conlleval(scheme):
+    @settings(max_examples=200, deadline=None, derandomize=True)
     @given(problems(SCHEMES[scheme]))
     def check(problem):
         assert_like_conlleval(*apart(problem))
@@ -112,6 +114,7 @@ def test_counts_are_those_of_conlleval(scheme):
 # seqeval's default mode has the rules for B, I, E, S and O, but gives untyped entities the type "_".
 @pytest.mark.parametrize("scheme", ["IOB", "IOE", "IOBES"])
 def test_scores_are_those_of_seqeval(scheme):
+    @settings(max_examples=200, deadline=None, derandomize=True)
     @given(problems(SCHEMES[scheme]))
     def check(problem):
         true, guess = apart(problem)
@@ -174,3 +177,20 @@ def test_labels_must_be_strings():
 def test_lengths_must_agree():
     with pytest.raises(InputError, match="Sequence 1 has 1 labels in y_true, but 2 in y_pred"):
         entity_f1([["O"], ["O"]], [["O"], ["O", "O"]])
+
+
+# One I- tag begins an entity in each Spanish file, so that there is one more than B- tags.
+NAMES = {"esp.train": 18_798, "esp.testa": 4_352, "esp.testb": 3_559, "ned.train": 13_344, "ned.testb": 3_941}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_entities_of_conll_2002(data_dir, name):
+    path = data_dir / "conll2002" / f"{name}.gz"
+    if not path.exists():
+        pytest.skip(f"No data: {path}.")
+    tags = [sentence.columns[2] for sentence in read_conll(path)]
+    scores = entity_scores(tags, tags)
+    assert scores.overall == (1.0, 1.0, 1.0, *[NAMES[name]] * 3)
+    assert list(scores.by_type) == ["LOC", "MISC", "ORG", "PER"]
+    shifted = [["O", *row[:-1]] for row in tags]
+    assert_like_conlleval(tags, shifted)

@@ -1,0 +1,151 @@
+"""Text files, line by line, with errors that name file and line."""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import os
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import IO, Any, NamedTuple
+
+from ..errors import InputError
+
+Source = str | os.PathLike[str] | IO[bytes] | IO[str]
+
+BYTE_ORDER_MARK = "\ufeff"
+
+
+class Line(NamedTuple):
+    """A line and where it was."""
+
+    file: str
+    number: int
+    """Counted from 1."""
+    text: str
+    """Without its end."""
+
+    def error(self, reason: str) -> InputError:
+        """Something is wrong with this line."""
+        return error_at(self.file, self.number, reason)
+
+
+def error_at(file: str, number: int, reason: str) -> InputError:
+    """Something is wrong at a line of a file."""
+    return InputError(f"{file}, line {number}: {reason}")
+
+
+def read_lines(source: Source, encoding: str) -> Iterator[Line]:
+    """Read lines that end with LF or CRLF, the last one perhaps with nothing.
+
+    Other characters that Unicode counts as ends of lines may occur within words and are left alone.
+
+    Parameters
+    ----------
+    source : path, or file opened for reading
+        A path that ends with .gz is decompressed.
+    encoding : str
+        How bytes are to be read; a byte order mark at the start is skipped.
+    """
+    _require_bytewise(encoding)
+    name, number = _name(source), 0
+    with _opened(source) as lines:
+        while True:
+            number += 1
+            try:
+                raw = next(lines, None)
+            except UnicodeDecodeError as error:  # a file that was opened as text; it reads ahead
+                raise error_at(
+                    name, number, f"here or later, not {error.encoding}: {error.reason}."
+                ) from error
+            except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+                raise error_at(name, number, f"the compressed file is damaged: {error}.") from error
+            if raw is None:
+                return
+            text = _decode(raw, encoding, name, number) if isinstance(raw, bytes) else raw
+            text = text.removesuffix("\n").removesuffix("\r")
+            yield Line(name, number, text.removeprefix(BYTE_ORDER_MARK) if number == 1 else text)
+
+
+def write_lines(lines: Iterable[str], target: Source, encoding: str) -> None:
+    """Write lines, each with LF behind it, to a path or to a file opened for writing.
+
+    A path that ends with .gz is compressed; the same lines give the same bytes at any time.
+    """
+    _require_bytewise(encoding)
+    name, encoder = _name(target), codecs.getincrementalencoder(encoding)()
+    with _created(target) as file:
+        text = _is_text(file)
+        for number, line in enumerate(lines, start=1):
+            if number == 1 and line.startswith(BYTE_ORDER_MARK):
+                raise error_at(name, number, "the first character would be taken for a byte order mark.")
+            try:
+                file.write(line + "\n" if text else encoder.encode(line + "\n"))
+            except UnicodeEncodeError as error:
+                bad = line[error.start]
+                raise error_at(name, number, f"{bad!r} cannot be written as {error.encoding}.") from error
+
+
+def _require_bytewise(encoding: str) -> None:
+    """Lines are told apart before they are decoded, so that errors can name them."""
+    try:
+        fits = b"\n".decode(encoding) == "\n"
+    except LookupError as error:
+        raise InputError(f"The encoding {encoding!r} is not known.") from error
+    except UnicodeDecodeError:
+        fits = False
+    if not fits:
+        raise InputError(f"The encoding {encoding!r} does not contain ASCII; convert the file to UTF-8.")
+
+
+def _name(source: Source) -> str:
+    if isinstance(source, (str, os.PathLike)):
+        return os.fspath(source)
+    return str(getattr(source, "name", "<input>"))
+
+
+@contextmanager
+def _opened(source: Source) -> Iterator[Iterator[Any]]:
+    """Lines of a source; what had to be opened is closed."""
+    if not isinstance(source, (str, os.PathLike)):
+        yield iter(source)
+        return
+    with gzip.open(source, "rb") if _is_packed(source) else open(source, "rb") as file:
+        yield iter(file)
+
+
+@contextmanager
+def _created(target: Source) -> Iterator[Any]:
+    """Give a file to write to; what had to be opened is closed."""
+    if not isinstance(target, (str, os.PathLike)):
+        yield target
+        return
+    with open(target, "wb") as file:
+        if not _is_packed(target):
+            yield file
+            return
+        # Neither name nor time in the header: the same lines give the same bytes.
+        with gzip.GzipFile("", "wb", fileobj=file, mtime=0) as packed:
+            yield packed
+
+
+def _is_packed(path: str | os.PathLike[str]) -> bool:
+    return os.fspath(path).endswith(".gz")
+
+
+def _is_text(file: Any) -> bool:
+    """Whether a file takes strings rather than bytes."""
+    try:
+        file.write("")
+    except TypeError:
+        return False
+    return True
+
+
+def _decode(raw: bytes, encoding: str, name: str, number: int) -> str:
+    try:
+        return raw.decode(encoding)
+    except UnicodeDecodeError as error:
+        bad = raw[error.start : error.end].hex(" ")
+        raise error_at(name, number, f"byte {error.start + 1} ({bad}) is not {encoding}.") from error

@@ -1,0 +1,134 @@
+"""Sequences as JSON: one object per line, with tokens and perhaps labels.
+
+{"tokens": ["Melbourne", "("], "labels": ["B-LOC", "O"]}
+{"tokens": [{"word": "Sydney", "capital": true}], "source": "any other keys"}
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..errors import InputError
+from ._lines import Source, read_lines, write_lines
+
+Scalar = str | int | float | bool | None
+
+
+@dataclass(frozen=True)
+class Record:
+    """One sequence."""
+
+    tokens: list[str] | list[dict[str, Any]]
+    """T strings, or T dictionaries of features."""
+    labels: list[Scalar] | None = None
+    """T labels, None (null) where one is not observed; or None: there are no labels."""
+    other: dict[str, Any] = field(default_factory=dict)
+    """What else the object holds."""
+
+
+def read_jsonl(source: Source) -> Iterator[Record]:
+    """Read sequences one by one from UTF-8.
+
+    Empty lines are skipped. What is malformed is an `InputError` that names file, line and reason.
+
+    Parameters
+    ----------
+    source : path, or file opened for reading
+        A path that ends with .gz is decompressed.
+
+    Examples
+    --------
+    >>> from io import StringIO
+    >>> [record] = read_jsonl(StringIO('{"tokens": ["a", "b"], "labels": [0, 1]}'))
+    >>> record.labels
+    [0, 1]
+    """
+    for line in read_lines(source, "utf-8"):
+        if not line.text.strip():
+            continue
+        try:
+            yield _record(_parse(line.text))
+        except InputError as error:
+            raise line.error(str(error)) from error
+
+
+def write_jsonl(records: Iterable[Record], target: Source) -> None:
+    """Write sequences as UTF-8, one per line.
+
+    Parameters
+    ----------
+    records : iterable of Record
+        Labels and features must be what JSON knows: strings, finite numbers, booleans, None.
+    target : path, or file opened for writing
+        A path that ends with .gz is compressed.
+    """
+    write_lines((_text(record, n) for n, record in enumerate(records)), target, "utf-8")
+
+
+def _parse(text: str) -> Any:
+    def refuse(constant: str) -> None:
+        raise InputError(f"{constant} is not JSON.")
+
+    try:
+        return json.loads(text, parse_constant=refuse)
+    except json.JSONDecodeError as error:
+        raise InputError(f"not JSON: {error.msg} at column {error.colno}.") from error
+    except InputError:
+        raise
+    except ValueError as error:  # a number with thousands of digits
+        raise InputError(f"{error}.") from error
+    except RecursionError as error:
+        raise InputError("brackets are nested too deeply.") from error
+
+
+def _record(value: Any) -> Record:
+    if not isinstance(value, dict):
+        raise InputError(f"expected an object with tokens, but found {_kind(value)}.")
+    if "tokens" not in value:
+        raise InputError('the object has no "tokens".')
+    other = {key: item for key, item in value.items() if key not in ("tokens", "labels")}
+    record = Record(value["tokens"], value.get("labels"), other)
+    _check(record)
+    return record
+
+
+def _check(record: Record) -> None:
+    tokens, labels = record.tokens, record.labels
+    if not isinstance(tokens, list):
+        raise InputError(f'"tokens" is {_kind(tokens)}, not a list.')
+    for t, token in enumerate(tokens):
+        if not isinstance(token, (str, dict)):
+            raise InputError(f"token {t} is {_kind(token)}, neither a string nor an object of features.")
+        if isinstance(token, str) != isinstance(tokens[0], str):
+            raise InputError(f"token {t} is {_kind(token)}, but token 0 is {_kind(tokens[0])}.")
+    if labels is None:
+        return
+    if not isinstance(labels, list):
+        raise InputError(f'"labels" is {_kind(labels)}, not a list.')
+    if len(labels) != len(tokens):
+        raise InputError(f"there are {len(tokens)} tokens, but {len(labels)} labels.")
+    for t, label in enumerate(labels):
+        if not isinstance(label, (str, int, float, bool, type(None))):
+            raise InputError(f"label {t} is {_kind(label)}, not a string or a number.")
+
+
+def _text(record: Record, n: int) -> str:
+    try:
+        _check(record)
+        if {"tokens", "labels"} & record.other.keys():
+            raise InputError('"tokens" and "labels" cannot be other keys.')
+        labels = {} if record.labels is None else {"labels": record.labels}
+        value = {"tokens": record.tokens, **labels, **record.other}
+        return json.dumps(value, ensure_ascii=False, allow_nan=False)
+    except (InputError, TypeError, ValueError, RecursionError) as error:
+        raise InputError(f"Record {n} cannot be written: {error}") from error
+
+
+def _kind(value: Any) -> str:
+    """The kind of a value, as JSON calls it."""
+    names = {dict: "an object", list: "a list", str: "a string", bool: "a boolean", type(None): "null"}
+    names |= {int: "a number", float: "a number"}
+    return names.get(type(value), f"a {type(value).__name__}")
