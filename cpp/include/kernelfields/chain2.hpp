@@ -103,7 +103,7 @@ template <class S> void chain2_argmax(const Chain2Batch<S>& batch, std::int32_t*
                             chain.given(u, t, context, work);
                             const std::size_t best = first_largest(work, L);
                             labels[chain.first + t] = static_cast<std::int32_t>(best);
-                            context = chain.after(t, context) + best;
+                            context = chain.after(context) + best;
                         }
                         value[s] = chain2_score(batch, s, labels + chain.first);
                     });

@@ -51,7 +51,8 @@ public:
             chain.given(u, t, c, p);
             return softmax(p, chain.labels);
         }
-        for (std::size_t k = 0; k < chain.labels; ++k) p[k] /= total;
+        const double scale = 1 / total;
+        for (std::size_t k = 0; k < chain.labels; ++k) p[k] *= scale;
         return true;
     }
 
@@ -72,13 +73,11 @@ private:
     // p(k) <- masses of y_t = k up to a factor; returns their sum.
     double masses(std::size_t t, std::size_t c, double* p) const {
         const std::size_t L = chain.labels;
-        const double *row = mass_ + chain.at(t) + chain.after(t, c), *factor = triples_.factor.data() + c * L;
-        double total = 0;
+        const double *row = mass_ + chain.at(t) + chain.after(c), *factor = triples_.factor.data() + c * L;
         if (t > 1)
-            for (std::size_t k = 0; k < L; ++k) total += p[k] = factor[k] * row[k];
-        else
-            for (std::size_t k = 0; k < L; ++k) total += p[k] = row[k];
-        return total;
+            for (std::size_t k = 0; k < L; ++k) p[k] = factor[k] * row[k];
+        else std::copy_n(row, L, p);
+        return sum_of(p, L);
     }
     double log_mass(std::size_t t, std::size_t c, double* work) const {
         const std::size_t L = chain.labels;
@@ -87,7 +86,7 @@ private:
             chain.given(u, t, c, work);
             return log_sum_exp(work, L);
         }
-        return (t > 1 ? triples_.largest[c] : 0) + top_[t * L + chain.after(t, c) / L] + std::log(total);
+        return (t > 1 ? triples_.largest[c] : 0) + top_[t * L + chain.last(c)] + std::log(total);
     }
 
     const TripleFactors& triples_;
@@ -106,11 +105,10 @@ void send_forwards(const Conditionals<S>& conditionals, double* work, Visit visi
         for (std::size_t c = 0; c < chain.contexts(t); ++c) {
             if (now[c] == 0 || !conditionals.condition(t, c, p)) continue;
             visit(t, c, now[c], p);
-            double* row = next + chain.after(t, c);
+            double* row = next + chain.after(c);
             for (std::size_t k = 0; k < chain.labels; ++k) row[k] += now[c] * p[k];
         }
-        double total = 0;  // 1 but for rounding, which must not add up
-        for (std::size_t c = 0; c < chain.states(t); ++c) total += next[c];
+        const double total = sum_of(next, chain.states(t));  // 1 but for rounding, which must not add up
         for (std::size_t c = 0; c < chain.states(t); ++c) next[c] /= total;
         settled(t, next);
         std::swap(now, next);

@@ -19,11 +19,9 @@ template <class S> struct Chain2Covariance {
 
     // p <- p(y_t = . | c), along <- dtriple(c, .) + du_t; returns their product, 0 when c allows nothing.
     double condition(std::size_t t, std::size_t c) const {
-        double mean = 0;
         if (!conditionals.condition(t, c, p)) std::fill(p, p + direction.labels, 0.0);
         direction.given(du, t, c, along);
-        for (std::size_t k = 0; k < direction.labels; ++k) mean += p[k] * along[k];
-        return mean;
+        return dot(p, along, direction.labels);
     }
 
     // Fills du; returns the derivative of the log-partition.
@@ -41,7 +39,7 @@ template <class S> struct Chain2Covariance {
         return total + condition(0, 0);
     }
 
-    // visit(t, c, k, x): derivatives of p(c, y_t = k); settled(t, x): those of all states after y_t.
+    // visit(t, c, x): derivatives of p(c, y_t = .); settled(t, x): those of all states after y_t.
     // `work` holds 4 L^2 numbers.
     template <class Visit, class Settled> void forwards(double* work, Visit visit, Settled settled) const {
         const std::size_t L = direction.labels, square = direction.square;
@@ -55,19 +53,16 @@ template <class S> struct Chain2Covariance {
             for (std::size_t c = 0; c < direction.contexts(t); ++c) {
                 if (m[c] == 0) continue;
                 const double mean = condition(t, c);
-                const std::size_t row = direction.after(t, c);
+                const std::size_t row = direction.after(c);
                 for (std::size_t k = 0; k < L; ++k) {
-                    const double x = p[k] * (dm[c] + m[c] * (along[k] - mean));
-                    visit(t, c, k, x);
+                    along[k] = p[k] * (dm[c] + m[c] * (along[k] - mean));
                     next[row + k] += m[c] * p[k];
-                    change[row + k] += x;
+                    change[row + k] += along[k];
                 }
+                visit(t, c, along);
             }
-            double total = 0, drift = 0;  // 1 and 0 but for rounding, which must not add up
-            for (std::size_t c = 0; c < states; ++c) {
-                total += next[c];
-                drift += change[c];
-            }
+            // 1 and 0 but for rounding, which must not add up
+            const double total = sum_of(next, states), drift = sum_of(change, states);
             for (std::size_t c = 0; c < states; ++c) {
                 next[c] /= total;
                 change[c] -= drift * next[c];
@@ -105,8 +100,9 @@ void chain2_covariance(const Chain2Batch<S>& batch, const CovarianceOut<S>& out,
                         value = sweep.backwards();
                         sweep.forwards(
                             work + 3 * L,
-                            [&](std::size_t t, std::size_t c, std::size_t k, double x) {
-                                if (t > 1) sums[c * L + k] += weight * x;
+                            [&](std::size_t t, std::size_t c, const double* x) {
+                                if (t > 1)
+                                    for (std::size_t k = 0; k < L; ++k) sums[c * L + k] += weight * x[k];
                             },
                             [&](std::size_t t, const double* x) {
                                 write_states(chain, t, x, weight, out, edge_first, sums, work + 2 * L);

@@ -43,12 +43,14 @@ template <class S> struct Chain2View {
     // Where rows over the states after y_t begin, and their size for all t.
     std::size_t at(std::size_t t) const { return t ? labels + (t - 1) * square : 0; }
     std::size_t size() const { return at(length); }
+    // The label that a state ends with.
+    std::size_t last(std::size_t state) const { return state % labels; }
     // The state after y_t = 0 in a context; that after y_t = k comes k places later.
-    std::size_t after(std::size_t t, std::size_t context) const { return context * labels % states(t); }
+    std::size_t after(std::size_t context) const { return last(context) * labels; }
 
     // What y_t and the edge to it add to the score, in a state after y_t.
     double own(std::size_t t, std::size_t state) const {
-        const auto vertex = static_cast<double>(node[t * labels + state % labels]);
+        const auto vertex = static_cast<double>(node[t * labels + last(state)]);
         return t ? vertex + static_cast<double>(edge[(batch.chain.shared ? 0 : (t - 1) * square) + state]) : vertex;
     }
     // What the triple that ends with y_t = 0, 1, ... adds.
@@ -57,8 +59,10 @@ template <class S> struct Chain2View {
     }
     // out(k) = triple(context, k) + u_t(y_{t-1}, k)
     void given(const double* u, std::size_t t, std::size_t context, double* out) const {
-        const double* next = u + at(t) + after(t, context);
-        for (std::size_t k = 0; k < labels; ++k) out[k] = triple(t, context, k) + next[k];
+        const double* next = u + at(t) + after(context);
+        if (t > 1)
+            for (std::size_t k = 0; k < labels; ++k) out[k] = triple(t, context, k) + next[k];
+        else std::copy_n(next, labels, out);
     }
     // Whether all scores that the sequence looks at can be used.
     bool usable_scores() const {

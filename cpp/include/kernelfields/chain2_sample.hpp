@@ -29,7 +29,7 @@ void chain2_sample(const Chain2Batch<S>& batch, std::size_t count, std::uint64_t
                                 const std::int32_t label = draw_label(L, uniform_at(seed, n, v), cumulative,
                                                                       [&](std::size_t k) { return work[k]; });
                                 labels[n * batch.chain.positions + v] = label;
-                                context = chain.after(t, context) + static_cast<std::size_t>(label);
+                                context = chain.after(context) + static_cast<std::size_t>(label);
                             }
                         }
                     });

@@ -15,10 +15,32 @@ template <class S> bool usable(const S* scores, std::size_t count) {
     return std::all_of(scores, scores + count, [](S x) { return x <= std::numeric_limits<S>::max(); });
 }
 
+// start (+) x(0) (+) x(1) ..., four at a time, so that no step waits for the one before.
+template <class Value, class Combine>
+double reduce(std::size_t count, double start, Value x, Combine combine) {
+    double a = start, b = start, c = start, d = start;
+    std::size_t k = 0;
+    for (; k + 4 <= count; k += 4) {
+        a = combine(a, x(k));
+        b = combine(b, x(k + 1));
+        c = combine(c, x(k + 2));
+        d = combine(d, x(k + 3));
+    }
+    for (; k < count; ++k) a = combine(a, x(k));
+    return combine(combine(a, b), combine(c, d));
+}
+
+inline double sum_of(const double* x, std::size_t count) {
+    return reduce(count, 0.0, [=](std::size_t k) { return x[k]; }, [](double a, double b) { return a + b; });
+}
+
+inline double dot(const double* x, const double* y, std::size_t count) {
+    return reduce(count, 0.0, [=](std::size_t k) { return x[k] * y[k]; }, [](double a, double b) { return a + b; });
+}
+
 inline double largest_of(const double* x, std::size_t count) {
-    double top = kNothing;
-    for (std::size_t k = 0; k < count; ++k) top = x[k] > top ? x[k] : top;
-    return top;
+    return reduce(
+        count, kNothing, [=](std::size_t k) { return x[k]; }, [](double a, double b) { return b > a ? b : a; });
 }
 
 inline std::size_t first_largest(const double* x, std::size_t count) {
