@@ -5,6 +5,7 @@ namespace kernelfields::bindings {
 void add_chain(nanobind::module_&);
 void add_chain2(nanobind::module_&);
 void add_sparse(nanobind::module_&);
+void add_features(nanobind::module_&);
 void add_tree(nanobind::module_&);
 }  // namespace kernelfields::bindings
 
@@ -13,5 +14,6 @@ NB_MODULE(_core, m) {
     kernelfields::bindings::add_chain(m);
     kernelfields::bindings::add_chain2(m);
     kernelfields::bindings::add_sparse(m);
+    kernelfields::bindings::add_features(m);
     kernelfields::bindings::add_tree(m);
 }

@@ -10,6 +10,8 @@ _given = os.environ.get("OMP_WAIT_POLICY")
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 try:
     from ._core import (
+        FeatureIndex,
+        Tokens,
         chain2_argmax,
         chain2_covariance,
         chain2_entropy,
@@ -26,7 +28,10 @@ try:
         chain_marginals,
         chain_sample,
         chain_score,
+        fit_features,
+        hashed_features,
         isa,
+        pack_tokens,
         score_dot,
         sparse_adjoint,
         sparse_scores,
@@ -46,6 +51,8 @@ finally:
         del os.environ["OMP_WAIT_POLICY"]
 
 __all__ = [
+    "FeatureIndex",
+    "Tokens",
     "chain2_argmax",
     "chain2_covariance",
     "chain2_entropy",
@@ -62,7 +69,10 @@ __all__ = [
     "chain_marginals",
     "chain_sample",
     "chain_score",
+    "fit_features",
+    "hashed_features",
     "isa",
+    "pack_tokens",
     "score_dot",
     "sparse_adjoint",
     "sparse_scores",

@@ -1,0 +1,156 @@
+// Python face of templates.hpp and what stands on it.
+#include "kernelfields/feature_counts.hpp"
+
+#include "arrays.hpp"
+#include "tokens.hpp"
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
+
+#include <cstring>
+#include <memory>
+#include <tuple>
+
+namespace kernelfields::bindings {
+namespace {
+
+using Sparse = std::tuple<Out<std::int64_t>, Out<std::int32_t>, Out<std::int64_t>>;
+using State = std::tuple<Out<std::uint8_t>, Out<std::int64_t>, Out<std::int64_t>, Out<std::int32_t>>;
+using Names = std::vector<std::string>;
+
+template <class T, class From> Out<T> copied(const From* from, std::size_t size) {
+    auto out = make<T>({size});
+    std::copy(from, from + size, out.data());
+    return out;
+}
+
+// Rows of (template, column, offset, transform).
+TemplateSet read_templates(const In<std::int32_t>& parts, std::size_t templates, std::size_t columns, bool marks) {
+    if (parts.ndim() != 2 || parts.shape(1) != 4)
+        throw std::invalid_argument("parts has shape " + shape_of(parts) + ", expected (parts, 4).");
+    TemplateSet set(templates, columns, marks);
+    for (std::size_t p = 0; p < parts.shape(0); ++p) {
+        const std::int32_t* row = parts.data() + 4 * p;
+        if (row[0] < 0) throw std::invalid_argument("A part belongs to no template.");
+        set.add_part(static_cast<std::size_t>(row[0]), row[1], row[2], row[3]);
+    }
+    return set;
+}
+
+void require_columns(const TemplateSet& set, const Tokens& tokens) {
+    if (tokens.columns.size() != set.columns)
+        throw std::invalid_argument("The tokens have " + std::to_string(tokens.columns.size()) +
+                                    " columns, the templates " + std::to_string(set.columns) + ".");
+}
+
+template <class Extract> Sparse sparse_rows(const Tokens& tokens, Extract extract) {
+    Rows rows;
+    {
+        nb::gil_scoped_release release;
+        rows = extract();
+    }
+    auto indptr = make<std::int64_t>({tokens.size() + 1});
+    auto indices = make<std::int32_t>({rows.size()});
+    {
+        nb::gil_scoped_release release;
+        rows.write(indptr.data(), indices.data());
+    }
+    return {indptr, indices, copied<std::int64_t>(tokens.offsets.data(), tokens.offsets.size())};
+}
+
+std::unique_ptr<FeatureIndex> fit(const Tokens& tokens, In<std::int32_t> parts, std::size_t templates, bool marks,
+                                  std::int64_t min_count, bool by_frequency) {
+    TemplateSet set = read_templates(parts, templates, tokens.columns.size(), marks);
+    nb::gil_scoped_release release;
+    FeatureState state = FeatureCounts(set, tokens).choose(min_count, by_frequency);
+    return std::make_unique<FeatureIndex>(std::move(set), std::move(state));
+}
+
+// Untrusted: may come from a file.
+FeatureState read_state(const In<std::uint8_t>& bytes, const In<std::int64_t>& ends, const In<std::int64_t>& sizes,
+                        const In<std::int32_t>& features) {
+    FeatureState state{std::vector<StringPool>(sizes.size()),
+                       std::vector<std::int32_t>(features.data(), features.data() + features.size())};
+    std::size_t string = 0;
+    std::int64_t start = 0;
+    for (std::size_t k = 0; k < sizes.size(); ++k)
+        for (std::int64_t n = 0; n < sizes.data()[k]; ++n, ++string) {
+            const std::int64_t end = string < ends.size() ? ends.data()[string] : -1;
+            if (end < start || static_cast<std::size_t>(end) > bytes.size())
+                throw std::invalid_argument("The ends of strings do not fit their bytes.");
+            const auto* text = reinterpret_cast<const char*>(bytes.data()) + start;
+            if (state.pools[k].add({text, static_cast<std::size_t>(end - start)}) != n)
+                throw std::invalid_argument("A string occurs twice.");
+            start = end;
+        }
+    return state;
+}
+
+State state_of(const FeatureIndex& index) {
+    std::string bytes;
+    std::vector<std::size_t> ends, sizes;
+    for (const StringPool& pool : index.state().pools) {
+        for (std::size_t id = 0; id < pool.size(); ++id) {
+            bytes += pool[id];
+            ends.push_back(bytes.size());
+        }
+        sizes.push_back(pool.size());
+    }
+    const auto& features = index.state().features;
+    return {copied<std::uint8_t>(bytes.data(), bytes.size()), copied<std::int64_t>(ends.data(), ends.size()),
+            copied<std::int64_t>(sizes.data(), sizes.size()), copied<std::int32_t>(features.data(), features.size())};
+}
+
+Names names_of(const FeatureIndex& index, const Names& texts) {
+    if (texts.size() != index.templates().templates.size())
+        throw std::invalid_argument("There must be one text per template.");
+    Names names;
+    for (std::size_t column = 0; column < index.size(); ++column) names.push_back(index.name(column, texts));
+    return names;
+}
+
+Sparse hashed(const Tokens& tokens, In<std::int32_t> parts, const Names& texts, bool marks, int bits) {
+    const TemplateSet set = read_templates(parts, texts.size(), tokens.columns.size(), marks);
+    if (bits < 1 || bits > 31) throw std::invalid_argument("bits must be 1 to 31.");
+    std::vector<std::uint64_t> seeds;
+    for (const std::string& text : texts) seeds.push_back(hash_of(text));
+    const std::uint64_t mask = (std::uint64_t{1} << bits) - 1;
+    return sparse_rows(tokens, [&] { return hashed_rows(set, seeds, mask, tokens); });
+}
+
+}  // namespace
+
+void add_features(nb::module_& m) {
+    using namespace nb::literals;
+    nb::class_<Tokens>(m, "Tokens", "Sentences, packed column by column.")
+        .def_prop_ro("sentences", &Tokens::sentences)
+        .def("__len__", &Tokens::size);
+    m.def("pack_tokens", &pack_tokens, "sentences"_a, "columns"_a);
+    nb::class_<FeatureIndex>(m, "FeatureIndex", "Which values of which templates have a column.")
+        .def(
+            "__init__",
+            [](FeatureIndex* self, In<std::int32_t> parts, std::size_t templates, std::size_t columns, bool marks,
+               In<std::uint8_t> bytes, In<std::int64_t> ends, In<std::int64_t> sizes, In<std::int32_t> features) {
+                new (self) FeatureIndex(read_templates(parts, templates, columns, marks),
+                                        read_state(bytes, ends, sizes, features));
+            },
+            nb::arg("parts").noconvert(), "templates"_a, "columns"_a, "marks"_a, nb::arg("bytes").noconvert(),
+            nb::arg("ends").noconvert(), nb::arg("sizes").noconvert(), nb::arg("features").noconvert())
+        .def("__len__", &FeatureIndex::size)
+        .def(
+            "rows",
+            [](const FeatureIndex& index, const Tokens& tokens) {
+                require_columns(index.templates(), tokens);
+                return sparse_rows(tokens, [&] { return index.rows(tokens); });
+            },
+            "tokens"_a)
+        .def("names", &names_of, "texts"_a)
+        .def("state", &state_of);
+    m.def("fit_features", &fit, "tokens"_a, nb::arg("parts").noconvert(), "templates"_a, "marks"_a, "min_count"_a,
+          "by_frequency"_a);
+    m.def("hashed_features", &hashed, "tokens"_a, nb::arg("parts").noconvert(), "texts"_a, "marks"_a, "bits"_a);
+}
+
+}  // namespace kernelfields::bindings

@@ -1,0 +1,194 @@
+"""Token columns to sparse binary features, by templates."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from ..errors import InputError
+from ..native import FeatureIndex, Tokens, fit_features, hashed_features, pack_tokens
+from .parsing import parse_templates
+from .templates import Templates
+
+Sentences = Sequence[Any]
+Array = npt.NDArray[Any]
+
+
+class BinaryRows(NamedTuple):
+    """A sparse 0/1 matrix without its ones: token t has columns indices[indptr[t]:indptr[t + 1]]."""
+
+    indptr: Array
+    """(N + 1,) int64."""
+    indices: Array
+    """int32, in the order of the templates, not sorted."""
+    offsets: Array
+    """(S + 1,) int64: sentence s has tokens offsets[s] to offsets[s + 1]."""
+
+
+class Matrix(NamedTuple):
+    """Features of all tokens, one sentence below the other."""
+
+    features: Any
+    """(N, D) CSR matrix."""
+    lengths: Array
+    """(S,) numbers of tokens."""
+
+
+class TemplateFeatures:
+    """Sparse 0/1 features of tokens: x_tj = 1 if the values around token t are those of feature j.
+
+    Features that occur in ``fit`` at least ``min_count`` times get a column, the most frequent first;
+    in ``transform`` all others are dropped. With ``n_hash`` there is no vocabulary: a feature has the
+    column that a hash of it says, several may share one (entries of a row then add up), and ``fit``
+    only has to be called for the sake of form. All work but reading Python's lists is done on all
+    cores without the global lock.
+
+    Parameters
+    ----------
+    templates : Templates or str
+        What to look at: one of ``features.sets``, or text for ``parse_templates``.
+    min_count : int
+        How often a feature must occur to get a column.
+    n_hash : int, optional
+        Number of columns for the hashing trick, a power of two up to 2**31.
+    boundaries : bool
+        Whether places beyond a sentence have values, as in CRF++: ``__BOS1__`` is the place before
+        the first token, ``__EOS2__`` the second behind the last. If not, a template that looks there
+        makes no feature. Predicates never have values there.
+    by_frequency : bool
+        Order columns by frequency (better for caches) instead of by first appearance.
+    dtype : float64 or float32
+        Of the matrix.
+
+    Examples
+    --------
+    >>> features = TemplateFeatures("columns: w\\nw[0]\\nsuffix2(w[0])\\nw[-1] & w[0]")
+    >>> X, lengths = features.fit_transform([["walking", "talking"], ["walking"]])
+    >>> X.shape, lengths.tolist()
+    ((3, 5), [2, 1])
+    >>> features.names()[:3]
+    ['suffix2(w[0])=ng', 'w[0]=walking', 'w[-1]&w[0]=__BOS1__&walking']
+    """
+
+    def __init__(
+        self,
+        templates: Templates | str,
+        min_count: int = 1,
+        n_hash: int | None = None,
+        *,
+        boundaries: bool = True,
+        by_frequency: bool = True,
+        dtype: npt.DTypeLike = np.float64,
+    ) -> None:
+        self.templates = parse_templates(templates) if isinstance(templates, str) else templates
+        if min_count < 1:
+            raise InputError(f"min_count is {min_count}, expected 1 or more.")
+        if n_hash is not None and (min_count > 1 or not 2 <= n_hash <= 2**31 or n_hash & (n_hash - 1)):
+            raise InputError("n_hash must be a power of two from 2 to 2**31, and goes without min_count.")
+        self.min_count = min_count
+        self.n_hash = n_hash
+        self.boundaries = boundaries
+        self.by_frequency = by_frequency
+        self.dtype = np.dtype(dtype)
+        self._index: FeatureIndex | None = None
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns."""
+        return self.n_hash if self.n_hash is not None else len(self._fitted())
+
+    def fit(self, sentences: Sentences) -> TemplateFeatures:
+        """Find the features.
+
+        Parameters
+        ----------
+        sentences : list of sentences
+            A sentence is a list of tokens: tuples or lists of strings, one per column (more are
+            ignored), or plain strings if there is one column. Or it is a dictionary from names of
+            columns to lists of strings.
+        """
+        if self.n_hash is None:
+            self._fit(self._pack(sentences))
+        return self
+
+    def transform(self, sentences: Sentences) -> Matrix:
+        """Give a CSR matrix with a row for every token, and the lengths of the sentences."""
+        return self._matrix(self.rows(sentences))
+
+    def fit_transform(self, sentences: Sentences) -> Matrix:
+        """Fit, and transform the same sentences, which are read only once."""
+        tokens = self._pack(sentences)
+        if self.n_hash is None:
+            self._fit(tokens)
+        return self._matrix(self._rows(tokens))
+
+    def rows(self, sentences: Sentences) -> BinaryRows:
+        """Give what transform gives, without making an array of ones."""
+        return self._rows(self._pack(sentences))
+
+    def names(self) -> list[str]:
+        r"""Give the name of every column: template=values, with & and \\ in values escaped by \\."""
+        return self._fitted().names(self.templates.texts())
+
+    def export(self) -> dict[str, Array]:
+        """Give the vocabulary as arrays, for a file; ``restore`` reads them."""
+        return dict(zip(_STATE, self._fitted().state(), strict=True))
+
+    def restore(self, arrays: Mapping[str, Array]) -> TemplateFeatures:
+        """Take over a vocabulary that ``export`` of the same templates gave, instead of ``fit``."""
+        given = [np.ascontiguousarray(arrays[name], dtype=dtype) for name, dtype in _STATE.items()]
+        codes, counts = self.templates.codes(), (len(self.templates.templates), len(self.templates.columns))
+        try:
+            self._index = FeatureIndex(codes, *counts, self.boundaries, *given)
+        except ValueError as error:
+            raise InputError(f"Not the vocabulary of these templates: {error}") from None
+        return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = self.__dict__.copy()
+        state["_index"] = None if self._index is None else self.export()
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _index=None)
+        if state["_index"] is not None:
+            self.restore(state["_index"])
+
+    def _fitted(self) -> FeatureIndex:
+        if self._index is None:
+            raise InputError(
+                "Hashed features have no names and no vocabulary." if self.n_hash else "Call fit first."
+            )
+        return self._index
+
+    def _pack(self, sentences: Sentences) -> Tokens:
+        try:
+            return pack_tokens(sentences, list(self.templates.columns))
+        except ValueError as error:
+            raise InputError(str(error)) from None
+
+    def _fit(self, tokens: Tokens) -> None:
+        codes, count = self.templates.codes(), len(self.templates.templates)
+        self._index = fit_features(tokens, codes, count, self.boundaries, self.min_count, self.by_frequency)
+
+    def _rows(self, tokens: Tokens) -> BinaryRows:
+        if self.n_hash is None:
+            return BinaryRows(*self._fitted().rows(tokens))
+        bits = self.n_hash.bit_length() - 1
+        texts = self.templates.texts()
+        return BinaryRows(*hashed_features(tokens, self.templates.codes(), texts, self.boundaries, bits))
+
+    def _matrix(self, rows: BinaryRows) -> Matrix:
+        # SciPy wants both index arrays of one type, and looks through them for a smaller one otherwise.
+        indptr = rows.indptr.astype(np.int32) if len(rows.indices) < 2**31 else rows.indptr
+        indices = rows.indices.astype(indptr.dtype, copy=False)
+        ones = np.ones(len(indices), dtype=self.dtype)
+        shape = (len(indptr) - 1, self.n_features)
+        return Matrix(sparse.csr_matrix((ones, indices, indptr), shape=shape), np.diff(rows.offsets))
+
+
+_STATE = {"bytes": np.uint8, "ends": np.int64, "sizes": np.int64, "features": np.int32}

@@ -1,0 +1,121 @@
+"""The text form of templates, one per line."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from ..errors import InputError
+from .templates import BEGIN, COLUMN, END, Part, Template, Templates, Transform
+
+_PART = re.compile(
+    rf"(?:(?P<transform>\w+)\(\s*)?(?P<column>{COLUMN.pattern})"
+    r"\[\s*(?P<first>[+-]?\d+)\s*(?:\.\.\s*(?P<last>[+-]?\d+)\s*)?\]\s*(?P<close>\))?"
+)
+
+
+class _Range(NamedTuple):
+    column: str
+    offsets: range
+    transform: Transform
+
+
+def parse_templates(text: str) -> Templates:
+    r"""Read templates from text.
+
+    The first line may name the columns, ``columns: w pos``; without it they are numbered, and
+    ``0[-1]`` is the first column of the token before. A line is a conjunction of parts joined with
+    ``&``. A part is a column and an offset, ``w[0]``, or a transform of it, ``suffix3(w[0])``, or
+    ``begin`` or ``end``; ``bias`` stands alone. One part of a line may have a range of offsets,
+    ``w[-2..2]``, which makes one template for each. ``#`` begins a comment.
+
+    Examples
+    --------
+    >>> templates = parse_templates('''
+    ... columns: w pos
+    ... w[-1..1]            # three templates
+    ... pos[-1] & pos[0]
+    ... suffix3(w[0])
+    ... bias
+    ... ''')
+    >>> templates.texts()
+    ['w[-1]', 'w[0]', 'w[1]', 'pos[-1]&pos[0]', 'suffix3(w[0])', 'bias']
+    """
+    columns: tuple[str, ...] | None = None
+    found: dict[Template, int] = {}
+    for number, raw in enumerate(text.splitlines(), 1):
+        line = raw.split("#")[0].strip()
+        if not line:
+            continue
+        try:
+            if line.startswith("columns:"):
+                if columns is not None or found:
+                    raise InputError("columns are named once, before all templates")
+                columns = tuple(line.removeprefix("columns:").split())
+                Templates(columns, ())
+                continue
+            for template in _parse_line(line, columns):
+                if template in found:
+                    raise InputError(f"{template} is there already, in line {found[template]}")
+                found[template] = number
+        except InputError as error:
+            raise InputError(f"Line {number} of the templates, {line!r}: {str(error).rstrip('.')}.") from None
+    if not found:
+        raise InputError("There is no template in the text.")
+    return Templates(columns if columns is not None else _numbered(found), tuple(found))
+
+
+def _parse_line(line: str, columns: tuple[str, ...] | None) -> list[Template]:
+    if line == "bias":
+        return [Template()]
+    parts = [_parse_part(text.strip(), columns) for text in line.split("&")]
+    ranges = [part for part in parts if isinstance(part, _Range)]
+    if len(ranges) > 1:
+        raise InputError("only one part of a line may have a range of offsets")
+    return [
+        Template(tuple(Part(p[0], offset, p[2]) if isinstance(p, _Range) else p for p in parts))
+        for offset in (ranges[0].offsets if ranges else range(1))
+    ]
+
+
+def _parse_part(text: str, columns: tuple[str, ...] | None) -> Part | _Range:
+    if text in ("begin", "end"):
+        return BEGIN if text == "begin" else END
+    match = _PART.fullmatch(text)
+    if match is None or bool(match["transform"]) != bool(match["close"]):
+        raise InputError(f"{text!r} is not of the form column[offset] or transform(column[offset])")
+    transform = _transform(match["transform"] or "word")
+    column = _column(match["column"], columns)
+    first = int(match["first"])
+    if match["last"] is None:
+        return Part(column, first, transform)
+    last = int(match["last"])
+    if last < first:
+        raise InputError(f"the range {first}..{last} is empty")
+    return _Range(column, range(first, last + 1), transform)
+
+
+def _transform(name: str) -> Transform:
+    names = [t.name.lower() for t in Transform if not t.of_place]
+    if name not in names:
+        raise InputError(f"there is no transform {name!r}; there are {', '.join(names)}")
+    return Transform[name.upper()]
+
+
+def _column(name: str, columns: tuple[str, ...] | None) -> str:
+    if columns is None:
+        if not name.isascii() or not name.isdecimal():
+            raise InputError(f"column {name!r} has a name, but no line 'columns: ...' before gives names")
+        return str(int(name))
+    if name in columns:
+        return name
+    if name.isascii() and name.isdecimal() and int(name) < len(columns):
+        return columns[int(name)]
+    raise InputError(f"there is no column {name!r} among {', '.join(columns)}")
+
+
+def _numbered(templates: dict[Template, int]) -> tuple[str, ...]:
+    used = [int(p.column) for template in templates for p in template.parts if p.column]
+    if max(used, default=0) > 1000:
+        raise InputError(f"Column {max(used)} is beyond all reason.")
+    return tuple(map(str, range(max(used, default=0) + 1)))

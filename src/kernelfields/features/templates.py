@@ -1,0 +1,144 @@
+"""Templates: which tokens around a position make its features, and what is looked at in them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+
+from ..errors import InputError
+
+COLUMN = re.compile(r"[^\s\[\]()&=:,#]+")
+
+
+class Transform(IntEnum):
+    """What is looked at in a token. The numbers are those of transforms.hpp.
+
+    ``PREFIX1`` to ``SUFFIX5`` count characters (code points); a shorter word has no value, hence no
+    feature. ``SHAPE`` writes X, x, d for upper-case letters, other letters and digits and keeps the
+    rest (McDonald-77 becomes XxXxxxxx-dd), ``SHORT_SHAPE`` does so once per run (XxXx-d), ``DIGITS``
+    writes 0 for every digit. ``LOWER`` goes character by character. The predicates ``IS_...`` and
+    ``HAS_...`` make a feature only where they hold: ``IS_TITLE`` means that the first character and no
+    other is an upper-case letter, ``IS_UPPER`` (``IS_LOWER``) that there are letters of that case and
+    none of the other. ``BEGIN`` and ``END`` hold at the first and last token of a sentence.
+    """
+
+    WORD = 0
+    LOWER = 1
+    SHAPE = 2
+    SHORT_SHAPE = 3
+    DIGITS = 4
+    IS_DIGITS = 10
+    HAS_DIGIT = 11
+    IS_TITLE = 12
+    IS_UPPER = 13
+    IS_LOWER = 14
+    HAS_HYPHEN = 15
+    IS_PUNCTUATION = 16
+    PREFIX1 = 21
+    PREFIX2 = 22
+    PREFIX3 = 23
+    PREFIX4 = 24
+    PREFIX5 = 25
+    SUFFIX1 = 31
+    SUFFIX2 = 32
+    SUFFIX3 = 33
+    SUFFIX4 = 34
+    SUFFIX5 = 35
+    BEGIN = 40
+    END = 41
+
+    @property
+    def of_place(self) -> bool:
+        """Whether it looks at the place of a token instead of its columns."""
+        return self >= Transform.BEGIN
+
+
+@dataclass(frozen=True)
+class Part:
+    """One look at one token: ``transform(column[offset])``, offset 0 being the current token."""
+
+    column: str
+    offset: int = 0
+    transform: Transform = Transform.WORD
+
+    def __post_init__(self) -> None:
+        if abs(self.offset) > 100:
+            raise InputError(f"Offset {self.offset} is too far away: offsets go from -100 to 100.")
+        if self.transform.of_place and (self.column or self.offset):
+            raise InputError(f"{self.transform.name.lower()} takes neither column nor offset.")
+
+    def __str__(self) -> str:
+        if self.transform.of_place:
+            return self.transform.name.lower()
+        place = f"{self.column}[{self.offset}]"
+        return place if self.transform is Transform.WORD else f"{self.transform.name.lower()}({place})"
+
+
+BEGIN = Part("", 0, Transform.BEGIN)
+END = Part("", 0, Transform.END)
+
+
+@dataclass(frozen=True)
+class Template:
+    """A conjunction of parts: one feature for each combination of their values.
+
+    A position has the feature of its own values; none, if a part has no value there. Without parts it
+    is a bias, true everywhere.
+    """
+
+    parts: tuple[Part, ...] = ()
+
+    def __str__(self) -> str:
+        return "&".join(map(str, self.parts)) or "bias"
+
+
+@dataclass(frozen=True)
+class Templates:
+    """A list of templates over named columns; ``str`` gives the text that ``parse_templates`` reads.
+
+    Parameters
+    ----------
+    columns : tuple of str
+        Names of the columns of a token, in order.
+    templates : tuple of Template
+        None twice.
+    """
+
+    columns: tuple[str, ...]
+    templates: tuple[Template, ...]
+
+    def __post_init__(self) -> None:
+        for name in self.columns:
+            if not COLUMN.fullmatch(name) or self.columns.count(name) > 1:
+                raise InputError(f"{name!r} cannot be the name of a column, or is so twice.")
+        for template in self.templates:
+            for part in template.parts:
+                if not part.transform.of_place and part.column not in self.columns:
+                    raise InputError(f"{part} looks at a column that is not among {', '.join(self.columns)}.")
+        if len(set(self.templates)) < len(self.templates):
+            raise InputError("A template occurs twice.")
+
+    @staticmethod
+    def of(columns: str, templates: Iterable[Template]) -> Templates:
+        """Give templates over columns whose names are separated by spaces."""
+        return Templates(tuple(columns.split()), tuple(templates))
+
+    def codes(self) -> np.ndarray[tuple[int, int], np.dtype[np.int32]]:
+        """Give rows of template, column, offset, transform: the native form."""
+        rows = [
+            (j, self.columns.index(p.column) if p.column else -1, p.offset, p.transform)
+            for j, template in enumerate(self.templates)
+            for p in template.parts
+        ]
+        return np.array(rows, dtype=np.int32).reshape(-1, 4)
+
+    def texts(self) -> list[str]:
+        """Give the text of each template."""
+        return [str(template) for template in self.templates]
+
+    def __str__(self) -> str:
+        return "\n".join([f"columns: {' '.join(self.columns)}", *self.texts()])
