@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,7 +34,9 @@ def read_inputs(X: Any, lengths: Any = None, width: int | None = None) -> Inputs
     width : int, optional
         The number of features that the model was trained with.
     """
-    matrices, names = _matrices(X, lengths)
+    if lengths is not None:
+        return _read_flat(X, lengths, width)
+    matrices, names = _matrices(X)
     width = matrices[0].shape[1] if width is None and matrices else width
     for s, matrix in enumerate(matrices):
         if matrix.shape[1] != width:
@@ -50,9 +51,7 @@ def read_inputs(X: Any, lengths: Any = None, width: int | None = None) -> Inputs
     return Inputs(features, offsets, names)
 
 
-def _matrices(X: Any, lengths: Any) -> tuple[list[Any], Array | None]:
-    if lengths is not None:
-        return _cut(_matrix(X, "X"), lengths), _names(X)
+def _matrices(X: Any) -> tuple[list[Any], Array | None]:
     if isinstance(X, (str, bytes)) or not isinstance(X, (Sequence, np.ndarray)):
         raise InputError("X must be a list of (T, D) arrays, or one (N, D) array together with lengths=.")
     if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype != object:
@@ -76,15 +75,18 @@ def _matrix(x: Any, what: str) -> Any:
     return array
 
 
-def _cut(matrix: Any, lengths: Any) -> list[Any]:
-    """One flat matrix into sequences."""
-    lengths = np.asarray(lengths)
+def _read_flat(X: Any, lengths: Any, width: int | None) -> Inputs:
+    """One flat matrix with the lengths of its sequences."""
+    matrix, lengths = _matrix(X, "X"), np.asarray(lengths)
     if lengths.ndim != 1 or not np.issubdtype(lengths.dtype, np.integer) or (lengths < 0).any():
         raise InputError("lengths must be a list of whole numbers, none negative.")
     if lengths.sum() != matrix.shape[0]:
         raise InputError(f"lengths add up to {lengths.sum()}, but X has {matrix.shape[0]} rows.")
+    if width is not None and matrix.shape[1] != width:
+        raise InputError(f"X has {matrix.shape[1]} features per position, expected {width}.")
     offsets = offsets_of(lengths)
-    return [matrix[a:b] for a, b in pairwise(offsets)]
+    _require_finite(matrix, offsets)
+    return Inputs(matrix, offsets, _names(X))
 
 
 def _stack(matrices: list[Any]) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -13,9 +13,9 @@ from sklearn.exceptions import ConvergenceWarning
 from ..constraints import Forbidden, Rule
 from ..decoders import Decoder
 from ..errors import InputError
-from ..losses import Log, Loss, PartialLog
+from ..losses import Log
 from ..objective import Certificate, Point, Problem, Term, sum_scores
-from ..solvers import OWLQN, Progress, Reason, Solver, Stop
+from ..solvers import OWLQN, Progress, Solver, Stop
 from ..spaces import (
     Bias,
     Boundary,
@@ -24,16 +24,16 @@ from ..spaces import (
     LinearEdges,
     LinearNodes,
     SparseNodes,
-    WeightPairs,
 )
 from ..structures import Chain, SecondOrderChain, SequenceStructure
 from ..structures._base import Array
 from ._base import Batch, SequenceLabeller, read_weights
 from ._constraints import offset_of, require_respected
-from ._inputs import Inputs, read_inputs
-from ._labels import UNOBSERVED, Encoded, encode, index_of, lookup, read_labels
+from ._inputs import read_inputs
+from ._labels import Encoded, encode, lookup, read_labels
 from ._observers import EarlyStopping, observers, reporter
 from ._tables import CONSTRAINTS, SOLVERS, choose
+from ._training import Observed, Training, complaint, loss_of, require_positive
 
 
 class CRF(SequenceLabeller):
@@ -199,7 +199,7 @@ class CRF(SequenceLabeller):
 
     def _training(self, X: Any, y: Any, lengths: Any, sample_weight: Any) -> Training:
         """Read and check a training set, changing nothing."""
-        _require_positive(
+        require_positive(
             penalty=self.penalty,
             edge_penalty=self.edge_penalty,
             second_order_penalty=self.second_order_penalty,
@@ -212,9 +212,10 @@ class CRF(SequenceLabeller):
         encoded = encode(read_labels(y, np.diff(inputs.offsets)))
         chain = self._chain(inputs.offsets, len(encoded.classes))
         weights = None if sample_weight is None else read_weights(sample_weight, chain.n_instances)
-        loss = self._loss(chain, encoded, weights)
+        loss = loss_of(chain, encoded, weights, self.class_weight)
         forbidden = self._forbidden(chain, encoded)
-        return Training(inputs, encoded, chain, loss, forbidden, self._observed(inputs, encoded, chain))
+        observed = Observed.of(inputs, encoded, chain) if self.observed_only else None
+        return Training(inputs, encoded, chain, loss, forbidden, observed)
 
     def _search(self, training: Training, start: Array | None, X_dev: Any, y_dev: Any) -> Self:
         """Minimise and keep what was found."""
@@ -228,7 +229,7 @@ class CRF(SequenceLabeller):
         start = problem.zero() if start is None else start
         result = solver.minimize(problem, start, stop, observers(reporter(self.callback), stopping))
         if not result.reason.converged:
-            warnings.warn(_complaint(result.reason, result.progress), ConvergenceWarning, stacklevel=3)
+            warnings.warn(complaint(result.reason, result.progress), ConvergenceWarning, stacklevel=3)
         element = result.point.element
         if stopping is not None and stopping.element is not None:
             element = stopping.element
@@ -249,7 +250,8 @@ class CRF(SequenceLabeller):
         )
         if not same:
             return None
-        return self._element(self._terms(training.chain, training.inputs.features, training.observed))
+        terms = self._terms(training.chain, training.inputs.features, training.observed, fast=True)
+        return np.concatenate(self._weights(terms))
 
     def _held_out(self, problem: Problem, training: Training, X: Any, y: Any) -> Callable[[Array], float]:
         """Give the loss of an element on held-out sequences."""
@@ -267,16 +269,6 @@ class CRF(SequenceLabeller):
             return loss.at(sum_scores(chain, terms, plain, inputs.features.dtype)).value
 
         return held_out
-
-    def _observed(self, inputs: Inputs, encoded: Encoded, chain: SequenceStructure) -> Observed | None:
-        """Give the pairs that occur in the training set, where only those have weights."""
-        if not self.observed_only:
-            return None
-        if not sparse.issparse(inputs.features) or (encoded.labels == UNOBSERVED).any():
-            raise InputError("observed_only needs sparse features and every label to be observed.")
-        pairs = np.zeros((chain.n_labels, chain.n_labels), dtype=bool)
-        pairs[encoded.labels[chain.edge_tails], encoded.labels[chain.edge_heads]] = True
-        return Observed(WeightPairs.of(inputs.features, chain.n_labels, encoded.labels), pairs)
 
     def _chain(self, offsets: Array, n_labels: int) -> SequenceStructure:
         if self.order not in (1, 2):
@@ -297,24 +289,6 @@ class CRF(SequenceLabeller):
         offset = None if forbidden is None else offset_of(forbidden, chain, features.dtype)
         terms = self._terms(chain, features, training.observed, fast=True)
         return Problem(training.loss, terms, offset, features.dtype)
-
-    def _loss(self, chain: SequenceStructure, encoded: Encoded, weights: Array | None) -> Loss:
-        observed = encoded.labels != UNOBSERVED
-        if observed.all():
-            return Log(chain, encoded.labels, weights, self._cost(encoded))
-        if self.class_weight is not None:
-            raise InputError("class_weight needs every label to be observed.")
-        allowed = ~observed[:, None] | (encoded.labels[:, None] == np.arange(chain.n_labels))
-        return PartialLog(chain, allowed, weights)
-
-    def _cost(self, encoded: Encoded) -> Array | None:
-        """Δ(y, ·): the weight of the observed label, zero at that label."""
-        if self.class_weight is None:
-            return None
-        weight = _class_weights(self.class_weight, encoded)
-        cost = np.repeat(weight[encoded.labels][:, None], len(weight), axis=1)
-        cost[np.arange(len(cost)), encoded.labels] = 0
-        return cost
 
     def _terms(
         self, chain: SequenceStructure, features: Any, observed: Observed | None = None, fast: bool = False
@@ -366,10 +340,13 @@ class CRF(SequenceLabeller):
     def _scores(self, features: Any, offsets: Array) -> Batch:
         chain = self._chain(offsets, len(self.classes_))
         terms = self._terms(chain, features)
-        return Batch(chain, sum_scores(chain, terms, self._element(terms), features.dtype))
+        theta = {clique: np.zeros(shape, features.dtype) for clique, shape in chain.shapes.items()}
+        for term, weights in zip(terms, self._weights(terms), strict=True):
+            term.space.add_scores(weights, theta[term.space.clique])
+        return Batch(chain, theta)
 
-    def _element(self, terms: list[Term]) -> Array:
-        """Give the weights as an element of these spaces."""
+    def _weights(self, terms: list[Term]) -> list[Array]:
+        """Give the weights as elements of these spaces."""
         weights = {
             "features": terms[0].space.element(self.coef_.T),  # type: ignore[attr-defined]
             "bias": self.intercept_,
@@ -380,52 +357,4 @@ class CRF(SequenceLabeller):
             weights["edge_features"] = self.edge_coef_.transpose(2, 0, 1)
         if self.order == 2:
             weights["second_order"] = self.second_order_
-        return np.concatenate([weights[term.name].ravel() for term in terms])
-
-
-class Observed(NamedTuple):
-    """The pairs that occur in a training set."""
-
-    features: WeightPairs
-    edges: Array
-
-
-class Training(NamedTuple):
-    """A training set, read and checked."""
-
-    inputs: Inputs
-    encoded: Encoded
-    chain: SequenceStructure
-    loss: Loss
-    forbidden: Forbidden | None
-    observed: Observed | None
-
-
-def _class_weights(given: dict[Any, float] | str, encoded: Encoded) -> Array:
-    """One weight per class."""
-    count = np.bincount(encoded.labels, minlength=len(encoded.classes))
-    if isinstance(given, str):
-        if given != "balanced":
-            raise InputError(f"class_weight={given!r} is not known; give a dictionary or 'balanced'.")
-        return len(encoded.labels) / (len(count) * np.maximum(count, 1))
-    index = index_of(encoded.classes)
-    weights = np.ones(len(count))
-    for label, weight in given.items():
-        if label not in index:
-            raise InputError(f"class_weight has the unknown label {label!r}.")
-        weights[index[label]] = weight
-    return weights
-
-
-def _require_positive(tol: float, **penalties: float | None) -> None:
-    for name, value in penalties.items():
-        if value is not None and not (np.isfinite(value) and value >= 0):
-            raise InputError(f"{name} is {value}; it must be a finite number, not negative.")
-    if not tol > 0:
-        raise InputError(f"tol is {tol}; it must be positive.")
-
-
-def _complaint(reason: Reason, progress: Progress) -> str:
-    gap = progress.relative_gap
-    bound = f"The certified relative gap is {gap:.1e}." if np.isfinite(gap) else "No gap is known."
-    return f"{reason.value} {bound} Raise max_iter or tol, or scale the features."
+        return [weights[term.name].ravel() for term in terms]

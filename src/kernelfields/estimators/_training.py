@@ -1,0 +1,102 @@
+"""A training set, read and checked, with its loss."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from ..constraints import Forbidden
+from ..errors import InputError
+from ..losses import Log, Loss, PartialLog
+from ..solvers import Progress, Reason
+from ..spaces import WeightPairs
+from ..structures import SequenceStructure
+from ..structures._base import Array
+from ._inputs import Inputs
+from ._labels import UNOBSERVED, Encoded, index_of
+
+
+class Observed(NamedTuple):
+    """The pairs that occur in a training set."""
+
+    features: WeightPairs
+    edges: Array
+
+    @classmethod
+    def of(cls, inputs: Inputs, encoded: Encoded, chain: SequenceStructure) -> Observed:
+        """Give the pairs of feature and label, and of neighbouring labels, that occur."""
+        if not sparse.issparse(inputs.features) or (encoded.labels == UNOBSERVED).any():
+            raise InputError("observed_only needs sparse features and every label to be observed.")
+        pairs = np.zeros((chain.n_labels, chain.n_labels), dtype=bool)
+        pairs[encoded.labels[chain.edge_tails], encoded.labels[chain.edge_heads]] = True
+        return cls(WeightPairs.of(inputs.features, chain.n_labels, encoded.labels), pairs)
+
+
+class Training(NamedTuple):
+    """A training set, read and checked."""
+
+    inputs: Inputs
+    encoded: Encoded
+    chain: SequenceStructure
+    loss: Loss
+    forbidden: Forbidden | None
+    observed: Observed | None
+
+
+ClassWeight = dict[Any, float] | str | None
+
+
+def loss_of(
+    chain: SequenceStructure, encoded: Encoded, weights: Array | None, class_weight: ClassWeight
+) -> Loss:
+    """Give the log loss: with a cost inside for class weights, restricted where labels are unobserved."""
+    observed = encoded.labels != UNOBSERVED
+    if observed.all():
+        cost = None if class_weight is None else _cost(encoded, class_weight)
+        return Log(chain, encoded.labels, weights, cost)
+    if class_weight is not None:
+        raise InputError("class_weight needs every label to be observed.")
+    allowed = ~observed[:, None] | (encoded.labels[:, None] == np.arange(chain.n_labels))
+    return PartialLog(chain, allowed, weights)
+
+
+def _cost(encoded: Encoded, class_weight: dict[Any, float] | str) -> Array:
+    """Δ(y, ·): the weight of the observed label, zero at that label."""
+    weight = _class_weights(class_weight, encoded)
+    cost = np.repeat(weight[encoded.labels][:, None], len(weight), axis=1)
+    cost[np.arange(len(cost)), encoded.labels] = 0
+    return cost
+
+
+def _class_weights(given: dict[Any, float] | str, encoded: Encoded) -> Array:
+    """One weight per class."""
+    count = np.bincount(encoded.labels, minlength=len(encoded.classes))
+    if isinstance(given, str):
+        if given != "balanced":
+            raise InputError(f"class_weight={given!r} is not known; give a dictionary or 'balanced'.")
+        return len(encoded.labels) / (len(count) * np.maximum(count, 1))
+    index = index_of(encoded.classes)
+    weights = np.ones(len(count))
+    for label, weight in given.items():
+        if label not in index:
+            raise InputError(f"class_weight has the unknown label {label!r}.")
+        weights[index[label]] = weight
+    return weights
+
+
+def require_positive(tol: float, **penalties: float | None) -> None:
+    """Refuse penalties that are negative or not finite, and a tolerance that is not positive."""
+    for name, value in penalties.items():
+        if value is not None and not (np.isfinite(value) and value >= 0):
+            raise InputError(f"{name} is {value}; it must be a finite number, not negative.")
+    if not tol > 0:
+        raise InputError(f"tol is {tol}; it must be positive.")
+
+
+def complaint(reason: Reason, progress: Progress) -> str:
+    """Say why a search ended too early, and what to do."""
+    gap = progress.relative_gap
+    bound = f"The certified relative gap is {gap:.1e}." if np.isfinite(gap) else "No gap is known."
+    return f"{reason.value} {bound} Raise max_iter or tol, or scale the features."
