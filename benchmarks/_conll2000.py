@@ -1,0 +1,77 @@
+"""CoNLL-2000 for both sides: the same attributes, as strings and as a matrix."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from kernelfields.features import TemplateFeatures
+from kernelfields.features.sets import chunking
+from kernelfields.io import read_conll
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def data_folder() -> Path:
+    """The folder that KERNELFIELDS_DATA names, or the one beside the repository."""
+    given = os.environ.get("KERNELFIELDS_DATA")
+    return (Path(given) if given else ROOT.parent / "shared" / "data") / "conll2000"
+
+
+class Corpus(NamedTuple):
+    """Sentences as lists of (word, part of speech), with chunk labels."""
+
+    sentences: list[list[tuple[str, str]]]
+    labels: list[list[str]]
+
+
+def read(part: str, limit: int | None = None) -> Corpus:
+    """Read ``train`` or ``test``."""
+    sentences = [sentence.columns for sentence in read_conll(data_folder() / f"{part}.txt.gz")][:limit]
+    tokens = [list(zip(columns[0], columns[1], strict=True)) for columns in sentences]
+    return Corpus(tokens, [columns[2] for columns in sentences])
+
+
+class Featurised(NamedTuple):
+    """Attributes of all tokens."""
+
+    X: Any
+    """CSR, float32."""
+    lengths: np.ndarray
+    names: list[str]
+
+
+def featurise(corpus: Corpus) -> tuple[Featurised, TemplateFeatures]:
+    """The CRF++ template: 19 attributes for each token."""
+    extractor = TemplateFeatures(chunking(), dtype=np.float32)
+    X, lengths = extractor.fit_transform(corpus.sentences)
+    return Featurised(X, lengths, extractor.names()), extractor
+
+
+def attribute_lists(data: Featurised) -> list[list[list[str]]]:
+    """The same as lists of strings, sentence by sentence."""
+    X, names = data.X, data.names
+    tokens = [[names[k] for k in X.indices[a:b]] for a, b in zip(X.indptr[:-1], X.indptr[1:], strict=True)]
+    ends = np.cumsum(data.lengths)
+    return [tokens[a:b] for a, b in zip(ends - data.lengths, ends, strict=True)]
+
+
+def save(path: Path, data: Featurised, labels: list[list[str]]) -> None:
+    """For the subprocesses, which must not pay for making the features."""
+    flat = np.array([label for sequence in labels for label in sequence])
+    X = data.X
+    arrays = {"indptr": X.indptr, "indices": X.indices, "lengths": data.lengths, "shape": np.array(X.shape)}
+    np.savez(path, labels=flat, **arrays)
+    path.with_suffix(".names").write_text("\n".join(data.names))
+
+
+def load(path: Path) -> tuple[Any, np.ndarray, np.ndarray]:
+    """X, lengths and flat labels."""
+    with np.load(path) as saved:
+        ones = np.ones(len(saved["indices"]), np.float32)
+        X = sparse.csr_matrix((ones, saved["indices"], saved["indptr"]), shape=tuple(saved["shape"]))
+        return X, saved["lengths"], saved["labels"]
