@@ -2,6 +2,7 @@
 #include <nanobind/nanobind.h>
 
 namespace kernelfields::bindings {
+void add_attributes(nanobind::module_&);
 void add_chain(nanobind::module_&);
 void add_chain2(nanobind::module_&);
 void add_sparse(nanobind::module_&);
@@ -11,6 +12,7 @@ void add_tree(nanobind::module_&);
 
 NB_MODULE(_core, m) {
     m.doc() = "Inference for ragged batches of structures. Private: use kernelfields.structures.";
+    kernelfields::bindings::add_attributes(m);
     kernelfields::bindings::add_chain(m);
     kernelfields::bindings::add_chain2(m);
     kernelfields::bindings::add_sparse(m);

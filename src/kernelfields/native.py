@@ -10,6 +10,7 @@ _given = os.environ.get("OMP_WAIT_POLICY")
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 try:
     from ._core import (
+        AttributePool,
         FeatureIndex,
         Tokens,
         chain2_argmax,
@@ -51,6 +52,7 @@ finally:
         del os.environ["OMP_WAIT_POLICY"]
 
 __all__ = [
+    "AttributePool",
     "FeatureIndex",
     "Tokens",
     "chain2_argmax",

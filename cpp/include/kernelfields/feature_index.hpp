@@ -40,11 +40,19 @@ public:
     const TemplateSet& templates() const { return set_; }
 
     Rows rows(const Tokens& tokens) const {
-        return extract<std::int32_t>(tokens, plans_.size(), encoder_,
-                                     [&](std::size_t j, auto& space, std::int32_t* out) {
-                                         KeyPlan::keys<false>(plans_[j], space.block, tokens, space.keys);
-                                         indices_[j].find(space.keys, out);
-                                     });
+        const auto find = [&](std::size_t j, auto& space, std::int32_t* out) {
+            const auto& parts = set_.templates[j];
+            if (parts.size() == 1 && indices_[j].is_array()) {  // the value is the key
+                for_each_sentence(space.block, tokens, parts[0],
+                                  [&](const std::int32_t* values, std::size_t at, std::size_t T) {
+                                      indices_[j].look_up(values, T, out + at);
+                                  });
+            } else {
+                KeyPlan::keys<false>(plans_[j], space.block, tokens, space.keys);
+                indices_[j].find(space.keys, out);
+            }
+        };
+        return extract<std::int32_t>(tokens, plans_.size(), encoder_, find);
     }
 
     // A text for each column, unlike any other's: the template's, then values with & and \ escaped.

@@ -129,12 +129,16 @@ public:
         return true;
     }
 
+    bool is_array() const { return !dense_.empty(); }
+
+    // Of keys below the bound, in an array.
+    template <class Key> void look_up(const Key* keys, std::size_t count, std::int32_t* out) const {
+        for (std::size_t t = 0; t < count; ++t) out[t] = dense_[static_cast<std::size_t>(keys[t] + 1)];
+    }
+
     void find(const std::vector<std::int64_t>& keys, std::int32_t* out) const {
         const std::size_t count = keys.size();
-        if (!dense_.empty()) {
-            for (std::size_t t = 0; t < count; ++t) out[t] = dense_[static_cast<std::size_t>(keys[t] + 1)];
-            return;
-        }
+        if (is_array()) return look_up(keys.data(), count, out);
         constexpr std::size_t ahead = 12;
         for (std::size_t t = 0; t < std::min(ahead, count); ++t) table_.prefetch(static_cast<std::uint64_t>(keys[t]));
         for (std::size_t t = 0; t < count; ++t) {

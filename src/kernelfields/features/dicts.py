@@ -1,0 +1,125 @@
+"""Dictionaries and lists of attributes to sparse features, as CRFsuite's users write them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from ..errors import InputError
+from ..native import AttributePool
+from .extractor import Array, Matrix
+
+
+class DictFeatures:
+    """Sparse real features from dictionaries: x_tj is the value of attribute j at token t.
+
+    A token is a dictionary or a collection of strings, read as python-crfsuite reads it:
+
+    ============================  ================================  =========
+    given                         attribute                         value
+    ============================  ================================  =========
+    ``{"w": "dog"}``              ``w:dog``                         1
+    ``{"len": 3.5}``              ``len``                           3.5
+    ``{"title": True}``           ``title``                         1
+    ``{"title": False}``          none
+    ``{"w": ["a", "b"]}``, sets   ``w:a`` and ``w:b``               1
+    ``{"w": {"next": "cat"}}``    ``w:next:cat``                    1
+    ``["a", "b"]``                ``a`` and ``b``                   1
+    ============================  ================================  =========
+
+    Values are taken as they are: **nothing is scaled**. One penalty serves all attributes, so a value in
+    the thousands is hardly penalised and one of thousandths is hardly usable: bring real values to about
+    the size of the others, 0 to 1, before. Zeros are not stored; an attribute that a token has
+    twice (``{"w": "a"}`` and ``{"w:a": True}``) is added up.
+
+    Parameters
+    ----------
+    min_count : int
+        How many tokens must have an attribute (with a value other than 0) for it to get a column.
+    by_frequency : bool
+        Order columns by frequency (better for caches) instead of by first appearance.
+    dtype : float64 or float32
+        Of the matrix.
+
+    Examples
+    --------
+    >>> features = DictFeatures()
+    >>> X, lengths = features.fit_transform([[{"w": "a", "len": 1.0}, {"w": "b", "len": 0.5}], [["w:a"]]])
+    >>> features.names()
+    ['w:a', 'len', 'w:b']
+    >>> X.toarray().tolist()
+    [[1.0, 1.0, 0.0], [0.0, 0.5, 1.0], [1.0, 0.0, 0.0]]
+    """
+
+    def __init__(
+        self, min_count: int = 1, *, by_frequency: bool = True, dtype: npt.DTypeLike = np.float64
+    ) -> None:
+        if min_count < 1:
+            raise InputError(f"min_count is {min_count}, expected 1 or more.")
+        self.min_count = min_count
+        self.by_frequency = by_frequency
+        self.dtype = np.dtype(dtype)
+        self._pool: AttributePool | None = None
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns."""
+        return len(self._fitted())
+
+    def fit(self, sentences: Iterable[Any]) -> DictFeatures:
+        """Find the attributes of sentences, which are lists of tokens."""
+        self.fit_transform(sentences)
+        return self
+
+    def fit_transform(self, sentences: Iterable[Any]) -> Matrix:
+        """Fit, and transform the same sentences, which are read only once."""
+        pool = AttributePool()
+        try:
+            arrays = pool.fit(sentences, self.min_count, self.by_frequency)
+        except ValueError as error:
+            raise InputError(str(error)) from None
+        self._pool = pool
+        return self._matrix(*arrays)
+
+    def transform(self, sentences: Iterable[Any]) -> Matrix:
+        """Give a CSR matrix with a row for every token; attributes without a column are dropped."""
+        try:
+            arrays = self._fitted().read(sentences)
+        except ValueError as error:
+            raise InputError(str(error)) from None
+        return self._matrix(*arrays)
+
+    def names(self) -> list[str]:
+        """Give the attribute of every column."""
+        return self._fitted().names()
+
+    def restore(self, names: list[str]) -> DictFeatures:
+        """Take over the attributes that ``names`` gave, instead of ``fit``."""
+        try:
+            self._pool = AttributePool(names)
+        except ValueError as error:
+            raise InputError(str(error)) from None
+        return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_pool": None if self._pool is None else self.names()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _pool=None)
+        if state["_pool"] is not None:
+            self.restore(state["_pool"])
+
+    def _fitted(self) -> AttributePool:
+        if self._pool is None:
+            raise InputError("Call fit first.")
+        return self._pool
+
+    def _matrix(self, indptr: Array, indices: Array, values: Array, offsets: Array) -> Matrix:
+        shape = (len(indptr) - 1, self.n_features)
+        matrix = sparse.csr_matrix((values.astype(self.dtype, copy=False), indices, indptr), shape=shape)
+        matrix.sum_duplicates()
+        return Matrix(matrix, np.diff(offsets))

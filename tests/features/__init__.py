@@ -1,0 +1,1 @@
+"""Tests of feature extraction; a package, because they share a slow implementation."""
