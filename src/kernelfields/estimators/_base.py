@@ -18,7 +18,8 @@ from ..errors import InputError
 from ..structures import SequenceStructure
 from ..structures._base import Array
 from ._constraints import offset_of
-from ._inputs import read_inputs
+from ._features import Extractor, read_tokens
+from ._inputs import Inputs, read_inputs
 from ._labels import lookup, read_allowed, read_labels
 from ._tables import DECODERS, choose
 
@@ -35,8 +36,8 @@ class Batch(NamedTuple):
 class SequenceLabeller(BaseEstimator, ABC):  # type: ignore[misc]
     """A fitted model that gives every position of a sequence a distribution over labels.
 
-    Sequences come as a list of (T, D) arrays, scipy-sparse matrices or data frames, or as one flat
-    array with ``lengths``. Labels are any hashable objects.
+    Sequences come as a list of (T, D) arrays, scipy-sparse matrices or data frames, as one flat array
+    with ``lengths``, or as lists of tokens. Labels are any hashable objects.
     """
 
     classes_: Array
@@ -133,7 +134,7 @@ class SequenceLabeller(BaseEstimator, ABC):  # type: ignore[misc]
 
     def _batch(self, X: Any, lengths: Any, allowed: Any) -> Batch:
         check_is_fitted(self, "classes_")
-        inputs = read_inputs(X, lengths, self.n_features_in_)
+        inputs = self._inputs(X, lengths, self.features_, self.n_features_in_)
         batch = self._scores(inputs.features, inputs.offsets)
         if self.forbidden_ is not None:
             offset = offset_of(self.forbidden_, batch.chain, inputs.features.dtype)
@@ -151,6 +152,12 @@ class SequenceLabeller(BaseEstimator, ABC):  # type: ignore[misc]
         if self.forbidden_ is not None and isinstance(decoder, Posterior):
             return Posterior(respect=True)
         return decoder
+
+    @staticmethod
+    def _inputs(X: Any, lengths: Any, extractor: Extractor | None, width: int) -> Inputs:
+        if extractor is None or lengths is not None:
+            return read_inputs(X, lengths, width)
+        return read_tokens(extractor, X, fit=False)
 
     def _names(self, chain: SequenceStructure, labels: Array) -> Labels:
         """Labels of a batch, by name, one list per sequence; None where abstained."""

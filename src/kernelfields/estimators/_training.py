@@ -14,6 +14,7 @@ from ..solvers import Progress, Reason
 from ..spaces import WeightPairs
 from ..structures import SequenceStructure
 from ..structures._base import Array
+from ._features import Extractor
 from ._inputs import Inputs
 from ._labels import UNOBSERVED, Encoded, index_of
 
@@ -43,6 +44,7 @@ class Training(NamedTuple):
     loss: Loss
     forbidden: Forbidden | None
     observed: Observed | None
+    extractor: Extractor | None
 
 
 ClassWeight = dict[Any, float] | str | None

@@ -29,6 +29,7 @@ from ..structures import Chain, SecondOrderChain, SequenceStructure
 from ..structures._base import Array
 from ._base import Batch, SequenceLabeller, read_weights
 from ._constraints import offset_of, require_respected
+from ._features import extractor_for, read_tokens
 from ._inputs import read_inputs
 from ._labels import Encoded, encode, lookup, read_labels
 from ._observers import EarlyStopping, observers, reporter
@@ -56,6 +57,10 @@ class CRF(SequenceLabeller):
         λ. CRFsuite's c2 is λ/2; scikit-learn's C is 1/λ.
     edge_penalty : float, optional
         λ_e; λ if not given.
+    features : str, Templates, TemplateFeatures or DictFeatures, optional
+        What to look at where X holds tokens instead of arrays: a ready-made set ("chunking", "ner",
+        "pos"), templates, or an extractor. Dictionaries and collections of strings are read as
+        CRFsuite reads them if nothing is given.
     order : 1 or 2
         How many labels before it a label depends on.
     second_order_penalty : float, optional
@@ -129,6 +134,7 @@ class CRF(SequenceLabeller):
         penalty: float = 1.0,
         edge_penalty: float | None = None,
         *,
+        features: Any = None,
         order: int = 1,
         second_order_penalty: float | None = None,
         l1: float = 0.0,
@@ -149,6 +155,7 @@ class CRF(SequenceLabeller):
     ) -> None:
         self.penalty = penalty
         self.edge_penalty = edge_penalty
+        self.features = features
         self.order = order
         self.second_order_penalty = second_order_penalty
         self.l1 = l1
@@ -206,7 +213,8 @@ class CRF(SequenceLabeller):
             l1=self.l1,
             tol=self.tol,
         )
-        inputs = read_inputs(X, lengths)
+        extractor = extractor_for(self.features, X)
+        inputs = read_inputs(X, lengths) if extractor is None else read_tokens(extractor, X, fit=True)
         if len(inputs.offsets) < 2 or inputs.offsets[-1] == 0:
             raise InputError("The training set is empty.")
         encoded = encode(read_labels(y, np.diff(inputs.offsets)))
@@ -215,7 +223,7 @@ class CRF(SequenceLabeller):
         loss = loss_of(chain, encoded, weights, self.class_weight)
         forbidden = self._forbidden(chain, encoded)
         observed = Observed.of(inputs, encoded, chain) if self.observed_only else None
-        return Training(inputs, encoded, chain, loss, forbidden, observed)
+        return Training(inputs, encoded, chain, loss, forbidden, observed, extractor)
 
     def _search(self, training: Training, start: Array | None, X_dev: Any, y_dev: Any) -> Self:
         """Minimise and keep what was found."""
@@ -237,6 +245,7 @@ class CRF(SequenceLabeller):
         exact = self._problem(training, features.astype(np.float64, copy=False))
         self._keep(training.encoded.classes, features.shape[1], training.inputs.names, exact.at(element))
         self.forbidden_ = training.forbidden
+        self.features_ = training.extractor
         self.n_iter_ = result.progress.iteration
         self.stop_reason_ = result.reason.value
         return self
@@ -255,7 +264,7 @@ class CRF(SequenceLabeller):
 
     def _held_out(self, problem: Problem, training: Training, X: Any, y: Any) -> Callable[[Array], float]:
         """Give the loss of an element on held-out sequences."""
-        inputs = read_inputs(X, None, training.inputs.features.shape[1])
+        inputs = self._inputs(X, None, training.extractor, training.inputs.features.shape[1])
         labels = lookup(read_labels(y, np.diff(inputs.offsets)), training.encoded.classes, "y_dev")
         chain = self._chain(inputs.offsets, len(training.encoded.classes))
         terms = self._terms(chain, inputs.features)

@@ -1,0 +1,59 @@
+"""Tokens instead of arrays: which extractor turns them into features."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError
+from ..features import DictFeatures, TemplateFeatures, Templates
+from ..features.sets import chunking, ner, pos
+from ..structures._base import offsets_of
+from ._inputs import Inputs
+
+Extractor = TemplateFeatures | DictFeatures
+
+SETS: Mapping[str, Callable[[], Templates]] = {"chunking": chunking, "ner": ner, "pos": pos}
+
+
+def extractor_for(features: Any, X: Any) -> Extractor | None:
+    """Give a new extractor: the one asked for; one for dictionaries if X has them; none for arrays."""
+    if isinstance(features, TemplateFeatures | DictFeatures):
+        return copy.copy(features)
+    if isinstance(features, Templates):
+        return TemplateFeatures(features, dtype=np.float32)
+    if isinstance(features, str):
+        templates = SETS[features]() if features in SETS else features
+        return TemplateFeatures(templates, dtype=np.float32)
+    if features is not None:
+        raise InputError(
+            f"features={features!r} is neither the name of a set, nor templates, nor an extractor."
+        )
+    token = _first_token(X)
+    if isinstance(token, str):
+        raise InputError(
+            "X holds plain strings: say with features= what to look at, for example features='pos'."
+        )
+    return DictFeatures(dtype=np.float32) if _attributes(token) else None
+
+
+def _first_token(X: Any) -> Any:
+    if not isinstance(X, list | tuple):
+        return None
+    return next((sentence[0] for sentence in X if isinstance(sentence, list | tuple) and sentence), None)
+
+
+def _attributes(token: Any) -> bool:
+    """Whether a token is a dictionary or a collection of strings."""
+    if isinstance(token, dict | set | frozenset):
+        return True
+    return isinstance(token, list | tuple) and bool(token) and all(isinstance(item, str) for item in token)
+
+
+def read_tokens(extractor: Extractor, X: Any, *, fit: bool) -> Inputs:
+    """Give the features of sentences, which the extractor also learns from if asked to."""
+    matrix, lengths = extractor.fit_transform(X) if fit else extractor.transform(X)
+    return Inputs(matrix, offsets_of(lengths), None)
