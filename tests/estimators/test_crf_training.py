@@ -104,3 +104,46 @@ def test_warm_start_continues(rng):
     assert model.fit(X, y).n_iter_ == 0
     assert model.set_params(penalty=1.1).fit(X, y).n_iter_ < iterations
     assert model.fit([x[:, :2] for x in X], y).n_iter_ > 0  # other features: from the start
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"edge_features": True}, {"order": 2}, {"constraints": None, "bias": False}]
+)
+def test_partial_fit_penalises_the_distance_from_what_was_learnt(options, rng):
+    X, y = labelled_sequences(rng, count=40)
+    model = CRF(tol=1e-9, **options).fit(X[:20], y[:20])
+    before = model.coef_.copy()
+    assert model.partial_fit(X[20:], y[20:]) is model
+    assert model.certificate_.relative_gap <= 1e-8
+    far = CRF(penalty=1e6, tol=1e-9, **options).fit(X[:20], y[:20])
+    far.coef_, kept = before, before.copy()
+    np.testing.assert_allclose(far.partial_fit(X[20:], y[20:]).coef_, kept, atol=1e-3)
+    assert model.score(X, y) > 0.6
+
+
+def test_partial_fit_from_nothing_is_fit(rng):
+    X, y = labelled_sequences(rng, count=30)
+    np.testing.assert_array_equal(CRF().partial_fit(X, y).coef_, CRF().fit(X, y).coef_)
+
+
+def test_partial_fit_takes_new_labels(rng):
+    X, y = labelled_sequences(rng, count=60)
+    two = [[label if label != "blue" else "red" for label in labels] for labels in y]
+    model = CRF(penalty=0.1).fit(X, two)
+    assert model.classes_.tolist() == ["green", "red"]
+    model.partial_fit(X, y)
+    assert model.classes_.tolist() == ["green", "red", "blue"]
+    assert model.score(X, y) > 0.7
+    with pytest.raises(InputError, match="2 features per position, expected 3"):
+        model.partial_fit([x[:, :2] for x in X], y)
+    assert model.score(X, y) > 0.7
+
+
+def test_partial_fit_keeps_the_vocabulary(rng):
+    sentences = [[{"w": f"w{k}"} for k in rng.integers(20, size=6)] for _ in range(30)]
+    labels = [["even" if int(t["w"][1:]) % 2 == 0 else "odd" for t in sentence] for sentence in sentences]
+    model = CRF(penalty=0.1).fit(sentences[:15], labels[:15])
+    width = model.n_features_in_
+    model.partial_fit([*sentences[15:], [{"w": "unseen"}]], [*labels[15:], ["odd"]])
+    assert model.n_features_in_ == width
+    assert model.score(sentences, labels) > 0.9

@@ -43,10 +43,15 @@ def _flat(y: Any, lengths: Array) -> bool:
     return isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype != object and len(y) == lengths.sum()
 
 
-def encode(y: list[list[Hashable]]) -> Encoded:
-    """Give the classes of a training set, and its labels as indices into them."""
+def encode(y: list[list[Hashable]], known: list[Hashable] | None = None) -> Encoded:
+    """Give the classes of a training set, and its labels as indices into them.
+
+    Classes known before come first; others that occur follow.
+    """
     flat = [label for labels in y for label in labels]
     distinct = _distinct(y)
+    if known is not None:
+        distinct = list(dict.fromkeys([*known, *distinct]))
     if len(distinct) < 2:
         raise InputError(f"Training needs at least two labels; y has {len(distinct)}.")
     index = {label: k for k, label in enumerate(distinct)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
 from collections.abc import Callable
 from typing import Any, Self
@@ -129,6 +130,9 @@ class CRF(SequenceLabeller):
     [['B', 'A', 'A']]
     """
 
+    coef_: Array
+    edge_coef_: Array
+
     def __init__(
         self,
         penalty: float = 1.0,
@@ -204,7 +208,52 @@ class CRF(SequenceLabeller):
         start = self._start(training) if self.warm_start else None
         return self._search(training, start, X_dev, y_dev)
 
-    def _training(self, X: Any, y: Any, lengths: Any, sample_weight: Any) -> Training:
+    def partial_fit(
+        self, X: Any, y: Any, *, classes: Any = None, lengths: Any = None, sample_weight: Any = None
+    ) -> Self:
+        """Go on from the present weights with more sequences.
+
+        Minimises the loss of the new sequences plus (λ/2)‖w − w₀‖², w₀ the weights so far: the penalty
+        is centred at what was learnt. Labels not seen before start from weights of zero; features not
+        seen before are dropped. The certificate is that of this step.
+
+        Parameters
+        ----------
+        X, y, lengths, sample_weight
+            As in `fit`.
+        classes : list, optional
+            Labels to come, for the first call.
+        """
+        if self.l1:
+            raise InputError("partial_fit does not go with l1.")
+        fitted = hasattr(self, "classes_")
+        known = self.classes_.tolist() if fitted else classes
+        base = copy.copy(self) if fitted else None
+        training = self._training(X, y, lengths, sample_weight, known, base)
+        if base is not None:
+            base._widen(training.encoded.classes)
+        return self._search(training, None, None, None, base)
+
+    def _widen(self, classes: Array) -> None:
+        """Give labels that are new, at the end, weights of zero."""
+        more = len(classes) - len(self.classes_)
+        self.classes_ = classes
+        self.coef_ = np.pad(self.coef_.T, ((0, 0), (0, more))).T
+        for name in ("intercept_", "start_", "end_", "transitions_", "second_order_"):
+            if hasattr(self, name):
+                setattr(self, name, np.pad(getattr(self, name), (0, more)))
+        if self.edge_features:
+            self.edge_coef_ = np.pad(self.edge_coef_, ((0, more), (0, more), (0, 0)))
+
+    def _training(
+        self,
+        X: Any,
+        y: Any,
+        lengths: Any,
+        sample_weight: Any,
+        known: list[Any] | None = None,
+        base: CRF | None = None,
+    ) -> Training:
         """Read and check a training set, changing nothing."""
         require_positive(
             penalty=self.penalty,
@@ -213,11 +262,15 @@ class CRF(SequenceLabeller):
             l1=self.l1,
             tol=self.tol,
         )
-        extractor = extractor_for(self.features, X)
-        inputs = read_inputs(X, lengths) if extractor is None else read_tokens(extractor, X, fit=True)
+        if base is not None:
+            extractor = base.features_
+            inputs = self._inputs(X, lengths, extractor, base.n_features_in_)
+        else:
+            extractor = extractor_for(self.features, X)
+            inputs = read_inputs(X, lengths) if extractor is None else read_tokens(extractor, X, fit=True)
         if len(inputs.offsets) < 2 or inputs.offsets[-1] == 0:
             raise InputError("The training set is empty.")
-        encoded = encode(read_labels(y, np.diff(inputs.offsets)))
+        encoded = encode(read_labels(y, np.diff(inputs.offsets)), known)
         chain = self._chain(inputs.offsets, len(encoded.classes))
         weights = None if sample_weight is None else read_weights(sample_weight, chain.n_instances)
         loss = loss_of(chain, encoded, weights, self.class_weight)
@@ -225,11 +278,13 @@ class CRF(SequenceLabeller):
         observed = Observed.of(inputs, encoded, chain) if self.observed_only else None
         return Training(inputs, encoded, chain, loss, forbidden, observed, extractor)
 
-    def _search(self, training: Training, start: Array | None, X_dev: Any, y_dev: Any) -> Self:
-        """Minimise and keep what was found."""
+    def _search(
+        self, training: Training, start: Array | None, X_dev: Any, y_dev: Any, base: CRF | None = None
+    ) -> Self:
+        """Minimise and keep what was found, on top of the weights of ``base``."""
         solver = OWLQN() if self.l1 else choose(SOLVERS, self.solver, "solver")
         features = training.inputs.features
-        problem = self._problem(training, features)
+        problem = self._problem(training, features, base)
         stopping = None
         if X_dev is not None:
             stopping = EarlyStopping(self._held_out(problem, training, X_dev, y_dev), self.patience)
@@ -242,8 +297,10 @@ class CRF(SequenceLabeller):
         if stopping is not None and stopping.element is not None:
             element = stopping.element
         # Scores anew and in double: those of the search carry its rounding.
-        exact = self._problem(training, features.astype(np.float64, copy=False))
+        exact = self._problem(training, features.astype(np.float64, copy=False), base)
         self._keep(training.encoded.classes, features.shape[1], training.inputs.names, exact.at(element))
+        if base is not None:
+            self._add(base)
         self.forbidden_ = training.forbidden
         self.features_ = training.extractor
         self.n_iter_ = result.progress.iteration
@@ -293,9 +350,12 @@ class CRF(SequenceLabeller):
         require_respected(forbidden, chain, encoded.labels, encoded.classes)
         return forbidden
 
-    def _problem(self, training: Training, features: Any) -> Problem:
+    def _problem(self, training: Training, features: Any, base: CRF | None) -> Problem:
         chain, forbidden = training.chain, training.forbidden
         offset = None if forbidden is None else offset_of(forbidden, chain, features.dtype)
+        if base is not None:
+            before = base._scores(features, chain.offsets).scores
+            offset = before if offset is None else {name: offset[name] + before[name] for name in before}
         terms = self._terms(chain, features, training.observed, fast=True)
         return Problem(training.loss, terms, offset, features.dtype)
 
@@ -345,6 +405,12 @@ class CRF(SequenceLabeller):
             for term in point.problem.terms
             for r in [point.mismatch[slices[term.name]]]
         }
+
+    def _add(self, base: CRF) -> None:
+        """Add the weights that a step started from."""
+        for name in ("coef_", "intercept_", "start_", "end_", "transitions_", "edge_coef_", "second_order_"):
+            if hasattr(self, name):
+                setattr(self, name, getattr(self, name) + getattr(base, name))
 
     def _scores(self, features: Any, offsets: Array) -> Batch:
         chain = self._chain(offsets, len(self.classes_))
