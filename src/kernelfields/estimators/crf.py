@@ -36,6 +36,7 @@ from ._labels import Encoded, encode, lookup, read_labels
 from ._observers import EarlyStopping, observers, reporter
 from ._tables import CONSTRAINTS, SOLVERS, choose
 from ._training import Observed, Training, complaint, loss_of, require_positive
+from ._weights import LinearWeights
 
 
 class CRF(SequenceLabeller):
@@ -129,9 +130,6 @@ class CRF(SequenceLabeller):
     >>> CRF(penalty=0.1).fit(X, y).predict([[[1.0], [0.0], [0.0]]])
     [['B', 'A', 'A']]
     """
-
-    coef_: Array
-    edge_coef_: Array
 
     def __init__(
         self,
@@ -231,19 +229,9 @@ class CRF(SequenceLabeller):
         base = copy.copy(self) if fitted else None
         training = self._training(X, y, lengths, sample_weight, known, base)
         if base is not None:
-            base._widen(training.encoded.classes)
+            base.classes_ = training.encoded.classes
+            LinearWeights.from_model(self).widened(len(base.classes_)).put(base)
         return self._search(training, None, None, None, base)
-
-    def _widen(self, classes: Array) -> None:
-        """Give labels that are new, at the end, weights of zero."""
-        more = len(classes) - len(self.classes_)
-        self.classes_ = classes
-        self.coef_ = np.pad(self.coef_.T, ((0, 0), (0, more))).T
-        for name in ("intercept_", "start_", "end_", "transitions_", "second_order_"):
-            if hasattr(self, name):
-                setattr(self, name, np.pad(getattr(self, name), (0, more)))
-        if self.edge_features:
-            self.edge_coef_ = np.pad(self.edge_coef_, ((0, more), (0, more), (0, 0)))
 
     def _training(
         self,
@@ -298,9 +286,7 @@ class CRF(SequenceLabeller):
             element = stopping.element
         # Scores anew and in double: those of the search carry its rounding.
         exact = self._problem(training, features.astype(np.float64, copy=False), base)
-        self._keep(training.encoded.classes, features.shape[1], training.inputs.names, exact.at(element))
-        if base is not None:
-            self._add(base)
+        self._keep(training, exact.at(element), base)
         self.forbidden_ = training.forbidden
         self.features_ = training.extractor
         self.n_iter_ = result.progress.iteration
@@ -317,7 +303,7 @@ class CRF(SequenceLabeller):
         if not same:
             return None
         terms = self._terms(training.chain, training.inputs.features, training.observed, fast=True)
-        return np.concatenate(self._weights(terms))
+        return np.concatenate(LinearWeights.from_model(self).elements(terms))
 
     def _held_out(self, problem: Problem, training: Training, X: Any, y: Any) -> Callable[[Array], float]:
         """Give the loss of an element on held-out sequences."""
@@ -381,55 +367,27 @@ class CRF(SequenceLabeller):
             terms.append(Term("second_order", FreeTriples(chain), edge if given is None else float(given)))
         return terms
 
-    def _keep(self, classes: Array, width: int, names: Array | None, point: Point) -> None:
+    def _keep(self, training: Training, point: Point, base: CRF | None) -> None:
         """Take over a result, all at once."""
-        L = len(classes)
-        slices = point.problem.slices
-        part = {name: point.element[place] for name, place in slices.items()}
-        boundaries = part.get("boundaries", np.zeros(2 * L)).reshape(2, L)
-        self.classes_ = classes
-        self.n_features_in_ = width
-        if names is not None:
-            self.feature_names_in_ = names
-        self.coef_ = point.problem.terms[0].space.table(part["features"]).copy().T  # type: ignore[attr-defined]
-        self.intercept_ = part.get("bias", np.zeros(L)).copy()
-        self.start_, self.end_ = boundaries.copy()
-        self.transitions_ = part["edges"].reshape(L, L).copy()
-        if "edge_features" in part:
-            self.edge_coef_ = part["edge_features"].reshape(width, L, L).transpose(1, 2, 0).copy()
-        if "second_order" in part:
-            self.second_order_ = part["second_order"].reshape(L, L, L).copy()
+        weights = LinearWeights.of(point, len(training.encoded.classes))
+        if base is not None:
+            weights = weights.plus(LinearWeights.from_model(base))
+        weights.put(self)
+        self.classes_ = training.encoded.classes
+        self.n_features_in_ = training.inputs.features.shape[1]
+        if training.inputs.names is not None:
+            self.feature_names_in_ = training.inputs.names
         self.certificate_: Certificate | None = point.certificate
         self.mismatch_ = {
             term.name: float(np.sqrt(term.space.inner(r, r))) * term.metric
             for term in point.problem.terms
-            for r in [point.mismatch[slices[term.name]]]
+            for r in [point.mismatch[point.problem.slices[term.name]]]
         }
-
-    def _add(self, base: CRF) -> None:
-        """Add the weights that a step started from."""
-        for name in ("coef_", "intercept_", "start_", "end_", "transitions_", "edge_coef_", "second_order_"):
-            if hasattr(self, name):
-                setattr(self, name, getattr(self, name) + getattr(base, name))
 
     def _scores(self, features: Any, offsets: Array) -> Batch:
         chain = self._chain(offsets, len(self.classes_))
         terms = self._terms(chain, features)
         theta = {clique: np.zeros(shape, features.dtype) for clique, shape in chain.shapes.items()}
-        for term, weights in zip(terms, self._weights(terms), strict=True):
+        for term, weights in zip(terms, LinearWeights.from_model(self).elements(terms), strict=True):
             term.space.add_scores(weights, theta[term.space.clique])
         return Batch(chain, theta)
-
-    def _weights(self, terms: list[Term]) -> list[Array]:
-        """Give the weights as elements of these spaces."""
-        weights = {
-            "features": terms[0].space.element(self.coef_.T),  # type: ignore[attr-defined]
-            "bias": self.intercept_,
-            "boundaries": np.stack([self.start_, self.end_]),
-            "edges": self.transitions_,
-        }
-        if self.edge_features:
-            weights["edge_features"] = self.edge_coef_.transpose(2, 0, 1)
-        if self.order == 2:
-            weights["second_order"] = self.second_order_
-        return [weights[term.name].ravel() for term in terms]

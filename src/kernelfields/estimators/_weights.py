@@ -1,0 +1,101 @@
+"""The weights of a linear model: as arrays over labels, and as elements of its spaces."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any, Self
+
+import numpy as np
+
+from ..objective import Point, Term
+from ..structures._base import Array
+
+
+@dataclass(frozen=True)
+class LinearWeights:
+    """All weights of a linear chain model with L labels and D features.
+
+    A model has them as attributes, with an underscore behind their names.
+    """
+
+    coef: Array
+    """(L, D), features at a vertex."""
+    intercept: Array
+    """(L,), bias."""
+    start: Array
+    """(L,), first label."""
+    end: Array
+    """(L,), last label."""
+    transitions: Array
+    """(L, L), label pairs."""
+    edge_coef: Array | None = None
+    """(L, L, D), features at the first of two neighbours."""
+    second_order: Array | None = None
+    """(L, L, L), label triples."""
+
+    @classmethod
+    def of(cls, point: Point, n_labels: int) -> Self:
+        """Read them off a point of the problem; zeros for what the model does not have."""
+        L = n_labels
+        part = {name: point.element[place].copy() for name, place in point.problem.slices.items()}
+        boundaries = part.get("boundaries", np.zeros(2 * L)).reshape(2, L)
+        edge_features, triples = part.get("edge_features"), part.get("second_order")
+        return cls(
+            coef=_table(point.problem.terms[0].space, part["features"]).T,
+            intercept=part.get("bias", np.zeros(L)),
+            start=boundaries[0],
+            end=boundaries[1],
+            transitions=part["edges"].reshape(L, L),
+            edge_coef=None if edge_features is None else edge_features.reshape(-1, L, L).transpose(1, 2, 0),
+            second_order=None if triples is None else triples.reshape(L, L, L),
+        )
+
+    @classmethod
+    def from_model(cls, model: Any) -> Self:
+        """Read them off a fitted model."""
+        return cls(**{field.name: getattr(model, f"{field.name}_", None) for field in fields(cls)})
+
+    def put(self, model: Any) -> None:
+        """Make them attributes of a model."""
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if value is not None:
+                setattr(model, f"{field.name}_", value)
+
+    def elements(self, terms: list[Term]) -> list[Array]:
+        """Give them as elements of these spaces."""
+        named: dict[str, Any] = {
+            "bias": self.intercept,
+            "boundaries": np.stack([self.start, self.end]),
+            "edges": self.transitions,
+            "edge_features": None if self.edge_coef is None else self.edge_coef.transpose(2, 0, 1),
+            "second_order": self.second_order,
+        }
+        features: Any = terms[0].space
+        return [features.element(self.coef.T), *(named[term.name].ravel() for term in terms[1:])]
+
+    def widened(self, n_labels: int) -> LinearWeights:
+        """Give labels that are new, behind the others, weights of zero."""
+        more = (0, n_labels - len(self.intercept))
+        edge = self.edge_coef
+        return LinearWeights(
+            coef=np.pad(self.coef.T, ((0, 0), more)).T,
+            intercept=np.pad(self.intercept, more),
+            start=np.pad(self.start, more),
+            end=np.pad(self.end, more),
+            transitions=np.pad(self.transitions, more),
+            edge_coef=None if edge is None else np.pad(edge, (more, more, (0, 0))),
+            second_order=None if self.second_order is None else np.pad(self.second_order, more),
+        )
+
+    def plus(self, other: LinearWeights) -> LinearWeights:
+        """Add two models."""
+        total: dict[str, Any] = {}
+        for field in fields(self):
+            mine = getattr(self, field.name)
+            total[field.name] = None if mine is None else mine + getattr(other, field.name)
+        return LinearWeights(**total)
+
+
+def _table(space: Any, element: Array) -> Array:
+    return np.array(space.table(element), order="C")
