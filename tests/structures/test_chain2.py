@@ -7,6 +7,7 @@ import sys
 import numpy as np
 import pytest
 
+from kernelfields import native
 from kernelfields.decoders import BayesRule
 from kernelfields.errors import InfeasibleError, ScoreError
 from kernelfields.structures import Chain, SecondOrderChain
@@ -149,8 +150,17 @@ def test_length_costs_no_precision(rng):
     np.testing.assert_allclose(second.log_partition(scores), first.log_partition(scores), rtol=1e-13)
     node = second.marginals(scores).parts["node"]
     np.testing.assert_allclose(node, first.marginals(scores).parts["node"], rtol=0, atol=1e-12)
+    np.testing.assert_allclose(node.sum(axis=1), 1, rtol=0, atol=2e-15)
     change = second.covariance(scores, direction)["node"]
     np.testing.assert_allclose(change, first.covariance(scores, direction)["node"], rtol=0, atol=1e-9)
+
+
+def test_the_core_differentiates_log_partitions_too(rng):
+    chain = SecondOrderChain([0, 6], 3)
+    scores, direction = normal(chain, rng), normal(chain, rng)
+    found = native.chain2_covariance(*scores.values(), chain.offsets, *direction.values())[0]
+    parts = chain.marginals(scores).parts
+    np.testing.assert_allclose(found, [sum(np.vdot(parts[name], direction[name]) for name in parts)])
 
 
 def test_scores_of_any_size_keep_the_best():
