@@ -53,7 +53,8 @@ class LinearWeights:
     @classmethod
     def from_model(cls, model: Any) -> Self:
         """Read them off a fitted model."""
-        return cls(**{field.name: getattr(model, f"{field.name}_", None) for field in fields(cls)})
+        values: dict[str, Any] = {field.name: getattr(model, f"{field.name}_", None) for field in fields(cls)}
+        return cls(**values)
 
     def put(self, model: Any) -> None:
         """Make them attributes of a model."""
