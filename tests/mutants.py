@@ -49,6 +49,9 @@ RULES = Selection(("tests/constraints", "tests/estimators/test_crf_constraints.p
 THREADS = Selection(("tests/native/test_threads.py", "tests/native/test_bindings.py"))
 
 
+FEATURES = Selection(("tests/features",), "conll2000 or million")
+
+
 class Mutant(NamedTuple):
     """One break: ``old`` occurs exactly once in ``file`` and becomes ``new``."""
 
@@ -63,7 +66,37 @@ ISA = CPP + "isa/"
 PACKAGE = "src/kernelfields/"
 STRUCTURES = PACKAGE + "structures/"
 
+FEATURE_MUTANTS = [
+    Mutant(PACKAGE + "features/extractor.py", "np.diff(rows.offsets)", "rows.offsets[1:]", FEATURES),
+    Mutant(PACKAGE + "features/parsing.py", "range(first, last + 1)", "range(first, last)", FEATURES),
+    Mutant(PACKAGE + "features/frames.py", 'argsort(kind="stable")', "argsort()[::-1]", FEATURES),
+    Mutant(
+        CPP + "transforms.hpp", "count.first_is_upper && count[upper] == 1", "count.first_is_upper", FEATURES
+    ),
+    Mutant(CPP + "transforms.hpp", "at > 0 && is_continuation(word[at])", "false", FEATURES),
+    Mutant(CPP + "characters.hpp", "code < 0x10000 ? 2 : 3", "2", FEATURES),
+    Mutant(CPP + "templates.hpp", "set_.marks && !is_predicate(transform)", "set_.marks", FEATURES),
+    Mutant(CPP + "templates.hpp", "T == 0) continue", "T == 1) continue", FEATURES),
+    Mutant(CPP + "templates.hpp", "values_.mark(set_.margin + m - 1)", "values_.mark(m - 1)", FEATURES),
+    Mutant(CPP + "feature_keys.hpp", "(key[t] | v) < 0", "v < 0", FEATURES),
+    Mutant(CPP + "feature_keys.hpp", "bound_ > limit / radix", "false", FEATURES),
+    Mutant(CPP + "feature_counts.hpp", "by_frequency ? -counts_[j].counts[f] : 0", "0", FEATURES),
+    Mutant(
+        CPP + "feature_counts.hpp", "counts_[j].counts[f] >= least", "counts_[j].counts[f] > least", FEATURES
+    ),
+    Mutant(CPP + "feature_index.hpp", "if (word.starts_with(\"__\")) text += '\\\\';", "", FEATURES),
+    Mutant(
+        CPP + "extraction.hpp",
+        "piece.ends[t] + static_cast<std::int64_t>(before[b])",
+        "piece.ends[t]",
+        FEATURES,
+    ),
+    Mutant(CPP + "attributes.hpp", "kept += indices[kept] != none", "++kept", FEATURES),
+    Mutant("cpp/bindings/attributes.cpp", "if (number != 0) push(number)", "push(number)", FEATURES),
+]
+
 MUTANTS = [
+    *FEATURE_MUTANTS,
     # Python first: no rebuild.
     Mutant(STRUCTURES + "_base.py", "tail.astype(np.int64) * L + head", "head.astype(np.int64) * L + tail"),
     Mutant(STRUCTURES + "_base.py", "np.repeat(weights, np.diff(self.edge_offsets))", "1.0"),
