@@ -7,8 +7,8 @@ namespace {
 
 // Sparse rows, checked: offsets in order, columns in range.
 template <class S>
-SparseRows<S> rows_of(const In<std::int64_t>& first, const In<std::int32_t>& index,
-                      const std::optional<In<S>>& value, std::size_t columns) {
+SparseRows<S> rows_of(const In<std::int64_t>& first, const In<std::int32_t>& index, const std::optional<In<S>>& value,
+                      std::size_t columns) {
     require_offsets(first, "first", index.shape(0));
     if (value) require_shape(*value, "value", {index.shape(0)});
     return {first.shape(0) - 1, columns, first.data(), index.data(), value ? value->data() : nullptr};

@@ -61,11 +61,11 @@ Isa current_isa() {
 }
 
 #ifdef KF_X86
-#define KF_PICK(table)                                 \
-    switch (current_isa()) {                           \
-        case Isa::avx512: return table##_avx512;       \
-        case Isa::avx2: return table##_avx2;           \
-        default: return table##_baseline;              \
+#define KF_PICK(table)                           \
+    switch (current_isa()) {                     \
+        case Isa::avx512: return table##_avx512; \
+        case Isa::avx2: return table##_avx2;     \
+        default: return table##_baseline;        \
     }
 #else
 #define KF_PICK(table) return table##_baseline;

@@ -45,14 +45,14 @@ private:
 
 // Calls body(from, to) for consecutive ranges of about `size` items.
 template <class Body> void for_each_range(std::size_t count, std::size_t size, double nanoseconds, Body body) {
-    for_each_block((count + size - 1) / size, threads_for(nanoseconds), [&](std::size_t block, std::size_t) {
-        body(block * size, std::min(count, (block + 1) * size));
-    });
+    for_each_block((count + size - 1) / size, threads_for(nanoseconds),
+                   [&](std::size_t block, std::size_t) { body(block * size, std::min(count, (block + 1) * size)); });
 }
 
 // out += x W, W given by its pairs.
 template <class S>
-void sparse_scores(const SparseRows<S>& x, const WeightPairs& pairs, const double* weights, std::size_t labels, S* out) {
+void sparse_scores(const SparseRows<S>& x, const WeightPairs& pairs, const double* weights, std::size_t labels,
+                   S* out) {
     const SparseKernels<S>& kernels = sparse_kernels<S>();
     const std::size_t stride = padded(labels, kernels.width);
     const WeightTable<S> table(x.columns, stride);
@@ -80,8 +80,8 @@ template <class S> void sparse_times(const SparseRows<S>& x, const S* table, std
 // gradient (one number per pair) = x' g, for x with its rare columns, from `frequent` on, also given
 // by columns: column f has the rows columns.index[columns.first[f - frequent]] ...
 template <class S>
-void sparse_adjoint(const SparseRows<S>& x, const SparseRows<S>& columns, std::size_t frequent, const WeightPairs& pairs,
-                    const S* g, std::size_t labels, double* gradient) {
+void sparse_adjoint(const SparseRows<S>& x, const SparseRows<S>& columns, std::size_t frequent,
+                    const WeightPairs& pairs, const S* g, std::size_t labels, double* gradient) {
     const SparseKernels<S>& kernels = sparse_kernels<S>();
     const std::size_t stride = padded(labels, kernels.width);
     const double work = static_cast<double>(x.first[x.rows]) * static_cast<double>(stride) * 0.3;

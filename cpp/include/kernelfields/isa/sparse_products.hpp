@@ -51,8 +51,7 @@ void add_products(const SparseRows<S>& x, std::size_t from, std::size_t to, cons
     const std::size_t vectors = (labels + kWidth<S> - 1) / kWidth<S>;
     for (std::size_t t = from; t < to; ++t, out += labels)
         with_vectors(vectors, [&](auto V) {
-            if constexpr (V.value > 0)
-                add_product<S, V.value>(x, t, table, table_end, stride, labels, 0, out, out_end);
+            if constexpr (V.value > 0) add_product<S, V.value>(x, t, table, table_end, stride, labels, 0, out, out_end);
             else
                 for (std::size_t at = 0; at < labels; at += 4 * kWidth<S>)
                     add_product<S, 4>(x, t, table, table_end, stride, labels, at, out, out_end);
