@@ -121,25 +121,33 @@ MUTANTS = [
     Mutant(
         PACKAGE + "spaces/linear.py", "features[structure.edge_tails]", "features[structure.edge_heads]", SEAM
     ),
-    Mutant(
-        PACKAGE + "losses/log.py", "parts -= self._observed[clique]", "parts += self._observed[clique]", SEAM
-    ),
+    Mutant(PACKAGE + "losses/log.py", "gradient, self.labels, self.weights)", "gradient, self.labels)", SEAM),
     Mutant(PACKAGE + "losses/log.py", 'scores["node"] + self.cost', 'scores["node"] - self.cost', SEAM),
     Mutant(PACKAGE + "losses/log.py", "np.dot(values, self.weights)", "values.sum()", SEAM),
     Mutant(PACKAGE + "losses/log.py", "covariance(self._augmented(scores)", "covariance((scores)", SEAM),
     Mutant(PACKAGE + "losses/partial_log.py", "parts - fixed[clique]", "parts", SEAM),
     Mutant(PACKAGE + "losses/partial_log.py", "convex = False", "convex = True", SEAM),
-    Mutant(PACKAGE + "objective.py", "self.loss.value - along -", "self.loss.value -", SEAM),
+    Mutant(PACKAGE + "objective.py", "scale * (self.loss.value - along)", "scale * self.loss.value", SEAM),
     Mutant(
         PACKAGE + "objective.py",
         "gradient[term.space.clique]) / term.metric",
         "gradient[term.space.clique])",
         SEAM,
     ),
-    Mutant(PACKAGE + "objective.py", "term.metric * term.space.inner", "term.space.inner", SEAM),
+    Mutant(PACKAGE + "objective.py", "term.metric * term.space.inner(left", "term.space.inner(left", SEAM),
     Mutant(PACKAGE + "objective.py", "damped(direction) + problem", "damped(direction) - problem", SEAM),
-    Mutant(PACKAGE + "objective.py", "if term.penalty == 0:", "if term.penalty < 0:", SEAM),
-    Mutant(PACKAGE + "solvers/lbfgs.py", "result -= share * change", "result += share * change", SEAM),
+    Mutant(
+        PACKAGE + "objective.py",
+        "if term.penalty == 0:\n                result[",
+        "if term.penalty < 0:\n                result[",
+        SEAM,
+    ),
+    Mutant(
+        PACKAGE + "solvers/lbfgs.py",
+        "result -= np.multiply(change, share",
+        "result += np.multiply(change, share",
+        SEAM,
+    ),
     Mutant(PACKAGE + "solvers/newton_cg.py", "if curvature <= 0:", "if curvature < -1e300:", SEAM),
     Mutant(
         PACKAGE + "solvers/line_search.py",
