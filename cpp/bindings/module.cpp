@@ -7,6 +7,7 @@ void add_chain(nanobind::module_&);
 void add_chain2(nanobind::module_&);
 void add_sparse(nanobind::module_&);
 void add_features(nanobind::module_&);
+void add_linear_chain(nanobind::module_&);
 void add_tree(nanobind::module_&);
 }  // namespace kernelfields::bindings
 
@@ -17,5 +18,6 @@ NB_MODULE(_core, m) {
     kernelfields::bindings::add_chain2(m);
     kernelfields::bindings::add_sparse(m);
     kernelfields::bindings::add_features(m);
+    kernelfields::bindings::add_linear_chain(m);
     kernelfields::bindings::add_tree(m);
 }

@@ -1,4 +1,5 @@
 // The sparse products of one instruction set, as chain.cpp.
+#include "kernelfields/isa/linear_rows.hpp"
 #include "kernelfields/isa/sparse_products.hpp"
 
 #define KF_JOIN2(a, b) a##b
@@ -9,8 +10,12 @@ namespace kernelfields {
 extern const SparseKernels<double> KF_JOIN(sparse_double_, KF_ISA);
 extern const SparseKernels<float> KF_JOIN(sparse_float_, KF_ISA);
 
-const SparseKernels<double> KF_JOIN(sparse_double_, KF_ISA) = {kWidth<double>, add_products<double>,
-                                                               add_transposed<double>};
-const SparseKernels<float> KF_JOIN(sparse_float_, KF_ISA) = {kWidth<float>, add_products<float>, add_transposed<float>};
+namespace {
+template <class S>
+constexpr SparseKernels<S> kKernels = {kWidth<S>, add_products<S>, add_transposed<S>, linear_scores<S>,
+                                       linear_transposed<S>};
+}
+const SparseKernels<double> KF_JOIN(sparse_double_, KF_ISA) = kKernels<double>;
+const SparseKernels<float> KF_JOIN(sparse_float_, KF_ISA) = kKernels<float>;
 
 }  // namespace kernelfields

@@ -168,6 +168,15 @@ class Problem:
         pieces = [term.space.representer(gradient[term.space.clique]) / term.metric for term in self.terms]
         return np.concatenate(pieces) if pieces else np.zeros(0)
 
+    def penalty(self, element: Array) -> float:
+        """Σ_τ (λ_τ / 2) ‖f_τ‖² + κ_τ ‖w_τ‖₁."""
+        damped = self.damped(element)
+        total = 0.5 * self.inner(damped, damped)
+        for term in self.terms:
+            if term.l1:
+                total += term.l1 * float(np.abs(element[self.slices[term.name]]).sum(dtype=np.float64))
+        return total
+
     def damped(self, element: Array) -> Array:
         """Gradient of the penalty: the element itself, or 0 where λ is 0."""
         if all(term.penalty > 0 for term in self.terms):
@@ -177,6 +186,34 @@ class Problem:
             if term.penalty == 0:
                 result[self.slices[term.name]] = 0
         return result
+
+
+def certify(
+    problem: Problem, element: Array, mismatch: Array, loss: float, value: float
+) -> Certificate | None:
+    """A lower bound of min R, by the dual objective; None where there is none.
+
+    The dual value is Σ_i (loss_i − ⟨θ, ∇loss_i⟩) − Σ_k (|a_k| − κ)₊² / (2λ), a = Xᵀ∇loss the
+    mismatch of the coordinates; for the log loss the first sum is that of the entropies of
+    p(·|x^i). Where λ = 0 the dual point must have |a_k| ≤ κ: it is moved towards the observed
+    parts, by the factor s; −loss* is concave, so that s times the first sum stands.
+    """
+    if not problem.certifiable:
+        return None
+    along = problem.inner(element, mismatch)  # ⟨θ, ∇loss⟩, by the representer
+    scale, quadratic = 1.0, 0.0
+    for term in problem.terms:
+        if term.penalty == 0:
+            worst = float(np.abs(mismatch[problem.slices[term.name]]).max(initial=0.0))
+            scale = min(scale, term.l1 / worst) if worst > 0 else scale
+    for term in problem.terms:
+        if term.penalty > 0:
+            part = mismatch[problem.slices[term.name]]
+            part = part if scale == 1 else scale * part
+            if term.l1:
+                part = np.maximum(np.abs(part) - term.l1 / term.metric, 0.0)
+            quadratic += 0.5 * term.metric * term.space.inner(part, part)
+    return Certificate(value, scale * (loss - along) - quadratic)
 
 
 class Point:
@@ -195,12 +232,7 @@ class Point:
     @cached_property
     def value(self) -> float:
         """R(f)."""
-        damped = self.problem.damped(self.element)
-        penalty = 0.5 * self.problem.inner(damped, damped)
-        for term in self.problem.terms:
-            if term.l1:
-                penalty += term.l1 * float(np.abs(self.element[self.problem.slices[term.name]]).sum())
-        return self.loss.value + penalty
+        return self.loss.value + self.problem.penalty(self.element)
 
     @cached_property
     def mismatch(self) -> Array:
@@ -214,29 +246,8 @@ class Point:
 
     @cached_property
     def certificate(self) -> Certificate | None:
-        """A lower bound of min R, by the dual objective; None where there is none.
-
-        The dual value is Σ_i (loss_i − ⟨θ, ∇loss_i⟩) − Σ_k (|a_k| − κ)₊² / (2λ), a = Xᵀ∇loss the
-        mismatch of the coordinates; for the log loss the first sum is that of the entropies of
-        p(·|x^i). Where λ = 0 the dual point must have |a_k| ≤ κ: it is moved towards the observed
-        parts, by the factor s; −loss* is concave, so that s times the first sum stands.
-        """
-        problem = self.problem
-        if not problem.certifiable:
-            return None
-        along = problem.inner(self.element, self.mismatch)  # ⟨θ, ∇loss⟩, by the representer
-        scale, quadratic = 1.0, 0.0
-        for term in problem.terms:
-            if term.penalty == 0:
-                worst = float(np.abs(self.mismatch[problem.slices[term.name]]).max(initial=0.0))
-                scale = min(scale, term.l1 / worst) if worst > 0 else scale
-        for term in problem.terms:
-            if term.penalty > 0:
-                part = scale * self.mismatch[problem.slices[term.name]]
-                if term.l1:
-                    part = np.maximum(np.abs(part) - term.l1 / term.metric, 0.0)
-                quadratic += 0.5 * term.metric * term.space.inner(part, part)
-        return Certificate(self.value, scale * (self.loss.value - along) - quadratic)
+        """A lower bound of min R; None where there is none."""
+        return certify(self.problem, self.element, self.mismatch, self.loss.value, self.value)
 
     def hessian_product(self, direction: Array) -> Array:
         """∇²R(f)·d, an element; self-adjoint in the inner product."""

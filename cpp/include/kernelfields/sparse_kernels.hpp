@@ -14,6 +14,25 @@ template <class S> struct SparseRows {
     const S* value;
 };
 
+// Weights of (feature, label) pairs: feature f has the pairs first[f] <= p < first[f + 1], with labels
+// label[p]. Those of the features below `frequent` are also in a table, one row each, zero elsewhere.
+template <class S> struct PairedWeights {
+    std::size_t frequent, stride, labels;
+    const std::int64_t* first;
+    const std::int32_t* label;
+    const S* table;
+    const S* weight;  // one for each pair
+};
+
+// Room for sums of the same form; those of the frequent features' pairs are in the table only.
+template <class S> struct PairedSums {
+    std::size_t frequent, stride, labels;
+    const std::int64_t* first;
+    const std::int32_t* label;
+    S* table;
+    S* rare;  // one for each pair, indexed as the pairs are
+};
+
 template <class S> struct SparseKernels {
     std::size_t width;  // numbers per vector
 
@@ -25,6 +44,12 @@ template <class S> struct SparseKernels {
     // table[index_k] += value_k * in[t] for the columns below `limit`, the transpose of the above.
     void (*add_transposed)(const SparseRows<S>&, std::size_t from, std::size_t to, std::size_t limit, const S* in,
                            const S* in_end, std::size_t labels, std::size_t stride, S* table);
+
+    // As these two for rows whose frequent features come first (linear_rows.hpp).
+    void (*linear_scores)(const SparseRows<S>&, std::size_t from, std::size_t to, const PairedWeights<S>&,
+                          const S* base, S* out, const S* out_end);
+    void (*linear_transposed)(const SparseRows<S>&, std::size_t from, std::size_t to, const PairedSums<S>&, const S* in,
+                              const S* in_end);
 };
 
 }  // namespace kernelfields

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from ..constraints import Forbidden
 from ..errors import InputError
+from ..linear_chain import Offsets
 from ..structures import SequenceStructure
 from ..structures._base import Array
 from ._labels import UNOBSERVED
@@ -26,6 +27,12 @@ def offset_of(forbidden: Forbidden, chain: SequenceStructure, dtype: npt.DTypeLi
         node[chain.last_positions] += _barred(forbidden.ends, dtype)
         offset["node"] = node
     return offset
+
+
+def barred_scores(forbidden: Forbidden) -> Offsets:
+    """The same for the linear chain."""
+    small = np.stack([np.zeros_like(forbidden.starts), forbidden.starts, forbidden.ends])
+    return Offsets(_barred(small, np.float64), _barred(forbidden.pairs, np.float64))
 
 
 def _barred(mask: Array, dtype: npt.DTypeLike) -> Array:

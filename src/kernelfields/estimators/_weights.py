@@ -7,7 +7,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..objective import Point, Term
+from ..linear_chain import LinearChainProblem
+from ..objective import Problem, Term
 from ..structures._base import Array
 
 
@@ -34,14 +35,14 @@ class LinearWeights:
     """(L, L, L), label triples."""
 
     @classmethod
-    def of(cls, point: Point, n_labels: int) -> Self:
-        """Read them off a point of the problem; zeros for what the model does not have."""
+    def of(cls, problem: Problem | LinearChainProblem, element: Array, n_labels: int) -> Self:
+        """Read them off an element of the problem; zeros for what the model does not have."""
         L = n_labels
-        part = {name: point.element[place].copy() for name, place in point.problem.slices.items()}
+        part = {name: element[place].copy() for name, place in problem.slices.items()}
         boundaries = part.get("boundaries", np.zeros(2 * L)).reshape(2, L)
         edge_features, triples = part.get("edge_features"), part.get("second_order")
         return cls(
-            coef=_table(point.problem.terms[0].space, part["features"]).T,
+            coef=_table(problem.terms[0].space, part["features"]).T,
             intercept=part.get("bias", np.zeros(L)),
             start=boundaries[0],
             end=boundaries[1],
@@ -99,4 +100,4 @@ class LinearWeights:
 
 
 def _table(space: Any, element: Array) -> Array:
-    return np.array(space.table(element), order="C")
+    return np.ascontiguousarray(space.table(element))

@@ -14,9 +14,10 @@ from sklearn.exceptions import ConvergenceWarning
 from ..constraints import Forbidden, Rule
 from ..decoders import Decoder
 from ..errors import InputError
+from ..linear_chain import LinearChainProblem
 from ..losses import Log
-from ..objective import Certificate, Point, Problem, Term, sum_scores
-from ..solvers import OWLQN, Progress, Solver, Stop
+from ..objective import Certificate, Problem, Term, sum_scores
+from ..solvers import OWLQN, NewtonCG, Progress, Solver, Stop
 from ..spaces import (
     Bias,
     Boundary,
@@ -29,7 +30,7 @@ from ..spaces import (
 from ..structures import Chain, SecondOrderChain, SequenceStructure
 from ..structures._base import Array
 from ._base import Batch, SequenceLabeller, read_weights
-from ._constraints import offset_of, require_respected
+from ._constraints import barred_scores, offset_of, require_respected
 from ._features import extractor_for, read_tokens
 from ._inputs import read_inputs
 from ._labels import Encoded, encode, lookup, read_labels
@@ -271,8 +272,7 @@ class CRF(SequenceLabeller):
     ) -> Self:
         """Minimise and keep what was found, on top of the weights of ``base``."""
         solver = OWLQN() if self.l1 else choose(SOLVERS, self.solver, "solver")
-        features = training.inputs.features
-        problem = self._problem(training, features, base)
+        problem = self._problem(training, base, fast=not isinstance(solver, NewtonCG))
         stopping = None
         if X_dev is not None:
             stopping = EarlyStopping(self._held_out(problem, training, X_dev, y_dev), self.patience)
@@ -284,9 +284,7 @@ class CRF(SequenceLabeller):
         element = result.point.element
         if stopping is not None and stopping.element is not None:
             element = stopping.element
-        # Scores anew and in double: those of the search carry its rounding.
-        exact = self._problem(training, features.astype(np.float64, copy=False), base)
-        self._keep(training, exact.at(element), base)
+        self._keep(training, problem, element, base)
         self.forbidden_ = training.forbidden
         self.features_ = training.extractor
         self.n_iter_ = result.progress.iteration
@@ -305,7 +303,9 @@ class CRF(SequenceLabeller):
         terms = self._terms(training.chain, training.inputs.features, training.observed, fast=True)
         return np.concatenate(LinearWeights.from_model(self).elements(terms))
 
-    def _held_out(self, problem: Problem, training: Training, X: Any, y: Any) -> Callable[[Array], float]:
+    def _held_out(
+        self, problem: Problem | LinearChainProblem, training: Training, X: Any, y: Any
+    ) -> Callable[[Array], float]:
         """Give the loss of an element on held-out sequences."""
         inputs = self._inputs(X, None, training.extractor, training.inputs.features.shape[1])
         labels = lookup(read_labels(y, np.diff(inputs.offsets)), training.encoded.classes, "y_dev")
@@ -336,14 +336,36 @@ class CRF(SequenceLabeller):
         require_respected(forbidden, chain, encoded.labels, encoded.classes)
         return forbidden
 
-    def _problem(self, training: Training, features: Any, base: CRF | None) -> Problem:
+    def _problem(self, training: Training, base: CRF | None, fast: bool) -> Problem | LinearChainProblem:
+        """Build the objective; ``fast`` takes the one without second derivatives where there is one."""
+        features = training.inputs.features
+        terms = self._terms(training.chain, features, training.observed, fast=True)
+        if fast and base is None and LinearChainProblem.suits(training.loss, terms):
+            assert isinstance(training.loss, Log)
+            single = features.dtype == np.float32 and self.tol >= 1e-4  # what it can certify
+            barred = None if training.forbidden is None else barred_scores(training.forbidden)
+            return LinearChainProblem(training.loss, terms, barred, np.float32 if single else np.float64)
+        return self._whole_problem(training, features, terms, base)
+
+    def _whole_problem(
+        self, training: Training, features: Any, terms: list[Term], base: CRF | None
+    ) -> Problem:
         chain, forbidden = training.chain, training.forbidden
         offset = None if forbidden is None else offset_of(forbidden, chain, features.dtype)
         if base is not None:
             before = base._scores(features, chain.offsets).scores
             offset = before if offset is None else {name: offset[name] + before[name] for name in before}
-        terms = self._terms(chain, features, training.observed, fast=True)
         return Problem(training.loss, terms, offset, features.dtype)
+
+    def _exact(
+        self, problem: Problem | LinearChainProblem, training: Training, base: CRF | None
+    ) -> Problem | LinearChainProblem:
+        """Give the same objective in double: the scores of the search carry its rounding."""
+        if isinstance(problem, LinearChainProblem):
+            return problem.astype(np.float64)
+        features = training.inputs.features.astype(np.float64, copy=False)
+        terms = self._terms(training.chain, features, training.observed, fast=True)
+        return self._whole_problem(training, features, terms, base)
 
     def _terms(
         self, chain: SequenceStructure, features: Any, observed: Observed | None = None, fast: bool = False
@@ -367,9 +389,12 @@ class CRF(SequenceLabeller):
             terms.append(Term("second_order", FreeTriples(chain), edge if given is None else float(given)))
         return terms
 
-    def _keep(self, training: Training, point: Point, base: CRF | None) -> None:
+    def _keep(
+        self, training: Training, problem: Problem | LinearChainProblem, element: Array, base: CRF | None
+    ) -> None:
         """Take over a result, all at once."""
-        weights = LinearWeights.of(point, len(training.encoded.classes))
+        point = self._exact(problem, training, base).at(element)
+        weights = LinearWeights.of(problem, element, len(training.encoded.classes))
         if base is not None:
             weights = weights.plus(LinearWeights.from_model(base))
         weights.put(self)
@@ -378,10 +403,11 @@ class CRF(SequenceLabeller):
         if training.inputs.names is not None:
             self.feature_names_in_ = training.inputs.names
         self.certificate_: Certificate | None = point.certificate
+        mismatch = point.mismatch
         self.mismatch_ = {
             term.name: float(np.sqrt(term.space.inner(r, r))) * term.metric
-            for term in point.problem.terms
-            for r in [point.mismatch[point.problem.slices[term.name]]]
+            for term in problem.terms
+            for r in [mismatch[problem.slices[term.name]]]
         }
 
     def _scores(self, features: Any, offsets: Array) -> Batch:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,13 +37,13 @@ class WeightPairs(NamedTuple):
         order = np.argsort(-count, kind="stable")
         rank = np.empty(len(order), dtype=np.int32)
         rank[order] = np.arange(len(order), dtype=np.int32)
-        seen = np.ones((len(order), n_labels), dtype=bool)
-        if labels is not None:
-            seen[:] = False
-            seen[rank[features.indices], np.repeat(labels, np.diff(features.indptr))] = True
-        first = np.concatenate([[0], np.cumsum(seen.sum(axis=1))]).astype(np.int64)
         frequent = min(int((count >= 16).sum()), CACHE // n_labels)
-        return cls(rank, first, np.nonzero(seen)[1].astype(np.int32), frequent)
+        if labels is None:
+            first = np.arange(0, n_labels * len(order) + 1, n_labels, dtype=np.int64)
+            return cls(rank, first, np.tile(np.arange(n_labels, dtype=np.int32), len(order)), frequent)
+        rows = (features.indptr.astype(np.int64, copy=False), features.indices.astype(np.int32, copy=False))
+        first, label = native.observed_pairs(*rows, rank, labels.astype(np.int32, copy=False), n_labels)
+        return cls(rank, first, label, frequent)
 
     @property
     def feature(self) -> Array:
@@ -74,12 +75,21 @@ class SparseNodes(Euclidean):
         self.matrix = matrix
         self.pairs = WeightPairs.of(matrix, structure.n_labels) if pairs is None else pairs
         self.size = len(self.pairs.label)
-        index = self.pairs.rank[matrix.indices]
-        by_column = sparse.csr_matrix((matrix.data, index, matrix.indptr), shape=matrix.shape).tocsc()
-        start = by_column.indptr[self.pairs.frequent]
+        first = matrix.indptr.astype(np.int64, copy=False)
         values = None if (matrix.data == 1).all() else matrix.data
-        self._rows = (matrix.indptr.astype(np.int64), index, values)
-        self._columns = (
+        indices = matrix.indices.astype(np.int32, copy=False)
+        index, values = native.rank_rows(first, indices, values, self.pairs.rank, self.pairs.frequent)
+        self.rows: tuple[Array, Array, Array | None] = (first, index, values)
+        """Offsets, features by rank (the frequent ones of each row first), and values, None if all are 1."""
+
+    @cached_property
+    def _columns(self) -> tuple[Array, Array, Array | None]:
+        """The same of the rare features, by columns."""
+        first, index, values = self.rows
+        data = np.ones(len(index), self.matrix.dtype) if values is None else values
+        by_column = sparse.csr_matrix((data, index, first), shape=self.matrix.shape).tocsc()
+        start = by_column.indptr[self.pairs.frequent]
+        return (
             by_column.indptr[self.pairs.frequent :].astype(np.int64) - start,
             by_column.indices[start:].astype(np.int32),
             None if values is None else by_column.data[start:],
@@ -88,17 +98,20 @@ class SparseNodes(Euclidean):
     def add_scores(self, element: Array, into: Array) -> None:
         """Add X w."""
         element = np.ascontiguousarray(element, dtype=np.float64)
-        native.sparse_scores(*self._rows, self.pairs.first, self.pairs.label, element, self._same(into))
+        first, index, values = self.rows
+        pairs = (self.pairs.first, self.pairs.label)
+        native.sparse_scores(first, index, values, *pairs, element, self._same(into))
 
     def adjoint(self, gradient: Array) -> Array:
         """Give Xᵀ times the gradient, at the pairs that have a weight."""
         gradient = np.ascontiguousarray(gradient, dtype=self.matrix.dtype)
         pairs = (self.pairs.first, self.pairs.label)
-        return native.sparse_adjoint(*self._rows, *self._columns, *pairs, gradient)
+        first, index, values = self.rows
+        return native.sparse_adjoint(first, index, values, *self._columns, *pairs, gradient)
 
     def table(self, element: Array) -> Array:
         """Give the weights as a (D, L) array, zero for pairs without one."""
-        result = np.zeros((self.matrix.shape[1], self.structure.n_labels))
+        result = np.zeros((self.matrix.shape[1], self.structure.n_labels), element.dtype)
         result[self.pairs.feature, self.pairs.label] = element
         return result
 

@@ -1,0 +1,145 @@
+"""The linear chain in one pass: the same function as the general problem of the same terms."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+from threadpoolctl import threadpool_limits
+
+from kernelfields import native
+from kernelfields.linear_chain import LinearChainProblem, Offsets
+from kernelfields.losses import Log
+from kernelfields.objective import Problem, Term
+from kernelfields.spaces import Bias, Boundary, FreeEdges, SparseNodes, WeightPairs
+from kernelfields.structures import Chain
+
+LENGTHS = [3, 1, 7, 0, 40, 2, 2, 5]
+
+
+def setting(rng, n_labels, binary=True, observed=False, weights=None, lengths=LENGTHS, n_features=60):
+    chain = Chain(np.concatenate([[0], np.cumsum(lengths)]), n_labels)
+    N = chain.n_vertices
+    popular = rng.random((N, n_features)) < np.geomspace(0.9, 0.01, n_features)
+    values = popular * (1.0 if binary else rng.normal(size=popular.shape))
+    X = sparse.csr_matrix(values)
+    labels = rng.integers(n_labels, size=N).astype(np.int32)
+    pairs = WeightPairs.of(X, n_labels, labels if observed else None)._replace(frequent=7)
+    seen = None
+    if observed:
+        seen = np.zeros((n_labels, n_labels), dtype=bool)
+        seen[labels[chain.edge_tails], labels[chain.edge_heads]] = True
+    terms = [
+        Term("features", SparseNodes(chain, X, pairs), 0.7, 0.1),
+        Term("bias", Bias(chain), 0.5),
+        Term("boundaries", Boundary(chain), 0.3),
+        Term("edges", FreeEdges(chain, pairs=seen), 0.2),
+    ]
+    return Log(chain, labels, weights), terms
+
+
+@pytest.mark.parametrize("n_labels", [1, 2, 5, 9, 22, 40])
+@pytest.mark.parametrize("binary", [True, False])
+@pytest.mark.parametrize("observed", [True, False])
+def test_equals_the_general_problem(rng, n_labels, binary, observed):
+    loss, terms = setting(rng, n_labels, binary, observed, weights=rng.random(len(LENGTHS)))
+    general, fused = Problem(loss, terms), LinearChainProblem(loss, terms, None, np.float64)
+    element = rng.normal(size=general.size)
+    if observed:  # elements have nothing where no pair occurs
+        element[general.slices["edges"]] *= terms[3].space.pairs.ravel()
+    expected, point = general.at(element), fused.at(element)
+    assert point.value == pytest.approx(expected.value, rel=1e-12)
+    np.testing.assert_allclose(point.gradient, expected.gradient, atol=1e-10)
+    np.testing.assert_allclose(point.mismatch, expected.mismatch, atol=1e-10)
+    assert point.certificate.lower_bound == pytest.approx(expected.certificate.lower_bound, rel=1e-10)
+
+
+@pytest.mark.parametrize("dropped", [[], ["bias"], ["boundaries", "edges"], ["bias", "boundaries", "edges"]])
+def test_parts_may_be_missing(rng, dropped):
+    loss, terms = setting(rng, 4)
+    terms = [term for term in terms if term.name not in dropped]
+    element = rng.normal(size=sum(term.space.size for term in terms))
+    expected = Problem(loss, terms).at(element)
+    point = LinearChainProblem(loss, terms, None, np.float64).at(element)
+    assert point.value == pytest.approx(expected.value, rel=1e-12)
+    np.testing.assert_allclose(point.gradient, expected.gradient, atol=1e-10)
+
+
+def test_fixed_scores_are_added(rng):
+    loss, terms = setting(rng, 4)
+    small, edge = rng.normal(size=(3, 4)), rng.normal(size=(4, 4))
+    chain = loss.structure
+    node = np.tile(small[0], (chain.n_vertices, 1))
+    node[chain.first_positions] += small[1]
+    node[chain.last_positions] += small[2]
+    element = rng.normal(size=sum(term.space.size for term in terms))
+    expected = Problem(loss, terms, {"node": node, "edge": edge}).at(element)
+    point = LinearChainProblem(loss, terms, Offsets(small, edge), np.float64).at(element)
+    assert point.value == pytest.approx(expected.value, rel=1e-12)
+    np.testing.assert_allclose(point.gradient, expected.gradient, atol=1e-10)
+
+
+def test_a_line_is_the_function_on_it(rng):
+    loss, terms = setting(rng, 5)
+    general, fused = Problem(loss, terms), LinearChainProblem(loss, terms, None, np.float64)
+    element, direction = rng.normal(size=(2, general.size))
+    ours, theirs = fused.at(element).along(direction), general.at(element).along(direction)
+    for step in (0.3, 2.0):
+        assert ours.at(step).value == pytest.approx(theirs.at(step).value, rel=1e-12)
+        assert ours.slope(ours.at(step)) == pytest.approx(theirs.slope(theirs.at(step)), rel=1e-9)
+
+
+def test_single_precision_is_close(rng):
+    loss, terms = setting(rng, 9)
+    element = rng.normal(size=sum(term.space.size for term in terms)).astype(np.float32)
+    single = LinearChainProblem(loss, terms, None, np.float32).at(element)
+    double = single.problem.astype(np.float64).at(element)
+    assert single.gradient.dtype == np.float32
+    assert single.value == pytest.approx(double.value, rel=1e-5)
+    np.testing.assert_allclose(single.gradient, double.gradient, atol=1e-3)
+
+
+def test_threads_do_not_change_the_result(rng):
+    loss, terms = setting(rng, 12, lengths=[30] * 300)
+    problem = LinearChainProblem(loss, terms, None, np.float64)
+    element = rng.normal(size=problem.size)
+    many = problem.at(element)
+    with threadpool_limits(limits=1, user_api="openmp"):
+        one = problem.at(element)
+    assert many.value == one.value
+    np.testing.assert_array_equal(many.gradient, one.gradient)
+
+
+def test_suits_only_what_it_is_made_for(rng):
+    loss, terms = setting(rng, 3)
+    assert LinearChainProblem.suits(loss, terms)
+    assert not LinearChainProblem.suits(Log(loss.structure, loss.labels, cost=np.ones((60, 3))), terms)
+    assert not LinearChainProblem.suits(loss, terms[1:])
+    assert not LinearChainProblem.suits(loss, [*terms, terms[1]])
+
+
+def test_ranked_rows_have_the_frequent_features_first(rng):
+    X = sparse.random(30, 20, 0.4, format="csr", random_state=1)
+    rank = rng.permutation(20).astype(np.int32)
+    index, value = native.rank_rows(X.indptr.astype(np.int64), X.indices.astype(np.int32), X.data, rank, 8)
+    again = sparse.csr_matrix((value, index, X.indptr), shape=X.shape).toarray()
+    np.testing.assert_array_equal(again, X.toarray()[:, np.argsort(rank)])
+    for a, b in zip(X.indptr[:-1], X.indptr[1:], strict=True):
+        assert (np.diff((index[a:b] >= 8).astype(int)) >= 0).all()
+
+
+@pytest.mark.parametrize("n_labels", [3, 64, 130])
+def test_observed_pairs_are_those_that_occur(rng, n_labels):
+    X = sparse.random(50, 20, 0.2, format="csr", random_state=2)
+    labels = rng.integers(n_labels, size=50).astype(np.int32)
+    pairs = WeightPairs.of(X, n_labels, labels)
+    found = set(zip(pairs.feature.tolist(), pairs.label.tolist(), strict=True))
+    rows, columns = X.nonzero()
+    assert found == set(zip(columns.tolist(), labels[rows].tolist(), strict=True))
+    assert len(found) == len(pairs.label)
+
+
+def test_bad_columns_are_refused():
+    first, index = np.array([0, 1]), np.array([5], dtype=np.int32)
+    with pytest.raises(ValueError, match="index holds 5"):
+        native.rank_rows(first, index, None, np.zeros(3, dtype=np.int32), 1)
