@@ -18,7 +18,7 @@ void require_columns(const In<std::int32_t>& index, std::size_t columns) {
 template <class S>
 std::pair<Out<std::int32_t>, std::optional<Out<S>>> ranked(In<std::int64_t> first, In<std::int32_t> index,
                                                            std::optional<In<S>> value, In<std::int32_t> rank,
-                                                           std::size_t frequent) {
+                                                           std::size_t frequent, std::size_t single) {
     const auto x = rows_of<S>(first, index, value, rank.shape(0));
     require_columns(index, rank.shape(0));
     auto out = make<std::int32_t>({index.shape(0)});
@@ -26,19 +26,19 @@ std::pair<Out<std::int32_t>, std::optional<Out<S>>> ranked(In<std::int64_t> firs
     if (value) values = make<S>({index.shape(0)});
     {
         nb::gil_scoped_release release;
-        rank_rows(x, rank.data(), frequent, out.data(), values ? values->data() : nullptr);
+        rank_rows(x, rank.data(), frequent, single, out.data(), values ? values->data() : nullptr);
     }
     return {out, values};
 }
 
 std::pair<Out<std::int64_t>, Out<std::int32_t>> observed_pairs(In<std::int64_t> first, In<std::int32_t> index,
-                                                               In<std::int32_t> rank, In<std::int32_t> labels,
-                                                               std::size_t n_labels) {
-    const auto x = rows_of<float>(first, index, std::nullopt, rank.shape(0));
-    require_columns(index, rank.shape(0));
+                                                               In<std::int32_t> labels, std::size_t n_labels,
+                                                               std::size_t columns) {
+    const auto x = rows_of<float>(first, index, std::nullopt, columns);
+    require_columns(index, columns);
     require_labels(labels, x.rows, n_labels);
     SeenPairs seen(x.columns, n_labels);
-    seen.mark(x, rank.data(), labels.data());
+    seen.mark(x, labels.data());
     auto pair_first = make<std::int64_t>({x.columns + 1});
     auto pair_label = make<std::int32_t>({seen.count()});
     seen.list(pair_first.data(), pair_label.data());
@@ -50,11 +50,12 @@ template <class T> using Into = nb::ndarray<T, nb::c_contig, nb::device::cpu>;
 // Adds to bias, start, end and edge, (L,) thrice and (L, L); overwrites `features`. Returns the loss.
 template <class S>
 double loss(In<std::int64_t> first, In<std::int32_t> index, std::optional<In<S>> value, std::size_t frequent,
-            In<std::int64_t> pair_first, In<std::int32_t> pair_label, In<std::int64_t> offsets, In<std::int64_t> order,
-            In<std::int32_t> labels, std::optional<In<double>> weight, In<S> features, In<S> small, In<S> edge,
-            Into<S> out_features, Into<double> out_small, Into<double> out_edge) {
+            std::size_t single, In<std::int64_t> pair_first, In<std::int32_t> pair_label, In<std::int64_t> offsets,
+            In<std::int64_t> order, In<std::int32_t> labels, std::optional<In<double>> weight, In<S> features,
+            In<S> small, In<S> edge, Into<S> out_features, Into<double> out_small, Into<double> out_edge) {
     const auto x = rows_of<S>(first, index, value, pair_first.shape(0) - 1);
     const std::size_t L = edge.shape(0), S_ = offsets.shape(0) - 1;
+    if (frequent > single || single > x.columns) throw std::invalid_argument("frequent <= single <= columns.");
     require_offsets(offsets, "offsets", x.rows);
     require_shape(order, "order", {S_});
     require_labels(labels, x.rows, L);
@@ -66,6 +67,7 @@ double loss(In<std::int64_t> first, In<std::int32_t> index, std::optional<In<S>>
         throw std::invalid_argument("The gradient must have the shape of the weights.");
     const LinearChainData<S> data{x,
                                   frequent,
+                                  single,
                                   pairs_of(pair_first, pair_label, x.columns),
                                   S_,
                                   L,
@@ -84,10 +86,11 @@ double loss(In<std::int64_t> first, In<std::int32_t> index, std::optional<In<S>>
 template <class S> void add_functions(nb::module_& m) {
     const auto keep = [](const char* name) { return nb::arg(name).noconvert(); };
     m.def("rank_rows", &ranked<S>, keep("first"), keep("index"), keep("value").none(), keep("rank"),
-          nb::arg("frequent"));
+          nb::arg("frequent"), nb::arg("single"));
     m.def("linear_chain", &loss<S>, keep("first"), keep("index"), keep("value").none(), nb::arg("frequent"),
-          keep("pair_first"), keep("pair_label"), keep("offsets"), keep("order"), keep("labels"), keep("weight").none(),
-          keep("features"), keep("small"), keep("edge"), keep("out_features"), keep("out_small"), keep("out_edge"));
+          nb::arg("single"), keep("pair_first"), keep("pair_label"), keep("offsets"), keep("order"), keep("labels"),
+          keep("weight").none(), keep("features"), keep("small"), keep("edge"), keep("out_features"), keep("out_small"),
+          keep("out_edge"));
 }
 
 }  // namespace
@@ -96,8 +99,8 @@ void add_linear_chain(nb::module_& m) {
     add_functions<double>(m);
     add_functions<float>(m);
     const auto keep = [](const char* name) { return nb::arg(name).noconvert(); };
-    m.def("observed_pairs", &observed_pairs, keep("first"), keep("index"), keep("rank"), keep("labels"),
-          nb::arg("n_labels"));
+    m.def("observed_pairs", &observed_pairs, keep("first"), keep("index"), keep("labels"), nb::arg("n_labels"),
+          nb::arg("columns"));
 }
 
 }  // namespace kernelfields::bindings

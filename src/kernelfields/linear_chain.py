@@ -115,6 +115,7 @@ class LinearChainProblem:
         loss = native.linear_chain(
             *self._rows,
             pairs.frequent,
+            pairs.single,
             pairs.first,
             pairs.label,
             self.loss.structure.offsets,

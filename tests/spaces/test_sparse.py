@@ -29,7 +29,7 @@ def test_products_are_those_of_scipy(rng, n_labels, binary, dtype):
     chain = Chain([0, 3000], n_labels)
     X = zipf_features(rng, 3000, 500, 6, dtype, binary)
     space = SparseNodes(chain, X)
-    assert 0 < space.pairs.frequent < 500
+    assert 0 < space.pairs.frequent < 500 or n_labels == 1  # then all have a single pair
     table = rng.normal(size=(500, n_labels))
     scores = np.ones((3000, n_labels), dtype)
     space.add_scores(space.element(table), scores)

@@ -16,7 +16,7 @@ namespace kernelfields {
 
 template <class S> struct LinearChainData {
     SparseRows<S> x;  // the frequent features of each row first
-    std::size_t frequent;
+    std::size_t frequent, single;
     WeightPairs pairs;
     std::size_t sequences, labels;
     const std::int64_t* first;  // sequences + 1
@@ -132,13 +132,10 @@ void run_chunk(const LinearChainData<S>& data, const LinearChainWeights<S>& weig
     chain_marginals(batch, out, sums.small.data() + 3 * data.labels);
     compare_chunk(data, batch, chunk, sums);
     // `rare` has no room for the pairs of frequent features, which come first.
-    const PairedSums<S> into{paired.frequent,
-                             paired.stride,
-                             data.labels,
-                             paired.first,
-                             paired.label,
-                             sums.table.row(0),
-                             sums.rare.row(0) - data.pairs.first[data.frequent]};
+    const PairedSums<S> into{paired.frequent,   paired.single,
+                             paired.stride,     data.labels,
+                             paired.first,      paired.label,
+                             sums.table.row(0), sums.rare.row(0) - data.pairs.first[data.frequent]};
     const S* end = chunk.marginal.data() + chunk.marginal.size();
     for (std::size_t k = 0; k < chunk.sequence.size(); ++k) {
         const std::size_t s = chunk.sequence[k];
@@ -214,8 +211,8 @@ double linear_chain(const LinearChainData<S>& data, const LinearChainWeights<S>&
         for (std::int64_t p = data.pairs.first[f]; p < data.pairs.first[f + 1]; ++p)
             table.row(f)[data.pairs.label[p]] = weights.features[p];
     std::copy(weights.bias, weights.bias + L, table.row(data.frequent));
-    const PairedWeights<S> paired{data.frequent, stride,          L, data.pairs.first, data.pairs.label,
-                                  table.row(0),  weights.features};
+    const PairedWeights<S> paired{data.frequent,    data.single,      stride,       L,
+                                  data.pairs.first, data.pairs.label, table.row(0), weights.features};
 
     std::vector<std::size_t> chunk_first;
     const std::vector<std::size_t> order = cut(data, chunk_first);
@@ -225,7 +222,7 @@ double linear_chain(const LinearChainData<S>& data, const LinearChainWeights<S>&
     const std::size_t share =
         static_cast<std::size_t>(data.x.first[data.x.rows]) / (data.frequent * stride + pairs + 1);
     const std::size_t blocks =
-        std::max<std::size_t>(std::min<std::size_t>(std::clamp<std::size_t>(share, 4, 32), chunks), 1);
+        std::max<std::size_t>(std::min<std::size_t>(std::clamp<std::size_t>(share, 8, 32), chunks), 1);
     std::vector<Sums<S>> sums;
     sums.reserve(blocks);
     for (std::size_t b = 0; b < blocks; ++b) sums.emplace_back(data, stride);

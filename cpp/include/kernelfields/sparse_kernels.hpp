@@ -15,9 +15,10 @@ template <class S> struct SparseRows {
 };
 
 // Weights of (feature, label) pairs: feature f has the pairs first[f] <= p < first[f + 1], with labels
-// label[p]. Those of the features below `frequent` are also in a table, one row each, zero elsewhere.
+// label[p]. Those of the features below `frequent` are also in a table, one row each, zero elsewhere;
+// those from `single` on have one pair each.
 template <class S> struct PairedWeights {
-    std::size_t frequent, stride, labels;
+    std::size_t frequent, single, stride, labels;
     const std::int64_t* first;
     const std::int32_t* label;
     const S* table;
@@ -26,7 +27,7 @@ template <class S> struct PairedWeights {
 
 // Room for sums of the same form; those of the frequent features' pairs are in the table only.
 template <class S> struct PairedSums {
-    std::size_t frequent, stride, labels;
+    std::size_t frequent, single, stride, labels;
     const std::int64_t* first;
     const std::int32_t* label;
     S* table;

@@ -14,12 +14,17 @@ from ..structures import Structure
 from ..structures._base import Array, rows_of
 from ._base import Euclidean
 
-CACHE = 2**17
+CACHE = 2**19
 """Numbers that the sums of frequent features may take up, so that they stay in the cache."""
 
 
 class WeightPairs(NamedTuple):
-    """Which (feature, label) pairs have a weight, features ordered by falling frequency."""
+    """Which (feature, label) pairs have a weight.
+
+    Features are ranked: frequent ones by falling frequency, then the others that have several pairs,
+    then those that have one. Within these kinds they keep their order: extractors number them as they
+    occur, so that the rare ones of one sequence lie side by side.
+    """
 
     rank: Array
     """Place of every feature in that order."""
@@ -29,26 +34,45 @@ class WeightPairs(NamedTuple):
     """... with these labels."""
     frequent: int
     """How many features, from the start, count as frequent."""
+    single: int
+    """The place from which on features have one pair each."""
 
     @classmethod
     def of(cls, features: Any, n_labels: int, labels: Array | None = None) -> WeightPairs:
         """All pairs, or those that occur with the labels of a training set."""
-        count = np.bincount(features.indices, minlength=features.shape[1])
-        order = np.argsort(-count, kind="stable")
-        rank = np.empty(len(order), dtype=np.int32)
-        rank[order] = np.arange(len(order), dtype=np.int32)
-        frequent = min(int((count >= 16).sum()), CACHE // n_labels)
+        D = features.shape[1]
+        count = np.bincount(features.indices, minlength=D)
         if labels is None:
-            first = np.arange(0, n_labels * len(order) + 1, n_labels, dtype=np.int64)
-            return cls(rank, first, np.tile(np.arange(n_labels, dtype=np.int32), len(order)), frequent)
-        rows = (features.indptr.astype(np.int64, copy=False), features.indices.astype(np.int32, copy=False))
-        first, label = native.observed_pairs(*rows, rank, labels.astype(np.int32, copy=False), n_labels)
-        return cls(rank, first, label, frequent)
+            first = np.arange(0, n_labels * D + 1, n_labels, dtype=np.int64)
+            label = np.tile(np.arange(n_labels, dtype=np.int32), D)
+        else:
+            indptr, indices = (
+                features.indptr.astype(np.int64, copy=False),
+                features.indices.astype(np.int32, copy=False),
+            )
+            first, label = native.observed_pairs(indptr, indices, labels.astype(np.int32), n_labels, D)
+        size = np.diff(first)
+        order, frequent, single = _ranking(count, size, CACHE // n_labels)
+        rank = np.empty(D, dtype=np.int32)
+        rank[order] = np.arange(D, dtype=np.int32)
+        moved = np.concatenate([[0], np.cumsum(size[order])])
+        shift = np.repeat(first[:-1][order] - moved[:-1], size[order])
+        return cls(rank, moved, label[np.arange(len(label)) + shift], frequent, single)
 
     @property
     def feature(self) -> Array:
         """The feature of every weight."""
         return np.repeat(np.argsort(self.rank), np.diff(self.first))
+
+
+def _ranking(count: Array, size: Array, most: int) -> tuple[Array, int, int]:
+    """Features in the order of `WeightPairs`, how many are frequent, and where single pairs start."""
+    order = np.argsort(-count, kind="stable")
+    common = order[(count[order] >= 16) & (size[order] > 1)][:most]
+    rare = np.ones(len(count), dtype=bool)
+    rare[common] = False
+    several, single = np.flatnonzero(rare & (size != 1)), np.flatnonzero(rare & (size == 1))
+    return np.concatenate([common, several, single]), len(common), len(common) + len(several)
 
 
 class SparseNodes(Euclidean):
@@ -78,7 +102,8 @@ class SparseNodes(Euclidean):
         first = matrix.indptr.astype(np.int64, copy=False)
         values = None if (matrix.data == 1).all() else matrix.data
         indices = matrix.indices.astype(np.int32, copy=False)
-        index, values = native.rank_rows(first, indices, values, self.pairs.rank, self.pairs.frequent)
+        kinds = (self.pairs.frequent, self.pairs.single)
+        index, values = native.rank_rows(first, indices, values, self.pairs.rank, *kinds)
         self.rows: tuple[Array, Array, Array | None] = (first, index, values)
         """Offsets, features by rank (the frequent ones of each row first), and values, None if all are 1."""
 

@@ -1,6 +1,7 @@
 // Products of sparse rows with weights of which only some (feature, label) pairs exist. The frequent
 // features of a row come first; their weights are whole rows of a table that stays in the cache. Of the
-// others only the pairs are read: most of them have one or two.
+// others only the pairs are read. Last come those with a single pair, most of them: there is nothing to
+// look up and no branch to guess wrongly.
 #pragma once
 
 #include "../sparse_kernels.hpp"
@@ -31,6 +32,20 @@ KF_INLINE std::int64_t frequent_product(const SparseRows<S>& x, std::size_t t, c
     return k;
 }
 
+// Calls add(pair, value) for the features of row t from the k-th number on.
+template <class S, class Pairs, class Add>
+KF_INLINE void for_each_pair(const SparseRows<S>& x, std::size_t t, std::int64_t k, const Pairs& w, Add add) {
+    const std::int64_t last = x.first[t + 1];
+    for (; k < last; ++k) {
+        const auto column = static_cast<std::size_t>(x.index[k]);
+        if (column >= w.single) break;
+        const S scale = x.value ? x.value[k] : S(1);
+        for (std::int64_t p = w.first[column]; p < w.first[column + 1]; ++p) add(p, scale);
+    }
+    const std::int64_t shift = w.first[w.single] - static_cast<std::int64_t>(w.single);
+    for (; k < last; ++k) add(x.index[k] + shift, x.value ? x.value[k] : S(1));
+}
+
 // out[t - from] = base + sum_k value_k * weights[index_k]. Rows are written in order, each vector over
 // the start of the row to come; `out_end` is where the memory ends.
 template <class S>
@@ -43,12 +58,7 @@ void linear_scores(const SparseRows<S>& x, std::size_t from, std::size_t to, con
             else
                 for (std::size_t at = 0; at < w.stride; at += kWidth<S>)
                     k = frequent_product<S, 1>(x, t, w, base, at, out, out_end);
-            for (const std::int64_t last = x.first[t + 1]; k < last; ++k) {
-                const std::int32_t column = x.index[k];
-                const S scale = x.value ? x.value[k] : S(1);
-                for (std::int64_t p = w.first[column]; p < w.first[column + 1]; ++p)
-                    out[w.label[p]] += scale * w.weight[p];
-            }
+            for_each_pair(x, t, k, w, [&](std::int64_t p, S scale) { out[w.label[p]] += scale * w.weight[p]; });
         }
     });
 }
@@ -77,12 +87,7 @@ void linear_transposed(const SparseRows<S>& x, std::size_t from, std::size_t to,
                         store(sum + v * kWidth<S>, load(sum + v * kWidth<S>) + scale * row[v]);
                 }
             }
-            for (const std::int64_t last = x.first[t + 1]; k < last; ++k) {
-                const std::int32_t column = x.index[k];
-                const S scale = x.value ? x.value[k] : S(1);
-                for (std::int64_t p = w.first[column]; p < w.first[column + 1]; ++p)
-                    w.rare[p] += scale * in[w.label[p]];
-            }
+            for_each_pair(x, t, k, w, [&](std::int64_t p, S scale) { w.rare[p] += scale * in[w.label[p]]; });
         }
     });
 }
