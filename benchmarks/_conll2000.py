@@ -1,4 +1,7 @@
-"""CoNLL-2000 for both sides: the same attributes, as strings and as a matrix."""
+"""CoNLL-2000 for both sides: the same attributes, as strings and as a matrix.
+
+kernelfields is imported where it is needed: the other side runs without it.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +11,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
-
-from kernelfields.features import TemplateFeatures
-from kernelfields.features.sets import chunking
-from kernelfields.io import read_conll
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -31,6 +30,8 @@ class Corpus(NamedTuple):
 
 def read(part: str, limit: int | None = None) -> Corpus:
     """Read ``train`` or ``test``."""
+    from kernelfields.io import read_conll
+
     sentences = [sentence.columns for sentence in read_conll(data_folder() / f"{part}.txt.gz")][:limit]
     tokens = [list(zip(columns[0], columns[1], strict=True)) for columns in sentences]
     return Corpus(tokens, [columns[2] for columns in sentences])
@@ -45,8 +46,11 @@ class Featurised(NamedTuple):
     names: list[str]
 
 
-def featurise(corpus: Corpus) -> tuple[Featurised, TemplateFeatures]:
+def featurise(corpus: Corpus) -> tuple[Featurised, Any]:
     """The CRF++ template: 19 attributes for each token."""
+    from kernelfields.features import TemplateFeatures
+    from kernelfields.features.sets import chunking
+
     extractor = TemplateFeatures(chunking(), dtype=np.float32)
     X, lengths = extractor.fit_transform(corpus.sentences)
     return Featurised(X, lengths, extractor.names()), extractor

@@ -53,10 +53,11 @@ def crfsuite(path: Path, model_path: Path, target: float) -> dict[str, float]:
     trainer = pycrfsuite.Trainer(algorithm="lbfgs", verbose=True)
     lines: list[str] = []
     trainer.message = lines.append
+    X_train = attribute_lists(Featurised(X, lengths, names))  # kept, as its tutorial does and as we keep X
+    del X, names
     ends = np.cumsum(lengths)
-    for a, b in zip(ends - lengths, ends, strict=True):
-        part = Featurised(X[a:b], np.array([b - a]), names)
-        trainer.append(pycrfsuite.ItemSequence(attribute_lists(part)[0]), labels[a:b].tolist())
+    for tokens, a, b in zip(X_train, ends - lengths, ends, strict=True):
+        trainer.append(tokens, labels[a:b].tolist())
     trainer.set_params({"c1": 0.0, "c2": 1.0})
     started = time.perf_counter()
     trainer.train(str(model_path))

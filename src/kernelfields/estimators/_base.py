@@ -8,13 +8,11 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from ..constraints import Forbidden
 from ..decoders import ABSTAINED, Abstain, Decoder, Posterior
 from ..errors import InputError
+from ..parameters import Parameterised
 from ..structures import SequenceStructure
 from ..structures._base import Array
 from ._constraints import offset_of
@@ -33,7 +31,7 @@ class Batch(NamedTuple):
     scores: dict[str, Array]
 
 
-class SequenceLabeller(BaseEstimator, ABC):  # type: ignore[misc]
+class SequenceLabeller(Parameterised, ABC):
     """A fitted model that gives every position of a sequence a distribution over labels.
 
     Sequences come as a list of (T, D) arrays, scipy-sparse matrices or data frames, as one flat array
@@ -42,6 +40,7 @@ class SequenceLabeller(BaseEstimator, ABC):  # type: ignore[misc]
 
     classes_: Array
     n_features_in_: int
+    features_: Extractor | None
     forbidden_: Forbidden | None = None
     decoder: str | Decoder
     random_state: Any
@@ -120,6 +119,8 @@ class SequenceLabeller(BaseEstimator, ABC):  # type: ignore[misc]
     def sample(self, X: Any, n: int = 1, *, lengths: Any = None) -> list[Labels]:
         """Give n exact draws from p(y|x) for all sequences, seeded by ``random_state``."""
         batch = self._batch(X, lengths, None)
+        from sklearn.utils import check_random_state
+
         seed = check_random_state(self.random_state).randint(2**31 - 1)
         return [self._names(batch.chain, row) for row in batch.chain.sample(batch.scores, n, int(seed))]
 
@@ -133,7 +134,7 @@ class SequenceLabeller(BaseEstimator, ABC):  # type: ignore[misc]
         return float(np.average(labels == truth, weights=weights))
 
     def _batch(self, X: Any, lengths: Any, allowed: Any) -> Batch:
-        check_is_fitted(self, "classes_")
+        self._require_fitted()
         inputs = self._inputs(X, lengths, self.features_, self.n_features_in_)
         batch = self._scores(inputs.features, inputs.offsets)
         if self.forbidden_ is not None:
@@ -145,6 +146,12 @@ class SequenceLabeller(BaseEstimator, ABC):  # type: ignore[misc]
         mask = read_allowed(allowed, self.classes_, np.diff(inputs.offsets))
         node = np.where(mask, batch.scores["node"], -np.inf)
         return Batch(batch.chain, {**batch.scores, "node": node})
+
+    def _require_fitted(self) -> None:
+        if not hasattr(self, "classes_"):
+            from sklearn.exceptions import NotFittedError
+
+            raise NotFittedError(f"This {type(self).__name__} is not fitted yet; call fit first.")
 
     def _decoder(self, given: str | Decoder | None) -> Decoder:
         """Give the decoder; label by label only among allowed labellings, where there are rules."""

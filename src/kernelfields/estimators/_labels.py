@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,7 +36,13 @@ def read_labels(y: Any, lengths: Array) -> list[list[Hashable]]:
             raise InputError(f"Sequence {s} of y is not a sequence of labels.")
         if len(labels) != length:
             raise InputError(f"Sequence {s} has {length} positions in X, but {len(labels)} labels in y.")
-    return [labels.tolist() if isinstance(labels, np.ndarray) else list(labels) for labels in y]
+    shared: dict[Hashable, Hashable] = {}  # arrays make a new object for every entry
+    return [
+        [shared.setdefault(label, label) for label in labels.tolist()]
+        if isinstance(labels, np.ndarray) and labels.dtype != object
+        else list(labels)
+        for labels in y
+    ]
 
 
 def _flat(y: Any, lengths: Array) -> bool:
@@ -48,7 +55,6 @@ def encode(y: list[list[Hashable]], known: list[Hashable] | None = None) -> Enco
 
     Classes known before come first; others that occur follow.
     """
-    flat = [label for labels in y for label in labels]
     distinct = _distinct(y)
     if known is not None:
         distinct = list(dict.fromkeys([*known, *distinct]))
@@ -56,7 +62,8 @@ def encode(y: list[list[Hashable]], known: list[Hashable] | None = None) -> Enco
         raise InputError(f"Training needs at least two labels; y has {len(distinct)}.")
     index = {label: k for k, label in enumerate(distinct)}
     index[None] = UNOBSERVED
-    return Encoded(np.fromiter((index[label] for label in flat), np.int32, len(flat)), as_array(distinct))
+    labels = np.fromiter(map(index.__getitem__, chain.from_iterable(y)), np.int32, sum(map(len, y)))
+    return Encoded(labels, as_array(distinct))
 
 
 def _distinct(y: list[list[Hashable]]) -> list[Hashable]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -97,8 +98,11 @@ def require_positive(tol: float, **penalties: float | None) -> None:
         raise InputError(f"tol is {tol}; it must be positive.")
 
 
-def complaint(reason: Reason, progress: Progress) -> str:
-    """Say why a search ended too early, and what to do."""
+def warn_of(reason: Reason, progress: Progress) -> None:
+    """Say, as a warning, why a search ended too early, and what to do."""
+    from sklearn.exceptions import ConvergenceWarning
+
     gap = progress.relative_gap
     bound = f"The certified relative gap is {gap:.1e}." if np.isfinite(gap) else "No gap is known."
-    return f"{reason.value} {bound} Raise max_iter or tol, or scale the features."
+    advice = "Raise max_iter or tol, or scale the features."
+    warnings.warn(f"{reason.value} {bound} {advice}", ConvergenceWarning, stacklevel=4)

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import copy
-import warnings
 from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.exceptions import ConvergenceWarning
 
 from ..constraints import Forbidden, Rule
 from ..decoders import Decoder
@@ -36,7 +34,7 @@ from ._inputs import read_inputs
 from ._labels import Encoded, encode, lookup, read_labels
 from ._observers import EarlyStopping, observers, reporter
 from ._tables import CONSTRAINTS, SOLVERS, choose
-from ._training import Observed, Training, complaint, loss_of, require_positive
+from ._training import Observed, Training, loss_of, require_positive, warn_of
 from ._weights import LinearWeights
 
 
@@ -280,7 +278,7 @@ class CRF(SequenceLabeller):
         start = problem.zero() if start is None else start
         result = solver.minimize(problem, start, stop, observers(reporter(self.callback), stopping))
         if not result.reason.converged:
-            warnings.warn(complaint(result.reason, result.progress), ConvergenceWarning, stacklevel=3)
+            warn_of(result.reason, result.progress)
         element = result.point.element
         if stopping is not None and stopping.element is not None:
             element = stopping.element

@@ -13,14 +13,15 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator
+
+from ..parameters import Parameterised
 
 Array = npt.NDArray[Any]
 Observations = Any
 """(n, D) array, scipy-sparse matrix, or whatever else a kernel compares, one observation per row."""
 
 
-class Kernel(BaseEstimator, ABC):  # type: ignore[misc]
+class Kernel(Parameterised, ABC):
     """k(x, x′)."""
 
     @abstractmethod

@@ -22,10 +22,11 @@ class LBFGS(Solver):
     Parameters
     ----------
     memory : int
-        Number of past steps kept.
+        Number of past steps kept. More than a few save hardly any iterations on linear models, and
+        each costs two vectors of memory and four passes over them.
     """
 
-    memory: int = 10
+    memory: int = 6
 
     def minimize(
         self, problem: ProblemLike, start: Array, stop: Stop, observer: Observer | None = None

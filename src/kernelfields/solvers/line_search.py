@@ -9,6 +9,8 @@ from ._base import LineLike
 
 SUFFICIENT = 1e-4
 FLATTER = 0.9
+ROUNDING = 1e-6
+"""Share of the value below which differences may be rounding, in single precision."""
 
 
 class Trial(NamedTuple):
@@ -22,6 +24,9 @@ class Trial(NamedTuple):
 
 def wolfe(line: LineLike, start: Any, first: float = 1.0, trials: int = 25) -> Trial | None:
     """Find a step with φ(t) ≤ φ(0) + c₁ t φ'(0) and |φ'(t)| ≤ c₂ |φ'(0)|.
+
+    Near the minimum the first one drowns in rounding long before the slope does; a value that differs by
+    rounding only is then taken for one that fell, as Hager and Zhang's approximate conditions do.
 
     Brackets by doubling, then narrows by cubic interpolation kept away from the ends of the
     bracket. Gives the lowest trial that satisfies the first condition if the second cannot be had
@@ -37,7 +42,8 @@ def wolfe(line: LineLike, start: Any, first: float = 1.0, trials: int = 25) -> T
         enough = trial.value <= origin.value + SUFFICIENT * step * origin.slope
         if enough and (best is None or trial.value < best.value):
             best = trial
-        if enough and abs(trial.slope) <= -FLATTER * origin.slope:
+        close = trial.value <= origin.value + ROUNDING * abs(origin.value)
+        if (enough or close) and abs(trial.slope) <= -FLATTER * origin.slope:
             return trial
         if not enough or trial.value >= low.value:
             high = trial
