@@ -5,6 +5,7 @@ namespace kernelfields::bindings {
 void add_attributes(nanobind::module_&);
 void add_chain(nanobind::module_&);
 void add_chain2(nanobind::module_&);
+void add_online(nanobind::module_&);
 void add_sparse(nanobind::module_&);
 void add_features(nanobind::module_&);
 void add_linear_chain(nanobind::module_&);
@@ -16,6 +17,7 @@ NB_MODULE(_core, m) {
     kernelfields::bindings::add_attributes(m);
     kernelfields::bindings::add_chain(m);
     kernelfields::bindings::add_chain2(m);
+    kernelfields::bindings::add_online(m);
     kernelfields::bindings::add_sparse(m);
     kernelfields::bindings::add_features(m);
     kernelfields::bindings::add_linear_chain(m);

@@ -12,6 +12,8 @@ try:
     from ._core import (
         AttributePool,
         FeatureIndex,
+        OnlineChainDouble,
+        OnlineChainFloat,
         Tokens,
         chain2_argmax,
         chain2_covariance,
@@ -57,6 +59,8 @@ finally:
 __all__ = [
     "AttributePool",
     "FeatureIndex",
+    "OnlineChainDouble",
+    "OnlineChainFloat",
     "Tokens",
     "chain2_argmax",
     "chain2_covariance",

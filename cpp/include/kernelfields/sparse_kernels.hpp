@@ -34,6 +34,14 @@ template <class S> struct PairedSums {
     S* rare;  // one for each pair, indexed as the pairs are
 };
 
+// Rows of weights that change in place. For averages a second table changes with the first.
+template <class S> struct ChangingRows {
+    S* first;
+    S* second;                  // or null
+    const std::uint32_t* bits;  // which labels of a row have a weight, `words` per row; all if null
+    std::size_t words, stride;
+};
+
 template <class S> struct SparseKernels {
     std::size_t width;  // numbers per vector
 
@@ -51,6 +59,11 @@ template <class S> struct SparseKernels {
                           const S* base, S* out, const S* out_end);
     void (*linear_transposed)(const SparseRows<S>&, std::size_t from, std::size_t to, const PairedSums<S>&, const S* in,
                               const S* in_end);
+
+    // first[index_k] += factor * value_k * in[t - from] where there is a weight, second[index_k] += ratio
+    // times the same, for from <= t < to; rows of `in` without an entry above `least` are passed over.
+    void (*change)(const SparseRows<S>&, std::size_t from, std::size_t to, const S* in, const S* in_end,
+                   std::size_t labels, S factor, S ratio, S least, const ChangingRows<S>&);
 };
 
 }  // namespace kernelfields

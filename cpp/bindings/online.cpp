@@ -1,0 +1,139 @@
+// Python face of online.hpp and online_rules.hpp.
+#include "kernelfields/online_rules.hpp"
+
+#include "sparse_rows.hpp"
+
+#include <nanobind/stl/tuple.h>
+
+#include <tuple>
+
+namespace kernelfields::bindings {
+namespace {
+
+template <class S> struct OnlineArrays {
+    In<std::int64_t> first;
+    In<std::int32_t> index;
+    std::optional<In<S>> value;
+    In<std::int64_t> pair_first;
+    In<std::int32_t> pair_label;
+    In<std::int64_t> offsets;
+    In<std::int32_t> labels;
+    std::optional<In<double>> weight;
+    std::optional<In<S>> node_offset;
+    In<S> edge_offset;
+    std::optional<In<std::uint8_t>> edge_pairs;
+};
+
+// A chain that learns, together with the arrays that it looks at.
+template <class S> class Online {
+public:
+    Online(OnlineArrays<S> arrays, bool bias, bool boundaries)
+        : arrays_(std::move(arrays)), chain_(checked(bias, boundaries), pairs(), edge_pairs()) {}
+
+    void load(In<double> weights, In<double> free) {
+        require_shape(weights, "weights", {arrays_.pair_label.shape(0)});
+        require_shape(free, "free", {3 + labels(), labels()});
+        nb::gil_scoped_release release;
+        chain_.weights.load(weights.data(), free.data());
+    }
+    std::tuple<Out<double>, Out<double>> read(Kept kept) {
+        auto weights = make<double>({arrays_.pair_label.shape(0)});
+        auto free = make<double>({3 + labels(), labels()});
+        nb::gil_scoped_release release;
+        chain_.weights.read(kept, weights.data(), free.data());
+        return {weights, free};
+    }
+    void begin_average() {
+        nb::gil_scoped_release release;
+        chain_.weights.begin_average();
+    }
+    template <class Rule> double sweep(const In<std::int64_t>& order, const Rule& rule) {
+        const auto count = static_cast<std::int64_t>(arrays_.offsets.shape(0)) - 1;
+        for (std::size_t k = 0; k < order.size(); ++k)
+            if (order.data()[k] < 0 || order.data()[k] >= count)
+                throw std::invalid_argument("order holds " + std::to_string(order.data()[k]) + ", expected 0 to " +
+                                            std::to_string(count - 1) + ".");
+        nb::gil_scoped_release release;
+        return online_sweep(chain_, order.data(), order.size(), rule);
+    }
+
+private:
+    std::size_t labels() const { return arrays_.edge_offset.shape(0); }
+    WeightPairs pairs() const { return pairs_of(arrays_.pair_first, arrays_.pair_label, features()); }
+    std::size_t features() const { return arrays_.pair_first.shape(0) - 1; }
+    const std::uint8_t* edge_pairs() const {
+        if (!arrays_.edge_pairs) return nullptr;
+        require_shape(*arrays_.edge_pairs, "edge_pairs", {labels(), labels()});
+        return arrays_.edge_pairs->data();
+    }
+    OnlineData<S> checked(bool bias, bool boundaries) const {
+        const OnlineArrays<S>& a = arrays_;
+        const auto x = rows_of<S>(a.first, a.index, a.value, features());
+        for (std::size_t k = 0; k < a.index.size(); ++k)
+            if (a.index.data()[k] < 0 || static_cast<std::size_t>(a.index.data()[k]) >= x.columns)
+                throw std::invalid_argument("index holds " + std::to_string(a.index.data()[k]) + ", expected 0 to " +
+                                            std::to_string(x.columns) + ".");
+        if (a.edge_offset.ndim() != 2 || labels() == 0)
+            throw std::invalid_argument("edge_offset has shape " + shape_of(a.edge_offset) +
+                                        ", expected (labels, labels).");
+        require_shape(a.edge_offset, "edge_offset", {labels(), labels()});
+        require_offsets(a.offsets, "offsets", x.rows);
+        require_labels(a.labels, x.rows, labels());
+        for (std::size_t p = 0; p < a.pair_label.size(); ++p)
+            if (a.pair_label.data()[p] < 0 || static_cast<std::size_t>(a.pair_label.data()[p]) >= labels())
+                throw std::invalid_argument("pair_label holds a label that does not exist.");
+        const std::size_t sequences = a.offsets.shape(0) - 1;
+        if (a.weight) require_shape(*a.weight, "weight", {sequences});
+        if (a.node_offset) require_shape(*a.node_offset, "node_offset", {x.rows, labels()});
+        return {x,
+                sequences,
+                labels(),
+                a.offsets.data(),
+                a.labels.data(),
+                a.weight ? a.weight->data() : nullptr,
+                a.node_offset ? a.node_offset->data() : nullptr,
+                a.edge_offset.data(),
+                bias,
+                boundaries};
+    }
+
+    OnlineArrays<S> arrays_;
+    OnlineChain<S> chain_;
+};
+
+template <class S> void add_class(nb::module_& m, const char* name) {
+    using namespace nb::literals;
+    const auto keep = [](const char* argument) { return nb::arg(argument).noconvert(); };
+    nb::class_<Online<S>>(m, name, "A linear chain that learns from one sequence after the other.")
+        .def(
+            "__init__",
+            [](Online<S>* self, In<std::int64_t> first, In<std::int32_t> index, std::optional<In<S>> value,
+               In<std::int64_t> pair_first, In<std::int32_t> pair_label, In<std::int64_t> offsets,
+               In<std::int32_t> labels, std::optional<In<double>> weight, std::optional<In<S>> node_offset,
+               In<S> edge_offset, std::optional<In<std::uint8_t>> edge_pairs, bool bias, bool boundaries) {
+                new (self) Online<S>({first, index, value, pair_first, pair_label, offsets, labels, weight, node_offset,
+                                      edge_offset, edge_pairs},
+                                     bias, boundaries);
+            },
+            keep("first"), keep("index"), keep("value").none(), keep("pair_first"), keep("pair_label"), keep("offsets"),
+            keep("labels"), keep("weight").none(), keep("node_offset").none(), keep("edge_offset"),
+            keep("edge_pairs").none(), "bias"_a, "boundaries"_a)
+        .def("load", &Online<S>::load, keep("weights"), keep("free"))
+        .def("weights", [](Online<S>& self) { return self.read(Kept::weights); })
+        .def("average", [](Online<S>& self) { return self.read(Kept::average); })
+        .def("begin_average", &Online<S>::begin_average)
+        .def(
+            "descend",
+            [](Online<S>& self, In<std::int64_t> order, double step, double node_decay, double edge_decay, double time,
+               double least) { return self.sweep(order, Descent{step, node_decay, edge_decay, time, least}); },
+            keep("order"), "step"_a, "node_decay"_a, "edge_decay"_a, "time"_a, "least"_a);
+}
+
+}  // namespace
+
+void add_online(nb::module_& m) {
+    add_class<float>(m, "OnlineChainFloat");
+    add_class<double>(m, "OnlineChainDouble");
+}
+
+}  // namespace kernelfields::bindings

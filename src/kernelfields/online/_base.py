@@ -1,0 +1,22 @@
+"""What a rule of online learning is."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING
+
+from ..structures._base import Array
+
+if TYPE_CHECKING:
+    from .sweep import Sweep
+
+
+class Rule(ABC):
+    """How the weights change after one sequence; its settings are those of the literature."""
+
+    @abstractmethod
+    def learn(self, sweep: Sweep, order: Array) -> float:
+        """Take the sequences in this order, one after the other; give the sum of their losses.
+
+        The loss of a sequence is that with the weights before it was learnt from.
+        """

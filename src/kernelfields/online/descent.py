@@ -1,0 +1,88 @@
+"""Stochastic gradient descent on the log loss, and how to choose its step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..objective import Problem
+from ..structures._base import Array
+from ._base import Rule
+from .examples import Examples
+from .sweep import Sweep
+
+NEGLIGIBLE = 1e-7
+
+
+@dataclass(frozen=True)
+class Descent(Rule):
+    """One step along the gradient of every sequence [bottou2010large],
+
+        w ← (w − η_t ∇loss_i(w)) / (1 + η_t λ/S),        η_t = η / (1 + η (λ/S) t),
+
+    t the number of sequences seen before. It needs one pass to come near the optimum and for ever to
+    reach it: a start for L-BFGS.
+
+    Parameters
+    ----------
+    step : float
+        η; `calibrated_step` finds one.
+    least : float
+        Positions where no label's probability is wrong by more are passed over.
+    """
+
+    step: float
+    least: float = NEGLIGIBLE
+
+    def learn(self, sweep: Sweep, order: Array) -> float:
+        """Descend."""
+        return sweep.core.descend(order, self.step, *sweep.decays, sweep.steps, self.least)
+
+
+def calibrated_step(sweep: Sweep, random: np.random.Generator, sample: int = 500) -> float:
+    """Give the step with which one pass through a sample ends at the lowest objective.
+
+    Steps are tried by factors of two, up or down, until the objective of the sample rises.
+    """
+    ids = random.permutation(sweep.examples.n_instances)[:sample]
+    trial = _Trial(sweep.examples.take(ids), sweep.decays)
+    step, value = 0.1, trial.value(0.1)
+    for factor in (2.0, 0.5):
+        while (next_value := trial.value(step * factor)) < value:
+            step, value = step * factor, next_value
+        if step > 0.1:
+            break
+    return step
+
+
+class _Trial:
+    """One pass through a sample, from zero."""
+
+    def __init__(self, examples: Examples, decays: tuple[float, float]) -> None:
+        self.examples = examples
+        self.decays = decays
+
+    def value(self, step: float) -> float:
+        """Give the objective of the sample after it."""
+        if not 1e-6 < step < 1e6:
+            return np.inf
+        core, order = self.examples.core(), np.arange(self.examples.n_instances)
+        core.descend(order, step, *self.decays, 0, NEGLIGIBLE)
+        weights, free = core.weights()
+        node, edge = (0.5 * len(order) * decay for decay in self.decays)
+        penalty = (
+            node * (np.square(weights).sum() + np.square(free[:3]).sum()) + edge * np.square(free[3:]).sum()
+        )
+        return core.descend(order, 0.0, *self.decays, 0, NEGLIGIBLE) + penalty
+
+
+def descend_first(problem: Problem, epochs: int, seed: int, *, average: bool = True) -> Array:
+    """Give a start for a solver: some passes of `Descent`, the last one averaged."""
+    sweep, random = Sweep.of(problem), np.random.default_rng(seed)
+    rule = Descent(calibrated_step(sweep, random))
+    for epoch in range(epochs):
+        if average and epoch == epochs - 1:
+            sweep.begin_average()
+        sweep.learn(rule, random.permutation(sweep.examples.n_instances))
+    return sweep.average()

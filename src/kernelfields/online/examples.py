@@ -1,0 +1,108 @@
+"""Training sequences as the core sees them when it learns from one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from ..native import OnlineChainDouble, OnlineChainFloat
+from ..objective import Term
+from ..spaces import Bias, Boundary, FreeEdges, LinearNodes, SparseNodes
+from ..structures import Chain, Scores, Structure
+from ..structures._base import Array, offsets_of, rows_of
+
+
+class Examples(NamedTuple):
+    """Sparse features, labels and which weights there are. Fields as in ``online.hpp``."""
+
+    first: Array
+    column: Array
+    value: Array | None
+    pair_first: Array
+    pair_label: Array
+    offsets: Array
+    labels: Array
+    weight: Array | None
+    node_offset: Array | None
+    edge_offset: Array
+    edge_pairs: Array | None
+    bias: bool
+    boundaries: bool
+
+    @classmethod
+    def of(
+        cls,
+        chain: Structure,
+        terms: Sequence[Term],
+        labels: Array,
+        weights: Array | None = None,
+        offset: Scores | None = None,
+    ) -> Examples:
+        """Read them off the spaces of a linear chain: features, bias, boundaries and shared edges."""
+        if not isinstance(chain, Chain) or not chain.shared_edges:
+            raise TypeError("Online rules are for chains whose edges share their scores.")
+        spaces = {type(term.space): term.space for term in terms}
+        plain: Any = spaces.pop(LinearNodes, None)
+        nodes: Any = spaces.pop(SparseNodes, None) or sparse_nodes(plain)
+        bias, boundaries = spaces.pop(Bias, None), spaces.pop(Boundary, None)
+        edges: Any = spaces.pop(FreeEdges, None)
+        if spaces or nodes is None or edges is None or len(terms) > 4:
+            raise TypeError("Online rules know features, bias, boundaries and free edges, no other spaces.")
+        dtype = nodes.matrix.dtype
+        edge_offset = np.zeros(chain.shapes["edge"], dtype)
+        node_offset = None
+        if offset is not None:
+            edge_offset = np.ascontiguousarray(offset["edge"], dtype=dtype)
+            if offset["node"].any():
+                node_offset = np.ascontiguousarray(offset["node"], dtype=dtype)
+        return cls(
+            nodes.rows.first,
+            nodes.rows.column,
+            nodes.rows.value,
+            nodes.pairs.first,
+            nodes.pairs.label,
+            chain.offsets,
+            np.ascontiguousarray(labels, dtype=np.int32),
+            weights,
+            node_offset,
+            edge_offset,
+            None if edges.pairs is None else edges.pairs.astype(np.uint8),
+            bias is not None,
+            boundaries is not None,
+        )
+
+    @property
+    def n_instances(self) -> int:
+        """S."""
+        return len(self.offsets) - 1
+
+    def core(self) -> OnlineChainFloat | OnlineChainDouble:
+        """Give a chain that learns from them, all its weights zero."""
+        return (OnlineChainFloat if self.edge_offset.dtype == np.float32 else OnlineChainDouble)(*self)
+
+    def take(self, ids: Array) -> Examples:
+        """Give some sequences with those features only that occur in them: small enough for a cache."""
+        rows = rows_of(self.offsets, ids)
+        entries = rows_of(self.first, rows)
+        used, index = np.unique(self.column[entries], return_inverse=True)
+        return self._replace(
+            first=offsets_of(np.diff(self.first)[rows]),
+            column=index.astype(np.int32),
+            value=None if self.value is None else self.value[entries],
+            pair_first=offsets_of(np.diff(self.pair_first)[used]),
+            pair_label=self.pair_label[rows_of(self.pair_first, used)],
+            offsets=offsets_of(np.diff(self.offsets)[ids]),
+            labels=self.labels[rows],
+            weight=None if self.weight is None else self.weight[ids],
+            node_offset=None if self.node_offset is None else self.node_offset[rows],
+        )
+
+
+def sparse_nodes(nodes: LinearNodes | None) -> SparseNodes | None:
+    """Give the same functions with features stored sparsely."""
+    if nodes is None:
+        return None
+    return SparseNodes(nodes.structure, sparse.csr_matrix(nodes.features.matrix))

@@ -1,0 +1,144 @@
+"""Stochastic gradient descent: against the textbook, and towards the optimum of the CRF."""
+
+import numpy as np
+import pytest
+
+from kernelfields.losses import Log, PartialLog
+from kernelfields.objective import Problem, Term
+from kernelfields.online import Descent, Sweep, descend_first
+from kernelfields.online.descent import calibrated_step
+from kernelfields.solvers import LBFGS, Stop
+from kernelfields.spaces import Bias, FreeEdges, LinearEdges, LinearNodes
+from kernelfields.structures import Chain
+from kernelfields.testing.online import descend
+from tests.online._textbook import Tiny
+
+RULE = Descent(0.3, least=0.0)
+ORDER = np.array([3, 0, 6, 1, 2, 5, 4, 0, 3, 3, 1, 6, 4, 5, 2])
+CASES = {
+    "all pairs": {},
+    "observed pairs": {"observed": True},
+    "binary": {"binary": True, "observed": True},
+    "bare": {"bias": False, "boundaries": False},
+    "one label": {"n_labels": 1},
+    "two labels": {"n_labels": 2},
+    "single positions": {"lengths": [1] * 7},
+    "equal penalties": {"penalties": (0.5, 0.5)},
+    "no penalty": {"penalties": (0.0, 0.0)},
+    "forbidden": {"forbidden": np.array([[0, 1, 0], [0, 0, 0], [1, 0, 0]], bool)},
+    "weights": {"weights": np.array([1.0, 0.0, 2.0, 0.5, 3.0, 1.0, 0.1])},
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize(("dtype", "tolerance"), [(np.float64, 1e-12), (np.float32, 2e-5)])
+def test_steps_and_average_are_the_textbooks(rng, case, dtype, tolerance):
+    tiny = Tiny(rng, dtype=dtype, **CASES[case])
+    weights = None if tiny.weights is None else tiny.weights[ORDER]
+    path = list(descend([tiny.sequences[s] for s in ORDER], tiny.start, 0.3, tiny.decay, weights))
+    tiny.sweep.begin_average()
+    tiny.sweep.learn(RULE, ORDER)
+    np.testing.assert_allclose(tiny.sweep.element(), tiny.element(path[-1]), rtol=0, atol=tolerance)
+    mean = np.mean([tiny.start, *path], axis=0)
+    np.testing.assert_allclose(tiny.sweep.average(), tiny.element(mean), rtol=0, atol=tolerance)
+
+
+def test_sweeps_go_on_where_the_last_one_ended(rng):
+    whole, parts = (Tiny(np.random.default_rng(5)) for _ in range(2))
+    for tiny in (whole, parts):
+        tiny.sweep.begin_average()
+    total = whole.sweep.learn(RULE, ORDER)
+    some = sum(parts.sweep.learn(RULE, piece) for piece in np.array_split(ORDER, 4))
+    assert some == pytest.approx(total, rel=1e-12)
+    np.testing.assert_allclose(parts.sweep.average(), whole.sweep.average(), rtol=0, atol=1e-13)
+
+
+def test_a_penalty_that_shrinks_weights_to_nothing(rng):
+    """Large enough that the common scale is multiplied out on the way."""
+    tiny = Tiny(rng, penalties=(0.0, 80.0))
+    order = np.tile(ORDER, 4)
+    path = list(descend([tiny.sequences[s] for s in order], tiny.start, 0.3, tiny.decay))
+    tiny.sweep.begin_average()
+    tiny.sweep.learn(RULE, order)
+    np.testing.assert_allclose(tiny.sweep.element(), tiny.element(path[-1]), rtol=0, atol=1e-12)
+    mean = np.mean([tiny.start, *path], axis=0)
+    np.testing.assert_allclose(tiny.sweep.average(), tiny.element(mean), rtol=0, atol=1e-12)
+
+
+def test_the_loss_is_the_log_loss_before_each_step(rng):
+    tiny = Tiny(rng, penalties=(0.0, 0.0))
+    problem = Problem(Log(tiny.chain, tiny.labels), tiny.terms)
+    element = tiny.sweep.element()
+    loss = tiny.sweep.learn(Descent(0.0), np.arange(7))
+    assert loss == pytest.approx(problem.at(element).loss.value, rel=1e-12)
+    np.testing.assert_array_equal(tiny.sweep.element(), element)
+
+
+def crf_problem(rng, count=300, L=5, D=30):
+    lengths = rng.integers(1, 9, size=count)
+    chain = Chain(np.concatenate([[0], np.cumsum(lengths)]), L)
+    labels = rng.integers(L, size=chain.n_vertices)
+    features = (rng.random((chain.n_vertices, D)) < 0.2).astype(float)
+    features[np.arange(chain.n_vertices), labels] += rng.random(chain.n_vertices) < 0.6
+    terms = [
+        Term("features", LinearNodes(chain, features), 1.0),
+        Term("bias", Bias(chain), 1.0),
+        Term("edges", FreeEdges(chain), 0.5),
+    ]
+    return Problem(Log(chain, labels), terms)
+
+
+def test_it_comes_near_the_optimum(rng):
+    problem = crf_problem(rng)
+    best = LBFGS().minimize(problem, problem.zero(), Stop(gap=1e-9, gradient=0.0, iterations=500)).point.value
+    values = [problem.at(descend_first(problem, epochs, seed=3)).value for epochs in (1, 4, 16)]
+    start = problem.at(problem.zero()).value
+    assert start > values[0] > values[1] > values[2] > best
+    assert values[1] - best < 0.02 * (start - best)
+    assert values[2] - best < 0.01 * (start - best)
+
+
+def test_the_same_seed_gives_the_same_weights(rng):
+    problem = crf_problem(rng, count=40)
+    first, second, other = (descend_first(problem, 2, seed) for seed in (7, 7, 8))
+    np.testing.assert_array_equal(first, second)
+    assert np.abs(first - other).max() > 1e-6
+
+
+def test_the_calibrated_step_is_neither_tiny_nor_wild(rng):
+    problem = crf_problem(rng)
+    value = {}
+    for factor in (1 / 64, 1.0, 64.0):
+        sweep = Sweep.of(problem)
+        step = calibrated_step(sweep, np.random.default_rng(0))
+        sweep.learn(Descent(factor * step), np.arange(sweep.examples.n_instances))
+        value[factor] = problem.at(sweep.element()).value
+    assert value[1.0] < min(value[1 / 64], value[64.0])
+
+
+def test_a_cut_training_set_learns_the_same(rng):
+    """Features are renumbered where only some sequences are taken."""
+    tiny = Tiny(rng, observed=True)
+    ids = np.array([4, 0, 6])
+    cut, whole = tiny.sweep.examples.take(ids).core(), tiny.sweep.examples.core()
+    losses = [
+        core.descend(order, 0.3, 0.1, 0.2, 0, 0.0) for core, order in ((cut, np.arange(3)), (whole, ids))
+    ]
+    assert losses[0] == pytest.approx(losses[1], rel=1e-13)
+    np.testing.assert_allclose(cut.weights()[1], whole.weights()[1], rtol=0, atol=1e-13)
+
+
+def test_what_it_cannot_learn_it_refuses(rng):
+    problem = crf_problem(rng, count=5)
+    chain, labels = problem.structure, problem.loss.labels
+    with pytest.raises(TypeError, match="log loss"):
+        Sweep.of(Problem(PartialLog(chain, np.ones((chain.n_vertices, 5), bool)), problem.terms))
+    with pytest.raises(TypeError, match="no other spaces"):
+        Sweep(chain, problem.terms[:2], labels)
+    own = chain.untied()
+    features = rng.normal(size=(chain.n_vertices, 2))
+    with pytest.raises(TypeError, match="share their scores"):
+        Sweep(own, [Term("edges", LinearEdges(own, features), 1.0)], labels)
+    uneven = [Term("features", problem.terms[0].space, 1.0), Term("bias", Bias(chain), 2.0), problem.terms[2]]
+    with pytest.raises(TypeError, match="one penalty"):
+        Sweep(chain, uneven, labels).learn(RULE, np.arange(2))
