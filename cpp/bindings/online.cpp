@@ -47,6 +47,13 @@ public:
         nb::gil_scoped_release release;
         chain_.weights.begin_average();
     }
+    void set_variance(double value) {
+        nb::gil_scoped_release release;
+        chain_.weights.set_variance(value);
+    }
+    void require_variance() const {
+        if (!chain_.weights.variance()) throw std::invalid_argument("arow needs set_variance before it.");
+    }
     template <class Rule> double sweep(const In<std::int64_t>& order, const Rule& rule) {
         const auto count = static_cast<std::int64_t>(arrays_.offsets.shape(0)) - 1;
         for (std::size_t k = 0; k < order.size(); ++k)
@@ -121,12 +128,31 @@ template <class S> void add_class(nb::module_& m, const char* name) {
         .def("load", &Online<S>::load, keep("weights"), keep("free"))
         .def("weights", [](Online<S>& self) { return self.read(Kept::weights); })
         .def("average", [](Online<S>& self) { return self.read(Kept::average); })
+        .def("variance", [](Online<S>& self) { return self.read(Kept::variance); })
         .def("begin_average", &Online<S>::begin_average)
         .def(
             "descend",
             [](Online<S>& self, In<std::int64_t> order, double step, double node_decay, double edge_decay, double time,
                double least) { return self.sweep(order, Descent{step, node_decay, edge_decay, time, least}); },
-            keep("order"), "step"_a, "node_decay"_a, "edge_decay"_a, "time"_a, "least"_a);
+            keep("order"), "step"_a, "node_decay"_a, "edge_decay"_a, "time"_a, "least"_a)
+        .def(
+            "perceptron",
+            [](Online<S>& self, In<std::int64_t> order) { return self.sweep(order, OnMistake<Perceptron>{}); },
+            keep("order"))
+        .def(
+            "passive_aggressive",
+            [](Online<S>& self, In<std::int64_t> order, int variant, double c, bool error_sensitive) {
+                return self.sweep(order, OnMistake<PassiveAggressive>{{variant, c, error_sensitive}});
+            },
+            keep("order"), "variant"_a, "c"_a, "error_sensitive"_a)
+        .def("set_variance", &Online<S>::set_variance, "value"_a)
+        .def(
+            "arow",
+            [](Online<S>& self, In<std::int64_t> order, double gamma) {
+                self.require_variance();
+                return self.sweep(order, OnMistake<Arow>{{gamma}});
+            },
+            keep("order"), "gamma"_a);
 }
 
 }  // namespace

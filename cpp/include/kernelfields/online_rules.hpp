@@ -47,4 +47,78 @@ struct Descent {
     }
 };
 
+// Rules that look at the best labelling only, and change nothing if it is the right one. A rule says
+// whether it needs `change`, parts(right) - parts(best), with every coordinate once; update(chain,
+// margin, wrong) makes the change and returns the loss. margin = score(best) - score(right), wrong =
+// at how many positions the two differ.
+template <class Update> struct OnMistake {
+    Update update;
+
+    template <class S> double learn(OnlineChain<S>& chain) {
+        if (!chain.find_best()) return kNaN;
+        std::size_t wrong = 0;
+        for (std::size_t t = 0; t < chain.length(); ++t) wrong += chain.best()[t] != chain.right()[t];
+        if (wrong == 0) return 0;
+        const double margin = chain.score(chain.best()) - chain.score(chain.right());
+        if (!(margin < std::numeric_limits<double>::infinity())) return kNaN;
+        chain.collect(Update::kMerged);
+        return chain.weight() * update(chain, margin, static_cast<double>(wrong));
+    }
+};
+
+// w <- w + parts(right) - parts(best). The loss is the margin.
+struct Perceptron {
+    static constexpr bool kMerged = false;
+
+    template <class S> double operator()(OnlineChain<S>& chain, double margin, double) const {
+        chain.add_change(chain.weight());
+        return margin;
+    }
+};
+
+// w <- w + tau (parts(right) - parts(best)), the smallest change that brings the loss, margin plus a
+// cost, to zero (PA); with tau at most c (PA-I); or with a price of tau^2 / (2c) (PA-II).
+struct PassiveAggressive {
+    static constexpr bool kMerged = true;
+
+    int variant;
+    double c;
+    bool error_sensitive;  // the cost is the root of the number of wrong labels, not one
+
+    template <class S> double operator()(OnlineChain<S>& chain, double margin, double wrong) const {
+        const double loss = margin + (error_sensitive ? std::sqrt(wrong) : 1);
+        double square = 0;
+        for (const auto& [key, value] : chain.change()) square += value * value;
+        if (square > 0) chain.add_change(chain.weight() * step(loss, square));
+        return loss;
+    }
+    double step(double loss, double square) const {
+        if (variant == 2) return loss / (square + 0.5 / c);
+        return variant == 1 ? std::min(c, loss / square) : loss / square;
+    }
+};
+
+// A mean and a variance for every weight: uncertain ones change most,
+//   w_k <- w_k + alpha var_k d_k,  1/var_k <- 1/var_k + d_k^2 / gamma,
+// alpha = loss / (sum_k var_k d_k^2 + gamma), loss = margin + wrong, d = parts(right) - parts(best).
+struct Arow {
+    static constexpr bool kMerged = true;
+
+    double gamma;
+
+    template <class S> double operator()(OnlineChain<S>& chain, double margin, double wrong) const {
+        S* variance = chain.weights.variance();
+        const double loss = margin + wrong;
+        double total = gamma;
+        for (const auto& [key, value] : chain.change()) total += static_cast<double>(variance[key]) * value * value;
+        const double alpha = chain.weight() * loss / total;
+        for (const auto& [key, value] : chain.change()) {
+            const double before = static_cast<double>(variance[key]);
+            chain.weights.add(key, alpha * before * value);
+            variance[key] = static_cast<S>(1 / (1 / before + value * value / gamma));
+        }
+        return loss;
+    }
+};
+
 }  // namespace kernelfields

@@ -3,6 +3,17 @@
 from ._base import Rule
 from .descent import Descent, descend_first
 from .examples import Examples
+from .mistakes import Arow, PassiveAggressive, Perceptron, Variant
 from .sweep import Sweep
 
-__all__ = ["Descent", "Examples", "Rule", "Sweep", "descend_first"]
+__all__ = [
+    "Arow",
+    "Descent",
+    "Examples",
+    "PassiveAggressive",
+    "Perceptron",
+    "Rule",
+    "Sweep",
+    "Variant",
+    "descend_first",
+]
