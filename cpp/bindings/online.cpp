@@ -51,8 +51,8 @@ public:
         nb::gil_scoped_release release;
         chain_.weights.set_variance(value);
     }
-    void require_variance() const {
-        if (!chain_.weights.variance()) throw std::invalid_argument("arow needs set_variance before it.");
+    void require_variance() {
+        if (chain_.weights.variance().empty()) throw std::invalid_argument("arow needs set_variance before it.");
     }
     template <class Rule> double sweep(const In<std::int64_t>& order, const Rule& rule) {
         const auto count = static_cast<std::int64_t>(arrays_.offsets.shape(0)) - 1;

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "chain.hpp"
-#include "online_weights.hpp"
+#include "online_rows.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -29,6 +29,7 @@ public:
     OnlineChain(const OnlineData<S>& data, const WeightPairs& pairs, const std::uint8_t* edge_pairs)
         : weights(data.x.columns, data.labels, pairs, edge_pairs),
           data_(data),
+          rows_(data.x, weights),
           kernels_(chain_kernels<S>()),
           narrow_table_(data.labels, kernels_.narrow_width),
           double_table_(data.labels, kernels_.double_width),
@@ -56,8 +57,9 @@ public:
         weight_ = data_.weight ? data_.weight[s] : 1;
         ends_[1] = static_cast<std::int64_t>(length_);
         std::fill_n(scores_.data(), length_ * L, S(0));
-        sparse_kernels<S>().add_products(data_.x, from_, from_ + length_, weights.row(0), weights.row(weights.rows()),
-                                         weights.stride(), L, scores_.data());
+        sparse_kernels<S>().add_products(rows_.wide(), from_, from_ + length_, weights.row(0),
+                                         weights.row(weights.rows()), weights.stride(), L, scores_.data());
+        rows_.add_products(from_, from_ + length_, weights.packed(), L, scores_.data());
         finish_scores();
         const S scale = static_cast<S>(weights.edges.scale);
         for (std::size_t i = 0; i < L; ++i)
@@ -91,9 +93,11 @@ public:
     void add_mismatch(double factor, double edge_factor, S least) {
         const std::size_t L = data_.labels;
         const Scaling& node = weights.node;
-        sparse_kernels<S>().change(data_.x, from_, from_ + length_, marginals_.data(),
-                                   marginals_.data() + marginals_.size(), L, static_cast<S>(factor / node.scale),
-                                   static_cast<S>(node.ratio()), least, weights.changing());
+        const S unit = static_cast<S>(factor / node.scale), ratio = static_cast<S>(node.ratio());
+        sparse_kernels<S>().change(rows_.wide(), from_, from_ + length_, marginals_.data(),
+                                   marginals_.data() + marginals_.size(), L, unit, ratio, least, weights.changing());
+        rows_.change(from_, from_ + length_, marginals_.data(), L, unit, ratio, weights.packed(),
+                     [&](const S* row) { return std::any_of(row, row + L, [&](S x) { return std::abs(x) > least; }); });
         if (data_.boundaries) {
             weights.add_row(weights.start(), marginals_.data(), factor);
             weights.add_row(weights.end(), marginals_.data() + (length_ - 1) * L, factor);
@@ -121,10 +125,10 @@ public:
     void collect(bool merged) {
         change_.clear();
         for (std::size_t t = 0; t < length_; ++t) {
-            collect_vertex(t, right()[t], best_[t]);
+            collect_vertex(t, static_cast<std::size_t>(right()[t]), static_cast<std::size_t>(best_[t]));
             if (t + 1 < length_ && (right()[t] != best_[t] || right()[t + 1] != best_[t + 1])) {
-                push(weights.edge(static_cast<std::size_t>(right()[t])), right()[t + 1], 1);
-                push(weights.edge(static_cast<std::size_t>(best_[t])), best_[t + 1], -1);
+                collect_edge(right()[t], right()[t + 1], 1);
+                collect_edge(best_[t], best_[t + 1], -1);
             }
         }
         if (merged) merge();
@@ -172,22 +176,29 @@ private:
         }
         return log_partition;
     }
-    void push(std::size_t row, std::int32_t label, double value) {
-        const auto j = static_cast<std::size_t>(label);
-        if (weights.has(row, j)) change_.emplace_back(weights.key(row, j), value);
+    void push(std::size_t key, double value) {
+        if (key != OnlineWeights<S>::kNone) change_.emplace_back(key, value);
     }
-    void collect_vertex(std::size_t t, std::int32_t right, std::int32_t best) {
+    // One pair of labels, which counts for the right labelling and against the best.
+    void collect_edge(std::int32_t left, std::int32_t right, double value) {
+        push(weights.key_of_row(weights.edge(static_cast<std::size_t>(left)), static_cast<std::size_t>(right)), value);
+    }
+    void collect_vertex(std::size_t t, std::size_t right, std::size_t best) {
         if (right == best) return;
-        const auto both = [&](std::size_t row, double value) {
-            push(row, right, value);
-            push(row, best, -value);
-        };
         const SparseRows<S>& x = data_.x;
-        for (std::int64_t k = x.first[from_ + t]; k < x.first[from_ + t + 1]; ++k)
-            both(static_cast<std::size_t>(x.index[k]), x.value ? static_cast<double>(x.value[k]) : 1.0);
-        if (data_.bias) both(weights.bias(), 1);
-        if (data_.boundaries && t == 0) both(weights.start(), 1);
-        if (data_.boundaries && t + 1 == length_) both(weights.end(), 1);
+        for (std::int64_t k = x.first[from_ + t]; k < x.first[from_ + t + 1]; ++k) {
+            const auto feature = static_cast<std::size_t>(x.index[k]);
+            const double value = x.value ? static_cast<double>(x.value[k]) : 1.0;
+            push(weights.key_of_feature(feature, right), value);
+            push(weights.key_of_feature(feature, best), -value);
+        }
+        const auto both = [&](std::size_t row) {
+            push(weights.key_of_row(row, right), 1);
+            push(weights.key_of_row(row, best), -1);
+        };
+        if (data_.bias) both(weights.bias());
+        if (data_.boundaries && t == 0) both(weights.start());
+        if (data_.boundaries && t + 1 == length_) both(weights.end());
     }
     void merge() {
         std::sort(change_.begin(), change_.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
@@ -201,6 +212,7 @@ private:
     }
 
     OnlineData<S> data_;
+    SplitRows<S> rows_;
     const ChainKernels<S>& kernels_;
     EdgeTable<S> narrow_table_;
     EdgeTable<double> double_table_;

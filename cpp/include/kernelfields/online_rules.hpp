@@ -107,7 +107,7 @@ struct Arow {
     double gamma;
 
     template <class S> double operator()(OnlineChain<S>& chain, double margin, double wrong) const {
-        S* variance = chain.weights.variance();
+        std::vector<S>& variance = chain.weights.variance();
         const double loss = margin + wrong;
         double total = gamma;
         for (const auto& [key, value] : chain.change()) total += static_cast<double>(variance[key]) * value * value;

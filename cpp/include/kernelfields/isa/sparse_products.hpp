@@ -24,17 +24,34 @@ KF_INLINE void add_scaled(const S* p, const S* end, std::size_t left, S scale, V
     }
 }
 
+// The same for rows that are padded to whole vectors.
+template <class S, int K> KF_INLINE void add_scaled(const S* p, S scale, Vec<S> (&sums)[K]) {
+    for (int v = 0; v < K; ++v) sums[v] += scale * load(p + v * kWidth<S>);
+}
+
+// Fetches K vectors of a row.
+template <class S, int K> KF_INLINE void fetch(const S* p) {
+    constexpr int kLine = 64 / sizeof(S);
+    for (int k = 0; k < K * static_cast<int>(kWidth<S>); k += kLine) __builtin_prefetch(p + k);
+    __builtin_prefetch(p + K * kWidth<S> - 1);  // rows need not begin with a line
+}
+
 // K vectors of one row of the product, from column `at` on.
 template <class S, int K>
 KF_INLINE void add_product(const SparseRows<S>& x, std::size_t t, const S* table, const S* table_end,
                            std::size_t stride, std::size_t labels, std::size_t at, S* out, const S* out_end) {
     const std::int64_t last = x.first[t + 1], end = x.first[x.rows];
+    const std::int32_t* index = x.index;
+    const S* value = x.value;
+    const bool whole = at + K * kWidth<S> <= stride;
     Vec<S> sums[K] = {};
     for (std::int64_t k = x.first[t]; k < last; ++k) {
         if (k + static_cast<std::int64_t>(kAhead) < end)
-            __builtin_prefetch(table + static_cast<std::size_t>(x.index[k + kAhead]) * stride + at);
-        add_scaled<S, K>(table + static_cast<std::size_t>(x.index[k]) * stride + at, table_end, labels - at,
-                         x.value ? x.value[k] : S(1), sums);
+            fetch<S, K>(table + static_cast<std::size_t>(index[k + kAhead]) * stride + at);
+        const S* row = table + static_cast<std::size_t>(index[k]) * stride + at;
+        const S scale = value ? value[k] : S(1);
+        if (whole) add_scaled<S, K>(row, scale, sums);
+        else add_scaled<S, K>(row, table_end, labels - at, scale, sums);
     }
     for (int v = 0; v < K; ++v) {
         const std::size_t c = at + v * kWidth<S>;
