@@ -19,7 +19,7 @@ template <class S> struct OnlineArrays {
     In<std::int64_t> offsets;
     In<std::int32_t> labels;
     std::optional<In<double>> weight;
-    std::optional<In<S>> node_offset;
+    In<S> small_offset;
     In<S> edge_offset;
     std::optional<In<std::uint8_t>> edge_pairs;
 };
@@ -91,14 +91,14 @@ private:
                 throw std::invalid_argument("pair_label holds a label that does not exist.");
         const std::size_t sequences = a.offsets.shape(0) - 1;
         if (a.weight) require_shape(*a.weight, "weight", {sequences});
-        if (a.node_offset) require_shape(*a.node_offset, "node_offset", {x.rows, labels()});
+        require_shape(a.small_offset, "small_offset", {3, labels()});
         return {x,
                 sequences,
                 labels(),
                 a.offsets.data(),
                 a.labels.data(),
                 a.weight ? a.weight->data() : nullptr,
-                a.node_offset ? a.node_offset->data() : nullptr,
+                a.small_offset.data(),
                 a.edge_offset.data(),
                 bias,
                 boundaries};
@@ -116,15 +116,15 @@ template <class S> void add_class(nb::module_& m, const char* name) {
             "__init__",
             [](Online<S>* self, In<std::int64_t> first, In<std::int32_t> index, std::optional<In<S>> value,
                In<std::int64_t> pair_first, In<std::int32_t> pair_label, In<std::int64_t> offsets,
-               In<std::int32_t> labels, std::optional<In<double>> weight, std::optional<In<S>> node_offset,
-               In<S> edge_offset, std::optional<In<std::uint8_t>> edge_pairs, bool bias, bool boundaries) {
-                new (self) Online<S>({first, index, value, pair_first, pair_label, offsets, labels, weight, node_offset,
-                                      edge_offset, edge_pairs},
+               In<std::int32_t> labels, std::optional<In<double>> weight, In<S> small_offset, In<S> edge_offset,
+               std::optional<In<std::uint8_t>> edge_pairs, bool bias, bool boundaries) {
+                new (self) Online<S>({first, index, value, pair_first, pair_label, offsets, labels, weight,
+                                      small_offset, edge_offset, edge_pairs},
                                      bias, boundaries);
             },
             keep("first"), keep("index"), keep("value").none(), keep("pair_first"), keep("pair_label"), keep("offsets"),
-            keep("labels"), keep("weight").none(), keep("node_offset").none(), keep("edge_offset"),
-            keep("edge_pairs").none(), "bias"_a, "boundaries"_a)
+            keep("labels"), keep("weight").none(), keep("small_offset"), keep("edge_offset"), keep("edge_pairs").none(),
+            "bias"_a, "boundaries"_a)
         .def("load", &Online<S>::load, keep("weights"), keep("free"))
         .def("weights", [](Online<S>& self) { return self.read(Kept::weights); })
         .def("average", [](Online<S>& self) { return self.read(Kept::average); })

@@ -3,6 +3,7 @@
 import numpy as np
 from scipy import sparse
 
+from kernelfields.linear_chain import Offsets
 from kernelfields.objective import Term
 from kernelfields.online import Sweep
 from kernelfields.spaces import Bias, Boundary, FreeEdges, SparseNodes, WeightPairs
@@ -48,9 +49,9 @@ class Tiny:
         self.terms.append(
             Term("edges", FreeEdges(self.chain, pairs=seen if observed else None), penalties[1])
         )
-        offset = None
+        offset = Offsets(np.zeros((3, L)), np.zeros((L, L)))
         if forbidden is not None:
-            offset = {"node": np.zeros((N, L)), "edge": np.where(forbidden, -np.inf, 0.0)}
+            offset = Offsets(rng.normal(size=(3, L)).astype(dtype), np.where(forbidden, -np.inf, 0.0))
         self.weights = weights
         self.sweep = Sweep(self.chain, self.terms, self.labels, weights, offset)
         has = np.zeros((D, L))
@@ -67,7 +68,7 @@ class Tiny:
         self.sweep.load(self.element(self.start))
         dense = features.toarray().astype(float)
         self.sequences = [
-            candidates(dense[a:b], self.labels[a:b], L, self.mask, forbidden)
+            candidates(dense[a:b], self.labels[a:b], self.mask, *offset)
             for a, b in zip(self.chain.offsets[:-1], self.chain.offsets[1:], strict=True)
         ]
 

@@ -1,14 +1,18 @@
 """Stochastic gradient descent: against the textbook, and towards the optimum of the CRF."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from scipy import sparse
 
-from kernelfields.losses import Log, PartialLog
+from kernelfields.linear_chain import LinearChainProblem
+from kernelfields.losses import Log
 from kernelfields.objective import Problem, Term
 from kernelfields.online import Descent, Sweep, descend_first
 from kernelfields.online.descent import calibrated_step
 from kernelfields.solvers import LBFGS, Stop
-from kernelfields.spaces import Bias, FreeEdges, LinearEdges, LinearNodes
+from kernelfields.spaces import Bias, FreeEdges, LinearEdges, SparseNodes
 from kernelfields.structures import Chain
 from kernelfields.testing.online import descend
 from tests.online._textbook import Tiny
@@ -81,11 +85,11 @@ def crf_problem(rng, count=300, L=5, D=30):
     features = (rng.random((chain.n_vertices, D)) < 0.2).astype(float)
     features[np.arange(chain.n_vertices), labels] += rng.random(chain.n_vertices) < 0.6
     terms = [
-        Term("features", LinearNodes(chain, features), 1.0),
+        Term("features", SparseNodes(chain, sparse.csr_matrix(features)), 1.0),
         Term("bias", Bias(chain), 1.0),
         Term("edges", FreeEdges(chain), 0.5),
     ]
-    return Problem(Log(chain, labels), terms)
+    return LinearChainProblem(Log(chain, labels), terms, None, np.float64)
 
 
 def test_it_comes_near_the_optimum(rng):
@@ -130,10 +134,11 @@ def test_a_cut_training_set_learns_the_same(rng):
 
 def test_what_it_cannot_learn_it_refuses(rng):
     problem = crf_problem(rng, count=5)
-    chain, labels = problem.structure, problem.loss.labels
-    with pytest.raises(TypeError, match="log loss"):
-        Sweep.of(Problem(PartialLog(chain, np.ones((chain.n_vertices, 5), bool)), problem.terms))
-    with pytest.raises(TypeError, match="no other spaces"):
+    chain, labels = problem.loss.structure, problem.loss.labels
+    lasso = [replace(problem.terms[0], l1=1.0), *problem.terms[1:]]
+    with pytest.raises(TypeError, match="ℓ1"):
+        Sweep.of(LinearChainProblem(problem.loss, lasso, None, np.float64))
+    with pytest.raises(TypeError, match="nothing else"):
         Sweep(chain, problem.terms[:2], labels)
     own = chain.untied()
     features = rng.normal(size=(chain.n_vertices, 2))

@@ -17,8 +17,8 @@ template <class S> struct OnlineData {
     const std::int64_t* first;  // sequences + 1, rows of x
     const std::int32_t* label;  // the right label of every row
     const double* weight;       // of every sequence, or null
-    const S* node_offset;       // rows x labels, fixed scores, or null
-    const S* edge_offset;       // labels x labels, or null
+    const S* small_offset;      // 3 x labels, fixed scores: of every, of the first and of the last label
+    const S* edge_offset;       // labels x labels
     bool bias, boundaries;
 
     std::size_t length(std::size_t s) const { return static_cast<std::size_t>(first[s + 1] - first[s]); }
@@ -63,10 +63,8 @@ public:
         finish_scores();
         const S scale = static_cast<S>(weights.edges.scale);
         for (std::size_t i = 0; i < L; ++i)
-            for (std::size_t j = 0; j < L; ++j) {
-                const S offset = data_.edge_offset ? data_.edge_offset[i * L + j] : S(0);
-                edge_[i * L + j] = scale * weights.row(weights.edge(i))[j] + offset;
-            }
+            for (std::size_t j = 0; j < L; ++j)
+                edge_[i * L + j] = scale * weights.row(weights.edge(i))[j] + data_.edge_offset[i * L + j];
     }
     std::size_t length() const { return length_; }
     double weight() const { return weight_; }
@@ -149,14 +147,13 @@ private:
         const std::size_t L = data_.labels;
         const S scale = static_cast<S>(weights.node.scale);
         const S* bias = weights.row(weights.bias());
+        const S *fixed = data_.small_offset, *start = weights.row(weights.start()), *end = weights.row(weights.end());
         for (std::size_t t = 0; t < length_; ++t)
-            for (std::size_t j = 0; j < L; ++j) scores_[t * L + j] = scale * (scores_[t * L + j] + bias[j]);
+            for (std::size_t j = 0; j < L; ++j) scores_[t * L + j] = scale * (scores_[t * L + j] + bias[j]) + fixed[j];
         for (std::size_t j = 0; length_ > 0 && j < L; ++j) {
-            scores_[j] += scale * weights.row(weights.start())[j];
-            scores_[(length_ - 1) * L + j] += scale * weights.row(weights.end())[j];
+            scores_[j] += scale * start[j] + fixed[L + j];
+            scores_[(length_ - 1) * L + j] += scale * end[j] + fixed[2 * L + j];
         }
-        if (!data_.node_offset) return;
-        for (std::size_t k = 0; k < length_ * L; ++k) scores_[k] += data_.node_offset[from_ * L + k];
     }
     // Tries the recursions in turn, as chain_marginals does.
     double find_marginals() {

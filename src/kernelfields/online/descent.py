@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..objective import Problem
+from ..linear_chain import LinearChainProblem
 from ..structures._base import Array
 from ._base import Rule
 from .examples import Examples
@@ -78,7 +78,7 @@ class _Trial:
         return core.descend(order, 0.0, *self.decays, 0, NEGLIGIBLE) + penalty
 
 
-def descend_first(problem: Problem, epochs: int, seed: int, *, average: bool = True) -> Array:
+def descend_first(problem: LinearChainProblem, epochs: int, seed: int, *, average: bool = True) -> Array:
     """Give a start for a solver: some passes of `Descent`, the last one averaged."""
     sweep, random = Sweep.of(problem), np.random.default_rng(seed)
     rule = Descent(calibrated_step(sweep, random))

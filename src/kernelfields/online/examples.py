@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
+import numpy.typing as npt
 
+from ..linear_chain import Offsets
 from ..native import OnlineChainDouble, OnlineChainFloat
 from ..objective import Term
-from ..spaces import Bias, Boundary, FreeEdges, LinearNodes, SparseNodes
-from ..structures import Chain, Scores, Structure
+from ..spaces import Bias, Boundary, FreeEdges, SparseNodes
+from ..structures import Chain, Structure
 from ..structures._base import Array, offsets_of, rows_of
 
 
@@ -26,7 +27,7 @@ class Examples(NamedTuple):
     offsets: Array
     labels: Array
     weight: Array | None
-    node_offset: Array | None
+    small_offset: Array
     edge_offset: Array
     edge_pairs: Array | None
     bias: bool
@@ -39,36 +40,34 @@ class Examples(NamedTuple):
         terms: Sequence[Term],
         labels: Array,
         weights: Array | None = None,
-        offset: Scores | None = None,
+        fixed: Offsets | None = None,
+        dtype: npt.DTypeLike = None,
     ) -> Examples:
         """Read them off the spaces of a linear chain: features, bias, boundaries and shared edges."""
         if not isinstance(chain, Chain) or not chain.shared_edges:
             raise TypeError("Online rules are for chains whose edges share their scores.")
-        spaces = {type(term.space): term.space for term in terms}
-        plain: Any = spaces.pop(LinearNodes, None)
-        nodes: Any = spaces.pop(SparseNodes, None) or sparse_nodes(plain)
+        spaces: dict[type, Any] = {type(term.space): term.space for term in terms}
+        nodes, edges = spaces.pop(SparseNodes, None), spaces.pop(FreeEdges, None)
         bias, boundaries = spaces.pop(Bias, None), spaces.pop(Boundary, None)
-        edges: Any = spaces.pop(FreeEdges, None)
         if spaces or nodes is None or edges is None or len(terms) > 4:
-            raise TypeError("Online rules know features, bias, boundaries and free edges, no other spaces.")
-        dtype = nodes.matrix.dtype
-        edge_offset = np.zeros(chain.shapes["edge"], dtype)
-        node_offset = None
-        if offset is not None:
-            edge_offset = np.ascontiguousarray(offset["edge"], dtype=dtype)
-            if offset["node"].any():
-                node_offset = np.ascontiguousarray(offset["node"], dtype=dtype)
+            raise TypeError(
+                "Online rules know sparse features, bias, boundaries and free edges, nothing else."
+            )
+        precision = nodes.matrix.dtype if dtype is None else np.dtype(dtype)
+        first, column, value = nodes.rows
+        L = chain.n_labels
+        small, edge = (np.zeros((3, L)), np.zeros((L, L))) if fixed is None else fixed
         return cls(
-            nodes.rows.first,
-            nodes.rows.column,
-            nodes.rows.value,
+            first,
+            column,
+            None if value is None else value.astype(precision, copy=False),
             nodes.pairs.first,
             nodes.pairs.label,
             chain.offsets,
             np.ascontiguousarray(labels, dtype=np.int32),
             weights,
-            node_offset,
-            edge_offset,
+            np.ascontiguousarray(small, dtype=precision),
+            np.ascontiguousarray(edge, dtype=precision),
             None if edges.pairs is None else edges.pairs.astype(np.uint8),
             bias is not None,
             boundaries is not None,
@@ -87,22 +86,14 @@ class Examples(NamedTuple):
         """Give some sequences with those features only that occur in them: small enough for a cache."""
         rows = rows_of(self.offsets, ids)
         entries = rows_of(self.first, rows)
-        used, index = np.unique(self.column[entries], return_inverse=True)
+        used, column = np.unique(self.column[entries], return_inverse=True)
         return self._replace(
             first=offsets_of(np.diff(self.first)[rows]),
-            column=index.astype(np.int32),
+            column=column.astype(np.int32),
             value=None if self.value is None else self.value[entries],
             pair_first=offsets_of(np.diff(self.pair_first)[used]),
             pair_label=self.pair_label[rows_of(self.pair_first, used)],
             offsets=offsets_of(np.diff(self.offsets)[ids]),
             labels=self.labels[rows],
             weight=None if self.weight is None else self.weight[ids],
-            node_offset=None if self.node_offset is None else self.node_offset[rows],
         )
-
-
-def sparse_nodes(nodes: LinearNodes | None) -> SparseNodes | None:
-    """Give the same functions with features stored sparsely."""
-    if nodes is None:
-        return None
-    return SparseNodes(nodes.structure, sparse.csr_matrix(nodes.features.matrix))

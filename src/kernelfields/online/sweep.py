@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from ..losses import Log
-from ..objective import Problem, Term, slices_of
-from ..spaces import Bias, Boundary, FreeEdges, LinearNodes, SparseNodes
-from ..structures import Scores, Structure
+from ..linear_chain import LinearChainProblem, Offsets
+from ..objective import Term, slices_of
+from ..spaces import Bias, Boundary, BoundSpace, FreeEdges, SparseNodes
+from ..structures import Structure
 from ..structures._base import Array
 from ._base import Rule
-from .examples import Examples, sparse_nodes
+from .examples import Examples
 
 
 class Sweep:
@@ -21,21 +21,23 @@ class Sweep:
 
         score(x, y) = Σ_t ⟨w_{y_t}, x_t⟩ + b_{y_t} + Σ_t V_{y_t, y_{t+1}} + start_{y_1} + end_{y_T}
 
-    One native pass, sequential by nature, in the precision of the features. It gives and takes the
-    elements of the spaces, as `Problem` does.
+    One native pass, sequential by nature. It gives and takes the elements of the spaces, as
+    `LinearChainProblem` does.
 
     Parameters
     ----------
     chain : Chain
         The batch, edges sharing their scores.
     terms : sequence of Term
-        Features, and of bias, boundaries and free edges those that the model has.
+        Sparse features, free edges, and bias and boundaries if the model has them.
     labels : (N,) integers
         The right labels.
     weights : (S,) array, optional
         How many times each sequence counts.
-    offset : scores, optional
+    fixed : Offsets, optional
         Fixed scores, −inf for what is forbidden.
+    dtype : dtype, optional
+        Precision of weights and scores: that of the features unless given.
     """
 
     def __init__(
@@ -44,21 +46,22 @@ class Sweep:
         terms: Sequence[Term],
         labels: Array,
         weights: Array | None = None,
-        offset: Scores | None = None,
+        fixed: Offsets | None = None,
+        dtype: npt.DTypeLike = None,
     ) -> None:
         self.terms = tuple(terms)
-        self.examples = Examples.of(chain, terms, labels, weights, offset)
+        self.examples = Examples.of(chain, terms, labels, weights, fixed, dtype)
         self.core = self.examples.core()
         self.steps = 0
         """How many sequences have been learnt from."""
 
     @classmethod
-    def of(cls, problem: Problem) -> Sweep:
-        """Give the weights of a problem with the log loss."""
+    def of(cls, problem: LinearChainProblem) -> Sweep:
+        """Give the weights of a problem."""
         loss = problem.loss
-        if not isinstance(loss, Log) or loss.cost is not None or problem.thresholds is not None:
-            raise TypeError("Descent is for the log loss without costs and without an ℓ1 penalty.")
-        return cls(problem.structure, problem.terms, loss.labels, loss.weights, problem.offset)
+        if problem.thresholds is not None:
+            raise TypeError("Descent knows no ℓ1 penalty.")
+        return cls(loss.structure, problem.terms, loss.labels, loss.weights, problem.offsets, problem.dtype)
 
     @property
     def decays(self) -> tuple[float, float]:
@@ -68,10 +71,13 @@ class Sweep:
         if len(set(penalty.values())) > 1:
             raise TypeError("Descent needs one penalty for features, bias and boundaries.")
         count = max(self.examples.n_instances, 1)
-        return next(iter(penalty.values())) / count, edge / count
+        return penalty[SparseNodes] / count, edge / count
 
     def learn(self, rule: Rule, order: Array) -> float:
-        """Go through some sequences, in this order; give the sum of their losses before each change."""
+        """Go through some sequences, in this order; give the sum of their losses before each change.
+
+        NaN if a sequence has no allowed labelling, or scores that are not finite: it ends there.
+        """
         order = np.ascontiguousarray(order, dtype=np.int64)
         loss = rule.learn(self, order)
         self.steps += len(order)
@@ -91,39 +97,24 @@ class Sweep:
 
     def load(self, element: Array) -> None:
         """Go on from these weights; an average begun before is dropped."""
-        L = self.examples.edge_offset.shape[0]
-        free = np.zeros((3 + L, L))
-        weights = np.zeros(0)
-        for name, place in slices_of(self.terms).items():
-            space = next(term.space for term in self.terms if term.name == name)
-            if isinstance(space, LinearNodes):
-                weights = _sparse(space).element(space.table(element[place]))
-            elif isinstance(space, SparseNodes):
-                weights = element[place]
+        L = len(self.examples.edge_offset)
+        free, weights = np.zeros((3 + L, L)), np.zeros(0)
+        for term, place in zip(self.terms, slices_of(self.terms).values(), strict=True):
+            if isinstance(term.space, SparseNodes):
+                weights = np.ascontiguousarray(element[place], dtype=np.float64)
             else:
-                free[_rows(space, L)] = element[place].reshape(-1, L)
-        self.core.load(np.ascontiguousarray(weights, dtype=np.float64), free)
+                free[_rows(term.space)] = element[place].reshape(-1, L)
+        self.core.load(weights, free)
 
     def _join(self, weights: Array, free: Array) -> Array:
         """Give the element of features and free rows: bias, start, end, then one row per label."""
-        pieces = []
-        for term in self.terms:
-            space = term.space
-            if isinstance(space, LinearNodes):
-                pieces.append(_sparse(space).table(weights).ravel())
-            elif isinstance(space, SparseNodes):
-                pieces.append(weights)
-            else:
-                pieces.append(free[_rows(space, free.shape[1])].ravel())
+        pieces = [
+            weights if isinstance(term.space, SparseNodes) else free[_rows(term.space)].ravel()
+            for term in self.terms
+        ]
         return np.concatenate(pieces)
 
 
-def _rows(space: Any, n_labels: int) -> slice:
-    places = {Bias: slice(0, 1), Boundary: slice(1, 3), FreeEdges: slice(3, 3 + n_labels)}
+def _rows(space: BoundSpace) -> slice:
+    places = {Bias: slice(0, 1), Boundary: slice(1, 3), FreeEdges: slice(3, None)}
     return places[type(space)]
-
-
-def _sparse(space: LinearNodes) -> SparseNodes:
-    result = sparse_nodes(space)
-    assert result is not None
-    return result

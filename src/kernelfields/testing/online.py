@@ -44,18 +44,23 @@ def joint_features(x: Array, labels: Iterable[int], n_labels: int) -> Array:
     return np.concatenate([nodes.ravel(), bias, ends.ravel(), edges.ravel()])
 
 
-def candidates(
-    x: Array, right: Iterable[int], n_labels: int, mask: Array, forbidden: Array | None = None
-) -> Candidates:
+def candidates(x: Array, right: Iterable[int], mask: Array, small: Array, edge: Array) -> Candidates:
     """Write down all labellings; ``mask`` (K,) says which weights there are.
 
-    ``forbidden`` (L, L) marks label pairs that cannot occur.
+    ``small`` (3, L) are fixed scores of every, the first and the last label, ``edge`` (L, L) of pairs.
     """
-    labels = [y[::-1] for y in itertools.product(range(n_labels), repeat=len(x))]
-    features = np.array([joint_features(x, y, n_labels) * mask for y in labels])
-    banned = np.zeros((n_labels, n_labels), bool) if forbidden is None else forbidden
-    barred = [any(banned[pair] for pair in itertools.pairwise(y)) for y in labels]
-    offset = np.where(barred, -np.inf, 0.0)
+    L = len(edge)
+    labels = [y[::-1] for y in itertools.product(range(L), repeat=len(x))]
+    features = np.array([joint_features(x, y, L) * mask for y in labels])
+    offset = np.array(
+        [
+            small[0, list(y)].sum()
+            + small[1, y[0]]
+            + small[2, y[-1]]
+            + sum(edge[p] for p in itertools.pairwise(y))
+            for y in labels
+        ]
+    )
     return Candidates(np.array(labels), features, offset, labels.index(tuple(right)))
 
 
