@@ -3,8 +3,18 @@
 from importlib.metadata import version
 
 from .errors import InfeasibleError, InputError, ScoreError
-from .estimators import CRF
+from .estimators import AROW, CRF, MEMM, PassiveAggressive, StructuredPerceptron
 
 __version__ = version("kernelfields")
 
-__all__ = ["CRF", "InfeasibleError", "InputError", "ScoreError", "__version__"]
+__all__ = [
+    "AROW",
+    "CRF",
+    "MEMM",
+    "InfeasibleError",
+    "InputError",
+    "PassiveAggressive",
+    "ScoreError",
+    "StructuredPerceptron",
+    "__version__",
+]

@@ -1,6 +1,10 @@
 """Estimators: recipes of structure, space, loss, solver and decoder, with a scikit-learn face."""
 
 from ._base import SequenceLabeller
+from .arow import AROW
 from .crf import CRF
+from .memm import MEMM
+from .passive_aggressive import PassiveAggressive
+from .perceptron import StructuredPerceptron
 
-__all__ = ["CRF", "SequenceLabeller"]
+__all__ = ["AROW", "CRF", "MEMM", "PassiveAggressive", "SequenceLabeller", "StructuredPerceptron"]

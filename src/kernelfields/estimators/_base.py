@@ -136,11 +136,7 @@ class SequenceLabeller(Parameterised, ABC):
     def _batch(self, X: Any, lengths: Any, allowed: Any) -> Batch:
         self._require_fitted()
         inputs = self._inputs(X, lengths, self.features_, self.n_features_in_)
-        batch = self._scores(inputs.features, inputs.offsets)
-        if self.forbidden_ is not None:
-            offset = offset_of(self.forbidden_, batch.chain, inputs.features.dtype)
-            ruled = {clique: values + offset[clique] for clique, values in batch.scores.items()}
-            batch = Batch(batch.chain, ruled)
+        batch = self._ruled(inputs)
         if allowed is None:
             return batch
         mask = read_allowed(allowed, self.classes_, np.diff(inputs.offsets))
@@ -152,6 +148,16 @@ class SequenceLabeller(Parameterised, ABC):
             from sklearn.exceptions import NotFittedError
 
             raise NotFittedError(f"This {type(self).__name__} is not fitted yet; call fit first.")
+
+    def _ruled(self, inputs: Inputs) -> Batch:
+        """Scores of a batch, −inf for what rules forbid."""
+        batch = self._scores(inputs.features, inputs.offsets)
+        if self.forbidden_ is None:
+            return batch
+        offset = offset_of(self.forbidden_, batch.chain, inputs.features.dtype)
+        return Batch(
+            batch.chain, {clique: values + offset[clique] for clique, values in batch.scores.items()}
+        )
 
     def _decoder(self, given: str | Decoder | None) -> Decoder:
         """Give the decoder; label by label only among allowed labellings, where there are rules."""

@@ -41,7 +41,7 @@ class Examples(NamedTuple):
         labels: Array,
         weights: Array | None = None,
         fixed: Offsets | None = None,
-        dtype: npt.DTypeLike = None,
+        dtype: npt.DTypeLike | None = None,
     ) -> Examples:
         """Read them off the spaces of a linear chain: features, bias, boundaries and shared edges."""
         if not isinstance(chain, Chain) or not chain.shared_edges:

@@ -47,7 +47,7 @@ class Sweep:
         labels: Array,
         weights: Array | None = None,
         fixed: Offsets | None = None,
-        dtype: npt.DTypeLike = None,
+        dtype: npt.DTypeLike | None = None,
     ) -> None:
         self.terms = tuple(terms)
         self.examples = Examples.of(chain, terms, labels, weights, fixed, dtype)
@@ -116,5 +116,5 @@ class Sweep:
 
 
 def _rows(space: BoundSpace) -> slice:
-    places = {Bias: slice(0, 1), Boundary: slice(1, 3), FreeEdges: slice(3, None)}
+    places: dict[type, slice] = {Bias: slice(0, 1), Boundary: slice(1, 3), FreeEdges: slice(3, None)}
     return places[type(space)]

@@ -1,0 +1,75 @@
+"""The parts of a linear chain of order one, for estimators that have no others."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from ..errors import InputError
+from ..objective import Term
+from ..spaces import Bias, Boundary, Euclidean, FreeEdges, LinearNodes, SparseNodes
+from ..structures import Chain
+from ..structures._base import Array
+from ._base import Batch
+from ._features import Extractor, extractor_for, read_tokens
+from ._inputs import Inputs, read_inputs
+from ._labels import UNOBSERVED, Encoded, encode, read_labels
+from ._training import Observed
+from ._weights import LinearWeights
+
+
+class LabelledSet(NamedTuple):
+    """A training set, every label of it observed."""
+
+    inputs: Inputs
+    encoded: Encoded
+    chain: Chain
+    extractor: Extractor | None
+
+
+def read_labelled(features: Any, X: Any, y: Any, lengths: Any) -> LabelledSet:
+    """Read and check a training set."""
+    extractor = extractor_for(features, X)
+    inputs = read_inputs(X, lengths) if extractor is None else read_tokens(extractor, X, fit=True)
+    if len(inputs.offsets) < 2 or inputs.offsets[-1] == 0:
+        raise InputError("The training set is empty.")
+    encoded = encode(read_labels(y, np.diff(inputs.offsets)))
+    chain = Chain(inputs.offsets, len(encoded.classes))
+    if (encoded.labels == UNOBSERVED).any():
+        t = int(np.flatnonzero(encoded.labels == UNOBSERVED)[0])
+        s = int(np.searchsorted(chain.offsets, t, side="right")) - 1
+        raise InputError(f"Sequence {s} of y has no label at position {t - int(chain.offsets[s])}.")
+    return LabelledSet(inputs, encoded, chain, extractor)
+
+
+def linear_terms(
+    nodes: Euclidean, chain: Chain, bias: bool, boundaries: bool, pairs: Array | None = None
+) -> list[Term]:
+    """Features, bias, boundaries and edges, as far as the model has them; without penalties."""
+    terms = [Term("features", nodes, 0.0)]
+    if bias:
+        terms.append(Term("bias", Bias(chain), 0.0))
+    if boundaries:
+        terms.append(Term("boundaries", Boundary(chain), 0.0))
+    return [*terms, Term("edges", FreeEdges(chain, pairs=pairs), 0.0)]
+
+
+def training_terms(data: LabelledSet, bias: bool, boundaries: bool, observed_only: bool) -> list[Term]:
+    """Give the terms of a training set, features stored sparsely."""
+    matrix = data.inputs.features
+    observed = Observed.of(data.inputs, data.encoded, data.chain) if observed_only else None
+    matrix = matrix if sparse.issparse(matrix) else sparse.csr_matrix(matrix)
+    nodes = SparseNodes(data.chain, matrix, observed.features if observed else None)
+    return linear_terms(nodes, data.chain, bias, boundaries, observed.edges if observed else None)
+
+
+def linear_scores(model: Any, features: Any, offsets: Array) -> Batch:
+    """Scores of a batch with the weights of a fitted model."""
+    chain = Chain(offsets, len(model.classes_))
+    terms = linear_terms(LinearNodes(chain, features), chain, model.bias, model.boundaries)
+    theta = {clique: np.zeros(shape, features.dtype) for clique, shape in chain.shapes.items()}
+    for term, weights in zip(terms, LinearWeights.from_model(model).elements(terms), strict=True):
+        term.space.add_scores(weights, theta[term.space.clique])
+    return Batch(chain, theta)

@@ -1,0 +1,189 @@
+"""Maximum-entropy Markov models."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
+
+from ..constraints import Rule
+from ..decoders import Decoder
+from ..losses import Log
+from ..objective import Problem, Term
+from ..solvers import Progress, Solver, Stop
+from ..spaces import Bias, LinearNodes, SparseNodes
+from ..structures import Chain
+from ..structures._base import Array
+from ._base import Batch, SequenceLabeller
+from ._constraints import require_respected
+from ._linear import LabelledSet, read_labelled
+from ._observers import observers, reporter
+from ._tables import CONSTRAINTS, SOLVERS, choose
+from ._training import complaint, require_positive
+
+
+class MEMM(SequenceLabeller):
+    """Maximum-entropy Markov model [mccallum2000maximum]: every label given the one before it.
+
+        p(y|x) = Π_t p(y_t|y_{t−1}, x_t),        p(y_t = j|y_{t−1} = i, x_t) ∝ exp(⟨w_j, x_t⟩ + b_j + V_{ij})
+
+    Logistic regression with the label before as one more feature; start_j stands for V_{ij} at the
+    first position. The weights minimise −log p(y|x) + (λ/2)(‖w‖² + ‖b‖²) + (λ_e/2)(‖V‖² + ‖start‖²), a
+    convex problem without any recursion. Each step is normalised by itself, so that what comes later
+    cannot correct what came before (label bias): a baseline for `CRF`. Prediction is exact.
+
+    Parameters
+    ----------
+    penalty : float
+        λ.
+    edge_penalty : float, optional
+        λ_e; λ if not given.
+    features : str, Templates, TemplateFeatures or DictFeatures, optional
+        What to look at where X holds tokens instead of arrays, as for `CRF`.
+    constraints : "iob2", "iobes", "bilou", "bmes", Rule or None
+        Label pairs, starts and ends that cannot occur in a prediction; the probabilities of those
+        labellings go to the others.
+    solver : "lbfgs", "newton-cg" or Solver
+        How to minimise.
+    decoder : "viterbi", "posterior" or Decoder
+        How `predict` decides.
+    tol : float
+        Relative certified gap at which to stop.
+    max_iter : int
+        Limit of iterations; reaching it is a `ConvergenceWarning`.
+    random_state : int, RandomState or None
+        Seed of `sample`.
+    callback : callable, optional
+        Called with a `Progress` record after every iteration.
+
+    Attributes
+    ----------
+    classes_, coef_, intercept_, transitions_, start_
+        Labels and weights, as in `CRF`.
+    certificate_ : Certificate or None
+        Value, lower bound and gap.
+    n_iter_, stop_reason_ : int, str
+        How and why the search ended.
+
+    Examples
+    --------
+    >>> from kernelfields import MEMM
+    >>> X = [[[0.0], [1.0], [1.0]], [[1.0], [0.0]]]
+    >>> y = [["A", "B", "B"], ["B", "A"]]
+    >>> MEMM(penalty=0.1).fit(X, y).predict([[[1.0], [0.0], [0.0]]])
+    [['B', 'A', 'A']]
+    """
+
+    def __init__(
+        self,
+        penalty: float = 1.0,
+        edge_penalty: float | None = None,
+        *,
+        features: Any = None,
+        constraints: str | Rule | None = None,
+        solver: str | Solver = "lbfgs",
+        decoder: str | Decoder = "viterbi",
+        tol: float = 1e-3,
+        max_iter: int = 1000,
+        random_state: Any = None,
+        callback: Callable[[Progress], None] | None = None,
+    ) -> None:
+        self.penalty = penalty
+        self.edge_penalty = edge_penalty
+        self.features = features
+        self.constraints = constraints
+        self.solver = solver
+        self.decoder = decoder
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.callback = callback
+
+    def fit(self, X: Any, y: Any, *, lengths: Any = None) -> Self:
+        """Fit to labelled sequences.
+
+        Parameters
+        ----------
+        X : list of (T, D) arrays, or flat array
+            Sequences.
+        y : list of label sequences
+            Labels, all of them observed.
+        lengths : sequence of int, optional
+            Lengths of the sequences in a flat X.
+        """
+        require_positive(penalty=self.penalty, edge_penalty=self.edge_penalty, tol=self.tol)
+        data = read_labelled(self.features, X, y, lengths)
+        forbidden = None
+        if self.constraints is not None:
+            rule = choose(CONSTRAINTS, self.constraints, "constraints")
+            forbidden = rule.forbidden(data.encoded.classes.tolist())
+            require_respected(forbidden, data.chain, data.encoded.labels, data.encoded.classes)
+        problem = self._problem(data)
+        stop = Stop(gap=self.tol, gradient=1e-2 * self.tol, iterations=self.max_iter)
+        solver = choose(SOLVERS, self.solver, "solver")
+        result = solver.minimize(problem, problem.zero(), stop, observers(reporter(self.callback)))
+        if not result.reason.converged:
+            warnings.warn(complaint(result.reason, result.progress), ConvergenceWarning, stacklevel=2)
+        self._keep(data, problem, result.point.element)
+        self.certificate_ = result.point.certificate
+        self.forbidden_, self.features_ = forbidden, data.extractor
+        self.n_iter_, self.stop_reason_ = result.progress.iteration, result.reason.value
+        return self
+
+    def _problem(self, data: LabelledSet) -> Problem:
+        """Logistic regression: every position a chain of its own, the label before it a feature."""
+        edge = self.penalty if self.edge_penalty is None else self.edge_penalty
+        positions = Chain(np.arange(data.chain.n_vertices + 1), data.chain.n_labels)
+        before = sparse.csr_matrix(_labels_before(data).astype(data.inputs.features.dtype))
+        terms = [
+            Term("features", _nodes(positions, data.inputs.features), float(self.penalty)),
+            Term("bias", Bias(positions), float(self.penalty)),
+            Term("before", SparseNodes(positions, before), float(edge)),
+        ]
+        return Problem(Log(positions, data.encoded.labels), terms, dtype=data.inputs.features.dtype)
+
+    def _keep(self, data: LabelledSet, problem: Problem, element: Array) -> None:
+        features, _, before = (term.space for term in problem.terms)
+        assert isinstance(features, LinearNodes | SparseNodes)
+        assert isinstance(before, SparseNodes)
+        steps = before.table(element[problem.slices["before"]])
+        self.classes_ = data.encoded.classes
+        self.coef_ = np.ascontiguousarray(features.table(element[problem.slices["features"]])).T
+        self.intercept_ = element[problem.slices["bias"]].copy()
+        self.transitions_, self.start_ = steps[:-1], steps[-1]
+        self.n_features_in_ = data.inputs.features.shape[1]
+        if data.inputs.names is not None:
+            self.feature_names_in_ = data.inputs.names
+
+    def _scores(self, features: Any, offsets: Array) -> Batch:
+        """Log-probabilities of the first label, and of every label given the one before it."""
+        chain = Chain(offsets, len(self.classes_), shared_edges=False)
+        local = LinearNodes(chain, features).scores(np.ascontiguousarray(self.coef_.T).ravel())
+        local = (local + self.intercept_).astype(features.dtype, copy=False)
+        node = np.zeros_like(local)
+        first = chain.first_positions
+        node[first] = _log_softmax(local[first] + self.start_)
+        edge = _log_softmax(local[chain.edge_heads][:, None, :] + self.transitions_)
+        return Batch(chain, {"node": node, "edge": edge.astype(features.dtype, copy=False)})
+
+
+def _nodes(chain: Chain, features: Any) -> LinearNodes | SparseNodes:
+    return SparseNodes(chain, features) if sparse.issparse(features) else LinearNodes(chain, features)
+
+
+def _labels_before(data: LabelledSet) -> Any:
+    """One row per position with a 1 for the label before it; the last column means there is none."""
+    labels, chain = data.encoded.labels, data.chain
+    before = np.roll(labels, 1)
+    before[chain.first_positions] = chain.n_labels
+    count = len(labels)
+    return sparse.csr_matrix((np.ones(count), (np.arange(count), before)), shape=(count, chain.n_labels + 1))
+
+
+def _log_softmax(scores: Array) -> Array:
+    shifted = scores - scores.max(axis=-1, keepdims=True)
+    return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True)))

@@ -1,0 +1,124 @@
+"""Passive-aggressive learning of linear chains."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..constraints import Rule as LabelRule
+from ..decoders import Decoder
+from ..errors import InputError
+from ..online import PassiveAggressive as PassiveAggressiveRule
+from ..online import Rule, Variant
+from ..solvers import Progress
+from ._online_base import OnlineLabeller
+from ._tables import VARIANTS, choose
+
+
+class PassiveAggressive(OnlineLabeller):
+    """Passive-aggressive learning [crammer2006online].
+
+    After every sequence whose best labelling ŷ is not the right one, w changes by as little as makes
+    the right one win by the cost of the error,
+
+        w ← w + τ d,        d = Φ(x, y) − Φ(x, ŷ),        loss = cost − ⟨w, d⟩,
+
+    with τ = loss/‖d‖² (PA), min(C, loss/‖d‖²) (PA-I) or loss/(‖d‖² + 1/(2C)) (PA-II). What
+    `predict_marginals` gives are no calibrated probabilities.
+
+    Parameters
+    ----------
+    variant : "PA", "PA-I" or "PA-II"
+        How to treat sequences that cannot be made right.
+    aggressiveness : float
+        C: the smaller, the less a single sequence can change.
+    error_sensitive : bool
+        Whether the cost is the root of the number of wrong labels; else it is 1.
+    averaging : bool
+        Whether the model is the mean of all weights on the way instead of the last ones.
+    epochs : int
+        How many times to go through the training set, at most.
+    features : str, Templates, TemplateFeatures or DictFeatures, optional
+        What to look at where X holds tokens instead of arrays, as for `CRF`.
+    bias, boundaries : bool
+        Whether there are scores per label, and for the first and last label.
+    observed_only : bool
+        Whether only pairs of feature and label, and of neighbouring labels, that occur in the
+        training set have weights: for sparse features.
+    constraints : "iob2", "iobes", "bilou", "bmes", Rule or None
+        Label pairs, starts and ends that cannot occur, in training and in prediction.
+    decoder : "viterbi", "posterior" or Decoder
+        How `predict` decides.
+    shuffle : bool
+        Whether every epoch has an order of its own.
+    patience : int
+        With held-out data: epochs without improvement there after which to stop.
+    warm_start : bool
+        Whether `fit` starts from the weights of the last one, if labels and features are the same.
+    random_state : int, RandomState or None
+        Seed of the shuffling, and of `sample`.
+    callback : callable, optional
+        Called with a `Progress` record after every epoch; its value is the loss of the epoch.
+
+    Attributes
+    ----------
+    classes_, coef_, intercept_, transitions_, start_, end_
+        Labels and weights, as in `CRF`.
+    losses_ : list of float
+        Loss of every epoch, each sequence's taken before it was learnt from.
+    n_iter_, stop_reason_ : int, str
+        How many epochs there were, and why no more.
+
+    Examples
+    --------
+    >>> from kernelfields import PassiveAggressive
+    >>> X = [[[1.0, 0.0], [0.0, 1.0], [0.0, 1.0]], [[0.0, 1.0], [1.0, 0.0]]]
+    >>> y = [["A", "B", "B"], ["B", "A"]]
+    >>> PassiveAggressive().fit(X, y).predict(X)
+    [['A', 'B', 'B'], ['B', 'A']]
+    """
+
+    def __init__(
+        self,
+        variant: str | Variant = "PA-I",
+        aggressiveness: float = 1.0,
+        error_sensitive: bool = True,
+        averaging: bool = True,
+        *,
+        epochs: int = 10,
+        features: Any = None,
+        bias: bool = True,
+        boundaries: bool = True,
+        observed_only: bool = False,
+        constraints: str | LabelRule | None = None,
+        decoder: str | Decoder = "viterbi",
+        shuffle: bool = True,
+        patience: int = 5,
+        warm_start: bool = False,
+        random_state: Any = 0,
+        callback: Callable[[Progress], None] | None = None,
+    ) -> None:
+        self.variant = variant
+        self.aggressiveness = aggressiveness
+        self.error_sensitive = error_sensitive
+        self.averaging = averaging
+        self.epochs = epochs
+        self.features = features
+        self.bias = bias
+        self.boundaries = boundaries
+        self.observed_only = observed_only
+        self.constraints = constraints
+        self.decoder = decoder
+        self.shuffle = shuffle
+        self.patience = patience
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.callback = callback
+
+    def _rule(self) -> Rule:
+        if not (np.isfinite(self.aggressiveness) and self.aggressiveness > 0):
+            raise InputError(f"aggressiveness is {self.aggressiveness}; it must be a positive number.")
+        variant = choose(VARIANTS, self.variant, "variant")
+        return PassiveAggressiveRule(variant, float(self.aggressiveness), self.error_sensitive)

@@ -1,0 +1,202 @@
+"""Estimators that learn from one sequence after the other."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from kernelfields import AROW, InputError, PassiveAggressive, StructuredPerceptron
+from kernelfields.constraints import Constraints
+from kernelfields.testing import check_estimator, labelled_sequences
+
+MODELS = {
+    "perceptron": StructuredPerceptron(),
+    "last weights": StructuredPerceptron(averaging=False, shuffle=False),
+    "bare": StructuredPerceptron(bias=False, boundaries=False, epochs=3),
+    "PA": PassiveAggressive("PA"),
+    "PA-I": PassiveAggressive("PA-I", 0.1),
+    "PA-II": PassiveAggressive("PA-II", 0.1, error_sensitive=False),
+    "AROW": AROW(gamma=0.5),
+}
+
+
+@pytest.fixture
+def data(rng):
+    return labelled_sequences(rng, 60)
+
+
+@pytest.mark.parametrize("name", list(MODELS))
+def test_estimator_passes_all_checks(name, rng):
+    check_estimator(MODELS[name], rng, ties=True)
+
+
+@pytest.mark.parametrize("name", list(MODELS))
+def test_it_learns(name, data, rng):
+    X, y = data
+    model = MODELS[name].fit(X, y)
+    assert model.score(*labelled_sequences(rng, 60)) > 0.85
+    assert model.n_iter_ == len(model.losses_) <= model.epochs
+    assert model.losses_[-1] <= model.losses_[0]
+
+
+def textbook_perceptron(X, y, classes, epochs):
+    """The averaged perceptron as a loop, all weights in one vector, the best labelling by Viterbi."""
+    L, D = len(classes), X[0].shape[1]
+    node, edge, start, end = np.zeros((L, D + 1)), np.zeros((L, L)), np.zeros(L), np.zeros(L)
+    sums, count = [np.zeros_like(w) for w in (node, edge, start, end)], 1
+    for _ in range(epochs):
+        for x, labels in zip(X, y, strict=True):
+            x = np.hstack([x, np.ones((len(x), 1))])
+            scores = x @ node.T
+            scores[0] += start
+            scores[-1] += end
+            best, back = scores[0], []
+            for t in range(1, len(x)):
+                ways = best[:, None] + edge
+                back.append(ways.argmax(axis=0))
+                best = ways.max(axis=0) + scores[t]
+            path = [int(best.argmax())]
+            for pointers in back[::-1]:
+                path.insert(0, int(pointers[path[0]]))
+            right = [classes.index(label) for label in labels]
+            for sign, chosen in ((1, right), (-1, path)):
+                for t, label in enumerate(chosen):
+                    node[label] += sign * x[t]
+                    if t > 0:
+                        edge[chosen[t - 1], label] += sign
+                start[chosen[0]] += sign
+                end[chosen[-1]] += sign
+            for total, w in zip(sums, (node, edge, start, end), strict=True):
+                total += w
+            count += 1
+    return [total / count for total in sums]
+
+
+def test_averaged_perceptron_is_the_textbooks(data):
+    X, y = data
+    model = StructuredPerceptron(epochs=4, shuffle=False).fit(X, y)
+    node, edge, start, end = textbook_perceptron(X, y, model.classes_.tolist(), 4)
+    np.testing.assert_allclose(model.coef_, node[:, :-1], rtol=0, atol=1e-9)
+    np.testing.assert_allclose(model.intercept_, node[:, -1], rtol=0, atol=1e-9)
+    np.testing.assert_allclose(model.transitions_, edge, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(model.start_, start, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(model.end_, end, rtol=0, atol=1e-9)
+
+
+def test_seeds_decide_the_order(data):
+    X, y = data
+    first, again, other = (
+        StructuredPerceptron(epochs=2, random_state=seed).fit(X, y).coef_ for seed in (1, 1, 2)
+    )
+    np.testing.assert_array_equal(first, again)
+    assert np.abs(first - other).max() > 0
+
+
+def test_sparse_and_dense_features_give_the_same(data):
+    X, y = data
+    dense = PassiveAggressive().fit(X, y)
+    thin = PassiveAggressive().fit([sparse.csr_matrix(x) for x in X], y)
+    np.testing.assert_allclose(thin.coef_, dense.coef_, rtol=0, atol=1e-12)
+
+
+def test_only_observed_pairs_get_weights(rng):
+    words, labels = "abcdefgh", "ABC"
+    tokens = [[[words[k], words[k // 2]] for k in rng.integers(8, size=4)] for _ in range(12)]
+    y = [[labels[(len(token[0]) + ord(token[0]) * (t + 1)) % 3] for t, token in enumerate(s)] for s in tokens]
+    few, all_of_them = (
+        StructuredPerceptron(observed_only=only, epochs=3).fit(tokens, y) for only in (True, False)
+    )
+    names = list(few.features_.names())
+    seen, pairs = np.zeros(few.coef_.shape, bool), np.zeros((3, 3), bool)
+    for sentence, right in zip(tokens, y, strict=True):
+        for t, (token, label) in enumerate(zip(sentence, right, strict=True)):
+            seen[labels.index(label), [names.index(word) for word in token]] = True
+            if t > 0:
+                pairs[labels.index(right[t - 1]), labels.index(label)] = True
+    assert 0 < seen.mean() < 1
+    np.testing.assert_array_equal(few.coef_[~seen], 0)
+    np.testing.assert_array_equal(few.transitions_[~pairs], 0)
+    assert all_of_them.coef_[~seen].any()
+
+
+def test_rules_hold_in_training_and_in_prediction(data):
+    X, y = data
+    rule = Constraints(forbidden_pairs=[("red", "blue"), ("blue", "green"), ("green", "red")])
+    for model in (StructuredPerceptron(constraints=rule), AROW(constraints=rule)):
+        model.fit(X, y)
+        np.testing.assert_array_equal(model.transitions_[model.forbidden_.pairs], 0)
+        wild = [np.random.default_rng(0).normal(size=(30, 3)) for _ in range(5)]
+        for path in model.predict(wild):
+            assert not {("red", "blue"), ("blue", "green"), ("green", "red")} & set(pairwise(path))
+    with pytest.raises(InputError, match="forbidden"):
+        StructuredPerceptron(constraints=Constraints(forbidden_pairs=[("red", "green")])).fit(X, y)
+
+
+def test_held_out_data_end_the_learning(data, rng):
+    X, y = data
+    X_dev, y_dev = labelled_sequences(rng, 30)
+    model = StructuredPerceptron(epochs=60, patience=2).fit(X, y, X_dev=X_dev, y_dev=y_dev)
+    assert model.n_iter_ < 60
+    assert "held-out" in model.stop_reason_ or "right" in model.stop_reason_
+    scores = [
+        StructuredPerceptron(epochs=n).fit(X, y).score(X_dev, y_dev) for n in range(1, model.n_iter_ + 1)
+    ]
+    assert model.score(X_dev, y_dev) == max(scores)
+    assert "coef_" in vars(model)
+
+
+def test_warm_start_goes_on(data):
+    X, y = data
+    model = StructuredPerceptron(epochs=1, averaging=False, shuffle=False, warm_start=True)
+    model.fit(X, y).fit(X, y).fit(X, y)
+    whole = StructuredPerceptron(epochs=3, averaging=False, shuffle=False).fit(X, y)
+    np.testing.assert_allclose(model.coef_, whole.coef_, rtol=0, atol=1e-12)
+    cold = StructuredPerceptron(epochs=1, averaging=False, shuffle=False).fit(X, y)
+    assert np.abs(cold.coef_ - whole.coef_).max() > 0
+
+
+def test_learning_ends_when_nothing_is_wrong():
+    X = [np.eye(2)[[0, 1, 1, 0]]] * 3
+    y = [["A", "B", "B", "A"]] * 3
+    model = StructuredPerceptron(epochs=50).fit(X, y)
+    assert model.n_iter_ < 50
+    assert model.losses_[-1] == 0
+    assert "right" in model.stop_reason_
+
+
+def test_weights_of_sequences_multiply_their_steps(data):
+    X, y = data
+    counts = np.ones(len(X))
+    counts[5] = 0
+    without = PassiveAggressive(shuffle=False, epochs=1, averaging=False)
+    left_out = without.fit([*X[:5], *X[6:]], [*y[:5], *y[6:]]).coef_.copy()
+    np.testing.assert_allclose(without.fit(X, y, sample_weight=counts).coef_, left_out, rtol=0, atol=1e-12)
+
+
+def test_callback_sees_every_epoch(data):
+    seen = []
+    model = AROW(epochs=4, callback=seen.append).fit(*data)
+    assert [progress.iteration for progress in seen] == list(range(1, model.n_iter_ + 1))
+    assert [progress.value for progress in seen] == model.losses_
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        (StructuredPerceptron(epochs=0), "epochs"),
+        (PassiveAggressive(aggressiveness=0.0), "aggressiveness"),
+        (PassiveAggressive(variant="PA-III"), "variant='PA-III'"),
+        (AROW(gamma=-1.0), "gamma"),
+        (AROW(variance=np.inf), "variance"),
+    ],
+)
+def test_bad_settings_are_refused(model, message, data):
+    with pytest.raises(InputError, match=message):
+        model.fit(*data)
+
+
+def test_unobserved_labels_are_refused(data):
+    X, y = data
+    with pytest.raises(InputError, match="Sequence 1 of y has no label at position 0"):
+        StructuredPerceptron().fit(X, [y[0], [None, *y[1][1:]], *y[2:]])
