@@ -32,7 +32,8 @@ def ours(path: Path, model_path: Path, target: float) -> dict[str, float]:
     model = CRF(penalty=2.0, bias=False, boundaries=False, observed_only=True, tol=1e-4, callback=look)
     model.fit(X, labels, lengths=lengths)
     total = time.perf_counter() - started
-    model_path.write_bytes(pickle.dumps(model.set_params(callback=None)))
+    with model_path.open("wb") as file:
+        pickle.dump(model.set_params(callback=None), file, protocol=5)
     value = model.certificate_.value
     gap = model.certificate_.relative_gap
     return {

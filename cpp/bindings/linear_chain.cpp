@@ -52,7 +52,8 @@ template <class S>
 double loss(In<std::int64_t> first, In<std::int32_t> index, std::optional<In<S>> value, std::size_t frequent,
             std::size_t single, In<std::int64_t> pair_first, In<std::int32_t> pair_label, In<std::int64_t> offsets,
             In<std::int64_t> order, In<std::int32_t> labels, std::optional<In<double>> weight, In<S> features,
-            In<S> small, In<S> edge, Into<S> out_features, Into<double> out_small, Into<double> out_edge) {
+            In<S> small, In<S> edge, Into<S> out_features, Into<double> out_small, Into<double> out_edge,
+            bool variances) {
     const auto x = rows_of<S>(first, index, value, pair_first.shape(0) - 1);
     const std::size_t L = edge.shape(0), S_ = offsets.shape(0) - 1;
     if (frequent > single || single > x.columns) throw std::invalid_argument("frequent <= single <= columns.");
@@ -74,7 +75,8 @@ double loss(In<std::int64_t> first, In<std::int32_t> index, std::optional<In<S>>
                                   offsets.data(),
                                   order.data(),
                                   labels.data(),
-                                  weight ? weight->data() : nullptr};
+                                  weight ? weight->data() : nullptr,
+                                  variances};
     const LinearChainWeights<S> weights{features.data(), small.data(), small.data() + L, small.data() + 2 * L,
                                         edge.data()};
     const LinearChainGradient<S> gradient{out_features.data(), out_small.data(), out_small.data() + L,
@@ -90,7 +92,7 @@ template <class S> void add_functions(nb::module_& m) {
     m.def("linear_chain", &loss<S>, keep("first"), keep("index"), keep("value").none(), nb::arg("frequent"),
           nb::arg("single"), keep("pair_first"), keep("pair_label"), keep("offsets"), keep("order"), keep("labels"),
           keep("weight").none(), keep("features"), keep("small"), keep("edge"), keep("out_features"), keep("out_small"),
-          keep("out_edge"));
+          keep("out_edge"), nb::arg("variances"));
 }
 
 }  // namespace

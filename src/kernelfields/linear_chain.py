@@ -50,6 +50,7 @@ class LinearChainProblem:
 
     def __init__(self, loss: Log, terms: list[Term], offsets: Offsets | None, dtype: npt.DTypeLike) -> None:
         self.loss = loss
+        self.structure = loss.structure
         self.dtype = np.dtype(dtype)
         self.geometry = Problem(loss, terms, None, dtype)
         self.terms, self.slices = self.geometry.terms, self.geometry.slices
@@ -108,12 +109,30 @@ class LinearChainProblem:
 
     def evaluate(self, element: Array) -> tuple[float, Array]:
         """The loss, and the Riesz element of its gradient."""
+        return self._sweep(element, self._rows, variances=False)
+
+    def curvatures(self, element: Array) -> Array:
+        """About the diagonal of the Hessian: 1 + Σ_t μ_t (1 − μ_t) x_t² / λ for every coordinate.
+
+        As if labels of different positions were independent; with λ = 0 the first term is left out.
+        """
+        first, index, values = self._rows
+        squares = None if values is None else np.square(values)
+        _, result = self._sweep(element, (first, index, squares), variances=True)
+        for term in self.terms:
+            part = result[self.slices[term.name]]
+            part += 1 if term.penalty > 0 else np.finfo(self.dtype).eps * (1 + part.max(initial=0))
+        return result
+
+    def _sweep(
+        self, element: Array, rows: tuple[Array, Array, Array | None], variances: bool
+    ) -> tuple[float, Array]:
         small, edge = self._free_scores(element)
-        gradient = np.empty(self.size, self.dtype)
+        sums = np.empty(self.size, self.dtype)
         small_sums, edge_sums = np.zeros(small.shape), np.zeros(edge.shape)
         pairs, place = self._features.pairs, self.places[SparseNodes]
         loss = native.linear_chain(
-            *self._rows,
+            *rows,
             pairs.frequent,
             pairs.single,
             pairs.first,
@@ -125,18 +144,19 @@ class LinearChainProblem:
             element[place],
             small,
             edge,
-            gradient[place],
+            sums[place],
             small_sums,
             edge_sums,
+            variances,
         )
-        for kind, sums in ((Bias, small_sums[0]), (Boundary, small_sums[1:])):
+        for kind, part in ((Bias, small_sums[0]), (Boundary, small_sums[1:])):
             if kind in self.places:
-                gradient[self.places[kind]] = sums.ravel()
+                sums[self.places[kind]] = part.ravel()
         for term in self.terms:
             if isinstance(term.space, FreeEdges):
-                gradient[self.slices[term.name]] = term.space.adjoint(edge_sums)
-            gradient[self.slices[term.name]] /= term.metric
-        return loss, gradient
+                sums[self.slices[term.name]] = term.space.adjoint(edge_sums)
+            sums[self.slices[term.name]] /= term.metric
+        return loss, sums
 
     def _free_scores(self, element: Array) -> tuple[Array, Array]:
         """Scores of labels, first and last labels (3, L), and of label pairs (L, L)."""

@@ -136,6 +136,10 @@ class Problem:
         """θ without the offset."""
         return sum_scores(self.structure, self.terms, element, self.dtype)
 
+    def curvatures(self, element: Array) -> Array | None:
+        """Unknown: coordinates of a space need not be orthogonal."""
+        return None
+
     def at(self, element: Array) -> Point:
         """R, its gradient and its curvature at an element."""
         return Point(self, element, self.scores(element))

@@ -23,6 +23,8 @@ template <class S> struct LinearChainData {
     const std::int64_t* order;  // sequences by falling length
     const std::int32_t* label;  // observed, one per position
     const double* weight;       // per sequence, or null
+    bool variances;  // instead of the gradient, sums of mu (1 - mu) x: the diagonal of the Hessian, if labels
+                     // of different positions were independent; for edges sums of mu, above that
 };
 
 template <class S> struct LinearChainWeights {
@@ -110,9 +112,12 @@ void compare_chunk(const LinearChainData<S>& data, const ChainBatch<S>& batch, C
         sums.loss += chunk.weight[k] * (chunk.log_partition[k] - chain_score(batch, k, label + from));
         for (std::size_t t = from; t < to; ++t) {
             S* row = chunk.marginal.data() + t * L;
-            row[label[t]] -= static_cast<S>(chunk.weight[k]);
+            const auto weight = static_cast<S>(chunk.weight[k]);
+            if (data.variances)
+                for (std::size_t y = 0; y < L; ++y) row[y] -= weight > 0 ? row[y] * row[y] / weight : S(0);
+            else row[label[t]] -= weight;
             for (std::size_t y = 0; y < L; ++y) bias[y] += static_cast<double>(row[y]);
-            if (t + 1 < to)
+            if (t + 1 < to && !data.variances)
                 edge[static_cast<std::size_t>(label[t]) * L + static_cast<std::size_t>(label[t + 1])] -=
                     chunk.weight[k];
         }
@@ -222,7 +227,7 @@ double linear_chain(const LinearChainData<S>& data, const LinearChainWeights<S>&
     const std::size_t share =
         static_cast<std::size_t>(data.x.first[data.x.rows]) / (data.frequent * stride + pairs + 1);
     const std::size_t blocks =
-        std::max<std::size_t>(std::min<std::size_t>(std::clamp<std::size_t>(share, 8, 32), chunks), 1);
+        std::max<std::size_t>(std::min<std::size_t>(std::clamp<std::size_t>(share, 4, 32), chunks), 1);
     std::vector<Sums<S>> sums;
     sums.reserve(blocks);
     for (std::size_t b = 0; b < blocks; ++b) sums.emplace_back(data, stride);

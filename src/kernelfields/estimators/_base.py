@@ -19,6 +19,7 @@ from ._constraints import offset_of
 from ._features import Extractor, read_tokens
 from ._inputs import Inputs, read_inputs
 from ._labels import lookup, read_allowed, read_labels
+from ._random import random_state
 from ._tables import DECODERS, choose
 
 Labels = list[list[Hashable]]
@@ -119,9 +120,7 @@ class SequenceLabeller(Parameterised, ABC):
     def sample(self, X: Any, n: int = 1, *, lengths: Any = None) -> list[Labels]:
         """Give n exact draws from p(y|x) for all sequences, seeded by ``random_state``."""
         batch = self._batch(X, lengths, None)
-        from sklearn.utils import check_random_state
-
-        seed = check_random_state(self.random_state).randint(2**31 - 1)
+        seed = random_state(self.random_state).randint(2**31 - 1)
         return [self._names(batch.chain, row) for row in batch.chain.sample(batch.scores, n, int(seed))]
 
     def score(self, X: Any, y: Any, *, lengths: Any = None, sample_weight: Any = None) -> float:

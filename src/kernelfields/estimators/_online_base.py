@@ -9,7 +9,6 @@ from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from ..constraints import Forbidden
 from ..constraints import Rule as LabelRule
@@ -24,6 +23,7 @@ from ._constraints import barred_scores, require_respected
 from ._inputs import Inputs
 from ._labels import lookup, read_labels
 from ._linear import LabelledSet, linear_scores, read_labelled, training_terms
+from ._random import random_state
 from ._tables import CONSTRAINTS, choose
 from ._weights import LinearWeights
 
@@ -101,7 +101,7 @@ class OnlineLabeller(SequenceLabeller):
     ) -> None:
         """Go through the training set, epoch by epoch."""
         problem = Problem(Log(data.chain, data.encoded.labels), terms)
-        random, started = check_random_state(self.random_state), time.perf_counter()
+        random, started = random_state(self.random_state), time.perf_counter()
         self.losses_: list[float] = []
         self.stop_reason_ = DONE
         if self.averaging:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.exceptions import ConvergenceWarning
 
 from ..constraints import Rule
 from ..decoders import Decoder
@@ -23,7 +21,7 @@ from ._constraints import require_respected
 from ._linear import LabelledSet, read_labelled
 from ._observers import observers, reporter
 from ._tables import CONSTRAINTS, SOLVERS, choose
-from ._training import complaint, require_positive
+from ._training import require_positive, warn_of
 
 
 class MEMM(SequenceLabeller):
@@ -127,7 +125,7 @@ class MEMM(SequenceLabeller):
         solver = choose(SOLVERS, self.solver, "solver")
         result = solver.minimize(problem, problem.zero(), stop, observers(reporter(self.callback)))
         if not result.reason.converged:
-            warnings.warn(complaint(result.reason, result.progress), ConvergenceWarning, stacklevel=2)
+            warn_of(result.reason, result.progress)
         self._keep(data, problem, result.point.element)
         self.certificate_ = result.point.certificate
         self.forbidden_, self.features_ = forbidden, data.extractor

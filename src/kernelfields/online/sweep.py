@@ -63,6 +63,15 @@ class Sweep:
             raise TypeError("Descent knows no ℓ1 penalty.")
         return cls(loss.structure, problem.terms, loss.labels, loss.weights, problem.offsets, problem.dtype)
 
+    @staticmethod
+    def suits(problem: LinearChainProblem) -> bool:
+        """Whether descent can minimise a problem: no ℓ1 part, penalties above 0, one for all but edges."""
+        edges = [term.penalty for term in problem.terms if isinstance(term.space, FreeEdges)]
+        others = {term.penalty for term in problem.terms if not isinstance(term.space, FreeEdges)}
+        return (
+            problem.thresholds is None and len(others) == 1 and len(edges) == 1 and min(*others, *edges) > 0
+        )
+
     @property
     def decays(self) -> tuple[float, float]:
         """λ/S of the features, bias and boundaries, and of the edges."""

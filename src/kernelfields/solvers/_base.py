@@ -74,6 +74,9 @@ class ProblemLike(Protocol):
     def inner(self, left: Array, right: Array) -> float:
         """Inner product of two elements."""
 
+    def curvatures(self, element: Array) -> Array | None:
+        """About the diagonal of the Hessian, for coordinates orthogonal to each other; None if unknown."""
+
     def at(self, element: Array) -> Any:
         """Give the point at an element."""
 

@@ -31,6 +31,10 @@ class Quadratic:
         """uᵀMv."""
         return float(left @ self.M @ right)
 
+    def curvatures(self, element: Array) -> Array | None:
+        """Unknown."""
+        return None
+
     def at(self, element: Array) -> QuadraticPoint:
         """Give the point at x."""
         return QuadraticPoint(self, element)
