@@ -1,8 +1,62 @@
-"""Kernels, one per file."""
+"""Kernels, one per file; ``check_gram`` says whether a function is one, ``as_kernel`` reads names."""
 
-from ._base import Kernel, ProductKernel
+from ._base import Composite, Kernel, ProductKernel
+from .checks import check_gram
+from .chi_square import AdditiveChiSquare, ExponentialChiSquare
+from .columns import Columns
+from .constant import Constant
+from .cosine import Cosine
+from .functions import MatrixFunction, PairFunction
+from .gaussian_process import GaussianProcessKernel
+from .hamming import Hamming
+from .jaccard import Jaccard
+from .laplacian import Laplacian
 from .linear import Linear
+from .matern import Matern
+from .normalized import Normalized
 from .polynomial import Polynomial
+from .power import Power
+from .precomputed import Precomputed
+from .product import Product
 from .rbf import RBF
+from .scaled import Scaled
+from .specification import as_kernel
+from .spectrum import Spectrum
+from .subsequence import Subsequence
+from .sum import Sum
+from .tanimoto import Tanimoto
+from .window import WindowProduct, WindowSum
 
-__all__ = ["RBF", "Kernel", "Linear", "Polynomial", "ProductKernel"]
+__all__ = [
+    "RBF",
+    "AdditiveChiSquare",
+    "Columns",
+    "Composite",
+    "Constant",
+    "Cosine",
+    "ExponentialChiSquare",
+    "GaussianProcessKernel",
+    "Hamming",
+    "Jaccard",
+    "Kernel",
+    "Laplacian",
+    "Linear",
+    "Matern",
+    "MatrixFunction",
+    "Normalized",
+    "PairFunction",
+    "Polynomial",
+    "Power",
+    "Precomputed",
+    "Product",
+    "ProductKernel",
+    "Scaled",
+    "Spectrum",
+    "Subsequence",
+    "Sum",
+    "Tanimoto",
+    "WindowProduct",
+    "WindowSum",
+    "as_kernel",
+    "check_gram",
+]

@@ -3,45 +3,116 @@
 Formulas live here and in the files beside this one; how Gram matrices are computed, stored and
 multiplied is the business of ``gram``. Settings are constructor arguments and plain attributes, as in
 scikit-learn, so that ``get_params`` and ``set_params`` reach them through an estimator
-(``kernel__gamma``).
+(``kernel__gamma``, ``kernel__left__gamma``); what is wrong with them is said when they are used.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import ABCMeta, abstractmethod
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
-
 from ..parameters import Parameterised
 
-Array = npt.NDArray[Any]
-Observations = Any
-"""(n, D) array, scipy-sparse matrix, or whatever else a kernel compares, one observation per row."""
+from ._observations import Array, Observations, inner_products, squared_norms
+
+__all__ = [
+    "Array",
+    "Composite",
+    "Kernel",
+    "Observations",
+    "Pointwise",
+    "ProductKernel",
+    "inner_products",
+    "of_products",
+    "product_block",
+    "product_diagonal",
+    "squared_norms",
+    "tiled_diagonal",
+]
+
+TILE = 64
+"""Observations per square when a diagonal is cut out of blocks."""
 
 
-class Kernel(Parameterised, ABC):
-    """k(x, x′)."""
+class _KernelType(ABCMeta):
+    """Lets ``isinstance(kernel, ProductKernel)`` ask a composite for its parts.
+
+    Whether a sum of kernels is a function of inner products depends on its parts, which
+    ``set_params`` may change at any time; a class chosen at construction could not follow.
+    """
+
+    def __instancecheck__(cls, instance: object) -> bool:
+        if super().__instancecheck__(instance):
+            return True
+        if cls is not ProductKernel or not isinstance(instance, Composite):
+            return False
+        return all(isinstance(part, ProductKernel) for part in instance.parts)
+
+
+class Kernel(Parameterised, metaclass=_KernelType):
+    """k(x, x′).
+
+    Kernels add, multiply, scale and take integer powers: ``2.0 * RBF() + Linear() * RBF()`` is a kernel.
+    """
+
+    universal: bool = False
+    """Whether its functions come arbitrarily close to every continuous function on a compact set,
+    and the model to every bounded continuous density [altun2006, Prop. 3]."""
+
+    __array_ufunc__ = None  # lets NumPy's numbers leave ``number * kernel`` to ``__rmul__``
 
     @abstractmethod
     def block(self, X: Observations, Y: Observations) -> Array:
-        """Give k(x_i, y_j) for all pairs, (n, m), in the precision of the observations."""
+        """Give k(x_i, y_j) for all pairs, (n, m), a new array in the precision of the observations."""
 
     @abstractmethod
     def diagonal(self, X: Observations) -> Array:
-        """Give k(x_i, x_i), (n,)."""
+        """Give k(x_i, x_i), (n,), a new array."""
 
     def __call__(self, X: Observations, Y: Observations | None = None) -> Array:
         """Give the Gram matrix of X with Y, or with itself."""
         return self.block(X, X if Y is None else Y)
+
+    # The algebra is built on this file, hence its imports wait until they are needed.
+
+    def __add__(self, other: Any) -> Kernel:
+        """Give k + k′, or k + c for a number c ≥ 0."""
+        from .algebra import add
+
+        return add(self, other)
+
+    def __radd__(self, other: Any) -> Kernel:
+        """Give c + k."""
+        from .algebra import add
+
+        return add(other, self)
+
+    def __mul__(self, other: Any) -> Kernel:
+        """Give k · k′, or c · k for a number c ≥ 0."""
+        from .algebra import multiply
+
+        return multiply(self, other)
+
+    def __rmul__(self, other: Any) -> Kernel:
+        """Give c · k."""
+        from .algebra import multiply
+
+        return multiply(other, self)
+
+    def __pow__(self, exponent: int) -> Kernel:
+        """k^d."""
+        from .power import Power
+
+        return Power(self, exponent)
 
 
 class ProductKernel(Kernel):
     """A function of inner products: k(x, x′) = κ(⟨x, x′⟩, ‖x‖², ‖x′‖²).
 
     All that is specific is κ, applied in place to a block of inner products, which the Gram engine
-    computes by BLAS, or in the core where observations are sparse.
+    computes by BLAS, or in the core where observations are sparse. Sums, products, powers, multiples
+    and normalisations of such kernels count as such kernels, and share one block of inner products.
     """
 
     @abstractmethod
@@ -50,29 +121,81 @@ class ProductKernel(Kernel):
 
     def block(self, X: Observations, Y: Observations) -> Array:
         """Give k(x_i, y_j)."""
-        products = inner_products(X, Y)
-        self.apply(products, squared_norms(X), squared_norms(Y))
-        return products
+        return product_block(self, X, Y)
 
     def diagonal(self, X: Observations) -> Array:
-        """κ(‖x‖², ‖x‖², ‖x‖²), one by one."""
-        squares = squared_norms(X)
-        result = np.empty_like(squares)
-        for i, square in enumerate(squares):
-            one = np.full((1, 1), square)
-            self.apply(one, squares[i : i + 1], squares[i : i + 1])
-            result[i] = one[0, 0]
-        return result
+        """κ(‖x‖², ‖x‖², ‖x‖²)."""
+        return product_diagonal(self, squared_norms(X))
 
 
-def inner_products(X: Observations, Y: Observations) -> Array:
-    """⟨x_i, y_j⟩, dense."""
-    product = X @ Y.T
-    return np.ascontiguousarray(product.toarray() if hasattr(product, "toarray") else product)
+class Composite(Kernel):
+    """A kernel made of kernels; a ProductKernel exactly if all of its parts are."""
+
+    @property
+    @abstractmethod
+    def parts(self) -> tuple[Kernel, ...]:
+        """The kernels it is made of."""
+
+    @abstractmethod
+    def apply(self, products: Array, left: Array, right: Array) -> None:
+        """As for a ProductKernel; a TypeError if some part is none."""
 
 
-def squared_norms(X: Observations) -> Array:
-    """‖x_i‖²."""
-    if hasattr(X, "multiply"):
-        return np.asarray(X.multiply(X).sum(axis=1)).ravel()
-    return np.einsum("ij,ij->i", X, X)
+class Pointwise(Composite):
+    """k(x, x′) = m(k₁(x, x′), …): the values of its parts, merged pair by pair."""
+
+    @abstractmethod
+    def merge(self, values: list[Array]) -> Array:
+        """Overwrite the first array by the merged values, and give it back."""
+
+    def block(self, X: Observations, Y: Observations) -> Array:
+        """Merge the blocks of the parts, from one block of inner products where that is possible."""
+        if isinstance(self, ProductKernel):
+            return product_block(self, X, Y)
+        return self.merge([part.block(X, Y) for part in self.parts])
+
+    def diagonal(self, X: Observations) -> Array:
+        """Merge the diagonals of the parts."""
+        return self.merge([part.diagonal(X) for part in self.parts])
+
+    def apply(self, products: Array, left: Array, right: Array) -> None:
+        """Give every part but the first a copy of the inner products."""
+        values = [products, *(products.copy() for _ in self.parts[1:])]
+        for part, value in zip(self.parts, values, strict=True):
+            of_products(part).apply(value, left, right)
+        self.merge(values)
+
+
+def of_products(kernel: Kernel) -> ProductKernel:
+    """Require a function of inner products."""
+    if not isinstance(kernel, ProductKernel):
+        raise TypeError(f"{kernel!r} is no function of inner products.")
+    return kernel
+
+
+def product_block(kernel: ProductKernel, X: Observations, Y: Observations) -> Array:
+    """κ on a block of inner products."""
+    products = inner_products(X, Y)
+    kernel.apply(products, squared_norms(X), squared_norms(Y))
+    return products
+
+
+def product_diagonal(kernel: ProductKernel, squares: Array) -> Array:
+    """κ(s, s, s) for squared norms s: the diagonals of small squares, because κ takes pairs.
+
+    The smaller of two squared norms stands for the inner product off the diagonal, which
+    no pair of vectors contradicts.
+    """
+    result = np.empty_like(squares)
+    for start in range(0, len(squares), TILE):
+        some = squares[start : start + TILE]
+        tile = np.minimum(some[:, None], some[None, :])
+        kernel.apply(tile, some, some)
+        result[start : start + TILE] = tile.diagonal()
+    return result
+
+
+def tiled_diagonal(kernel: Kernel, X: Observations, size: int) -> Array:
+    """Cut the diagonal of n observations out of small blocks, where there is no shorter way."""
+    tiles = [X[start : start + TILE] for start in range(0, size, TILE)]
+    return np.concatenate([kernel.block(tile, tile).diagonal() for tile in tiles]) if tiles else np.empty(0)

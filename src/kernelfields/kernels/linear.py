@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
-from ._base import Array, ProductKernel
+from ._base import ProductKernel
+from ._observations import Array
 
 
 class Linear(ProductKernel):
-    """k(x, x′) = ⟨x, x′⟩: the linear model in other coordinates."""
+    """k(x, x′) = ⟨x, x′⟩: the linear model in other coordinates.
+
+    Not universal.
+
+    Examples
+    --------
+    >>> Linear()([[1, 2], [3, 4]])
+    array([[ 5., 11.],
+           [11., 25.]])
+    """
 
     def apply(self, products: Array, left: Array, right: Array) -> None:
         """Nothing to do."""

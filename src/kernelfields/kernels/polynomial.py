@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from ._base import Array, ProductKernel
+from ._base import ProductKernel
+from ._observations import Array
+from ._parameters import at_least_one, not_negative, positive
+from ._powers import raise_to
 
 
 class Polynomial(ProductKernel):
     """k(x, x′) = (γ⟨x, x′⟩ + c)^d.
 
-    All conjunctions of up to d features, without writing them out.
+    All conjunctions of up to d features, without writing them out. Not universal.
 
     Parameters
     ----------
     degree : int
-        d.
+        d ≥ 1.
     gamma : float
-        γ.
+        γ > 0.
     offset : float
         c ≥ 0; 0 leaves conjunctions of exactly d features.
+
+    Examples
+    --------
+    >>> Polynomial(degree=2)([[1, 0], [1, 1]])
+    array([[4., 4.],
+           [4., 9.]])
     """
 
     def __init__(self, degree: int = 2, gamma: float = 1.0, offset: float = 1.0) -> None:
@@ -29,7 +36,7 @@ class Polynomial(ProductKernel):
 
     def apply(self, products: Array, left: Array, right: Array) -> None:
         """(γ⟨x, x′⟩ + c)^d."""
-        products *= self.gamma
-        products += self.offset
-        if self.degree != 1:
-            np.power(products, self.degree, out=products)
+        degree = at_least_one(self, "degree")
+        products *= positive(self, "gamma")
+        products += not_negative(self, "offset")
+        raise_to(products, degree)

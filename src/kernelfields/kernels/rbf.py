@@ -4,29 +4,39 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._base import Array, ProductKernel
+from ._base import ProductKernel
+from ._distances import squared_distances
+from ._observations import Array
+from ._parameters import positive
 
 
 class RBF(ProductKernel):
     """k(x, x′) = exp(−γ‖x − x′‖²).
 
     Universal: with it a model can come arbitrarily close to any bounded continuous density
-    [altun2006, Prop. 3]. The first choice for real-valued observations.
+    [altun2006, Prop. 3]. The first choice for real-valued observations. Distances come from inner
+    products: observations far from the origin lose digits, so centre them, above all in float32.
 
     Parameters
     ----------
     gamma : float
-        γ, the inverse squared width.
+        γ > 0, the inverse squared width.
+
+    Examples
+    --------
+    >>> RBF(gamma=0.5)([[0.0], [1.0]]).round(3)
+    array([[1.   , 0.607],
+           [0.607, 1.   ]])
     """
+
+    universal = True
 
     def __init__(self, gamma: float = 1.0) -> None:
         self.gamma = gamma
 
     def apply(self, products: Array, left: Array, right: Array) -> None:
-        """exp(−γ(‖x‖² + ‖x′‖² − 2⟨x, x′⟩)), the distance kept from falling below zero."""
-        products *= -2
-        products += left[:, None]
-        products += right[None, :]
-        np.maximum(products, 0, out=products)
-        products *= -self.gamma
+        """exp(−γ‖x − x′‖²)."""
+        gamma = positive(self, "gamma")
+        squared_distances(products, left, right)
+        products *= -gamma
         np.exp(products, out=products)

@@ -1,0 +1,84 @@
+"""Observations as kernels read them: rows of numbers, dense or sparse, or other objects."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from ..errors import InputError
+
+Array = npt.NDArray[Any]
+Observations = Any
+"""(n, D) array, scipy-sparse matrix, or whatever else a kernel compares, one observation per row."""
+
+
+def rows(X: Observations) -> Any:
+    """Observations as an (n, D) array or CSR matrix; float32 stays, all else becomes float64."""
+    if not sp.issparse(X):
+        return _in_precision(_two_axes(np.asarray(X)))
+    return _in_precision(X.tocsr())
+
+
+def dense_rows(X: Observations) -> Array:
+    """Observations as an (n, D) array."""
+    found = rows(X)
+    return found.toarray() if sp.issparse(found) else found
+
+
+def items(X: Observations) -> list[Any]:
+    """Observations that are objects (strings, sets, indices), in a sequence or an (n, 1) array."""
+    if isinstance(X, np.ndarray) and X.ndim == 2 and X.shape[1] == 1:
+        return list(X[:, 0])
+    return list(X)
+
+
+def count(X: Observations) -> int:
+    """n; sparse matrices have no length."""
+    return X.shape[0] if sp.issparse(X) else len(X)
+
+
+def precision(*observations: Observations) -> np.dtype[Any]:
+    """float32 if all of them are, else float64."""
+    types = [getattr(X, "dtype", None) for X in observations]
+    return np.dtype(np.float32 if all(found == np.float32 for found in types) else np.float64)
+
+
+def inner_products(X: Observations, Y: Observations) -> Array:
+    """⟨x_i, y_j⟩, dense."""
+    left = rows(X)
+    right = left if Y is X else rows(Y)
+    same_width(left, right)
+    product = left @ right.T
+    return np.ascontiguousarray(product.toarray() if sp.issparse(product) else product)
+
+
+def squared_norms(X: Observations) -> Array:
+    """‖x_i‖²."""
+    found = rows(X)
+    if sp.issparse(found):
+        return np.asarray(found.multiply(found).sum(axis=1)).ravel()
+    return np.einsum("ij,ij->i", found, found)
+
+
+def same_width(X: Any, Y: Any) -> None:
+    """Require rows of one length."""
+    if X.shape[1] != Y.shape[1]:
+        raise InputError(f"Observations of {X.shape[1]} and {Y.shape[1]} numbers cannot be compared.")
+
+
+def _two_axes(X: Array) -> Array:
+    if X.ndim != 2:
+        raise InputError(f"Observations must be rows of an (n, D) array, not an array of shape {X.shape}.")
+    return X
+
+
+def _in_precision(X: Any) -> Any:
+    if X.dtype in (np.float32, np.float64):
+        return X
+    try:
+        return X.astype(np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"Observations must be rows of numbers, not of {X.dtype}.") from None

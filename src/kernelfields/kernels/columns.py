@@ -1,0 +1,46 @@
+"""A kernel on some of the columns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ._base import Kernel
+from ._observations import Array, Observations, rows
+
+
+class Columns(Kernel):
+    """k(x, x′) = k₁(x_C, x′_C) for columns C: kernels for different kinds of features add or multiply.
+
+    Universal, if k₁ is, on those columns only, hence not.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        k₁.
+    columns : slice, list of int, or mask
+        C.
+
+    Examples
+    --------
+    >>> from kernelfields.kernels import RBF, Tanimoto
+    >>> profile, motifs = slice(0, 20), slice(20, None)
+    >>> kernel = Columns(RBF(), profile) * Columns(Tanimoto(), motifs)
+    """
+
+    def __init__(self, kernel: Kernel, columns: Any) -> None:
+        self.kernel = kernel
+        self.columns = columns
+
+    def block(self, X: Observations, Y: Observations) -> Array:
+        """k₁ on the columns."""
+        return self.kernel.block(self._cut(X), self._cut(Y))
+
+    def diagonal(self, X: Observations) -> Array:
+        """k₁ on the columns."""
+        return self.kernel.diagonal(self._cut(X))
+
+    def _cut(self, X: Observations) -> Any:
+        chosen = self.columns if isinstance(self.columns, slice) else np.asarray(self.columns)
+        return rows(X)[:, chosen]

@@ -1,0 +1,30 @@
+"""The constant kernel."""
+
+from __future__ import annotations
+
+from ._base import ProductKernel
+from ._observations import Array
+from ._parameters import not_negative
+
+
+class Constant(ProductKernel):
+    """k(x, x′) = c: one feature that is always √c, a bias; what a number means in ``RBF() + 1.0``.
+
+    Parameters
+    ----------
+    value : float
+        c ≥ 0.
+
+    Examples
+    --------
+    >>> from kernelfields.kernels import Linear
+    >>> Linear() + 1.0
+    Linear() + Constant()
+    """
+
+    def __init__(self, value: float = 1.0) -> None:
+        self.value = value
+
+    def apply(self, products: Array, left: Array, right: Array) -> None:
+        """Give c."""
+        products[...] = not_negative(self, "value")

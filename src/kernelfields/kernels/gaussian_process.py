@@ -1,0 +1,43 @@
+"""Kernels of scikit-learn's Gaussian processes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ._base import Kernel
+from ._observations import Array, Observations, dense_rows, precision
+
+
+class GaussianProcessKernel(Kernel):
+    """Any kernel of ``sklearn.gaussian_process.kernels``.
+
+    Their noise terms (``WhiteKernel``) tell an observation from an equal one, which no function of two
+    observations can: such kernels are refused when they are checked.
+
+    Parameters
+    ----------
+    kernel : sklearn.gaussian_process.kernels.Kernel
+        Its hyper-parameters stay as they are given; ``kernel__kernel__length_scale`` reaches them.
+
+    Examples
+    --------
+    >>> from sklearn.gaussian_process.kernels import RationalQuadratic
+    >>> GaussianProcessKernel(RationalQuadratic(alpha=2.0))([[0.0], [1.0]]).round(2)
+    array([[1.  , 0.64],
+           [0.64, 1.  ]])
+    """
+
+    def __init__(self, kernel: Any) -> None:
+        self.kernel = kernel
+
+    def block(self, X: Observations, Y: Observations) -> Array:
+        """k(x, x′)."""
+        left, right = dense_rows(X), dense_rows(Y)
+        return np.array(self.kernel(left, right), dtype=precision(left, right))
+
+    def diagonal(self, X: Observations) -> Array:
+        """k(x, x)."""
+        found = dense_rows(X)
+        return np.array(self.kernel.diag(found), dtype=precision(found))

@@ -1,0 +1,54 @@
+"""Powers of kernels."""
+
+from __future__ import annotations
+
+from ._base import Kernel, Pointwise
+from ._expressions import Binding, written
+from ._observations import Array
+from ._parameters import at_least_one
+from ._powers import raise_to
+
+
+class Power(Pointwise):
+    """k(x, x′) = k₁(x, x′)^d: conjunctions of d features of k₁.
+
+    Whole d only: other powers of a kernel need not be positive semi-definite. Universal if k₁ is.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        k₁.
+    exponent : int
+        d ≥ 1.
+
+    Examples
+    --------
+    >>> from kernelfields.kernels import Linear
+    >>> (Linear() + 1.0) ** 2  # Polynomial(degree=2)
+    (Linear() + Constant()) ** 2
+    """
+
+    binding = Binding.POWER
+
+    def __init__(self, kernel: Kernel, exponent: int = 2) -> None:
+        self.kernel = kernel
+        self.exponent = exponent
+
+    @property
+    def parts(self) -> tuple[Kernel, ...]:
+        """k₁."""
+        return (self.kernel,)
+
+    @property
+    def universal(self) -> bool:  # type: ignore[override]
+        """As k₁."""
+        return self.kernel.universal
+
+    def merge(self, values: list[Array]) -> Array:
+        """k₁^d."""
+        (value,) = values
+        return raise_to(value, at_least_one(self, "exponent"))
+
+    def __repr__(self) -> str:
+        """k₁ ** d."""
+        return f"{written(self.kernel, Binding.CALL)} ** {self.exponent}"

@@ -1,0 +1,70 @@
+"""Kernels given as a matrix."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError
+from ._base import Kernel
+from ._observations import Array, Observations
+
+
+class Precomputed(Kernel):
+    """k(i, j) = K_ij for a given matrix K; observations are row numbers of it, (n,) or (n, 1).
+
+    Universality says nothing here: there are finitely many observations.
+
+    Parameters
+    ----------
+    matrix : (M, M) array
+        K, over all observations that will ever be compared, also those of prediction. Copies of the
+        kernel made by ``clone`` share it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> K = np.array([[2.0, 1.0], [1.0, 3.0]])
+    >>> Precomputed(K).block([1], [0, 1])
+    array([[1., 3.]])
+    """
+
+    def __init__(self, matrix: Any) -> None:
+        self.matrix = matrix
+
+    def block(self, X: Observations, Y: Observations) -> Array:
+        """K_ij."""
+        matrix = self._square()
+        return matrix[np.ix_(_indices(X, len(matrix)), _indices(Y, len(matrix)))]
+
+    def diagonal(self, X: Observations) -> Array:
+        """K_ii."""
+        matrix = self._square()
+        return matrix.diagonal()[_indices(X, len(matrix))]
+
+    def _square(self) -> Array:
+        matrix = np.asarray(self.matrix)
+        if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.dtype.kind not in "biuf":
+            raise InputError(
+                f"Precomputed needs a square matrix of numbers, not {matrix.dtype} of shape {matrix.shape}."
+            )
+        return matrix if matrix.dtype in (np.float32, np.float64) else matrix.astype(np.float64)
+
+    def __sklearn_clone__(self) -> Precomputed:
+        return Precomputed(self.matrix)
+
+
+def _indices(X: Observations, size: int) -> Array:
+    """Row numbers; whole floats will do, because estimators may have made rows of floats."""
+    found = np.asarray(X)
+    if found.ndim == 2 and found.shape[1] == 1:
+        found = found[:, 0]
+    if found.ndim != 1 or found.dtype.kind not in "iuf":
+        raise InputError(
+            f"Precomputed needs row numbers as observations, not {found.dtype} of shape {found.shape}."
+        )
+    bad = np.flatnonzero((found != np.floor(found)) | (found < 0) | (found >= size))
+    if len(bad):
+        raise InputError(f"Observation {bad[0]} is {found[bad[0]]}, not a row number from 0 to {size - 1}.")
+    return found.astype(np.int64)

@@ -1,0 +1,51 @@
+"""Products of kernels."""
+
+from __future__ import annotations
+
+from ._base import Kernel, Pointwise
+from ._expressions import Binding, written
+from ._observations import Array
+
+
+class Product(Pointwise):
+    """k(x, x′) = k₁(x, x′) · k₂(x, x′): similar where both say so.
+
+    Positive semi-definite by Schur's theorem; universal if both are.
+
+    Parameters
+    ----------
+    left, right : Kernel
+        k₁ and k₂.
+
+    Examples
+    --------
+    >>> from kernelfields.kernels import RBF, Linear
+    >>> (RBF() + Linear()) * Linear()
+    (RBF() + Linear()) * Linear()
+    """
+
+    binding = Binding.PRODUCT
+
+    def __init__(self, left: Kernel, right: Kernel) -> None:
+        self.left = left
+        self.right = right
+
+    @property
+    def parts(self) -> tuple[Kernel, ...]:
+        """k₁ and k₂."""
+        return self.left, self.right
+
+    @property
+    def universal(self) -> bool:  # type: ignore[override]
+        """Both are needed."""
+        return self.left.universal and self.right.universal
+
+    def merge(self, values: list[Array]) -> Array:
+        """k₁ · k₂."""
+        first, second = values
+        first *= second
+        return first
+
+    def __repr__(self) -> str:
+        """k₁ * k₂."""
+        return f"{written(self.left, self.binding)} * {written(self.right, self.binding)}"

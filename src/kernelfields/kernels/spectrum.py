@@ -1,0 +1,61 @@
+"""The spectrum kernel on strings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ._base import Kernel
+from ._counts import counted
+from ._observations import Array, Observations, inner_products, items, squared_norms
+from ._parameters import at_least_one
+
+
+class Spectrum(Kernel):
+    """k(s, t) = Σ_u |s|_u |t|_u over strings u of length p, |s|_u the number of times u occurs in s.
+
+    The spectrum kernel [leslie2002]; blended: over all u of lengths 1 to p. Observations are strings, or
+    sequences of hashable objects (tokens). Strings shorter than p are zero unless blended; long ones
+    have large values: ``Normalized(Spectrum(3))``. Not universal.
+
+    Parameters
+    ----------
+    length : int
+        p ≥ 1.
+    blended : bool
+        Whether shorter u count too.
+
+    Examples
+    --------
+    >>> Spectrum(length=2)(["abab", "bab"])
+    array([[5., 3.],
+           [3., 2.]])
+    """
+
+    def __init__(self, length: int = 3, blended: bool = False) -> None:
+        self.length = length
+        self.blended = blended
+
+    def block(self, X: Observations, Y: Observations) -> Array:
+        """Multiply counts."""
+        return inner_products(*counted(self._grams(X), self._grams(Y)))
+
+    def diagonal(self, X: Observations) -> Array:
+        """Σ_u |s|_u²."""
+        (counts,) = counted(self._grams(X))
+        return np.asarray(squared_norms(counts))
+
+    def _grams(self, X: Observations) -> list[list[Any]]:
+        longest = at_least_one(self, "length")
+        shortest = 1 if self.blended else longest
+        return [list(_substrings(some, shortest, longest)) for some in items(X)]
+
+
+def _substrings(some: Any, shortest: int, longest: int) -> Iterator[Any]:
+    """Substrings of the given lengths, each as often as it occurs."""
+    letters = some if isinstance(some, str) else tuple(some)
+    for length in range(shortest, longest + 1):
+        for start in range(len(letters) - length + 1):
+            yield letters[start : start + length]

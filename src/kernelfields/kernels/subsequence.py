@@ -1,0 +1,97 @@
+"""The gap-weighted subsequence kernel on strings."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+import numpy as np
+from scipy.signal import lfilter
+
+from ..errors import InputError
+from ._base import Kernel
+from ._counts import numbered
+from ._observations import Array, Observations, items
+from ._parameters import at_least_one
+
+CELLS = 1 << 18
+"""Cells of the dynamic programme at a time: few enough to stay in the cache."""
+PADDING = -1
+"""A letter that equals no other."""
+
+
+class Subsequence(Kernel):
+    """k(s, t) = Σ_u Σ_{i: s[i] = u} Σ_{j: t[j] = u} λ^{span(i) + span(j)} over strings u of length p.
+
+    The gap-weighted subsequence kernel [lodhi2002, Def. 1]: i and j run over increasing positions, their
+    span is last − first + 1, so that gaps cost a factor λ per letter. Observations are strings, or
+    sequences of hashable objects. Time O(p |s| |t|) for each pair; ``Normalized`` takes out lengths.
+    Not universal.
+
+    Let S_1(a, b) = λ² [s_a = t_b], D_q(a, b) = Σ_{a′ ≤ a, b′ ≤ b} λ^{a − a′ + b − b′} S_q(a′, b′) and
+    S_{q+1}(a, b) = λ² [s_a = t_b] D_q(a − 1, b − 1): S_q adds up pairs of subsequences of length q that
+    end at a and b, and k = Σ_{a, b} S_p(a, b). D is S filtered along both axes.
+
+    Parameters
+    ----------
+    length : int
+        p ≥ 1.
+    decay : float
+        0 < λ ≤ 1.
+
+    Examples
+    --------
+    >>> Subsequence(length=2, decay=0.5)(["cat", "car"])  # "ca" in both: λ⁴; "ct", "at" in one
+    array([[0.140625, 0.0625  ],
+           [0.0625  , 0.140625]])
+    """
+
+    def __init__(self, length: int = 2, decay: float = 0.5) -> None:
+        self.length = length
+        self.decay = decay
+
+    def block(self, X: Observations, Y: Observations) -> Array:
+        """One x with many y at a time."""
+        index: dict[Hashable, int] = {}
+        left, right = _codes(X, index), _codes(Y, index)
+        return np.array([self._row(code, right) for code in left]).reshape(len(left), len(right))
+
+    def diagonal(self, X: Observations) -> Array:
+        """Each x with itself."""
+        return np.array([self._row(code, [code])[0] for code in _codes(X, {})])
+
+    def _row(self, x: Array, others: list[Array]) -> Array:
+        """k(x, y) for all y, as many at a time as have few cells."""
+        longest = max((len(y) for y in others), default=0)
+        some = max(1, CELLS // max(1, len(x) * longest))
+        chunks = [_padded(others[k : k + some]) for k in range(0, len(others), some)]
+        return np.concatenate([self._values(x, chunk) for chunk in chunks]) if chunks else np.empty(0)
+
+    def _values(self, x: Array, others: Array) -> Array:
+        """The dynamic programme for one x and padded y, (m, |x|, longest y)."""
+        decay, length = self._decay(), at_least_one(self, "length")
+        ends = decay**2 * (x[None, :, None] == others[:, None, :])
+        match = ends.copy()
+        for _ in range(1, length if min(ends.shape) else 1):
+            sums = lfilter([1.0], [1.0, -decay], lfilter([1.0], [1.0, -decay], ends, axis=1), axis=2)
+            ends[:, 0], ends[:, :, 0] = 0, 0
+            np.multiply(match[:, 1:, 1:], sums[:, :-1, :-1], out=ends[:, 1:, 1:])
+        return np.asarray(ends.sum(axis=(1, 2)))
+
+    def _decay(self) -> float:
+        if not 0 < self.decay <= 1:
+            raise InputError(f"Subsequence needs a decay above 0 and up to 1, not {self.decay!r}.")
+        return float(self.decay)
+
+
+def _codes(X: Observations, index: dict[Hashable, int]) -> list[Array]:
+    """Letters as numbers."""
+    return [np.array(numbered(some, index), dtype=np.int64) for some in items(X)]
+
+
+def _padded(codes: list[Array]) -> Any:
+    """(m, longest), filled up with a letter that equals no other."""
+    result = np.full((len(codes), max(map(len, codes))), PADDING)
+    for row, code in zip(result, codes, strict=True):
+        row[: len(code)] = code
+    return result

@@ -1,0 +1,30 @@
+"""The Tanimoto kernel."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ._base import ProductKernel
+from ._observations import Array
+
+
+class Tanimoto(ProductKernel):
+    """k(x, x′) = ⟨x, x′⟩ / (‖x‖² + ‖x′‖² − ⟨x, x′⟩), and 1 where both are zero [ralaivola2005].
+
+    On rows of zeros and ones the share of common members, |A ∩ B| / |A ∪ B| (``Jaccard`` takes sets
+    themselves); positive semi-definite for all real vectors, because it is Σ_{k ≥ 1} ⟨x, x′⟩^k /
+    (‖x‖² + ‖x′‖²)^k. Not universal.
+
+    Examples
+    --------
+    >>> Tanimoto()([[1, 1, 0], [0, 1, 1]]).round(3)
+    array([[1.   , 0.333],
+           [0.333, 1.   ]])
+    """
+
+    def apply(self, products: Array, left: Array, right: Array) -> None:
+        """⟨x, x′⟩ / (‖x‖² + ‖x′‖² − ⟨x, x′⟩)."""
+        union = left[:, None] + right[None, :] - products
+        empty = union == 0
+        np.divide(products, union, out=products, where=~empty)
+        products[empty] = 1

@@ -1,0 +1,112 @@
+"""Convolution kernels over the positions of a window."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ..errors import InputError
+from ._base import Kernel
+from ._observations import Array, Observations, rows
+from ._parameters import at_least_one
+
+
+class WindowSum(Kernel):
+    """k(x, x′) = Σ_t k₁(x_t, x′_t) over the positions t of a window.
+
+    Columns are ``width`` blocks of equal size, one after the other. A convolution kernel
+    [haussler1999] that compares like positions: its functions are sums of one function for
+    each position, hence it is not universal.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        k₁.
+    width : int
+        Number of positions.
+
+    Examples
+    --------
+    >>> from kernelfields.kernels import RBF
+    >>> WindowSum(RBF(), width=2)([[0.0, 0.0], [0.0, 1.0]]).round(3)
+    array([[2.   , 1.368],
+           [1.368, 2.   ]])
+    """
+
+    def __init__(self, kernel: Kernel, width: int = 3) -> None:
+        self.kernel = kernel
+        self.width = width
+
+    def block(self, X: Observations, Y: Observations) -> Array:
+        """Σ_t k₁(x_t, x′_t)."""
+        blocks = (self.kernel.block(x, y) for x, y in _positions(self, X, Y))
+        result = next(blocks)
+        for block in blocks:
+            result += block
+        return result
+
+    def diagonal(self, X: Observations) -> Array:
+        """Σ_t k₁(x_t, x_t)."""
+        diagonals = (self.kernel.diagonal(x) for (x,) in _positions(self, X))
+        result = next(diagonals)
+        for diagonal in diagonals:
+            result += diagonal
+        return result
+
+
+class WindowProduct(Kernel):
+    """k(x, x′) = Π_t k₁(x_t, x′_t) over the positions t of a window.
+
+    Similar only where every position is; universal if k₁ is. For an RBF the RBF of the whole window.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        k₁.
+    width : int
+        Number of positions.
+
+    Examples
+    --------
+    >>> from kernelfields.kernels import Hamming
+    >>> (WindowProduct(0.5 * Hamming() + 0.5, width=2)).block([[1, 2]], [[1, 3]])
+    array([[0.5]])
+    """
+
+    def __init__(self, kernel: Kernel, width: int = 3) -> None:
+        self.kernel = kernel
+        self.width = width
+
+    @property
+    def universal(self) -> bool:  # type: ignore[override]
+        """As k₁."""
+        return self.kernel.universal
+
+    def block(self, X: Observations, Y: Observations) -> Array:
+        """Π_t k₁(x_t, x′_t)."""
+        blocks = (self.kernel.block(x, y) for x, y in _positions(self, X, Y))
+        result = next(blocks)
+        for block in blocks:
+            result *= block
+        return result
+
+    def diagonal(self, X: Observations) -> Array:
+        """Π_t k₁(x_t, x_t)."""
+        diagonals = (self.kernel.diagonal(x) for (x,) in _positions(self, X))
+        result = next(diagonals)
+        for diagonal in diagonals:
+            result *= diagonal
+        return result
+
+
+def _positions(kernel: WindowSum | WindowProduct, *observations: Observations) -> Iterator[tuple[Any, ...]]:
+    """The columns of each position in turn."""
+    width = at_least_one(kernel, "width")
+    found = [rows(X) for X in observations]
+    for X in found:
+        if X.shape[1] % width:
+            raise InputError(
+                f"A window of {width} positions needs a multiple of {width} columns, not {X.shape[1]}."
+            )
+    for t in range(width):
+        yield tuple(X[:, t * X.shape[1] // width : (t + 1) * X.shape[1] // width] for X in found)
