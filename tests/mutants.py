@@ -51,6 +51,8 @@ THREADS = Selection(("tests/native/test_threads.py", "tests/native/test_bindings
 
 FEATURES = Selection(("tests/features",), "conll2000 or million")
 
+KERNELS = Selection(("tests/kernels",))
+
 
 class Mutant(NamedTuple):
     """One break: ``old`` occurs exactly once in ``file`` and becomes ``new``."""
@@ -95,8 +97,52 @@ FEATURE_MUTANTS = [
     Mutant("cpp/bindings/attributes.cpp", "if (number != 0) push(number)", "push(number)", FEATURES),
 ]
 
+KERNEL_MUTANTS = [
+    Mutant(PACKAGE + "kernels/_base.py", "if cls is not ProductKernel or not", "if not", KERNELS),
+    Mutant(PACKAGE + "kernels/_base.py", "return all(isinstance(part", "return any(isinstance(part", KERNELS),
+    Mutant(PACKAGE + "kernels/_base.py", "*(products.copy() for", "*(products for", KERNELS),
+    Mutant(
+        PACKAGE + "kernels/_base.py",
+        "np.minimum(some[:, None], some[None, :])",
+        "np.outer(some, some)",
+        KERNELS,
+    ),
+    Mutant(PACKAGE + "kernels/_base.py", "    __array_ufunc__ = None", "    array_ufunc = None", KERNELS),
+    Mutant(
+        PACKAGE + "kernels/_observations.py", "all(found == np.float32", "any(found == np.float32", KERNELS
+    ),
+    Mutant(PACKAGE + "kernels/_parameters.py", "return float(value)", "return value", KERNELS),
+    Mutant(PACKAGE + "kernels/_powers.py", "bin(exponent)[3:]", "bin(exponent)[:2:-1]", KERNELS),
+    Mutant(PACKAGE + "kernels/_distances.py", "    np.maximum(products, 0, out=products)\n", "", KERNELS),
+    Mutant(PACKAGE + "kernels/_distances.py", "ROUNDING = 16", "ROUNDING = 0", KERNELS),
+    Mutant(PACKAGE + "kernels/_norms.py", "where=roots != 0", "where=roots > 1", KERNELS),
+    Mutant(PACKAGE + "kernels/matern.py", "np.sqrt(2 * self.nu)", "(2 * self.nu)", KERNELS),
+    Mutant(PACKAGE + "kernels/matern.py", "(1.0, 1.0, 1 / 3)", "(1.0, 1 / 3, 1.0)", KERNELS),
+    Mutant(PACKAGE + "kernels/tanimoto.py", "products[empty] = 1", "products[empty] = 0", KERNELS),
+    Mutant(
+        PACKAGE + "kernels/jaccard.py", "frozenset(members) for members", "list(members) for members", KERNELS
+    ),
+    Mutant(PACKAGE + "kernels/chi_square.py", "result /= 2", "result /= 1", KERNELS),
+    Mutant(PACKAGE + "kernels/spectrum.py", "len(letters) - length + 1", "len(letters) - length", KERNELS),
+    Mutant(PACKAGE + "kernels/subsequence.py", "ends[:, 0], ends[:, :, 0] = 0, 0", "", KERNELS),
+    Mutant(PACKAGE + "kernels/subsequence.py", "PADDING = -1", "PADDING = 0", KERNELS),
+    Mutant(PACKAGE + "kernels/normalized.py", "product_diagonal(kernel, right)", "right", KERNELS),
+    Mutant(PACKAGE + "kernels/power.py", "written(self.kernel, Binding.CALL)", "repr(self.kernel)", KERNELS),
+    Mutant(PACKAGE + "kernels/precomputed.py", "| (found < 0)", "", KERNELS),
+    Mutant(PACKAGE + "kernels/window.py", "if X.shape[1] % width:", "if False:", KERNELS),
+    Mutant(PACKAGE + "kernels/checks.py", "        self._function_of_two()\n", "", KERNELS),
+    Mutant(PACKAGE + "kernels/checks.py", "-self.root * np.abs", "-1e-18 * np.abs", KERNELS),
+    Mutant(
+        PACKAGE + "kernels/checks.py",
+        "np.linspace(0, size - 1, min(SAMPLE, size))",
+        "np.arange(min(SAMPLE, size))",
+        KERNELS,
+    ),
+]
+
 MUTANTS = [
     *FEATURE_MUTANTS,
+    *KERNEL_MUTANTS,
     # Python first: no rebuild.
     Mutant(STRUCTURES + "_base.py", "tail.astype(np.int64) * L + head", "head.astype(np.int64) * L + tail"),
     Mutant(STRUCTURES + "_base.py", "np.repeat(weights, np.diff(self.edge_offsets))", "1.0"),

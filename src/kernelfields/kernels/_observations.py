@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -61,6 +62,12 @@ def squared_norms(X: Observations) -> Array:
     if sp.issparse(found):
         return np.asarray(found.multiply(found).sum(axis=1)).ravel()
     return np.einsum("ij,ij->i", found, found)
+
+
+def pairs(function: Callable[[Any, Any], Array], X: Any, Y: Any) -> Array:
+    """Call a function of scikit-learn, which refuses matrices without rows."""
+    shape = X.shape[0], Y.shape[0]
+    return function(X, Y) if min(shape) else np.empty(shape, dtype=precision(X, Y))
 
 
 def same_width(X: Any, Y: Any) -> None:

@@ -7,7 +7,7 @@ from sklearn.metrics.pairwise import additive_chi2_kernel
 
 from ..errors import InputError
 from ._base import Kernel
-from ._observations import Array, Observations, dense_rows, same_width
+from ._observations import Array, Observations, dense_rows, pairs, same_width
 from ._parameters import positive
 
 
@@ -80,7 +80,7 @@ def _chi_square(X: Array, Y: Array) -> Array:
     same_width(X, Y)
     if X.dtype != Y.dtype:
         X, Y = X.astype(np.float64), Y.astype(np.float64)
-    result: Array = additive_chi2_kernel(X, Y)
+    result = pairs(additive_chi2_kernel, X, Y)
     return np.negative(result, out=result)
 
 

@@ -41,6 +41,10 @@ class Columns(Kernel):
         """k₁ on the columns."""
         return self.kernel.diagonal(self._cut(X))
 
+    def __repr__(self) -> str:
+        """With k₁ as it is written."""
+        return f"Columns({self.kernel!r}, {self.columns!r})"
+
     def _cut(self, X: Observations) -> Any:
         chosen = self.columns if isinstance(self.columns, slice) else np.asarray(self.columns)
         return rows(X)[:, chosen]

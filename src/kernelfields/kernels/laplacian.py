@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.metrics.pairwise import manhattan_distances
 
 from ._base import Kernel
-from ._observations import Array, Observations, precision, rows, same_width
+from ._observations import Array, Observations, pairs, precision, rows, same_width
 from ._parameters import positive
 
 
@@ -38,7 +38,7 @@ class Laplacian(Kernel):
         gamma = positive(self, "gamma")
         left, right = rows(X), rows(Y)
         same_width(left, right)
-        result = manhattan_distances(left, right)
+        result = pairs(manhattan_distances, left, right)
         result *= -gamma
         return np.exp(result, out=result).astype(precision(left, right), copy=False)
 

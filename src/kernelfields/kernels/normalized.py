@@ -58,6 +58,10 @@ class Normalized(Composite):
         kernel.apply(products, left, right)
         _divide(products, product_diagonal(kernel, left), product_diagonal(kernel, right))
 
+    def __repr__(self) -> str:
+        """With k₁ as it is written."""
+        return f"Normalized({self.kernel!r})"
+
 
 def _divide(block: Array, left: Array, right: Array) -> None:
     """Overwrite k_ij by k_ij / √(l_i r_j)."""

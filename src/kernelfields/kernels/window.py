@@ -53,6 +53,10 @@ class WindowSum(Kernel):
             result += diagonal
         return result
 
+    def __repr__(self) -> str:
+        """With k₁ as it is written."""
+        return f"WindowSum({self.kernel!r}, width={self.width})"
+
 
 class WindowProduct(Kernel):
     """k(x, x′) = Π_t k₁(x_t, x′_t) over the positions t of a window.
@@ -97,6 +101,10 @@ class WindowProduct(Kernel):
         for diagonal in diagonals:
             result *= diagonal
         return result
+
+    def __repr__(self) -> str:
+        """With k₁ as it is written."""
+        return f"WindowProduct({self.kernel!r}, width={self.width})"
 
 
 def _positions(kernel: WindowSum | WindowProduct, *observations: Observations) -> Iterator[tuple[Any, ...]]:

@@ -1,0 +1,1 @@
+"""Tests of kernels; a package, because they share tables."""

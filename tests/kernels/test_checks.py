@@ -1,0 +1,193 @@
+"""What is refused, and in which words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.gaussian_process import kernels as gp
+
+from kernelfields.errors import InputError
+from kernelfields.kernels import (
+    RBF,
+    AdditiveChiSquare,
+    Constant,
+    ExponentialChiSquare,
+    GaussianProcessKernel,
+    Kernel,
+    Laplacian,
+    Linear,
+    Matern,
+    MatrixFunction,
+    PairFunction,
+    Polynomial,
+    Power,
+    Precomputed,
+    Spectrum,
+    Subsequence,
+    WindowProduct,
+    WindowSum,
+    check_gram,
+)
+
+from ._tables import INDEFINITE
+
+X = np.random.default_rng(5).normal(size=(10, 3))
+TEXT = ["ab", "ba"]
+
+
+def holes(x: Any, y: Any) -> float:
+    """NaN for the observations 4 and 7 of X."""
+    return float("nan") if {tuple(x), tuple(y)} == {tuple(X[4]), tuple(X[7])} else float(x @ y)
+
+
+def standardised(A: Any, B: Any) -> Any:
+    return (A - A.mean(axis=0)) @ (B - B.mean(axis=0)).T
+
+
+class Broken(Kernel):
+    """Gives what it is told."""
+
+    def __init__(self, gram: Any = None, diagonal: Any = None) -> None:
+        self.gram = gram
+        self.values = diagonal
+
+    def block(self, X: Any, Y: Any) -> Any:
+        return self.gram
+
+    def diagonal(self, X: Any) -> Any:
+        return self.values
+
+    def __repr__(self) -> str:
+        return "Broken()"
+
+
+REFUSED = [
+    (PairFunction(holes), r"gives nan for observations 4 and 7\.$"),
+    (PairFunction(lambda x, y: float("inf")), r"gives inf for observations 0 and 0\.$"),
+    (
+        MatrixFunction(lambda A, B: A @ np.triu(np.ones((3, 3))) @ B.T),
+        r"is not symmetric: it gives \S+ for obs",
+    ),
+    (MatrixFunction(lambda A, B: -A @ B.T), r"is not positive semi-definite: its Gram matrix on 10 observ"),
+    (
+        MatrixFunction(standardised),
+        r"is no function of two observations: for 0 and \d it gives \S+ or 0, dep",
+    ),
+    (MatrixFunction(lambda A, B: A @ A.T), r"shape \(1, 1\) for 1 and 10 obs"),
+    (MatrixFunction(lambda A, B: 1.0), r"shape \(\) for 10 and 10 obs.*wrap it in PairFunction\.$"),
+    (
+        Broken(np.ones((10, 9))),
+        r"^The kernel Broken\(\) gives a block of shape \(10, 9\) where \(10, 10\) is ",
+    ),
+    (Broken(np.ones((10, 10), dtype=int)), r"gives a block of int64 where float32 or float64 is needed\.$"),
+    (Broken(np.ones((10, 10)), np.ones((10, 1))), r"gives a diagonal of shape \(10, 1\) where \(10,\) is"),
+    (Broken(np.ones((10, 10)), np.arange(10.0)), r"gives 9 on its diagonal, but 1 in its Gram matrix, for o"),
+    (Broken(np.ones((10, 10)), np.full(10, np.nan)), r"gives nan on its diagonal, but 1 in its Gram"),
+    (Broken(np.ones((10, 10)), np.ones(10)), r"gives a block of shape \(10, 10\) where \(1, 10\) is needed"),
+    (INDEFINITE, r"is not positive semi-definite"),
+    (GaussianProcessKernel(gp.RBF() + gp.WhiteKernel()), r"gives 2 on its diagonal, but 1 in its Gram"),
+]
+
+
+@pytest.mark.parametrize(("kernel", "message"), REFUSED)
+def test_what_is_no_kernel_is_refused(kernel: Kernel, message: str) -> None:
+    with pytest.raises(InputError, match=message) as caught:
+        check_gram(kernel, X)
+    assert "\n" not in str(caught.value)
+
+
+def test_the_sample_is_spread_and_named_by_its_place_in_the_whole() -> None:
+    many = np.arange(5000.0)[:, None]
+
+    def late(x: Any, y: Any) -> float:
+        return float("nan") if x[0] == y[0] == 4999 else float(x[0] == y[0])
+
+    with pytest.raises(InputError, match=r"gives nan for observations 4999 and 4999\.$"):
+        check_gram(PairFunction(late), many)
+
+
+def test_few_observations_are_looked_at() -> None:
+    sizes = []
+
+    def watched(A: Any, B: Any) -> Any:
+        sizes.append(max(A.shape[0], B.shape[0]))
+        return A @ B.T
+
+    check_gram(MatrixFunction(watched), np.random.default_rng(0).normal(size=(1000, 3)))
+    assert max(sizes) == 200
+
+
+def test_eigenvectors_name_the_observations() -> None:
+    gram = np.eye(6)
+    gram[2, 5] = gram[5, 2] = 3.0
+    with pytest.raises(InputError, match=r"eigenvalue -2, with most weight on observations [25], [25] and 0"):
+        check_gram(Precomputed(gram), np.arange(6))
+    with pytest.raises(InputError, match=r"eigenvalue -1, with most weight on observation 0\.$"):
+        check_gram(Precomputed([[-1.0]]), [0])
+
+
+def test_rounding_is_no_reason_to_refuse(rng: np.random.Generator) -> None:
+    """The linear kernel of three features has 197 eigenvalues that should be zero."""
+    rows = 1000 + rng.normal(size=(300, 3))
+    for dtype in (np.float32, np.float64):
+        check_gram(Linear(), rows.astype(dtype))
+        check_gram(Polynomial(3), rows.astype(dtype))
+        check_gram(RBF(), sp.csr_matrix(rows[:, :1] - 1000, dtype=dtype))
+
+
+def test_nothing_is_wrong_with_nothing() -> None:
+    check_gram(RBF(), np.empty((0, 3)))
+    check_gram(RBF(), np.ones((1, 3)))
+
+
+BAD = [
+    (RBF(-1.0), X, r"^RBF needs a number gamma > 0, not -1\.0\.$"),
+    (RBF(0), X, "gamma"),
+    (RBF(float("nan")), X, "gamma"),
+    (RBF(float("inf")), X, "gamma"),
+    (RBF("scale"), X, "gamma > 0, not 'scale'"),
+    (RBF(True), X, "gamma > 0, not True"),
+    (Laplacian(-1.0), X, "Laplacian needs a number gamma"),
+    (ExponentialChiSquare(-1.0), abs(X), "ExponentialChiSquare needs a number gamma"),
+    (Matern(length_scale=0.0), X, "length_scale > 0"),
+    (Matern(nu=1.0), X, r"^Matern needs a nu of 0\.5, 1\.5 or 2\.5, not 1\.0\.$"),
+    (Polynomial(degree=0), X, r"^Polynomial needs a whole number degree ≥ 1, not 0\.$"),
+    (Polynomial(degree=1.5), X, "degree"),
+    (Polynomial(degree=True), X, "degree"),
+    (Polynomial(offset=-1.0), X, "offset ≥ 0"),
+    (Polynomial(gamma=-1.0), X, "gamma > 0"),
+    (Constant(-1.0), X, "value ≥ 0"),
+    (-1.0 * RBF(), X, "Scaled needs a number factor ≥ 0"),
+    (RBF() ** 0.5, X, "Power needs a whole number exponent"),
+    (Power(Laplacian(), 0), X, "Power needs a whole number exponent"),
+    (Spectrum(0), TEXT, "length ≥ 1"),
+    (Subsequence(0), TEXT, "length ≥ 1"),
+    (Subsequence(2, 1.5), TEXT, r"^Subsequence needs a decay above 0 and up to 1, not 1\.5\.$"),
+    (Subsequence(2, 0.0), TEXT, "decay"),
+    (WindowSum(RBF(), 0), X, "width ≥ 1"),
+    (WindowSum(RBF(), 2), X, r"^A window of 2 positions needs a multiple of 2 columns, not 3\.$"),
+    (WindowProduct(RBF(), 2), X, "multiple of 2"),
+    (AdditiveChiSquare(), -abs(X), "need numbers ≥ 0, but observation 0 has a negative one"),
+    (Linear(), X[0], r"rows of an \(n, D\) array, not an array of shape \(3,\)\.$"),
+    (Linear(), np.array([["a"]]), "rows of numbers, not of <U1"),
+    (Precomputed(np.ones((2, 3))), [0], r"square matrix of numbers, not float64 of shape \(2, 3\)"),
+    (Precomputed(np.eye(2)), [0, 2], "Observation 1 is 2, not a row number from 0 to 1"),
+    (Precomputed(np.eye(2)), [-1], "Observation 0 is -1, not a row number"),
+    (Precomputed(np.eye(2)), [0.5], "Observation 0 is 0.5, not a row number"),
+    (Precomputed(np.eye(2)), X, r"needs row numbers as observations, not float64 of shape \(10, 3\)"),
+]
+
+
+@pytest.mark.parametrize(("kernel", "observations", "message"), BAD)
+def test_bad_settings_are_refused_at_use(kernel: Kernel, observations: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        kernel(observations)
+
+
+@pytest.mark.parametrize("kernel", [Linear(), RBF(), Laplacian(), AdditiveChiSquare()])
+def test_rows_of_different_lengths_are_refused(kernel: Kernel) -> None:
+    with pytest.raises(InputError, match=r"^Observations of 3 and 2 numbers cannot be compared\.$"):
+        kernel(abs(X), abs(X[:, :2]))

@@ -1,0 +1,86 @@
+"""Names, functions and kernels of others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.gaussian_process import kernels as gp
+from sklearn.metrics import pairwise
+
+from kernelfields.errors import InputError
+from kernelfields.kernels import (
+    RBF,
+    ExponentialChiSquare,
+    GaussianProcessKernel,
+    Kernel,
+    Linear,
+    Matern,
+    MatrixFunction,
+    Polynomial,
+    as_kernel,
+)
+from kernelfields.kernels.specification import NAMES
+
+X = np.abs(np.random.default_rng(5).normal(size=(10, 3)))
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [("rbf", RBF), ("linear", Linear), ("poly", Polynomial), ("polynomial", Polynomial), ("matern", Matern)],
+)
+def test_names(name: str, kind: type) -> None:
+    assert type(as_kernel(name)) is kind
+
+
+def test_every_name_makes_a_kernel_of_its_own() -> None:
+    for name in NAMES:
+        first, second = as_kernel(name), as_kernel(name)
+        assert isinstance(first, Kernel)
+        assert first is not second
+
+
+@pytest.mark.parametrize("name", sorted(pairwise.PAIRWISE_KERNEL_FUNCTIONS))
+def test_every_name_of_scikit_learn_is_known(name: str) -> None:
+    kernel = as_kernel(name)
+    assert kernel(X).shape == (10, 10)
+    if name not in NAMES:
+        np.testing.assert_allclose(kernel(X), pairwise.pairwise_kernels(X, metric=name))
+
+
+def test_gamma_is_one_as_documented() -> None:
+    np.testing.assert_allclose(as_kernel("rbf")(X), pairwise.rbf_kernel(X, gamma=1.0))
+    np.testing.assert_allclose(as_kernel("chi2")(X), pairwise.chi2_kernel(X, gamma=1.0))
+    assert isinstance(as_kernel("chi2"), ExponentialChiSquare)
+
+
+def test_kernels_stay_what_they_are() -> None:
+    kernel = RBF() + Linear()
+    assert as_kernel(kernel) is kernel
+
+
+def test_functions_take_matrices() -> None:
+    kernel = as_kernel(lambda A, B: A @ B.T)
+    assert isinstance(kernel, MatrixFunction)
+    np.testing.assert_allclose(kernel(X), X @ X.T)
+
+
+def test_kernels_of_gaussian_processes() -> None:
+    kernel = as_kernel(gp.RBF(2.0) + 1.0)
+    assert isinstance(kernel, GaussianProcessKernel)
+    np.testing.assert_allclose(kernel(X), RBF(0.125)(X) + 1)
+
+
+@pytest.mark.parametrize(
+    ("specification", "message"),
+    [
+        ("tree", r"^kernel='tree' is not known; choose one of 'additive_chi2', .*'rbf', .* or 'sigmoid'\.$"),
+        (RBF, r"^A kernel is needed, not its class: write RBF\(\)\.$"),
+        (3, r"^A kernel is a Kernel, a name or a function, not 3\.$"),
+        (None, "not None"),
+    ],
+)
+def test_what_is_refused(specification: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        as_kernel(specification)
