@@ -124,7 +124,7 @@ KERNEL_MUTANTS = [
     ),
     Mutant(PACKAGE + "kernels/chi_square.py", "result /= 2", "result /= 1", KERNELS),
     Mutant(PACKAGE + "kernels/spectrum.py", "len(letters) - length + 1", "len(letters) - length", KERNELS),
-    Mutant(PACKAGE + "kernels/subsequence.py", "ends[:, 0], ends[:, :, 0] = 0, 0", "", KERNELS),
+    Mutant(PACKAGE + "kernels/subsequence.py", "ends[:1], ends[:, :1] = 0, 0", "", KERNELS),
     Mutant(PACKAGE + "kernels/subsequence.py", "PADDING = -1", "PADDING = 0", KERNELS),
     Mutant(PACKAGE + "kernels/normalized.py", "product_diagonal(kernel, right)", "right", KERNELS),
     Mutant(PACKAGE + "kernels/power.py", "written(self.kernel, Binding.CALL)", "repr(self.kernel)", KERNELS),

@@ -107,6 +107,8 @@ def test_operators() -> None:
     assert RBF() + 0 is not None
     with pytest.raises(ValueError, match="A kernel is a Kernel, a name or a function, not None"):
         RBF() + None
+    with pytest.raises(ValueError, match="A kernel is a Kernel, a name or a function, not array"):
+        np.ones(2) * RBF()
 
 
 @pytest.mark.parametrize(

@@ -71,7 +71,7 @@ REFUSED = [
         MatrixFunction(lambda A, B: A @ np.triu(np.ones((3, 3))) @ B.T),
         r"is not symmetric: it gives \S+ for obs",
     ),
-    (MatrixFunction(lambda A, B: -A @ B.T), r"is not positive semi-definite: its Gram matrix on 10 observ"),
+    (MatrixFunction(lambda A, B: -A @ B.T), r"is not positive semi-definite: its Gram matrix on 10 obs"),
     (
         MatrixFunction(standardised),
         r"is no function of two observations: for 0 and \d it gives \S+ or 0, dep",

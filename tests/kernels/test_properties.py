@@ -86,14 +86,17 @@ def test_precision_is_kept(case: Case, dtype: type, rng: np.random.Generator) ->
     np.testing.assert_allclose(K, expected, rtol=2e-4, atol=1e-4 * np.abs(expected).max())
 
 
-def test_precision_survives_numpy_parameters(rng: np.random.Generator) -> None:
+def test_numbers_of_numpy_are_numbers(rng: np.random.Generator) -> None:
+    """A float64 among the parameters, from ``np.logspace`` say, must not change float32 arithmetic."""
     X = rng.normal(size=(5, 3)).astype(np.float32)
     for kernel in PRODUCTS:
         numbers = {
             key: np.float64(value) for key, value in kernel.get_params().items() if isinstance(value, float)
         }
         if numbers:
-            assert clone(kernel).set_params(**numbers)(X).dtype == np.float32
+            got = clone(kernel).set_params(**numbers)(X)
+            assert got.dtype == np.float32
+            np.testing.assert_array_equal(got, kernel(X))
 
 
 @pytest.mark.parametrize("case", ROWS, ids=name)

@@ -60,7 +60,7 @@ class Kernel(Parameterised, metaclass=_KernelType):
     """Whether its functions come arbitrarily close to every continuous function on a compact set,
     and the model to every bounded continuous density [altun2006, Prop. 3]."""
 
-    __array_ufunc__ = None  # lets NumPy's numbers leave ``number * kernel`` to ``__rmul__``
+    __array_ufunc__ = None  # else ``array * kernel`` would be an array of kernels
 
     @abstractmethod
     def block(self, X: Observations, Y: Observations) -> Array:

@@ -28,7 +28,7 @@ def at_least_one(kernel: Any, name: str) -> int:
 
 
 def _number(kernel: Any, name: str, wanted: str, fits: Any) -> float:
-    """A Python float, because NumPy's would turn float32 into float64."""
+    """A Python float, because NumPy's would turn arithmetic in float32 into float64."""
     value = getattr(kernel, name)
     if not isinstance(value, Real) or isinstance(value, bool) or not (isfinite(value) and fits(value)):
         raise InputError(f"{type(kernel).__name__} needs a number {name} {wanted}, not {value!r}.")

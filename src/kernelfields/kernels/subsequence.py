@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import Any
+from itertools import pairwise
 
 import numpy as np
-from scipy.signal import lfilter
 
 from ..errors import InputError
 from ._base import Kernel
@@ -14,8 +13,8 @@ from ._counts import numbered
 from ._observations import Array, Observations, items
 from ._parameters import at_least_one
 
-CELLS = 1 << 18
-"""Cells of the dynamic programme at a time: few enough to stay in the cache."""
+CELLS = 1 << 21
+"""Cells of the dynamic programme at a time: many, so that loops over letters cost little, few in memory."""
 PADDING = -1
 """A letter that equals no other."""
 
@@ -30,7 +29,7 @@ class Subsequence(Kernel):
 
     Let S_1(a, b) = λ² [s_a = t_b], D_q(a, b) = Σ_{a′ ≤ a, b′ ≤ b} λ^{a − a′ + b − b′} S_q(a′, b′) and
     S_{q+1}(a, b) = λ² [s_a = t_b] D_q(a − 1, b − 1): S_q adds up pairs of subsequences of length q that
-    end at a and b, and k = Σ_{a, b} S_p(a, b). D is S filtered along both axes.
+    end at a and b, and k = Σ_{a, b} S_p(a, b). D accumulates S along both axes in turn.
 
     Parameters
     ----------
@@ -54,7 +53,13 @@ class Subsequence(Kernel):
         """One x with many y at a time."""
         index: dict[Hashable, int] = {}
         left, right = _codes(X, index), _codes(Y, index)
-        return np.array([self._row(code, right) for code in left]).reshape(len(left), len(right))
+        result = np.empty((len(left), len(right)))
+        for i, code in enumerate(left):
+            first = i if Y is X else 0
+            result[i, first:] = self._row(code, right[first:])
+            if Y is X:
+                result[first:, i] = result[i, first:]
+        return result
 
     def diagonal(self, X: Observations) -> Array:
         """Each x with itself."""
@@ -68,15 +73,16 @@ class Subsequence(Kernel):
         return np.concatenate([self._values(x, chunk) for chunk in chunks]) if chunks else np.empty(0)
 
     def _values(self, x: Array, others: Array) -> Array:
-        """The dynamic programme for one x and padded y, (m, |x|, longest y)."""
+        """The dynamic programme for one x and m padded y, (|x|, longest y, m)."""
         decay, length = self._decay(), at_least_one(self, "length")
-        ends = decay**2 * (x[None, :, None] == others[:, None, :])
-        match = ends.copy()
-        for _ in range(1, length if min(ends.shape) else 1):
-            sums = lfilter([1.0], [1.0, -decay], lfilter([1.0], [1.0, -decay], ends, axis=1), axis=2)
-            ends[:, 0], ends[:, :, 0] = 0, 0
-            np.multiply(match[:, 1:, 1:], sums[:, :-1, :-1], out=ends[:, 1:, 1:])
-        return np.asarray(ends.sum(axis=(1, 2)))
+        match = decay**2 * (x[:, None, None] == others[None, :, :])
+        ends = match.copy()
+        for _ in range(1, length):
+            for line in (ends, ends.swapaxes(0, 1)):
+                _accumulate(line, decay)
+            ends[1:, 1:] = match[1:, 1:] * ends[:-1, :-1]
+            ends[:1], ends[:, :1] = 0, 0
+        return np.asarray(ends.sum(axis=(0, 1)))
 
     def _decay(self) -> float:
         if not 0 < self.decay <= 1:
@@ -89,9 +95,15 @@ def _codes(X: Observations, index: dict[Hashable, int]) -> list[Array]:
     return [np.array(numbered(some, index), dtype=np.int64) for some in items(X)]
 
 
-def _padded(codes: list[Array]) -> Any:
-    """(m, longest), filled up with a letter that equals no other."""
-    result = np.full((len(codes), max(map(len, codes))), PADDING)
-    for row, code in zip(result, codes, strict=True):
-        row[: len(code)] = code
+def _padded(codes: list[Array]) -> Array:
+    """(longest, m), filled up with a letter that equals no other."""
+    result = np.full((max(map(len, codes)), len(codes)), PADDING)
+    for k, code in enumerate(codes):
+        result[: len(code), k] = code
     return result
+
+
+def _accumulate(values: Array, decay: float) -> None:
+    """Overwrite v_a by Σ_{a′ ≤ a} λ^{a − a′} v_a′ along the first axis."""
+    for before, value in pairwise(values):
+        value += decay * before
