@@ -75,7 +75,7 @@ def leaves(kernel: Any) -> list[Kernel]:
 
 
 @given(KERNELS)
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=60)
 def test_any_expression(kernel: Kernel) -> None:
     expected = evaluated(kernel)
     np.testing.assert_allclose(kernel(X), expected, rtol=1e-9, atol=1e-12)

@@ -39,7 +39,7 @@ def products(left: list[dict[Any, float]], right: list[dict[Any, float]]) -> lis
 
 
 @given(STRINGS, STRINGS, st.integers(1, 4), st.sampled_from([0.3, 0.8, 1.0]))
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=40)
 def test_subsequences_are_those_of_enumeration(X: list[str], Y: list[str], p: int, decay: float) -> None:
     left, right = ([subsequence_features(text, p, decay) for text in some] for some in (X, Y))
     kernel = Subsequence(p, decay)
@@ -49,7 +49,7 @@ def test_subsequences_are_those_of_enumeration(X: list[str], Y: list[str], p: in
 
 
 @given(STRINGS, STRINGS, st.integers(1, 4), st.booleans())
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=40)
 def test_spectra_are_those_of_enumeration(X: list[str], Y: list[str], p: int, blended: bool) -> None:
     shortest = 1 if blended else p
     left, right = ([substring_features(text, shortest, p) for text in some] for some in (X, Y))
@@ -97,6 +97,7 @@ def test_strings_come_in_lists_and_arrays(kernel: Any, form: Any) -> None:
 
 
 @given(st.lists(st.sets(st.sampled_from(["red", "round", 3, None])), min_size=1, max_size=5))
+@settings(deadline=None, max_examples=30)
 def test_jaccard_is_the_share_of_common_members(X: list[set[Any]]) -> None:
     expected = [[len(a & b) / len(a | b) if a | b else 1.0 for b in X] for a in X]
     np.testing.assert_allclose(Jaccard()(X), expected)
@@ -111,7 +112,12 @@ def test_jaccard_refuses_strings() -> None:
         Jaccard()([{"a"}, "ab"])
 
 
-@given(st.integers(1, 6).flatmap(lambda n: st.lists(st.text("abé☃", min_size=n, max_size=n), min_size=1)))
+@given(
+    st.integers(1, 6).flatmap(
+        lambda n: st.lists(st.text("abé☃", min_size=n, max_size=n), min_size=1, max_size=5)
+    )
+)
+@settings(deadline=None, max_examples=30)
 def test_hamming_is_the_share_of_equal_letters(X: list[str]) -> None:
     expected = [[np.mean([a == b for a, b in zip(x, y, strict=True)]) for y in X] for x in X]
     np.testing.assert_allclose(Hamming()(X), expected, rtol=1e-12, atol=1e-15)
