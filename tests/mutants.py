@@ -131,7 +131,8 @@ KERNEL_MUTANTS = [
     Mutant(PACKAGE + "kernels/precomputed.py", "| (found < 0)", "", KERNELS),
     Mutant(PACKAGE + "kernels/window.py", "if X.shape[1] % width:", "if False:", KERNELS),
     Mutant(PACKAGE + "kernels/checks.py", "        self._function_of_two()\n", "", KERNELS),
-    Mutant(PACKAGE + "kernels/checks.py", "-self.root * np.abs", "-1e-18 * np.abs", KERNELS),
+    Mutant(PACKAGE + "kernels/checks.py", "-self.root * np.abs", "1e-18 * np.abs", KERNELS),
+    Mutant(PACKAGE + "kernels/checks.py", "self.root * float(gram.diagonal().max())", "1.0", KERNELS),
     Mutant(
         PACKAGE + "kernels/checks.py",
         "np.linspace(0, size - 1, min(SAMPLE, size))",

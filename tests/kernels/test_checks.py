@@ -138,6 +138,25 @@ def test_rounding_is_no_reason_to_refuse(rng: np.random.Generator) -> None:
         check_gram(RBF(), sp.csr_matrix(rows[:, :1] - 1000, dtype=dtype))
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_tolerance_is_the_stated_one(dtype: type) -> None:
+    """Eigenvalues 100, 1 and −√ε · 100, more or less."""
+    root = float(np.sqrt(np.finfo(dtype).eps))
+    vectors = np.linalg.qr(np.random.default_rng(2).normal(size=(3, 3)))[0]
+    for factor, fits in [(0.5, True), (2.0, False)]:
+        gram = (vectors * [100.0, 1.0, -factor * root * 100.0]) @ vectors.T
+        kernel = Precomputed(((gram + gram.T) / 2).astype(dtype))
+        if fits:
+            check_gram(kernel, np.arange(3))
+        else:
+            with pytest.raises(InputError, match="is not positive semi-definite"):
+                check_gram(kernel, np.arange(3))
+
+
+def test_zero_is_a_kernel() -> None:
+    check_gram(Constant(0.0), X)
+
+
 def test_nothing_is_wrong_with_nothing() -> None:
     check_gram(RBF(), np.empty((0, 3)))
     check_gram(RBF(), np.ones((1, 3)))
@@ -185,6 +204,26 @@ BAD = [
 def test_bad_settings_are_refused_at_use(kernel: Kernel, observations: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         kernel(observations)
+
+
+@pytest.mark.parametrize("kernel", [Laplacian(), AdditiveChiSquare(), Laplacian() + RBF()])
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix])
+def test_observations_that_are_no_numbers_are_refused(kernel: Kernel, value: float, form: Any) -> None:
+    bad = abs(X)
+    bad[3, 1] = value
+    with pytest.raises(InputError, match=rf"^Observation 3 has the entry {value}\.$"):
+        kernel(form(bad))
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
+def test_others_give_what_the_check_refuses(value: float) -> None:
+    bad = X.copy()
+    bad[3, 1] = value
+    for kernel in (Linear(), RBF(), Matern(), Polynomial()):
+        with pytest.raises(InputError, match=r"gives (nan|inf|-inf) for observations \d and 3\.$"):
+            check_gram(kernel, bad)
 
 
 @pytest.mark.parametrize("kernel", [Linear(), RBF(), Laplacian(), AdditiveChiSquare()])

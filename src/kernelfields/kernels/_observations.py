@@ -65,8 +65,10 @@ def squared_norms(X: Observations) -> Array:
 
 
 def pairs(function: Callable[[Any, Any], Array], X: Any, Y: Any) -> Array:
-    """Call a function of scikit-learn, which refuses matrices without rows."""
+    """Call a function of scikit-learn, which refuses matrices without rows, and NaN in many words."""
     shape = X.shape[0], Y.shape[0]
+    for some in (X, Y):
+        _finite(some)
     return function(X, Y) if min(shape) else np.empty(shape, dtype=precision(X, Y))
 
 
@@ -74,6 +76,16 @@ def same_width(X: Any, Y: Any) -> None:
     """Require rows of one length."""
     if X.shape[1] != Y.shape[1]:
         raise InputError(f"Observations of {X.shape[1]} and {Y.shape[1]} numbers cannot be compared.")
+
+
+def _finite(X: Any) -> None:
+    # A sum is finite only if all its terms are, or, rarely, overflows: then look closer.
+    if np.isfinite(X.sum()):
+        return
+    entries = X.tocoo() if sp.issparse(X) else sp.coo_array(X)
+    bad = np.flatnonzero(~np.isfinite(entries.data))
+    if len(bad):
+        raise InputError(f"Observation {entries.row[bad[0]]} has the entry {entries.data[bad[0]]}.")
 
 
 def _two_axes(X: Array) -> Array:
