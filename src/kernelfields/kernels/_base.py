@@ -12,8 +12,8 @@ from abc import ABCMeta, abstractmethod
 from typing import Any
 
 import numpy as np
-from ..parameters import Parameterised
 
+from ..parameters import Parameterised
 from ._observations import Array, Observations, inner_products, squared_norms
 
 __all__ = [

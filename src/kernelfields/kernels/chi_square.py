@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from sklearn.metrics.pairwise import additive_chi2_kernel
 
 from ..errors import InputError
 from ._base import Kernel
@@ -80,6 +79,8 @@ def _chi_square(X: Array, Y: Array) -> Array:
     same_width(X, Y)
     if X.dtype != Y.dtype:
         X, Y = X.astype(np.float64), Y.astype(np.float64)
+    from sklearn.metrics.pairwise import additive_chi2_kernel
+
     result = pairs(additive_chi2_kernel, X, Y)
     return np.negative(result, out=result)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from sklearn.metrics.pairwise import manhattan_distances
 
 from ._base import Kernel
 from ._observations import Array, Observations, pairs, precision, rows, same_width
@@ -38,6 +37,8 @@ class Laplacian(Kernel):
         gamma = positive(self, "gamma")
         left, right = rows(X), rows(Y)
         same_width(left, right)
+        from sklearn.metrics.pairwise import manhattan_distances
+
         result = pairs(manhattan_distances, left, right)
         result *= -gamma
         return np.exp(result, out=result).astype(precision(left, right), copy=False)

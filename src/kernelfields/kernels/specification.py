@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from sklearn.gaussian_process import kernels
-from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS
-
 from ..errors import InputError
 from ._base import Kernel
 from .chi_square import AdditiveChiSquare, ExponentialChiSquare
@@ -74,7 +71,9 @@ def as_kernel(specification: Any) -> Kernel:
         return _named(specification)
     if isinstance(specification, type):
         raise InputError(f"A kernel is needed, not its class: write {specification.__name__}().")
-    if isinstance(specification, kernels.Kernel):
+    from sklearn.gaussian_process.kernels import Kernel as GaussianProcess
+
+    if isinstance(specification, GaussianProcess):
         return GaussianProcessKernel(specification)
     if callable(specification):
         return MatrixFunction(specification)
@@ -94,4 +93,6 @@ def _named(name: str) -> Kernel:
 
 def _functions() -> dict[str, Callable[..., Any]]:
     """What scikit-learn has beyond our own."""
+    from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS
+
     return {name: function for name, function in PAIRWISE_KERNEL_FUNCTIONS.items() if name not in NAMES}
