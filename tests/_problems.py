@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
+from kernelfields.gram import StoredGram
+from kernelfields.kernels import RBF
 from kernelfields.losses import Log, PartialLog
 from kernelfields.objective import Problem, Term
 from kernelfields.spaces import (
@@ -12,6 +14,9 @@ from kernelfields.spaces import (
     Boundary,
     FreeEdges,
     FreeTriples,
+    KernelEdges,
+    KernelNodes,
+    LabelEmbedding,
     LinearEdges,
     LinearNodes,
     SparseNodes,
@@ -49,6 +54,10 @@ def spaces(rng):
     binary = sparse.csr_matrix((rng.random((shared.n_vertices, 40)) < 0.3).astype(float))
     labels = small_labels(shared, rng)
     members = rng.random(own.n_edges) < 0.5
+    gram = StoredGram(RBF(0.3)(features))
+    distinct = StoredGram(RBF(0.3)(features[:5]))
+    repeated = rng.integers(5, size=shared.n_vertices)
+    root = rng.normal(size=(3, 2))
     return {
         "linear": LinearNodes(shared, features),
         "linear, sparse": LinearNodes(shared, rare),
@@ -66,6 +75,14 @@ def spaces(rng):
         "tied edges of a forest": FreeEdges(forest),
         "triples": FreeTriples(small_second_order()),
         "boundary of second order": Boundary(small_second_order()),
+        "kernel": KernelNodes(shared, gram),
+        "kernel, repeated observations": KernelNodes(shared, distinct, rows=repeated),
+        "kernel, centred labels": KernelNodes(shared, gram, LabelEmbedding.centred(3)),
+        "kernel, kernel on labels": KernelNodes(shared, gram, LabelEmbedding.of(root @ root.T)),
+        "kernel of some labels": KernelNodes(shared, gram, LabelEmbedding.only([0, 2], 3)),
+        "kernel edges": KernelEdges(own, gram),
+        "kernel edges of a forest": KernelEdges(forest, gram),
+        "kernel edges, repeated observations": KernelEdges(own, distinct, repeated[: own.n_edges]),
         "linear edges of second order": LinearEdges(small_second_order(shared_edges=False), features),
     }
 
@@ -93,6 +110,18 @@ def problems(rng):
         weights = rng.random(chain.n_instances) + 0.5
         result[name] = Problem(Log(chain, small_labels(chain, rng), weights), terms)
     return result
+
+
+def kernel_problem(rng, penalty=0.5, kernel=None, n_labels=3, **options):
+    """A kernel expansion on vertices, free edges, random labels."""
+    chain = small_chain(n_labels)
+    features = rng.normal(size=(chain.n_vertices, 4))
+    gram = StoredGram((RBF(0.3) if kernel is None else kernel)(features))
+    terms = [
+        Term("kernel", KernelNodes(chain, gram, **options), penalty),
+        Term("edges", FreeEdges(chain), 1.0),
+    ]
+    return Problem(Log(chain, small_labels(chain, rng)), terms)
 
 
 def partial_problem(rng):

@@ -132,6 +132,14 @@ class Problem:
             for term, place in zip(self.terms, self.slices.values(), strict=True)
         )
 
+    def refreshed(self, element: Array) -> Array:
+        """Give the same element with every image computed anew."""
+        pieces = [
+            term.space.refreshed(element[place])
+            for term, place in zip(self.terms, self.slices.values(), strict=True)
+        ]
+        return np.concatenate(pieces) if pieces else element
+
     def scores(self, element: Array) -> dict[str, Array]:
         """θ without the offset."""
         return sum_scores(self.structure, self.terms, element, self.dtype)

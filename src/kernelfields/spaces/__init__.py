@@ -2,6 +2,9 @@
 
 from ._base import BoundScorer, BoundSpace, Euclidean
 from .free import Bias, Boundary, FreeEdges, FreeTriples
+from .kernel import KernelNodes
+from .kernel_edges import KernelEdges
+from .label_embedding import LabelEmbedding
 from .linear import LinearEdges, LinearNodes
 from .sparse import SparseNodes, WeightPairs
 
@@ -13,6 +16,9 @@ __all__ = [
     "Euclidean",
     "FreeEdges",
     "FreeTriples",
+    "KernelEdges",
+    "KernelNodes",
+    "LabelEmbedding",
     "LinearEdges",
     "LinearNodes",
     "SparseNodes",

@@ -57,6 +57,10 @@ class BoundSpace(BoundScorer):
         """Inner product of two elements, without the penalty's weight."""
 
     @abstractmethod
+    def refreshed(self, element: Array) -> Array:
+        """Give the same element, its image computed anew: sums of images gather rounding errors."""
+
+    @abstractmethod
     def take(self, structure: Structure, ids: npt.ArrayLike) -> BoundSpace:
         """Give the same space on some instances only; ``structure`` is already cut to them."""
 
@@ -75,3 +79,7 @@ class Euclidean(BoundSpace):
         other work to do takes a thousand times longer than the product.
         """
         return score_dot(left, right)
+
+    def refreshed(self, element: Array) -> Array:
+        """Give the element itself: it has no image."""
+        return element

@@ -1,0 +1,98 @@
+"""What kernel expansions share, whichever cliques they feed."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from ..gram import Gram
+from ..structures import Structure
+from ..structures._base import Array
+from ._base import BoundSpace
+from .label_embedding import LabelEmbedding
+
+
+class Expansion(BoundSpace):
+    """f(x, y) = Σ_o Σ_ŷ α_{o,ŷ} k(x_o, x) k_Y(ŷ, y) over all observations o of a training set.
+
+    The representer theorem [lafferty2004; altun2006, 1.21; altun2004exp, Cor. 8]: no other function of
+    the space does better. With α = γ Bᵀ in the vectors of the kernel on labels, scores are K γ Bᵀ and
+    ⟨f, f′⟩ = tr γᵀKγ′.
+
+    An element is [γ, Kγ]. Directions, steps and differences of gradients are linear combinations of
+    elements, their images along with them; only the representer of a gradient asks for a product with
+    K. The representer of dθ is dθ itself, at the observations its cliques look at: a gradient is a
+    function of the space, not an array of partial derivatives.
+    """
+
+    gram: Gram
+    embedding: LabelEmbedding
+    rows: Array | None
+
+    def _set_up(
+        self, structure: Structure, gram: Gram, embedding: LabelEmbedding, rows: Array | None
+    ) -> None:
+        """Take over what a constructor was given; clique c looks at the observation ``rows[c]``."""
+        self.structure = structure
+        self.gram = gram
+        self.embedding = embedding
+        self.rows = rows
+        self.half = gram.size * embedding.width
+        self.size = 2 * self.half
+        self._distinct = rows is None or len(np.unique(rows)) == len(rows)
+
+    def add_scores(self, element: Array, into: Array) -> None:
+        """Add Kγ Bᵀ, read off the image."""
+        image = self.image(element)
+        seen = image if self.rows is None else image[self.rows]
+        into += self.embedding.scores(seen).reshape(into.shape)
+
+    def adjoint(self, gradient: Array) -> Array:
+        """Give K times the gradient."""
+        return self.gram.times(self._spread(gradient)).ravel()
+
+    def representer(self, gradient: Array) -> Array:
+        """Give the gradient itself as coefficients, and its image: the one product with K."""
+        result = np.empty(self.size)
+        spread = self._spread(gradient)
+        self.coordinates(result)[...] = spread
+        self.image(result)[...] = self.gram.times(spread)
+        return result
+
+    def inner(self, left: Array, right: Array) -> float:
+        """Tr γᵀKγ′: coefficients of one, image of the other; see `Euclidean.inner` for why not by BLAS."""
+        return float(np.einsum("k,k->", left[: self.half], right[self.half :]))
+
+    def refreshed(self, element: Array) -> Array:
+        """Give the same element with its image computed anew."""
+        result = element.copy()
+        self.image(result)[...] = self.gram.times(self.coordinates(element))
+        return result
+
+    def coordinates(self, element: Array) -> Array:
+        """γ, (n, r): a view."""
+        return element[: self.half].reshape(self.gram.size, -1)
+
+    def image(self, element: Array) -> Array:
+        """Kγ, (n, r): a view."""
+        return element[self.half :].reshape(self.gram.size, -1)
+
+    def coefficients(self, element: Array) -> Array:
+        """γ Bᵀ, (n, L): the scores of an x are Σ_o k(x, x_o) times row o."""
+        return np.array(self.embedding.scores(self.coordinates(element)))
+
+    def _spread(self, gradient: Array) -> Array:
+        """Gradients of cliques, added up at the observations they look at."""
+        flat = np.asarray(gradient, dtype=np.float64).reshape(len(gradient), -1)
+        columns = self.embedding.project(flat)
+        if self.rows is None:
+            return columns
+        if not self._distinct:
+            ends = np.arange(len(self.rows) + 1)
+            shape = (len(self.rows), self.gram.size)
+            return np.asarray(
+                sparse.csr_matrix((np.ones(len(self.rows)), self.rows, ends), shape).T @ columns
+            )
+        result = np.zeros((self.gram.size, columns.shape[1]))
+        result[self.rows] = columns
+        return result
