@@ -153,7 +153,7 @@ class SequenceLabeller(Parameterised, ABC):
         batch = self._scores(inputs.features, inputs.offsets)
         if self.forbidden_ is None:
             return batch
-        offset = offset_of(self.forbidden_, batch.chain, inputs.features.dtype)
+        offset = offset_of(self.forbidden_, batch.chain, batch.scores["node"].dtype)
         return Batch(
             batch.chain, {clique: values + offset[clique] for clique, values in batch.scores.items()}
         )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TextIO
 
 import numpy as np
 
@@ -32,6 +33,19 @@ def reporter(callback: Callable[[Progress], None] | None) -> Observer | None:
         callback(progress)
 
     return report
+
+
+def progress_line(stream: TextIO | None = None) -> Observer:
+    """Show every iteration on one line, of the standard error stream if no other is given."""
+    into = sys.stderr if stream is None else stream
+
+    def show(progress: Progress, point: Any) -> None:
+        gap = f"{progress.relative_gap:.1e}" if np.isfinite(progress.lower_bound) else "unknown"
+        line = f"iteration {progress.iteration}: value {progress.value:.6g}, relative gap {gap}"
+        into.write(f"\r{line}, {progress.seconds:.1f} s ")
+        into.flush()
+
+    return show
 
 
 class EarlyStopping:

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
-from ..constraints import Forbidden
+from ..constraints import Forbidden, Rule
 from ..errors import InputError
 from ..losses import Log, Loss, PartialLog
 from ..solvers import Progress, Reason
 from ..spaces import WeightPairs
 from ..structures import SequenceStructure
 from ..structures._base import Array
+from ._base import read_weights
+from ._constraints import require_respected
 from ._features import Extractor
 from ._inputs import Inputs
-from ._labels import UNOBSERVED, Encoded, index_of
+from ._labels import UNOBSERVED, Encoded, encode, index_of, read_labels
+from ._tables import CONSTRAINTS, choose
 
 
 class Observed(NamedTuple):
@@ -36,6 +40,9 @@ class Observed(NamedTuple):
         return cls(WeightPairs.of(inputs.features, chain.n_labels, encoded.labels), pairs)
 
 
+ClassWeight = dict[Any, float] | str | None
+
+
 class Training(NamedTuple):
     """A training set, read and checked."""
 
@@ -48,7 +55,32 @@ class Training(NamedTuple):
     extractor: Extractor | None
 
 
-ClassWeight = dict[Any, float] | str | None
+def read_training(
+    inputs: Inputs,
+    extractor: Extractor | None,
+    y: Any,
+    chain_of: Callable[[Array, int], SequenceStructure],
+    *,
+    sample_weight: Any = None,
+    class_weight: ClassWeight = None,
+    constraints: str | Rule | None = None,
+    known: list[Any] | None = None,
+    observed_only: bool = False,
+) -> Training:
+    """Put inputs together with their labels; ``chain_of`` makes chains of offsets for L labels."""
+    if len(inputs.offsets) < 2 or inputs.offsets[-1] == 0:
+        raise InputError("The training set is empty.")
+    encoded = encode(read_labels(y, np.diff(inputs.offsets)), known)
+    chain = chain_of(inputs.offsets, len(encoded.classes))
+    weights = None if sample_weight is None else read_weights(sample_weight, chain.n_instances)
+    loss = loss_of(chain, encoded, weights, class_weight)
+    forbidden = None
+    if constraints is not None:
+        rule = choose(CONSTRAINTS, constraints, "constraints")
+        forbidden = rule.forbidden(encoded.classes.tolist())
+        require_respected(forbidden, chain, encoded.labels, encoded.classes)
+    observed = Observed.of(inputs, encoded, chain) if observed_only else None
+    return Training(inputs, encoded, chain, loss, forbidden, observed, extractor)
 
 
 def loss_of(
@@ -98,11 +130,11 @@ def require_positive(tol: float, **penalties: float | None) -> None:
         raise InputError(f"tol is {tol}; it must be positive.")
 
 
-def warn_of(reason: Reason, progress: Progress) -> None:
+def warn_of(reason: Reason, progress: Progress, stacklevel: int) -> None:
     """Say, as a warning, why a search ended too early, and what to do."""
     from sklearn.exceptions import ConvergenceWarning
 
     gap = progress.relative_gap
     bound = f"The certified relative gap is {gap:.1e}." if np.isfinite(gap) else "No gap is known."
     advice = "Raise max_iter or tol, or scale the features."
-    warnings.warn(f"{reason.value} {bound} {advice}", ConvergenceWarning, stacklevel=4)
+    warnings.warn(f"{reason.value} {bound} {advice}", ConvergenceWarning, stacklevel=stacklevel)

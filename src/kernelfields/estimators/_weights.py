@@ -10,6 +10,7 @@ import numpy as np
 from ..linear_chain import LinearChainProblem
 from ..objective import Problem, Term
 from ..structures._base import Array
+from ._terms import free_elements, free_weights
 
 
 @dataclass(frozen=True)
@@ -38,17 +39,13 @@ class LinearWeights:
     def of(cls, problem: Problem | LinearChainProblem, element: Array, n_labels: int) -> Self:
         """Read them off an element of the problem; zeros for what the model does not have."""
         L = n_labels
-        part = {name: element[place].copy() for name, place in problem.slices.items()}
-        boundaries = part.get("boundaries", np.zeros(2 * L)).reshape(2, L)
-        edge_features, triples = part.get("edge_features"), part.get("second_order")
+        space: Any = problem.terms[0].space
+        place = problem.slices
+        edge_features = element[place["edge_features"]].copy() if "edge_features" in place else None
         return cls(
-            coef=_table(problem.terms[0].space, part["features"]).T,
-            intercept=part.get("bias", np.zeros(L)),
-            start=boundaries[0],
-            end=boundaries[1],
-            transitions=part["edges"].reshape(L, L),
+            coef=np.array(space.table(element[place["features"]]), order="C").T,
             edge_coef=None if edge_features is None else edge_features.reshape(-1, L, L).transpose(1, 2, 0),
-            second_order=None if triples is None else triples.reshape(L, L, L),
+            **free_weights(element, place, L),
         )
 
     @classmethod
@@ -66,15 +63,11 @@ class LinearWeights:
 
     def elements(self, terms: list[Term]) -> list[Array]:
         """Give them as elements of these spaces."""
-        named: dict[str, Any] = {
-            "bias": self.intercept,
-            "boundaries": np.stack([self.start, self.end]),
-            "edges": self.transitions,
-            "edge_features": None if self.edge_coef is None else self.edge_coef.transpose(2, 0, 1),
-            "second_order": self.second_order,
-        }
+        named = free_elements(self)
+        if self.edge_coef is not None:
+            named["edge_features"] = self.edge_coef.transpose(2, 0, 1).ravel()
         features: Any = terms[0].space
-        return [features.element(self.coef.T), *(named[term.name].ravel() for term in terms[1:])]
+        return [features.element(self.coef.T), *(named[term.name] for term in terms[1:])]
 
     def widened(self, n_labels: int) -> LinearWeights:
         """Give labels that are new, behind the others, weights of zero."""
@@ -98,6 +91,3 @@ class LinearWeights:
             total[field.name] = None if mine is None else mine + getattr(other, field.name)
         return LinearWeights(**total)
 
-
-def _table(space: Any, element: Array) -> Array:
-    return np.ascontiguousarray(space.table(element))

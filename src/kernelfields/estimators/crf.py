@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 
-from ..constraints import Forbidden, Rule
+from ..constraints import Rule
 from ..decoders import Decoder
 from ..errors import InputError
 from ..linear_chain import LinearChainProblem
@@ -17,25 +17,19 @@ from ..losses import Log
 from ..objective import Certificate, Problem, Term, sum_scores
 from ..online import Sweep, descend_first
 from ..solvers import OWLQN, NewtonCG, Progress, Solver, Stop
-from ..spaces import (
-    Bias,
-    Boundary,
-    FreeEdges,
-    FreeTriples,
-    LinearEdges,
-    LinearNodes,
-    SparseNodes,
-)
-from ..structures import Chain, SecondOrderChain, SequenceStructure
+from ..spaces import LinearEdges, LinearNodes, SparseNodes
+from ..structures import SequenceStructure
 from ..structures._base import Array
-from ._base import Batch, SequenceLabeller, read_weights
-from ._constraints import barred_scores, offset_of, require_respected
+from ._base import Batch, SequenceLabeller
+from ._constraints import barred_scores, offset_of
 from ._features import extractor_for, read_tokens
 from ._inputs import read_inputs
-from ._labels import Encoded, encode, lookup, read_labels
+from ._labels import lookup, read_labels
 from ._observers import EarlyStopping, observers, reporter
-from ._tables import CONSTRAINTS, SOLVERS, choose
-from ._training import Observed, Training, loss_of, require_positive, warn_of
+from ._search import mismatches, search
+from ._tables import SOLVERS, choose
+from ._terms import Penalties, chain_of, edge_term, second_order_terms, vertex_terms
+from ._training import Observed, Training, read_training, require_positive
 from ._weights import LinearWeights
 
 EPOCHS = 10
@@ -267,15 +261,17 @@ class CRF(SequenceLabeller):
         else:
             extractor = extractor_for(self.features, X)
             inputs = read_inputs(X, lengths) if extractor is None else read_tokens(extractor, X, fit=True)
-        if len(inputs.offsets) < 2 or inputs.offsets[-1] == 0:
-            raise InputError("The training set is empty.")
-        encoded = encode(read_labels(y, np.diff(inputs.offsets)), known)
-        chain = self._chain(inputs.offsets, len(encoded.classes))
-        weights = None if sample_weight is None else read_weights(sample_weight, chain.n_instances)
-        loss = loss_of(chain, encoded, weights, self.class_weight)
-        forbidden = self._forbidden(chain, encoded)
-        observed = Observed.of(inputs, encoded, chain) if self.observed_only else None
-        return Training(inputs, encoded, chain, loss, forbidden, observed, extractor)
+        return read_training(
+            inputs,
+            extractor,
+            y,
+            self._chain,
+            sample_weight=sample_weight,
+            class_weight=self.class_weight,
+            constraints=self.constraints,
+            known=known,
+            observed_only=self.observed_only,
+        )
 
     def _search(
         self, training: Training, start: Array | None, X_dev: Any, y_dev: Any, base: CRF | None = None
@@ -288,9 +284,7 @@ class CRF(SequenceLabeller):
             stopping = EarlyStopping(self._held_out(problem, training, X_dev, y_dev), self.patience)
         stop = Stop(gap=self.tol, gradient=1e-2 * self.tol, iterations=self.max_iter)
         start = self._first_guess(problem) if start is None else start
-        result = solver.minimize(problem, start, stop, observers(reporter(self.callback), stopping))
-        if not result.reason.converged:
-            warn_of(result.reason, result.progress)
+        result = search(problem, start, solver, stop, observers(reporter(self.callback), stopping))
         element = result.point.element
         if stopping is not None and stopping.element is not None:
             element = stopping.element
@@ -344,18 +338,7 @@ class CRF(SequenceLabeller):
         return held_out
 
     def _chain(self, offsets: Array, n_labels: int) -> SequenceStructure:
-        if self.order not in (1, 2):
-            raise InputError(f"order is {self.order!r}; it must be 1 or 2.")
-        kind = Chain if self.order == 1 else SecondOrderChain
-        return kind(offsets, n_labels, shared_edges=not self.edge_features)
-
-    def _forbidden(self, chain: SequenceStructure, encoded: Encoded) -> Forbidden | None:
-        if self.constraints is None:
-            return None
-        rule = choose(CONSTRAINTS, self.constraints, "constraints")
-        forbidden = rule.forbidden(encoded.classes.tolist())
-        require_respected(forbidden, chain, encoded.labels, encoded.classes)
-        return forbidden
+        return chain_of(offsets, n_labels, self.order, shared_edges=not self.edge_features)
 
     def _problem(self, training: Training, base: CRF | None, fast: bool) -> Problem | LinearChainProblem:
         """Build the objective; ``fast`` takes the one without second derivatives where there is one."""
@@ -392,23 +375,16 @@ class CRF(SequenceLabeller):
         self, chain: SequenceStructure, features: Any, observed: Observed | None = None, fast: bool = False
     ) -> list[Term]:
         """Build the sum of spaces; ``fast`` prepares sparse features for many products."""
-        node = float(self.penalty)
-        edge = node if self.edge_penalty is None else float(self.edge_penalty)
+        penalties = Penalties.of(self.penalty, self.edge_penalty, self.second_order_penalty)
         space: LinearNodes | SparseNodes = LinearNodes(chain, features)
         if sparse.issparse(features) and (fast or observed):
             space = SparseNodes(chain, features, observed.features if observed else None)
-        terms = [Term("features", space, node, float(self.l1))]
-        if self.bias:
-            terms.append(Term("bias", Bias(chain), node))
-        if self.boundaries:
-            terms.append(Term("boundaries", Boundary(chain), node))
-        terms.append(Term("edges", FreeEdges(chain, pairs=observed.edges if observed else None), edge))
+        terms = [Term("features", space, penalties.node, float(self.l1))]
+        terms += vertex_terms(chain, penalties, bias=self.bias, boundaries=self.boundaries)
+        terms.append(edge_term(chain, penalties, observed.edges if observed else None))
         if self.edge_features:
-            terms.append(Term("edge_features", LinearEdges(chain, features), edge))
-        if self.order == 2:
-            given = self.second_order_penalty
-            terms.append(Term("second_order", FreeTriples(chain), edge if given is None else float(given)))
-        return terms
+            terms.append(Term("edge_features", LinearEdges(chain, features), penalties.edge))
+        return terms + second_order_terms(chain, penalties)
 
     def _keep(
         self, training: Training, problem: Problem | LinearChainProblem, element: Array, base: CRF | None
@@ -424,12 +400,7 @@ class CRF(SequenceLabeller):
         if training.inputs.names is not None:
             self.feature_names_in_ = training.inputs.names
         self.certificate_: Certificate | None = point.certificate
-        mismatch = point.mismatch
-        self.mismatch_ = {
-            term.name: float(np.sqrt(term.space.inner(r, r))) * term.metric
-            for term in problem.terms
-            for r in [mismatch[problem.slices[term.name]]]
-        }
+        self.mismatch_ = mismatches(problem, point.mismatch)
 
     def _scores(self, features: Any, offsets: Array) -> Batch:
         chain = self._chain(offsets, len(self.classes_))

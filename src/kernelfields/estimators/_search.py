@@ -1,0 +1,69 @@
+"""The search for a minimum as estimators run it: with a warning where it fell short."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..linear_chain import LinearChainProblem
+from ..objective import Point, Problem
+from ..solvers import Progress, Reason, Result, Solver, Stop
+from ..structures._base import Array
+from ._observers import Observer
+from ._training import warn_of
+
+ROUNDS = 5
+"""How often at most a search goes on because its images had drifted."""
+
+
+class Found(NamedTuple):
+    """Where a search ended."""
+
+    point: Point
+    iterations: int
+    reason: Reason
+
+
+def search(
+    problem: Problem | LinearChainProblem, start: Array, solver: Solver, stop: Stop, observer: Observer | None, stacklevel: int = 4
+) -> Result:
+    """Minimise; stopping too early is a `ConvergenceWarning` in the frame ``stacklevel`` up."""
+    result = solver.minimize(problem, start, stop, observer)
+    if not result.reason.converged:
+        warn_of(result.reason, result.progress, stacklevel + 1)
+    return result
+
+
+def search_afresh(
+    problem: Problem, start: Array, solver: Solver, stop: Stop, observer: Observer | None, stacklevel: int = 4
+) -> Found:
+    """Minimise, and believe a certificate only with images computed anew.
+
+    Images are sums of products in single precision, and drift: where the gap at the end turns out
+    larger than was asked for, the search goes on from there.
+    """
+    done = 0
+
+    def count_on(progress: Progress, point: Point) -> bool | None:
+        return observer(progress._replace(iteration=done + progress.iteration), point) if observer else None
+
+    for _ in range(ROUNDS):
+        left = Stop(stop.gap, stop.gradient, max(stop.iterations - done, 0))
+        result = search(problem, start, solver, left, count_on, stacklevel + 1)
+        done += result.progress.iteration
+        start = problem.refreshed(result.point.element)
+        point = problem.at(start)
+        certificate = point.certificate
+        if result.reason is not Reason.GAP or certificate is None or certificate.relative_gap <= stop.gap:
+            break
+    return Found(point, done, result.reason)
+
+
+def mismatches(problem: Problem | LinearChainProblem, mismatch: Array) -> dict[str, float]:
+    """‖E[Φ] − observed Φ‖ for every part of a model: the ε that its penalty stands for."""
+    return {
+        term.name: float(np.sqrt(max(term.space.inner(r, r), 0.0))) * term.metric
+        for term in problem.terms
+        for r in [mismatch[problem.slices[term.name]]]
+    }
