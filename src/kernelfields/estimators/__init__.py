@@ -3,8 +3,9 @@
 from ._base import SequenceLabeller
 from .arow import AROW
 from .crf import CRF
+from .kernel_crf import KernelCRF
 from .memm import MEMM
 from .passive_aggressive import PassiveAggressive
 from .perceptron import StructuredPerceptron
 
-__all__ = ["AROW", "CRF", "MEMM", "PassiveAggressive", "SequenceLabeller", "StructuredPerceptron"]
+__all__ = ["AROW", "CRF", "KernelCRF", "MEMM", "PassiveAggressive", "SequenceLabeller", "StructuredPerceptron"]

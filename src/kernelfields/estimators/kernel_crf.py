@@ -1,0 +1,186 @@
+"""Conditional random fields in reproducing kernel Hilbert spaces."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields
+from typing import Any, Self
+
+from ..constraints import Rule
+from ..decoders import Decoder
+from ..kernels import Kernel
+from ..solvers import Progress, Solver
+from ._base_measure import BaseMeasure
+from ._kernel_model import KernelModel
+from ._kernel_recipe import KernelRecipe
+
+
+class KernelCRF(KernelModel):
+    """Kernel conditional random field [lafferty2004; altun2004exp].
+
+    The distribution over labellings of a sequence x is
+
+        p(y|x) ∝ exp( Σ_t f(x_t, y_t) + b_{y_t} + Σ_t V_{y_t, y_{t+1}} + start_{y_1} + end_{y_T} )
+
+    with f in the Hilbert space of the kernel [y = y′] k(x, x′), and minimises
+
+        Σ_i −log p(y^i|x^i) + (λ/2)(‖f‖² + ‖b‖² + ‖start‖² + ‖end‖²) + (λ_e/2)‖V‖².
+
+    By the representer theorem f(x, y) = Σ_v α_{v,y} k(x_v, x) over all positions v of the training set.
+    The problem is convex; every fit comes with a certificate of how far from the optimum it can be.
+    Use it where labels depend on features in ways that are not linear and the training set has up to
+    some ten thousand positions: the Gram matrix takes their number squared, times four bytes.
+
+    Parameters
+    ----------
+    kernel : "rbf", "linear", "polynomial" or Kernel
+        k.
+    penalty : float
+        λ.
+    edge_penalty : float, optional
+        λ_e; as ``penalty`` if not given.
+    features : optional
+        For tokens instead of arrays, as in `CRF`.
+    order : 1 or 2
+        With 2, scores U of label triples too, as in `CRF`.
+    second_order_penalty : float, optional
+        Penalty of U; as ``edge_penalty`` if not given.
+    bias : bool
+        Whether there is b; most kernels can do without, and the search is shorter.
+    boundaries : bool
+        Whether there are scores of the first and the last label.
+    edge_kernel : kernel, optional
+        Edges with input: adds g(x_t, y_t, y_{t+1}), g in the space of [(y, y⁺) = (y′, y′⁺)] k_e(x, x′).
+    label_kernel : (L, L) array, optional
+        k_Y instead of [y = y′], rows as in ``classes_``: labels that share what they learn.
+    class_weight : dict, "balanced" or None
+        Cost of getting each label wrong, inside the loss (softmax-margin), as in `CRF`.
+    constraints : "iob2", "iobes", "bilou", "bmes", Rule or None
+        Label pairs, starts and ends that cannot occur, as in `CRF`.
+    base_measure : mapping or callable, optional
+        log q(y_t|x_t), added to the scores and not learnt: log-odds by label, or a function from an
+        (N, D) matrix of observations to an (N, L) array, columns as in ``classes_``.
+    solver : "lbfgs", "newton-cg" or Solver
+        How to minimise.
+    decoder : "posterior", "viterbi" or Decoder
+        How `predict` decides: label by label, or the best labelling as a whole.
+    tol : float
+        Relative certified gap at which to stop.
+    max_iter : int
+        Limit of iterations; reaching it is a `ConvergenceWarning`.
+    dtype : "float32" or "float64"
+        Precision of the Gram matrix; all else is in double.
+    memory_limit : optional
+        Most memory that the Gram matrix may take, in bytes.
+    random_state : int, RandomState or None
+        Seed of `sample`; fitting has no randomness.
+    callback : callable, optional
+        Called with a `Progress` record after every iteration.
+    verbose : int
+        1 shows a line of progress.
+
+    Attributes
+    ----------
+    classes_ : (L,) array
+        Labels, in the order of all arrays over labels.
+    basis_ : (n, D) array or sparse matrix
+        Observations of the training set that have a coefficient.
+    dual_coef_ : (n, L) array
+        Their coefficients: f(x, y) = Σ_o k(x, basis_o) dual_coef_{o,y}; α, if there is no kernel on
+        labels, and (parts(y) − marginals)/λ at the optimum. ``edge_dual_coef_`` (n, L, L) with
+        ``edge_kernel``.
+    intercept_, transitions_, start_, end_ : arrays
+        b (L,), V (L, L), scores of the first and of the last label (L,), zeros for what is switched
+        off; ``second_order_`` (L, L, L) with ``order=2``.
+    kernel_ : Kernel
+        k as it was used.
+    forbidden_ : Forbidden or None
+        What ``constraints`` forbids among ``classes_``, as masks.
+    certificate_ : Certificate or None
+        Value, lower bound and gap; None where no bound exists (unobserved labels, or a penalty of 0).
+    mismatch_ : dict
+        For every part of the model the distance between expected and observed features, the ε in
+        "maximum entropy with moments matched up to ε" that the penalty stands for.
+    n_iter_, stop_reason_ : int, str
+        How and why the search ended.
+    n_features_in_, feature_names_in_ : int, array
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> from kernelfields import KernelCRF
+    >>> from kernelfields.kernels import RBF
+    >>> X = [[[0.0], [1.0], [2.0]], [[1.0], [0.0]]]
+    >>> y = [["A", "B", "A"], ["B", "A"]]
+    >>> KernelCRF(RBF(gamma=1.0), penalty=0.1).fit(X, y).predict([[[1.0], [0.0], [2.0]]])
+    [['B', 'A', 'A']]
+    """
+
+    def __init__(
+        self,
+        kernel: str | Kernel = "rbf",
+        penalty: float = 1.0,
+        edge_penalty: float | None = None,
+        *,
+        features: Any = None,
+        order: int = 1,
+        second_order_penalty: float | None = None,
+        bias: bool = False,
+        boundaries: bool = True,
+        edge_kernel: str | Kernel | None = None,
+        label_kernel: Any = None,
+        class_weight: dict[Any, float] | str | None = None,
+        constraints: str | Rule | None = None,
+        base_measure: BaseMeasure = None,
+        solver: str | Solver = "lbfgs",
+        decoder: str | Decoder = "posterior",
+        tol: float = 1e-3,
+        max_iter: int = 1000,
+        dtype: Any = "float32",
+        memory_limit: Any = None,
+        random_state: Any = None,
+        callback: Callable[[Progress], None] | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.kernel = kernel
+        self.penalty = penalty
+        self.edge_penalty = edge_penalty
+        self.features = features
+        self.order = order
+        self.second_order_penalty = second_order_penalty
+        self.bias = bias
+        self.boundaries = boundaries
+        self.edge_kernel = edge_kernel
+        self.label_kernel = label_kernel
+        self.class_weight = class_weight
+        self.constraints = constraints
+        self.base_measure = base_measure
+        self.solver = solver
+        self.decoder = decoder
+        self.tol = tol
+        self.max_iter = max_iter
+        self.dtype = dtype
+        self.memory_limit = memory_limit
+        self.random_state = random_state
+        self.callback = callback
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, *, lengths: Any = None, sample_weight: Any = None) -> Self:
+        """Fit to labelled sequences.
+
+        Parameters
+        ----------
+        X : list of (T, D) arrays, or flat array
+            Sequences.
+        y : list of label sequences
+            Labels; None marks one that was not observed.
+        lengths : sequence of int, optional
+            Lengths of the sequences in a flat X.
+        sample_weight : (S,) array, optional
+            How many times each sequence counts.
+        """
+        return self._fit(X, y, lengths, sample_weight)
+
+    def _recipe(self) -> KernelRecipe:
+        named = self.get_params(deep=False)
+        return KernelRecipe(**{f.name: named[f.name] for f in fields(KernelRecipe) if f.name in named})
