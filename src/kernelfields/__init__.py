@@ -3,8 +3,30 @@
 from importlib.metadata import version
 
 from .errors import InfeasibleError, InputError, ScoreError
-from .estimators import AROW, CRF, KernelCRF, MEMM, PassiveAggressive, StructuredPerceptron
+from .estimators import (
+    AROW,
+    CRF,
+    MEMM,
+    GPSequenceClassifier,
+    KernelCRF,
+    KernelLogisticRegression,
+    PassiveAggressive,
+    StructuredPerceptron,
+)
 
 __version__ = version("kernelfields")
 
-__all__ = ["AROW", "CRF", "MEMM", "PassiveAggressive", "StructuredPerceptron", "KernelCRF", "InfeasibleError", "InputError", "ScoreError", "__version__"]
+__all__ = [
+    "AROW",
+    "CRF",
+    "MEMM",
+    "GPSequenceClassifier",
+    "InfeasibleError",
+    "InputError",
+    "KernelCRF",
+    "KernelLogisticRegression",
+    "PassiveAggressive",
+    "ScoreError",
+    "StructuredPerceptron",
+    "__version__",
+]

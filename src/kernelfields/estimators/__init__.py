@@ -3,9 +3,21 @@
 from ._base import SequenceLabeller
 from .arow import AROW
 from .crf import CRF
+from .gp_sequence_classifier import GPSequenceClassifier
 from .kernel_crf import KernelCRF
+from .kernel_logistic_regression import KernelLogisticRegression
 from .memm import MEMM
 from .passive_aggressive import PassiveAggressive
 from .perceptron import StructuredPerceptron
 
-__all__ = ["AROW", "CRF", "KernelCRF", "MEMM", "PassiveAggressive", "SequenceLabeller", "StructuredPerceptron"]
+__all__ = [
+    "AROW",
+    "CRF",
+    "MEMM",
+    "GPSequenceClassifier",
+    "KernelCRF",
+    "KernelLogisticRegression",
+    "PassiveAggressive",
+    "SequenceLabeller",
+    "StructuredPerceptron",
+]

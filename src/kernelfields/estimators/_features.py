@@ -14,13 +14,32 @@ from ..features.sets import chunking, ner, pos
 from ..structures._base import offsets_of
 from ._inputs import Inputs
 
-Extractor = TemplateFeatures | DictFeatures
+
+class Verbatim:
+    """Takes tokens as they are, for kernels that compare other things than numbers."""
+
+    def fit_transform(self, X: Any) -> tuple[Any, list[int]]:
+        """Nothing is learnt."""
+        return self.transform(X)
+
+    def transform(self, X: Any) -> tuple[Any, list[int]]:
+        """Give the tokens of all sequences, one behind the other, as an array of objects."""
+        tokens = [token for sequence in X for token in sequence]
+        result = np.empty(len(tokens), dtype=object)
+        result[:] = tokens
+        return result, [len(sequence) for sequence in X]
+
+
+Extractor = TemplateFeatures | DictFeatures | Verbatim
 
 SETS: Mapping[str, Callable[[], Templates]] = {"chunking": chunking, "ner": ner, "pos": pos}
 
 
-def extractor_for(features: Any, X: Any) -> Extractor | None:
-    """Give a new extractor: the one asked for; one for dictionaries if X has them; none for arrays."""
+def extractor_for(features: Any, X: Any, *, verbatim: bool = False) -> Extractor | None:
+    """Give a new extractor: the one asked for; one for dictionaries if X has them; none for arrays.
+
+    With ``verbatim``, strings are observations themselves.
+    """
     if isinstance(features, TemplateFeatures | DictFeatures):
         return copy.copy(features)
     if isinstance(features, Templates):
@@ -33,6 +52,8 @@ def extractor_for(features: Any, X: Any) -> Extractor | None:
             f"features={features!r} is neither the name of a set, nor templates, nor an extractor."
         )
     token = _first_token(X)
+    if isinstance(token, str) and verbatim:
+        return Verbatim()
     if isinstance(token, str):
         raise InputError(
             "X holds plain strings: say with features= what to look at, for example features='pos'."

@@ -3,35 +3,36 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Hashable
 from typing import Any, Self
 
 import numpy as np
-from scipy import sparse
 
 from ..kernels import Kernel
-from ..objective import Certificate, Point, Problem, Term
-from ..spaces import KernelEdges, KernelNodes, LabelEmbedding
+from ..objective import Certificate, Point
 from ..structures._base import Array
 from ._base import Batch, SequenceLabeller
 from ._base_measure import log_base_measure
-from ._constraints import offset_of
+from ._kernel_problem import in_precision, kernel_problem
 from ._kernel_recipe import KernelRecipe
-from ._kernel_tools import as_kernel, gram_of, kernel_times
+from ._kernel_tools import as_kernel, kernel_times
 from ._observers import observers, progress_line, reporter
 from ._search import Found, mismatches, search_afresh
 from ._tables import SOLVERS, choose
 from ._terms import free_elements, free_weights
 from ._training import Training
+from ._vertex_kernels import VertexKernels
 
 
 class KernelModel(SequenceLabeller):
     """A chain model whose functions of the input are kernel expansions over its training set."""
 
-    kernel_: Kernel
+    kernel_: Kernel | dict[Hashable, Kernel]
     edge_kernel_: Kernel | None
     basis_: Any
     dual_coef_: Array
     edge_dual_coef_: Array | None
+    _kernels: VertexKernels
 
     @abstractmethod
     def _recipe(self) -> KernelRecipe:
@@ -42,57 +43,29 @@ class KernelModel(SequenceLabeller):
         recipe = self._recipe()
         solver = choose(SOLVERS, recipe.solver, "solver")
         training = recipe.read(X, y, lengths, sample_weight)
+        kernels = VertexKernels.of(recipe.kernel, recipe.penalty, training.encoded.classes)
+        edge_kernel = _edge_kernel(recipe, kernels)
         observations = in_precision(training.inputs.features, recipe.dtype)
-        kernel = as_kernel(recipe.kernel)
-        edge_kernel = None if recipe.edge_kernel is None else as_kernel(recipe.edge_kernel)
-        problem = self._problem(recipe, training, observations, kernel, edge_kernel)
+        problem = kernel_problem(recipe, training, observations, kernels, edge_kernel)
         observer = observers(reporter(recipe.callback), progress_line() if recipe.verbose else None)
         found = search_afresh(problem, problem.zero(), solver, recipe.stop, observer)
-        self.kernel_, self.edge_kernel_ = kernel, edge_kernel
+        self._kernels, self.edge_kernel_ = kernels, edge_kernel
         self._keep(training, observations, found)
         return self
 
-    def _problem(
-        self,
-        recipe: KernelRecipe,
-        training: Training,
-        observations: Any,
-        kernel: Kernel,
-        edge_kernel: Kernel | None,
-    ) -> Problem:
-        chain = training.chain
-        gram = gram_of(kernel, observations, recipe.dtype, recipe.memory_limit)
-        embedding = embedding_of(recipe.label_kernel, chain.n_labels)
-        terms = [Term("kernel", KernelNodes(chain, gram, embedding), recipe.penalties.node)]
-        if edge_kernel is not None:
-            same = repr(edge_kernel) == repr(kernel)
-            edge_gram = (
-                gram if same else gram_of(edge_kernel, observations, recipe.dtype, recipe.memory_limit)
-            )
-            terms.append(Term("edge_kernel", KernelEdges(chain, edge_gram), recipe.penalties.edge))
-        offset = None
-        if training.forbidden is not None:
-            offset = offset_of(training.forbidden, chain, np.float64)
-        if recipe.base_measure is not None:
-            log_q = log_base_measure(recipe.base_measure, training.inputs.features, training.encoded.classes)
-            offset = (
-                {name: np.zeros(shape) for name, shape in chain.shapes.items()} if offset is None else offset
-            )
-            offset["node"] = offset["node"] + log_q
-        return Problem(training.loss, terms + recipe.free_terms(chain), offset)
-
     def _keep(self, training: Training, observations: Any, found: Found) -> None:
         point = found.point
-        L = len(training.encoded.classes)
-        coef = expansion(point, "kernel")
-        edge_coef = expansion(point, "edge_kernel")
+        self.classes_ = training.encoded.classes
+        L = len(self.classes_)
+        coef = sum(_coefficients(point, "kernel"))
+        edge_coef = next(_coefficients(point, "edge_kernel"), None)
         used = coef.any(axis=1) if edge_coef is None else coef.any(axis=1) | edge_coef.any(axis=1)
         self.basis_ = observations if used.all() else observations[used]
         self.dual_coef_ = coef[used]
         self.edge_dual_coef_ = None if edge_coef is None else edge_coef[used].reshape(-1, L, L)
+        self.kernel_ = self._kernels.by_label(self.classes_)
         for name, value in free_weights(point, L).items():
             setattr(self, f"{name}_", value)
-        self.classes_ = training.encoded.classes
         self.n_features_in_ = observations.shape[1] if observations.ndim == 2 else 1
         if training.inputs.names is not None:
             self.feature_names_in_ = training.inputs.names
@@ -108,10 +81,10 @@ class KernelModel(SequenceLabeller):
         chain = recipe.chain(offsets, len(self.classes_))
         theta = {clique: np.zeros(shape) for clique, shape in chain.shapes.items()}
         observations = in_precision(features, recipe.dtype)
-        theta["node"] += kernel_times(self.kernel_, observations, self.basis_, self.dual_coef_)
+        theta["node"] += self._kernels.scores(observations, self.basis_, self.dual_coef_)
         if self.edge_dual_coef_ is not None:
-            flat = self.edge_dual_coef_.reshape(len(self.edge_dual_coef_), -1)
             assert self.edge_kernel_ is not None
+            flat = self.edge_dual_coef_.reshape(len(self.edge_dual_coef_), -1)
             rows = kernel_times(self.edge_kernel_, observations[chain.edge_tails], self.basis_, flat)
             theta["edge"] += rows.reshape(theta["edge"].shape)
         elements = free_elements(self, "_")
@@ -122,26 +95,17 @@ class KernelModel(SequenceLabeller):
         return Batch(chain, theta)
 
 
-def in_precision(observations: Any, dtype: Any) -> Any:
-    """Numbers in single or double precision; what is no numbers stays as it is."""
-    if observations.dtype == object:
-        return observations
-    if sparse.issparse(observations):
-        return observations.astype(dtype, copy=False)
-    return np.ascontiguousarray(observations, dtype=dtype)
+def _edge_kernel(recipe: KernelRecipe, kernels: VertexKernels) -> Kernel | None:
+    """Give the kernel on edges; the very object that vertices have, if it is the same."""
+    if recipe.edge_kernel is None:
+        return None
+    same = recipe.edge_kernel is True or recipe.edge_kernel is recipe.kernel
+    return kernels.kernel if same else as_kernel(recipe.edge_kernel)
 
 
-def embedding_of(label_kernel: Any, n_labels: int) -> LabelEmbedding:
-    """Give the kernel on labels; of two labels one column is enough, and half the work."""
-    if label_kernel is None:
-        return LabelEmbedding.centred(2) if n_labels == 2 else LabelEmbedding.identity(n_labels)
-    return LabelEmbedding.of(label_kernel)
-
-
-def expansion(point: Point, name: str) -> Any:
-    """Coefficients of a kernel space by the name of its term; None if the model has none of that name."""
+def _coefficients(point: Point, kind: str) -> Any:
+    """Coefficients of the kernel spaces of one kind."""
     for term in point.problem.terms:
-        if term.name == name:
+        if term.name.split()[0] == kind:
             space: Any = term.space
-            return space.coefficients(point.element[point.problem.slices[name]])
-    return None
+            yield space.coefficients(point.element[point.problem.slices[term.name]])

@@ -19,6 +19,7 @@ from ._features import extractor_for, read_tokens
 from ._inputs import read_inputs
 from ._terms import Penalties, chain_of, edge_term, second_order_terms, vertex_terms
 from ._training import ClassWeight, Training, read_training, require_positive
+from ._vertex_kernels import first_penalty, takes_objects
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ class KernelRecipe:
     """Settings of a kernel model; `KernelCRF` says what they mean."""
 
     kernel: Any
-    penalty: float
+    penalty: Any
     edge_penalty: float | None = None
     features: Any = None
     order: int = 1
@@ -50,7 +51,7 @@ class KernelRecipe:
     @property
     def penalties(self) -> Penalties:
         """λ of each part."""
-        return Penalties.of(self.penalty, self.edge_penalty, self.second_order_penalty)
+        return Penalties.of(first_penalty(self.penalty), self.edge_penalty, self.second_order_penalty)
 
     @property
     def stop(self) -> Stop:
@@ -60,14 +61,14 @@ class KernelRecipe:
     def read(self, X: Any, y: Any, lengths: Any, sample_weight: Any) -> Training:
         """Read and check a training set."""
         require_positive(
-            penalty=self.penalty,
+            penalty=first_penalty(self.penalty),
             edge_penalty=self.edge_penalty,
             second_order_penalty=self.second_order_penalty,
             tol=self.tol,
         )
         if np.dtype(self.dtype) not in (np.float32, np.float64):
             raise InputError(f"dtype is {self.dtype!r}; it must be 'float32' or 'float64'.")
-        extractor = extractor_for(self.features, X)
+        extractor = extractor_for(self.features, X, verbatim=takes_objects(self.kernel))
         inputs = read_inputs(X, lengths) if extractor is None else read_tokens(extractor, X, fit=True)
         return read_training(
             inputs,

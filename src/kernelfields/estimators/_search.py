@@ -26,7 +26,12 @@ class Found(NamedTuple):
 
 
 def search(
-    problem: Problem | LinearChainProblem, start: Array, solver: Solver, stop: Stop, observer: Observer | None, stacklevel: int = 4
+    problem: Problem | LinearChainProblem,
+    start: Array,
+    solver: Solver,
+    stop: Stop,
+    observer: Observer | None,
+    stacklevel: int = 4,
 ) -> Result:
     """Minimise; stopping too early is a `ConvergenceWarning` in the frame ``stacklevel`` up."""
     result = solver.minimize(problem, start, stop, observer)

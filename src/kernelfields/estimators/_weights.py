@@ -90,4 +90,3 @@ class LinearWeights:
             mine = getattr(self, field.name)
             total[field.name] = None if mine is None else mine + getattr(other, field.name)
         return LinearWeights(**total)
-

@@ -8,7 +8,6 @@ from typing import Any, Self
 
 from ..constraints import Rule
 from ..decoders import Decoder
-from ..kernels import Kernel
 from ..solvers import Progress, Solver
 from ._base_measure import BaseMeasure
 from ._kernel_model import KernelModel
@@ -33,10 +32,12 @@ class KernelCRF(KernelModel):
 
     Parameters
     ----------
-    kernel : "rbf", "linear", "polynomial" or Kernel
-        k.
-    penalty : float
-        λ.
+    kernel : "rbf", "linear", "polynomial", Kernel, list or dict
+        k. Several kernels in a list, with as many penalties, are several functions that add up, each
+        with its own λ; they share one Gram matrix, that of Σ k_i/λ_i. A dictionary gives every label
+        a kernel of its own [altun2004gp, 2].
+    penalty : float, or list of floats
+        λ; b and the scores of first and last labels take the first of several.
     edge_penalty : float, optional
         λ_e; as ``penalty`` if not given.
     features : optional
@@ -49,8 +50,11 @@ class KernelCRF(KernelModel):
         Whether there is b; most kernels can do without, and the search is shorter.
     boundaries : bool
         Whether there are scores of the first and the last label.
-    edge_kernel : kernel, optional
-        Edges with input: adds g(x_t, y_t, y_{t+1}), g in the space of [(y, y⁺) = (y′, y′⁺)] k_e(x, x′).
+    edges : bool
+        Whether there is V.
+    edge_kernel : kernel or True, optional
+        Edges with input: adds g(x_t, y_t, y_{t+1}), g in the space of [(y, y⁺) = (y′, y′⁺)] k_e(x, x′)
+        with the penalty of edges. True stands for ``kernel``, whose Gram matrix then serves both.
     label_kernel : (L, L) array, optional
         k_Y instead of [y = y′], rows as in ``classes_``: labels that share what they learn.
     class_weight : dict, "balanced" or None
@@ -92,8 +96,8 @@ class KernelCRF(KernelModel):
     intercept_, transitions_, start_, end_ : arrays
         b (L,), V (L, L), scores of the first and of the last label (L,), zeros for what is switched
         off; ``second_order_`` (L, L, L) with ``order=2``.
-    kernel_ : Kernel
-        k as it was used.
+    kernel_ : Kernel, or dict of kernels by label
+        k as it was used; ``edge_kernel_`` that of edges.
     forbidden_ : Forbidden or None
         What ``constraints`` forbids among ``classes_``, as masks.
     certificate_ : Certificate or None
@@ -118,8 +122,8 @@ class KernelCRF(KernelModel):
 
     def __init__(
         self,
-        kernel: str | Kernel = "rbf",
-        penalty: float = 1.0,
+        kernel: Any = "rbf",
+        penalty: Any = 1.0,
         edge_penalty: float | None = None,
         *,
         features: Any = None,
@@ -127,7 +131,8 @@ class KernelCRF(KernelModel):
         second_order_penalty: float | None = None,
         bias: bool = False,
         boundaries: bool = True,
-        edge_kernel: str | Kernel | None = None,
+        edges: bool = True,
+        edge_kernel: Any = None,
         label_kernel: Any = None,
         class_weight: dict[Any, float] | str | None = None,
         constraints: str | Rule | None = None,
@@ -150,6 +155,7 @@ class KernelCRF(KernelModel):
         self.second_order_penalty = second_order_penalty
         self.bias = bias
         self.boundaries = boundaries
+        self.edges = edges
         self.edge_kernel = edge_kernel
         self.label_kernel = label_kernel
         self.class_weight = class_weight

@@ -1,0 +1,84 @@
+"""The problem that fitting a kernel model solves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ..errors import InputError
+from ..kernels import Kernel
+from ..objective import Problem, Term
+from ..spaces import KernelEdges, KernelNodes, LabelEmbedding
+from ..structures import SequenceStructure
+from ..structures._base import Array
+from ._base_measure import log_base_measure
+from ._constraints import offset_of
+from ._kernel_recipe import KernelRecipe
+from ._kernel_tools import gram_of
+from ._training import Training
+from ._vertex_kernels import VertexKernels
+
+
+def kernel_problem(
+    recipe: KernelRecipe,
+    training: Training,
+    observations: Any,
+    kernels: VertexKernels,
+    edge_kernel: Kernel | None,
+) -> Problem:
+    """Put loss, expansions and the scores of labels alone together; kernels that are one share a Gram."""
+    chain = training.chain
+    grams = {
+        id(kernel): gram_of(kernel, observations, recipe.dtype, recipe.memory_limit)
+        for kernel in {id(k): k for k in [*(g.kernel for g in kernels.groups), edge_kernel] if k}.values()
+    }
+    terms = []
+    for n, (kernel, labels) in enumerate(kernels.groups):
+        embedding = embedding_of(recipe.label_kernel, labels, chain.n_labels)
+        space = KernelNodes(chain, grams[id(kernel)], embedding)
+        terms.append(Term("kernel" if labels is None else f"kernel {n}", space, kernels.penalty))
+    if edge_kernel is not None:
+        space_of_edges = KernelEdges(chain, grams[id(edge_kernel)])
+        terms.append(Term("edge_kernel", space_of_edges, recipe.penalties.edge))
+    return Problem(training.loss, terms + recipe.free_terms(chain), _offset(recipe, training, chain))
+
+
+def _offset(recipe: KernelRecipe, training: Training, chain: SequenceStructure) -> dict[str, Array] | None:
+    """What is not learnt: rules about labels, and the base measure."""
+    if training.forbidden is None and recipe.base_measure is None:
+        return None
+    offset = {name: np.zeros(shape) for name, shape in chain.shapes.items()}
+    if training.forbidden is not None:
+        offset = offset_of(training.forbidden, chain, np.float64)
+    if recipe.base_measure is not None:
+        classes = training.encoded.classes
+        log_q = log_base_measure(recipe.base_measure, training.inputs.features, classes)
+        offset["node"] = offset["node"] + log_q
+    return offset
+
+
+def in_precision(observations: Any, dtype: Any) -> Any:
+    """Numbers in single or double precision; what is no numbers stays as it is."""
+    if observations.dtype == object:
+        return observations
+    if sparse.issparse(observations):
+        return observations.astype(dtype, copy=False)
+    return np.ascontiguousarray(observations, dtype=dtype)
+
+
+def embedding_of(label_kernel: Any, labels: Array | None, n_labels: int) -> LabelEmbedding:
+    """Give the kernel on labels; of two labels one column is enough, and half the work."""
+    if label_kernel is None:
+        if labels is not None:
+            return LabelEmbedding.only(labels, n_labels)
+        return LabelEmbedding.centred(2) if n_labels == 2 else LabelEmbedding.identity(n_labels)
+    if labels is not None:
+        raise InputError("label_kernel does not go with one kernel per label.")
+    if np.shape(label_kernel) != (n_labels, n_labels):
+        raise InputError(f"label_kernel has shape {np.shape(label_kernel)}, expected {(n_labels, n_labels)}.")
+    try:
+        return LabelEmbedding.of(label_kernel)
+    except ValueError as error:
+        raise InputError(str(error)) from error

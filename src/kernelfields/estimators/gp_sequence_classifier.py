@@ -1,0 +1,109 @@
+"""Gaussian process classification of sequences."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Self
+
+from ..decoders import Decoder
+from ..errors import InputError
+from ..solvers import Progress, Solver
+from ._kernel_model import KernelModel
+from ._kernel_recipe import KernelRecipe
+
+PAPER = 2.0
+"""λ here of a penalty αᵀKα without the half [altun2004gp, (6)]; the scale is in the kernel."""
+
+
+class GPSequenceClassifier(KernelModel):
+    """Gaussian process sequence classification, dense: DGPS [altun2004gp, Algorithm 1].
+
+    The scores of labellings, F(x, y), have a Gaussian prior whose covariance adds up over pairs of
+    positions: [y_s = y_t] k(x_s, x_t) for labels and observations, and κ [(y_s, y_{s+1}) = (y_t, y_{t+1})]
+    for neighbouring labels. The maximum of the posterior minimises
+
+        Σ_i −log p(y^i|x^i) + αᵀKα                                                      [altun2004gp, (6)]
+
+    over all coefficients, with exact expectations by forward-backward; coefficients of whole labellings
+    collapse to those of positions and label pairs (its Proposition 1). There is no λ: the scale of the
+    prior is that of the kernel, and the missing half makes this `KernelCRF` with λ = 2, edges with
+    λ = 2/κ, without bias and without scores of first and last labels.
+
+    Parameters
+    ----------
+    kernel : "rbf", "linear", "polynomial" or Kernel
+        k, its scale included: ``4 * RBF()`` has twice the prior standard deviation of ``RBF()``.
+    sparse : bool
+        Whether to select coordinates (SGPS); so far only False.
+    edge_variance : float
+        κ.
+    features, solver, decoder, tol, max_iter, dtype, memory_limit, random_state, callback, verbose
+        As in `KernelCRF`.
+
+    Attributes
+    ----------
+    classes_, basis_, dual_coef_, transitions_, kernel_, certificate_, n_iter_, stop_reason_
+        As in `KernelCRF`; the value of the certificate is (6).
+
+    Examples
+    --------
+    >>> from kernelfields import GPSequenceClassifier
+    >>> X = [[[0.0], [1.0], [2.0]], [[1.0], [0.0]]]
+    >>> y = [["A", "B", "A"], ["B", "A"]]
+    >>> GPSequenceClassifier("rbf").fit(X, y).predict([[[1.0], [0.0]]])
+    [['B', 'A']]
+    """
+
+    def __init__(
+        self,
+        kernel: Any = "rbf",
+        sparse: bool = False,
+        *,
+        edge_variance: float = 1.0,
+        features: Any = None,
+        solver: str | Solver = "lbfgs",
+        decoder: str | Decoder = "posterior",
+        tol: float = 1e-3,
+        max_iter: int = 1000,
+        dtype: Any = "float32",
+        memory_limit: Any = None,
+        random_state: Any = None,
+        callback: Callable[[Progress], None] | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.kernel = kernel
+        self.sparse = sparse
+        self.edge_variance = edge_variance
+        self.features = features
+        self.solver = solver
+        self.decoder = decoder
+        self.tol = tol
+        self.max_iter = max_iter
+        self.dtype = dtype
+        self.memory_limit = memory_limit
+        self.random_state = random_state
+        self.callback = callback
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, *, lengths: Any = None, sample_weight: Any = None) -> Self:
+        """Find the maximum of the posterior; parameters as in `KernelCRF.fit`."""
+        if self.sparse:
+            raise InputError("sparse=True is not there yet: coordinates cannot be selected.")
+        if not self.edge_variance > 0:
+            raise InputError(f"edge_variance is {self.edge_variance}; it must be positive.")
+        return self._fit(X, y, lengths, sample_weight)
+
+    def _recipe(self) -> KernelRecipe:
+        return KernelRecipe(
+            kernel=self.kernel,
+            penalty=PAPER,
+            edge_penalty=PAPER / self.edge_variance,
+            features=self.features,
+            solver=self.solver,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            dtype=self.dtype,
+            memory_limit=self.memory_limit,
+            callback=self.callback,
+            verbose=self.verbose,
+        )

@@ -1,0 +1,145 @@
+"""Kernel logistic regression: a kernel CRF without edges."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from ..solvers import Progress, Solver
+from ..structures._base import Array
+from ._base_measure import BaseMeasure
+from .kernel_crf import KernelCRF
+
+
+class KernelLogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Multinomial logistic regression in the Hilbert space of a kernel,
+
+        p(y|x) ∝ exp(f(x, y) + b_y),    minimising  Σ_i −log p(y_i|x_i) + (λ/2)(‖f‖² + ‖b‖²).
+
+    What is left of `KernelCRF` without edges, and the maximum of the posterior of multi-class Gaussian
+    process classification. A classifier of rows, as scikit-learn has them; of sequences of rows it
+    labels every position for itself, which shows what `KernelCRF` gains from neighbours.
+
+    Parameters
+    ----------
+    kernel : "rbf", "linear", "polynomial", Kernel, list or dict
+        k, or several, as in `KernelCRF`.
+    penalty : float, or list of floats
+        λ; scikit-learn's C is 1/λ.
+    bias : bool
+        Whether there is b, penalised like f.
+    label_kernel, class_weight, base_measure, solver, tol, max_iter, dtype, memory_limit, callback, verbose
+        As in `KernelCRF`.
+
+    Attributes
+    ----------
+    classes_, basis_, dual_coef_, intercept_, kernel_, certificate_, mismatch_, n_iter_, stop_reason_
+        As in `KernelCRF`.
+    n_features_in_, feature_names_in_ : int, array
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> from kernelfields import KernelLogisticRegression
+    >>> X, y = [[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], ["same", "other", "other", "same"]
+    >>> model = KernelLogisticRegression("rbf", penalty=0.1).fit(X, y)
+    >>> model.predict([[0.1, 0.0], [0.9, 0.1]]).tolist()
+    ['same', 'other']
+    >>> model.predict_proba([[0.1, 0.0]]).shape
+    (1, 2)
+    """
+
+    def __init__(
+        self,
+        kernel: Any = "rbf",
+        penalty: Any = 1.0,
+        *,
+        bias: bool = False,
+        label_kernel: Any = None,
+        class_weight: dict[Any, float] | str | None = None,
+        base_measure: BaseMeasure = None,
+        solver: str | Solver = "lbfgs",
+        tol: float = 1e-3,
+        max_iter: int = 1000,
+        dtype: Any = "float32",
+        memory_limit: Any = None,
+        callback: Callable[[Progress], None] | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.kernel = kernel
+        self.penalty = penalty
+        self.bias = bias
+        self.label_kernel = label_kernel
+        self.class_weight = class_weight
+        self.base_measure = base_measure
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.dtype = dtype
+        self.memory_limit = memory_limit
+        self.callback = callback
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit to labelled rows.
+
+        Parameters
+        ----------
+        X : (N, D) array, scipy-sparse matrix or data frame, or a list of them
+            Observations; of a list, each entry is a sequence.
+        y : (N,) labels, or a list of label sequences
+            None marks one that was not observed.
+        sample_weight : array, optional
+            How many times each row, or each sequence, counts.
+        """
+        field = KernelCRF(edges=False, boundaries=False, **self.get_params(deep=False))
+        lengths = _lengths(X)
+        if lengths is not None:
+            y = [[label] for label in (y.tolist() if isinstance(y, np.ndarray) else y)]
+        self._field = field.fit(X, y, lengths=lengths, sample_weight=sample_weight)
+        for name, value in vars(field).items():
+            if name.endswith("_") and not name.startswith("_"):
+                setattr(self, name, value)
+        return self
+
+    def predict_proba(self, X: Any) -> Any:
+        """p(y|x) for every row, (N, L), columns as in ``classes_``; a list of such arrays for sequences."""
+        check_is_fitted(self, "classes_")
+        lengths = _lengths(X)
+        marginals = self._field.predict_marginals(X, lengths=lengths)
+        return (
+            marginals if lengths is None else np.concatenate([np.zeros((0, len(self.classes_))), *marginals])
+        )
+
+    def predict(self, X: Any) -> Any:
+        """Give the most probable label of every row, (N,); a list of lists for sequences."""
+        check_is_fitted(self, "classes_")
+        if _lengths(X) is None:
+            return self._field.predict(X)
+        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+
+    def predict_log_proba(self, X: Any) -> Any:
+        """Log p(y|x), in the form of `predict_proba`."""
+        probabilities = self.predict_proba(X)
+        return (
+            [np.log(p) for p in probabilities] if isinstance(probabilities, list) else np.log(probabilities)
+        )
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Give the share of rows labelled right."""
+        check_is_fitted(self, "classes_")
+        lengths = _lengths(X)
+        truth = y if lengths is None else [[label] for label in y]
+        return self._field.score(X, truth, lengths=lengths, sample_weight=sample_weight)
+
+
+def _lengths(X: Any) -> Array | None:
+    """Every row a sequence of its own; None if X is a list of sequences."""
+    if isinstance(X, list | tuple) and (len(X) == 0 or sparse.issparse(X[0]) or np.ndim(X[0]) == 2):
+        return None
+    return np.ones(X.shape[0] if sparse.issparse(X) else len(X), dtype=np.int64)

@@ -1,0 +1,381 @@
+"""KernelCRF: conformance, what must come out as special cases, options."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import GridSearchCV
+
+from kernelfields import CRF, InputError, KernelCRF
+from kernelfields.constraints import Constraints
+from kernelfields.datasets import load_letters
+from kernelfields.decoders import BayesRule
+from kernelfields.kernels import RBF, Kernel, Linear, Polynomial
+from kernelfields.structures import Chain
+from kernelfields.testing import check_estimator, labelled_sequences
+
+EXACT = {"dtype": "float64", "tol": 1e-10}
+
+VARIANTS = {
+    "plain": KernelCRF(dtype="float64"),
+    "edge kernel": KernelCRF(edge_kernel=True, penalty=0.5, dtype="float64"),
+    "bare": KernelCRF("polynomial", boundaries=False, edge_penalty=3.0, dtype="float64"),
+    "newton": KernelCRF(solver="newton-cg", decoder="viterbi", bias=True, dtype="float64"),
+    "balanced": KernelCRF(class_weight="balanced", dtype="float64"),
+    "second order": KernelCRF(order=2, dtype="float64"),
+    "two kernels": KernelCRF(["rbf", "linear"], [0.5, 2.0], dtype="float64"),
+    "no edges": KernelCRF(edges=False, dtype="float64"),
+}
+
+
+@pytest.fixture
+def data(rng):
+    return labelled_sequences(rng, count=30)
+
+
+def assert_same_marginals(one, other, X, atol=1e-5):
+    for left, right in zip(one.predict_marginals(X), other.predict_marginals(X), strict=True):
+        np.testing.assert_allclose(left, right, atol=atol)
+
+
+@pytest.mark.parametrize("name", list(VARIANTS))
+def test_estimator_passes_all_checks(name, rng):
+    check_estimator(VARIANTS[name], rng)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"bias": True, "boundaries": False, "edge_penalty": 3.0},
+        {"order": 2, "second_order_penalty": 0.3},
+        {"class_weight": {"red": 2.0}},
+        {"constraints": Constraints(forbidden_pairs=[("red", "blue")])},
+    ],
+)
+def test_linear_kernel_is_the_linear_crf(options, data):
+    X, y = data
+    if "constraints" in options:
+        y = [[label if label != "blue" else "green" for label in labels] for labels in y[:-1]] + [y[-1]]
+    linear = CRF(0.5, tol=1e-10, **{"bias": False, **options}).fit(X, y)
+    kernel = KernelCRF(Linear(), 0.5, **EXACT, **options).fit(X, y)
+    assert kernel.certificate_.value == pytest.approx(linear.certificate_.value, rel=1e-9)
+    np.testing.assert_allclose(kernel.basis_.T @ kernel.dual_coef_, linear.coef_.T, atol=1e-4)
+    np.testing.assert_allclose(kernel.transitions_, linear.transitions_, atol=1e-4)
+    np.testing.assert_allclose(kernel.start_, linear.start_, atol=1e-4)
+    assert_same_marginals(kernel, linear, X)
+    assert kernel.mismatch_["kernel"] == pytest.approx(linear.mismatch_["features"], rel=1e-3)
+
+
+def test_linear_edge_kernel_is_the_linear_crf_with_edge_features(data):
+    X, y = data
+    linear = CRF(0.5, edge_features=True, bias=False, tol=1e-10).fit(X, y)
+    kernel = KernelCRF("linear", 0.5, edge_kernel=True, **EXACT).fit(X, y)
+    assert kernel.certificate_.value == pytest.approx(linear.certificate_.value, rel=1e-9)
+    assert_same_marginals(kernel, linear, X)
+    other = KernelCRF("linear", 0.5, edge_kernel=Linear(), **EXACT).fit(X, y)
+    assert_same_marginals(kernel, other, X)
+
+
+def test_forms_of_input_agree(data):
+    X, y = data
+    expected = KernelCRF(**EXACT).fit(X, y)
+    lengths = [len(x) for x in X]
+    flat = np.concatenate(X)
+    thin = [sparse.csr_matrix(x) for x in X]
+    assert_same_marginals(expected, KernelCRF(**EXACT).fit(flat, y, lengths=lengths), X)
+    assert_same_marginals(expected, KernelCRF(**EXACT).fit(thin, y), [sparse.csc_array(x) for x in X][:0])
+    for one, other in zip(
+        KernelCRF(**EXACT).fit(thin, y).predict_marginals(thin), expected.predict_marginals(X), strict=True
+    ):
+        np.testing.assert_allclose(one, other, atol=1e-5)
+
+
+def test_single_precision_agrees_and_certifies(data):
+    X, y = data
+    single, double = KernelCRF().fit(X, y), KernelCRF(**EXACT).fit(X, y)
+    assert single.certificate_.relative_gap <= 1e-3
+    assert single.certificate_.lower_bound <= double.certificate_.value + 1e-4
+    assert single.certificate_.value == pytest.approx(double.certificate_.value, rel=1e-3)
+    assert single.basis_.dtype == np.float32
+    assert_same_marginals(single, double, X, atol=0.05)
+
+
+def test_coefficients_at_the_optimum_are_the_mismatch(data):
+    X, y = data
+    model = KernelCRF(penalty=0.5, **EXACT).fit(X, y)
+    mu = np.concatenate(model.predict_marginals(X))
+    parts = np.concatenate(y)[:, None] == model.classes_
+    np.testing.assert_allclose(model.dual_coef_, (parts - mu) / 0.5, atol=1e-4)
+
+
+def test_two_labels_are_two_labels(data):
+    """One column of coefficients for two labels, against kernels given label by label: two columns."""
+    X, y = data
+    y = [["red" if label == "red" else "other" for label in labels] for labels in y]
+    one = KernelCRF(RBF(0.7), 0.5, **EXACT).fit(X, y)
+    kernel = RBF(0.7)
+    two = KernelCRF({"red": kernel, "other": kernel}, 0.5, **EXACT).fit(X, y)
+    assert one.certificate_.value == pytest.approx(two.certificate_.value, rel=1e-9)
+    np.testing.assert_allclose(one.dual_coef_, two.dual_coef_, atol=1e-4)
+    np.testing.assert_allclose(one.dual_coef_.sum(axis=1), 0, atol=1e-12)
+
+
+def test_one_kernel_per_label(data):
+    X, y = data
+    kernels = {"red": RBF(0.1), "green": "linear", "blue": "linear"}
+    model = KernelCRF(kernels, 0.5, **EXACT).fit(X, y)
+    assert model.kernel_["red"].gamma == 0.1
+    assert model.kernel_["green"] is model.kernel_["blue"]
+    mu = np.concatenate(model.predict_marginals(X))
+    alpha = ((np.concatenate(y)[:, None] == model.classes_) - mu) / 0.5
+    flat = np.concatenate(X)
+    expected = [
+        (RBF(0.1) if name == "red" else Linear())(flat) @ alpha[:, k] for k, name in enumerate(model.classes_)
+    ]
+    free = np.zeros((len(flat), 3))
+    chain = Chain(np.cumsum([0, *map(len, X)]), 3)
+    free[chain.first_positions] += model.start_
+    free[chain.last_positions] += model.end_
+    scores = model._batch(X, None, None).scores["node"]
+    np.testing.assert_allclose(scores, np.array(expected).T + free, atol=2e-3)
+    with pytest.raises(InputError, match="lacks the label 'blue'"):
+        KernelCRF({"red": "rbf", "green": "rbf"}).fit(X, y)
+    with pytest.raises(InputError, match="unknown label 'white'"):
+        KernelCRF({**kernels, "white": "rbf"}).fit(X, y)
+
+
+def test_several_kernels_are_their_weighted_sum(data):
+    X, y = data
+
+    class Both(Kernel):
+        def block(self, X, Y):
+            return RBF(0.3).block(X, Y) / 0.5 + Polynomial(2).block(X, Y) / 4.0
+
+        def diagonal(self, X):
+            return self.block(X, X).diagonal()
+
+    several = KernelCRF([RBF(0.3), Polynomial(2)], [0.5, 4.0], edge_penalty=0.7, boundaries=False, **EXACT)
+    one = KernelCRF(Both(), 1.0, edge_penalty=0.7, boundaries=False, **EXACT)
+    assert_same_marginals(several.fit(X, y), one.fit(X, y), X)
+    plain = KernelCRF([RBF(0.3), RBF(0.3)], 1.0, boundaries=False, **EXACT).fit(X, y)
+    twice = KernelCRF([RBF(0.3)], [0.5], edge_penalty=1.0, boundaries=False, **EXACT).fit(X, y)
+    assert_same_marginals(plain, twice, X)
+    for kernels, penalties, words in (
+        ([], 1.0, "empty"),
+        (["rbf"], [1.0, 2.0], "1 kernels, but 2 penalties"),
+        ("rbf", [1.0, 2.0], "as many kernels"),
+        (["rbf", "linear"], [1.0, 0.0], "must be positive"),
+    ):
+        with pytest.raises(InputError, match=words):
+            KernelCRF(kernels, penalties).fit(X, y)
+
+
+def test_kernel_on_labels(data):
+    X, y = data
+    plain = KernelCRF(**EXACT).fit(X, y)
+    assert_same_marginals(plain, KernelCRF(label_kernel=np.eye(3), **EXACT).fit(X, y), X)
+    assert_same_marginals(plain, KernelCRF(label_kernel=np.eye(3) + 5.0, **EXACT).fit(X, y), X)
+    shared = np.array([[1.0, 0.9, 0.0], [0.9, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    model = KernelCRF(label_kernel=shared, **EXACT).fit(X, y)
+    mu = np.concatenate(model.predict_marginals(X))
+    parts = np.concatenate(y)[:, None] == model.classes_
+    np.testing.assert_allclose(model.dual_coef_, (parts - mu) @ shared, atol=1e-4)
+    for bad, words in ((np.eye(2), "expected"), (-np.eye(3), "negative eigenvalue")):
+        with pytest.raises(InputError, match=words):
+            KernelCRF(label_kernel=bad).fit(X, y)
+
+
+def tilt(X):
+    """A base measure: labels blue, green, red."""
+    return np.column_stack([X[:, 0], np.zeros(len(X)), -X[:, 1]])
+
+
+def test_base_measure_shifts_scores(data, rng):
+    """With functions that can be nothing but zero, p is the base measure."""
+    X, y = data
+    model = KernelCRF(penalty=1e9, base_measure=tilt, tol=1e-6).fit(X, y)
+    x = rng.normal(size=(4, 3))
+    expected = np.exp(tilt(x)) / np.exp(tilt(x)).sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(model.predict_marginals([x])[0], expected, atol=1e-4)
+    fixed = KernelCRF(penalty=1e9, base_measure={"red": 1.0}, tol=1e-6).fit(X, y)
+    np.testing.assert_allclose(fixed.predict_marginals([x])[0][0], np.exp([0, 0, 1]) / (2 + np.e), atol=1e-4)
+
+
+def test_base_measure_is_an_offset_of_the_scores(data):
+    X, y = data
+    model = KernelCRF(base_measure=tilt, **EXACT).fit(X, y)
+    batch = model._batch(X, None, None)
+    mu = batch.chain.marginals(batch.scores).parts["node"]
+    parts = np.concatenate(y)[:, None] == model.classes_
+    np.testing.assert_allclose(model.dual_coef_, parts - mu, atol=1e-4)
+    K = RBF()(np.concatenate(X))
+    free = K @ model.dual_coef_ + tilt(np.concatenate(X))
+    free[batch.chain.first_positions] += model.start_
+    free[batch.chain.last_positions] += model.end_
+    np.testing.assert_allclose(batch.scores["node"], free, atol=1e-9)
+    for bad, words in (
+        ({"white": 1.0}, "unknown label 'white'"),
+        (lambda X: X[:, :1], "shape"),
+        (lambda X: np.full((len(X), 3), np.nan), "NaN"),
+    ):
+        with pytest.raises(InputError, match=words):
+            KernelCRF(base_measure=bad).fit(X, y)
+
+
+def test_attributes_are_the_scores(data, rng):
+    X, y = data
+    model = KernelCRF(RBF(0.3), edge_kernel=Polynomial(2), bias=True, dtype="float64").fit(X, y)
+    x = rng.normal(size=(3, 3))
+    node = RBF(0.3)(x, model.basis_) @ model.dual_coef_ + model.intercept_
+    node[0] += model.start_
+    node[-1] += model.end_
+    edge = model.transitions_ + np.einsum(
+        "to,oab->tab", Polynomial(2)(x[:-1], model.basis_), model.edge_dual_coef_
+    )
+    chain = Chain([0, 3], 3, shared_edges=False)
+    expected = chain.marginals({"node": node, "edge": edge}).parts["node"]
+    np.testing.assert_allclose(model.predict_marginals([x])[0], expected, atol=1e-12)
+
+
+def test_observations_without_coefficients_are_dropped(data):
+    X, y = data
+    weights = np.ones(len(X))
+    weights[:5] = 0
+    model = KernelCRF(**EXACT).fit(X, y, sample_weight=weights)
+    assert len(model.basis_) == sum(len(x) for x in X[5:])
+    assert_same_marginals(model, KernelCRF(**EXACT).fit(X[5:], y[5:]), X)
+
+
+def test_weights_count_sequences(data):
+    X, y = data
+    weights = np.ones(len(X))
+    weights[:5] = 2
+    doubled = KernelCRF(**EXACT).fit(X + X[:5], y + y[:5])
+    assert_same_marginals(KernelCRF(**EXACT).fit(X, y, sample_weight=weights), doubled, X)
+
+
+def test_solvers_agree(data):
+    X, y = data
+    one, other = (KernelCRF(solver=name, **EXACT).fit(X, y) for name in ("lbfgs", "newton-cg"))
+    assert one.certificate_.value == pytest.approx(other.certificate_.value, rel=1e-9)
+
+
+def test_unobserved_labels_are_summed_over(data):
+    X, y = data
+    partly = [[None if t % 2 else label for t, label in enumerate(labels)] for labels in y]
+    model = KernelCRF(penalty=0.1).fit(X, partly)
+    assert model.certificate_ is None
+    assert model.score(X, y) > 0.7
+
+
+def test_predictions_in_all_forms(data):
+    X, y = data
+    model = KernelCRF(penalty=0.1, random_state=0).fit(X, y)
+    x = X[-1:]
+    best = model.predict_kbest(x, k=27)[0]
+    assert np.exp([p for _, p in best]).sum() == pytest.approx(1)
+    assert best[0][0] == model.predict(x, decoder="viterbi")[0]
+    assert model.predict(X, decoder=BayesRule(1 - np.eye(3))) == model.predict(X)
+    assert model.predict(x, allowed=[["blue", None, None]])[0][0] == "blue"
+    assert any(label is None for labels in model.predict(X, abstain=0.9) for label in labels)
+    assert model.sample(x, n=2) == model.sample(x, n=2)
+    assert model.sequence_log_proba(x, [best[0][0]])[0] == pytest.approx(best[0][1])
+
+
+def test_scikit_learn_tools_work(data):
+    X, y = data
+    search = GridSearchCV(KernelCRF(RBF(), penalty=0.1), {"kernel__gamma": [0.3, 1e4]}, cv=3).fit(X, y)
+    assert search.best_params_ == {"kernel__gamma": 0.3}
+    kernel = RBF(0.3)
+    model = KernelCRF(kernel).fit(X, y)
+    before = model.predict_marginals(X)[0]
+    kernel.gamma = 7.0  # the fitted model keeps its own
+    np.testing.assert_array_equal(model.predict_marginals(X)[0], before)
+    restored = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(restored.predict_marginals(X)[0], before)
+    assert clone(model).kernel.gamma == 7.0
+
+
+def test_tokens_are_observations_of_kernels():
+    sentences = [[("The", "DT"), ("dog", "NN"), ("barks", "VB")], [("Dogs", "NN"), ("bark", "VB")]]
+    labels = [["B-NP", "I-NP", "B-VP"], ["B-NP", "B-VP"]]
+    model = KernelCRF(Polynomial(2), 0.1, features="chunking", constraints="iob2").fit(sentences, labels)
+    assert sparse.issparse(model.basis_)
+    assert model.predict([[("A", "DT"), ("cat", "NN"), ("sleeps", "VB")]]) == [["B-NP", "I-NP", "B-VP"]]
+    attributes = [[{"w": w} for w, _ in sentence] for sentence in sentences]
+    assert KernelCRF("linear", 0.1).fit(attributes, labels).predict(attributes) == labels
+
+
+class Letters(Kernel):
+    """How many different letters two strings share."""
+
+    def block(self, X, Y):
+        return np.array([[float(len(set(x) & set(y))) for y in Y] for x in X])
+
+    def diagonal(self, X):
+        return np.array([float(len(set(x))) for x in X])
+
+
+def test_strings_are_observations_of_string_kernels():
+    X, y = [["aab", "cd", "abb"], ["dc", "ba"]], [["L", "R", "L"], ["R", "L"]]
+    model = KernelCRF(Letters(), 0.1).fit(X, y)
+    assert model.predict([["a", "d", "bb"], []]) == [["L", "R", "L"], []]
+    with pytest.raises(InputError, match="features="):
+        KernelCRF("rbf").fit(X, y)
+
+
+def test_letters_are_read_better_than_by_a_linear_model():
+    letters = load_letters()
+    X, y = letters.split(0)
+    X_test, y_test = letters.split(1)
+    model = KernelCRF(RBF(gamma=0.03), penalty=0.05).fit(X[::4], y[::4])
+    linear = CRF(penalty=2.0).fit(X[::4], y[::4])
+    assert model.certificate_.relative_gap <= 1e-3
+    known = [n for n, labels in enumerate(y_test) if set(labels) <= set(model.classes_)][::2]
+    test = [X_test[n] for n in known], [y_test[n] for n in known]
+    assert model.score(*test) > linear.score(*test) + 0.03
+
+
+def test_progress_is_shown_and_reported(data, capsys):
+    X, y = data
+    seen = []
+    model = KernelCRF(verbose=1, callback=seen.append).fit(X, y)
+    shown = capsys.readouterr().err
+    assert f"iteration {model.n_iter_}" in shown
+    assert "relative gap" in shown
+    assert [p.iteration for p in seen] == list(range(model.n_iter_ + 1))
+    KernelCRF().fit(X, y)
+    assert capsys.readouterr().err == ""
+
+
+def test_stopping_early_is_said(data):
+    X, y = data
+    with pytest.warns(ConvergenceWarning, match="limit of iterations") as caught:
+        model = KernelCRF(max_iter=2, tol=1e-9).fit(X, y)
+    assert caught[0].filename == __file__
+    assert model.n_iter_ == 2
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        assert KernelCRF(penalty=0.0, max_iter=20).fit(X, y).certificate_ is None
+
+
+def test_bad_settings_are_refused(data):
+    X, y = data
+    for options, words in (
+        ({"penalty": -1}, "penalty is -1"),
+        ({"kernel": "tree"}, "kernel='tree' is not known"),
+        ({"dtype": "int8"}, "dtype is 'int8'"),
+        ({"order": 3}, "order is 3"),
+        ({"solver": "adam"}, "solver='adam' is not known"),
+        (
+            {"kernel": {"red": RBF(), "green": RBF(), "blue": RBF()}, "edge_kernel": True},
+            "kernel of their own",
+        ),
+    ):
+        with pytest.raises(InputError, match=words):
+            KernelCRF(**options).fit(X, y)
