@@ -49,6 +49,14 @@ RULES = Selection(("tests/constraints", "tests/estimators/test_crf_constraints.p
 THREADS = Selection(("tests/native/test_threads.py", "tests/native/test_bindings.py"))
 
 
+KERNELS = Selection(
+    (
+        "tests/spaces",
+        "tests/estimators/test_kernel_crf.py",
+        "tests/estimators/test_gp_sequence_classifier.py",
+        "tests/estimators/test_kernel_logistic_regression.py",
+    )
+)
 FEATURES = Selection(("tests/features",), "conll2000 or million")
 
 KERNELS = Selection(("tests/kernels",))
@@ -230,6 +238,93 @@ MUTANTS = [
     ),
     Mutant(PACKAGE + "estimators/_constraints.py", "seen[first] & seen[second] &", "", RULES),
     Mutant(PACKAGE + "estimators/_base.py", "return Posterior(respect=True)", "return Posterior()", RULES),
+    # Kernel expansions.
+    Mutant(
+        PACKAGE + "spaces/_kernel_base.py",
+        "left[: self.half], right[self.half :]",
+        "left[: self.half], right[: self.half]",
+        KERNELS,
+    ),
+    Mutant(
+        PACKAGE + "spaces/_kernel_base.py",
+        "self.image(result)[...] = self.gram.times(spread)",
+        "self.image(result)[...] = spread",
+        KERNELS,
+    ),
+    Mutant(
+        PACKAGE + "spaces/_kernel_base.py",
+        "self.image(result)[...] = self.gram.times(self.coordinates(element))",
+        "pass",
+        KERNELS,
+    ),
+    Mutant(
+        PACKAGE + "spaces/_kernel_base.py", "        if not self._distinct:", "        if False:", KERNELS
+    ),
+    Mutant(
+        PACKAGE + "spaces/kernel.py",
+        "vertices if self.rows is None else self.rows[vertices]",
+        "vertices",
+        KERNELS,
+    ),
+    Mutant(PACKAGE + "spaces/kernel_edges.py", "self.rows[edges]", "edges", KERNELS),
+    Mutant(PACKAGE + "spaces/label_embedding.py", "np.sqrt(rows * (rows + 1))", "np.sqrt(rows)", KERNELS),
+    Mutant(
+        PACKAGE + "spaces/label_embedding.py",
+        "vectors[:, kept] * np.sqrt(values[kept])",
+        "vectors[:, kept] * values[kept]",
+        KERNELS,
+    ),
+    Mutant(
+        PACKAGE + "spaces/label_embedding.py",
+        "if values.min(initial=0.0) < -1e4 * least:",
+        "if False:",
+        KERNELS,
+    ),
+    Mutant(
+        PACKAGE + "estimators/_vertex_kernels.py",
+        "1.0 / float(value) for value",
+        "float(value) for value",
+        KERNELS,
+    ),
+    Mutant(PACKAGE + "estimators/_vertex_kernels.py", "coef[:, labels])", "coef[:, : len(labels)])", KERNELS),
+    Mutant(
+        PACKAGE + "estimators/_kernel_model.py",
+        "observations[chain.edge_tails]",
+        "observations[chain.edge_heads]",
+        KERNELS,
+    ),
+    Mutant(
+        PACKAGE + "estimators/_kernel_model.py",
+        "self.dual_coef_ = coef[used]",
+        "self.dual_coef_ = coef[: used.sum()]",
+        KERNELS,
+    ),
+    Mutant(PACKAGE + "estimators/_kernel_problem.py", 'offset["node"] + log_q', 'offset["node"]', KERNELS),
+    Mutant(
+        PACKAGE + "estimators/_search.py",
+        "progress._replace(iteration=done + progress.iteration)",
+        "progress",
+        KERNELS,
+    ),
+    Mutant(PACKAGE + "estimators/gp_sequence_classifier.py", "PAPER = 2.0", "PAPER = 1.0", KERNELS),
+    Mutant(
+        PACKAGE + "estimators/gp_sequence_classifier.py",
+        "PAPER / self.edge_variance",
+        "PAPER * self.edge_variance",
+        KERNELS,
+    ),
+    Mutant(
+        PACKAGE + "estimators/kernel_logistic_regression.py",
+        "edges=False, boundaries=False,",
+        "edges=False,",
+        KERNELS,
+    ),
+    Mutant(
+        PACKAGE + "estimators/kernel_logistic_regression.py",
+        "edges=False, boundaries=False,",
+        "boundaries=False,",
+        KERNELS,
+    ),
     # Trees.
     Mutant(CPP + "tree_sample.hpp", "uniform_at(seed, draw,", "uniform_at(seed, 0 * draw,"),
     # Second-order chains.

@@ -16,7 +16,7 @@ from ._base_measure import log_base_measure
 from ._kernel_problem import in_precision, kernel_problem
 from ._kernel_recipe import KernelRecipe
 from ._kernel_tools import as_kernel, kernel_times
-from ._observers import observers, progress_line, reporter
+from ._observers import ProgressLine, observers, reporter
 from ._search import Found, mismatches, search_afresh
 from ._tables import SOLVERS, choose
 from ._terms import free_elements, free_weights
@@ -47,8 +47,11 @@ class KernelModel(SequenceLabeller):
         edge_kernel = _edge_kernel(recipe, kernels)
         observations = in_precision(training.inputs.features, recipe.dtype)
         problem = kernel_problem(recipe, training, observations, kernels, edge_kernel)
-        observer = observers(reporter(recipe.callback), progress_line() if recipe.verbose else None)
+        line = ProgressLine() if recipe.verbose else None
+        observer = observers(reporter(recipe.callback), line)
         found = search_afresh(problem, problem.zero(), solver, recipe.stop, observer)
+        if line is not None:
+            line.close()
         self._kernels, self.edge_kernel_ = kernels, edge_kernel
         self._keep(training, observations, found)
         return self

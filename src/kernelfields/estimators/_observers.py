@@ -35,17 +35,25 @@ def reporter(callback: Callable[[Progress], None] | None) -> Observer | None:
     return report
 
 
-def progress_line(stream: TextIO | None = None) -> Observer:
-    """Show every iteration on one line, of the standard error stream if no other is given."""
-    into = sys.stderr if stream is None else stream
+class ProgressLine:
+    """Shows every iteration on one line, of the standard error stream if no other is given."""
 
-    def show(progress: Progress, point: Any) -> None:
+    def __init__(self, stream: TextIO | None = None) -> None:
+        self.stream = sys.stderr if stream is None else stream
+
+    def __call__(self, progress: Progress, point: Any) -> None:
+        """Overwrite the line."""
         gap = f"{progress.relative_gap:.1e}" if np.isfinite(progress.lower_bound) else "unknown"
         line = f"iteration {progress.iteration}: value {progress.value:.6g}, relative gap {gap}"
-        into.write(f"\r{line}, {progress.seconds:.1f} s ")
-        into.flush()
+        self._write(f"\r{line}, {progress.seconds:.1f} s ")
 
-    return show
+    def close(self) -> None:
+        """End the line."""
+        self._write("\n")
+
+    def _write(self, text: str) -> None:
+        self.stream.write(text)
+        self.stream.flush()
 
 
 class EarlyStopping:
