@@ -67,13 +67,13 @@ class KernelModel(SequenceLabeller):
         self.dual_coef_ = coef[used]
         self.edge_dual_coef_ = None if edge_coef is None else edge_coef[used].reshape(-1, L, L)
         self.kernel_ = self._kernels.by_label(self.classes_)
-        for name, value in free_weights(point, L).items():
+        for name, value in free_weights(point.element, point.problem.slices, L).items():
             setattr(self, f"{name}_", value)
         self.n_features_in_ = observations.shape[1] if observations.ndim == 2 else 1
         if training.inputs.names is not None:
             self.feature_names_in_ = training.inputs.names
         self.certificate_: Certificate | None = point.certificate
-        self.mismatch_ = mismatches(point)
+        self.mismatch_ = mismatches(point.problem, point.mismatch)
         self.forbidden_ = training.forbidden
         self.features_ = training.extractor
         self.n_iter_ = found.iterations
