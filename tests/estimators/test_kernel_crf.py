@@ -365,6 +365,31 @@ def test_stopping_early_is_said(data):
         assert KernelCRF(penalty=0.0, max_iter=20).fit(X, y).certificate_ is None
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"edge_kernel": "linear", "bias": True, "base_measure": tilt},
+        {"kernel": {"red": RBF(0.3), "green": "linear", "blue": "linear"}},
+    ],
+)
+def test_held_out_sequences_end_the_search(options, data, rng):
+    """The model kept is the one that the held-out sequences like best among all iterations."""
+    X, y = data
+    X_dev, y_dev = labelled_sequences(rng, count=20)
+    made = {"penalty": 1e-3, "dtype": "float64", "tol": 1e-6, **options}
+    stopped = KernelCRF(patience=3, **made).fit(X, y, X_dev=X_dev, y_dev=y_dev)
+    assert stopped.stop_reason_.startswith("The observer")
+    likelihood = []
+    for iterations in range(stopped.n_iter_ + 1):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            model = KernelCRF(max_iter=iterations, **made).fit(X, y)
+        likelihood.append(model.sequence_log_proba(X_dev, y_dev).sum())
+    assert int(np.argmax(likelihood)) == stopped.n_iter_ - 3
+    assert stopped.sequence_log_proba(X_dev, y_dev).sum() == pytest.approx(max(likelihood), rel=1e-6)
+
+
 def test_bad_settings_are_refused(data):
     X, y = data
     for options, words in (

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from typing import Any, Self
 
 import numpy as np
 
 from ..kernels import Kernel
-from ..objective import Certificate, Point
+from ..objective import Certificate, Point, Problem
 from ..structures._base import Array
 from ._base import Batch, SequenceLabeller
 from ._base_measure import log_base_measure
+from ._kernel_held_out import held_out_loss
 from ._kernel_problem import in_precision, kernel_problem
 from ._kernel_recipe import KernelRecipe
 from ._kernel_tools import as_kernel, kernel_times
-from ._observers import ProgressLine, observers, reporter
+from ._labels import lookup, read_labels
+from ._observers import EarlyStopping, ProgressLine, observers, reporter
 from ._search import Found, mismatches, search_afresh
 from ._tables import SOLVERS, choose
 from ._terms import free_elements, free_weights
@@ -38,7 +40,9 @@ class KernelModel(SequenceLabeller):
     def _recipe(self) -> KernelRecipe:
         """Give the settings, by the names they have for all kernel models."""
 
-    def _fit(self, X: Any, y: Any, lengths: Any, sample_weight: Any) -> Self:
+    def _fit(
+        self, X: Any, y: Any, lengths: Any, sample_weight: Any, X_dev: Any = None, y_dev: Any = None
+    ) -> Self:
         """Minimise, then take over what was found, all at once."""
         recipe = self._recipe()
         solver = choose(SOLVERS, recipe.solver, "solver")
@@ -47,14 +51,42 @@ class KernelModel(SequenceLabeller):
         edge_kernel = _edge_kernel(recipe, kernels)
         observations = in_precision(training.inputs.features, recipe.dtype)
         problem = kernel_problem(recipe, training, observations, kernels, edge_kernel)
+        stopping = None
+        if X_dev is not None:
+            every = [group.kernel for group in kernels.groups] + ([edge_kernel] if edge_kernel else [])
+            loss = self._held_out(recipe, problem, every, training, observations, X_dev, y_dev)
+            stopping = EarlyStopping(loss, recipe.patience)
         line = ProgressLine() if recipe.verbose else None
-        observer = observers(reporter(recipe.callback), line)
+        observer = observers(reporter(recipe.callback), stopping, line)
         found = search_afresh(problem, problem.zero(), solver, recipe.stop, observer)
         if line is not None:
             line.close()
+        if stopping is not None and stopping.element is not None:
+            found = found._replace(point=problem.at(problem.refreshed(stopping.element)))
         self._kernels, self.edge_kernel_ = kernels, edge_kernel
         self._keep(training, observations, found)
         return self
+
+    def _held_out(
+        self,
+        recipe: KernelRecipe,
+        problem: Problem,
+        kernels: list[Kernel],
+        training: Training,
+        basis: Any,
+        X: Any,
+        y: Any,
+    ) -> Callable[[Array], float]:
+        """Give the loss of an element on held-out sequences."""
+        width = training.inputs.features.shape[1] if basis.ndim == 2 else 1
+        inputs = self._inputs(X, None, training.extractor, width)
+        classes = training.encoded.classes
+        labels = lookup(read_labels(y, np.diff(inputs.offsets)), classes, "y_dev")
+        chain = recipe.chain(inputs.offsets, len(classes))
+        measure = recipe.base_measure
+        offset = 0.0 if measure is None else log_base_measure(measure, inputs.features, classes)
+        observations = in_precision(inputs.features, recipe.dtype)
+        return held_out_loss(recipe, problem, kernels, basis, observations, chain, labels, offset)
 
     def _keep(self, training: Training, observations: Any, found: Found) -> None:
         point = found.point
@@ -87,7 +119,7 @@ class KernelModel(SequenceLabeller):
         theta["node"] += self._kernels.scores(observations, self.basis_, self.dual_coef_)
         if self.edge_dual_coef_ is not None:
             assert self.edge_kernel_ is not None
-            flat = self.edge_dual_coef_.reshape(len(self.edge_dual_coef_), -1)
+            flat = self.edge_dual_coef_.reshape(-1, len(self.classes_) ** 2)
             rows = kernel_times(self.edge_kernel_, observations[chain.edge_tails], self.basis_, flat)
             theta["edge"] += rows.reshape(theta["edge"].shape)
         elements = free_elements(self, "_")

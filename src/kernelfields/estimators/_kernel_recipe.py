@@ -43,6 +43,7 @@ class KernelRecipe:
     solver: str | Solver = "lbfgs"
     tol: float = 1e-3
     max_iter: int = 1000
+    patience: int = 5
     dtype: Any = "float32"
     memory_limit: Any = None
     callback: Callable[[Progress], None] | None = None

@@ -72,6 +72,8 @@ class KernelCRF(KernelModel):
         Relative certified gap at which to stop.
     max_iter : int
         Limit of iterations; reaching it is a `ConvergenceWarning`.
+    patience : int
+        With held-out data: iterations without improvement there after which to stop.
     dtype : "float32" or "float64"
         Precision of the Gram matrix; all else is in double.
     memory_limit : optional
@@ -141,6 +143,7 @@ class KernelCRF(KernelModel):
         decoder: str | Decoder = "posterior",
         tol: float = 1e-3,
         max_iter: int = 1000,
+        patience: int = 5,
         dtype: Any = "float32",
         memory_limit: Any = None,
         random_state: Any = None,
@@ -165,13 +168,23 @@ class KernelCRF(KernelModel):
         self.decoder = decoder
         self.tol = tol
         self.max_iter = max_iter
+        self.patience = patience
         self.dtype = dtype
         self.memory_limit = memory_limit
         self.random_state = random_state
         self.callback = callback
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any, *, lengths: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        lengths: Any = None,
+        sample_weight: Any = None,
+        X_dev: Any = None,
+        y_dev: Any = None,
+    ) -> Self:
         """Fit to labelled sequences.
 
         Parameters
@@ -184,8 +197,12 @@ class KernelCRF(KernelModel):
             Lengths of the sequences in a flat X.
         sample_weight : (S,) array, optional
             How many times each sequence counts.
+        X_dev, y_dev : lists, optional
+            Held-out sequences: the search ends when their likelihood has not risen for ``patience``
+            iterations, and the best function seen is kept. Kernel values between them and the
+            training set are kept in memory.
         """
-        return self._fit(X, y, lengths, sample_weight)
+        return self._fit(X, y, lengths, sample_weight, X_dev, y_dev)
 
     def _recipe(self) -> KernelRecipe:
         named = self.get_params(deep=False)

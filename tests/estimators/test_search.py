@@ -1,0 +1,63 @@
+"""The search as estimators run it: certificates only from images computed anew."""
+
+import numpy as np
+import pytest
+
+from kernelfields.estimators._search import search_afresh
+from kernelfields.gram import StoredGram
+from kernelfields.objective import Problem, Term
+from kernelfields.solvers import LBFGS, Reason, Stop
+from kernelfields.spaces import KernelNodes
+from tests._problems import kernel_problem
+
+
+class DriftingGram(StoredGram):
+    """Wrong by a twentieth for some products, then right."""
+
+    wrong = 0
+
+    def times(self, columns):
+        self.wrong -= 1
+        return super().times(columns) * (1.05 if self.wrong >= 0 else 1.0)
+
+
+def drifting(problem, wrong):
+    space = problem.terms[0].space
+    gram = DriftingGram(space.gram.matrix)
+    gram.wrong = wrong
+    terms = [Term("kernel", KernelNodes(space.structure, gram), 0.5), problem.terms[1]]
+    return Problem(problem.loss, terms)
+
+
+def test_search_goes_on_where_images_had_drifted(rng):
+    exact = kernel_problem(rng)
+    stop = Stop(gap=1e-5)
+    plain = LBFGS().minimize(drifting(exact, 10**6), exact.zero(), stop)
+    assert plain.reason is Reason.GAP  # or so it says
+    fooled = exact.at(exact.refreshed(plain.point.element))
+    assert fooled.certificate.relative_gap > stop.gap
+    seen = []
+    found = search_afresh(
+        drifting(exact, plain.progress.iteration + 1),
+        exact.zero(),
+        LBFGS(),
+        stop,
+        lambda progress, point: seen.append(progress.iteration),
+    )
+    assert found.reason is Reason.GAP
+    assert found.point.certificate.relative_gap <= stop.gap
+    assert exact.at(found.point.element).certificate.relative_gap <= stop.gap
+    assert found.iterations > plain.progress.iteration
+    assert sorted(set(seen)) == list(range(found.iterations + 1))
+    assert seen == sorted(seen)
+
+
+def test_limit_of_iterations_holds_over_all_rounds(rng):
+    exact = kernel_problem(rng)
+    rounds = LBFGS().minimize(drifting(exact, 10**6), exact.zero(), Stop(gap=1e-5)).progress.iteration
+    with pytest.warns(match="limit of iterations"):
+        found = search_afresh(
+            drifting(exact, rounds + 1), exact.zero(), LBFGS(), Stop(gap=1e-5, iterations=rounds + 1), None
+        )
+    assert found.iterations == rounds + 1
+    assert np.isfinite(found.point.value)
