@@ -75,8 +75,8 @@ def test_coefficients_at_the_optimum_are_the_mismatch(rng):
     chain = problem.structure
     alpha = problem.terms[0].space.coefficients(point.element[problem.slices["kernel"]])
     expected = (chain.parts(problem.loss.labels)["node"] - chain.marginals(point.theta).parts["node"]) / 0.5
-    np.testing.assert_allclose(alpha, expected, atol=1e-4)
-    np.testing.assert_allclose(alpha.sum(axis=1), 0, atol=1e-4)
+    np.testing.assert_allclose(alpha, expected, atol=1e-3)
+    np.testing.assert_allclose(alpha.sum(axis=1), 0, atol=1e-3)
 
 
 @pytest.mark.parametrize("n_labels", [2, 3])
