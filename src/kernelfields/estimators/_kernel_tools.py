@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
 from ..gram import Gram, StoredGram
 from ..kernels import RBF, Kernel, Linear, Polynomial
@@ -22,7 +22,7 @@ ROWS = 1024
 
 def as_kernel(spec: Any) -> Kernel:
     """Give a kernel by name, or a copy of the one given."""
-    return clone(choose(KERNELS, spec, "kernel"))
+    return copy.deepcopy(choose(KERNELS, spec, "kernel"))
 
 
 class WeightedSum(Kernel):

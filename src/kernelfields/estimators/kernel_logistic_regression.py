@@ -7,16 +7,15 @@ from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted
 
+from ..parameters import Parameterised
 from ..solvers import Progress, Solver
 from ..structures._base import Array
 from ._base_measure import BaseMeasure
 from .kernel_crf import KernelCRF
 
 
-class KernelLogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class KernelLogisticRegression(Parameterised):
     """Multinomial logistic regression in the Hilbert space of a kernel,
 
         p(y|x) ∝ exp(f(x, y) + b_y),    minimising  Σ_i −log p(y_i|x_i) + (λ/2)(‖f‖² + ‖b‖²).
@@ -27,7 +26,7 @@ class KernelLogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[
 
     Parameters
     ----------
-    kernel : "rbf", "linear", "polynomial", Kernel, list or dict
+    kernel : name, Kernel, function, list or dict
         k, or several, as in `KernelCRF`.
     penalty : float, or list of floats
         λ; scikit-learn's C is 1/λ.
@@ -53,6 +52,8 @@ class KernelLogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[
     >>> model.predict_proba([[0.1, 0.0]]).shape
     (1, 2)
     """
+
+    classes_: Array
 
     def __init__(
         self,
@@ -109,7 +110,7 @@ class KernelLogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[
 
     def predict_proba(self, X: Any) -> Any:
         """p(y|x) for every row, (N, L), columns as in ``classes_``; a list of such arrays for sequences."""
-        check_is_fitted(self, "classes_")
+        self._require_fitted()
         lengths = _lengths(X)
         marginals = self._field.predict_marginals(X, lengths=lengths)
         return (
@@ -118,7 +119,7 @@ class KernelLogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[
 
     def predict(self, X: Any) -> Any:
         """Give the most probable label of every row, (N,); a list of lists for sequences."""
-        check_is_fitted(self, "classes_")
+        self._require_fitted()
         if _lengths(X) is None:
             return self._field.predict(X)
         return self.classes_[self.predict_proba(X).argmax(axis=1)]
@@ -132,10 +133,26 @@ class KernelLogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Give the share of rows labelled right."""
-        check_is_fitted(self, "classes_")
+        self._require_fitted()
         lengths = _lengths(X)
         truth = y if lengths is None else [[label] for label in y]
         return self._field.score(X, truth, lengths=lengths, sample_weight=sample_weight)
+
+    def __sklearn_tags__(self) -> Any:
+        """Give what scikit-learn's tools ask: that this is a classifier, whose folds they balance."""
+        from sklearn.utils import ClassifierTags
+
+        tags = super().__sklearn_tags__()
+        tags.estimator_type = "classifier"
+        tags.classifier_tags = ClassifierTags()
+        tags.target_tags.required = True
+        return tags
+
+    def _require_fitted(self) -> None:
+        if not hasattr(self, "classes_"):
+            from sklearn.exceptions import NotFittedError
+
+            raise NotFittedError("This KernelLogisticRegression is not fitted yet; call fit first.")
 
 
 def _lengths(X: Any) -> Array | None:
