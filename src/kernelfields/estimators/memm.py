@@ -125,7 +125,7 @@ class MEMM(SequenceLabeller):
         solver = choose(SOLVERS, self.solver, "solver")
         result = solver.minimize(problem, problem.zero(), stop, observers(reporter(self.callback)))
         if not result.reason.converged:
-            warn_of(result.reason, result.progress)
+            warn_of(result.reason, result.progress, stacklevel=3)
         self._keep(data, problem, result.point.element)
         self.certificate_ = result.point.certificate
         self.forbidden_, self.features_ = forbidden, data.extractor
