@@ -52,10 +52,12 @@ THREADS = Selection(("tests/native/test_threads.py", "tests/native/test_bindings
 KERNELS = Selection(
     (
         "tests/spaces",
+        "tests/estimators/test_search.py",
         "tests/estimators/test_kernel_crf.py",
         "tests/estimators/test_gp_sequence_classifier.py",
         "tests/estimators/test_kernel_logistic_regression.py",
-    )
+    ),
+    "letters",
 )
 FEATURES = Selection(("tests/features",), "conll2000 or million")
 
