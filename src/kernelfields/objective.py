@@ -11,17 +11,17 @@ leave out the ℓ1 part, which has none; solvers that can deal with it ask for `
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from .losses import Loss, LossValue
+from .losses import BlockLoss, Loss, LossValue
 from .native import score_dot
 from .spaces import BoundSpace
-from .structures import Scores, Structure
+from .structures import Blocks, Scores, Structure
 from .structures._base import Array
 
 
@@ -121,6 +121,14 @@ class Problem:
             return None
         return np.concatenate([np.full(term.space.size, term.l1 / term.metric) for term in self.terms])
 
+    @cached_property
+    def blocks(self) -> tuple[tuple[str, ...], ...]:
+        """The names of the spaces, those that feed one clique type together."""
+        cliques = dict.fromkeys(term.space.clique for term in self.terms)
+        return tuple(
+            tuple(term.name for term in self.terms if term.space.clique == clique) for clique in cliques
+        )
+
     def zero(self) -> Array:
         """The element f = 0."""
         return np.zeros(self.size)
@@ -165,7 +173,7 @@ class Problem:
     def take(self, ids: npt.ArrayLike) -> Problem:
         """Give the problem on some instances only, on the same elements."""
         loss = self.loss.take(ids)
-        terms = [Term(term.name, term.space.take(loss.structure, ids), term.penalty) for term in self.terms]
+        terms = [replace(term, space=term.space.take(loss.structure, ids)) for term in self.terms]
         offset = None if self.offset is None else self.structure.cut(self.offset, ids)
         return Problem(loss, terms, offset, self.dtype)
 
@@ -266,6 +274,23 @@ class Point:
         problem = self.problem
         curvature = problem.loss.curvature(problem.with_offset(self.theta), problem.scores(direction))
         return problem.damped(direction) + problem.representer(curvature)
+
+    @cached_property
+    def blocks(self) -> dict[str, Blocks]:
+        """The curvature of the loss inside single cliques."""
+        loss = self.problem.loss
+        if not isinstance(loss, BlockLoss):
+            raise TypeError(f"{type(loss).__name__} has no block for every clique; use another solver.")
+        return loss.blocks(self.problem.with_offset(self.theta))
+
+    def block_hessian_product(self, direction: Array) -> Array:
+        """∇²R(f)·d with covariances inside single cliques only [altun2004exp, eq. 30], an element.
+
+        Spaces that feed one clique type stay coupled. Never negative, but no majoriser of ∇²R either.
+        """
+        along = self.problem.scores(direction)
+        curvature = {clique: block.times(along[clique]) for clique, block in self.blocks.items()}
+        return self.problem.damped(direction) + self.problem.representer(curvature)
 
     def along(self, direction: Array) -> Line:
         """R on the ray from here along a direction."""

@@ -4,22 +4,32 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from kernelfields.solvers import LBFGS, NewtonCG, Reason, Stop
+from kernelfields.solvers import LBFGS, BlockJacobi, NewtonCG, Reason, Stop, Subspace
 from kernelfields.solvers.line_search import wolfe
 from kernelfields.testing import Quadratic, check_solver
 from tests._problems import partial_problem, problems
 
-SOLVERS = {"lbfgs": LBFGS(), "short memory": LBFGS(memory=2), "newton-cg": NewtonCG()}
+SOLVERS = {
+    "lbfgs": LBFGS(),
+    "short memory": LBFGS(memory=2),
+    "newton-cg": NewtonCG(),
+    "block-jacobi": BlockJacobi(),
+    "subspace": Subspace(),
+    "subspace by lbfgs": Subspace(inner=LBFGS(), share=0.3),
+}
+LINEAR = ["block-jacobi", "subspace", "subspace by lbfgs"]
 
 
 @pytest.mark.parametrize("name", list(SOLVERS))
 def test_solver_passes_all_checks(name, rng):
-    check_solver(SOLVERS[name], rng)
+    check_solver(SOLVERS[name], rng, condition=30 if name in LINEAR else 1e4)
 
 
 @pytest.mark.parametrize("solver", list(SOLVERS))
 @pytest.mark.parametrize("name", ["shared edges", "edges with input", "second order"])
 def test_every_solver_reaches_scipys_optimum(name, solver, rng):
+    if solver == "block-jacobi" and name.startswith("second order"):
+        pytest.skip("Second-order chains do not give the marginals of every triple.")
     problem = problems(rng)[name]
     metric = np.concatenate([np.full(term.space.size, term.metric) for term in problem.terms])
 

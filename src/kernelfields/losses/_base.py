@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy.typing as npt
 
-from ..structures import Scores, Structure
+from ..structures import BlockOracle, Blocks, Scores, Structure
 from ..structures._base import Array
 
 
@@ -39,3 +39,18 @@ class Loss(ABC):
     @abstractmethod
     def take(self, ids: npt.ArrayLike) -> Loss:
         """Give the loss of some instances only."""
+
+
+class BlockLoss(Loss):
+    """A loss with an approximate curvature that has a block for every clique, and is never negative."""
+
+    @abstractmethod
+    def blocks(self, scores: Scores) -> dict[str, Blocks]:
+        """Give the blocks of each clique type [altun2004exp, eq. 30]."""
+
+
+def blocks_of(structure: Structure, scores: Scores, weights: Array | None) -> dict[str, Blocks]:
+    """Covariances inside the cliques of a structure that knows them."""
+    if not isinstance(structure, BlockOracle):
+        raise TypeError(f"{type(structure).__name__} does not give the marginals of every clique by itself.")
+    return structure.blocks(scores, weights)

@@ -6,12 +6,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InfeasibleError
-from ..structures import CovarianceOracle, Scores, Structure, SumOracle
+from ..structures import Blocks, CovarianceOracle, Scores, Structure, SumOracle
 from ..structures._base import Array, rows_of
-from ._base import Loss, LossValue
+from ._base import BlockLoss, LossValue, blocks_of
 
 
-class Log(Loss):
+class Log(BlockLoss):
     """The negative log-likelihood, the loss of conditional random fields,
 
         g(θ + Δ) − ⟨θ, parts(y)⟩,        gradient  μ(θ + Δ) − parts(y).
@@ -59,6 +59,10 @@ class Log(Loss):
         if not isinstance(self.structure, CovarianceOracle):
             raise TypeError(f"{type(self.structure).__name__} does not differentiate its marginals.")
         return self.structure.covariance(self._augmented(scores), direction, self.weights)
+
+    def blocks(self, scores: Scores) -> dict[str, Blocks]:
+        """Cov(θ + Δ) without the covariances between cliques."""
+        return blocks_of(self.structure, self._augmented(scores), self.weights)
 
     def take(self, ids: npt.ArrayLike) -> Log:
         """Give the loss of some instances only."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from ..structures import CovarianceOracle, Scores, Structure, SumOracle
+from ..structures import Blocks, CovarianceOracle, Scores, Structure, SumOracle
 from ..structures._base import Array, rows_of
-from ._base import Loss, LossValue
+from ._base import BlockLoss, LossValue, blocks_of
 
 
-class PartialLog(Loss):
+class PartialLog(BlockLoss):
     """The negative log-likelihood of what was observed,
 
         g(θ) − g(θ restricted to labellings that agree),     gradient  μ(θ) − μ(θ restricted).
@@ -53,6 +53,10 @@ class PartialLog(Loss):
         free = self.structure.covariance(scores, direction, self.weights)
         fixed = self.structure.covariance(self._restricted(scores), direction, self.weights)
         return {clique: parts - fixed[clique] for clique, parts in free.items()}
+
+    def blocks(self, scores: Scores) -> dict[str, Blocks]:
+        """Cov(θ) without the covariances between cliques: of the convex part, lest it be indefinite."""
+        return blocks_of(self.structure, scores, self.weights)
 
     def take(self, ids: npt.ArrayLike) -> PartialLog:
         """Give the loss of some instances only."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, NamedTuple, Protocol
@@ -50,6 +50,9 @@ class PointLike(Protocol):
     def hessian_product(self, direction: Array) -> Array:
         """Give the derivative of the gradient along a direction."""
 
+    def block_hessian_product(self, direction: Array) -> Array:
+        """Give the same without what is cheap to ignore; never negative."""
+
     def along(self, direction: Array) -> LineLike:
         """Give the function on a ray."""
 
@@ -70,6 +73,17 @@ class ProblemLike(Protocol):
     @property
     def thresholds(self) -> Array | None:
         """Weight of |w_k| for every coordinate, if the function has such a part."""
+
+    @property
+    def slices(self) -> Mapping[str, slice]:
+        """The place of each named part in an element."""
+
+    @property
+    def blocks(self) -> Sequence[Sequence[str]]:
+        """Names of parts, in groups to be minimised over in turn."""
+
+    def only(self, names: Sequence[str], element: Array) -> Any:
+        """Give the problem in some parts, in their order, the others frozen as they are in an element."""
 
     def inner(self, left: Array, right: Array) -> float:
         """Inner product of two elements."""
@@ -203,3 +217,9 @@ class Solver(ABC):
         self, problem: ProblemLike, start: Array, stop: Stop, observer: Observer | None = None
     ) -> Result:
         """Minimise from a start; Ctrl-C ends the search and keeps the point reached."""
+
+
+def refuse_l1(problem: ProblemLike, solver: Solver) -> None:
+    """Refuse a problem with an ℓ1 part: a solver for smooth functions would ignore it."""
+    if problem.thresholds is not None:
+        raise TypeError(f"{type(solver).__name__} cannot minimise an ℓ1 penalty; use OWLQN.")

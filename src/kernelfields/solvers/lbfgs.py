@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ._base import Array, Monitor, Observer, ProblemLike, Reason, Result, Solver, Stop
+from ._base import Array, Monitor, Observer, ProblemLike, Reason, Result, Solver, Stop, refuse_l1
 from .line_search import wolfe
 
 
@@ -37,6 +37,7 @@ class LBFGS(Solver):
         self, problem: ProblemLike, start: Array, stop: Stop, observer: Observer | None = None
     ) -> Result:
         """Minimise from a start."""
+        refuse_l1(problem, self)
         monitor = Monitor(problem, stop, observer)
         point = problem.at(start)
         history = History(problem, self.memory, problem.curvatures(point.element))

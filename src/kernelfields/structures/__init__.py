@@ -14,12 +14,16 @@ from ._base import (
     Structure,
     SumOracle,
 )
+from ._blocks_base import BlockOracle
 from ._sequence_base import SequenceStructure
+from .blocks import Blocks
 from .chain import Chain
 from .chain2 import SecondOrderChain
 from .tree import Tree
 
 __all__ = [
+    "BlockOracle",
+    "Blocks",
     "Chain",
     "CovarianceOracle",
     "EdgeStructure",

@@ -11,15 +11,15 @@ from ._base import (
     Labelling,
     Labellings,
     Marginals,
-    PairwiseStructure,
     Scores,
     offsets_of,
     require_feasible,
 )
+from ._blocks_base import PairwiseBlocks
 from ._sequence_base import SequenceStructure
 
 
-class Chain(PairwiseStructure, SequenceStructure):
+class Chain(PairwiseBlocks, SequenceStructure):
     """A batch of chains,
 
         score(y) = Σ_t node[t, y_t] + Σ_t edge[t, y_t, y_{t+1}].

@@ -12,7 +12,6 @@ from ._base import (
     Labelling,
     Marginals,
     MaxOracle,
-    PairwiseStructure,
     SampleOracle,
     Scores,
     offsets_of,
@@ -20,9 +19,10 @@ from ._base import (
     require_offsets,
     rows_of,
 )
+from ._blocks_base import PairwiseBlocks
 
 
-class Tree(PairwiseStructure, MaxOracle, CovarianceOracle, SampleOracle):
+class Tree(PairwiseBlocks, MaxOracle, CovarianceOracle, SampleOracle):
     """A batch of rooted forests,
 
         score(y) = Σ_v node[v, y_v] + Σ_{v not a root} edge[e(v), y_parent(v), y_v].
@@ -82,6 +82,10 @@ class Tree(PairwiseStructure, MaxOracle, CovarianceOracle, SampleOracle):
         parents = self.parents[rows_of(self._offsets, ids)]
         moved = parents + np.repeat(offsets[:-1] - self._offsets[ids], lengths)
         return Tree(offsets, np.where(parents >= 0, moved, -1), self.n_labels, self.shared_edges)
+
+    def untied(self) -> Tree:
+        """Give the same forests with scores of its own for every edge."""
+        return Tree(self._offsets, self.parents, self.n_labels, shared_edges=False)
 
     def score(self, scores: Scores, labels: Array) -> Array:
         """⟨θ, parts(y)⟩ for every instance."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.linalg import block_diag
 
 from ..objective import Certificate
 from ..solvers import Progress, Reason, Solver, Stop
@@ -18,7 +20,7 @@ class Quadratic:
     """½⟨x − c, A(x − c)⟩ + height on R^n with the inner product ⟨u, v⟩ = uᵀMv.
 
     With A − I positive semi-definite in that inner product the function is 1-strongly convex, so
-    that value − ½‖gradient‖² bounds its minimum from below.
+    that value − ½‖gradient‖² bounds its minimum from below. It has two blocks, its halves.
     """
 
     A: Array
@@ -26,6 +28,34 @@ class Quadratic:
     center: Array
     height: float = 1.0
     thresholds: Array | None = None
+
+    @property
+    def slices(self) -> dict[str, slice]:
+        """First and second half."""
+        n = len(self.center)
+        return {"first": slice(0, n // 2), "second": slice(n // 2, n)}
+
+    @property
+    def blocks(self) -> tuple[tuple[str, ...], ...]:
+        """Either half by itself."""
+        return (("first",), ("second",))
+
+    def only(self, names: Iterable[str], element: Array) -> Quadratic:
+        """Give the function of one half: in matrices, with B = MA,
+
+        B_bb (x_b − c_b) + B_bo (x_o − c_o) = 0 at the new centre.
+        """
+        (name,) = names
+        mine = np.zeros(len(self.center), dtype=bool)
+        mine[self.slices[name]] = True
+        M, B = self.M, self.M @ self.A
+        away = np.where(mine, 0.0, element - self.center)
+        center = self.center[mine] - np.linalg.solve(B[np.ix_(mine, mine)], (B @ away)[mine])
+        lowest = element.copy()
+        lowest[mine] = center
+        metric = M[np.ix_(mine, mine)]
+        A = np.linalg.solve(metric, B[np.ix_(mine, mine)])
+        return Quadratic(A, metric, center, self.at(lowest).value)
 
     def inner(self, left: Array, right: Array) -> float:
         """uᵀMv."""
@@ -40,15 +70,22 @@ class Quadratic:
         return QuadraticPoint(self, element)
 
     @classmethod
-    def random(cls, n: int, rng: np.random.Generator) -> Quadratic:
-        """A badly scaled one: condition 10⁴ in the metric, and the metric itself 10³."""
-        basis = np.linalg.qr(rng.normal(size=(n, n)))[0]
-        M = basis @ np.diag(np.logspace(0, 3, n)) @ basis.T
+    def random(cls, n: int, rng: np.random.Generator, condition: float = 1e4) -> Quadratic:
+        """A badly scaled one: by its condition in the metric, and the metric itself has 10³.
+
+        The halves are orthogonal, as spaces of a model are.
+        """
+        M = block_diag(*(_symmetric(np.geomspace(1, 1e3, m), rng) for m in (n // 2, n - n // 2)))
         root = np.linalg.cholesky(M)
-        inner_basis = np.linalg.qr(rng.normal(size=(n, n)))[0]
-        symmetric = inner_basis @ np.diag(np.logspace(0, 4, n)) @ inner_basis.T
+        symmetric = _symmetric(np.geomspace(1, condition, n), rng)
         A = np.linalg.solve(root.T, symmetric @ root.T)  # self-adjoint in M
         return cls(A, M, rng.normal(size=n))
+
+
+def _symmetric(eigenvalues: Array, rng: np.random.Generator) -> Array:
+    """A random symmetric matrix with these eigenvalues."""
+    basis = np.linalg.qr(rng.normal(size=(len(eigenvalues), len(eigenvalues))))[0]
+    return basis @ np.diag(eigenvalues) @ basis.T
 
 
 @dataclass(frozen=True)
@@ -79,6 +116,14 @@ class QuadraticPoint:
         """A d."""
         return self.problem.A @ direction
 
+    def block_hessian_product(self, direction: Array) -> Array:
+        """A d without what one half does to the other."""
+        B = self.problem.M @ self.problem.A
+        halves = np.zeros_like(B)
+        for place in self.problem.slices.values():
+            halves[place, place] = B[place, place]
+        return np.linalg.solve(self.problem.M, halves @ direction)
+
     def along(self, direction: Array) -> QuadraticLine:
         """Give the function on a ray."""
         return QuadraticLine(self, direction)
@@ -99,9 +144,12 @@ class QuadraticLine(NamedTuple):
         return self.start.problem.inner(point.gradient, self.direction)
 
 
-def check_solver(solver: Solver, rng: np.random.Generator) -> None:
-    """Check that a solver finds a known minimum, reports truly, and stops for each reason."""
-    problem = Quadratic.random(12, rng)
+def check_solver(solver: Solver, rng: np.random.Generator, condition: float = 1e4) -> None:
+    """Check that a solver finds a known minimum, reports truly, and stops for each reason.
+
+    Solvers of linear convergence are put to it with a smaller ``condition`` of the Hessian.
+    """
+    problem = Quadratic.random(12, rng, condition)
     seen: list[Progress] = []
     result = solver.minimize(
         problem, np.zeros(12), Stop(gap=1e-10, iterations=2000), lambda progress, _: seen.append(progress)
@@ -120,6 +168,7 @@ def check_solver(solver: Solver, rng: np.random.Generator) -> None:
     assert until_two.reason is Reason.OBSERVER
     assert until_two.progress.iteration == 2
     _check_interruption(solver, problem)
+    _check_smoothness(solver, problem)
 
 
 def _check_interruption(solver: Solver, problem: Quadratic) -> None:
@@ -132,3 +181,13 @@ def _check_interruption(solver: Solver, problem: Quadratic) -> None:
     result = solver.minimize(problem, np.zeros(12), Stop(gap=1e-10, iterations=50), interrupt)
     assert result.reason is Reason.INTERRUPTED
     assert result.point.value < problem.at(np.zeros(12)).value
+
+
+def _check_smoothness(solver: Solver, problem: Quadratic) -> None:
+    """An ℓ1 part is minimised or refused, never ignored."""
+    rough = replace(problem, thresholds=np.ones(12))
+    try:
+        result = solver.minimize(rough, np.zeros(12), Stop(gap=1e-10, iterations=50))
+    except TypeError:
+        return
+    assert not np.allclose(result.point.element, problem.center, atol=1e-3)
