@@ -6,7 +6,8 @@ import pytest
 from kernelfields.losses import Log
 from kernelfields.objective import Problem, Term
 from kernelfields.solvers import LBFGS, Stop
-from kernelfields.spaces import FreeEdges, LinearNodes
+from kernelfields.spaces import Bias, FreeEdges, LinearNodes
+from kernelfields.structures import Chain
 from tests._problems import partial_problem, problems, small_chain, small_labels
 
 NAMES = ["shared edges", "edges with input", "second order", "second order, edges with input", "partial"]
@@ -135,3 +136,41 @@ def test_untied_edges_with_equal_tables_are_tied_edges(rng):
     np.testing.assert_allclose(tied.at(w).loss.value, untied.at(both).loss.value)
     optima = [LBFGS().minimize(p, p.zero(), Stop(gap=1e-10)).point.loss.value for p in (tied, untied)]
     assert optima[1] != optima[0]
+
+
+def test_blocks_are_clique_types(rng):
+    assert problems(rng)["shared edges"].blocks == (("features", "bias", "boundaries"), ("edges",))
+    assert problems(rng)["second order"].blocks[2] == ("triples",)
+
+
+@pytest.mark.parametrize("name", ["shared edges", "edges with input", "partial"])
+def test_block_hessian_is_self_adjoint_and_not_negative(name, rng):
+    problem = problem_named(name, rng)
+    w, u, v = rng.normal(size=(3, problem.size))
+    point = problem.at(w)
+    left = problem.inner(u, point.block_hessian_product(v))
+    np.testing.assert_allclose(left, problem.inner(point.block_hessian_product(u), v), rtol=1e-9)
+    assert problem.inner(u, point.block_hessian_product(u)) > 0
+
+
+def test_block_hessian_is_the_hessian_where_each_instance_is_one_clique(rng):
+    """Several spaces feed the one vertex of an instance, and stay coupled; weights, cost and offset count."""
+    chain = Chain(np.arange(8), 3)
+    labels = small_labels(chain, rng)
+    terms = [
+        Term("features", LinearNodes(chain, rng.normal(size=(7, 4))), 0.5),
+        Term("bias", Bias(chain), 2.0),
+    ]
+    offset = {"node": rng.normal(size=(7, 3)), "edge": np.zeros((3, 3))}
+    cost = np.where(labels[:, None] == np.arange(3), 0.0, rng.random((7, 3)))
+    problem = Problem(Log(chain, labels, rng.random(7) + 0.5, cost), terms, offset)
+    w, d = rng.normal(size=(2, problem.size))
+    point = problem.at(w)
+    np.testing.assert_allclose(point.block_hessian_product(d), point.hessian_product(d), atol=1e-12)
+
+
+def test_instances_keep_their_l1_penalty(rng):
+    chain = small_chain()
+    space = LinearNodes(chain, rng.normal(size=(chain.n_vertices, 2)))
+    problem = Problem(Log(chain, small_labels(chain, rng)), [Term("features", space, 1.0, l1=0.5)])
+    np.testing.assert_array_equal(problem.take([0, 3]).thresholds, problem.thresholds)

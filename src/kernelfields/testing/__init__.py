@@ -7,6 +7,7 @@ Public, so that structures, spaces and losses written elsewhere can be put to th
 from .brute import Enumerated
 from .conformance import check_structure
 from .estimators import check_estimator, labelled_sequences
+from .euclidean import minimize_euclidean
 from .gradients import check_derivative, check_gradient, check_hessian
 from .identities import STRUCTURE_IDENTITIES
 from .losses import check_loss
@@ -29,4 +30,5 @@ __all__ = [
     "check_space",
     "check_structure",
     "labelled_sequences",
+    "minimize_euclidean",
 ]
