@@ -31,5 +31,8 @@ class PlainKernel(BoundSpace):
     def inner(self, left, right):
         return float(np.vdot(self._halves(left)[0], self._halves(right)[1]))
 
+    def refreshed(self, element):
+        return self.representer(self._halves(element)[0])
+
     def take(self, structure, ids):
         raise NotImplementedError

@@ -8,6 +8,7 @@ not kept; a point of a line is evaluated anew.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -83,6 +84,15 @@ class LinearChainProblem:
     def certifiable(self) -> bool:
         """Whether a lower bound is known."""
         return self.geometry.certifiable
+
+    @property
+    def blocks(self) -> tuple[tuple[str, ...], ...]:
+        """The names of the spaces, those that feed one clique type together."""
+        return self.geometry.blocks
+
+    def only(self, names: Sequence[str], element: Array) -> Problem:
+        """Refuse: frozen spaces are the business of `Problem`."""
+        raise NotImplementedError("Subspaces need a Problem.")
 
     def zero(self) -> Array:
         """The element f = 0."""
@@ -196,6 +206,10 @@ class LinearChainPoint:
     def hessian_product(self, direction: Array) -> Array:
         """Refuse: second derivatives are the business of `Problem`."""
         raise NotImplementedError("Newton steps need a Problem.")
+
+    def block_hessian_product(self, direction: Array) -> Array:
+        """Refuse likewise."""
+        raise NotImplementedError("Block-Jacobi steps need a Problem.")
 
     def along(self, direction: Array) -> LinearChainLine:
         """R on the ray from here along a direction."""

@@ -89,7 +89,7 @@ def test_weights_of_what_is_forbidden_stay_zero(model):
     assert (model.start_[model.forbidden_.starts] == 0).all()
 
 
-@pytest.mark.parametrize("solver", ["lbfgs", "newton-cg"])
+@pytest.mark.parametrize("solver", ["lbfgs", "newton-cg", "block-jacobi", "subspace"])
 @pytest.mark.parametrize("edge_features", [False, True])
 def test_solvers_agree_and_certify(data, solver, edge_features):
     X, y = data

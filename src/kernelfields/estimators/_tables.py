@@ -9,9 +9,14 @@ from ..constraints import BILOU, BMES, IOB2, IOBES, Rule
 from ..decoders import Decoder, Posterior, Viterbi
 from ..errors import InputError
 from ..online import Variant
-from ..solvers import LBFGS, NewtonCG, Solver
+from ..solvers import LBFGS, BlockJacobi, NewtonCG, Solver, Subspace
 
-SOLVERS: Mapping[str, Solver] = {"lbfgs": LBFGS(), "newton-cg": NewtonCG()}
+SOLVERS: Mapping[str, Solver] = {
+    "lbfgs": LBFGS(),
+    "newton-cg": NewtonCG(),
+    "block-jacobi": BlockJacobi(),
+    "subspace": Subspace(),
+}
 DECODERS: Mapping[str, Decoder] = {"viterbi": Viterbi(), "posterior": Posterior()}
 CONSTRAINTS: Mapping[str, Rule] = {"iob2": IOB2, "iobes": IOBES, "bilou": BILOU, "bmes": BMES}
 VARIANTS: Mapping[str, Variant] = {"PA": Variant.HARD, "PA-I": Variant.BOUNDED, "PA-II": Variant.SQUARED}
