@@ -45,6 +45,9 @@ SEAM = Selection(
         "tests/estimators/test_crf.py",
     )
 )
+BLOCKS = Selection(("tests/structures/test_blocks.py",))
+MARGINAL = Selection(("tests/losses/test_marginal_log.py",))
+SOLVING = Selection(("tests/objective", "tests/solvers"))
 RULES = Selection(("tests/constraints", "tests/estimators/test_crf_constraints.py"))
 THREADS = Selection(("tests/native/test_threads.py", "tests/native/test_bindings.py"))
 
@@ -205,7 +208,81 @@ MUTANTS = [
         "result += np.multiply(change, share",
         SEAM,
     ),
-    Mutant(PACKAGE + "solvers/newton_cg.py", "if curvature <= 0:", "if curvature < -1e300:", SEAM),
+    Mutant(PACKAGE + "solvers/_newton_base.py", "if curvature <= 0:", "if curvature < -1e300:", SOLVING),
+    Mutant(
+        PACKAGE + "solvers/_newton_base.py",
+        "found = wolfe(point.along(direction), point)",
+        "found = __import__('types').SimpleNamespace(point=point.along(direction).at(1.0))",
+        SOLVING,
+    ),
+    Mutant(PACKAGE + "solvers/_newton_base.py", "        refuse_l1(problem, self)\n", "", SOLVING),
+    Mutant(PACKAGE + "solvers/lbfgs.py", "        refuse_l1(problem, self)\n", "", SOLVING),
+    Mutant(PACKAGE + "solvers/subspace.py", "        refuse_l1(problem, self)\n", "", SOLVING),
+    Mutant(
+        PACKAGE + "solvers/subspace.py",
+        "            element[place] = values\n",
+        "            pass\n",
+        SOLVING,
+    ),
+    Mutant(
+        PACKAGE + "solvers/subspace.py",
+        "        if result.reason is Reason.INTERRUPTED:\n            raise KeyboardInterrupt\n",
+        "",
+        SOLVING,
+    ),
+    Mutant(PACKAGE + "solvers/subspace.py", "norms[-1] <= self.share * norms[0]", "True", SOLVING),
+    Mutant(
+        PACKAGE + "solvers/block_jacobi.py", "point.block_hessian_product", "point.hessian_product", SOLVING
+    ),
+    Mutant(PACKAGE + "losses/marginal_log.py", "seen.cut(rare), free", "seen.cut(~rare), free", MARGINAL),
+    Mutant(PACKAGE + "losses/marginal_log.py", "RARE = 1e-5", "RARE = 1e-150", MARGINAL),
+    Mutant(PACKAGE + "losses/marginal_log.py", "STEP = 1e-4", "STEP = 1e-1", MARGINAL),
+    Mutant(
+        PACKAGE + "losses/marginal_log.py", "= -seen.counted / likely", "= -seen.kappa / likely", MARGINAL
+    ),
+    Mutant(PACKAGE + "losses/marginal_log.py", "-seen.kappa * logs", "-logs", MARGINAL),
+    Mutant(PACKAGE + "losses/marginal_log.py", "self.labels >= 0", "self.labels >= -1", MARGINAL),
+    Mutant(PACKAGE + "losses/marginal_log.py", "self.vertex_weights[rows]", "self.vertex_weights", MARGINAL),
+    Mutant(
+        PACKAGE + "losses/marginal_log.py",
+        "rare.vertices - structure.offsets[ids]",
+        "rare.vertices",
+        MARGINAL,
+    ),
+    Mutant(
+        PACKAGE + "losses/partial_log.py",
+        "blocks_of(self.structure, scores",
+        "blocks_of(self.structure, self._restricted(scores)",
+        SOLVING,
+    ),
+    Mutant(
+        PACKAGE + "losses/log.py",
+        "blocks_of(self.structure, self._augmented(scores)",
+        "blocks_of(self.structure, (scores)",
+        SOLVING,
+    ),
+    Mutant(
+        PACKAGE + "objective.py",
+        "blocks(self.problem.with_offset(self.theta))",
+        "blocks(self.theta)",
+        SOLVING,
+    ),
+    Mutant(
+        PACKAGE + "objective.py",
+        "replace(term, space=term",
+        "Term(term.name, penalty=term.penalty, space=term",
+        SOLVING,
+    ),
+    Mutant(PACKAGE + "testing/euclidean.py", "gradient + term.penalty * alpha", "gradient", SOLVING),
+    Mutant(STRUCTURES + "blocks.py", "along * (count @ flat) -", "along * (count @ flat) +", BLOCKS),
+    Mutant(STRUCTURES + "blocks.py", "(count * (flat @ along)) @ flat", "(flat @ along) @ flat", BLOCKS),
+    Mutant(STRUCTURES + "blocks.py", "flat * (along - mean[:, None])", "flat * along", BLOCKS),
+    Mutant(
+        STRUCTURES + "_blocks_base.py",
+        "np.repeat(weights, np.diff(self.edge_offsets))",
+        "np.repeat(weights, np.diff(self._offsets))[: self.n_edges]",
+        BLOCKS,
+    ),
     Mutant(
         PACKAGE + "solvers/line_search.py",
         "if not enough or trial.value >= low.value:",
