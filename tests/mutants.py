@@ -274,7 +274,7 @@ MUTANTS = [
         SOLVING,
     ),
     Mutant(PACKAGE + "testing/euclidean.py", "gradient + term.penalty * alpha", "gradient", SOLVING),
-    Mutant(STRUCTURES + "blocks.py", "along * (count @ flat) -", "along * (count @ flat) +", BLOCKS),
+    Mutant(STRUCTURES + "blocks.py", "along * self._total -", "along * self._total +", BLOCKS),
     Mutant(STRUCTURES + "blocks.py", "(count * (flat @ along)) @ flat", "(flat @ along) @ flat", BLOCKS),
     Mutant(STRUCTURES + "blocks.py", "flat * (along - mean[:, None])", "flat * along", BLOCKS),
     Mutant(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -29,14 +30,27 @@ class Blocks:
 
     def times(self, direction: Array) -> Array:
         """Multiply a direction in the scores of the clique type."""
-        n = len(self.marginals)
-        flat = self.marginals.reshape(n, int(np.prod(self.marginals.shape[1:])))
-        count = np.ones(n) if self.weights is None else self.weights
+        flat, count = self._flat, self._count
+        along: Array = direction.reshape(-1 if self.shared else flat.shape)
+        product: Array
         if self.shared:
-            along = direction.ravel()
-            product = along * (count @ flat) - (count * (flat @ along)) @ flat
+            product = along * self._total - (count * (flat @ along)) @ flat
         else:
-            along = direction.reshape(flat.shape)
             mean = np.einsum("cy,cy->c", flat, along)
             product = count[:, None] * flat * (along - mean[:, None])
         return product.reshape(direction.shape)
+
+    @property
+    def _flat(self) -> Array:
+        return self.marginals.reshape(len(self.marginals), int(np.prod(self.marginals.shape[1:])))
+
+    @cached_property
+    def _count(self) -> Array:
+        """w, in the precision of the marginals, lest these be copied to be multiplied."""
+        count = np.ones(len(self.marginals)) if self.weights is None else self.weights
+        return np.asarray(count, dtype=self.marginals.dtype)
+
+    @cached_property
+    def _total(self) -> Array:
+        """Σ_c w_c μ_c."""
+        return self._count @ self._flat
