@@ -102,7 +102,7 @@ def traces(words: int | None, iterations: int) -> tuple[dict[str, Trace], float]
 
 def draw(found: dict[str, Trace], bound: float, path: str) -> None:
     """Value over the best lower bound, relatively, on three axes."""
-    figure = Figure(figsize=(12, 4), layout="constrained")
+    figure = Figure(figsize=(12, 4.5), layout="constrained")
     panels = figure.subplots(1, 3, sharey=True)
     for panel, what in zip(panels, ("iterations", "products", "seconds"), strict=True):
         for name, trace in found.items():
@@ -112,8 +112,8 @@ def draw(found: dict[str, Trace], bound: float, path: str) -> None:
             )
         panel.set_xlabel({"products": "products with K"}.get(what, what))
         panel.grid(alpha=0.3)
-    panels[0].set_ylabel("relative distance to the optimum")
-    panels[0].legend()
+    panels[0].set_ylabel("relative height above the best bound")
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=len(found))
     figure.savefig(path, dpi=120)
 
 
@@ -123,7 +123,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="forty words only")
     options = parser.parse_args()
     mpl.use("agg")
-    found, bound = traces(40 if options.quick else None, 50 if options.quick else 300)
+    found, bound = traces(40 if options.quick else None, 50 if options.quick else 200)
     for name, trace in found.items():
         print(
             f"{name:18} {trace.iterations[-1]:5d} iterations {trace.products[-1]:6d} products "
