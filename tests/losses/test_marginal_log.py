@@ -103,6 +103,16 @@ def test_labels_that_are_hardly_possible(name, scale, rng):
     assert_same(here.gradient, brute.total(lambda e, w: e.marginals(w).parts), atol=1e-8)
 
 
+@pytest.mark.parametrize("name", ["tree", "tree, own edges"])
+def test_digits_are_not_lost_to_reciprocals(name):
+    """Scores at which the covariance product loses a whole term beside reciprocals of 10³² and more."""
+    rng = np.random.default_rng(3)
+    loss = loss_on(STRUCTURES[name], rng)
+    scores = small_scores(loss.structure, rng, 300.0)
+    expected = Brute(loss, scores).total(lambda e, w: e.marginals(w).parts)
+    assert_same(loss.at(scores).gradient, expected, atol=1e-8)
+
+
 def test_both_forms_agree_where_either_can_be_had(rng, monkeypatch):
     loss = loss_on(STRUCTURES["chain, own edges"], rng)
     scores = small_scores(loss.structure, rng, 3.0)
