@@ -253,7 +253,7 @@ MUTANTS = [
         PACKAGE + "losses/partial_log.py",
         "blocks_of(self.structure, scores",
         "blocks_of(self.structure, self._restricted(scores)",
-        SOLVING,
+        SEAM,
     ),
     Mutant(
         PACKAGE + "losses/log.py",

@@ -80,3 +80,11 @@ def test_structure_without_sums_is_refused_at_construction():
 
     with pytest.raises(TypeError, match="which Blind cannot do"):
         Log(Blind(), np.zeros(0))
+
+
+def test_blocks_of_unobserved_labels_are_those_of_the_free_part(rng):
+    table = losses(rng)
+    scores = small_scores(table["log"].structure, rng)
+    free, partial = table["weighted"].blocks(scores), table["partial, weighted"].blocks(scores)
+    for clique, block in free.items():
+        np.testing.assert_allclose(partial[clique].times(scores[clique]), block.times(scores[clique]))
