@@ -14,6 +14,7 @@ BENCHMARKS = {
     "chain_inference": "benchmarks.chain_inference",
     "linear_crf_tag": "benchmarks.linear_crf_tag",
     "linear_crf_train": "benchmarks.linear_crf_train",
+    "linear_online": "benchmarks.linear_online",
     "viterbi": "benchmarks.viterbi",
 }
 

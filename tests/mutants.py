@@ -63,6 +63,7 @@ KERNELS = Selection(
     "letters",
 )
 FEATURES = Selection(("tests/features",), "conll2000 or million")
+ONLINE = Selection(("tests/online", "tests/estimators/test_online.py", "tests/estimators/test_memm.py"))
 
 KERNELS = Selection(("tests/kernels",))
 
@@ -154,9 +155,56 @@ KERNEL_MUTANTS = [
     ),
 ]
 
+ONLINE_MUTANTS = [
+    Mutant(PACKAGE + "online/descent.py", "sweep.steps, self.least", "0, self.least", ONLINE),
+    Mutant(PACKAGE + "online/descent.py", "return step / 2", "return 64 * step", ONLINE),
+    Mutant(PACKAGE + "online/sweep.py", "Boundary: slice(1, 3)", "Boundary: slice(0, 2)", ONLINE),
+    Mutant(PACKAGE + "online/examples.py", "[used])],", "[used])][::-1],", ONLINE),
+    Mutant(
+        PACKAGE + "estimators/_online_base.py", "if wrong < self.fewest", "if wrong > self.fewest", ONLINE
+    ),
+    Mutant(
+        PACKAGE + "estimators/_online_base.py",
+        "            sweep.begin_average()\n",
+        "            pass\n",
+        ONLINE,
+    ),
+    Mutant(PACKAGE + "estimators/memm.py", "before[chain.first_positions] = chain.n_labels", "pass", ONLINE),
+    Mutant(
+        PACKAGE + "estimators/memm.py",
+        "_log_softmax(local[chain.edge_heads]",
+        "(local[chain.edge_heads]",
+        ONLINE,
+    ),
+    Mutant(CPP + "online_weights.hpp", "return -average / rest", "return -average", ONLINE),
+    Mutant(CPP + "online_weights.hpp", "node = edges = {1, 0, 1};", "node = edges = {1, 1, 1};", ONLINE),
+    Mutant(CPP + "online_weights.hpp", "p + 1 < begin + count}", "false}", ONLINE),
+    Mutant(CPP + "online_rows.hpp", "weight->second += ratio * d", "weight->second += d", ONLINE),
+    Mutant(CPP + "online_rows.hpp", "if (!counts(row)) continue;", "", ONLINE),
+    Mutant(
+        CPP + "online.hpp",
+        "if (entry.second != 0) change_[kept++] = entry",
+        "change_[kept++] = change_[k - 1]",
+        ONLINE,
+    ),
+    Mutant(CPP + "online.hpp", "-= weight_;", "-= 1;", ONLINE),
+    Mutant(CPP + "online_rules.hpp", "eta * node_decay * time++", "eta * node_decay * time", ONLINE),
+    Mutant(CPP + "online_rules.hpp", "loss / (square + 0.5 / c)", "loss / (square + 1 / c)", ONLINE),
+    Mutant(
+        CPP + "online_rules.hpp",
+        "static constexpr bool kMerged = true;\n\n    int variant",
+        "static constexpr bool kMerged = false;\n\n    int variant",
+        ONLINE,
+    ),
+    Mutant(CPP + "online_rules.hpp", "value * value / gamma", "value / gamma", ONLINE),
+    Mutant(ISA + "sparse_changes.hpp", "lanes_of<S>(word) ? change : Vec<S>{}", "change", ONLINE),
+    Mutant(ISA + "sparse_changes.hpp", "+ c / 32] >> (c % 32)", "] >> (c % 32)", ONLINE),
+]
+
 MUTANTS = [
     *FEATURE_MUTANTS,
     *KERNEL_MUTANTS,
+    *ONLINE_MUTANTS,
     # Python first: no rebuild.
     Mutant(STRUCTURES + "_base.py", "tail.astype(np.int64) * L + head", "head.astype(np.int64) * L + tail"),
     Mutant(STRUCTURES + "_base.py", "np.repeat(weights, np.diff(self.edge_offsets))", "1.0"),

@@ -15,7 +15,11 @@ from kernelfields import native
 COMPUTE = """
 import sys
 import numpy as np
+from scipy import sparse
 from kernelfields import native
+from kernelfields.objective import Term
+from kernelfields.online import Descent, Sweep
+from kernelfields.spaces import FreeEdges, SparseNodes, WeightPairs
 from kernelfields.structures import Chain
 
 results = {"isa": np.array(native.isa())}
@@ -35,6 +39,18 @@ for L in (1, 3, 4, 5, 9, 17, 26):
                       chain.marginals(large).parts["node"], chain.argmax(large).labels]
             for n, array in enumerate(arrays):
                 results[f"{L} {np.dtype(dtype)} {shared} {n}"] = array
+for L in (1, 3, 9, 17, 26, 40):
+    for dtype in (np.float32, np.float64):
+        rng = np.random.default_rng(L)
+        chain = Chain(np.arange(0, 31, 3), L)
+        X = sparse.csr_matrix(((rng.random((30, 8)) < 0.4) * rng.normal(size=(30, 8))).astype(dtype))
+        y = rng.integers(L, size=30).astype(np.int32)
+        nodes = SparseNodes(chain, X, WeightPairs.of(X, L, y))
+        sweep = Sweep(chain, [Term("features", nodes, 0.1), Term("edges", FreeEdges(chain), 0.1)], y)
+        sweep.begin_average()
+        sweep.learn(Descent(0.3), np.arange(10))
+        results[f"{L} {np.dtype(dtype)} sweep"] = sweep.element()
+        results[f"{L} {np.dtype(dtype)} average"] = sweep.average()
 np.savez(sys.argv[1], **results)
 """
 

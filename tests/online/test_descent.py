@@ -12,8 +12,9 @@ from kernelfields.objective import Problem, Term
 from kernelfields.online import Descent, Sweep, descend_first
 from kernelfields.online.descent import calibrated_step
 from kernelfields.solvers import LBFGS, Stop
-from kernelfields.spaces import Bias, FreeEdges, LinearEdges, SparseNodes
+from kernelfields.spaces import Bias, FreeEdges, LinearEdges, SparseNodes, WeightPairs
 from kernelfields.structures import Chain
+from kernelfields.testing import chain_reference
 from kernelfields.testing.online import descend
 from tests.online._textbook import Tiny
 
@@ -147,3 +148,66 @@ def test_what_it_cannot_learn_it_refuses(rng):
     uneven = [Term("features", problem.terms[0].space, 1.0), Term("bias", Bias(chain), 2.0), problem.terms[2]]
     with pytest.raises(TypeError, match="one penalty"):
         Sweep(chain, uneven, labels).learn(RULE, np.arange(2))
+
+
+@pytest.mark.parametrize("observed", [True, False])
+@pytest.mark.parametrize("n_labels", [2, 8, 9, 17, 22, 33, 70])
+@pytest.mark.parametrize(("dtype", "tolerance"), [(np.float64, 1e-12), (np.float32, 2e-5)])
+def test_many_labels(rng, n_labels, observed, dtype, tolerance):
+    """Rows of several vectors, masks of several words: steps with the marginals of the reference."""
+    L, D, S = n_labels, 12, 6
+    chain = Chain(np.arange(0, 3 * S + 1, 3), L)
+    X = (rng.random((3 * S, D)) < 0.3) * rng.normal(size=(3 * S, D))
+    X[:, 0] = rng.normal(size=3 * S)
+    X, y = X.astype(dtype), rng.integers(min(L, 9), size=3 * S).astype(np.int32)
+    y[:9] = rng.choice(L, size=9)
+    mask = np.ones((D, L))
+    pairs = WeightPairs.of(sparse.csr_matrix(X), L, y if observed else None)
+    if observed:
+        mask[:] = 0
+        mask[pairs.feature, pairs.label] = 1
+    nodes = SparseNodes(chain, sparse.csr_matrix(X), pairs)
+    sweep = Sweep(chain, [Term("features", nodes, 0.5), Term("edges", FreeEdges(chain), 0.5)], y)
+    sweep.begin_average()
+    order = np.concatenate([rng.permutation(S), rng.permutation(S)])
+    sweep.learn(Descent(0.4, least=0.0), order)
+    w, V, path = np.zeros((D, L)), np.zeros((L, L)), [(np.zeros((D, L)), np.zeros((L, L)))]
+    for t, s in enumerate(order):
+        rows = slice(3 * s, 3 * s + 3)
+        found = chain_reference(X[rows].astype(float) @ w, V)
+        node, edge = found.node.astype(float), found.edge.sum(axis=0).astype(float)
+        node[np.arange(3), y[rows]] -= 1
+        np.subtract.at(edge, (y[rows][:-1], y[rows][1:]), 1)
+        step = 0.4 / (1 + 0.4 * 0.5 / S * t)
+        w = (w - step * mask * (X[rows].astype(float).T @ node)) / (1 + step * 0.5 / S)
+        V = (V - step * edge) / (1 + step * 0.5 / S)
+        path.append((w, V))
+    mean = [np.mean([point[k] for point in path], axis=0) for k in range(2)]
+    for element, table, pair in ((sweep.element(), w, V), (sweep.average(), *mean)):
+        np.testing.assert_allclose(nodes.table(element[: nodes.size]), table, rtol=0, atol=tolerance)
+        np.testing.assert_allclose(element[nodes.size :].reshape(L, L), pair, rtol=0, atol=tolerance)
+
+
+def test_negligible_mismatches_change_nothing_but_the_scale(rng):
+    tiny = Tiny(rng, penalties=(0.0, 0.0), bias=False, boundaries=False)
+    before = tiny.sweep.element()
+    tiny.sweep.learn(Descent(0.3, least=1.0), np.arange(7))
+    size = tiny.nodes.size
+    np.testing.assert_array_equal(tiny.sweep.element()[:size], before[:size])
+    assert np.abs(tiny.sweep.element() - before)[size:].max() > 0
+
+
+def test_scores_too_large_for_scaled_recursions(rng):
+    """Weights of some hundreds: sequences fall back to logarithms, one by one."""
+    tiny = Tiny(rng)
+    start = 300 * tiny.start
+    tiny.sweep.load(tiny.element(start))
+    path = list(descend([tiny.sequences[s] for s in ORDER], start, 0.3, tiny.decay))
+    tiny.sweep.learn(RULE, ORDER)
+    np.testing.assert_allclose(tiny.sweep.element(), tiny.element(path[-1]), rtol=0, atol=1e-9)
+
+
+def test_weights_that_are_not_finite_end_the_sweep(rng):
+    tiny = Tiny(rng)
+    tiny.sweep.load(tiny.element(np.where(tiny.mask > 0, np.nan, 0.0)))
+    assert np.isnan(tiny.sweep.learn(RULE, ORDER))
