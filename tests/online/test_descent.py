@@ -79,14 +79,14 @@ def test_the_loss_is_the_log_loss_before_each_step(rng):
     np.testing.assert_array_equal(tiny.sweep.element(), element)
 
 
-def crf_problem(rng, count=300, L=5, D=30):
+def crf_problem(rng, count=300, L=5, D=30, scale=1.0):
     lengths = rng.integers(1, 9, size=count)
     chain = Chain(np.concatenate([[0], np.cumsum(lengths)]), L)
     labels = rng.integers(L, size=chain.n_vertices)
     features = (rng.random((chain.n_vertices, D)) < 0.2).astype(float)
     features[np.arange(chain.n_vertices), labels] += rng.random(chain.n_vertices) < 0.6
     terms = [
-        Term("features", SparseNodes(chain, sparse.csr_matrix(features)), 1.0),
+        Term("features", SparseNodes(chain, sparse.csr_matrix(scale * features)), 1.0),
         Term("bias", Bias(chain), 1.0),
         Term("edges", FreeEdges(chain), 0.5),
     ]
@@ -119,6 +119,13 @@ def test_the_calibrated_step_is_neither_tiny_nor_wild(rng):
         sweep.learn(Descent(factor * step), np.arange(sweep.examples.n_instances))
         value[factor] = problem.at(sweep.element()).value
     assert value[1.0] < min(value[1 / 64], value[64.0])
+
+
+def test_features_of_any_size(rng):
+    """The step makes up for them: descent never ends above where it began."""
+    for scale in (1e-3, 1e3):
+        problem = crf_problem(rng, count=60, scale=scale)
+        assert problem.at(descend_first(problem, 4, seed=1)).value < problem.at(problem.zero()).value
 
 
 def test_a_cut_training_set_learns_the_same(rng):

@@ -86,8 +86,8 @@ public:
         return log_partition;
     }
 
-    // w += factor * mismatch, one factor for nodes and one for edges; rows of features whose mismatch is nowhere above
-    // `least` stay as they are.
+    // w += factor * mismatch, one factor for nodes and one for edges. Features of positions whose
+    // mismatch is nowhere above `least` stay as they are.
     void add_mismatch(double factor, double edge_factor, S least) {
         const std::size_t L = data_.labels;
         const Scaling& node = weights.node;

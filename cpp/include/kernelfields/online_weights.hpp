@@ -156,10 +156,11 @@ private:
     // As s falls behind A, A v and B z become large and cancel.
     static constexpr double kSmallest = 1.0 / 16;
 
-    // A feature is packed if it has at most a fifth of the labels.
+    // A feature is packed if it has at most a fifth of the labels (and their numbers fit).
     std::vector<std::int32_t> place_features() {
         std::vector<std::int32_t> slot(features_);
-        const auto few = static_cast<std::int64_t>(labels_ == 1 ? 0 : std::max<std::size_t>(labels_ / 5, 1));
+        const auto few =
+            static_cast<std::int64_t>(labels_ == 1 || labels_ > 65535 ? 0 : std::max<std::size_t>(labels_ / 5, 1));
         for (std::size_t f = 0; f < features_; ++f) {
             const std::int64_t begin = pairs_.first[f], count = pairs_.first[f + 1] - begin;
             if (count == 0 || count > few) {

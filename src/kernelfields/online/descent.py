@@ -49,10 +49,13 @@ def calibrated_step(sweep: Sweep, random: np.random.Generator, sample: int = 500
     ids = random.permutation(sweep.examples.n_instances)[:sample]
     trial = _Trial(sweep.examples.take(ids), sweep.decays)
     step, value = 0.1, trial.value(0.1)
+    while not np.isfinite(value) and step > 1e-12:
+        step, value = step / 8, trial.value(step / 8)
+    first = step
     for factor in (2.0, 0.5):
         while (next_value := trial.value(step * factor)) < value:
             step, value = step * factor, next_value
-        if step > 0.1:
+        if step > first:
             break
     return step / 2
 
@@ -66,7 +69,7 @@ class _Trial:
 
     def value(self, step: float) -> float:
         """Give the objective of the sample after it."""
-        if not 1e-6 < step < 1e6:
+        if not 1e-12 < step < 1e6:
             return np.inf
         core, order = self.examples.core(), np.arange(self.examples.n_instances)
         core.descend(order, step, *self.decays, 0, NEGLIGIBLE)
@@ -75,7 +78,8 @@ class _Trial:
         penalty = (
             node * (np.square(weights).sum() + np.square(free[:3]).sum()) + edge * np.square(free[3:]).sum()
         )
-        return core.descend(order, 0.0, *self.decays, 0, NEGLIGIBLE) + penalty
+        value = core.descend(order, 0.0, *self.decays, 0, NEGLIGIBLE) + penalty
+        return float(value) if np.isfinite(value) else np.inf
 
 
 def descend_first(problem: LinearChainProblem, epochs: int, seed: int, *, average: bool = True) -> Array:
