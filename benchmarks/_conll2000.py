@@ -74,8 +74,8 @@ def save(path: Path, data: Featurised, labels: list[list[str]]) -> None:
 
 
 def load(path: Path) -> tuple[Any, np.ndarray, np.ndarray]:
-    """X, lengths and flat labels."""
+    """X, all of whose values are 1, lengths and flat labels."""
     with np.load(path) as saved:
-        ones = np.ones(len(saved["indices"]), np.float32)
+        ones = np.ones(len(saved["indices"]), bool)
         X = sparse.csr_matrix((ones, saved["indices"], saved["indptr"]), shape=tuple(saved["shape"]))
         return X, saved["lengths"], saved["labels"]

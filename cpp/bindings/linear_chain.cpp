@@ -45,6 +45,14 @@ std::pair<Out<std::int64_t>, Out<std::int32_t>> observed_pairs(In<std::int64_t> 
     return {pair_first, pair_label};
 }
 
+Out<std::int64_t> column_counts(In<std::int32_t> index, std::size_t columns) {
+    require_columns(index, columns);
+    auto counts = make<std::int64_t>({columns});
+    std::fill_n(counts.data(), columns, 0);
+    for (std::size_t k = 0; k < index.shape(0); ++k) ++counts.data()[index.data()[k]];
+    return counts;
+}
+
 template <class T> using Into = nb::ndarray<T, nb::c_contig, nb::device::cpu>;
 
 // Adds to bias, start, end and edge, (L,) thrice and (L, L); overwrites `features`. Returns the loss.
@@ -101,6 +109,7 @@ void add_linear_chain(nb::module_& m) {
     add_functions<double>(m);
     add_functions<float>(m);
     const auto keep = [](const char* name) { return nb::arg(name).noconvert(); };
+    m.def("column_counts", &column_counts, keep("index"), nb::arg("columns"));
     m.def("observed_pairs", &observed_pairs, keep("first"), keep("index"), keep("labels"), nb::arg("n_labels"),
           nb::arg("columns"));
 }

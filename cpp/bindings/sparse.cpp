@@ -27,6 +27,16 @@ void times(In<std::int64_t> first, In<std::int32_t> index, std::optional<In<S>> 
 }
 
 template <class S>
+void pair_times(In<std::int64_t> first, In<std::int32_t> index, std::optional<In<S>> value, In<std::int32_t> pair_first,
+                In<std::int32_t> pair_label, In<S> weights, nb::ndarray<S, nb::c_contig, nb::device::cpu> out) {
+    const auto x = rows_of<S>(first, index, value, pair_first.shape(0) - 1);
+    require_shape(weights, "weights", {pair_label.shape(0)});
+    if (out.ndim() != 2 || out.shape(0) != x.rows) throw std::invalid_argument("out must have one row per row of x.");
+    nb::gil_scoped_release release;
+    sparse_pair_times(x, pair_first.data(), pair_label.data(), weights.data(), out.shape(1), out.data());
+}
+
+template <class S>
 Out<double> adjoint(In<std::int64_t> first, In<std::int32_t> index, std::optional<In<S>> value,
                     In<std::int64_t> column_first, In<std::int32_t> column_index, std::optional<In<S>> column_value,
                     In<std::int64_t> pair_first, In<std::int32_t> pair_label, In<S> gradient) {
@@ -53,6 +63,8 @@ template <class S> void add_functions(nb::module_& m) {
     m.def("sparse_scores", &scores<S>, keep("first"), keep("index"), keep("value").none(), keep("pair_first"),
           keep("pair_label"), keep("weights"), keep("out"));
     m.def("sparse_times", &times<S>, keep("first"), keep("index"), keep("value").none(), keep("table"), keep("out"));
+    m.def("sparse_pair_times", &pair_times<S>, keep("first"), keep("index"), keep("value").none(), keep("pair_first"),
+          keep("pair_label"), keep("weights"), keep("out"));
     m.def("sparse_adjoint", &adjoint<S>, keep("first"), keep("index"), keep("value").none(), keep("column_first"),
           keep("column_index"), keep("column_value").none(), keep("pair_first"), keep("pair_label"), keep("gradient"));
 }

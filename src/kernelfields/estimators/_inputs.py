@@ -22,7 +22,7 @@ class Inputs(NamedTuple):
     """Names of the features, if the input had them."""
 
 
-def read_inputs(X: Any, lengths: Any = None, width: int | None = None) -> Inputs:
+def read_inputs(X: Any, lengths: Any = None, width: int | None = None, *, binary: bool = False) -> Inputs:
     """Read X, a list of (T, D) arrays, sparse matrices or data frames, or one flat one with lengths.
 
     Parameters
@@ -33,9 +33,11 @@ def read_inputs(X: Any, lengths: Any = None, width: int | None = None) -> Inputs
         Lengths of the sequences in a flat X.
     width : int, optional
         The number of features that the model was trained with.
+    binary : bool
+        Whether a flat sparse matrix of booleans stays one, which takes a quarter of the memory.
     """
     if lengths is not None:
-        return _read_flat(X, lengths, width)
+        return _read_flat(X, lengths, width, binary)
     matrices, names = _matrices(X)
     width = matrices[0].shape[1] if width is None and matrices else width
     for s, matrix in enumerate(matrices):
@@ -63,6 +65,8 @@ def _matrices(X: Any) -> tuple[list[Any], Array | None]:
 def _matrix(x: Any, what: str) -> Any:
     """One sequence as a float matrix."""
     if sparse.issparse(x):
+        if x.dtype == bool:
+            return x.tocsr().astype(np.float32)
         return x.tocsr() if x.dtype in (np.float32, np.float64) else x.tocsr().astype(np.float64)
     try:
         array = np.asarray(x)
@@ -75,9 +79,10 @@ def _matrix(x: Any, what: str) -> Any:
     return array
 
 
-def _read_flat(X: Any, lengths: Any, width: int | None) -> Inputs:
+def _read_flat(X: Any, lengths: Any, width: int | None, binary: bool) -> Inputs:
     """One flat matrix with the lengths of its sequences."""
-    matrix, lengths = _matrix(X, "X"), np.asarray(lengths)
+    kept = binary and sparse.issparse(X) and X.dtype == bool
+    matrix, lengths = X.tocsr() if kept else _matrix(X, "X"), np.asarray(lengths)
     if lengths.ndim != 1 or not np.issubdtype(lengths.dtype, np.integer) or (lengths < 0).any():
         raise InputError("lengths must be a list of whole numbers, none negative.")
     if lengths.sum() != matrix.shape[0]:
@@ -104,7 +109,7 @@ def _names(x: Any) -> Array | None:
 
 def _require_finite(features: Any, offsets: Array) -> None:
     values = features.data if sparse.issparse(features) else features
-    if np.isfinite(values).all():
+    if values.dtype == bool or np.isfinite(values).all():
         return
     bad = ~np.isfinite(values)
     if sparse.issparse(features):

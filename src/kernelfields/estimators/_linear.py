@@ -70,6 +70,5 @@ def linear_scores(model: Any, features: Any, offsets: Array) -> Batch:
     chain = Chain(offsets, len(model.classes_))
     terms = linear_terms(LinearNodes(chain, features), chain, model.bias, model.boundaries)
     theta = {clique: np.zeros(shape, features.dtype) for clique, shape in chain.shapes.items()}
-    for term, weights in zip(terms, LinearWeights.from_model(model).elements(terms), strict=True):
-        term.space.add_scores(weights, theta[term.space.clique])
+    LinearWeights.from_model(model).add_scores(features, terms, theta)
     return Batch(chain, theta)

@@ -6,9 +6,11 @@ from dataclasses import dataclass, fields
 from typing import Any, Self
 
 import numpy as np
+from scipy import sparse
 
 from ..linear_chain import LinearChainProblem
 from ..objective import Problem, Term
+from ..spaces import SparseNodes, add_paired_scores
 from ..structures._base import Array
 from ._terms import free_elements, free_weights
 
@@ -20,8 +22,8 @@ class LinearWeights:
     A model has them as attributes, with an underscore behind their names.
     """
 
-    coef: Array
-    """(L, D), features at a vertex."""
+    coef: Any
+    """(L, D), features at a vertex; sparse where only some pairs have a weight."""
     intercept: Array
     """(L,), bias."""
     start: Array
@@ -43,7 +45,7 @@ class LinearWeights:
         place = problem.slices
         edge_features = element[place["edge_features"]].copy() if "edge_features" in place else None
         return cls(
-            coef=np.array(space.table(element[place["features"]]), order="C").T,
+            coef=_coefficients(space, element[place["features"]]),
             edge_coef=None if edge_features is None else edge_features.reshape(-1, L, L).transpose(1, 2, 0),
             **free_weights(element, place, L),
         )
@@ -63,18 +65,33 @@ class LinearWeights:
 
     def elements(self, terms: list[Term]) -> list[Array]:
         """Give them as elements of these spaces."""
+        features: Any = terms[0].space
+        return [features.element(self.coef.T), *self._other_elements(terms[1:])]
+
+    def add_scores(self, features: Any, terms: list[Term], theta: dict[str, Array]) -> None:
+        """Add the scores that they give to features; the first of the terms is theirs."""
+        nodes: Any = terms[0].space
+        if not sparse.issparse(self.coef):
+            nodes.add_scores(nodes.element(self.coef.T), theta["node"])
+        elif sparse.issparse(features):
+            add_paired_scores(features, self.coef.T, theta["node"])
+        else:
+            nodes.add_scores(nodes.element(self.coef.T.toarray()), theta["node"])
+        for term, element in zip(terms[1:], self._other_elements(terms[1:]), strict=True):
+            term.space.add_scores(element, theta[term.space.clique])
+
+    def _other_elements(self, terms: list[Term]) -> list[Array]:
         named = free_elements(self)
         if self.edge_coef is not None:
             named["edge_features"] = self.edge_coef.transpose(2, 0, 1).ravel()
-        features: Any = terms[0].space
-        return [features.element(self.coef.T), *(named[term.name] for term in terms[1:])]
+        return [named[term.name] for term in terms]
 
     def widened(self, n_labels: int) -> LinearWeights:
         """Give labels that are new, behind the others, weights of zero."""
         more = (0, n_labels - len(self.intercept))
         edge = self.edge_coef
         return LinearWeights(
-            coef=np.pad(self.coef.T, ((0, 0), more)).T,
+            coef=np.pad(_dense(self.coef).T, ((0, 0), more)).T,
             intercept=np.pad(self.intercept, more),
             start=np.pad(self.start, more),
             end=np.pad(self.end, more),
@@ -88,5 +105,17 @@ class LinearWeights:
         total: dict[str, Any] = {}
         for field in fields(self):
             mine = getattr(self, field.name)
-            total[field.name] = None if mine is None else mine + getattr(other, field.name)
+            theirs = getattr(other, field.name)
+            total[field.name] = None if mine is None else _dense(mine) + _dense(theirs)
         return LinearWeights(**total)
+
+
+def _dense(array: Any) -> Any:
+    return array.toarray() if sparse.issparse(array) else array
+
+
+def _coefficients(space: Any, element: Array) -> Any:
+    """(L, D): a sparse matrix where only some pairs have a weight."""
+    if isinstance(space, SparseNodes) and len(element) < space.matrix.shape[1] * space.structure.n_labels:
+        return space.compact_table(element).T
+    return np.array(space.table(element), order="C").T

@@ -17,7 +17,7 @@ from ..losses import Log
 from ..objective import Certificate, Problem, Term, sum_scores
 from ..online import Sweep, descend_first
 from ..solvers import LBFGS, OWLQN, Progress, Solver, Stop
-from ..spaces import LinearEdges, LinearNodes, SparseNodes
+from ..spaces import LinearEdges, LinearNodes, SparseNodes, as_floats
 from ..structures import SequenceStructure
 from ..structures._base import Array
 from ._base import Batch, SequenceLabeller
@@ -110,7 +110,7 @@ class CRF(SequenceLabeller):
     ----------
     classes_ : (L,) array
         Labels, in the order of all arrays over labels.
-    coef_ : (L, D) array
+    coef_ : (L, D) array, or scipy-sparse matrix with ``observed_only``
         w; ``intercept_`` (L,) is b, ``transitions_`` (L, L) is V, ``start_`` and ``end_`` (L,), and
         ``edge_coef_`` (L, L, D) with ``edge_features``, ``second_order_`` (L, L, L) with ``order=2``
         is U; zeros for what is switched off.
@@ -262,7 +262,11 @@ class CRF(SequenceLabeller):
             inputs = self._inputs(X, lengths, extractor, base.n_features_in_)
         else:
             extractor = extractor_for(self.features, X)
-            inputs = read_inputs(X, lengths) if extractor is None else read_tokens(extractor, X, fit=True)
+            inputs = (
+                read_inputs(X, lengths, binary=True)
+                if extractor is None
+                else read_tokens(extractor, X, fit=True)
+            )
         return read_training(
             inputs,
             extractor,
@@ -348,9 +352,12 @@ class CRF(SequenceLabeller):
         terms = self._terms(training.chain, features, training.observed, fast=True)
         if fast and base is None and LinearChainProblem.suits(training.loss, terms):
             assert isinstance(training.loss, Log)
-            single = features.dtype == np.float32 and self.tol >= 1e-4  # what it can certify
+            single = features.dtype != np.float64 and self.tol >= 1e-4  # what it can certify
             barred = None if training.forbidden is None else barred_scores(training.forbidden)
             return LinearChainProblem(training.loss, terms, barred, np.float32 if single else np.float64)
+        if features.dtype == bool:
+            features = as_floats(features)
+            terms = self._terms(training.chain, features, training.observed, fast=True)
         return self._whole_problem(training, features, terms, base)
 
     def _whole_problem(
@@ -408,6 +415,5 @@ class CRF(SequenceLabeller):
         chain = self._chain(offsets, len(self.classes_))
         terms = self._terms(chain, features)
         theta = {clique: np.zeros(shape, features.dtype) for clique, shape in chain.shapes.items()}
-        for term, weights in zip(terms, LinearWeights.from_model(self).elements(terms), strict=True):
-            term.space.add_scores(weights, theta[term.space.clique])
+        LinearWeights.from_model(self).add_scores(features, terms, theta)
         return Batch(chain, theta)

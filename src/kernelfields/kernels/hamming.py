@@ -6,7 +6,6 @@ from collections.abc import Hashable
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.spatial.distance import cdist
 
 from ..errors import InputError
 from ._base import Kernel
@@ -34,6 +33,8 @@ class Hamming(Kernel):
         same_width(left, right)
         if left.shape[1] == 0:
             raise InputError("Hamming needs observations of at least one position.")
+        from scipy.spatial.distance import cdist  # loads slowly
+
         return (1 - cdist(left, right, "hamming")).astype(precision(left, right), copy=False)
 
     def diagonal(self, X: Observations) -> Array:

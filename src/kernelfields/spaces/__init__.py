@@ -6,7 +6,7 @@ from .kernel import KernelNodes
 from .kernel_edges import KernelEdges
 from .label_embedding import LabelEmbedding
 from .linear import LinearEdges, LinearNodes
-from .sparse import SparseNodes, WeightPairs
+from .sparse import SparseNodes, WeightPairs, add_paired_scores, as_floats
 
 __all__ = [
     "Bias",
@@ -23,4 +23,6 @@ __all__ = [
     "LinearNodes",
     "SparseNodes",
     "WeightPairs",
+    "add_paired_scores",
+    "as_floats",
 ]

@@ -41,15 +41,13 @@ class WeightPairs(NamedTuple):
     def of(cls, features: Any, n_labels: int, labels: Array | None = None) -> WeightPairs:
         """All pairs, or those that occur with the labels of a training set."""
         D = features.shape[1]
-        count = np.bincount(features.indices, minlength=D)
+        indices = features.indices.astype(np.int32, copy=False)
+        count = native.column_counts(indices, D)  # np.bincount would make a copy in 64 bits
         if labels is None:
             first = np.arange(0, n_labels * D + 1, n_labels, dtype=np.int64)
             label = np.tile(np.arange(n_labels, dtype=np.int32), D)
         else:
-            indptr, indices = (
-                features.indptr.astype(np.int64, copy=False),
-                features.indices.astype(np.int32, copy=False),
-            )
+            indptr = features.indptr.astype(np.int64, copy=False)
             first, label = native.observed_pairs(indptr, indices, labels.astype(np.int32), n_labels, D)
         size = np.diff(first)
         order, frequent, single = _ranking(count, size, CACHE // n_labels)
@@ -75,6 +73,19 @@ def _ranking(count: Array, size: Array, most: int) -> tuple[Array, int, int]:
     return np.concatenate([common, several, single]), len(common), len(common) + len(several)
 
 
+def as_floats(array: Any) -> Any:
+    """Give an array or sparse matrix of booleans as single precision, others as they are."""
+    return array.astype(np.float32) if array.dtype == bool else array
+
+
+def add_paired_scores(features: Any, table: Any, into: Array) -> None:
+    """Add X·W for sparse X and W, a CSR matrix of few labels for each feature."""
+    values = None if (features.data == 1).all() else features.data
+    rows = (features.indptr.astype(np.int64), features.indices.astype(np.int32, copy=False))
+    weights = table.data.astype(into.dtype, copy=False)
+    native.sparse_pair_times(*rows, values, table.indptr, table.indices, weights, into)
+
+
 class SparseNodes(Euclidean):
     """f(x_t, y_t) = ⟨w_{y_t}, x_t⟩ for sparse x; one weight per (feature, label) pair.
 
@@ -86,7 +97,8 @@ class SparseNodes(Euclidean):
     structure : Structure
         The batch.
     features : scipy-sparse (N, D) matrix
-        One row per vertex, float32 or float64: the precision of the products.
+        One row per vertex, float32 or float64: the precision of the products; booleans where only
+        the pairs and the rows are asked for.
     pairs : WeightPairs, optional
         Which weights there are; all of them if not given.
     """
@@ -100,7 +112,7 @@ class SparseNodes(Euclidean):
         self.pairs = WeightPairs.of(matrix, structure.n_labels) if pairs is None else pairs
         self.size = len(self.pairs.label)
         first = matrix.indptr.astype(np.int64, copy=False)
-        values = None if (matrix.data == 1).all() else matrix.data
+        values = None if (matrix.data == 1).all() else as_floats(matrix.data)
         indices = matrix.indices.astype(np.int32, copy=False)
         kinds = (self.pairs.frequent, self.pairs.single)
         index, values = native.rank_rows(first, indices, values, self.pairs.rank, *kinds)
@@ -140,9 +152,18 @@ class SparseNodes(Euclidean):
         result[self.pairs.feature, self.pairs.label] = element
         return result
 
-    def element(self, table: Array) -> Array:
-        """Give the element with these weights, (D, L); those of other pairs are left out."""
-        return table[self.pairs.feature, self.pairs.label]
+    def compact_table(self, element: Array) -> Any:
+        """Give the same as a CSR matrix that holds the pairs with a weight, in the order of features."""
+        D, size = self.matrix.shape[1], np.diff(self.pairs.first)[self.pairs.rank]
+        first = np.concatenate([[0], np.cumsum(size)]).astype(np.int32)
+        source = np.arange(len(element)) + np.repeat(self.pairs.first[self.pairs.rank] - first[:-1], size)
+        matrix = sparse.csr_matrix((D, self.structure.n_labels), dtype=element.dtype)
+        matrix.indptr, matrix.indices, matrix.data = first, self.pairs.label[source], element[source]
+        return matrix
+
+    def element(self, table: Any) -> Array:
+        """Give the element with these weights, (D, L), dense or sparse; those of other pairs are left out."""
+        return np.asarray(table[self.pairs.feature, self.pairs.label]).ravel()
 
     def take(self, structure: Structure, ids: npt.ArrayLike) -> SparseNodes:
         """Give the same on some instances."""
