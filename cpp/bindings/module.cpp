@@ -6,6 +6,8 @@ void add_attributes(nanobind::module_&);
 void add_chain(nanobind::module_&);
 void add_chain2(nanobind::module_&);
 void add_online(nanobind::module_&);
+void add_gram(nanobind::module_&);
+void add_gram_sparse(nanobind::module_&);
 void add_sparse(nanobind::module_&);
 void add_features(nanobind::module_&);
 void add_linear_chain(nanobind::module_&);
@@ -18,6 +20,8 @@ NB_MODULE(_core, m) {
     kernelfields::bindings::add_chain(m);
     kernelfields::bindings::add_chain2(m);
     kernelfields::bindings::add_online(m);
+    kernelfields::bindings::add_gram(m);
+    kernelfields::bindings::add_gram_sparse(m);
     kernelfields::bindings::add_sparse(m);
     kernelfields::bindings::add_features(m);
     kernelfields::bindings::add_linear_chain(m);

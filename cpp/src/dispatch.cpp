@@ -7,11 +7,15 @@ namespace kernelfields {
 
 extern const ChainKernels<double> chain_double_baseline;
 extern const ChainKernels<float> chain_float_baseline;
+extern const GramKernels<double> gram_double_baseline;
+extern const GramKernels<float> gram_float_baseline;
 extern const SparseKernels<double> sparse_double_baseline;
 extern const SparseKernels<float> sparse_float_baseline;
 #ifdef KF_X86
 extern const ChainKernels<double> chain_double_avx2, chain_double_avx512;
 extern const ChainKernels<float> chain_float_avx2, chain_float_avx512;
+extern const GramKernels<double> gram_double_avx2, gram_double_avx512;
+extern const GramKernels<float> gram_float_avx2, gram_float_avx512;
 extern const SparseKernels<double> sparse_double_avx2, sparse_double_avx512;
 extern const SparseKernels<float> sparse_float_avx2, sparse_float_avx512;
 #endif
@@ -76,6 +80,12 @@ template <> const ChainKernels<double>& chain_kernels<double>() {
 }
 template <> const ChainKernels<float>& chain_kernels<float>() {
     KF_PICK(chain_float)
+}
+template <> const GramKernels<double>& gram_kernels<double>() {
+    KF_PICK(gram_double)
+}
+template <> const GramKernels<float>& gram_kernels<float>() {
+    KF_PICK(gram_float)
 }
 template <> const SparseKernels<double>& sparse_kernels<double>() {
     KF_PICK(sparse_double)

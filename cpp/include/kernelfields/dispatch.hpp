@@ -2,6 +2,7 @@
 #pragma once
 
 #include "chain_kernels.hpp"
+#include "gram_kernels.hpp"
 #include "sparse_kernels.hpp"
 
 #include <string>
@@ -17,6 +18,7 @@ std::string isa_name(Isa);
 std::vector<std::string> supported_isas();
 
 template <class S> const ChainKernels<S>& chain_kernels();
+template <class S> const GramKernels<S>& gram_kernels();
 template <class S> const SparseKernels<S>& sparse_kernels();
 
 }  // namespace kernelfields

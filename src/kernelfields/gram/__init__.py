@@ -1,6 +1,22 @@
 """Gram matrices: computed, stored, multiplied."""
 
 from ._base import Gram
+from .build import gram_of
+from .collapsed import CollapsedGram
+from .cross import kernel_times
+from .packed import PackedGram
 from .stored import StoredGram
+from .tiled import TiledGram
+from .unique import Unique, unique_observations
 
-__all__ = ["Gram", "StoredGram"]
+__all__ = [
+    "CollapsedGram",
+    "Gram",
+    "PackedGram",
+    "StoredGram",
+    "TiledGram",
+    "Unique",
+    "gram_of",
+    "kernel_times",
+    "unique_observations",
+]

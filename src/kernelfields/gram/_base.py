@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
+from typing import Any, final
 
 import numpy as np
 import numpy.typing as npt
 
+from .. import native
+
 Array = npt.NDArray[Any]
+
+BATCH = 2**23
+"""Entries of K that are taken out at a time where no more than products of them are needed."""
 
 
 class Gram(ABC):
@@ -24,3 +29,29 @@ class Gram(ABC):
     @abstractmethod
     def times(self, columns: Array) -> Array:
         """K·A for A of shape (n, m), float64 or float32; the result in the type of A."""
+
+    @abstractmethod
+    def block(self, rows: Array, columns: Array) -> Array:
+        """Give K[rows, columns], (len(rows), len(columns)), in the precision of K."""
+
+    @abstractmethod
+    def take(self, indices: Array) -> Gram:
+        """Give the Gram matrix of some of the observations, in the order of ``indices``."""
+
+    @final
+    def cross(self, rows: Array, columns: Array, coefficients: Array) -> Array:
+        """K[rows, columns]·A for A of shape (len(columns), m): scores of observations held out.
+
+        At most ``BATCH`` entries of K are copied at a time.
+        """
+        batch = max(1, BATCH // max(1, len(columns)))
+        result = np.empty((len(rows), coefficients.shape[1]), dtype=coefficients.dtype)
+        for start in range(0, len(rows), batch):
+            block = self.block(rows[start : start + batch], columns)
+            result[start : start + batch] = block_times(block, coefficients)
+        return result
+
+
+def block_times(block: Array, columns: Array) -> Array:
+    """K·A for a block of K, in the core: as ``Gram.times``."""
+    return native.matrix_times(block, np.ascontiguousarray(columns))

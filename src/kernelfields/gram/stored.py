@@ -4,18 +4,41 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._base import Array, Gram
+from ..errors import InputError
+from ._base import Array, Gram, block_times
 
 
 class StoredGram(Gram):
-    """K as an (n, n) array."""
+    """K as an (n, n) array: for matrices that come from elsewhere.
+
+    Parameters
+    ----------
+    matrix : (n, n) array
+        K, symmetric; float32 or float64.
+    """
 
     def __init__(self, matrix: Array) -> None:
-        self.matrix = matrix
+        if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+            raise InputError(f"A Gram matrix is square, not {matrix.shape}.")
+        if matrix.dtype not in (np.float32, np.float64):
+            matrix = matrix.astype(np.float64)
+        bad = np.argwhere(~np.isfinite(matrix))
+        if len(bad):
+            i, j = bad[0]
+            raise InputError(f"The Gram matrix has {matrix[i, j]} for observations {i} and {j}.")
+        self.matrix = matrix if matrix.strides[1] == matrix.itemsize else np.ascontiguousarray(matrix)
         self.size = len(matrix)
         self.dtype = matrix.dtype
         self.diagonal = matrix.diagonal()
 
     def times(self, columns: Array) -> Array:
-        """K·A."""
-        return np.asarray(self.matrix @ columns.astype(self.dtype, copy=False), dtype=columns.dtype)
+        """K·A, dot products of rows added up in float64."""
+        return block_times(self.matrix, columns)
+
+    def block(self, rows: Array, columns: Array) -> Array:
+        """Give K[rows, columns]."""
+        return self.matrix[np.ix_(np.asarray(rows), np.asarray(columns))]
+
+    def take(self, indices: Array) -> StoredGram:
+        """Copy the part of some observations."""
+        return StoredGram(self.block(indices, indices))

@@ -1,0 +1,100 @@
+// Products of a block of a Gram matrix with a few columns, from either side.
+//
+// Vectors run along the columns of the block, so that any number m of right-hand sides is served
+// without padding: rows times A are dot products (Aᵀ given), the transpose adds multiples of rows.
+// Twelve sums stay in registers in both.
+#pragma once
+
+#include "../gram_kernels.hpp"
+#include "simd.hpp"
+
+namespace kernelfields {
+namespace {
+
+// Calls body(integral constant n) for n <= most.
+template <int n> struct Count {
+    static constexpr int value = n;
+};
+template <int most, class Body> KF_INLINE void with_count(std::size_t n, Body body) {
+    if constexpr (most > 1)
+        if (n < most) return with_count<most - 1>(n, body);
+    body(Count<most>{});
+}
+
+// Splits `total` into the fewest parts of at most `most`, as equal as can be: body(from, size).
+template <class Body> KF_INLINE void split_evenly(std::size_t total, std::size_t most, Body body) {
+    const std::size_t parts = (total + most - 1) / most;
+    for (std::size_t part = 0, from = 0; part < parts; ++part) {
+        const std::size_t size = (total - from) / (parts - part);
+        body(from, size);
+        from += size;
+    }
+}
+
+template <class S, int R, int L>
+KF_INLINE void row_products(const S* block, std::size_t stride, std::size_t columns, const S* right,
+                            std::size_t right_stride, double* sums, std::size_t sums_stride) {
+    Vec<S> total[R][L] = {};
+    const auto add = [&](std::size_t c, auto load_from) {
+        Vec<S> a[L];
+        for (int l = 0; l < L; ++l) a[l] = load_from(right + l * right_stride + c);
+        for (int r = 0; r < R; ++r) {
+            const Vec<S> k = load_from(block + r * stride + c);
+            for (int l = 0; l < L; ++l) total[r][l] += k * a[l];
+        }
+    };
+    std::size_t c = 0;
+    for (; c + kWidth<S> <= columns; c += kWidth<S>) add(c, [](const S* p) { return load(p); });
+    if (const std::size_t rest = columns - c)
+        add(c, [rest](const S* p) { return load_first<S>(p, rest, p + rest, S(0)); });
+    for (int r = 0; r < R; ++r)
+        for (int l = 0; l < L; ++l) sums[l * sums_stride + r] += static_cast<double>(sum<S>(total[r][l]));
+}
+
+template <class S>
+void add_row_products(const S* block, std::size_t stride, std::size_t rows, std::size_t columns, const S* right,
+                      std::size_t right_stride, std::size_t m, double* sums, std::size_t sums_stride) {
+    split_evenly(m, 3, [&](std::size_t l, std::size_t labels) {
+        with_count<3>(labels, [&](auto L) {
+            std::size_t r = 0;
+            for (; r + 4 <= rows; r += 4)
+                row_products<S, 4, L.value>(block + r * stride, stride, columns, right + l * right_stride, right_stride,
+                                            sums + l * sums_stride + r, sums_stride);
+            for (; r < rows; ++r)
+                row_products<S, 1, L.value>(block + r * stride, stride, columns, right + l * right_stride, right_stride,
+                                            sums + l * sums_stride + r, sums_stride);
+        });
+    });
+}
+
+template <class S, int L>
+KF_INLINE void column_products(const S* block, std::size_t stride, std::size_t rows, const S* left, std::size_t m,
+                               S* sums, std::size_t sums_stride) {
+    Vec<S> total[L][2];
+    for (int l = 0; l < L; ++l)
+        for (int v = 0; v < 2; ++v) total[l][v] = load(sums + l * sums_stride + v * kWidth<S>);
+    for (std::size_t r = 0; r < rows; ++r, block += stride, left += m) {
+        const Vec<S> k[2] = {load(block), load(block + kWidth<S>)};
+        for (int l = 0; l < L; ++l) {
+            const Vec<S> a = broadcast(left[l]);
+            for (int v = 0; v < 2; ++v) total[l][v] += k[v] * a;
+        }
+    }
+    for (int l = 0; l < L; ++l)
+        for (int v = 0; v < 2; ++v) store(sums + l * sums_stride + v * kWidth<S>, total[l][v]);
+}
+
+template <class S>
+void add_column_products(const S* block, std::size_t stride, std::size_t rows, std::size_t columns, const S* left,
+                         std::size_t m, S* sums, std::size_t sums_stride) {
+    for (std::size_t c = 0; c < columns; c += 2 * kWidth<S>)
+        split_evenly(m, 6, [&](std::size_t l, std::size_t labels) {
+            with_count<6>(labels, [&](auto L) {
+                column_products<S, L.value>(block + c, stride, rows, left + l, m, sums + l * sums_stride + c,
+                                            sums_stride);
+            });
+        });
+}
+
+}  // namespace
+}  // namespace kernelfields

@@ -1,0 +1,136 @@
+"""Blocks of kernel values, written where they are wanted.
+
+Functions of inner products get those from BLAS, or from the core where observations are sparse, and
+are transformed in place: no second block is ever made. Other kernels give their blocks themselves.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from .. import native
+from ..errors import InputError
+from ..kernels import Kernel, ProductKernel
+from ..kernels._base import Observations
+from ._base import Array
+from ._observations import Rows, count, is_numeric, prepare, squared_norms
+from ._pieces import for_each_piece
+from ._transform import transform
+
+ROWS, COLUMNS = 256, 8192
+"""Of the blocks that are computed at a time: large enough for BLAS, small enough for the last cache."""
+
+
+class Blocks:
+    """k(x_i, y_j) for slices of two sets of observations.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        k.
+    left, right : observations
+        x_i and y_j; the same object twice is prepared once.
+    dtype : float32 or float64
+        Of the results.
+    """
+
+    def __init__(self, kernel: Kernel, left: Observations, right: Observations, dtype: np.dtype[Any]) -> None:
+        self.kernel = kernel
+        self.dtype = dtype
+        same = left is right
+        if sparse.issparse(left) != sparse.issparse(right) and is_numeric(left) and is_numeric(right):
+            left, right = sparse.csr_matrix(left), sparse.csr_matrix(right)
+        self.right = prepare(right, dtype)
+        self.left = self.right if same else prepare(left, dtype)
+        self._products = _products_of(kernel, self.left, self.right, dtype)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of observations on either side."""
+        return count(self.left), count(self.right)
+
+    def fill(self, out: Array, row: int, column: int) -> None:
+        """Write k(x_i, y_j) to ``out`` from i = ``row`` and j = ``column`` on, as many as it has room for."""
+        for start in range(0, out.shape[0], ROWS):
+            for begin in range(0, out.shape[1], COLUMNS):
+                part = out[start : start + ROWS, begin : begin + COLUMNS]
+                self._fill(part, row + start, column + begin)
+
+    def _fill(self, out: Array, row: int, column: int) -> None:
+        if self._products is not None and isinstance(self.kernel, ProductKernel):
+            rows, columns = slice(row, row + out.shape[0]), slice(column, column + out.shape[1])
+            self._products.fill(out, rows, columns)
+            transform(self.kernel, out, self._products.left_norms[rows], self._products.right_norms[columns])
+        else:
+            block = self.kernel.block(
+                self.left[row : row + out.shape[0]], self.right[column : column + out.shape[1]]
+            )
+            _require_shape(self.kernel, block, out.shape)
+            out[...] = block
+        _require_finite(self.kernel, out, row, column)
+
+
+class _DenseProducts:
+    """⟨x_i, y_j⟩ by BLAS."""
+
+    def __init__(self, left: Array, right: Array, dtype: np.dtype[Any]) -> None:
+        self.left, self.right = left, right
+        self.right_norms = squared_norms(right, dtype)
+        self.left_norms = self.right_norms if left is right else squared_norms(left, dtype)
+
+    def fill(self, out: Array, rows: slice, columns: slice) -> None:
+        np.matmul(self.left[rows], self.right[columns].T, out=out)
+
+
+class _SparseProducts:
+    """⟨x_i, y_j⟩ from an index of the y_j by feature."""
+
+    def __init__(self, left: Any, right: Any, dtype: np.dtype[Any]) -> None:
+        binary = bool((left.data == 1).all() and (right.data == 1).all())
+        self.right_norms = squared_norms(right, dtype)
+        self.left_norms = self.right_norms if left is right else squared_norms(left, dtype)
+        self.left = Rows.of(left, binary)
+        kind = native.SparseIndex32 if dtype == np.float32 else native.SparseIndex64
+        self.index = kind(*Rows.of(right, binary), right.shape[1])
+
+    def fill(self, out: Array, rows: slice, columns: slice) -> None:
+        self.index.products(*self.left.part(rows.start, rows.stop), columns.start, out)
+
+
+def _products_of(
+    kernel: Kernel, left: Observations, right: Observations, dtype: np.dtype[Any]
+) -> _DenseProducts | _SparseProducts | None:
+    if not isinstance(kernel, ProductKernel):
+        return None
+    if not (is_numeric(left) and is_numeric(right)):
+        raise InputError(f"{type(kernel).__name__} needs observations that are rows of a matrix of numbers.")
+    if left.shape[1] != right.shape[1]:
+        raise InputError(f"Observations have {left.shape[1]} and {right.shape[1]} features.")
+    kind = _SparseProducts if sparse.issparse(right) else _DenseProducts
+    return kind(left, right, dtype)
+
+
+def _require_shape(kernel: Kernel, block: Array, shape: tuple[int, ...]) -> None:
+    if np.shape(block) != shape:
+        name = type(kernel).__name__
+        raise InputError(f"{name} gave a block of shape {np.shape(block)} where {shape} was expected.")
+
+
+def _require_finite(kernel: Kernel, block: Array, row: int, column: int) -> None:
+    """A sum is quicker than a look at every number; it may overflow, so numbers have the last word."""
+
+    def check(columns: slice) -> None:
+        piece = block[:, columns]
+        with np.errstate(over="ignore", invalid="ignore"):
+            if np.isfinite(piece.sum()):
+                return
+        bad = np.argwhere(~np.isfinite(piece))
+        if len(bad):
+            i, j = bad[0]
+            pair = f"observations {row + i} and {column + columns.start + j}"
+            raise InputError(f"{type(kernel).__name__} gave {piece[i, j]} for {pair}.")
+
+    for_each_piece(block, check)

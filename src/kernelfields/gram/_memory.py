@@ -1,0 +1,43 @@
+"""How much memory a Gram matrix may take."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+SHARE = 0.5
+"""Of the available memory: what a Gram matrix may take if no limit is given."""
+
+UNKNOWN = 4 * 2**30
+"""Bytes assumed to be available on systems that do not say."""
+
+
+def memory_budget(limit: int | None) -> int:
+    """Bytes that may be used: ``limit``, or ``SHARE`` of what is available."""
+    return int(SHARE * available_memory()) if limit is None else limit
+
+
+def available_memory() -> int:
+    """Bytes that this process can still get without swapping, containers' limits included."""
+    known = [bytes_ for bytes_ in (_of_machine(), _of_container()) if bytes_ is not None]
+    return min(known) if known else UNKNOWN
+
+
+def _of_machine() -> int | None:
+    try:
+        lines = Path("/proc/meminfo").read_text().splitlines()
+        return next(1024 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable"))
+    except (OSError, StopIteration):
+        pass
+    try:  # elsewhere: half of what there is
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
+    except (AttributeError, ValueError, OSError):
+        return None
+
+
+def _of_container(folder: Path = Path("/sys/fs/cgroup")) -> int | None:
+    try:
+        limit, used = ((folder / name).read_text().strip() for name in ("memory.max", "memory.current"))
+        return None if limit == "max" else max(0, int(limit) - int(used))
+    except (OSError, ValueError):
+        return None

@@ -1,0 +1,51 @@
+"""The Gram matrix of some observations, kept as memory allows."""
+
+from __future__ import annotations
+
+import numpy.typing as npt
+
+from ..kernels import Kernel
+from ..kernels._base import Observations
+from ._base import Gram
+from ._memory import memory_budget
+from ._observations import count, precision_of
+from .collapsed import collapsed
+from .packed import PackedGram
+from .tiled import TiledGram
+from .unique import unique_observations
+
+
+def gram_of(
+    kernel: Kernel,
+    X: Observations,
+    dtype: npt.DTypeLike | None = None,
+    memory_limit: int | None = None,
+) -> Gram:
+    """K_ij = k(x_i, x_j): in memory, half of it, if that fits, else computed anew for every product.
+
+    Observations that repeat are computed and kept once.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        k.
+    X : (n, D) array, scipy-sparse matrix, or a sequence of what the kernel compares
+        x_i.
+    dtype : float32 or float64, optional
+        Of the entries of K; that of X if not given.
+    memory_limit : int, optional
+        Bytes that K may take; if not given, half of what is available now.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelfields.kernels import RBF
+    >>> gram = gram_of(RBF(gamma=0.5), np.array([[0.0], [2.0], [0.0]]))
+    >>> gram.size, gram.times(np.eye(3)[:, :1]).round(3).ravel().tolist()
+    (3, [1.0, 0.135, 1.0])
+    """
+    precision = precision_of(X, dtype)
+    unique = unique_observations(X)
+    fits = PackedGram.bytes_for(count(unique.observations), precision) <= memory_budget(memory_limit)
+    kind = PackedGram.of if fits else TiledGram
+    return collapsed(kind(kernel, unique.observations, precision), unique)

@@ -1,0 +1,59 @@
+"""A Gram matrix of observations that repeat."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from ._base import Array, Gram
+from .unique import Unique
+
+
+class CollapsedGram(Gram):
+    """K = S U Sᵀ, U the Gram matrix of the different observations, S_iu = 1 if x_i is the u-th of them.
+
+    Products cost what those of U cost: A is added up over equal observations, multiplied, and the
+    result handed back to each.
+
+    Parameters
+    ----------
+    inner : Gram
+        U.
+    inverse : (n,) integers
+        Which row of U each observation is.
+    """
+
+    def __init__(self, inner: Gram, inverse: Array) -> None:
+        self.inner = inner
+        self.inverse = np.asarray(inverse, dtype=np.int64)
+        self.size = len(self.inverse)
+        self.dtype = inner.dtype
+        ones = np.ones(self.size)
+        self._sums = sparse.csc_matrix(
+            (ones, self.inverse, np.arange(self.size + 1)), shape=(inner.size, self.size)
+        ).tocsr()
+
+    @property
+    def diagonal(self) -> Array:  # type: ignore[override]
+        """k(x_i, x_i)."""
+        return self.inner.diagonal[self.inverse]
+
+    def times(self, columns: Array) -> Array:
+        """S (U (Sᵀ A))."""
+        summed = (self._sums @ columns).astype(columns.dtype, copy=False)
+        return self.inner.times(summed)[self.inverse]
+
+    def block(self, rows: Array, columns: Array) -> Array:
+        """Give K[rows, columns]."""
+        return self.inner.block(self.inverse[rows], self.inverse[columns])
+
+    def take(self, indices: Array) -> Gram:
+        """Give the same for some observations; what none of them is, is left out."""
+        chosen, inverse = np.unique(self.inverse[indices], return_inverse=True)
+        inner = self.inner if len(chosen) == self.inner.size else self.inner.take(chosen)
+        return CollapsedGram(inner, inverse.reshape(-1))
+
+
+def collapsed(inner: Gram, unique: Unique) -> Gram:
+    """Give ``inner`` for observations that repeat, or itself if none does."""
+    return inner if inner.size == len(unique.inverse) else CollapsedGram(inner, unique.inverse)

@@ -1,0 +1,74 @@
+"""A Gram matrix that is never in memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError
+from ..kernels import Kernel
+from ..kernels._base import Observations
+from ._base import Array, Gram, block_times
+from ._blocks import COLUMNS, ROWS, Blocks
+from ._observations import count, take
+
+
+class TiledGram(Gram):
+    """K computed anew for every product, block by block, each pair of observations once.
+
+    For numbers of observations whose Gram matrix would not fit: memory of one block, time of computing
+    K for each product.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        k.
+    X : observations
+        x_i.
+    dtype : float32 or float64
+        Of the entries of K.
+    """
+
+    def __init__(self, kernel: Kernel, X: Observations, dtype: np.dtype[Any]) -> None:
+        self._kernel = kernel
+        self._blocks = Blocks(kernel, X, X, dtype)
+        self.size = self._blocks.shape[0]
+        self.dtype = dtype
+        self.diagonal = _diagonal(kernel, self._blocks.right, dtype)
+
+    def times(self, columns: Array) -> Array:
+        """K·A."""
+        result = np.zeros(columns.shape)
+        room = np.empty(ROWS * COLUMNS, dtype=self.dtype)
+        for row in range(0, self.size, ROWS):
+            end = min(row + ROWS, self.size)
+            for column in range(row, self.size, COLUMNS):
+                stop = min(column + COLUMNS, self.size)
+                block = room[: (end - row) * (stop - column)].reshape(end - row, stop - column)
+                self._blocks.fill(block, row, column)
+                result[row:end] += block_times(block, columns[column:stop])
+                beyond = max(column, end)
+                mirrored = block[:, beyond - column :].T.astype(columns.dtype, copy=False)
+                result[beyond:stop] += mirrored @ columns[row:end]
+        return result.astype(columns.dtype)
+
+    def block(self, rows: Array, columns: Array) -> Array:
+        """Give K[rows, columns]."""
+        X = self._blocks.right
+        blocks = Blocks(self._kernel, take(X, rows), take(X, columns), self.dtype)
+        out = np.empty(blocks.shape, dtype=self.dtype)
+        blocks.fill(out, 0, 0)
+        return out
+
+    def take(self, indices: Array) -> TiledGram:
+        """Give the same for some observations."""
+        return TiledGram(self._kernel, take(self._blocks.right, indices), self.dtype)
+
+
+def _diagonal(kernel: Kernel, X: Observations, dtype: np.dtype[Any]) -> Array:
+    diagonal = np.asarray(kernel.diagonal(X), dtype=dtype)
+    if diagonal.shape != (count(X),) or not np.isfinite(diagonal).all():
+        name = type(kernel).__name__
+        raise InputError(f"{name} gave a diagonal of shape {diagonal.shape}, or one that is not finite.")
+    return diagonal

@@ -1,0 +1,111 @@
+"""Observations that occur several times."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from ..kernels._base import Observations
+from ._base import Array
+from ._observations import count, is_numeric, prepare, take
+
+_CHUNK = 2**20
+_ODD = np.uint64(0x9E3779B97F4A7C15)
+
+
+class Unique(NamedTuple):
+    """Observations without repetition."""
+
+    observations: Observations
+    """Each once, in the order in which they appear first."""
+    inverse: Array
+    """(n,): x_i is ``observations[inverse[i]]``."""
+
+
+def unique_observations(X: Observations) -> Unique:
+    """Find the observations that differ: rows of an array, of a sparse matrix, or objects.
+
+    Rows are compared by a hash of 64 bits and then number by number, so that the answer is exact.
+    Objects that cannot be hashed are all taken for different.
+    """
+    n = count(X)
+    if is_numeric(X):
+        X = prepare(X, X.dtype) if sparse.issparse(X) else X
+        first, inverse = _by_hash(_hashes_of_sparse(X) if sparse.issparse(X) else _hashes_of_dense(X))
+        if not _same_rows(X, first[inverse]):  # two rows with one hash: sort instead
+            first, inverse = _by_sorting(X)
+    else:
+        first, inverse = _by_dictionary(X)
+    return Unique(X if len(first) == n else take(X, first), inverse)
+
+
+def _in_order(first: Array, inverse: Array) -> tuple[Array, Array]:
+    """Number the different ones by first appearance."""
+    order = np.argsort(first)
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    return first[order], place[inverse]
+
+
+def _by_hash(hashes: Array) -> tuple[Array, Array]:
+    _, first, inverse = np.unique(hashes, return_index=True, return_inverse=True)
+    return _in_order(first, inverse.reshape(-1))
+
+
+def _by_sorting(X: Any) -> tuple[Array, Array]:
+    dense = X.toarray() if sparse.issparse(X) else X
+    _, first, inverse = np.unique(dense, axis=0, return_index=True, return_inverse=True)
+    return _in_order(first, inverse.reshape(-1))
+
+
+def _by_dictionary(X: Any) -> tuple[Array, Array]:
+    found: dict[Any, int] = {}
+    try:
+        inverse = np.fromiter((found.setdefault(x, len(found)) for x in X), dtype=np.int64, count=count(X))
+    except TypeError:
+        everything = np.arange(count(X))
+        return everything, everything
+    first = np.full(len(found), count(X))
+    np.minimum.at(first, inverse, np.arange(len(inverse)))
+    return first, inverse
+
+
+def _mixed(words: Array) -> Array:
+    """Spread every bit over the whole word: the low bits of most numbers are zero."""
+    words = (words ^ (words >> np.uint64(32))) * _ODD
+    words = (words ^ (words >> np.uint64(29))) * _ODD
+    return words ^ (words >> np.uint64(32))
+
+
+def _bits(numbers: Array) -> Array:
+    return np.ascontiguousarray(numbers, dtype=np.float64).view(np.uint64)
+
+
+def _hashes_of_dense(X: Array) -> Array:
+    n, D = X.shape
+    hashes = np.zeros(n, dtype=np.uint64)
+    salt = _mixed(np.arange(1, D + 1, dtype=np.uint64))
+    step = max(1, _CHUNK // max(1, D))
+    for start in range(0, n, step):
+        words = _bits(X[start : start + step] + 0.0)  # no negative zeros
+        hashes[start : start + step] = _mixed(words ^ salt).sum(axis=1, dtype=np.uint64)
+    return hashes
+
+
+def _hashes_of_sparse(X: Any) -> Array:
+    entries = _mixed(_bits(X.data) ^ _mixed(X.indices.astype(np.uint64) + np.uint64(1)))
+    entries[X.data == 0] = 0
+    sums = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(entries, dtype=np.uint64)])
+    return sums[X.indptr[1:]] - sums[X.indptr[:-1]]
+
+
+def _same_rows(X: Any, other: Array) -> bool:
+    """Whether x_i equals the row that stands for it."""
+    changed = np.flatnonzero(other != np.arange(len(other)))
+    if sparse.issparse(X):
+        return (X[changed] != X[other[changed]]).nnz == 0
+    step = max(1, _CHUNK // max(1, X.shape[1]))
+    parts = (changed[start : start + step] for start in range(0, len(changed), step))
+    return all(np.array_equal(X[part], X[other[part]]) for part in parts)
