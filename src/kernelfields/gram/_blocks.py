@@ -16,9 +16,10 @@ from ..errors import InputError
 from ..kernels import Kernel, ProductKernel
 from ..kernels._base import Observations
 from ._base import Array
+from ._finite import require_finite
 from ._observations import Rows, count, is_numeric, prepare, squared_norms
 from ._pieces import for_each_piece
-from ._transform import transform
+from ._transform import Products, transform
 
 ROWS, COLUMNS = 256, 8192
 """Of the blocks that are computed at a time: large enough for BLAS, small enough for the last cache."""
@@ -63,14 +64,17 @@ class Blocks:
         if self._products is not None and isinstance(self.kernel, ProductKernel):
             rows, columns = slice(row, row + out.shape[0]), slice(column, column + out.shape[1])
             self._products.fill(out, rows, columns)
-            transform(self.kernel, out, self._products.left_norms[rows], self._products.right_norms[columns])
+            left, right = self._products.left_norms[rows], self._products.right_norms[columns]
+            transform(self.kernel, Products(out, left, right, row, column))
         else:
             block = self.kernel.block(
                 self.left[row : row + out.shape[0]], self.right[column : column + out.shape[1]]
             )
             _require_shape(self.kernel, block, out.shape)
             out[...] = block
-        _require_finite(self.kernel, out, row, column)
+            for_each_piece(
+                out, lambda part: require_finite(self.kernel, out[:, part], row, column + part.start)
+            )
 
 
 class _DenseProducts:
@@ -117,20 +121,3 @@ def _require_shape(kernel: Kernel, block: Array, shape: tuple[int, ...]) -> None
     if np.shape(block) != shape:
         name = type(kernel).__name__
         raise InputError(f"{name} gave a block of shape {np.shape(block)} where {shape} was expected.")
-
-
-def _require_finite(kernel: Kernel, block: Array, row: int, column: int) -> None:
-    """A sum is quicker than a look at every number; it may overflow, so numbers have the last word."""
-
-    def check(columns: slice) -> None:
-        piece = block[:, columns]
-        with np.errstate(over="ignore", invalid="ignore"):
-            if np.isfinite(piece.sum()):
-                return
-        bad = np.argwhere(~np.isfinite(piece))
-        if len(bad):
-            i, j = bad[0]
-            pair = f"observations {row + i} and {column + columns.start + j}"
-            raise InputError(f"{type(kernel).__name__} gave {piece[i, j]} for {pair}.")
-
-    for_each_piece(block, check)

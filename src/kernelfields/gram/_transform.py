@@ -1,34 +1,59 @@
 """Inner products to kernel values, in place.
 
-Formulas are written in NumPy where the kernels are. Those that N² exponentials wait for have a second
-form in the core, registered here; tests hold the two together.
+Formulas are written in NumPy where the kernels are. What N² exponentials wait for has a second form in
+the core, registered here; tests hold the two together. Norms are known to be finite, hence products are.
 """
 
 from __future__ import annotations
 
 from functools import singledispatch
+from typing import NamedTuple
 
 import numpy as np
 
 from .. import native
 from ..errors import InputError
-from ..kernels import RBF, ProductKernel
+from ..kernels import RBF, Linear, ProductKernel
 from ._base import Array
+from ._finite import require_finite
 from ._pieces import for_each_piece
 
 
+class Products(NamedTuple):
+    """A block of inner products."""
+
+    values: Array
+    """⟨x_i, y_j⟩, (n, m), to be overwritten."""
+    left: Array
+    """‖x_i‖², (n,)."""
+    right: Array
+    """‖y_j‖², (m,)."""
+    row: int
+    """Number of the first x_i."""
+    column: int
+    """Number of the first y_j."""
+
+
 @singledispatch
-def transform(kernel: ProductKernel, products: Array, left: Array, right: Array) -> None:
+def transform(kernel: ProductKernel, products: Products) -> None:
     """Overwrite ⟨x_i, y_j⟩ by k(x_i, y_j), on all cores, piece by piece so that pieces stay in the cache."""
 
     def apply(columns: slice) -> None:
-        kernel.apply(products[:, columns], left, right[columns])
+        piece = products.values[:, columns]
+        with np.errstate(over="ignore", invalid="ignore"):  # found below, with the observations' numbers
+            kernel.apply(piece, products.left, products.right[columns])
+        require_finite(kernel, piece, products.row, products.column + columns.start)
 
-    for_each_piece(products, apply)
+    for_each_piece(products.values, apply)
 
 
 @transform.register
-def _(kernel: RBF, products: Array, left: Array, right: Array) -> None:
+def _(kernel: Linear, products: Products) -> None:
+    pass
+
+
+@transform.register
+def _(kernel: RBF, products: Products) -> None:
     if not 0 <= kernel.gamma < np.inf:
         raise InputError(f"gamma of RBF is {kernel.gamma}, but must be a number that is not negative.")
-    native.gaussian_transform(products, left, right, float(kernel.gamma))
+    native.gaussian_transform(products.values, products.left, products.right, float(kernel.gamma))

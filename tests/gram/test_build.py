@@ -1,0 +1,169 @@
+"""Choice by memory, products for prediction, and kernels that misbehave."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from kernelfields.errors import InputError
+from kernelfields.gram import PackedGram, StoredGram, TiledGram, _memory, gram_of, kernel_times
+from kernelfields.kernels import RBF, Kernel, Linear, Polynomial
+
+from ._data import KERNELS, KINDS, assert_close, observations, plain
+
+
+class Overlap(Kernel):
+    """Common letters of two strings: a kernel of things that are not rows of numbers."""
+
+    def block(self, X, Y):
+        return np.array([[len(set(x) & set(y)) for y in Y] for x in X], dtype=float)
+
+    def diagonal(self, X):
+        return np.array([len(set(x)) for x in X], dtype=float)
+
+
+class Bad(Kernel):
+    """Gives what it is told to."""
+
+    def __init__(self, value=np.nan, extra=0):
+        self.value = value
+        self.extra = extra
+
+    def block(self, X, Y):
+        block = np.ones((len(X), len(Y) + self.extra))
+        block[X[:, 0] == 290, 0] = self.value
+        return block
+
+    def diagonal(self, X):
+        return np.ones(len(X) + self.extra)
+
+
+def test_the_limit_decides(rng) -> None:
+    X = rng.normal(size=(700, 4))
+    needed = PackedGram.bytes_for(700, np.dtype(float))
+    assert isinstance(gram_of(RBF(), X, memory_limit=needed), PackedGram)
+    assert isinstance(gram_of(RBF(), X, memory_limit=needed - 1), TiledGram)
+    assert isinstance(gram_of(RBF(), X, np.float32, memory_limit=needed - 1), PackedGram)
+    assert gram_of(RBF(), X.astype(np.float32)).dtype == np.float32
+    assert gram_of(RBF(), X.astype(np.float32), np.float64).dtype == np.float64
+    with pytest.raises(InputError, match="float32 or float64, not int64"):
+        gram_of(RBF(), X, np.int64)
+
+
+def test_the_default_is_half_of_what_is_available(monkeypatch) -> None:
+    assert 2**20 < _memory.available_memory() < 2**50
+    monkeypatch.setattr(_memory, "available_memory", lambda: 1000)
+    assert _memory.memory_budget(None) == 500
+    assert _memory.memory_budget(7) == 7
+
+
+def test_limits_of_containers(tmp_path) -> None:
+    assert _memory._of_container(tmp_path) is None
+    (tmp_path / "memory.current").write_text("300\n")
+    (tmp_path / "memory.max").write_text("max\n")
+    assert _memory._of_container(tmp_path) is None
+    (tmp_path / "memory.max").write_text("1000\n")
+    assert _memory._of_container(tmp_path) == 700
+
+
+PEAK = """
+import resource
+import numpy as np
+from kernelfields.gram import gram_of
+from kernelfields.kernels import Polynomial
+
+X = np.random.default_rng(0).normal(size=(6000, 3)).astype(np.float32)
+A = np.ones((6000, 2))
+gram_of(Polynomial(2), X[:2000], memory_limit=0).times(A[:2000])  # libraries and threads have started
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+gram_of(Polynomial(2), X, memory_limit=LIMIT).times(A)
+print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="ru_maxrss is in other units elsewhere.")
+@pytest.mark.parametrize(("limit", "most"), [("30 * 2**20", 40), ("None", 110)])
+def test_peak_memory(limit, most) -> None:
+    """All of K takes 144 MB, half of it 75: neither is used within a limit of 30, nor all of it without."""
+    code = PEAK.replace("LIMIT", limit)
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert result.returncode == 0, result.stderr
+    assert float(result.stdout) < most
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("memory_limit", [None, 0, 256 * 8 * 100])
+def test_kernel_times(kind, memory_limit, rng) -> None:
+    new, basis = observations(kind, rng, 300), observations(kind, rng, 150)
+    for name, kernel in KERNELS.items():
+        A = rng.normal(size=(150, 4))
+        wanted = plain(name, new, basis) @ A
+        assert_close(kernel_times(kernel, new, basis, A, memory_limit), wanted, np.float64)
+        assert_close(kernel_times(kernel, new, basis, A, dtype=np.float32), wanted, np.float32)
+    assert kernel_times(RBF(), new[:0], basis, A).shape == (0, 4)
+    with pytest.raises(InputError, match=r"shape \(3, 1\) for a basis of 150"):
+        kernel_times(RBF(), new, basis, np.ones((3, 1)))
+
+
+def test_strings() -> None:
+    words = ["banana", "ananas", "kiwi", "", "banana"]
+    K = Overlap().block(words, words)
+    A = np.arange(10.0).reshape(5, 2)
+    for limit in (None, 0):
+        gram = gram_of(Overlap(), words, memory_limit=limit)
+        np.testing.assert_allclose(gram.times(A), K @ A)
+        np.testing.assert_allclose(
+            gram.take(np.array([4, 2])).times(A[:2]), K[np.ix_([4, 2], [4, 2])] @ A[:2]
+        )
+    np.testing.assert_allclose(kernel_times(Overlap(), ["an"], words, A), Overlap().block(["an"], words) @ A)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_blocks_that_are_not_finite(value) -> None:
+    X = np.arange(300.0)[:, None]
+    with pytest.raises(InputError, match=f"Bad gave {value} for observations 290 and 256"):
+        gram_of(Bad(value), X)
+    with pytest.raises(InputError, match=f"Bad gave {value} for observations 290 and 0"):
+        kernel_times(Bad(value), X, X, np.ones((300, 1)))
+
+
+def test_blocks_of_the_wrong_shape() -> None:
+    X = np.arange(300.0)[:, None]
+    with pytest.raises(InputError, match=r"Bad gave a block of shape \(256, 301\) where \(256, 300\)"):
+        gram_of(Bad(1.0, extra=1), X)
+    with pytest.raises(InputError, match="Bad gave a diagonal of shape"):
+        gram_of(Bad(1.0, extra=1), X, memory_limit=0)
+
+
+def test_overflow_in_a_formula_is_found(rng) -> None:
+    X = np.ones((300, 1), dtype=np.float32) * np.arange(1, 301, dtype=np.float32)[:, None]
+    X[299] = 1e13
+    with pytest.raises(InputError, match="Polynomial gave inf for observations 299 and 299"):
+        gram_of(Polynomial(2), X)
+    large = np.diag(np.full(300, 1e18, dtype=np.float32))  # finite, though their sum is not
+    assert np.isfinite(gram_of(Polynomial(2, 1e-36), large).diagonal).all()
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
+@pytest.mark.parametrize("value", [np.nan, np.inf, 1e200])
+def test_observations_that_are_not_finite(form, value, rng) -> None:
+    X = rng.normal(size=(5, 3))
+    X[3, 1] = value
+    for kernel in KERNELS.values():
+        with pytest.raises(InputError, match="Observation 3 has NaN, infinite or too large numbers"):
+            gram_of(kernel, form(X))
+
+
+def test_observations_of_the_wrong_kind() -> None:
+    with pytest.raises(InputError, match="Linear needs observations that are rows of a matrix"):
+        gram_of(Linear(), ["a", "b"])
+    with pytest.raises(InputError, match="2 and 3 features"):
+        kernel_times(Linear(), np.ones((1, 2)), np.ones((1, 3)), np.ones((1, 1)))
+    with pytest.raises(InputError, match="gamma of RBF is -1"):
+        gram_of(RBF(-1.0), np.ones((2, 2)) * [[1], [2]])
+    with pytest.raises(InputError, match="nan for observations 0 and 1"):
+        StoredGram(np.array([[1.0, np.nan], [np.nan, 1.0]]))
