@@ -12,6 +12,7 @@ from . import _run
 # Name on the command line -> module with ``run(quick: bool) -> _run.Result``.
 BENCHMARKS = {
     "chain_inference": "benchmarks.chain_inference",
+    "gram": "benchmarks.gram",
     "linear_crf_tag": "benchmarks.linear_crf_tag",
     "linear_crf_train": "benchmarks.linear_crf_train",
     "linear_online": "benchmarks.linear_online",

@@ -12,11 +12,11 @@ ROOT = Path(__file__).parents[1]
 
 
 @pytest.mark.parametrize(
-    "name", ["chain_inference", "viterbi", "linear_crf_tag", "linear_crf_train", "linear_online"]
+    "name", ["chain_inference", "viterbi", "linear_crf_tag", "linear_crf_train", "linear_online", "gram"]
 )
 def test_last_line_is_one_object_of_the_agreed_form(name, request):
-    if name.startswith("linear"):
-        request.getfixturevalue("data_dir")  # CoNLL-2000
+    if name.startswith("linear") or name == "gram":
+        request.getfixturevalue("data_dir")  # CoNLL-2000, CoNLL-2002
     command = [sys.executable, "-m", "benchmarks", name, "--quick", "--json"]
     output = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
     result = json.loads(output.splitlines()[-1])
