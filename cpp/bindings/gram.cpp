@@ -106,6 +106,7 @@ void add_gram(nb::module_& m) {
     add_functions<double>(m, "float64");
     add_functions<float>(m, "float32");
     m.def("threads", [] { return threads_for(1e9); });
+    m.def("work_alone", &work_alone);
 }
 
 }  // namespace kernelfields::bindings

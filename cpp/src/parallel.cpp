@@ -10,6 +10,7 @@ namespace kernelfields {
 namespace {
 
 std::atomic<bool> forked{false};
+thread_local bool alone = false;
 
 #if defined(__unix__) || defined(__APPLE__)
 [[maybe_unused]] const int registered = pthread_atfork(nullptr, nullptr, [] { forked = true; });
@@ -19,6 +20,14 @@ std::atomic<bool> forked{false};
 
 bool in_forked_child() {
     return forked;
+}
+
+void work_alone() {
+    alone = true;
+}
+
+bool works_alone() {
+    return alone;
 }
 
 }  // namespace kernelfields

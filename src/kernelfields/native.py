@@ -64,6 +64,7 @@ try:
         tree_marginals,
         tree_sample,
         tree_score,
+        work_alone,
     )
 finally:
     if _given is None:
@@ -124,4 +125,5 @@ __all__ = [
     "tree_marginals",
     "tree_sample",
     "tree_score",
+    "work_alone",
 ]

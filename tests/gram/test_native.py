@@ -47,8 +47,8 @@ def everything(rng: np.random.Generator, dtype: np.dtype) -> list[np.ndarray]:
     n = 1600
     A = rng.normal(size=(n, 17))
     found = []
-    for kind in ("binary", "real"):
-        gram = PackedGram.of(Linear(), observations(kind, rng, n), dtype)
+    for kind in ("binary", "real", "dense"):
+        gram = PackedGram.of(RBF(0.05) if kind == "dense" else Linear(), observations(kind, rng, n), dtype)
         found += [
             gram.times(A),
             gram.block(np.arange(n)[::-1], np.arange(n)),

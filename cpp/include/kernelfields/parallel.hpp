@@ -15,10 +15,14 @@ namespace kernelfields {
 // fork, and a parallel region in the child would wait for them for ever: there, one thread works.
 bool in_forked_child();
 
+// Says that the calling thread is one of several that share the work: it then uses no others.
+void work_alone();
+bool works_alone();
+
 // Below about a millisecond of work, waking threads costs more than they give.
 inline int threads_for(double nanoseconds) {
 #ifdef _OPENMP
-    if (nanoseconds < 1e6 || in_forked_child()) return 1;
+    if (nanoseconds < 1e6 || in_forked_child() || works_alone()) return 1;
     return omp_get_max_threads();
 #else
     (void)nanoseconds;

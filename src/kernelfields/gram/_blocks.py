@@ -6,6 +6,8 @@ are transformed in place: no second block is ever made. Other kernels give their
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,11 +20,11 @@ from ..kernels._base import Observations
 from ._base import Array
 from ._finite import require_finite
 from ._observations import Rows, count, is_numeric, prepare, squared_norms
-from ._pieces import for_each_piece
 from ._transform import Products, transform
+from ._workers import Task, one_by_one, workers
 
-ROWS, COLUMNS = 256, 8192
-"""Of the blocks that are computed at a time: large enough for BLAS, small enough for the last cache."""
+ROWS, COLUMNS = 256, 2048
+"""Of the blocks that are computed at a time: large enough for BLAS, small enough for caches."""
 
 
 class Blocks:
@@ -55,26 +57,35 @@ class Blocks:
 
     def fill(self, out: Array, row: int, column: int) -> None:
         """Write k(x_i, y_j) to ``out`` from i = ``row`` and j = ``column`` on, as many as it has room for."""
-        for start in range(0, out.shape[0], ROWS):
-            for begin in range(0, out.shape[1], COLUMNS):
-                part = out[start : start + ROWS, begin : begin + COLUMNS]
-                self._fill(part, row + start, column + begin)
+        with workers() as run:
+            self.fill_all([(out, row, column)], run)
+
+    def fill_all(
+        self, places: Iterable[tuple[Array, int, int]], run: Callable[[Iterable[Task]], None]
+    ) -> None:
+        """Do so for many places, as tasks that ``run`` may run side by side.
+
+        Kernels that give blocks themselves may not like that, and are asked for one after the other.
+        """
+        tasks = (
+            partial(self._fill, out[r : r + ROWS, c : c + COLUMNS], row + r, column + c)
+            for out, row, column in places
+            for r in range(0, out.shape[0], ROWS)
+            for c in range(0, out.shape[1], COLUMNS)
+        )
+        (one_by_one if self._products is None else run)(tasks)
 
     def _fill(self, out: Array, row: int, column: int) -> None:
+        rows, columns = slice(row, row + out.shape[0]), slice(column, column + out.shape[1])
         if self._products is not None and isinstance(self.kernel, ProductKernel):
-            rows, columns = slice(row, row + out.shape[0]), slice(column, column + out.shape[1])
             self._products.fill(out, rows, columns)
             left, right = self._products.left_norms[rows], self._products.right_norms[columns]
             transform(self.kernel, Products(out, left, right, row, column))
         else:
-            block = self.kernel.block(
-                self.left[row : row + out.shape[0]], self.right[column : column + out.shape[1]]
-            )
+            block = self.kernel.block(self.left[rows], self.right[columns])
             _require_shape(self.kernel, block, out.shape)
             out[...] = block
-            for_each_piece(
-                out, lambda part: require_finite(self.kernel, out[:, part], row, column + part.start)
-            )
+            require_finite(self.kernel, out, row, column)
 
 
 class _DenseProducts:

@@ -16,7 +16,9 @@ from ..errors import InputError
 from ..kernels import RBF, Linear, ProductKernel
 from ._base import Array
 from ._finite import require_finite
-from ._pieces import for_each_piece
+
+PIECE = 2**16
+"""Numbers that stay in the cache over the passes of a formula."""
 
 
 class Products(NamedTuple):
@@ -36,15 +38,14 @@ class Products(NamedTuple):
 
 @singledispatch
 def transform(kernel: ProductKernel, products: Products) -> None:
-    """Overwrite ⟨x_i, y_j⟩ by k(x_i, y_j), on all cores, piece by piece so that pieces stay in the cache."""
-
-    def apply(columns: slice) -> None:
-        piece = products.values[:, columns]
+    """Overwrite ⟨x_i, y_j⟩ by k(x_i, y_j), piece by piece so that pieces stay in the cache."""
+    values, left, right, row, column = products
+    width = max(16, PIECE // max(1, len(left)))
+    for start in range(0, len(right), width):
+        piece = values[:, start : start + width]
         with np.errstate(over="ignore", invalid="ignore"):  # found below, with the observations' numbers
-            kernel.apply(piece, products.left, products.right[columns])
-        require_finite(kernel, piece, products.row, products.column + columns.start)
-
-    for_each_piece(products.values, apply)
+            kernel.apply(piece, left, right[start : start + width])
+        require_finite(kernel, piece, row, column + start)
 
 
 @transform.register

@@ -9,9 +9,13 @@ from ..errors import InputError
 from ..kernels import Kernel
 from ..kernels._base import Observations
 from ._base import Array, block_times
-from ._blocks import COLUMNS, ROWS, Blocks
+from ._blocks import Blocks
 from ._memory import memory_budget
 from ._observations import precision_of
+from ._workers import workers
+
+LEAST, MOST = 2**12, 2**22
+"""Kernel values at a time."""
 
 
 def kernel_times(
@@ -33,7 +37,7 @@ def kernel_times(
     coefficients : (N, m) array
         a_j, float32 or float64; the result, (n, m), is of that type.
     memory_limit : int, optional
-        Bytes that kernel values may take at a time; never more than a few blocks of 16 MB are used.
+        Bytes that kernel values may take at a time; never fewer than 2¹² or more than 2²² numbers.
     dtype : float32 or float64, optional
         Of the kernel values; that of ``X_basis`` if not given.
     """
@@ -41,14 +45,17 @@ def kernel_times(
     n, N = blocks.shape
     if coefficients.ndim != 2 or len(coefficients) != N:
         raise InputError(f"Coefficients of shape {coefficients.shape} for a basis of {N}.")
-    width = max(1, min(COLUMNS, memory_budget(memory_limit) // (ROWS * blocks.dtype.itemsize)))
-    room = np.empty(ROWS * width, dtype=blocks.dtype)
+    budget = min(max(LEAST, memory_budget(memory_limit) // blocks.dtype.itemsize), MOST)
+    height = max(1, min(n, 64 if budget < MOST else 512))
+    width = max(1, min(N, budget // height))
+    room = np.empty(height * width, dtype=blocks.dtype)
     result = np.zeros((n, coefficients.shape[1]))
-    for row in range(0, n, ROWS):
-        end = min(row + ROWS, n)
-        for column in range(0, N, width):
-            stop = min(column + width, N)
-            block = room[: (end - row) * (stop - column)].reshape(end - row, stop - column)
-            blocks.fill(block, row, column)
-            result[row:end] += block_times(block, coefficients[column:stop])
+    with workers() as run:
+        for row in range(0, n, height):
+            end = min(row + height, n)
+            for column in range(0, N, width):
+                stop = min(column + width, N)
+                block = room[: (end - row) * (stop - column)].reshape(end - row, stop - column)
+                blocks.fill_all([(block, row, column)], run)
+                result[row:end] += block_times(block, coefficients[column:stop])
     return result.astype(coefficients.dtype)

@@ -12,6 +12,7 @@ from ..kernels import Kernel
 from ..kernels._base import Observations
 from ._base import Array, Gram
 from ._blocks import Blocks
+from ._workers import workers
 
 
 class PackedGram(Gram):
@@ -40,8 +41,8 @@ class PackedGram(Gram):
         """Compute k on all pairs of observations, each pair once but for the diagonal blocks."""
         blocks = Blocks(kernel, X, X, dtype)
         gram = cls.empty(blocks.shape[0], dtype)
-        for panel, first in gram.panels():
-            blocks.fill(panel, first, first)
+        with workers() as run:
+            blocks.fill_all(((panel, first, first) for panel, first in gram.panels()), run)
         return gram
 
     @classmethod

@@ -10,8 +10,12 @@ from ..errors import InputError
 from ..kernels import Kernel
 from ..kernels._base import Observations
 from ._base import Array, Gram, block_times
-from ._blocks import COLUMNS, ROWS, Blocks
+from ._blocks import Blocks
 from ._observations import count, take
+from ._workers import workers
+
+HEIGHT, WIDTH = 512, 8192
+"""Of the blocks of a product: 16 MB of float32."""
 
 
 class TiledGram(Gram):
@@ -40,17 +44,18 @@ class TiledGram(Gram):
     def times(self, columns: Array) -> Array:
         """K·A."""
         result = np.zeros(columns.shape)
-        room = np.empty(ROWS * COLUMNS, dtype=self.dtype)
-        for row in range(0, self.size, ROWS):
-            end = min(row + ROWS, self.size)
-            for column in range(row, self.size, COLUMNS):
-                stop = min(column + COLUMNS, self.size)
-                block = room[: (end - row) * (stop - column)].reshape(end - row, stop - column)
-                self._blocks.fill(block, row, column)
-                result[row:end] += block_times(block, columns[column:stop])
-                beyond = max(column, end)
-                mirrored = block[:, beyond - column :].T.astype(columns.dtype, copy=False)
-                result[beyond:stop] += mirrored @ columns[row:end]
+        room = np.empty(HEIGHT * WIDTH, dtype=self.dtype)
+        with workers() as run:
+            for row in range(0, self.size, HEIGHT):
+                end = min(row + HEIGHT, self.size)
+                for column in range(row, self.size, WIDTH):
+                    stop = min(column + WIDTH, self.size)
+                    block = room[: (end - row) * (stop - column)].reshape(end - row, stop - column)
+                    self._blocks.fill_all([(block, row, column)], run)
+                    result[row:end] += block_times(block, columns[column:stop])
+                    beyond = max(column, end)
+                    mirrored = block[:, beyond - column :].T
+                    result[beyond:stop] += mirrored @ columns[row:end].astype(self.dtype, copy=False)
         return result.astype(columns.dtype)
 
     def block(self, rows: Array, columns: Array) -> Array:
