@@ -88,6 +88,13 @@ template <class S> void gaussian(Matrix<S> products, In<S> left, In<S> right, do
                        static_cast<S>(gamma));
 }
 
+template <class S> void polynomial(Matrix<S> products, double gamma, double offset, unsigned degree) {
+    const std::size_t stride = require_rows(products, "products");
+    nb::gil_scoped_release release;
+    polynomial_transform(products.data(), stride, products.shape(0), products.shape(1), static_cast<S>(gamma),
+                         static_cast<S>(offset), degree);
+}
+
 template <class S> void add_functions(nb::module_& m, const std::string& suffix) {
     const auto keep = [](const char* name) { return nb::arg(name).noconvert(); };
     m.def(("gram_panels_" + suffix).c_str(), &empty<S>, nb::arg("size"));
@@ -97,6 +104,8 @@ template <class S> void add_functions(nb::module_& m, const std::string& suffix)
     m.def("matrix_times", &matrix_times<S, double>, keep("matrix"), keep("columns"));
     m.def("matrix_times", &matrix_times<S, float>, keep("matrix"), keep("columns"));
     m.def("gram_block", &block<S>, keep("panels"), nb::arg("size"), keep("rows"), keep("columns"));
+    m.def("polynomial_transform", &polynomial<S>, keep("products"), nb::arg("gamma"), nb::arg("offset"),
+          nb::arg("degree"));
     m.def("gaussian_transform", &gaussian<S>, keep("products"), keep("left"), keep("right"), nb::arg("gamma"));
 }
 

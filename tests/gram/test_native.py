@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from kernelfields import native
 from kernelfields.gram import PackedGram, StoredGram
 from kernelfields.gram._blocks import Blocks
-from kernelfields.kernels import RBF, Linear
+from kernelfields.kernels import RBF, Linear, Polynomial
 
 from ._data import observations
 
@@ -34,6 +34,20 @@ def test_the_gaussian_equals_the_formula(dtype, rng) -> None:
         np.testing.assert_allclose(window, wanted, rtol=2e-5 if dtype == F32 else 1e-12, atol=1e-30)
         assert (products[:, :4] == 7).all()
         assert (products[:, 4 + columns :] == 7).all()
+
+
+@pytest.mark.parametrize("dtype", [F32, F64], ids=str)
+@pytest.mark.parametrize("degree", [0, 1, 2, 3, 4, 7, 13])
+def test_the_polynomial_equals_the_formula(degree, dtype, rng) -> None:
+    products = rng.normal(size=(5, 50)).astype(dtype)
+    window = products[:, 3:40]
+    wanted = window.astype(float)
+    Polynomial(degree, 0.3, 0.9).apply(wanted, np.ones(5), np.ones(37))
+    before = products.copy()
+    native.polynomial_transform(window, 0.3, 0.9, degree)
+    np.testing.assert_allclose(window, wanted, rtol=2e-5 if dtype == F32 else 1e-12, atol=1e-7)
+    assert (products[:, :3] == before[:, :3]).all()
+    assert (products[:, 40:] == before[:, 40:]).all()
 
 
 def test_distances_below_zero_are_zero() -> None:

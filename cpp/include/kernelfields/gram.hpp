@@ -237,4 +237,14 @@ void gaussian_transform(S* products, std::size_t stride, std::size_t rows, std::
     });
 }
 
+// Inner products to a polynomial kernel, likewise.
+template <class S>
+void polynomial_transform(S* products, std::size_t stride, std::size_t rows, std::size_t columns, S gamma, S offset,
+                          unsigned degree) {
+    const double work = 0.5 * static_cast<double>(rows) * static_cast<double>(columns);
+    for_each_block(rows, threads_for(work), [&](std::size_t i, std::size_t) {
+        gram_kernels<S>().polynomial(products + i * stride, columns, gamma, offset, degree);
+    });
+}
+
 }  // namespace kernelfields

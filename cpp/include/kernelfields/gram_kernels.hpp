@@ -43,6 +43,9 @@ template <class S> struct GramKernels {
 
     // products[j] becomes exp(-gamma max(0, left + right[j] - 2 products[j])).
     void (*gaussian)(S* products, std::size_t n, S left, const S* right, S gamma);
+
+    // products[j] becomes (gamma products[j] + offset)^degree.
+    void (*polynomial)(S* products, std::size_t n, S gamma, S offset, unsigned degree);
 };
 
 }  // namespace kernelfields

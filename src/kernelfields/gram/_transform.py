@@ -6,6 +6,7 @@ the core, registered here; tests hold the two together. Norms are known to be fi
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import singledispatch
 from typing import NamedTuple
 
@@ -13,7 +14,7 @@ import numpy as np
 
 from .. import native
 from ..errors import InputError
-from ..kernels import RBF, Linear, ProductKernel
+from ..kernels import RBF, Kernel, Linear, Polynomial, ProductKernel
 from ._base import Array
 from ._finite import require_finite
 
@@ -38,14 +39,8 @@ class Products(NamedTuple):
 
 @singledispatch
 def transform(kernel: ProductKernel, products: Products) -> None:
-    """Overwrite ⟨x_i, y_j⟩ by k(x_i, y_j), piece by piece so that pieces stay in the cache."""
-    values, left, right, row, column = products
-    width = max(16, PIECE // max(1, len(left)))
-    for start in range(0, len(right), width):
-        piece = values[:, start : start + width]
-        with np.errstate(over="ignore", invalid="ignore"):  # found below, with the observations' numbers
-            kernel.apply(piece, left, right[start : start + width])
-        require_finite(kernel, piece, row, column + start)
+    """Overwrite ⟨x_i, y_j⟩ by k(x_i, y_j)."""
+    in_pieces(kernel, products, kernel.apply)
 
 
 @transform.register
@@ -58,3 +53,23 @@ def _(kernel: RBF, products: Products) -> None:
     if not 0 <= kernel.gamma < np.inf:
         raise InputError(f"gamma of RBF is {kernel.gamma}, but must be a number that is not negative.")
     native.gaussian_transform(products.values, products.left, products.right, float(kernel.gamma))
+
+
+@transform.register
+def _(kernel: Polynomial, products: Products) -> None:
+    if kernel.degree != int(kernel.degree) or kernel.degree < 0:
+        in_pieces(kernel, products, kernel.apply)
+        return
+    gamma, offset, degree = float(kernel.gamma), float(kernel.offset), int(kernel.degree)
+    in_pieces(kernel, products, lambda piece, *_: native.polynomial_transform(piece, gamma, offset, degree))
+
+
+def in_pieces(kernel: Kernel, products: Products, apply: Callable[[Array, Array, Array], None]) -> None:
+    """Apply a formula to pieces that stay in the cache, and refuse what is not finite."""
+    values, left, right, row, column = products
+    width = max(16, PIECE // max(1, len(left)))
+    for start in range(0, len(right), width):
+        piece = values[:, start : start + width]
+        with np.errstate(over="ignore", invalid="ignore"):  # found below, with the observations' numbers
+            apply(piece, left, right[start : start + width])
+        require_finite(kernel, piece, row, column + start)
