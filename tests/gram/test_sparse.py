@@ -61,6 +61,15 @@ def test_more_frequent_features_than_are_kept_in_tiles(rng) -> None:
     np.testing.assert_allclose(products(Z, Z), reference(Z, Z), rtol=1e-10, atol=1e-10)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64])
+def test_kernels_on_their_own(dtype, rng) -> None:
+    for kind in ("binary", "real"):
+        X, Y = observations(kind, rng, 30).astype(dtype), observations(kind, rng, 600).astype(dtype)
+        found = Linear().block(X, Y)
+        assert found.dtype == (np.float32 if dtype == np.float32 else np.float64)
+        np.testing.assert_allclose(found, reference(X, Y), rtol=1e-5, atol=1e-5)
+
+
 def test_nothing_at_all() -> None:
     X = sparse.csr_matrix((3, 4))
     np.testing.assert_array_equal(products(X, X), np.zeros((3, 3)))

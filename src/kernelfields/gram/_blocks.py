@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from .. import native
 from ..errors import InputError
 from ..kernels import Kernel, ProductKernel
 from ..kernels._base import Observations
+from ..kernels._sparse import SparsePair
 from ._base import Array
 from ._finite import require_finite
-from ._observations import Rows, count, is_numeric, prepare, squared_norms
+from ._observations import count, is_numeric, prepare, squared_norms
 from ._transform import Products, transform
 from ._workers import Task, one_by_one, workers
 
@@ -104,15 +104,9 @@ class _SparseProducts:
     """⟨x_i, y_j⟩ from an index of the y_j by feature."""
 
     def __init__(self, left: Any, right: Any, dtype: np.dtype[Any]) -> None:
-        binary = bool((left.data == 1).all() and (right.data == 1).all())
         self.right_norms = squared_norms(right, dtype)
         self.left_norms = self.right_norms if left is right else squared_norms(left, dtype)
-        self.left = Rows.of(left, binary)
-        kind = native.SparseIndex32 if dtype == np.float32 else native.SparseIndex64
-        self.index = kind(*Rows.of(right, binary), right.shape[1])
-
-    def fill(self, out: Array, rows: slice, columns: slice) -> None:
-        self.index.products(*self.left.part(rows.start, rows.stop), columns.start, out)
+        self.fill = SparsePair.of(left, right).fill
 
 
 def _products_of(

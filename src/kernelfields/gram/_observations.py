@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -10,6 +10,7 @@ from scipy import sparse
 
 from ..errors import InputError
 from ..kernels._base import Observations
+from ..kernels._sparse import canonical
 from ._base import Array
 
 
@@ -31,11 +32,7 @@ def is_numeric(X: Observations) -> bool:
 def prepare(X: Observations, dtype: np.dtype[Any]) -> Observations:
     """Numbers in one precision and contiguous rows; anything else as it is."""
     if sparse.issparse(X):
-        rows = sparse.csr_matrix(X, dtype=dtype)
-        if not rows.has_canonical_format:
-            rows = rows.copy()  # the arrays may be those of X
-            rows.sum_duplicates()
-        return rows
+        return canonical(X, dtype)
     return np.ascontiguousarray(X, dtype=dtype) if is_numeric(X) else X
 
 
@@ -61,27 +58,3 @@ def squared_norms(X: Observations, dtype: np.dtype[Any]) -> Array:
     if len(bad):
         raise InputError(f"Observation {bad[0]} has NaN, infinite or too large numbers.")
     return norms
-
-
-class Rows(NamedTuple):
-    """A CSR matrix as the core takes it."""
-
-    first: Array
-    feature: Array
-    value: Array | None
-    """None if all values are one."""
-
-    @classmethod
-    def of(cls, X: Any, binary: bool) -> Rows:
-        """Rows of a canonical CSR matrix."""
-        return cls(
-            X.indptr.astype(np.int64),
-            X.indices.astype(np.int32, copy=False),
-            None if binary else X.data,
-        )
-
-    def part(self, start: int, stop: int) -> Rows:
-        """Rows ``start`` to ``stop``."""
-        a, b = self.first[start], self.first[stop]
-        value = None if self.value is None else self.value[a:b]
-        return Rows(self.first[start : stop + 1] - a, self.feature[a:b], value)

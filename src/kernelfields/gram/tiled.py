@@ -41,6 +41,9 @@ class TiledGram(Gram):
         self.dtype = dtype
         self.diagonal = _diagonal(kernel, self._blocks.right, dtype)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return TiledGram, (self._kernel, self._blocks.right, self.dtype)
+
     def times(self, columns: Array) -> Array:
         """K·A."""
         result = np.zeros(columns.shape)

@@ -9,6 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from ._sparse import sparse_inner_products
+
 from ..errors import InputError
 
 Array = npt.NDArray[Any]
@@ -52,6 +54,8 @@ def inner_products(X: Observations, Y: Observations) -> Array:
     left = rows(X)
     right = left if Y is X else rows(Y)
     same_width(left, right)
+    if sp.issparse(left) and sp.issparse(right):
+        return sparse_inner_products(left, right)
     product = left @ right.T
     return np.ascontiguousarray(product.toarray() if sp.issparse(product) else product)
 

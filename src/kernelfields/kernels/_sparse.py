@@ -1,0 +1,71 @@
+"""Sparse observations as the core takes them, and their inner products."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from .. import native
+
+Array = npt.NDArray[Any]
+Index = native.SparseIndex32 | native.SparseIndex64
+
+
+class Rows(NamedTuple):
+    """A CSR matrix as three arrays."""
+
+    first: Array
+    feature: Array
+    value: Array | None
+    """None if all values are one."""
+
+    @classmethod
+    def of(cls, X: Any, binary: bool) -> Rows:
+        """Rows of a canonical CSR matrix."""
+        first, feature = X.indptr.astype(np.int64), X.indices.astype(np.int32, copy=False)
+        return cls(first, feature, None if binary else X.data)
+
+    def part(self, start: int, stop: int) -> Rows:
+        """Rows ``start`` to ``stop``."""
+        a, b = self.first[start], self.first[stop]
+        value = None if self.value is None else self.value[a:b]
+        return Rows(self.first[start : stop + 1] - a, self.feature[a:b], value)
+
+
+class SparsePair(NamedTuple):
+    """Rows on the left, an index by feature of those on the right."""
+
+    left: Rows
+    by_feature: Index
+
+    @classmethod
+    def of(cls, left: Any, right: Any) -> SparsePair:
+        """Of canonical CSR matrices of the same precision."""
+        binary = bool((left.data == 1).all() and (right.data == 1).all())
+        kind = native.SparseIndex32 if right.dtype == np.float32 else native.SparseIndex64
+        return cls(Rows.of(left, binary), kind(*Rows.of(right, binary), right.shape[1]))
+
+    def fill(self, out: Array, rows: slice, columns: slice) -> None:
+        """Write ⟨x_i, y_j⟩."""
+        self.by_feature.products(*self.left.part(rows.start, rows.stop), columns.start, out)
+
+
+def canonical(X: Any, dtype: npt.DTypeLike) -> Any:
+    """CSR in one precision, columns of a row in order and none twice."""
+    rows = sparse.csr_matrix(X, dtype=dtype)
+    if not rows.has_canonical_format:
+        rows = rows.copy()  # the arrays may be those of X
+        rows.sum_duplicates()
+    return rows
+
+
+def sparse_inner_products(X: Any, Y: Any) -> Array:
+    """⟨x_i, y_j⟩ of sparse rows, dense."""
+    dtype = np.float32 if X.dtype == Y.dtype == np.float32 else np.float64
+    out = np.empty((X.shape[0], Y.shape[0]), dtype=dtype)
+    pair = SparsePair.of(canonical(X, dtype), canonical(Y, dtype))
+    pair.fill(out, slice(0, X.shape[0]), slice(0, Y.shape[0]))
+    return out
