@@ -66,6 +66,7 @@ FEATURES = Selection(("tests/features",), "conll2000 or million")
 ONLINE = Selection(("tests/online", "tests/estimators/test_online.py", "tests/estimators/test_memm.py"))
 
 KERNELS = Selection(("tests/kernels",))
+GRAM = Selection(("tests/gram",), "instruction or peak")
 
 
 class Mutant(NamedTuple):
@@ -201,10 +202,48 @@ ONLINE_MUTANTS = [
     Mutant(ISA + "sparse_changes.hpp", "+ c / 32] >> (c % 32)", "] >> (c % 32)", ONLINE),
 ]
 
+GRAM_MUTANTS = [
+    Mutant(PACKAGE + "gram/collapsed.py", "summed)[self.inverse]", "summed)[self.inverse * 0]", GRAM),
+    Mutant(PACKAGE + "gram/tiled.py", "beyond = max(column, end)", "beyond = column", GRAM),
+    Mutant(PACKAGE + "gram/cross.py", "coefficients[column:stop]", "coefficients[: stop - column]", GRAM),
+    Mutant(PACKAGE + "gram/unique.py", "return first[order], place[inverse]", "return first, inverse", GRAM),
+    Mutant(PACKAGE + "gram/unique.py", "words ^ salt", "words", GRAM),
+    Mutant(PACKAGE + "gram/_finite.py", "if len(bad):", "if False:", GRAM),
+    Mutant(
+        PACKAGE + "gram/build.py", "<= memory_budget(memory_limit)", "< memory_budget(memory_limit)", GRAM
+    ),
+    Mutant(PACKAGE + "kernels/_sparse.py", "rows = rows.copy()", "pass", GRAM),
+    Mutant(CPP + "gram.hpp", "plan.holds(i, j) ? row + j : plan.row(j) + i", "row + j", GRAM),
+    Mutant(CPP + "gram.hpp", "std::max(piece.from, first + rows)", "piece.from", GRAM),
+    Mutant(CPP + "gram.hpp", "std::max(from, start(g))", "from", GRAM),
+    Mutant(CPP + "gram_sparse.hpp", "if (found.size() > most) found.resize(most);", "", GRAM),
+    Mutant(
+        CPP + "gram_sparse.hpp",
+        "std::lower_bound(begin, end, static_cast<std::int32_t>(start))",
+        "begin",
+        GRAM,
+    ),
+    Mutant(CPP + "gram_sparse.hpp", "out[j] += more[j]", "out[j] = more[j]", GRAM),
+    Mutant(ISA + "gram_counts.hpp", "for (int p = 3; p < kPlanes; ++p)", "for (int p = 3; p < 6; ++p)", GRAM),
+    Mutant(
+        ISA + "gram_products.hpp",
+        "if (const std::size_t rest = columns - c)",
+        "if (const std::size_t rest = 0)",
+        GRAM,
+    ),
+    Mutant(
+        ISA + "gram_transform.hpp",
+        "maximum<S>(left + square - S(2) * product, Vec<S>{})",
+        "(left + square - S(2) * product)",
+        GRAM,
+    ),
+]
+
 MUTANTS = [
     *FEATURE_MUTANTS,
     *KERNEL_MUTANTS,
     *ONLINE_MUTANTS,
+    *GRAM_MUTANTS,
     # Python first: no rebuild.
     Mutant(STRUCTURES + "_base.py", "tail.astype(np.int64) * L + head", "head.astype(np.int64) * L + tail"),
     Mutant(STRUCTURES + "_base.py", "np.repeat(weights, np.diff(self.edge_offsets))", "1.0"),

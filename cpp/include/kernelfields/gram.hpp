@@ -39,10 +39,10 @@ private:
 };
 
 // Numbers from one row to the next: an odd number of cache lines, so that rows below each other do
-// not compete for the same places of the cache; `columns` rounded up to whole vectors fit.
+// not compete for the same places of the cache; `columns` rounded up to pairs of vectors fit.
 template <class S> std::size_t row_stride(std::size_t columns) {
     const std::size_t line = 64 / sizeof(S);
-    return ((columns + line - 1) / line | 1) * line;
+    return (padded(columns, 2 * line) / line | 1) * line;
 }
 
 template <class S> struct PanelPlan {
@@ -154,7 +154,7 @@ void add_piece(const PanelPlan<S>& plan, const S* panels, const Piece& piece, co
     const GramKernels<S>& kernels = gram_kernels<S>();
     const std::size_t first = plan.first(piece.panel), rows = plan.rows(piece.panel);
     const std::size_t stride = plan.stride(piece.panel), beyond = std::max(piece.from, first + rows);
-    const std::size_t mirrored = beyond < piece.to ? padded(piece.to - beyond, 16) : 0;
+    const std::size_t mirrored = beyond < piece.to ? padded(piece.to - beyond, 2 * kernels.width) : 0;
     std::fill(scratch, scratch + m * kStretch, S(0));
     for (std::size_t r = 0; r < rows; r += kStrip) {
         const S* strip = panels + plan.row(first + r);

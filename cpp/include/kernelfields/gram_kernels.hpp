@@ -29,7 +29,7 @@ template <class S> struct GramKernels {
                              std::size_t right_stride, std::size_t m, double* sums, std::size_t sums_stride);
 
     // sums[l * sums_stride + c] += sum_r block[r * stride + c] * left[r * m + l], the transpose; `columns`
-    // a multiple of 16, sums in S: meant for some hundred rows.
+    // a multiple of two vectors, sums in S: meant for some hundred rows.
     void (*add_column_products)(const S* block, std::size_t stride, std::size_t rows, std::size_t columns,
                                 const S* left, std::size_t m, S* sums, std::size_t sums_stride);
 
