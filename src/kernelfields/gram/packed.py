@@ -20,7 +20,8 @@ class PackedGram(Gram):
 
     Half the memory of an (n, n) array, and half the traffic of a product, since an entry serves both
     K_ij a_j and K_ji a_i. Products of float32 are added up in float32 over at most 1,024 terms and in
-    float64 beyond; the relative error is a few 1e-7, whatever n is. Results do not depend on the number
+    float64 beyond: the relative error is a few 1e-7, or a few 1e-6 where all terms have one sign and
+    vectors are short, whatever n is. Results do not depend on the number
     of threads.
 
     Parameters
