@@ -448,8 +448,8 @@ MUTANTS = [
     ),
     Mutant(
         PACKAGE + "estimators/_vertex_kernels.py",
-        "1.0 / float(value) for value",
-        "float(value) for value",
+        "1.0 / float(value)",
+        "float(value)",
         KERNELS,
     ),
     Mutant(PACKAGE + "estimators/_vertex_kernels.py", "coef[:, labels])", "coef[:, : len(labels)])", KERNELS),
