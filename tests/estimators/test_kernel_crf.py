@@ -6,8 +6,10 @@ import warnings
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn import gaussian_process
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import GridSearchCV
 
 from kernelfields import CRF, InputError, KernelCRF
@@ -405,3 +407,32 @@ def test_bad_settings_are_refused(data):
     ):
         with pytest.raises(InputError, match=words):
             KernelCRF(**options).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("function", "words"),
+    [
+        (lambda X, Y: -X @ Y.T, "not positive semi-definite"),
+        (lambda X, Y: X @ Y.T + X[:, :1], "not symmetric"),
+        (lambda X, Y: np.full((len(X), len(Y)), np.nan), "nan"),
+        (lambda X, Y: np.ones((len(X), 1)), "shape"),
+    ],
+)
+def test_bad_kernels_are_refused(function, words, data):
+    X, y = data
+    model = KernelCRF().fit(X, y)
+    before = model.predict_marginals(X)[0]
+    with pytest.raises(InputError, match=words):
+        model.set_params(kernel=function).fit(X, y)
+    model.set_params(kernel="rbf")
+    np.testing.assert_array_equal(model.predict_marginals(X)[0], before)
+
+
+def test_kernels_of_other_libraries_and_sums(data):
+    X, y = data
+    ours = KernelCRF(RBF(0.5), **EXACT).fit(X, y)
+    assert_same_marginals(ours, KernelCRF(gaussian_process.kernels.RBF(1.0), **EXACT).fit(X, y), X)
+    assert_same_marginals(ours, KernelCRF(lambda X, Y: rbf_kernel(X, Y, 0.5), **EXACT).fit(X, y), X)
+    both = KernelCRF(RBF(0.5) + 0.5 * Linear(), edge_penalty=1.0, boundaries=False, **EXACT).fit(X, y)
+    listed = KernelCRF([RBF(0.5), Linear()], [1.0, 2.0], edge_penalty=1.0, boundaries=False, **EXACT)
+    assert_same_marginals(both, listed.fit(X, y), X)

@@ -16,14 +16,14 @@ from ._base_measure import log_base_measure
 from ._kernel_held_out import held_out_loss
 from ._kernel_problem import in_precision, kernel_problem
 from ._kernel_recipe import KernelRecipe
-from ._kernel_tools import as_kernel, kernel_times
+from ._kernel_tools import kernel_times
 from ._labels import lookup, read_labels
 from ._observers import EarlyStopping, ProgressLine, observers, reporter
 from ._search import Found, mismatches, search_afresh
 from ._tables import SOLVERS, choose
 from ._terms import free_elements, free_weights
 from ._training import Training
-from ._vertex_kernels import VertexKernels
+from ._vertex_kernels import VertexKernels, own_kernel
 
 
 class KernelModel(SequenceLabeller):
@@ -135,7 +135,7 @@ def _edge_kernel(recipe: KernelRecipe, kernels: VertexKernels) -> Kernel | None:
     if recipe.edge_kernel is None:
         return None
     same = recipe.edge_kernel is True or recipe.edge_kernel is recipe.kernel
-    return kernels.kernel if same else as_kernel(recipe.edge_kernel)
+    return kernels.kernel if same else own_kernel(recipe.edge_kernel)
 
 
 def _coefficients(point: Point, kind: str) -> Any:

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from ..errors import InputError
-from ..kernels import Kernel
+from ..kernels import Kernel, check_gram
 from ..objective import Problem, Term
 from ..spaces import KernelEdges, KernelNodes, LabelEmbedding
 from ..structures import SequenceStructure
@@ -30,9 +30,14 @@ def kernel_problem(
 ) -> Problem:
     """Put loss, expansions and the scores of labels alone together; kernels that are one share a Gram."""
     chain = training.chain
+    distinct = {id(kernel): kernel for kernel, _ in kernels.groups}
+    if edge_kernel is not None:
+        distinct[id(edge_kernel)] = edge_kernel
+    for kernel in distinct.values():  # in the precision of the input: in single, wide ranges look like errors
+        check_gram(kernel, training.inputs.features)
     grams = {
-        id(kernel): gram_of(kernel, observations, recipe.dtype, recipe.memory_limit)
-        for kernel in {id(k): k for k in [*(g.kernel for g in kernels.groups), edge_kernel] if k}.values()
+        key: gram_of(kernel, observations, recipe.dtype, recipe.memory_limit)
+        for key, kernel in distinct.items()
     }
     terms = []
     for n, (kernel, labels) in enumerate(kernels.groups):

@@ -1,51 +1,18 @@
-"""Kernels and Gram matrices as kernel models ask for them."""
+"""Gram matrices as kernel models ask for them."""
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..gram import Gram, StoredGram
-from ..kernels import RBF, Kernel, Linear, Polynomial
+from ..kernels import Kernel
 from ..structures._base import Array
-from ._tables import choose
 
-# Stand-ins for kernels.as_kernel, sums of kernels, kernels.check_gram, gram.gram_of and gram.kernel_times.
-
-KERNELS: Mapping[str, Kernel] = {"rbf": RBF(), "linear": Linear(), "polynomial": Polynomial()}
+# Stand-ins for gram.gram_of and gram.kernel_times.
 
 ROWS = 1024
-
-
-def as_kernel(spec: Any) -> Kernel:
-    """Give a kernel by name, or a copy of the one given."""
-    return copy.deepcopy(choose(KERNELS, spec, "kernel"))
-
-
-class WeightedSum(Kernel):
-    """Σ_i w_i k_i."""
-
-    def __init__(self, kernels: Sequence[Kernel], weights: Sequence[float]) -> None:
-        self.kernels = kernels
-        self.weights = weights
-
-    def block(self, X: Any, Y: Any) -> Array:
-        """Add up blocks."""
-        pairs = zip(self.weights, self.kernels, strict=True)
-        return np.asarray(sum(weight * kernel.block(X, Y) for weight, kernel in pairs))
-
-    def diagonal(self, X: Any) -> Array:
-        """Add up diagonals."""
-        pairs = zip(self.weights, self.kernels, strict=True)
-        return np.asarray(sum(weight * kernel.diagonal(X) for weight, kernel in pairs))
-
-
-def weighted_sum(kernels: Sequence[Kernel], weights: Sequence[float]) -> Kernel:
-    """Σ_i w_i k_i."""
-    return WeightedSum(kernels, weights)
 
 
 def gram_of(kernel: Kernel, X: Any, dtype: Any, memory_limit: Any) -> Gram:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..errors import InputError
-from ..kernels import Kernel, ProductKernel
+from ..kernels import Kernel, ProductKernel, as_kernel
 from ..structures._base import Array
-from ._kernel_tools import as_kernel, kernel_times, weighted_sum
+from ._kernel_tools import kernel_times
 from ._labels import index_of
 
 
@@ -38,7 +40,7 @@ class VertexKernels:
             return cls(_by_label(spec, classes), _one(penalty))
         if isinstance(spec, list | tuple):
             return _merged(spec, penalty)
-        return cls((LabelGroup(as_kernel(spec), None),), _one(penalty))
+        return cls((LabelGroup(own_kernel(spec), None),), _one(penalty))
 
     @property
     def kernel(self) -> Kernel:
@@ -62,6 +64,20 @@ class VertexKernels:
         for kernel, labels in self.groups:
             result[:, labels] = kernel_times(kernel, observations, basis, coef[:, labels])
         return result
+
+
+def own_kernel(spec: Any) -> Kernel:
+    """Give a kernel that later changes of the one given leave alone; arrays among its settings are shared."""
+    return _copied(as_kernel(spec))
+
+
+def _copied(setting: Any) -> Any:
+    if isinstance(setting, Kernel):
+        settings = setting.get_params(deep=False)
+        return type(setting)(**{name: _copied(value) for name, value in settings.items()})
+    if isinstance(setting, list | tuple):
+        return type(setting)(_copied(value) for value in setting)
+    return setting
 
 
 def takes_objects(spec: Any) -> bool:
@@ -88,16 +104,15 @@ def _merged(kernels: Sequence[Any], penalty: Any) -> VertexKernels:
     """Σ_i k_i/λ_i with λ = 1: the same functions at the same price, in one Gram matrix."""
     if not kernels:
         raise InputError("The list of kernels is empty.")
-    found = [as_kernel(kernel) for kernel in kernels]
+    found = [own_kernel(kernel) for kernel in kernels]
     if not isinstance(penalty, list | tuple):
-        summed = weighted_sum(found, [1.0] * len(found))
-        return VertexKernels((LabelGroup(summed, None),), float(penalty))
+        return VertexKernels((LabelGroup(reduce(add, found), None),), float(penalty))
     if len(penalty) != len(found):
         raise InputError(f"There are {len(found)} kernels, but {len(penalty)} penalties.")
     if not all(value > 0 for value in penalty):
         raise InputError("The penalties of several kernels must be positive.")
-    merged = weighted_sum(found, [1.0 / float(value) for value in penalty])
-    return VertexKernels((LabelGroup(merged, None),), 1.0)
+    parts = [kernel * (1.0 / float(value)) for value, kernel in zip(penalty, found, strict=True)]
+    return VertexKernels((LabelGroup(reduce(add, parts), None),), 1.0)
 
 
 def _by_label(kernels: Mapping[Any, Any], classes: Array) -> tuple[LabelGroup, ...]:
@@ -112,4 +127,4 @@ def _by_label(kernels: Mapping[Any, Any], classes: Array) -> tuple[LabelGroup, .
     for label, kernel in kernels.items():
         members.setdefault(kernel if isinstance(kernel, str) else id(kernel), []).append(index[label])
     specs = {(kernel if isinstance(kernel, str) else id(kernel)): kernel for kernel in kernels.values()}
-    return tuple(LabelGroup(as_kernel(specs[key]), np.array(sorted(members[key]))) for key in specs)
+    return tuple(LabelGroup(own_kernel(specs[key]), np.array(sorted(members[key]))) for key in specs)

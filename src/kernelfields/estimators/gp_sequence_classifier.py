@@ -31,7 +31,7 @@ class GPSequenceClassifier(KernelModel):
 
     Parameters
     ----------
-    kernel : "rbf", "linear", "polynomial" or Kernel
+    kernel : name, Kernel or function
         k, its scale included: ``4 * RBF()`` has twice the prior standard deviation of ``RBF()``.
     sparse : bool
         Whether to select coordinates (SGPS); so far only False.
