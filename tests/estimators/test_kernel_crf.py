@@ -436,3 +436,37 @@ def test_kernels_of_other_libraries_and_sums(data):
     both = KernelCRF(RBF(0.5) + 0.5 * Linear(), edge_penalty=1.0, boundaries=False, **EXACT).fit(X, y)
     listed = KernelCRF([RBF(0.5), Linear()], [1.0, 2.0], edge_penalty=1.0, boundaries=False, **EXACT)
     assert_same_marginals(both, listed.fit(X, y), X)
+
+
+def test_observations_that_repeat_share_coefficients(data):
+    X, y = data
+    rounded = [np.round(x) for x in X]  # few different rows
+    flat = np.concatenate(rounded)
+    model = KernelCRF(RBF(0.3), 0.5, edge_kernel=True, bias=True, **EXACT).fit(rounded, y)
+    assert len(model.basis_) == len(np.unique(flat, axis=0)) < len(flat)
+
+    class Nudged(Kernel):
+        """The same kernel on observations that a third column makes different."""
+
+        def block(self, X, Y):
+            return RBF(0.3).block(X[:, :3], Y[:, :3])
+
+        def diagonal(self, X):
+            return np.ones(len(X))
+
+    numbered = np.column_stack([flat, np.arange(len(flat))])
+    apart = KernelCRF(Nudged(), 0.5, edge_kernel=True, bias=True, **EXACT)
+    lengths = [len(x) for x in rounded]
+    apart.fit(numbered, y, lengths=lengths)
+    assert len(apart.basis_) == len(flat)
+    assert model.certificate_.value == pytest.approx(apart.certificate_.value, rel=1e-9)
+    for one, other in zip(
+        model.predict_marginals(rounded), apart.predict_marginals(numbered, lengths=lengths), strict=True
+    ):
+        np.testing.assert_allclose(one, other, atol=1e-5)
+
+
+def test_tiled_gram_matrices_give_the_same(data):
+    X, y = data
+    stored = KernelCRF(RBF(0.3), **EXACT).fit(X, y)
+    assert_same_marginals(stored, KernelCRF(RBF(0.3), memory_limit=1000, **EXACT).fit(X, y), X)

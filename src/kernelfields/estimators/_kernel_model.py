@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from ..gram import kernel_times, unique_observations
 from ..kernels import Kernel
 from ..objective import Certificate, Point, Problem
 from ..structures._base import Array
@@ -16,7 +17,6 @@ from ._base_measure import log_base_measure
 from ._kernel_held_out import held_out_loss
 from ._kernel_problem import in_precision, kernel_problem
 from ._kernel_recipe import KernelRecipe
-from ._kernel_tools import kernel_times
 from ._labels import lookup, read_labels
 from ._observers import EarlyStopping, ProgressLine, observers, reporter
 from ._search import Found, mismatches, search_afresh
@@ -49,8 +49,8 @@ class KernelModel(SequenceLabeller):
         training = recipe.read(X, y, lengths, sample_weight)
         kernels = VertexKernels.of(recipe.kernel, recipe.penalty, training.encoded.classes)
         edge_kernel = _edge_kernel(recipe, kernels)
-        observations = in_precision(training.inputs.features, recipe.dtype)
-        problem = kernel_problem(recipe, training, observations, kernels, edge_kernel)
+        observations, rows = unique_observations(in_precision(training.inputs.features, recipe.dtype))
+        problem = kernel_problem(recipe, training, observations, rows, kernels, edge_kernel)
         stopping = None
         if X_dev is not None:
             every = [group.kernel for group in kernels.groups] + ([edge_kernel] if edge_kernel else [])

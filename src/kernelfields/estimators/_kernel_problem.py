@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from ..errors import InputError
+from ..gram import gram_of
 from ..kernels import Kernel, check_gram
 from ..objective import Problem, Term
 from ..spaces import KernelEdges, KernelNodes, LabelEmbedding
@@ -16,7 +17,6 @@ from ..structures._base import Array
 from ._base_measure import log_base_measure
 from ._constraints import offset_of
 from ._kernel_recipe import KernelRecipe
-from ._kernel_tools import gram_of
 from ._training import Training
 from ._vertex_kernels import VertexKernels
 
@@ -25,10 +25,14 @@ def kernel_problem(
     recipe: KernelRecipe,
     training: Training,
     observations: Any,
+    rows: Array,
     kernels: VertexKernels,
     edge_kernel: Kernel | None,
 ) -> Problem:
-    """Put loss, expansions and the scores of labels alone together; kernels that are one share a Gram."""
+    """Put loss, expansions and the scores of labels alone together; kernels that are one share a Gram.
+
+    Position t has the observation ``rows[t]``; those that repeat have one coefficient per label.
+    """
     chain = training.chain
     distinct = {id(kernel): kernel for kernel, _ in kernels.groups}
     if edge_kernel is not None:
@@ -39,13 +43,14 @@ def kernel_problem(
         key: gram_of(kernel, observations, recipe.dtype, recipe.memory_limit)
         for key, kernel in distinct.items()
     }
+    seen = None if len(rows) == observations.shape[0] else rows
     terms = []
     for n, (kernel, labels) in enumerate(kernels.groups):
         embedding = embedding_of(recipe.label_kernel, labels, chain.n_labels)
-        space = KernelNodes(chain, grams[id(kernel)], embedding)
+        space = KernelNodes(chain, grams[id(kernel)], embedding, seen)
         terms.append(Term("kernel" if labels is None else f"kernel {n}", space, kernels.penalty))
     if edge_kernel is not None:
-        space_of_edges = KernelEdges(chain, grams[id(edge_kernel)])
+        space_of_edges = KernelEdges(chain, grams[id(edge_kernel)], rows[chain.edge_tails])
         terms.append(Term("edge_kernel", space_of_edges, recipe.penalties.edge))
     return Problem(training.loss, terms + recipe.free_terms(chain), _offset(recipe, training, chain))
 

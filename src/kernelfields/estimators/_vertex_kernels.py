@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import InputError
+from ..gram import kernel_times
 from ..kernels import Kernel, ProductKernel, as_kernel
 from ..structures._base import Array
-from ._kernel_tools import kernel_times
 from ._labels import index_of
 
 

@@ -76,8 +76,9 @@ class KernelCRF(KernelModel):
         With held-out data: iterations without improvement there after which to stop.
     dtype : "float32" or "float64"
         Precision of the Gram matrix; all else is in double.
-    memory_limit : optional
-        Most memory that the Gram matrix may take, in bytes.
+    memory_limit : int, optional
+        Bytes that a Gram matrix may take, half of what is available if not given; a larger one is
+        computed anew for every product.
     random_state : int, RandomState or None
         Seed of `sample`; fitting has no randomness.
     callback : callable, optional
@@ -90,7 +91,7 @@ class KernelCRF(KernelModel):
     classes_ : (L,) array
         Labels, in the order of all arrays over labels.
     basis_ : (n, D) array or sparse matrix
-        Observations of the training set that have a coefficient.
+        Observations of the training set that have a coefficient, each once.
     dual_coef_ : (n, L) array
         Their coefficients: f(x, y) = Σ_o k(x, basis_o) dual_coef_{o,y}; α, if there is no kernel on
         labels, and (parts(y) − marginals)/λ at the optimum. ``edge_dual_coef_`` (n, L, L) with
