@@ -160,7 +160,12 @@ ONLINE_MUTANTS = [
     Mutant(PACKAGE + "online/descent.py", "sweep.steps, self.least", "0, self.least", ONLINE),
     Mutant(PACKAGE + "online/descent.py", "return step / 2", "return 64 * step", ONLINE),
     Mutant(PACKAGE + "online/sweep.py", "Boundary: slice(1, 3)", "Boundary: slice(0, 2)", ONLINE),
-    Mutant(PACKAGE + "online/examples.py", "[used])],", "[used])][::-1],", ONLINE),
+    Mutant(
+        PACKAGE + "online/examples.py",
+        "rows_of(self.pair_first, used)]",
+        "rows_of(self.pair_first, used)][::-1]",
+        ONLINE,
+    ),
     Mutant(
         PACKAGE + "estimators/_online_base.py", "if wrong < self.fewest", "if wrong > self.fewest", ONLINE
     ),

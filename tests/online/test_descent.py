@@ -195,8 +195,9 @@ def test_many_labels(rng, n_labels, observed, dtype, tolerance):
         np.testing.assert_allclose(element[nodes.size :].reshape(L, L), pair, rtol=0, atol=tolerance)
 
 
-def test_negligible_mismatches_change_nothing_but_the_scale(rng):
-    tiny = Tiny(rng, penalties=(0.0, 0.0), bias=False, boundaries=False)
+@pytest.mark.parametrize("observed", [True, False])
+def test_negligible_mismatches_change_no_feature(rng, observed):
+    tiny = Tiny(rng, penalties=(0.0, 0.0), bias=False, boundaries=False, observed=observed)
     before = tiny.sweep.element()
     tiny.sweep.learn(Descent(0.3, least=1.0), np.arange(7))
     size = tiny.nodes.size
