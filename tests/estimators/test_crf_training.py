@@ -70,7 +70,7 @@ def test_observed_pairs_only(rng):
     rows, labels = sparse.vstack(X), np.concatenate(y)
     for k, label in enumerate(model.classes_):
         seen = np.asarray(rows[labels == label].sum(axis=0)).ravel() > 0
-        assert not model.coef_[k, ~seen].any()
+        assert not model.coef_.toarray()[k, ~seen].any()
     assert model.certificate_.value >= full.certificate_.lower_bound
     assert model.certificate_.relative_gap <= 1e-3
     with pytest.raises(InputError, match="observed_only needs sparse features"):

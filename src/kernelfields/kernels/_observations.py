@@ -9,9 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from ._sparse import sparse_inner_products
-
 from ..errors import InputError
+from ._sparse import sparse_inner_products
 
 Array = npt.NDArray[Any]
 Observations = Any
