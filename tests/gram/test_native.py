@@ -37,7 +37,7 @@ def test_the_gaussian_equals_the_formula(dtype, rng) -> None:
 
 
 @pytest.mark.parametrize("dtype", [F32, F64], ids=str)
-@pytest.mark.parametrize("degree", [0, 1, 2, 3, 4, 7, 13])
+@pytest.mark.parametrize("degree", [1, 2, 3, 4, 7, 13])
 def test_the_polynomial_equals_the_formula(degree, dtype, rng) -> None:
     products = rng.normal(size=(5, 50)).astype(dtype)
     window = products[:, 3:40]

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..linear_chain import LinearChainProblem
-from ..objective import Point, Problem
+from ..objective import Certificate, Point, Problem
 from ..solvers import Progress, Reason, Result, Solver, Stop
 from ..structures._base import Array
 from ._observers import Observer
@@ -38,6 +38,12 @@ def search(
     if not result.reason.converged:
         warn_of(result.reason, result.progress, stacklevel + 1)
     return result
+
+
+def best_certificate(result: Result) -> Certificate | None:
+    """Give the value reached with the best bound seen on the way, where there is one."""
+    certificate = result.point.certificate
+    return None if certificate is None else Certificate(certificate.value, result.progress.lower_bound)
 
 
 def search_afresh(

@@ -66,6 +66,7 @@ def sparse_inner_products(X: Any, Y: Any) -> Array:
     """⟨x_i, y_j⟩ of sparse rows, dense."""
     dtype = np.float32 if X.dtype == Y.dtype == np.float32 else np.float64
     out = np.empty((X.shape[0], Y.shape[0]), dtype=dtype)
-    pair = SparsePair.of(canonical(X, dtype), canonical(Y, dtype))
-    pair.fill(out, slice(0, X.shape[0]), slice(0, Y.shape[0]))
+    if out.size:
+        pair = SparsePair.of(canonical(X, dtype), canonical(Y, dtype))
+        pair.fill(out, slice(0, X.shape[0]), slice(0, Y.shape[0]))
     return out
