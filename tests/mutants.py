@@ -303,7 +303,7 @@ MUTANTS = [
     Mutant(PACKAGE + "solvers/_newton_base.py", "if curvature <= 0:", "if curvature < -1e300:", SOLVING),
     Mutant(
         PACKAGE + "solvers/_newton_base.py",
-        "found = wolfe(point.along(direction), point)",
+        "found = wolfe(point.along(direction), point, rounding=problem.rounding)",
         "found = __import__('types').SimpleNamespace(point=point.along(direction).at(1.0))",
         SOLVING,
     ),

@@ -81,6 +81,11 @@ class LinearChainProblem:
         return self.geometry.thresholds
 
     @property
+    def rounding(self) -> float:
+        """Share of R below which differences may be rounding."""
+        return self.geometry.rounding
+
+    @property
     def certifiable(self) -> bool:
         """Whether a lower bound is known."""
         return self.geometry.certifiable

@@ -129,6 +129,11 @@ class Problem:
             tuple(term.name for term in self.terms if term.space.clique == clique) for clique in cliques
         )
 
+    @property
+    def rounding(self) -> float:
+        """Share of R below which differences may be rounding: some units of the precision of scores."""
+        return 32 * float(np.finfo(self.dtype).eps)
+
     def zero(self) -> Array:
         """The element f = 0."""
         return np.zeros(self.size)

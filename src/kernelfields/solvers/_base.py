@@ -85,6 +85,10 @@ class ProblemLike(Protocol):
     def only(self, names: Sequence[str], element: Array) -> Any:
         """Give the problem in some parts, in their order, the others frozen as they are in an element."""
 
+    @property
+    def rounding(self) -> float:
+        """Share of a value below which differences may be rounding."""
+
     def inner(self, left: Array, right: Array) -> float:
         """Inner product of two elements."""
 

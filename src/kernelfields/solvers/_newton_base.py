@@ -37,7 +37,7 @@ class TruncatedNewton(Solver):
         try:
             while reason is None:
                 direction = newton_direction(problem, point, self._hessian(point), self.inner_iterations)
-                found = wolfe(point.along(direction), point)
+                found = wolfe(point.along(direction), point, rounding=problem.rounding)
                 if found is None:
                     reason = Reason.STUCK
                     break

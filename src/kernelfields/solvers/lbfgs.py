@@ -31,7 +31,7 @@ class LBFGS(Solver):
         each costs two vectors of memory and four passes over them.
     """
 
-    memory: int = 6
+    memory: int = 5
 
     def minimize(
         self, problem: ProblemLike, start: Array, stop: Stop, observer: Observer | None = None
@@ -47,7 +47,7 @@ class LBFGS(Solver):
             while reason is None:
                 direction = history.apply(-point.gradient)
                 first = 1.0 if history else min(1.0, 1.0 / monitor.gradient_norm)
-                found = wolfe(point.along(direction), point, first)
+                found = wolfe(point.along(direction), point, first, rounding=problem.rounding)
                 if found is None and history:
                     history.clear()  # once more along the gradient itself
                     continue

@@ -9,8 +9,6 @@ from ._base import LineLike
 
 SUFFICIENT = 1e-4
 FLATTER = 0.9
-ROUNDING = 1e-6
-"""Share of the value below which differences may be rounding, in single precision."""
 
 
 class Trial(NamedTuple):
@@ -22,11 +20,14 @@ class Trial(NamedTuple):
     point: Any
 
 
-def wolfe(line: LineLike, start: Any, first: float = 1.0, trials: int = 25) -> Trial | None:
+def wolfe(
+    line: LineLike, start: Any, first: float = 1.0, *, rounding: float = 0.0, trials: int = 25
+) -> Trial | None:
     """Find a step with φ(t) ≤ φ(0) + c₁ t φ'(0) and |φ'(t)| ≤ c₂ |φ'(0)|.
 
     Near the minimum the first one drowns in rounding long before the slope does; a value that differs by
-    rounding only is then taken for one that fell, as Hager and Zhang's approximate conditions do.
+    rounding only, a share ``rounding`` of it, is then taken for one that fell, as Hager and Zhang's
+    approximate conditions do.
 
     Brackets by doubling, then narrows by cubic interpolation kept away from the ends of the
     bracket. Gives the lowest trial that satisfies the first condition if the second cannot be had
@@ -42,7 +43,7 @@ def wolfe(line: LineLike, start: Any, first: float = 1.0, trials: int = 25) -> T
         enough = trial.value <= origin.value + SUFFICIENT * step * origin.slope
         if enough and (best is None or trial.value < best.value):
             best = trial
-        close = trial.value <= origin.value + ROUNDING * abs(origin.value)
+        close = trial.value <= origin.value + rounding * abs(origin.value)
         if (enough or close) and abs(trial.slope) <= -FLATTER * origin.slope:
             return trial
         if not enough or trial.value >= low.value:
@@ -51,6 +52,8 @@ def wolfe(line: LineLike, start: Any, first: float = 1.0, trials: int = 25) -> T
             if trial.slope * ((high.step - low.step) if high else 1.0) >= 0:
                 high = low
             low = trial
+        if high is not None and abs(high.step - low.step) <= 1e-9 * max(high.step, low.step):
+            break  # nothing lies between them
         step = 2.0 * step if high is None else _between(low, high)
     return best
 

@@ -14,7 +14,7 @@ from ..structures import Structure
 from ..structures._base import Array, rows_of
 from ._base import Euclidean
 
-CACHE = 2**19
+CACHE = 2**18
 """Numbers that the sums of frequent features may take up, so that they stay in the cache."""
 
 

@@ -28,6 +28,7 @@ class Quadratic:
     center: Array
     height: float = 1.0
     thresholds: Array | None = None
+    rounding: float = 0.0
 
     @property
     def slices(self) -> dict[str, slice]:
