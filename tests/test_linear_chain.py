@@ -146,3 +146,15 @@ def test_bad_columns_are_refused():
     first, index = np.array([0, 1]), np.array([5], dtype=np.int32)
     with pytest.raises(ValueError, match="index holds 5"):
         native.rank_rows(first, index, None, np.zeros(3, dtype=np.int32), 1, 1)
+
+
+def test_curvatures_are_the_diagonal_where_positions_are_independent(rng):
+    """Sequences of one position: the diagonal of the Hessian, by products with unit vectors."""
+    loss, terms = setting(rng, 4, binary=False, weights=rng.random(40), lengths=[1] * 40, n_features=12)
+    terms = [Term(term.name, term.space, term.penalty) for term in terms]
+    general, fused = Problem(loss, terms), LinearChainProblem(loss, terms, None, np.float64)
+    element = rng.normal(size=general.size)
+    point, found = general.at(element), fused.curvatures(element)
+    for k, unit in enumerate(np.eye(general.size)):
+        assert found[k] == pytest.approx(point.hessian_product(unit)[k], rel=1e-9)
+    assert fused.curvatures(fused.zero()) is None

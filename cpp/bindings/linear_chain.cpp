@@ -61,13 +61,14 @@ double loss(In<std::int64_t> first, In<std::int32_t> index, std::optional<In<S>>
             std::size_t single, In<std::int64_t> pair_first, In<std::int32_t> pair_label, In<std::int64_t> offsets,
             In<std::int64_t> order, In<std::int32_t> labels, std::optional<In<double>> weight, In<S> features,
             In<S> small, In<S> edge, Into<S> out_features, Into<double> out_small, Into<double> out_edge,
-            bool variances) {
+            bool variances, std::optional<In<S>> square) {
     const auto x = rows_of<S>(first, index, value, pair_first.shape(0) - 1);
     const std::size_t L = edge.shape(0), S_ = offsets.shape(0) - 1;
     if (frequent > single || single > x.columns) throw std::invalid_argument("frequent <= single <= columns.");
     require_offsets(offsets, "offsets", x.rows);
     require_shape(order, "order", {S_});
     require_labels(labels, x.rows, L);
+    if (square) require_shape(*square, "square", {index.shape(0)});
     if (weight) require_shape(*weight, "weight", {S_});
     require_shape(features, "features", {pair_label.shape(0)});
     require_shape(small, "small", {3, L});
@@ -84,7 +85,8 @@ double loss(In<std::int64_t> first, In<std::int32_t> index, std::optional<In<S>>
                                   order.data(),
                                   labels.data(),
                                   weight ? weight->data() : nullptr,
-                                  variances};
+                                  variances,
+                                  square ? square->data() : nullptr};
     const LinearChainWeights<S> weights{features.data(), small.data(), small.data() + L, small.data() + 2 * L,
                                         edge.data()};
     const LinearChainGradient<S> gradient{out_features.data(), out_small.data(), out_small.data() + L,
@@ -100,7 +102,7 @@ template <class S> void add_functions(nb::module_& m) {
     m.def("linear_chain", &loss<S>, keep("first"), keep("index"), keep("value").none(), nb::arg("frequent"),
           nb::arg("single"), keep("pair_first"), keep("pair_label"), keep("offsets"), keep("order"), keep("labels"),
           keep("weight").none(), keep("features"), keep("small"), keep("edge"), keep("out_features"), keep("out_small"),
-          keep("out_edge"), nb::arg("variances"));
+          keep("out_edge"), nb::arg("variances"), keep("square").none());
 }
 
 }  // namespace

@@ -124,30 +124,34 @@ class LinearChainProblem:
 
     def evaluate(self, element: Array) -> tuple[float, Array]:
         """The loss, and the Riesz element of its gradient."""
-        return self._sweep(element, self._rows, variances=False)
+        return self._sweep(element, variances=False)
 
-    def curvatures(self, element: Array) -> Array:
+    def curvatures(self, element: Array) -> Array | None:
         """About the diagonal of the Hessian: 1 + Σ_t μ_t (1 − μ_t) x_t² / λ for every coordinate.
 
         As if labels of different positions were independent; with λ = 0 the first term is left out.
+        None at zero, where all labels are equally likely: that says little about the optimum, and
+        cost more iterations than it saved.
         """
-        first, index, values = self._rows
-        squares = None if values is None else np.square(values)
-        _, result = self._sweep(element, (first, index, squares), variances=True)
+        if not element.any():
+            return None
+        _, result = self._sweep(element, variances=True)
         for term in self.terms:
             part = result[self.slices[term.name]]
             part += 1 if term.penalty > 0 else np.finfo(self.dtype).eps * (1 + part.max(initial=0))
         return result
 
-    def _sweep(
-        self, element: Array, rows: tuple[Array, Array, Array | None], variances: bool
-    ) -> tuple[float, Array]:
+    def _sweep(self, element: Array, variances: bool) -> tuple[float, Array]:
+        first, index, values = self._rows
+        squares = None if values is None or not variances else np.square(values)
         small, edge = self._free_scores(element)
         sums = np.empty(self.size, self.dtype)
         small_sums, edge_sums = np.zeros(small.shape), np.zeros(edge.shape)
         pairs, place = self._features.pairs, self.places[SparseNodes]
         loss = native.linear_chain(
-            *rows,
+            first,
+            index,
+            values,
             pairs.frequent,
             pairs.single,
             pairs.first,
@@ -163,6 +167,7 @@ class LinearChainProblem:
             small_sums,
             edge_sums,
             variances,
+            squares,
         )
         for kind, part in ((Bias, small_sums[0]), (Boundary, small_sums[1:])):
             if kind in self.places:

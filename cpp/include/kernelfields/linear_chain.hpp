@@ -23,8 +23,10 @@ template <class S> struct LinearChainData {
     const std::int64_t* order;  // sequences by falling length
     const std::int32_t* label;  // observed, one per position
     const double* weight;       // per sequence, or null
-    bool variances;  // instead of the gradient, sums of mu (1 - mu) x: the diagonal of the Hessian, if labels
-                     // of different positions were independent; for edges sums of mu, above that
+    // Instead of the gradient, sums of mu (1 - mu) x^2: the diagonal of the Hessian, if labels of different
+    // positions were independent; for edges sums of mu, above that. `square` has the x^2, null if all are one.
+    bool variances;
+    const S* square;
 };
 
 template <class S> struct LinearChainWeights {
@@ -142,9 +144,11 @@ void run_chunk(const LinearChainData<S>& data, const LinearChainWeights<S>& weig
                              paired.first,      paired.label,
                              sums.table.row(0), sums.rare.row(0) - data.pairs.first[data.frequent]};
     const S* end = chunk.marginal.data() + chunk.marginal.size();
+    SparseRows<S> x = data.x;
+    if (data.variances) x.value = data.square;
     for (std::size_t k = 0; k < chunk.sequence.size(); ++k) {
         const std::size_t s = chunk.sequence[k];
-        sparse_kernels<S>().linear_transposed(data.x, static_cast<std::size_t>(data.first[s]),
+        sparse_kernels<S>().linear_transposed(x, static_cast<std::size_t>(data.first[s]),
                                               static_cast<std::size_t>(data.first[s + 1]), into,
                                               chunk.marginal.data() +
                                                   static_cast<std::size_t>(chunk.first[k]) * data.labels,

@@ -3,33 +3,33 @@
 from __future__ import annotations
 
 import copy
+import os
 from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
-from scipy import sparse
 
 from ..constraints import Rule
 from ..decoders import Decoder
 from ..errors import InputError
 from ..linear_chain import LinearChainProblem
 from ..losses import Log
-from ..objective import Certificate, Problem, Term, sum_scores
+from ..objective import Certificate, Problem, sum_scores
 from ..online import Sweep, descend_first
 from ..solvers import LBFGS, OWLQN, Progress, Solver, Stop
-from ..spaces import LinearEdges, LinearNodes, SparseNodes, as_floats
 from ..structures import SequenceStructure
 from ..structures._base import Array
 from ._base import Batch, SequenceLabeller
-from ._constraints import barred_scores, offset_of
+from ._checkpoint import checkpoint_of
 from ._features import extractor_for, read_tokens
 from ._inputs import read_inputs
 from ._labels import lookup, read_labels
+from ._linear_problem import exact_problem, linear_problem, linear_terms
 from ._observers import EarlyStopping, observers, reporter
 from ._search import mismatches, search
 from ._tables import SOLVERS, choose
-from ._terms import Penalties, chain_of, edge_term, second_order_terms, vertex_terms
-from ._training import Observed, Training, read_training, require_positive
+from ._terms import chain_of
+from ._training import Training, read_training, require_positive
 from ._weights import LinearWeights
 
 EPOCHS = 10
@@ -99,6 +99,12 @@ class CRF(SequenceLabeller):
         Passes of averaged stochastic gradient descent from which the search starts, where features are
         sparse and order is 1; if not given, some for training sets of many sequences, none for small
         ones. They do not change the optimum, only the way to it; their order is always the same.
+    checkpoint : path, optional
+        File in which the state of the search is kept while `fit` runs, at most ``checkpoint_seconds``
+        old. If it is there at the start, and was written for the same data and settings, the search
+        goes on from it; it is removed when the search has converged.
+    checkpoint_seconds : float
+        See there.
     warm_start : bool
         Whether `fit` starts from the weights of the last one, if labels and features are the same.
     random_state : int, RandomState or None
@@ -157,6 +163,8 @@ class CRF(SequenceLabeller):
         max_iter: int = 1000,
         patience: int = 5,
         quick_start: int | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        checkpoint_seconds: float = 30.0,
         warm_start: bool = False,
         random_state: Any = None,
         callback: Callable[[Progress], None] | None = None,
@@ -179,6 +187,8 @@ class CRF(SequenceLabeller):
         self.max_iter = max_iter
         self.patience = patience
         self.quick_start = quick_start
+        self.checkpoint = checkpoint
+        self.checkpoint_seconds = checkpoint_seconds
         self.warm_start = warm_start
         self.random_state = random_state
         self.callback = callback
@@ -284,17 +294,24 @@ class CRF(SequenceLabeller):
     ) -> Self:
         """Minimise and keep what was found, on top of the weights of ``base``."""
         solver = OWLQN() if self.l1 else choose(SOLVERS, self.solver, "solver")
-        problem = self._problem(training, base, fast=isinstance(solver, LBFGS | OWLQN))
+        problem = linear_problem(self, training, base, fast=isinstance(solver, LBFGS | OWLQN))
         stopping = None
         if X_dev is not None:
             stopping = EarlyStopping(self._held_out(problem, training, X_dev, y_dev), self.patience)
         stop = Stop(gap=self.tol, gradient=1e-2 * self.tol, iterations=self.max_iter)
-        start = self._first_guess(problem) if start is None else start
-        result = search(problem, start, solver, stop, observers(reporter(self.callback), stopping))
+        checkpoint = checkpoint_of(self, training) if base is None else None
+        kept = checkpoint.start() if checkpoint else None
+        start = kept if kept is not None else self._first_guess(problem) if start is None else start
+        watching = observers(reporter(self.callback), stopping, checkpoint)
+        result = search(problem, start, solver, stop, watching)
         element = result.point.element
         if stopping is not None and stopping.element is not None:
             element = stopping.element
         self._keep(training, problem, element, base)
+        if checkpoint and result.reason.converged:
+            checkpoint.done()
+        elif checkpoint:
+            checkpoint.write(result.point.element)
         self.forbidden_ = training.forbidden
         self.features_ = training.extractor
         self.n_iter_ = result.progress.iteration
@@ -321,7 +338,7 @@ class CRF(SequenceLabeller):
         )
         if not same:
             return None
-        terms = self._terms(training.chain, training.inputs.features, training.observed, fast=True)
+        terms = linear_terms(self, training.chain, training.inputs.features, training.observed, fast=True)
         return np.concatenate(LinearWeights.from_model(self).elements(terms))
 
     def _held_out(
@@ -331,7 +348,7 @@ class CRF(SequenceLabeller):
         inputs = self._inputs(X, None, training.extractor, training.inputs.features.shape[1])
         labels = lookup(read_labels(y, np.diff(inputs.offsets)), training.encoded.classes, "y_dev")
         chain = self._chain(inputs.offsets, len(training.encoded.classes))
-        terms = self._terms(chain, inputs.features)
+        terms = linear_terms(self, chain, inputs.features)
         loss = Log(chain, labels)
 
         def held_out(element: Array) -> float:
@@ -346,60 +363,11 @@ class CRF(SequenceLabeller):
     def _chain(self, offsets: Array, n_labels: int) -> SequenceStructure:
         return chain_of(offsets, n_labels, self.order, shared_edges=not self.edge_features)
 
-    def _problem(self, training: Training, base: CRF | None, fast: bool) -> Problem | LinearChainProblem:
-        """Build the objective; ``fast`` takes the one without second derivatives where there is one."""
-        features = training.inputs.features
-        terms = self._terms(training.chain, features, training.observed, fast=True)
-        if fast and base is None and LinearChainProblem.suits(training.loss, terms):
-            assert isinstance(training.loss, Log)
-            single = features.dtype != np.float64 and self.tol >= 1e-4  # what it can certify
-            barred = None if training.forbidden is None else barred_scores(training.forbidden)
-            return LinearChainProblem(training.loss, terms, barred, np.float32 if single else np.float64)
-        if features.dtype == bool:
-            features = as_floats(features)
-            terms = self._terms(training.chain, features, training.observed, fast=True)
-        return self._whole_problem(training, features, terms, base)
-
-    def _whole_problem(
-        self, training: Training, features: Any, terms: list[Term], base: CRF | None
-    ) -> Problem:
-        chain, forbidden = training.chain, training.forbidden
-        offset = None if forbidden is None else offset_of(forbidden, chain, features.dtype)
-        if base is not None:
-            before = base._scores(features, chain.offsets).scores
-            offset = before if offset is None else {name: offset[name] + before[name] for name in before}
-        return Problem(training.loss, terms, offset, features.dtype)
-
-    def _exact(
-        self, problem: Problem | LinearChainProblem, training: Training, base: CRF | None
-    ) -> Problem | LinearChainProblem:
-        """Give the same objective in double: the scores of the search carry its rounding."""
-        if isinstance(problem, LinearChainProblem):
-            return problem.astype(np.float64)
-        features = training.inputs.features.astype(np.float64, copy=False)
-        terms = self._terms(training.chain, features, training.observed, fast=True)
-        return self._whole_problem(training, features, terms, base)
-
-    def _terms(
-        self, chain: SequenceStructure, features: Any, observed: Observed | None = None, fast: bool = False
-    ) -> list[Term]:
-        """Build the sum of spaces; ``fast`` prepares sparse features for many products."""
-        penalties = Penalties.of(self.penalty, self.edge_penalty, self.second_order_penalty)
-        space: LinearNodes | SparseNodes = LinearNodes(chain, features)
-        if sparse.issparse(features) and (fast or observed):
-            space = SparseNodes(chain, features, observed.features if observed else None)
-        terms = [Term("features", space, penalties.node, float(self.l1))]
-        terms += vertex_terms(chain, penalties, bias=self.bias, boundaries=self.boundaries)
-        terms.append(edge_term(chain, penalties, observed.edges if observed else None))
-        if self.edge_features:
-            terms.append(Term("edge_features", LinearEdges(chain, features), penalties.edge))
-        return terms + second_order_terms(chain, penalties)
-
     def _keep(
         self, training: Training, problem: Problem | LinearChainProblem, element: Array, base: CRF | None
     ) -> None:
         """Take over a result, all at once."""
-        point = self._exact(problem, training, base).at(element)
+        point = exact_problem(self, problem, training, base).at(element)
         weights = LinearWeights.of(problem, element, len(training.encoded.classes))
         if base is not None:
             weights = weights.plus(LinearWeights.from_model(base))
@@ -413,7 +381,7 @@ class CRF(SequenceLabeller):
 
     def _scores(self, features: Any, offsets: Array) -> Batch:
         chain = self._chain(offsets, len(self.classes_))
-        terms = self._terms(chain, features)
+        terms = linear_terms(self, chain, features)
         theta = {clique: np.zeros(shape, features.dtype) for clique, shape in chain.shapes.items()}
         LinearWeights.from_model(self).add_scores(features, terms, theta)
         return Batch(chain, theta)

@@ -10,6 +10,9 @@ import numpy as np
 from ._base import Array, Monitor, Observer, ProblemLike, Reason, Result, Solver, Stop, refuse_l1
 from .line_search import wolfe
 
+LARGE = 2**18
+"""Numbers from which on an element counts as large."""
+
 
 @dataclass(frozen=True)
 class LBFGS(Solver):
@@ -26,12 +29,12 @@ class LBFGS(Solver):
 
     Parameters
     ----------
-    memory : int
-        Number of past steps kept. More than a few save hardly any iterations on linear models, and
-        each costs two vectors of memory and four passes over them.
+    memory : int, optional
+        Number of past steps kept; if not given, 10, or 5 where elements are large: each step kept takes
+        two vectors of memory and four passes over them in every iteration.
     """
 
-    memory: int = 5
+    memory: int | None = None
 
     def minimize(
         self, problem: ProblemLike, start: Array, stop: Stop, observer: Observer | None = None
@@ -40,7 +43,8 @@ class LBFGS(Solver):
         refuse_l1(problem, self)
         monitor = Monitor(problem, stop, observer)
         point = problem.at(start)
-        history = History(problem, self.memory, problem.curvatures(point.element))
+        memory = (10 if len(start) < LARGE else 5) if self.memory is None else self.memory
+        history = History(problem, memory, problem.curvatures(point.element))
         iteration = 0
         reason = monitor.look(iteration, point)
         try:

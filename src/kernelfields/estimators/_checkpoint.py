@@ -1,0 +1,122 @@
+"""Training that survives being killed: the state of a search, in a file."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import time
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ..errors import InputError
+from ..solvers import Progress
+from ..structures._base import Array
+from ._training import Training
+
+
+class Checkpoint:
+    """Keeps the element reached so far in a file, written at once or not at all.
+
+    A search that finds its file starts from there; the file is removed when the search has ended as it
+    should. Every file names the problem it belongs to, and no other takes it up.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+    problem : sequence of arrays and texts
+        What the problem is made of.
+    seconds : float
+        Least time between two writes.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], problem: list[Any], seconds: float = 30.0) -> None:
+        self.path = Path(path)
+        self.key = _digest(problem)
+        self.seconds = seconds
+        self._written = time.monotonic()
+
+    def start(self) -> Array | None:
+        """Give the element that was kept; None without a file."""
+        if not self.path.exists():
+            return None
+        try:
+            with self.path.open("rb") as file, np.load(file, allow_pickle=False) as saved:
+                key, element = str(saved["key"]), saved["element"]
+        except (OSError, KeyError, ValueError, EOFError, zipfile.BadZipFile) as error:
+            raise InputError(f"{self.path} is not a checkpoint: {error}.") from error
+        if key != self.key:
+            raise InputError(f"{self.path} belongs to other data or settings; remove it to start anew.")
+        return element
+
+    def __call__(self, progress: Progress, point: Any) -> None:
+        """Write, if it is time."""
+        if time.monotonic() - self._written >= self.seconds:
+            self.write(point.element)
+
+    def write(self, element: Array) -> None:
+        """Replace the file by one with this element."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        beside = self.path.with_name(f"{self.path.name}.{os.getpid()}.part")
+        try:
+            with beside.open("wb") as file:
+                np.savez(file, key=np.array(self.key), element=element)
+                file.flush()
+                os.fsync(file.fileno())
+            beside.replace(self.path)
+        finally:
+            beside.unlink(missing_ok=True)
+        self._written = time.monotonic()
+
+    def done(self) -> None:
+        """Remove the file."""
+        with contextlib.suppress(FileNotFoundError):
+            self.path.unlink()
+
+
+SETTINGS = (
+    "penalty",
+    "edge_penalty",
+    "second_order_penalty",
+    "l1",
+    "order",
+    "bias",
+    "boundaries",
+    "edge_features",
+    "observed_only",
+    "class_weight",
+    "constraints",
+)
+"""Those of a linear chain that change its problem."""
+
+
+def checkpoint_of(model: Any, training: Training) -> Checkpoint | None:
+    """Give the file of a model's search, known by its data and by its settings."""
+    if model.checkpoint is None:
+        return None
+    features, encoded = training.inputs.features, training.encoded
+    sparsely = sparse.issparse(features)
+    parts = [features.data, features.indices, features.indptr] if sparsely else [features]
+    settings = {name: getattr(model, name) for name in SETTINGS}
+    problem = [*parts, training.inputs.offsets, encoded.labels, encoded.classes, settings]
+    return Checkpoint(model.checkpoint, problem, model.checkpoint_seconds)
+
+
+def _digest(parts: list[Any]) -> str:
+    """A short text that differs where the parts differ."""
+    total = hashlib.sha256()
+    for part in parts:
+        if isinstance(part, np.ndarray):
+            total.update(f"{part.dtype}{part.shape}".encode())
+            total.update(
+                np.ascontiguousarray(part).data if part.dtype != object else repr(part.tolist()).encode()
+            )
+        else:
+            total.update(repr(part).encode())
+        total.update(b"\0")
+    return total.hexdigest()[:32]

@@ -1,0 +1,84 @@
+"""Searches that go on where they were killed."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+from kernelfields import CRF
+from kernelfields.errors import InputError
+
+
+def data(rng, count=30):
+    X = [rng.normal(size=(int(rng.integers(2, 9)), 6)) for _ in range(count)]
+    return X, [(x[:, 0] + 0.5 * rng.normal(size=len(x)) > 0).astype(int).tolist() for x in X]
+
+
+def test_an_interrupted_search_goes_on(rng, tmp_path):
+    X, y = data(rng)
+    path = tmp_path / "deep" / "state.npz"
+    settings = {"penalty": 0.01, "tol": 1e-7, "checkpoint": path, "checkpoint_seconds": 0.0}
+    whole = CRF(penalty=0.01, tol=1e-7).fit(X, y)
+    with pytest.warns(ConvergenceWarning):
+        CRF(**settings, max_iter=5).fit(X, y)
+    assert path.exists()
+    resumed = CRF(**settings).fit(X, y)
+    assert not path.exists()
+    assert resumed.n_iter_ < whole.n_iter_
+    assert resumed.certificate_.value == pytest.approx(whole.certificate_.value, rel=1e-6)
+
+
+def test_a_checkpoint_of_other_data_is_refused(rng, tmp_path):
+    X, y = data(rng)
+    path = tmp_path / "state.npz"
+    with pytest.warns(ConvergenceWarning):
+        CRF(checkpoint=path, max_iter=2, tol=1e-9).fit(X, y)
+    for changed in (CRF(checkpoint=path, penalty=3.0), CRF(checkpoint=path, bias=False)):
+        with pytest.raises(InputError, match="belongs to other data or settings"):
+            changed.fit(X, y)
+    with pytest.raises(InputError, match="belongs to other data or settings"):
+        CRF(checkpoint=path).fit([x + 1 for x in X], y)
+    assert path.exists()
+
+
+@pytest.mark.parametrize("content", [b"", b"no zip file", b"PK\x03\x04 cut"])
+def test_a_broken_file_is_refused(rng, tmp_path, content):
+    X, y = data(rng)
+    path = tmp_path / "state.npz"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match="is not a checkpoint"):
+        CRF(checkpoint=path).fit(X, y)
+    assert path.read_bytes() == content
+
+
+KILLED = """
+import sys
+import numpy as np
+from kernelfields import CRF
+rng = np.random.default_rng(1)
+X = [rng.normal(size=(20, 30)) for _ in range(400)]
+y = [rng.integers(8, size=20).tolist() for _ in X]
+model = CRF(penalty=1e-6, tol=1e-12, checkpoint=sys.argv[1], checkpoint_seconds=0.0, max_iter=2000)
+model.fit(X, y)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="There is no SIGKILL.")
+def test_a_killed_process_leaves_a_whole_file(tmp_path):
+    path = tmp_path / "state.npz"
+    process = subprocess.Popen([sys.executable, "-c", KILLED, str(path)])
+    for _ in range(600):
+        if path.exists() or process.poll() is not None:
+            break
+        time.sleep(0.1)
+    time.sleep(0.3)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    with np.load(path) as saved:
+        assert np.isfinite(saved["element"]).all()
