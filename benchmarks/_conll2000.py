@@ -5,7 +5,9 @@ kernelfields is imported where it is needed: the other side runs without it.
 
 from __future__ import annotations
 
+import gzip
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -79,3 +81,27 @@ def load(path: Path) -> tuple[Any, np.ndarray, np.ndarray]:
         ones = np.ones(len(saved["indices"]), bool)
         X = sparse.csr_matrix((ones, saved["indices"], saved["indptr"]), shape=tuple(saved["shape"]))
         return X, saved["lengths"], saved["labels"]
+
+
+def plain_sentences(part: str, limit: int | None = None) -> Iterator[tuple[list[list[str]], list[str]]]:
+    """The same sentences in plain Python: tokens as lists of columns, and labels."""
+    with gzip.open(data_folder() / f"{part}.txt.gz", "rt") as file:
+        blocks = [block.split("\n") for block in file.read().strip().split("\n\n")][:limit]
+    for block in blocks:
+        rows = [line.split() for line in block]
+        yield [row[:2] for row in rows], [row[2] for row in rows]
+
+
+def template_attributes(tokens: list[list[str]]) -> list[list[str]]:
+    """The CRF++ template as users of CRFsuite write it: a list of strings for each token."""
+    words, tags = (["__", "__", *(token[k] for token in tokens), "__", "__"] for k in (0, 1))
+    result = []
+    for t in range(2, len(tokens) + 2):
+        w, p = words[t - 2 : t + 3], tags[t - 2 : t + 3]
+        attributes = [f"w[{k - 2}]={w[k]}" for k in range(5)]
+        attributes += [f"w[-1]|w[0]={w[1]}|{w[2]}", f"w[0]|w[1]={w[2]}|{w[3]}"]
+        attributes += [f"p[{k - 2}]={p[k]}" for k in range(5)]
+        attributes += [f"p[{k - 2}]|p[{k - 1}]={p[k]}|{p[k + 1]}" for k in range(4)]
+        attributes += [f"p[{k - 2}]|p[{k - 1}]|p[{k}]={p[k]}|{p[k + 1]}|{p[k + 2]}" for k in range(3)]
+        result.append(attributes)
+    return result

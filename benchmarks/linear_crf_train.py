@@ -7,6 +7,7 @@ counts for us is the time until our objective is within 0.01 % of its final valu
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import pickle
@@ -42,6 +43,7 @@ def run(quick: bool) -> Result:
             sides["ours, one core"].append(_side("ours", path, 1, target))
             sides["ours, two cores"].append(_side("ours", path, 2, target))
         f1 = _f1(path, test, extractor)
+        text = _from_text(path, limit or 0)
     middle = {name: {key: median(r[key] for r in runs) for key in runs[0]} for name, runs in sides.items()}
     seconds = middle["crfsuite"]["seconds"]
     bars = [
@@ -53,13 +55,33 @@ def run(quick: bool) -> Result:
         Bar("f1_minus_crfsuite", f1["ours"] - f1["crfsuite"], at_least=-0.05),
     ]
     table = [{"side": name, **values} for name, values in middle.items()]
-    return Result("linear_crf_train", bars, {"rounds": rounds, "f1": f1, "sides": table})
+    return Result("linear_crf_train", bars, {"rounds": rounds, "f1": f1, "sides": table, **text})
 
 
-def _side(side: str, path: Path, threads: int, target: float) -> dict[str, float]:
-    """Run one side in a process of its own."""
+def _from_text(path: Path, limit: int) -> dict[str, Any]:
+    """End to end, once: from the text file to a model."""
+    theirs = _side("crfsuite-text", path, 1, 0.0, limit)
+    ours = _side("ours-text", path, 2, theirs["objective"], limit)
+    return {
+        "from_text_seconds": {"crfsuite": theirs["seconds"], "ours, two cores": ours["seconds"]},
+        "from_text_speedup": theirs["seconds"] / ours["seconds"],
+        "libwapiti": "installed" if importlib.util.find_spec("wapiti") else "not installed",
+    }
+
+
+def _side(side: str, path: Path, threads: int, target: float, limit: int | None = None) -> dict[str, float]:
+    """Run one side in a process of its own, from features, or from text with a limit of sentences."""
     environment = {**os.environ, **dict.fromkeys(THREADS, str(threads))}
-    command = [sys.executable, "-m", "benchmarks._train_side", side, path, path.with_name(side), str(target)]
+    source = path if limit is None else str(limit)
+    command = [
+        sys.executable,
+        "-m",
+        "benchmarks._train_side",
+        side,
+        source,
+        path.with_name(side),
+        str(target),
+    ]
     output = subprocess.run(
         command, env=environment, cwd=conll.ROOT, capture_output=True, text=True, check=True
     )

@@ -12,7 +12,16 @@ ROOT = Path(__file__).parents[1]
 
 
 @pytest.mark.parametrize(
-    "name", ["chain_inference", "viterbi", "linear_crf_tag", "linear_crf_train", "linear_online", "gram"]
+    "name",
+    [
+        "chain_inference",
+        "viterbi",
+        "linear_crf_cost",
+        "linear_crf_tag",
+        "linear_crf_train",
+        "linear_online",
+        "gram",
+    ],
 )
 def test_last_line_is_one_object_of_the_agreed_form(name, request):
     if name.startswith("linear") or name == "gram":
