@@ -13,6 +13,7 @@ from . import _run
 BENCHMARKS = {
     "chain_inference": "benchmarks.chain_inference",
     "gram": "benchmarks.gram",
+    "kernel_dense": "benchmarks.kernel_dense",
     "linear_crf_cost": "benchmarks.linear_crf_cost",
     "linear_crf_tag": "benchmarks.linear_crf_tag",
     "linear_crf_train": "benchmarks.linear_crf_train",

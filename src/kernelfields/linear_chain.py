@@ -208,6 +208,9 @@ class LinearChainPoint:
         self.gradient: Array = gradient
         """∇R(f), an element."""
 
+    dual = None
+    """Not kept: it would take as much memory as the gradient."""
+
     @property
     def mismatch(self) -> Array:
         """Riesz element of the loss's gradient."""

@@ -91,7 +91,9 @@ class Problem:
     offset : scores, optional
         Fixed scores: a base measure, −inf for what is forbidden.
     dtype : dtype
-        Precision of the scores; values and elements are float64.
+        Precision of the scores.
+    element_dtype : dtype
+        Precision of elements. Values, and sums that lead to them, are always float64.
     """
 
     def __init__(
@@ -100,12 +102,14 @@ class Problem:
         terms: Sequence[Term],
         offset: Scores | None = None,
         dtype: npt.DTypeLike = np.float64,
+        element_dtype: npt.DTypeLike = np.float64,
     ) -> None:
         self.loss = loss
         self.structure = loss.structure
         self.terms = tuple(terms)
         self.offset = offset
         self.dtype = np.dtype(dtype)
+        self.element_dtype = np.dtype(element_dtype)
         self.slices = slices_of(self.terms)
         self.size = sum(term.space.size for term in self.terms)
 
@@ -136,7 +140,7 @@ class Problem:
 
     def zero(self) -> Array:
         """The element f = 0."""
-        return np.zeros(self.size)
+        return np.zeros(self.size, self.element_dtype)
 
     def inner(self, left: Array, right: Array) -> float:
         """Σ_τ λ_τ ⟨u_τ, v_τ⟩_τ."""
@@ -173,14 +177,15 @@ class Problem:
             if name in names:
                 frozen[part] = 0
         offset = self.with_offset(self.scores(frozen))
-        return Problem(self.loss, [term for term in self.terms if term.name in names], offset, self.dtype)
+        kept = [term for term in self.terms if term.name in names]
+        return Problem(self.loss, kept, offset, self.dtype, self.element_dtype)
 
     def take(self, ids: npt.ArrayLike) -> Problem:
         """Give the problem on some instances only, on the same elements."""
         loss = self.loss.take(ids)
         terms = [replace(term, space=term.space.take(loss.structure, ids)) for term in self.terms]
         offset = None if self.offset is None else self.structure.cut(self.offset, ids)
-        return Problem(loss, terms, offset, self.dtype)
+        return Problem(loss, terms, offset, self.dtype, self.element_dtype)
 
     def with_offset(self, theta: Scores) -> dict[str, Array]:
         """θ with the offset added."""
@@ -190,8 +195,18 @@ class Problem:
 
     def representer(self, gradient: Scores) -> Array:
         """Riesz element of a gradient in the scores, in the λ-weighted inner product."""
-        pieces = [term.space.representer(gradient[term.space.clique]) / term.metric for term in self.terms]
-        return np.concatenate(pieces) if pieces else np.zeros(0)
+        result = np.empty(self.size, self.element_dtype)
+        for term, place in zip(self.terms, self.slices.values(), strict=True):
+            result[place] = term.space.representer(gradient[term.space.clique])
+            result[place] /= term.metric
+        return result
+
+    def exact(self) -> Problem:
+        """Give the same in double."""
+        offset = self.offset
+        if offset is not None:
+            offset = {clique: values.astype(np.float64) for clique, values in offset.items()}
+        return Problem(self.loss, self.terms, offset)
 
     def penalty(self, element: Array) -> float:
         """Σ_τ (λ_τ / 2) ‖f_τ‖² + κ_τ ‖w_τ‖₁."""
@@ -211,6 +226,35 @@ class Problem:
             if term.penalty == 0:
                 result[self.slices[term.name]] = 0
         return result
+
+
+class Dual(NamedTuple):
+    """A point of the dual problem, whose value bounds min R: ``level`` − ½‖``mismatch``‖²."""
+
+    level: float
+    """Σ_i (loss_i − ⟨θ, ∇loss_i⟩): for the log loss the sum of the entropies of p(·|x^i)."""
+    mismatch: Array
+    """Expected minus observed features, over λ: an element."""
+
+    def bound(self, problem: Problem) -> float:
+        """The lower bound."""
+        return self.level - 0.5 * problem.inner(self.mismatch, self.mismatch)
+
+    def mixed(self, other: Dual, problem: Problem) -> Dual:
+        """Give the best point on the way to another one.
+
+        A mixture of two distributions has the mixture of their expectations, and at least that of
+        their entropies: (1 − t)·level + t·level′ − ½‖(1 − t)·mismatch + t·mismatch′‖² is a bound for
+        every t in [0, 1], and a parabola in t. Mismatches of successive iterations point many ways;
+        much of them cancels.
+        """
+        change = other.mismatch - self.mismatch
+        size = problem.inner(change, change)
+        slope = other.level - self.level - problem.inner(self.mismatch, change)
+        t = min(max(slope / size, 0.0), 1.0) if size > 0 else 0.0
+        change *= t
+        change += self.mismatch
+        return Dual((1 - t) * self.level + t * other.level, change)
 
 
 def certify(
@@ -273,6 +317,14 @@ class Point:
     def certificate(self) -> Certificate | None:
         """A lower bound of min R; None where there is none."""
         return certify(self.problem, self.element, self.mismatch, self.loss.value, self.value)
+
+    @property
+    def dual(self) -> Dual | None:
+        """The point of the dual problem that belongs to this one; None where mixtures prove nothing."""
+        problem = self.problem
+        if not problem.certifiable or any(term.l1 or not term.penalty for term in problem.terms):
+            return None
+        return Dual(self.loss.value - problem.inner(self.element, self.mismatch), self.mismatch)
 
     def hessian_product(self, direction: Array) -> Array:
         """∇²R(f)·d, an element; self-adjoint in the inner product."""

@@ -62,7 +62,10 @@ class KernelModel(SequenceLabeller):
         if line is not None:
             line.close()
         if stopping is not None and stopping.element is not None:
-            found = found._replace(point=problem.at(problem.refreshed(stopping.element)))
+            exact = problem.exact()
+            best = exact.refreshed(stopping.element.astype(np.float64))
+            point = exact.at(best)
+            found = found._replace(point=point, certificate=point.certificate)
         self._kernels, self.edge_kernel_ = kernels, edge_kernel
         self._keep(training, observations, found)
         return self
@@ -104,7 +107,7 @@ class KernelModel(SequenceLabeller):
         self.n_features_in_ = observations.shape[1] if observations.ndim == 2 else 1
         if training.inputs.names is not None:
             self.feature_names_in_ = training.inputs.names
-        self.certificate_: Certificate | None = point.certificate
+        self.certificate_: Certificate | None = found.certificate
         self.mismatch_ = mismatches(point.problem, point.mismatch)
         self.forbidden_ = training.forbidden
         self.features_ = training.extractor

@@ -10,6 +10,7 @@ from scipy import sparse
 from ..errors import InputError
 from ..gram import gram_of
 from ..kernels import Kernel, check_gram
+from ..losses import Log
 from ..objective import Problem, Term
 from ..spaces import KernelEdges, KernelNodes, LabelEmbedding
 from ..structures import SequenceStructure
@@ -52,7 +53,12 @@ def kernel_problem(
     if edge_kernel is not None:
         space_of_edges = KernelEdges(chain, grams[id(edge_kernel)], rows[chain.edge_tails])
         terms.append(Term("edge_kernel", space_of_edges, recipe.penalties.edge))
-    return Problem(training.loss, terms + recipe.free_terms(chain), _offset(recipe, training, chain))
+    offset = _offset(recipe, training, chain)
+    single = np.dtype(recipe.dtype) == np.float32 and recipe.stop.gap >= 1e-4  # what it can certify
+    dtype = np.float32 if single and isinstance(training.loss, Log) else np.float64
+    if offset is not None:
+        offset = {clique: values.astype(dtype) for clique, values in offset.items()}
+    return Problem(training.loss, terms + recipe.free_terms(chain), offset, dtype, dtype)
 
 
 def _offset(recipe: KernelRecipe, training: Training, chain: SequenceStructure) -> dict[str, Array] | None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..linear_chain import LinearChainProblem
-from ..objective import Certificate, Point, Problem
+from ..objective import Certificate, Dual, Point, Problem
 from ..solvers import Progress, Reason, Result, Solver, Stop
 from ..structures._base import Array
 from ._observers import Observer
@@ -23,6 +23,7 @@ class Found(NamedTuple):
     point: Point
     iterations: int
     reason: Reason
+    certificate: Certificate | None
 
 
 def search(
@@ -51,10 +52,10 @@ def search_afresh(
 ) -> Found:
     """Minimise, and believe a certificate only with images computed anew.
 
-    Images are sums of products in single precision, and drift: where the gap at the end turns out
-    larger than was asked for, the search goes on from there.
+    Images are sums of products in single precision, and drift: where the gap at the end, in double, turns
+    out larger than was asked for, the search goes on from there.
     """
-    done = 0
+    done, exact = 0, problem.exact()
 
     def count_on(progress: Progress, point: Point) -> bool | None:
         return observer(progress._replace(iteration=done + progress.iteration), point) if observer else None
@@ -63,12 +64,23 @@ def search_afresh(
         left = Stop(stop.gap, stop.gradient, max(stop.iterations - done, 0))
         result = search(problem, start, solver, left, count_on, stacklevel + 1)
         done += result.progress.iteration
-        start = problem.refreshed(result.point.element)
-        point = problem.at(start)
-        certificate = point.certificate
+        point = exact.at(exact.refreshed(result.point.element.astype(np.float64)))
+        start = point.element.astype(problem.element_dtype)
+        certificate = exact_certificate(point, result.dual)
         if result.reason is not Reason.GAP or certificate is None or certificate.relative_gap <= stop.gap:
             break
-    return Found(point, done, result.reason)
+    return Found(point, done, result.reason, certificate)
+
+
+def exact_certificate(point: Any, dual: Dual | None) -> Certificate | None:
+    """Give the better bound of the point's own and that of a mixture, its image computed anew."""
+    certificate: Certificate | None = point.certificate
+    if certificate is None or dual is None:
+        return certificate
+    problem = point.problem
+    mismatch = problem.refreshed(dual.mismatch.astype(np.float64))
+    bound = Dual(dual.level, mismatch).bound(problem)
+    return Certificate(certificate.value, max(certificate.lower_bound, bound))
 
 
 def mismatches(problem: Problem | LinearChainProblem, mismatch: Array) -> dict[str, float]:

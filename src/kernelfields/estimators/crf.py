@@ -14,7 +14,7 @@ from ..decoders import Decoder
 from ..errors import InputError
 from ..linear_chain import LinearChainProblem
 from ..losses import Log
-from ..objective import Certificate, Problem, sum_scores
+from ..objective import Certificate, Dual, Problem, sum_scores
 from ..online import Sweep, descend_first
 from ..solvers import LBFGS, OWLQN, Progress, Solver, Stop
 from ..structures import SequenceStructure
@@ -26,7 +26,7 @@ from ._inputs import read_inputs
 from ._labels import lookup, read_labels
 from ._linear_problem import exact_problem, linear_problem, linear_terms
 from ._observers import EarlyStopping, observers, reporter
-from ._search import mismatches, search
+from ._search import exact_certificate, mismatches, search
 from ._tables import SOLVERS, choose
 from ._terms import chain_of
 from ._training import Training, read_training, require_positive
@@ -307,7 +307,7 @@ class CRF(SequenceLabeller):
         element = result.point.element
         if stopping is not None and stopping.element is not None:
             element = stopping.element
-        self._keep(training, problem, element, base)
+        self._keep(training, problem, element, base, result.dual)
         if checkpoint and result.reason.converged:
             checkpoint.done()
         elif checkpoint:
@@ -364,7 +364,12 @@ class CRF(SequenceLabeller):
         return chain_of(offsets, n_labels, self.order, shared_edges=not self.edge_features)
 
     def _keep(
-        self, training: Training, problem: Problem | LinearChainProblem, element: Array, base: CRF | None
+        self,
+        training: Training,
+        problem: Problem | LinearChainProblem,
+        element: Array,
+        base: CRF | None,
+        dual: Dual | None,
     ) -> None:
         """Take over a result, all at once."""
         point = exact_problem(self, problem, training, base).at(element)
@@ -376,7 +381,7 @@ class CRF(SequenceLabeller):
         self.n_features_in_ = training.inputs.features.shape[1]
         if training.inputs.names is not None:
             self.feature_names_in_ = training.inputs.names
-        self.certificate_: Certificate | None = point.certificate
+        self.certificate_: Certificate | None = exact_certificate(point, dual)
         self.mismatch_ = mismatches(problem, point.mismatch)
 
     def _scores(self, features: Any, offsets: Array) -> Batch:

@@ -28,6 +28,16 @@ class CertificateLike(Protocol):
         """No point is below this."""
 
 
+class DualLike(Protocol):
+    """A point of the dual problem."""
+
+    def bound(self, problem: Any) -> float:
+        """Give its value: no point of the function is below this."""
+
+    def mixed(self, other: Any, problem: Any) -> Any:
+        """Give the best point between this and another."""
+
+
 class PointLike(Protocol):
     """A function near one element."""
 
@@ -46,6 +56,10 @@ class PointLike(Protocol):
     @property
     def certificate(self) -> CertificateLike | None:
         """How far down it can go at most, if that is known."""
+
+    @property
+    def dual(self) -> DualLike | None:
+        """The point of the dual problem that says so, if such points can be mixed."""
 
     def hessian_product(self, direction: Array) -> Array:
         """Give the derivative of the gradient along a direction."""
@@ -139,6 +153,8 @@ class Result(NamedTuple):
     point: Any
     reason: Reason
     progress: Progress
+    dual: Any = None
+    """The mixture of dual points behind the lower bound, if they can be mixed."""
 
 
 @dataclass(frozen=True)
@@ -172,6 +188,8 @@ class Monitor:
     stop: Stop
     observer: Observer | None = None
     lower_bound: float = -np.inf
+    dual: Any = None
+    """The best mixture of dual points so far."""
     first_norm: float | None = None
     progress: Progress | None = None
     started: float = field(default_factory=time.perf_counter)
@@ -182,12 +200,20 @@ class Monitor:
         self.first_norm = norm if self.first_norm is None else self.first_norm
         certificate = point.certificate
         if certificate is not None:
-            self.lower_bound = max(self.lower_bound, certificate.lower_bound)
+            self.lower_bound = max(self.lower_bound, certificate.lower_bound, self._mixed(point))
         seconds = time.perf_counter() - self.started
         self.progress = Progress(iteration, point.value, norm, self.lower_bound, seconds)
         enough = self.observer is not None and self.observer(self.progress, point)
         reason = self._reason(self.progress, certified=certificate is not None)
         return Reason.OBSERVER if enough and reason is None else reason
+
+    def _mixed(self, point: PointLike) -> float:
+        """Take the dual point into the mixture; give the bound of the mixture."""
+        dual = point.dual
+        if dual is None:
+            return -np.inf
+        self.dual = dual if self.dual is None else self.dual.mixed(dual, self.problem)
+        return float(self.dual.bound(self.problem))
 
     @property
     def gradient_norm(self) -> float:
@@ -198,7 +224,7 @@ class Monitor:
     def result(self, point: Any, reason: Reason) -> Result:
         """Give what was reached."""
         assert self.progress is not None
-        return Result(point, reason, self.progress)
+        return Result(point, reason, self.progress, self.dual)
 
     def _reason(self, progress: Progress, certified: bool) -> Reason | None:
         assert self.first_norm is not None

@@ -4,7 +4,7 @@ A *scorer*, bound to the inputs of a batch, gives clique scores; prediction need
 is a scorer whose functions form a Hilbert space: it knows the inner product, and the Riesz
 representer of a gradient in the scores. Solvers take both from here and never write ``w @ w``.
 
-An element is a flat float64 array: its coordinates and, for spaces whose scores are expensive (kernel
+An element is a flat array: its coordinates and, for spaces whose scores are expensive (kernel
 expansions), its image, that is its scores on the bound inputs, behind them. Elements are added and
 scaled as arrays, images along with coordinates.
 """

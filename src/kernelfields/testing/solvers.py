@@ -113,6 +113,8 @@ class QuadraticPoint:
         """Value and lower bound."""
         return Certificate(self.value, self.value - 0.5 * self.problem.inner(self.gradient, self.gradient))
 
+    dual = None
+
     def hessian_product(self, direction: Array) -> Array:
         """A d."""
         return self.problem.A @ direction
