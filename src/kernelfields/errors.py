@@ -13,3 +13,7 @@ class ScoreError(ValueError):
 
 class InfeasibleError(ValueError):
     """A sequence for which every labelling is forbidden."""
+
+
+class MissingDataError(ValueError):
+    """A data set that does not come with the package and is not where it was sought."""

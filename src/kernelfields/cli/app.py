@@ -8,6 +8,7 @@ import typer
 
 from .. import __version__
 from .demo import demo
+from .reproduce import reproduce
 
 app = typer.Typer(
     help="Structured prediction with calibrated probabilities.",
@@ -15,6 +16,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command()(demo)
+app.command()(reproduce)
 
 
 def _version(wanted: bool) -> None:

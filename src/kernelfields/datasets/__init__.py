@@ -1,5 +1,19 @@
-"""Data that comes with the package."""
+"""Data: some come with the package, others are read from the folder in KERNELFIELDS_DATA."""
 
+from .conll2002 import Entities, load_conll2002, spelling_templates
+from .folder import data_file, data_folder
 from .letters import Letters, load_letters
+from .prosody import Prosody, load_prosody, prosody_templates
 
-__all__ = ["Letters", "load_letters"]
+__all__ = [
+    "Entities",
+    "Letters",
+    "Prosody",
+    "data_file",
+    "data_folder",
+    "load_conll2002",
+    "load_letters",
+    "load_prosody",
+    "prosody_templates",
+    "spelling_templates",
+]

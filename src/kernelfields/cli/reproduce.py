@@ -1,0 +1,135 @@
+"""``kf reproduce``: the papers' tables and figures, ours beside theirs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from ..errors import InputError, MissingDataError
+from ..experiments import (
+    EXPERIMENTS,
+    Claim,
+    Experiment,
+    Outcome,
+    claims_of,
+    columns_of,
+    last_result,
+    text_of,
+)
+from ..experiments import reproduce as run_experiment
+
+RESULTS = Path("results")
+CANNOT_RUN = 2
+"""Exit code where an experiment does not exist, its settings are wrong or its data are missing."""
+
+
+def reproduce(
+    name: Annotated[str | None, typer.Argument(help="Which experiment; without it, all are listed.")] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="A short version on little data.")] = False,
+    folds: Annotated[bool, typer.Option("--folds", help="letters: train on every fold in turn.")] = False,
+    out: Annotated[
+        Path | None, typer.Option(help="Where to write JSON, table and figure [default: results/NAME].")
+    ] = None,
+    settings: Annotated[
+        Path | None, typer.Option(help="A file of settings instead of the one that comes with it.")
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the result as one JSON object, the last line.")
+    ] = False,
+) -> None:
+    """Run an experiment of the papers and compare; without a name, list them.
+
+    Writes result.json, table.md and figure.png. Claims that do not hold are printed as such; the exit
+    code is 0 nevertheless, and 2 if an experiment cannot be run.
+
+    Examples: kf reproduce, kf reproduce letters, kf reproduce ner-table1 --quick --json
+    """
+    console = Console(stderr=as_json)
+    if name is None:
+        listing = _list(out or RESULTS)
+        typer.echo(json.dumps(listing)) if as_json else console.print(_listing_table(listing))
+        return
+    try:
+        experiment = _find(name)
+        folder = out or RESULTS / name
+        outcome = _run(console, experiment, folder, quick, folds, settings)
+    except (InputError, MissingDataError) as error:
+        typer.echo(str(error), err=True)
+        raise typer.Exit(CANNOT_RUN) from error
+    _show(console, outcome, folder, quick)
+    if as_json:
+        typer.echo(json.dumps(outcome.as_json()))
+
+
+def _find(name: str) -> Experiment:
+    if name not in EXPERIMENTS:
+        raise InputError(f"There is no experiment {name!r}; choose one of {', '.join(EXPERIMENTS)}.")
+    return EXPERIMENTS[name]
+
+
+def _run(
+    console: Console, experiment: Experiment, folder: Path, quick: bool, folds: bool, settings: Path | None
+) -> Outcome:
+    """Run with a line that says what is being done; without a terminal, with many lines."""
+    if not console.is_terminal:
+        return run_experiment(experiment, folder, console.print, quick=quick, folds=folds, settings=settings)
+    with console.status(experiment.summary) as status:
+        return run_experiment(
+            experiment, folder, lambda line: status.update(line), quick=quick, folds=folds, settings=settings
+        )
+
+
+def _show(console: Console, outcome: Outcome, folder: Path, quick: bool) -> None:
+    columns = columns_of(outcome.rows)
+    table = Table(*columns, title=outcome.experiment, title_justify="left")
+    for row in outcome.rows:
+        table.add_row(*(text_of(row.get(column)) for column in columns))
+    console.print(table, _claims_table(outcome.claims))
+    for note in outcome.notes:
+        console.print(note)
+    if quick:
+        console.print("This was the short version: whether claims hold in it says nothing.")
+    console.print(f"Written to {folder}.")
+
+
+def _claims_table(claims: Sequence[Claim]) -> Table:
+    table = Table("claim", "here", "paper", "bound", "holds", title="Claims", title_justify="left")
+    for claim in claims:
+        holds = "yes" if claim.holds else "[bold red]no[/bold red]"
+        table.add_row(claim.name, text_of(claim.value), text_of(claim.paper), claim.bound, holds)
+    return table
+
+
+def _list(folder: Path) -> list[dict[str, Any]]:
+    return [
+        {
+            "experiment": name,
+            "summary": experiment.summary,
+            "data": experiment.data,
+            "last": last_result(folder / name),
+        }
+        for name, experiment in EXPERIMENTS.items()
+    ]
+
+
+def _listing_table(listing: Sequence[dict[str, Any]]) -> Table:
+    table = Table("name", "what", "data", "last result", title="kf reproduce NAME", title_justify="left")
+    for entry in listing:
+        table.add_row(entry["experiment"], entry["summary"], entry["data"], _last(entry["last"]))
+    return table
+
+
+def _last(result: dict[str, Any] | None) -> str:
+    if result is None:
+        return "none yet"
+    lines = [
+        f"{claim.name} {text_of(claim.value)} ({claim.bound}: {'holds' if claim.holds else 'does not hold'})"
+        for claim in claims_of(result)
+    ]
+    return "\n".join((["quick:"] if result["details"].get("quick") else []) + lines)

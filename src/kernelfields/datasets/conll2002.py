@@ -1,0 +1,51 @@
+"""CoNLL-2002, Spanish, as named-entity experiments see it: words and their spelling around each token."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..features import Templates, parse_templates
+from ..io import read_conll
+from .folder import data_file
+
+DATA_SET = "conll2002"
+
+_TRANSFORMS = ["lower", "prefix2", "prefix3", "suffix2", "suffix3", "shape", "short_shape"]
+_FLAGS = ["is_title", "is_upper", "is_lower", "is_digits", "has_digit", "has_hyphen", "is_punctuation"]
+
+
+class Entities(NamedTuple):
+    """Sentences with the names in them."""
+
+    sentences: list[list[str]]
+    """Words."""
+    labels: list[list[str]]
+    """IOB2 tags of persons, places, organisations and others: 9 labels."""
+
+
+def load_conll2002(part: str = "train", n_sentences: int | None = None, seed: int = 0) -> Entities:
+    """Read the Spanish part of CoNLL-2002 from the folder of data sets.
+
+    Parameters
+    ----------
+    part : "train", "testa" or "testb"
+        Which file.
+    n_sentences : int, optional
+        Read that many sentences, drawn at random, instead of all.
+    seed : int
+        Of the draw.
+    """
+    columns = [sentence.columns for sentence in read_conll(data_file(DATA_SET, f"esp.{part}.gz"))]
+    if n_sentences is not None:
+        chosen = np.random.default_rng(seed).permutation(len(columns))[:n_sentences]
+        columns = [columns[i] for i in chosen]
+    return Entities([column[0] for column in columns], [column[2] for column in columns])
+
+
+def spelling_templates(reach: int = 1) -> Templates:
+    """Word, lower case, prefixes, suffixes, shape and flags of all tokens up to ``reach`` away."""
+    window = f"w[-{reach}..{reach}]"
+    looks = [f"{name}({window})" for name in _TRANSFORMS + _FLAGS]
+    return parse_templates("\n".join(["columns: w", window, *looks]))

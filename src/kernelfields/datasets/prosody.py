@@ -1,0 +1,87 @@
+"""The Helsinki Prosody Corpus: which words of read English are prominent."""
+
+from __future__ import annotations
+
+import gzip
+from collections import Counter
+from collections.abc import Iterator
+from math import log2
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from ..features import Templates, parse_templates
+from .folder import data_file
+
+DATA_SET = "helsinki_prosody"
+NOTHING = "-"
+"""Where no punctuation stands."""
+
+
+class Prosody(NamedTuple):
+    """Sentences with prominence."""
+
+    sentences: list[list[tuple[str, ...]]]
+    """Words in lower case, with their columns: word, frequency, length, punctuation after it."""
+    labels: list[list[str]]
+    """"accented" or "plain"; both classes of prominent words are accented."""
+
+
+class _Word(NamedTuple):
+    text: str
+    label: str
+    after: str
+
+
+def load_prosody(part: str = "dev", n_sentences: int | None = None, seed: int = 0) -> Prosody:
+    """Read the Helsinki Prosody Corpus from the folder of data sets.
+
+    Punctuation has no prominence and is no position of its own, but a property of the word before.
+    Frequencies are those of the whole file, which is text only; they are given as ⌊log₂⌋.
+
+    Parameters
+    ----------
+    part : "dev" or "test"
+        Which file.
+    n_sentences : int, optional
+        Read that many sentences, drawn at random, instead of all.
+    seed : int
+        Of the draw.
+    """
+    sentences = [words for words in _sentences(data_file(DATA_SET, f"{part}.txt.gz")) if words]
+    counts = Counter(word.text for words in sentences for word in words)
+    if n_sentences is not None:
+        chosen = np.random.default_rng(seed).permutation(len(sentences))[:n_sentences]
+        sentences = [sentences[i] for i in chosen]
+    return Prosody(
+        [[_columns(word, counts) for word in words] for words in sentences],
+        [[word.label for word in words] for words in sentences],
+    )
+
+
+def prosody_templates(reach: int = 2) -> Templates:
+    """Word, endings, frequency, length and punctuation of all words up to ``reach`` away."""
+    window = f"[-{reach}..{reach}]"
+    looks = ["w{}", "suffix2(w{})", "suffix3(w{})", "frequency{}", "length{}", "after{}"]
+    lines = [look.format(window) for look in looks]
+    return parse_templates("\n".join(["columns: w frequency length after", *lines]))
+
+
+def _sentences(path: Path) -> Iterator[list[_Word]]:
+    words: list[_Word] = []
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        for line in lines:
+            text, *rest = line.rstrip("\n").split("\t")
+            if text == "<file>":
+                yield words
+                words = []
+            elif rest[0] != "NA":
+                words.append(_Word(text.lower(), "plain" if rest[0] == "0" else "accented", NOTHING))
+            elif words:
+                words[-1] = words[-1]._replace(after=text)
+    yield words
+
+
+def _columns(word: _Word, counts: Counter[str]) -> tuple[str, ...]:
+    return word.text, str(int(log2(counts[word.text]))), str(min(len(word.text), 10)), word.after

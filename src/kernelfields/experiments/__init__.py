@@ -1,0 +1,26 @@
+"""The papers' tables and figures, with our own numbers beside theirs."""
+
+from collections.abc import Mapping
+
+from ._base import Experiment, reproduce
+from ._claims import Claim
+from ._results import Outcome, claims_of, columns_of, last_result, text_of
+from .letters import LETTERS
+from .ner_table1 import NER_TABLE1
+from .pitch_accent import PITCH_ACCENT
+
+EXPERIMENTS: Mapping[str, Experiment] = {
+    experiment.name: experiment for experiment in (LETTERS, NER_TABLE1, PITCH_ACCENT)
+}
+
+__all__ = [
+    "EXPERIMENTS",
+    "Claim",
+    "Experiment",
+    "Outcome",
+    "claims_of",
+    "columns_of",
+    "last_result",
+    "reproduce",
+    "text_of",
+]

@@ -1,0 +1,55 @@
+"""Every experiment from the command line, in its short version."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from kernelfields.cli.app import app
+from kernelfields.experiments import EXPERIMENTS
+
+WITHOUT_DATA = [name for name, experiment in EXPERIMENTS.items() if experiment.data.startswith("none")]
+WITH_DATA = [name for name in EXPERIMENTS if name not in WITHOUT_DATA]
+
+
+def run(name, folder, *more):
+    return CliRunner().invoke(app, ["reproduce", name, "--quick", "--json", "--out", str(folder), *more])
+
+
+@pytest.mark.parametrize("name", list(EXPERIMENTS))
+def test_quick_run_prints_and_writes_what_it_promises(name, tmp_path, request):
+    if name in WITH_DATA:
+        request.getfixturevalue("data_dir")
+    result = run(name, tmp_path)
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.stdout.splitlines()[-1])
+    assert list(found) == ["experiment", "claims", "details"]
+    assert found["experiment"] == name
+    assert found["claims"]
+    for claim in found["claims"]:
+        assert set(claim) in ({"name", "value", "paper", bound} for bound in ("at_least", "at_most"))
+    assert found == json.loads((tmp_path / "result.json").read_text())
+    table = (tmp_path / "table.md").read_text()
+    for claim in found["claims"]:
+        assert f"| {claim['name']} |" in table
+    pytest.importorskip("matplotlib")
+    assert (tmp_path / "figure.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("name", WITH_DATA)
+def test_missing_data_is_one_sentence(name, tmp_path, monkeypatch):
+    monkeypatch.setenv("KERNELFIELDS_DATA", str(tmp_path))
+    result = run(name, tmp_path / "out")
+    assert result.exit_code == 2
+    lines = [line for line in result.stderr.splitlines() if line]
+    assert len(lines) == 1
+    assert "is missing" in lines[0]
+    assert EXPERIMENTS[name].data in lines[0]
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("name", [name for name in EXPERIMENTS if name != "letters"])
+def test_only_letters_have_more_folds(name, tmp_path):
+    result = run(name, tmp_path, "--folds")
+    assert result.exit_code == 2
+    assert f"{name} has no --folds." in result.stderr
