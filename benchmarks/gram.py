@@ -15,12 +15,13 @@ from typing import Any
 import numpy as np
 from sklearn.metrics.pairwise import rbf_kernel
 
-from kernelfields.datasets import load_letters
+from kernelfields.datasets import load_conll2002, load_letters, spelling_templates
+from kernelfields.features import TemplateFeatures
 from kernelfields.gram import PackedGram, gram_of
 from kernelfields.gram._blocks import Blocks
 from kernelfields.kernels import RBF, Linear
 
-from . import _conll2002, _run
+from . import _run
 
 ALL = os.cpu_count() or 1
 F32 = np.dtype(np.float32)
@@ -36,7 +37,8 @@ def dense_products(X: Any, Y: Any) -> np.ndarray:
 
 def sparse_products(quick: bool, rounds: int) -> list[dict[str, Any]]:
     """Inner products of token features, equal number by number."""
-    X, _ = _conll2002.featurise(_conll2002.read("train", 20 if quick else 1000))
+    sentences = load_conll2002("train", 20 if quick else 1000).sentences
+    X, _ = TemplateFeatures(spelling_templates(), dtype=np.float32).fit_transform(sentences)
     some = X[: 200 if quick else 8000]
     rows = X[np.random.default_rng(1).permutation(X.shape[0])[: 100 if quick else 1024]]
     table = []

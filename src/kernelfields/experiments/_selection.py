@@ -8,6 +8,7 @@ from time import perf_counter
 from typing import Any, NamedTuple
 
 from ..metrics import token_error
+from ..objective import Certificate
 from ..structures._base import Array
 from ._base import Report
 from ._folds import Fold, folds_of, pick
@@ -17,25 +18,28 @@ Make = Callable[[float, float], Any]
 
 
 class Tested(NamedTuple):
-    """A model of one fold, fitted with the penalty chosen for it."""
+    """How a model fared on one fold; not the model itself, which may hold a large matrix."""
 
-    model: Any
     penalty: float
+    """As chosen for this fold."""
     error: float
     """Share of wrong labels on the test part."""
+    certificate: Certificate
     seconds: float
     """Of the fit, the choice of the penalty not included."""
-    test: Array
-    """Numbers of the sequences of the test part."""
+    labels: list[Any]
+    """Of the sequences of the test part."""
+    marginals: list[Array]
+    """p(y_t|x) there."""
+    classes: Array
 
 
 @dataclass(frozen=True)
 class Nested:
-    """Settings of a nested cross-validation of sequences X with labels y."""
+    """A nested cross-validation over labelled sequences."""
 
     y: Sequence[Any]
-    penalties: Sequence[float]
-    """To choose from."""
+    """Labels of all sequences."""
     n_folds: int
     n_inner: int
     """Inner folds; the training part of an outer fold is split into them."""
@@ -44,48 +48,47 @@ class Nested:
     """Tolerance while a penalty is being chosen: a choice needs less."""
     seed: int
 
-    @property
-    def folds(self) -> list[Fold]:
-        """The outer folds, the same for all models."""
-        return folds_of(len(self.y), self.n_folds, self.seed)
+    def run(
+        self, name: str, make: Make, X: Sequence[Any], penalties: Sequence[Sequence[float]], report: Report
+    ) -> list[Tested]:
+        """Test a model on all folds, with a penalty chosen from those given for each fold."""
+        results = []
+        folds = folds_of(len(self.y), self.n_folds, self.seed)
+        for number, (fold, choices) in enumerate(zip(folds, penalties, strict=True)):
+            report(f"{name}, fold {number + 1} of {self.n_folds}")
+            results.append(self._test(make, X, fold, self.choose(make, X, fold, choices)))
+        return results
 
-    def choose(self, make: Make, X: Sequence[Any], fold: Fold) -> float:
-        """Give the penalty with the fewest wrong labels over all inner folds."""
-        if len(self.penalties) == 1:
-            return self.penalties[0]
+    def choose(self, make: Make, X: Sequence[Any], fold: Fold, choices: Sequence[float]) -> float:
+        """Give the penalty with the fewest wrong labels over all inner folds; of equals, the largest."""
+        if len(choices) == 1:
+            return choices[0]
         inner = folds_of(fold.train, self.n_inner, self.seed)
 
-        def error(penalty: float) -> float:
-            return sum(self._error(make(penalty, self.inner_tol), X, part) * len(part.test) for part in inner)
+        def wrong(penalty: float) -> float:
+            """Number of wrong labels."""
+            return sum(self._wrong(make(penalty, self.inner_tol), X, part) for part in inner)
 
-        return min(self.penalties, key=error)
+        return min(sorted(choices, reverse=True), key=wrong)
 
-    def test(self, make: Make, X: Sequence[Any], fold: Fold, penalty: float) -> Tested:
-        """Fit on the training part of a fold and test on the rest."""
+    def _wrong(self, model: Any, X: Sequence[Any], fold: Fold) -> float:
+        model.fit(pick(X, fold.train), pick(self.y, fold.train))
+        labels = pick(self.y, fold.test)
+        share = token_error(labels, model.predict(pick(X, fold.test)))
+        return round(share * sum(map(len, labels)))
+
+    def _test(self, make: Make, X: Sequence[Any], fold: Fold, penalty: float) -> Tested:
         model = make(penalty, self.tol)
         started = perf_counter()
         model.fit(pick(X, fold.train), pick(self.y, fold.train))
         seconds = perf_counter() - started
-        guesses = model.predict(pick(X, fold.test))
-        error = token_error(pick(self.y, fold.test), guesses)
-        return Tested(model, penalty, error, seconds, fold.test)
-
-    def run(
-        self,
-        name: str,
-        make: Make,
-        X: Sequence[Any],
-        report: Report,
-        penalties: Sequence[float] | None = None,
-    ) -> list[Tested]:
-        """Test a model on all folds, with the penalties given, one per fold, or chosen for each."""
-        results = []
-        for number, fold in enumerate(self.folds):
-            report(f"{name}, fold {number + 1} of {self.n_folds}")
-            penalty = self.choose(make, X, fold) if penalties is None else penalties[number]
-            results.append(self.test(make, X, fold, penalty))
-        return results
-
-    def _error(self, model: Any, X: Sequence[Any], fold: Fold) -> float:
-        model.fit(pick(X, fold.train), pick(self.y, fold.train))
-        return token_error(pick(self.y, fold.test), model.predict(pick(X, fold.test)))
+        held_out, labels = pick(X, fold.test), pick(self.y, fold.test)
+        return Tested(
+            penalty,
+            token_error(labels, model.predict(held_out)),
+            model.certificate_,
+            seconds,
+            labels,
+            model.predict_marginals(held_out),
+            model.classes_,
+        )

@@ -138,8 +138,8 @@ def _notes(settings: Settings) -> list[str]:
     return [
         f"{settings.n_words} words; the optima are those of {settings.check_words} words to a relative "
         f"gap of {settings.check_tol:g} in double precision. Memory is that of the matrix that every "
-        "iteration multiplies (features written out, or Gram matrix) and of one element; L-BFGS keeps some twenty "
-        "elements. The Gram matrix grows with the number of positions instead."
+        "iteration multiplies (features written out, or Gram matrix) and of one element; L-BFGS keeps some "
+        "twenty elements. The Gram matrix grows with the number of positions instead."
     ]
 
 

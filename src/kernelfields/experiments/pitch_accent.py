@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from ..datasets import Prosody, load_prosody, prosody_templates
+from ..datasets import load_prosody, prosody_templates
 from ..estimators import CRF, KernelCRF
 from ..features import TemplateFeatures
 from ..kernels import Precomputed
 from ..metrics import answered_curve
 from ._base import Experiment, Report
 from ._claims import Claim
-from ._folds import mean_of, pick
+from ._folds import mean_of
 from ._gram import degree_kernel, precomputed, row_numbers, sequences_of
 from ._results import Outcome, Row
 from ._selection import Nested, Tested
@@ -52,24 +52,24 @@ def run(settings: Settings, report: Report) -> Outcome:
     features, lengths = extractor.fit_transform(corpus.sentences)
     nested = Nested(
         corpus.labels,
-        settings.penalties,
         settings.n_folds,
         settings.n_inner,
         settings.tol,
         settings.inner_tol,
         settings.seed,
     )
-    primal = nested.run(PRIMAL, _primal, sequences_of(features, lengths), report)
+    choices = [settings.penalties] * settings.n_folds
+    primal = nested.run(PRIMAL, _primal, sequences_of(features, lengths), choices, report)
     found = {PRIMAL: primal}
     size = float(features.multiply(features).sum(axis=1).mean())
     X, curves = row_numbers(lengths), {}
     for degree in DEGREES:
         make = partial(_dual, precomputed(degree_kernel(degree, size), features))
         # Degree 1 is the primal in other coordinates: its choice of λ is already known.
-        known = [tested.penalty for tested in primal] if degree == 1 else None
+        known = [[tested.penalty] for tested in primal]
         name = f"degree {degree}"
-        found[name] = nested.run(name, make, X, report, known)
-        curves[name] = _curve(found[name], X, corpus, settings.thresholds)
+        found[name] = nested.run(name, make, X, known if degree == 1 else choices, report)
+        curves[name] = _curve(found[name], settings.thresholds)
     details = {
         "words": features.shape[0],
         "features": features.shape[1],
@@ -97,17 +97,15 @@ def _row(name: str, tests: list[Tested]) -> Row:
         "standard error": accuracy.standard_error,
         "median λ": float(np.median([tested.penalty for tested in tests])),
         "seconds per fit": mean_of([tested.seconds for tested in tests]).mean,
-        "largest gap": max(tested.model.certificate_.relative_gap for tested in tests),
+        "largest gap": max(tested.certificate.relative_gap for tested in tests),
     }
 
 
-def _curve(tests: list[Tested], X: Sequence[Any], corpus: Prosody, points: int) -> dict[str, list[float]]:
+def _curve(tests: list[Tested], points: int) -> dict[str, list[float]]:
     """Error against share answered, all folds together."""
-    marginals, labels = [], []
-    for tested in tests:
-        marginals += tested.model.predict_marginals(pick(X, tested.test))
-        labels += pick(corpus.labels, tested.test)
-    classes = tests[0].model.classes_
+    labels = [sequence for tested in tests for sequence in tested.labels]
+    marginals = [sequence for tested in tests for sequence in tested.marginals]
+    classes = tests[0].classes
     curve = answered_curve(labels, marginals, classes, thresholds=np.linspace(0.5, 0.95, points))
     some = curve.answered > 0
     return {"answered": curve.answered[some].tolist(), "error": (100 * curve.error[some]).tolist()}
