@@ -26,18 +26,16 @@ def write_figure(outcome: Outcome, draw: Draw, folder: Path) -> str | None:
     return None
 
 
-def bars_beside_paper(panel: Any, outcome: Outcome, name: str, value: str, paper: str, label: str) -> None:
-    """One bar per row, with its standard error, and a mark for the paper's figure."""
+def points_of_models(panel: Any, outcome: Outcome, value: str, label: str, paper: str | None = None) -> None:
+    """A point with its standard error for every model, beside it the paper's figure where there is one."""
     rows = outcome.rows
-    places = range(len(rows))
-    errors = [row.get("standard error", 0.0) for row in rows]
-    panel.bar(places, [row[value] for row in rows], yerr=errors, width=0.6, capsize=4, label="here")
-    known = [(place, row[paper]) for place, row in enumerate(rows) if row.get(paper) is not None]
-    if known:
-        panel.plot(*zip(*known, strict=True), "kD", label="paper")
-    panel.set_xticks(places, [row[name] for row in rows])
+    values, errors = ([row[column] for row in rows] for column in (value, "standard error"))
+    panel.errorbar(range(len(rows)), values, yerr=errors, fmt="o", capsize=4, label="here, standard error")
+    if paper is not None:
+        places = [place + 0.15 for place in range(len(rows))]
+        panel.plot(places, [row[paper] for row in rows], "kD", label="paper")
+    panel.set_xticks(range(len(rows)), [row["model"].replace(" degree", "\ndegree") for row in rows])
+    panel.set_xlim(-0.5, len(rows) - 0.5)
     panel.set_ylabel(label)
-    lowest = min([row[value] for row in rows] + [row for _, row in known])
-    panel.set_ylim(bottom=max(0.0, 0.8 * lowest))
     panel.grid(axis="y", alpha=0.3)
     panel.legend()

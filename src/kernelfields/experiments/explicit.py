@@ -150,7 +150,7 @@ def draw(outcome: Outcome, figure: Any) -> None:
         for side, marker in (("explicit", "o-"), ("kernel", "s-")):
             panel.loglog(inputs, [row[f"{what}, {side}"] for row in outcome.rows], marker, label=side)
         panel.set_xticks(inputs, [str(count) for count in inputs])
-        panel.minorticks_off()
+        panel.xaxis.set_ticks([], minor=True)
         panel.set_xlabel("inputs")
         panel.set_ylabel({"MB": "megabytes"}.get(what, what))
         panel.grid(alpha=0.3)

@@ -18,6 +18,7 @@ from ._base import Experiment, Report
 from ._claims import Claim
 from ._folds import mean_of
 from ._gram import degree_kernel, precomputed, row_numbers, sequences_of
+from ._plots import points_of_models
 from ._results import Outcome, Row
 from ._selection import Nested, Tested
 
@@ -48,8 +49,7 @@ class Settings:
 def run(settings: Settings, report: Report) -> Outcome:
     """The primal and three degrees on the same folds."""
     corpus = load_prosody("dev", settings.n_sentences, settings.seed)
-    extractor = TemplateFeatures(prosody_templates(settings.reach), dtype=np.float32)
-    features, lengths = extractor.fit_transform(corpus.sentences)
+    features, lengths = TemplateFeatures(prosody_templates(settings.reach)).fit_transform(corpus.sentences)
     nested = Nested(
         corpus.labels,
         settings.n_folds,
@@ -86,7 +86,8 @@ def _primal(penalty: float, tol: float) -> CRF:
 
 
 def _dual(kernel: Precomputed, penalty: float, tol: float) -> KernelCRF:
-    return KernelCRF(kernel, penalty=penalty, solver="block-jacobi", tol=tol)
+    # In double precision, or rounding would part primal and dual where two labels are equally likely.
+    return KernelCRF(kernel, penalty=penalty, solver="block-jacobi", tol=tol, dtype="float64")
 
 
 def _row(name: str, tests: list[Tested]) -> Row:
@@ -145,19 +146,13 @@ def _notes(settings: Settings) -> list[str]:
 def draw(outcome: Outcome, figure: Any) -> None:
     """Accuracies, and error against share answered."""
     left, right = figure.subplots(1, 2)
-    rows = outcome.rows
-    errors = [row["standard error"] for row in rows]
-    values = [row["accuracy %"] for row in rows]
-    left.bar([row["model"].replace(", ", ",\n") for row in rows], values, yerr=errors, capsize=4, width=0.6)
-    left.set_ylim(min(values) - 3, max(values) + 2)
-    left.set_ylabel("accuracy, % (with standard errors)")
+    points_of_models(left, outcome, "accuracy %", "accuracy, %")
     for name, curve in outcome.details["curves"].items():
         right.plot([100 * share for share in curve["answered"]], curve["error"], label=name)
     right.set_xlabel("words answered, %")
     right.set_ylabel("error among them, %")
+    right.grid(alpha=0.3)
     right.legend()
-    for panel in (left, right):
-        panel.grid(axis="y", alpha=0.3)
 
 
 PITCH_ACCENT = Experiment(
