@@ -66,6 +66,7 @@ FEATURES = Selection(("tests/features",), "conll2000 or million")
 ONLINE = Selection(("tests/online", "tests/estimators/test_online.py", "tests/estimators/test_memm.py"))
 
 KERNELS = Selection(("tests/kernels",))
+EXPERIMENTS = Selection(("tests/experiments", "tests/datasets"), "quick_run")
 GRAM = Selection(("tests/gram",), "instruction or peak")
 
 
@@ -208,6 +209,46 @@ ONLINE_MUTANTS = [
 ]
 
 GRAM_MUTANTS = [
+    Mutant(
+        PACKAGE + "experiments/_claims.py",
+        "self.value >= self.at_least",
+        "self.value > self.at_least",
+        EXPERIMENTS,
+    ),
+    Mutant(PACKAGE + "experiments/_claims.py", "self.value <= self.at_most", "True", EXPERIMENTS),
+    Mutant(PACKAGE + "experiments/_results.py", 'float("nan") if claim', "0.0 if claim", EXPERIMENTS),
+    Mutant(PACKAGE + "experiments/_folds.py", "ddof=1", "ddof=0", EXPERIMENTS),
+    Mutant(PACKAGE + "experiments/_folds.py", "np.setdiff1d(numbers, part)", "numbers", EXPERIMENTS),
+    Mutant(
+        PACKAGE + "experiments/_selection.py",
+        "folds_of(fold.train, self",
+        "folds_of(len(X), self",
+        EXPERIMENTS,
+    ),
+    Mutant(PACKAGE + "experiments/_selection.py", "reverse=True", "reverse=False", EXPERIMENTS),
+    Mutant(
+        PACKAGE + "experiments/_selection.py",
+        "make(penalty, self.tol)",
+        "make(penalty, self.inner_tol)",
+        EXPERIMENTS,
+    ),
+    Mutant(PACKAGE + "experiments/_gram.py", "size / 2**degree", "size / 2", EXPERIMENTS),
+    Mutant(PACKAGE + "experiments/_gram.py", "gamma=1 / size", "gamma=1.0", EXPERIMENTS),
+    Mutant(PACKAGE + "experiments/explicit.py", "i == j, 1.0", "i == j, np.sqrt(2.0)", EXPERIMENTS),
+    Mutant(PACKAGE + "experiments/explicit.py", "i * (i - 1) // 2", "i * (i + 1) // 2", EXPERIMENTS),
+    Mutant(
+        PACKAGE + "experiments/pitch_accent.py",
+        "(1 - at(answered) / at(1.0))",
+        "(at(1.0) - at(answered)) / 100",
+        EXPERIMENTS,
+    ),
+    Mutant(
+        PACKAGE + "experiments/_settings.py", "merged.keys() ^ known", "known - merged.keys()", EXPERIMENTS
+    ),
+    Mutant(PACKAGE + "datasets/prosody.py", 'rest[0] == "0"', 'rest[0] != "2"', EXPERIMENTS),
+    Mutant(PACKAGE + "datasets/prosody.py", "words[-1]._replace(after=text)", "words[-1]", EXPERIMENTS),
+    Mutant(PACKAGE + "datasets/conll2002.py", "column[2] for", "column[1] for", EXPERIMENTS),
+    Mutant(PACKAGE + "datasets/folder.py", "(Path.cwd(), _REPOSITORY)", "(_REPOSITORY,)", EXPERIMENTS),
     Mutant(PACKAGE + "gram/collapsed.py", "summed)[self.inverse]", "summed)[self.inverse * 0]", GRAM),
     Mutant(PACKAGE + "gram/tiled.py", "beyond = max(column, end)", "beyond = column", GRAM),
     Mutant(PACKAGE + "gram/cross.py", "coefficients[column:stop]", "coefficients[: stop - column]", GRAM),

@@ -133,7 +133,7 @@ def test_listing_shows_data_and_last_results(tmp_path):
     assert last.pop("letters")["claims"] == [bad.as_json()]
     assert set(last.values()) <= {None}
     text = " ".join(invoke("--out", tmp_path).output.split())
-    for words in (*EXPERIMENTS, "none yet", "wrong_percent", "quick"):
+    for words in (*EXPERIMENTS, "none yet", "wrong_percent", "quick", "[altun2004gp"):
         assert words in text
 
 

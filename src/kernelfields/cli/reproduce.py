@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from ..errors import InputError, MissingDataError
@@ -34,7 +35,10 @@ def reproduce(
     quick: Annotated[bool, typer.Option("--quick", help="A short version on little data.")] = False,
     folds: Annotated[bool, typer.Option("--folds", help="letters: train on every fold in turn.")] = False,
     out: Annotated[
-        Path | None, typer.Option(help="Where to write JSON, table and figure [default: results/NAME].")
+        Path | None,
+        typer.Option(
+            help="Where to write JSON, table and figure, results/NAME by default; without a name, where to look."
+        ),
     ] = None,
     settings: Annotated[
         Path | None, typer.Option(help="A file of settings instead of the one that comes with it.")
@@ -78,10 +82,22 @@ def _run(
 ) -> Outcome:
     """Run with a line that says what is being done; without a terminal, with many lines."""
     if not console.is_terminal:
-        return run_experiment(experiment, folder, console.print, quick=quick, folds=folds, settings=settings)
-    with console.status(experiment.summary) as status:
         return run_experiment(
-            experiment, folder, lambda line: status.update(line), quick=quick, folds=folds, settings=settings
+            experiment,
+            folder,
+            lambda line: console.print(escape(line)),
+            quick=quick,
+            folds=folds,
+            settings=settings,
+        )
+    with console.status(escape(experiment.summary)) as status:
+        return run_experiment(
+            experiment,
+            folder,
+            lambda line: status.update(escape(line)),
+            quick=quick,
+            folds=folds,
+            settings=settings,
         )
 
 
@@ -92,10 +108,10 @@ def _show(console: Console, outcome: Outcome, folder: Path, quick: bool) -> None
         table.add_row(*(text_of(row.get(column)) for column in columns))
     console.print(table, _claims_table(outcome.claims))
     for note in outcome.notes:
-        console.print(note)
+        console.print(note, markup=False)
     if quick:
         console.print("This was the short version: whether claims hold in it says nothing.")
-    console.print(f"Written to {folder}.")
+    console.print(f"Written to {folder}.", markup=False)
 
 
 def _claims_table(claims: Sequence[Claim]) -> Table:
@@ -121,7 +137,8 @@ def _list(folder: Path) -> list[dict[str, Any]]:
 def _listing_table(listing: Sequence[dict[str, Any]]) -> Table:
     table = Table("name", "what", "data", "last result", title="kf reproduce NAME", title_justify="left")
     for entry in listing:
-        table.add_row(entry["experiment"], entry["summary"], entry["data"], _last(entry["last"]))
+        cells = entry["experiment"], entry["summary"], entry["data"], _last(entry["last"])
+        table.add_row(*map(escape, cells))  # citations stand in brackets, as markup does
     return table
 
 

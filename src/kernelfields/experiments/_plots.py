@@ -30,12 +30,12 @@ def points_of_models(panel: Any, outcome: Outcome, value: str, label: str, paper
     """A point with its standard error for every model, beside it the paper's figure where there is one."""
     rows = outcome.rows
     values, errors = ([row[column] for row in rows] for column in (value, "standard error"))
-    panel.errorbar(range(len(rows)), values, yerr=errors, fmt="o", capsize=4, label="here, standard error")
+    panel.errorbar(range(len(rows)), values, yerr=errors, fmt="o", capsize=4, label="here")
     if paper is not None:
         places = [place + 0.15 for place in range(len(rows))]
         panel.plot(places, [row[paper] for row in rows], "kD", label="paper")
+        panel.figure.legend(loc="outside upper right", ncols=2)
     panel.set_xticks(range(len(rows)), [row["model"].replace(" degree", "\ndegree") for row in rows])
     panel.set_xlim(-0.5, len(rows) - 0.5)
-    panel.set_ylabel(label)
+    panel.set_ylabel(f"{label}, with standard errors")
     panel.grid(axis="y", alpha=0.3)
-    panel.legend()

@@ -12,6 +12,7 @@ from scipy import sparse
 
 from ..datasets import load_letters
 from ..estimators import CRF, KernelCRF
+from ..gram import PackedGram
 from ..kernels import Polynomial
 from ..structures._base import Array
 from ._base import Experiment, Report
@@ -116,7 +117,7 @@ def _by_kernel(X: list[Array], y: list[list[str]], penalty: float, tol: float, d
     model = KernelCRF(Polynomial(degree=2), penalty=penalty, tol=tol, dtype=dtype).fit(X, y)
     seconds = perf_counter() - started
     n, L = sum(map(len, X)), len(model.classes_)
-    return _fit(model, seconds, n * n * np.dtype(dtype).itemsize + 2 * n * L * 8)
+    return _fit(model, seconds, PackedGram.bytes_for(n, np.dtype(dtype)) + 2 * n * L * 8)
 
 
 def _written_out(X: list[Array], y: list[list[str]], penalty: float, tol: float, dtype: Any) -> Fit:
