@@ -36,9 +36,7 @@ def reproduce(
     folds: Annotated[bool, typer.Option("--folds", help="letters: train on every fold in turn.")] = False,
     out: Annotated[
         Path | None,
-        typer.Option(
-            help="Where to write JSON, table and figure, results/NAME by default; without a name, where to look."
-        ),
+        typer.Option(help="Where to write, results/NAME by default; without a name, where to look."),
     ] = None,
     settings: Annotated[
         Path | None, typer.Option(help="A file of settings instead of the one that comes with it.")
