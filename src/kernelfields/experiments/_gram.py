@@ -11,7 +11,8 @@ import numpy.typing as npt
 from ..kernels import Kernel, Linear, Polynomial, Precomputed
 from ..structures._base import Array, offsets_of
 
-ROWS = 512
+ROWS = 4096
+"""Computed at a time; the index of sparse features is made anew each time, so not too few."""
 
 
 def degree_kernel(degree: int, size: float) -> Kernel:

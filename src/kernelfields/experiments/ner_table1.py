@@ -50,7 +50,8 @@ class Settings:
 def run(settings: Settings, report: Report) -> Outcome:
     """Four models on the same folds of the same sentences."""
     corpus = load_conll2002("train", settings.n_sentences, settings.seed)
-    features, lengths = TemplateFeatures(spelling_templates()).fit_transform(corpus.sentences)
+    extractor = TemplateFeatures(spelling_templates(), dtype=np.float32)
+    features, lengths = extractor.fit_transform(corpus.sentences)
     nested = Nested(
         corpus.labels,
         settings.n_folds,
@@ -64,7 +65,7 @@ def run(settings: Settings, report: Report) -> Outcome:
     size = float(features.multiply(features).sum(axis=1).mean())
     for name, degree in ((DEGREE1, 1), (DEGREE2, 2)):
         report(f"Gram matrix of degree {degree}, {features.shape[0]} tokens")
-        kernel = precomputed(degree_kernel(degree, size), features.astype(np.float32))
+        kernel = precomputed(degree_kernel(degree, size), features)
         make = partial(_dual, kernel, settings)
         # Degree 1 is the CRF with prior in other coordinates: its choice of λ is already known.
         choices = chosen if degree == 1 else [settings.kernel_penalties] * settings.n_folds
