@@ -11,7 +11,9 @@ import time
 
 import numpy as np
 
-from ._conll2002 import featurise, read
+from kernelfields.datasets import load_conll2002, spelling_templates
+from kernelfields.features import TemplateFeatures
+
 from ._train_side import peak_megabytes
 
 PENALTY = 0.1
@@ -19,8 +21,8 @@ PENALTY = 0.1
 
 def main() -> None:
     side, sentences = sys.argv[1], int(sys.argv[2])
-    corpus = read("train", sentences)
-    X, _ = featurise(corpus)
+    corpus = load_conll2002("train", sentences)
+    X, _ = TemplateFeatures(spelling_templates(), dtype=np.float32).fit_transform(corpus.sentences)
     labels = np.array([label for sequence in corpus.labels for label in sequence])
     gram_mb = X.shape[0] ** 2 * 4 / 2**20
     scale = 1.0 / float(np.median(np.diff(X.indptr)))  # about one on the diagonal before squaring
