@@ -90,6 +90,7 @@ SETTINGS = (
     "edge_features",
     "observed_only",
     "class_weight",
+    "loss",
     "constraints",
 )
 """Those of a linear chain that change its problem."""

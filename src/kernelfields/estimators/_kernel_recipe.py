@@ -38,6 +38,7 @@ class KernelRecipe:
     edge_kernel: Any = None
     label_kernel: Any = None
     class_weight: ClassWeight = None
+    loss: str = "log"
     constraints: str | Rule | None = None
     base_measure: BaseMeasure = None
     solver: str | Solver = "lbfgs"
@@ -78,6 +79,7 @@ class KernelRecipe:
             self.chain,
             sample_weight=sample_weight,
             class_weight=self.class_weight,
+            loss=self.loss,
             constraints=self.constraints,
         )
 

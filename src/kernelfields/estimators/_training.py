@@ -11,7 +11,7 @@ from scipy import sparse
 
 from ..constraints import Forbidden, Rule
 from ..errors import InputError
-from ..losses import Log, Loss, PartialLog
+from ..losses import Log, Loss, MarginalLog, PartialLog
 from ..solvers import Progress, Reason
 from ..spaces import WeightPairs
 from ..structures import SequenceStructure
@@ -63,6 +63,7 @@ def read_training(
     *,
     sample_weight: Any = None,
     class_weight: ClassWeight = None,
+    loss: str = "log",
     constraints: str | Rule | None = None,
     known: list[Any] | None = None,
     observed_only: bool = False,
@@ -73,14 +74,29 @@ def read_training(
     encoded = encode(read_labels(y, np.diff(inputs.offsets)), known)
     chain = chain_of(inputs.offsets, len(encoded.classes))
     weights = None if sample_weight is None else read_weights(sample_weight, chain.n_instances)
-    loss = loss_of(chain, encoded, weights, class_weight)
+    make = choose(LOSSES, loss, "loss")
     forbidden = None
     if constraints is not None:
         rule = choose(CONSTRAINTS, constraints, "constraints")
         forbidden = rule.forbidden(encoded.classes.tolist())
         require_respected(forbidden, chain, encoded.labels, encoded.classes)
     observed = Observed.of(inputs, encoded, chain) if observed_only else None
-    return Training(inputs, encoded, chain, loss, forbidden, observed, extractor)
+    return Training(
+        inputs, encoded, chain, make(chain, encoded, weights, class_weight), forbidden, observed, extractor
+    )
+
+
+def marginal_log_loss_of(
+    chain: SequenceStructure, encoded: Encoded, weights: Array | None, class_weight: ClassWeight
+) -> Loss:
+    """Give the log loss of every label by itself: class weights are those of vertices."""
+    vertex_weights = None
+    if class_weight is not None:
+        observed = encoded.labels != UNOBSERVED
+        known = encoded._replace(labels=encoded.labels[observed])
+        vertex_weights = np.ones(len(encoded.labels))
+        vertex_weights[observed] = _class_weights(class_weight, known)[known.labels]
+    return MarginalLog(chain, encoded.labels, weights, vertex_weights)
 
 
 def loss_of(
@@ -95,6 +111,9 @@ def loss_of(
         raise InputError("class_weight needs every label to be observed.")
     allowed = ~observed[:, None] | (encoded.labels[:, None] == np.arange(chain.n_labels))
     return PartialLog(chain, allowed, weights)
+
+
+LOSSES = {"log": loss_of, "marginal-log": marginal_log_loss_of}
 
 
 def _cost(encoded: Encoded, class_weight: dict[Any, float] | str) -> Array:

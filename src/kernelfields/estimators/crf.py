@@ -79,6 +79,10 @@ class CRF(SequenceLabeller):
     class_weight : dict, "balanced" or None
         Cost of getting each label wrong, inside the loss (softmax-margin): labellings are pushed
         down by what they cost. "balanced" means inverse frequencies.
+    loss : "log" or "marginal-log"
+        What is minimised: −log p(y|x) of whole labellings, or Σ_t −log p(y_t|x), the log loss of every
+        label by itself, which fits decoding label by label. The second is not convex: no certificate,
+        and ``class_weight`` then weighs positions.
     constraints : "iob2", "iobes", "bilou", "bmes", Rule or None
         Label pairs, starts and ends that cannot occur: a tag scheme, or ``Constraints(...)``. Such
         labellings have probability 0, in training and in prediction; training labels that break
@@ -156,6 +160,7 @@ class CRF(SequenceLabeller):
         edge_features: bool = False,
         observed_only: bool = False,
         class_weight: dict[Any, float] | str | None = None,
+        loss: str = "log",
         constraints: str | Rule | None = None,
         solver: str | Solver = "lbfgs",
         decoder: str | Decoder = "viterbi",
@@ -180,6 +185,7 @@ class CRF(SequenceLabeller):
         self.edge_features = edge_features
         self.observed_only = observed_only
         self.class_weight = class_weight
+        self.loss = loss
         self.constraints = constraints
         self.solver = solver
         self.decoder = decoder
@@ -284,6 +290,7 @@ class CRF(SequenceLabeller):
             self._chain,
             sample_weight=sample_weight,
             class_weight=self.class_weight,
+            loss=self.loss,
             constraints=self.constraints,
             known=known,
             observed_only=self.observed_only,

@@ -59,6 +59,10 @@ class KernelCRF(KernelModel):
         k_Y instead of [y = y′], rows as in ``classes_``: labels that share what they learn.
     class_weight : dict, "balanced" or None
         Cost of getting each label wrong, inside the loss (softmax-margin), as in `CRF`.
+    loss : "log" or "marginal-log"
+        What is minimised: −log p(y|x) of whole labellings, or Σ_t −log p(y_t|x), the log loss of every
+        label by itself, which fits decoding label by label. The second is not convex: no certificate,
+        and ``class_weight`` then weighs positions.
     constraints : "iob2", "iobes", "bilou", "bmes", Rule or None
         Label pairs, starts and ends that cannot occur, as in `CRF`.
     base_measure : mapping or callable, optional
@@ -138,6 +142,7 @@ class KernelCRF(KernelModel):
         edge_kernel: Any = None,
         label_kernel: Any = None,
         class_weight: dict[Any, float] | str | None = None,
+        loss: str = "log",
         constraints: str | Rule | None = None,
         base_measure: BaseMeasure = None,
         solver: str | Solver = "lbfgs",
@@ -163,6 +168,7 @@ class KernelCRF(KernelModel):
         self.edge_kernel = edge_kernel
         self.label_kernel = label_kernel
         self.class_weight = class_weight
+        self.loss = loss
         self.constraints = constraints
         self.base_measure = base_measure
         self.solver = solver
