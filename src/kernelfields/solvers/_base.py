@@ -176,6 +176,9 @@ class Stop:
     iterations: int = 1000
 
 
+STALLED = 50
+"""Iterations without progress after which there is none to come."""
+
 Observer = Callable[[Progress, Any], bool | None]
 """Sees every iteration and its point; True ends the search there."""
 
@@ -191,6 +194,10 @@ class Monitor:
     dual: Any = None
     """The best mixture of dual points so far."""
     first_norm: float | None = None
+    least: tuple[float, float] = (np.inf, np.inf)
+    """The lowest value and norm of the gradient that counted as progress."""
+    stalled: int = 0
+    """Iterations since."""
     progress: Progress | None = None
     started: float = field(default_factory=time.perf_counter)
 
@@ -206,6 +213,16 @@ class Monitor:
         enough = self.observer is not None and self.observer(self.progress, point)
         reason = self._reason(self.progress, certified=certificate is not None)
         return Reason.OBSERVER if enough and reason is None else reason
+
+    def _stalls(self, progress: Progress) -> bool:
+        """Whether neither value nor gradient has fallen for long, but for rounding."""
+        value, norm = self.least
+        lower = not progress.value >= value - self.problem.rounding * abs(value)
+        flatter = progress.gradient_norm < 0.9 * norm
+        self.stalled = 0 if lower or flatter else self.stalled + 1
+        if lower or flatter:
+            self.least = (min(value, progress.value), min(norm, progress.gradient_norm))
+        return self.stalled >= STALLED
 
     def _mixed(self, point: PointLike) -> float:
         """Take the dual point into the mixture; give the bound of the mixture."""
@@ -234,6 +251,8 @@ class Monitor:
             return Reason.GRADIENT
         if progress.gradient_norm == 0:
             return Reason.GRADIENT
+        if self._stalls(progress):
+            return Reason.STUCK
         if progress.iteration >= self.stop.iterations:
             return Reason.LIMIT
         return None
