@@ -61,11 +61,14 @@ def load_prosody(part: str = "dev", n_sentences: int | None = None, seed: int = 
 
 
 def prosody_templates(reach: int = 2) -> Templates:
-    """Word, endings, frequency, length and punctuation of all words up to ``reach`` away."""
+    """Frequency, length and punctuation of words up to ``reach`` away; the word, its neighbours, its ending.
+
+    Words further away are too rare to learn from in some hundred sentences.
+    """
     window = f"[-{reach}..{reach}]"
-    looks = ["w{}", "suffix2(w{})", "suffix3(w{})", "frequency{}", "length{}", "after{}"]
-    lines = [look.format(window) for look in looks]
-    return parse_templates("\n".join(["columns: w frequency length after", *lines]))
+    lines = [f"{column}{window}" for column in ("frequency", "length", "after")]
+    near = ["w[-1..1]", "suffix3(w[0])", "begin", "end"]
+    return parse_templates("\n".join(["columns: w frequency length after", *near, *lines]))
 
 
 def _sentences(path: Path) -> Iterator[list[_Word]]:
