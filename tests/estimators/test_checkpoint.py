@@ -59,13 +59,14 @@ def test_a_broken_file_is_refused(rng, tmp_path, content):
 
 KILLED = """
 import sys
+import time
 import numpy as np
 from kernelfields import CRF
 rng = np.random.default_rng(1)
 X = [rng.normal(size=(20, 30)) for _ in range(400)]
 y = [rng.integers(8, size=20).tolist() for _ in X]
-model = CRF(penalty=1e-6, tol=1e-12, checkpoint=sys.argv[1], checkpoint_seconds=0.0, max_iter=2000)
-model.fit(X, y)
+slow = lambda progress: time.sleep(0.2)
+CRF(penalty=1e-6, tol=1e-12, checkpoint=sys.argv[1], checkpoint_seconds=0.0, callback=slow).fit(X, y)
 """
 
 

@@ -66,20 +66,27 @@ def search_afresh(
         done += result.progress.iteration
         point = exact.at(exact.refreshed(result.point.element.astype(np.float64)))
         start = point.element.astype(problem.element_dtype)
-        certificate = exact_certificate(point, result.dual)
+        certificate = exact_certificate(point, result)
         if result.reason is not Reason.GAP or certificate is None or certificate.relative_gap <= stop.gap:
             break
     return Found(point, done, result.reason, certificate)
 
 
-def exact_certificate(point: Any, dual: Dual | None) -> Certificate | None:
-    """Give the better bound of the point's own and that of a mixture, its image computed anew."""
+def exact_certificate(point: Any, result: Result) -> Certificate | None:
+    """Give the value at a point in double with the best bound that a search to it has seen.
+
+    That of the point itself; that of the mixture of dual points, its image computed anew; or, where
+    none was kept, that of the best iteration, less what rounding may have added.
+    """
     certificate: Certificate | None = point.certificate
-    if certificate is None or dual is None:
-        return certificate
-    problem = point.problem
-    mismatch = problem.refreshed(dual.mismatch.astype(np.float64))
-    bound = Dual(dual.level, mismatch).bound(problem)
+    if certificate is None:
+        return None
+    if result.dual is None:
+        slack = result.point.problem.rounding * abs(certificate.value)
+        bound = result.progress.lower_bound - slack
+    else:
+        mismatch = point.problem.refreshed(result.dual.mismatch.astype(np.float64))
+        bound = Dual(result.dual.level, mismatch).bound(point.problem)
     return Certificate(certificate.value, max(certificate.lower_bound, bound))
 
 

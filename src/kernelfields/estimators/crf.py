@@ -14,9 +14,9 @@ from ..decoders import Decoder
 from ..errors import InputError
 from ..linear_chain import LinearChainProblem
 from ..losses import Log
-from ..objective import Certificate, Dual, Problem, sum_scores
+from ..objective import Certificate, Problem, sum_scores
 from ..online import Sweep, descend_first
-from ..solvers import LBFGS, OWLQN, Progress, Solver, Stop
+from ..solvers import LBFGS, OWLQN, Progress, Result, Solver, Stop
 from ..structures import SequenceStructure
 from ..structures._base import Array
 from ._base import Batch, SequenceLabeller
@@ -314,7 +314,7 @@ class CRF(SequenceLabeller):
         element = result.point.element
         if stopping is not None and stopping.element is not None:
             element = stopping.element
-        self._keep(training, problem, element, base, result.dual)
+        self._keep(training, problem, element, base, result)
         if checkpoint and result.reason.converged:
             checkpoint.done()
         elif checkpoint:
@@ -376,7 +376,7 @@ class CRF(SequenceLabeller):
         problem: Problem | LinearChainProblem,
         element: Array,
         base: CRF | None,
-        dual: Dual | None,
+        result: Result,
     ) -> None:
         """Take over a result, all at once."""
         point = exact_problem(self, problem, training, base).at(element)
@@ -388,7 +388,7 @@ class CRF(SequenceLabeller):
         self.n_features_in_ = training.inputs.features.shape[1]
         if training.inputs.names is not None:
             self.feature_names_in_ = training.inputs.names
-        self.certificate_: Certificate | None = exact_certificate(point, dual)
+        self.certificate_: Certificate | None = exact_certificate(point, result)
         self.mismatch_ = mismatches(problem, point.mismatch)
 
     def _scores(self, features: Any, offsets: Array) -> Batch:

@@ -233,6 +233,11 @@ class Monitor:
         return float(self.dual.bound(self.problem))
 
     @property
+    def near(self) -> bool:
+        """Whether the optimum is known to be at least half the value of the last point."""
+        return self.progress is not None and self.progress.relative_gap <= 0.5
+
+    @property
     def gradient_norm(self) -> float:
         """Norm of the gradient at the last point."""
         assert self.progress is not None
