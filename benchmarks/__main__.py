@@ -15,6 +15,7 @@ BENCHMARKS = {
     "gram": "benchmarks.gram",
     "kernel_dense": "benchmarks.kernel_dense",
     "linear_crf_cost": "benchmarks.linear_crf_cost",
+    "kernel_sparse": "benchmarks.kernel_sparse",
     "linear_crf_tag": "benchmarks.linear_crf_tag",
     "linear_crf_train": "benchmarks.linear_crf_train",
     "linear_online": "benchmarks.linear_online",

@@ -65,9 +65,18 @@ KERNELS = Selection(
 FEATURES = Selection(("tests/features",), "conll2000 or million")
 ONLINE = Selection(("tests/online", "tests/estimators/test_online.py", "tests/estimators/test_memm.py"))
 
-KERNELS = Selection(("tests/kernels",))
+FORMULAS = Selection(("tests/kernels",))
 EXPERIMENTS = Selection(("tests/experiments", "tests/datasets"), "quick_run")
 GRAM = Selection(("tests/gram",), "instruction or peak")
+
+LOW_RANK = Selection(
+    (
+        "tests/selection",
+        "tests/spaces/test_lowrank.py",
+        "tests/estimators/test_kernel_crf_lowrank.py",
+        "tests/features/test_windows.py",
+    )
+)
 
 
 class Mutant(NamedTuple):
@@ -114,46 +123,51 @@ FEATURE_MUTANTS = [
 ]
 
 KERNEL_MUTANTS = [
-    Mutant(PACKAGE + "kernels/_base.py", "if cls is not ProductKernel or not", "if not", KERNELS),
-    Mutant(PACKAGE + "kernels/_base.py", "return all(isinstance(part", "return any(isinstance(part", KERNELS),
-    Mutant(PACKAGE + "kernels/_base.py", "*(products.copy() for", "*(products for", KERNELS),
+    Mutant(PACKAGE + "kernels/_base.py", "if cls is not ProductKernel or not", "if not", FORMULAS),
+    Mutant(
+        PACKAGE + "kernels/_base.py", "return all(isinstance(part", "return any(isinstance(part", FORMULAS
+    ),
+    Mutant(PACKAGE + "kernels/_base.py", "*(products.copy() for", "*(products for", FORMULAS),
     Mutant(
         PACKAGE + "kernels/_base.py",
         "np.minimum(some[:, None], some[None, :])",
         "np.outer(some, some)",
-        KERNELS,
+        FORMULAS,
     ),
-    Mutant(PACKAGE + "kernels/_base.py", "    __array_ufunc__ = None", "    array_ufunc = None", KERNELS),
+    Mutant(PACKAGE + "kernels/_base.py", "    __array_ufunc__ = None", "    array_ufunc = None", FORMULAS),
     Mutant(
-        PACKAGE + "kernels/_observations.py", "all(found == np.float32", "any(found == np.float32", KERNELS
+        PACKAGE + "kernels/_observations.py", "all(found == np.float32", "any(found == np.float32", FORMULAS
     ),
-    Mutant(PACKAGE + "kernels/_parameters.py", "return float(value)", "return value", KERNELS),
-    Mutant(PACKAGE + "kernels/_powers.py", "bin(exponent)[3:]", "bin(exponent)[:2:-1]", KERNELS),
-    Mutant(PACKAGE + "kernels/_distances.py", "    np.maximum(products, 0, out=products)\n", "", KERNELS),
-    Mutant(PACKAGE + "kernels/_distances.py", "ROUNDING = 16", "ROUNDING = 0", KERNELS),
-    Mutant(PACKAGE + "kernels/_norms.py", "where=roots != 0", "where=roots > 1", KERNELS),
-    Mutant(PACKAGE + "kernels/matern.py", "np.sqrt(2 * self.nu)", "(2 * self.nu)", KERNELS),
-    Mutant(PACKAGE + "kernels/matern.py", "(1.0, 1.0, 1 / 3)", "(1.0, 1 / 3, 1.0)", KERNELS),
-    Mutant(PACKAGE + "kernels/tanimoto.py", "products[empty] = 1", "products[empty] = 0", KERNELS),
+    Mutant(PACKAGE + "kernels/_parameters.py", "return float(value)", "return value", FORMULAS),
+    Mutant(PACKAGE + "kernels/_powers.py", "bin(exponent)[3:]", "bin(exponent)[:2:-1]", FORMULAS),
+    Mutant(PACKAGE + "kernels/_distances.py", "    np.maximum(products, 0, out=products)\n", "", FORMULAS),
+    Mutant(PACKAGE + "kernels/_distances.py", "ROUNDING = 16", "ROUNDING = 0", FORMULAS),
+    Mutant(PACKAGE + "kernels/_norms.py", "where=roots != 0", "where=roots > 1", FORMULAS),
+    Mutant(PACKAGE + "kernels/matern.py", "np.sqrt(2 * self.nu)", "(2 * self.nu)", FORMULAS),
+    Mutant(PACKAGE + "kernels/matern.py", "(1.0, 1.0, 1 / 3)", "(1.0, 1 / 3, 1.0)", FORMULAS),
+    Mutant(PACKAGE + "kernels/tanimoto.py", "products[empty] = 1", "products[empty] = 0", FORMULAS),
     Mutant(
-        PACKAGE + "kernels/jaccard.py", "frozenset(members) for members", "list(members) for members", KERNELS
+        PACKAGE + "kernels/jaccard.py",
+        "frozenset(members) for members",
+        "list(members) for members",
+        FORMULAS,
     ),
-    Mutant(PACKAGE + "kernels/chi_square.py", "result /= 2", "result /= 1", KERNELS),
-    Mutant(PACKAGE + "kernels/spectrum.py", "len(letters) - length + 1", "len(letters) - length", KERNELS),
-    Mutant(PACKAGE + "kernels/subsequence.py", "ends[:1], ends[:, :1] = 0, 0", "", KERNELS),
-    Mutant(PACKAGE + "kernels/subsequence.py", "PADDING = -1", "PADDING = 0", KERNELS),
-    Mutant(PACKAGE + "kernels/normalized.py", "product_diagonal(kernel, right)", "right", KERNELS),
-    Mutant(PACKAGE + "kernels/power.py", "written(self.kernel, Binding.CALL)", "repr(self.kernel)", KERNELS),
-    Mutant(PACKAGE + "kernels/precomputed.py", "| (found < 0)", "", KERNELS),
-    Mutant(PACKAGE + "kernels/window.py", "if X.shape[1] % width:", "if False:", KERNELS),
-    Mutant(PACKAGE + "kernels/checks.py", "        self._function_of_two()\n", "", KERNELS),
-    Mutant(PACKAGE + "kernels/checks.py", "-self.root * np.abs", "1e-18 * np.abs", KERNELS),
-    Mutant(PACKAGE + "kernels/checks.py", "self.root * float(gram.diagonal().max())", "1.0", KERNELS),
+    Mutant(PACKAGE + "kernels/chi_square.py", "result /= 2", "result /= 1", FORMULAS),
+    Mutant(PACKAGE + "kernels/spectrum.py", "len(letters) - length + 1", "len(letters) - length", FORMULAS),
+    Mutant(PACKAGE + "kernels/subsequence.py", "ends[:1], ends[:, :1] = 0, 0", "", FORMULAS),
+    Mutant(PACKAGE + "kernels/subsequence.py", "PADDING = -1", "PADDING = 0", FORMULAS),
+    Mutant(PACKAGE + "kernels/normalized.py", "product_diagonal(kernel, right)", "right", FORMULAS),
+    Mutant(PACKAGE + "kernels/power.py", "written(self.kernel, Binding.CALL)", "repr(self.kernel)", FORMULAS),
+    Mutant(PACKAGE + "kernels/precomputed.py", "| (found < 0)", "", FORMULAS),
+    Mutant(PACKAGE + "kernels/window.py", "if X.shape[1] % width:", "if False:", FORMULAS),
+    Mutant(PACKAGE + "kernels/checks.py", "        self._function_of_two()\n", "", FORMULAS),
+    Mutant(PACKAGE + "kernels/checks.py", "-self.root * np.abs", "1e-18 * np.abs", FORMULAS),
+    Mutant(PACKAGE + "kernels/checks.py", "self.root * float(gram.diagonal().max())", "1.0", FORMULAS),
     Mutant(
         PACKAGE + "kernels/checks.py",
         "np.linspace(0, size - 1, min(SAMPLE, size))",
         "np.arange(min(SAMPLE, size))",
-        KERNELS,
+        FORMULAS,
     ),
 ]
 
@@ -285,11 +299,79 @@ GRAM_MUTANTS = [
     ),
 ]
 
+SELECTION = PACKAGE + "selection/"
+CHOLESKY = SELECTION + "incomplete_cholesky.py"
+
+LOW_RANK_MUTANTS = [
+    Mutant(CHOLESKY, "column -= room[:, :j] @ room[p, :j]", "pass", LOW_RANK),
+    Mutant(CHOLESKY, "residual -= np.square(column, dtype=np.float64)", "pass", LOW_RANK),
+    Mutant(CHOLESKY, "        residual[p] = 0\n", "", LOW_RANK),
+    Mutant(CHOLESKY, "if residual[p] <= least:", "if residual[p] < 0:", LOW_RANK),
+    Mutant(CHOLESKY, "np.argmax(residual >= (1 - slack) * residual.max())", "np.argmin(residual)", LOW_RANK),
+    Mutant(CHOLESKY, "- np.square(rows).sum(axis=1)", "", LOW_RANK),
+    Mutant(CHOLESKY, "min(settings.sample or n, n)", "1", LOW_RANK),
+    Mutant(SELECTION + "_basis.py", "kept = order[:rank] - 1", "kept = np.arange(rank)", LOW_RANK),
+    Mutant(SELECTION + "_basis.py", "least = tol * float", "least = 0 * float", LOW_RANK),
+    Mutant(
+        SELECTION + "_columns.py",
+        "self._norms[rows], right",
+        "self._norms[: len(out[rows])], right",
+        LOW_RANK,
+    ),
+    Mutant(SELECTION + "landmarks.py", "(size / n) * ridge", "ridge", LOW_RANK),
+    Mutant(SELECTION + "landmarks.py", "p=scores / scores.sum()", "p=None", LOW_RANK),
+    Mutant(SELECTION + "fourier.py", "np.sqrt(2 * kernel.gamma)", "np.sqrt(kernel.gamma)", LOW_RANK),
+    Mutant(SELECTION + "fourier.py", "np.sin(angles", "np.cos(angles", LOW_RANK),
+    Mutant(SELECTION + "storage.py", "self.memory_limit is None or", "True or", LOW_RANK),
+    Mutant(
+        PACKAGE + "spaces/_lowrank_base.py",
+        "rotation if dual is None else dual @ rotation",
+        "rotation if dual is None else dual",
+        LOW_RANK,
+    ),
+    Mutant(PACKAGE + "spaces/_lowrank_base.py", " * (n / max(1, len(rows)))", "", LOW_RANK),
+    Mutant(
+        PACKAGE + "spaces/_lowrank_base.py", "mean @ np.square(vectors)", "mean @ np.abs(vectors)", LOW_RANK
+    ),
+    Mutant(
+        PACKAGE + "spaces/_products.py", "weights, dtype=np.float64)", "weights, dtype=np.float32)", LOW_RANK
+    ),
+    Mutant(
+        PACKAGE + "spaces/_free_base.py", "self.adjoint(expected)", "0 * self.adjoint(expected)", LOW_RANK
+    ),
+    Mutant(
+        PACKAGE + "objective.py",
+        "part += 1 if term.penalty > 0 else",
+        "part += 0 if term.penalty > 0 else",
+        LOW_RANK,
+    ),
+    Mutant(
+        PACKAGE + "estimators/_expanded.py",
+        "coef[rows[id(_basis(one))]] += part",
+        "coef[: len(part)] += part",
+        LOW_RANK,
+    ),
+    Mutant(
+        PACKAGE + "estimators/_expanded.py",
+        "np.add.at(result, place, values)",
+        "result[place] = values",
+        LOW_RANK,
+    ),
+    Mutant(
+        PACKAGE + "estimators/_vertex_kernels.py", "basis[used], coef[used]", "basis, coef[used]", LOW_RANK
+    ),
+    Mutant(
+        PACKAGE + "estimators/_full_gap.py", "coef @ np.linalg.pinv(vectors.T)", "coef @ vectors", LOW_RANK
+    ),
+    Mutant(PACKAGE + "features/windows.py", "min(T, T - ahead)", "T", LOW_RANK),
+]
+
 MUTANTS = [
     *FEATURE_MUTANTS,
     *KERNEL_MUTANTS,
     *ONLINE_MUTANTS,
     *GRAM_MUTANTS,
+    *LOW_RANK_MUTANTS,
     # Python first: no rebuild.
     Mutant(STRUCTURES + "_base.py", "tail.astype(np.int64) * L + head", "head.astype(np.int64) * L + tail"),
     Mutant(STRUCTURES + "_base.py", "np.repeat(weights, np.diff(self.edge_offsets))", "1.0"),

@@ -22,6 +22,9 @@ from .spaces import Bias, Boundary, FreeEdges, SparseNodes
 from .structures import Chain
 from .structures._base import Array
 
+NEAR = 0.5
+"""Relative gap below which a point is near the optimum."""
+
 PARTS = (SparseNodes, Bias, Boundary, FreeEdges)
 
 
@@ -126,16 +129,16 @@ class LinearChainProblem:
         """The loss, and the Riesz element of its gradient."""
         return self._sweep(element, variances=False)
 
-    def curvatures(self, element: Array) -> Array | None:
+    def curvatures(self, point: LinearChainPoint) -> Array | None:
         """About the diagonal of the Hessian: 1 + Σ_t μ_t (1 − μ_t) x_t² / λ for every coordinate.
 
         As if labels of different positions were independent; with λ = 0 the first term is left out.
-        None at zero, where all labels are equally likely: that says little about the optimum, and
-        cost more iterations than it saved.
+        None unless the point is certified to be near the optimum: from afar, curvatures say little about
+        it, and cost three times the iterations that they save near by.
         """
-        if not element.any():
+        if point.certificate is None or point.certificate.relative_gap > NEAR:
             return None
-        _, result = self._sweep(element, variances=True)
+        _, result = self._sweep(point.element, variances=True)
         for term in self.terms:
             part = result[self.slices[term.name]]
             part += 1 if term.penalty > 0 else np.finfo(self.dtype).eps * (1 + part.max(initial=0))

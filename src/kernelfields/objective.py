@@ -20,8 +20,8 @@ import numpy.typing as npt
 
 from .losses import BlockLoss, Loss, LossValue
 from .native import score_dot
-from .spaces import BoundSpace
-from .structures import Blocks, Scores, Structure
+from .spaces import BoundSpace, Curved
+from .structures import Blocks, Scores, Structure, SumOracle
 from .structures._base import Array
 
 
@@ -161,9 +161,24 @@ class Problem:
         """θ without the offset."""
         return sum_scores(self.structure, self.terms, element, self.dtype)
 
-    def curvatures(self, element: Array) -> Array | None:
-        """Unknown: coordinates of a space need not be orthogonal."""
-        return None
+    def curvatures(self, point: Point) -> Array | None:
+        """About the diagonal of the Hessian at a point; None where coordinates of some space are not orthogonal.
+
+        1 plus the curvature of the loss over λ, as if cliques were independent; with λ = 0 the first
+        term is left out.
+        """
+        if not isinstance(self.structure, SumOracle):
+            return None
+        if not all(isinstance(term.space, Curved) for term in self.terms):
+            return None
+        expected = self.structure.marginals(self.with_offset(point.theta)).parts
+        pieces = []
+        for term in self.terms:
+            assert isinstance(term.space, Curved)
+            part = term.space.curvatures(expected[term.space.clique]) / term.metric
+            part += 1 if term.penalty > 0 else np.finfo(float).eps * (1 + part.max(initial=0))
+            pieces.append(part)
+        return np.concatenate(pieces).astype(self.element_dtype) if pieces else None
 
     def at(self, element: Array) -> Point:
         """R, its gradient and its curvature at an element."""
@@ -206,7 +221,8 @@ class Problem:
         offset = self.offset
         if offset is not None:
             offset = {clique: values.astype(np.float64) for clique, values in offset.items()}
-        return Problem(self.loss, self.terms, offset)
+        terms = [replace(term, space=term.space.precise()) for term in self.terms]
+        return Problem(self.loss, terms, offset)
 
     def penalty(self, element: Array) -> float:
         """Σ_τ (λ_τ / 2) ‖f_τ‖² + κ_τ ‖w_τ‖₁."""

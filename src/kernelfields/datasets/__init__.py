@@ -4,14 +4,18 @@ from .conll2002 import Entities, load_conll2002, spelling_templates
 from .folder import data_file, data_folder
 from .letters import Letters, load_letters
 from .prosody import Prosody, load_prosody, prosody_templates
+from .proteins import Proteins, load_cb513, load_jpred4
 
 __all__ = [
     "Entities",
     "Letters",
     "Prosody",
+    "Proteins",
     "data_file",
     "data_folder",
+    "load_cb513",
     "load_conll2002",
+    "load_jpred4",
     "load_letters",
     "load_prosody",
     "prosody_templates",

@@ -24,9 +24,9 @@ def data_folder() -> Path:
     raise MissingDataError(f"There is no folder of data sets: set {VARIABLE} to one.")
 
 
-def data_file(data_set: str, name: str) -> Path:
-    """Give a file of a data set, or say in one sentence what is missing."""
-    path = data_folder() / data_set / name
+def data_file(data_set: str, name: str, folder: str | Path | None = None) -> Path:
+    """Give a file of a data set, in the folder given or in `data_folder`, or say what is missing."""
+    path = (data_folder() if folder is None else Path(folder)) / data_set / name
     if not path.is_file():
         raise MissingDataError(
             f"The data set {data_set} is missing: {path} is no file (set {VARIABLE} to the folder it is in)."

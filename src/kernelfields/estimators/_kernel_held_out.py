@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels import Kernel
 from ..losses import Log
 from ..objective import Problem
+from ..selection import ObservationMap
 from ..structures import SequenceStructure
 from ..structures._base import Array
 from ._kernel_recipe import KernelRecipe
@@ -18,30 +18,29 @@ from ._kernel_recipe import KernelRecipe
 def held_out_loss(
     recipe: KernelRecipe,
     problem: Problem,
-    kernels: list[Kernel],
-    basis: Any,
+    maps: tuple[ObservationMap, ...],
     observations: Any,
     chain: SequenceStructure,
     labels: Array,
     offset: Array | float,
 ) -> Callable[[Array], float]:
-    """Give the loss of an element; kernel values between held-out and training observations are kept.
+    """Give the loss of an element; columns of the held-out observations are kept.
 
     Parameters
     ----------
     recipe, problem : KernelRecipe, Problem
         What is being minimised.
-    kernels : list of Kernel
-        Those of the first terms of the problem, the expansions.
-    basis, observations : observations
-        Those of training and those held out.
+    maps : tuple of ObservationMap
+        Those of the first terms of the problem, the kernels'.
+    observations : observations
+        Those held out.
     chain, labels : SequenceStructure, (N,) array
         The shape and the labels of the held-out sequences.
     offset : (N, L) array
         Their log base measure.
     """
-    kept = {id(kernel): kernel.block(observations, basis) for kernel in kernels}
-    crosses = [kept[id(kernel)] for kernel in kernels]
+    kept = {one: one.columns(observations) for one in set(maps)}
+    crosses = [kept[one] for one in maps]
     free = recipe.free_terms(chain)
     loss = Log(chain, labels)
 

@@ -4,26 +4,34 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Hashable
+from copy import copy
 from typing import Any, Self
 
 import numpy as np
 
-from ..gram import kernel_times, unique_observations
+from ..errors import InputError
+from ..gram import unique_observations
 from ..kernels import Kernel
-from ..objective import Certificate, Point, Problem
+from ..objective import Certificate
+from ..selection import FourierMap
 from ..structures._base import Array
 from ._base import Batch, SequenceLabeller
 from ._base_measure import log_base_measure
+from ._expanded import Expanded, Gathered, expand, gather, merged_rows
+from ._full_gap import full_certificate
 from ._kernel_held_out import held_out_loss
-from ._kernel_problem import in_precision, kernel_problem
+from ._kernel_problem import in_precision
 from ._kernel_recipe import KernelRecipe
 from ._labels import lookup, read_labels
 from ._observers import EarlyStopping, ProgressLine, observers, reporter
 from ._search import Found, mismatches, search_afresh
-from ._tables import SOLVERS, choose
+from ._tables import LOW_RANK_SOLVERS, SOLVERS, choose
 from ._terms import free_elements, free_weights
 from ._training import Training
-from ._vertex_kernels import VertexKernels, own_kernel
+from ._vertex_kernels import VertexKernels, own_kernel, used_times
+
+FIT_ONLY = ("certificate_", "certificate_space_", "mismatch_", "n_iter_", "stop_reason_")
+"""What is known about a fit and needed for no prediction."""
 
 
 class KernelModel(SequenceLabeller):
@@ -35,6 +43,8 @@ class KernelModel(SequenceLabeller):
     dual_coef_: Array
     edge_dual_coef_: Array | None
     _kernels: VertexKernels
+    fourier_: FourierMap | None
+    certificate_space_: str
 
     @abstractmethod
     def _recipe(self) -> KernelRecipe:
@@ -45,16 +55,17 @@ class KernelModel(SequenceLabeller):
     ) -> Self:
         """Minimise, then take over what was found, all at once."""
         recipe = self._recipe()
-        solver = choose(SOLVERS, recipe.solver, "solver")
+        solvers = SOLVERS if recipe.approximation is None else LOW_RANK_SOLVERS
+        solver = choose(solvers, recipe.solver, "solver")
         training = recipe.read(X, y, lengths, sample_weight)
         kernels = VertexKernels.of(recipe.kernel, recipe.penalty, training.encoded.classes)
         edge_kernel = _edge_kernel(recipe, kernels)
         observations, rows = unique_observations(in_precision(training.inputs.features, recipe.dtype))
-        problem = kernel_problem(recipe, training, observations, rows, kernels, edge_kernel)
+        expanded = expand(recipe, training, observations, rows, kernels, edge_kernel)
+        problem = expanded.problem
         stopping = None
         if X_dev is not None:
-            every = [group.kernel for group in kernels.groups] + ([edge_kernel] if edge_kernel else [])
-            loss = self._held_out(recipe, problem, every, training, observations, X_dev, y_dev)
+            loss = self._held_out(recipe, expanded, training, observations, X_dev, y_dev)
             stopping = EarlyStopping(loss, recipe.patience)
         line = ProgressLine() if recipe.verbose else None
         observer = observers(reporter(recipe.callback), stopping, line)
@@ -67,14 +78,57 @@ class KernelModel(SequenceLabeller):
             point = exact.at(best)
             found = found._replace(point=point, certificate=point.certificate)
         self._kernels, self.edge_kernel_ = kernels, edge_kernel
-        self._keep(training, observations, found)
+        self.fourier_ = next((one for one in expanded.maps if isinstance(one, FourierMap)), None)
+        self.certificate_space_ = "full" if recipe.approximation is None else "approximation"
+        self._keep(training, observations, gather(found.point, expanded.maps), found)
         return self
+
+    def full_gap(
+        self, X: Any, y: Any, *, lengths: Any = None, sample_weight: Any = None
+    ) -> Certificate | None:
+        """Certify the model among all functions of its kernels' spaces, not only those of its subspace.
+
+        Needs the training set again, and takes one product with its whole Gram matrix, N² kernel values.
+
+        Parameters
+        ----------
+        X, y, lengths, sample_weight
+            The training set, as `fit` had it.
+
+        Returns
+        -------
+        Certificate or None
+            Value, lower bound over the full space, and gap; None where no bound exists.
+        """
+        self._require_fitted()
+        if self.fourier_ is not None:
+            raise InputError("Random Fourier features are not functions of the kernel's space.")
+        recipe = self._recipe()
+        training = recipe.read(X, y, lengths, sample_weight)
+        if training.encoded.classes.tolist() != self.classes_.tolist():
+            raise InputError("full_gap needs the training set: its labels are not those of the model.")
+        observations = in_precision(training.inputs.features, recipe.dtype)
+        return full_certificate(self, recipe, training, observations, self._kernels, self.edge_kernel_)
+
+    def compact(self) -> Self:
+        """Give a model that predicts the same and keeps nothing else.
+
+        Observations that occur several times in the basis are merged; what is only known about the fit
+        (certificate, mismatches, callback) is left behind.
+        """
+        self._require_fitted()
+        result = copy(self)
+        for name in FIT_ONLY:
+            vars(result).pop(name, None)
+        vars(result).update({"callback": None} if "callback" in vars(self) else {})
+        merged = merged_rows(Gathered(self.basis_, self.dual_coef_, self.edge_dual_coef_))
+        result.basis_, result.dual_coef_, result.edge_dual_coef_ = merged
+        return result
 
     def _held_out(
         self,
         recipe: KernelRecipe,
-        problem: Problem,
-        kernels: list[Kernel],
+        expanded: Expanded,
         training: Training,
         basis: Any,
         X: Any,
@@ -89,18 +143,13 @@ class KernelModel(SequenceLabeller):
         measure = recipe.base_measure
         offset = 0.0 if measure is None else log_base_measure(measure, inputs.features, classes)
         observations = in_precision(inputs.features, recipe.dtype)
-        return held_out_loss(recipe, problem, kernels, basis, observations, chain, labels, offset)
+        return held_out_loss(recipe, expanded.problem, expanded.maps, observations, chain, labels, offset)
 
-    def _keep(self, training: Training, observations: Any, found: Found) -> None:
+    def _keep(self, training: Training, observations: Any, gathered: Gathered, found: Found) -> None:
         point = found.point
         self.classes_ = training.encoded.classes
         L = len(self.classes_)
-        coef = sum(_coefficients(point, "kernel"))
-        edge_coef = next(_coefficients(point, "edge_kernel"), None)
-        used = coef.any(axis=1) if edge_coef is None else coef.any(axis=1) | edge_coef.any(axis=1)
-        self.basis_ = observations if used.all() else observations[used]
-        self.dual_coef_ = coef[used]
-        self.edge_dual_coef_ = None if edge_coef is None else edge_coef[used].reshape(-1, L, L)
+        self.basis_, self.dual_coef_, self.edge_dual_coef_ = gathered
         self.kernel_ = self._kernels.by_label(self.classes_)
         for name, value in free_weights(point.element, point.problem.slices, L).items():
             setattr(self, f"{name}_", value)
@@ -119,11 +168,9 @@ class KernelModel(SequenceLabeller):
         chain = recipe.chain(offsets, len(self.classes_))
         theta = {clique: np.zeros(shape) for clique, shape in chain.shapes.items()}
         observations = in_precision(features, recipe.dtype)
-        theta["node"] += self._kernels.scores(observations, self.basis_, self.dual_coef_)
+        theta["node"] += self._node_scores(observations)
         if self.edge_dual_coef_ is not None:
-            assert self.edge_kernel_ is not None
-            flat = self.edge_dual_coef_.reshape(-1, len(self.classes_) ** 2)
-            rows = kernel_times(self.edge_kernel_, observations[chain.edge_tails], self.basis_, flat)
+            rows = self._edge_scores(observations[chain.edge_tails])
             theta["edge"] += rows.reshape(theta["edge"].shape)
         elements = free_elements(self, "_")
         for term in recipe.free_terms(chain):
@@ -132,6 +179,21 @@ class KernelModel(SequenceLabeller):
             theta["node"] += log_base_measure(recipe.base_measure, features, self.classes_)
         return Batch(chain, theta)
 
+    def _node_scores(self, observations: Any) -> Array:
+        """f(x_v, y), (N, L)."""
+        if self.fourier_ is not None:
+            return self.fourier_.times(observations, self.dual_coef_)
+        return self._kernels.scores(observations, self.basis_, self.dual_coef_)
+
+    def _edge_scores(self, observations: Any) -> Array:
+        """g(x_v, y, y⁺), (E, L²)."""
+        assert self.edge_dual_coef_ is not None
+        flat = self.edge_dual_coef_.reshape(-1, len(self.classes_) ** 2)
+        if self.fourier_ is not None:
+            return self.fourier_.times(observations, flat)
+        assert self.edge_kernel_ is not None
+        return used_times(self.edge_kernel_, observations, self.basis_, flat)
+
 
 def _edge_kernel(recipe: KernelRecipe, kernels: VertexKernels) -> Kernel | None:
     """Give the kernel on edges; the very object that vertices have, if it is the same."""
@@ -139,11 +201,3 @@ def _edge_kernel(recipe: KernelRecipe, kernels: VertexKernels) -> Kernel | None:
         return None
     same = recipe.edge_kernel is True or recipe.edge_kernel is recipe.kernel
     return kernels.kernel if same else own_kernel(recipe.edge_kernel)
-
-
-def _coefficients(point: Point, kind: str) -> Any:
-    """Coefficients of the kernel spaces of one kind."""
-    for term in point.problem.terms:
-        if term.name.split()[0] == kind:
-            space: Any = term.space
-            yield space.coefficients(point.element[point.problem.slices[term.name]])

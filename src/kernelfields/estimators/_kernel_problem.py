@@ -13,7 +13,6 @@ from ..kernels import Kernel, check_gram
 from ..losses import Log
 from ..objective import Problem, Term
 from ..spaces import KernelEdges, KernelNodes, LabelEmbedding
-from ..structures import SequenceStructure
 from ..structures._base import Array
 from ._base_measure import log_base_measure
 from ._constraints import offset_of
@@ -53,7 +52,7 @@ def kernel_problem(
     if edge_kernel is not None:
         space_of_edges = KernelEdges(chain, grams[id(edge_kernel)], rows[chain.edge_tails])
         terms.append(Term("edge_kernel", space_of_edges, recipe.penalties.edge))
-    offset = _offset(recipe, training, chain)
+    offset = fixed_scores(recipe, training)
     single = np.dtype(recipe.dtype) == np.float32 and recipe.stop.gap >= 1e-4  # what it can certify
     dtype = np.float32 if single and isinstance(training.loss, Log) else np.float64
     if offset is not None:
@@ -61,8 +60,9 @@ def kernel_problem(
     return Problem(training.loss, terms + recipe.free_terms(chain), offset, dtype, dtype)
 
 
-def _offset(recipe: KernelRecipe, training: Training, chain: SequenceStructure) -> dict[str, Array] | None:
+def fixed_scores(recipe: KernelRecipe, training: Training) -> dict[str, Array] | None:
     """What is not learnt: rules about labels, and the base measure."""
+    chain = training.chain
     if training.forbidden is None and recipe.base_measure is None:
         return None
     offset = {name: np.zeros(shape) for name, shape in chain.shapes.items()}

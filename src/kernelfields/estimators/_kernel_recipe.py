@@ -41,12 +41,14 @@ class KernelRecipe:
     loss: str = "log"
     constraints: str | Rule | None = None
     base_measure: BaseMeasure = None
+    approximation: Any = None
     solver: str | Solver = "lbfgs"
     tol: float = 1e-3
     max_iter: int = 1000
     patience: int = 5
     dtype: Any = "float32"
     memory_limit: Any = None
+    random_state: Any = None
     callback: Callable[[Progress], None] | None = None
     verbose: int = 0
 

@@ -48,9 +48,14 @@ def best_certificate(result: Result) -> Certificate | None:
 
 
 def search_afresh(
-    problem: Problem, start: Array, solver: Solver, stop: Stop, observer: Observer | None, stacklevel: int = 4
+    problem: Problem,
+    start: Array,
+    solver: Solver,
+    stop: Stop,
+    observer: Observer | None,
+    stacklevel: int = 4,
 ) -> Found:
-    """Minimise, and believe a certificate only with images computed anew.
+    """Minimise, and believe a certificate only with images computed anew and in double.
 
     Images are sums of products in single precision, and drift: where the gap at the end, in double, turns
     out larger than was asked for, the search goes on from there.

@@ -59,10 +59,10 @@ class VertexKernels:
     def scores(self, observations: Any, basis: Any, coef: Array) -> Array:
         """Σ_o k_y(x, basis_o) coef_{o,y}, (N, L)."""
         if self.groups[0].labels is None:
-            return kernel_times(self.kernel, observations, basis, coef)
+            return used_times(self.kernel, observations, basis, coef)
         result = np.zeros((observations.shape[0], coef.shape[1]))
         for kernel, labels in self.groups:
-            result[:, labels] = kernel_times(kernel, observations, basis, coef[:, labels])
+            result[:, labels] = used_times(kernel, observations, basis, coef[:, labels])
         return result
 
 
@@ -78,6 +78,14 @@ def _copied(setting: Any) -> Any:
     if isinstance(setting, list | tuple):
         return type(setting)(_copied(value) for value in setting)
     return setting
+
+
+def used_times(kernel: Kernel, observations: Any, basis: Any, coef: Array) -> Array:
+    """Σ_o k(x, basis_o) coef_o over the o that have coefficients: kernels may share a basis in parts."""
+    used = coef.any(axis=1)
+    if used.all():
+        return kernel_times(kernel, observations, basis, coef)
+    return kernel_times(kernel, observations, basis[used], coef[used])
 
 
 def takes_objects(spec: Any) -> bool:

@@ -8,6 +8,7 @@ from typing import Any, Self
 
 from ..constraints import Rule
 from ..decoders import Decoder
+from ..selection import Approximation
 from ..solvers import Progress, Solver
 from ._base_measure import BaseMeasure
 from ._kernel_model import KernelModel
@@ -28,7 +29,8 @@ class KernelCRF(KernelModel):
     By the representer theorem f(x, y) = Σ_v α_{v,y} k(x_v, x) over all positions v of the training set.
     The problem is convex; every fit comes with a certificate of how far from the optimum it can be.
     Use it where labels depend on features in ways that are not linear and the training set has up to
-    some ten thousand positions: the Gram matrix takes their number squared, times four bytes.
+    some ten thousand positions: the Gram matrix takes their number squared, times four bytes. Beyond
+    that, ``approximation`` makes do with a basis of fixed size.
 
     Parameters
     ----------
@@ -68,6 +70,10 @@ class KernelCRF(KernelModel):
     base_measure : mapping or callable, optional
         log q(y_t|x_t), added to the scores and not learnt: log-odds by label, or a function from an
         (N, D) matrix of observations to an (N, L) array, columns as in ``classes_``.
+    approximation : "cholesky", "nystroem", "fourier", Approximation, optional
+        Instead of expansions over all positions, functions of a subspace of fixed dimension, or random
+        features: time and memory grow with the number of positions, not with its square. The names
+        stand for `IncompleteCholesky`, `Nystroem` and `RandomFourier` of ``selection`` at rank 500.
     solver : "lbfgs", "newton-cg" or Solver
         How to minimise.
     decoder : "posterior", "viterbi" or Decoder
@@ -82,9 +88,9 @@ class KernelCRF(KernelModel):
         Precision of the Gram matrix; all else is in double.
     memory_limit : int, optional
         Bytes that a Gram matrix may take, half of what is available if not given; a larger one is
-        computed anew for every product.
+        computed anew for every product. With an approximation, bytes beyond which its columns go to a file.
     random_state : int, RandomState or None
-        Seed of `sample`; fitting has no randomness.
+        Seed of `sample`, and of approximations that draw; fitting has no other randomness.
     callback : callable, optional
         Called with a `Progress` record after every iteration.
     verbose : int
@@ -107,8 +113,13 @@ class KernelCRF(KernelModel):
         k as it was used; ``edge_kernel_`` that of edges.
     forbidden_ : Forbidden or None
         What ``constraints`` forbids among ``classes_``, as masks.
+    fourier_ : FourierMap or None
+        With random Fourier features: x ↦ φ(x), and f(x, y) = ⟨dual_coef_y, φ(x)⟩; ``basis_`` is None.
     certificate_ : Certificate or None
         Value, lower bound and gap; None where no bound exists (unobserved labels, or a penalty of 0).
+    certificate_space_ : "full" or "approximation"
+        What the bound is a bound over: all functions of the kernel's space, or only those of the
+        approximation. `full_gap` says how far a model of the latter kind is from the former.
     mismatch_ : dict
         For every part of the model the distance between expected and observed features, the ε in
         "maximum entropy with moments matched up to ε" that the penalty stands for.
@@ -145,6 +156,7 @@ class KernelCRF(KernelModel):
         loss: str = "log",
         constraints: str | Rule | None = None,
         base_measure: BaseMeasure = None,
+        approximation: str | Approximation | None = None,
         solver: str | Solver = "lbfgs",
         decoder: str | Decoder = "posterior",
         tol: float = 1e-3,
@@ -171,6 +183,7 @@ class KernelCRF(KernelModel):
         self.loss = loss
         self.constraints = constraints
         self.base_measure = base_measure
+        self.approximation = approximation
         self.solver = solver
         self.decoder = decoder
         self.tol = tol

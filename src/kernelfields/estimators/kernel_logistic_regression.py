@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from ..parameters import Parameterised
+from ..selection import Approximation
 from ..solvers import Progress, Solver
 from ..structures._base import Array
 from ._base_measure import BaseMeasure
@@ -32,7 +33,8 @@ class KernelLogisticRegression(Parameterised):
         λ; scikit-learn's C is 1/λ.
     bias : bool
         Whether there is b, penalised like f.
-    label_kernel, class_weight, base_measure, solver, tol, max_iter, dtype, memory_limit, callback, verbose
+    label_kernel, class_weight, base_measure, approximation, solver, tol, max_iter, dtype, memory_limit, \
+random_state, callback, verbose
         As in `KernelCRF`.
 
     Attributes
@@ -64,11 +66,13 @@ class KernelLogisticRegression(Parameterised):
         label_kernel: Any = None,
         class_weight: dict[Any, float] | str | None = None,
         base_measure: BaseMeasure = None,
+        approximation: str | Approximation | None = None,
         solver: str | Solver = "lbfgs",
         tol: float = 1e-3,
         max_iter: int = 1000,
         dtype: Any = "float32",
         memory_limit: Any = None,
+        random_state: Any = None,
         callback: Callable[[Progress], None] | None = None,
         verbose: int = 0,
     ) -> None:
@@ -78,11 +82,13 @@ class KernelLogisticRegression(Parameterised):
         self.label_kernel = label_kernel
         self.class_weight = class_weight
         self.base_measure = base_measure
+        self.approximation = approximation
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
         self.dtype = dtype
         self.memory_limit = memory_limit
+        self.random_state = random_state
         self.callback = callback
         self.verbose = verbose
 

@@ -5,6 +5,7 @@ from .extractor import BinaryRows, Matrix, TemplateFeatures
 from .frames import FrameSentences, sentences_of
 from .parsing import parse_templates
 from .templates import BEGIN, END, Part, Template, Templates, Transform
+from .windows import stack_windows
 
 __all__ = [
     "BEGIN",
@@ -20,4 +21,5 @@ __all__ = [
     "Transform",
     "parse_templates",
     "sentences_of",
+    "stack_windows",
 ]

@@ -106,8 +106,8 @@ class ProblemLike(Protocol):
     def inner(self, left: Array, right: Array) -> float:
         """Inner product of two elements."""
 
-    def curvatures(self, element: Array) -> Array | None:
-        """About the diagonal of the Hessian, for coordinates orthogonal to each other; None if unknown."""
+    def curvatures(self, point: Any) -> Array | None:
+        """About the diagonal of the Hessian at a point, for coordinates orthogonal to each other; None if unknown."""
 
     def at(self, element: Array) -> Any:
         """Give the point at an element."""
@@ -231,11 +231,6 @@ class Monitor:
             return -np.inf
         self.dual = dual if self.dual is None else self.dual.mixed(dual, self.problem)
         return float(self.dual.bound(self.problem))
-
-    @property
-    def near(self) -> bool:
-        """Whether the optimum is known to be at least half the value of the last point."""
-        return self.progress is not None and self.progress.relative_gap <= 0.5
 
     @property
     def gradient_norm(self) -> float:

@@ -1,11 +1,13 @@
 """Function spaces that feed clique scores."""
 
-from ._base import BoundScorer, BoundSpace, Euclidean
+from ._base import BoundScorer, BoundSpace, Curved, Euclidean
+from ._lowrank_base import Factor, factor_of
 from .free import Bias, Boundary, FreeEdges, FreeTriples
 from .kernel import KernelNodes
 from .kernel_edges import KernelEdges
 from .label_embedding import LabelEmbedding
 from .linear import LinearEdges, LinearNodes
+from .lowrank import LowRankEdges, LowRankNodes
 from .sparse import SparseNodes, WeightPairs, add_paired_scores, as_floats
 
 __all__ = [
@@ -13,7 +15,9 @@ __all__ = [
     "BoundScorer",
     "BoundSpace",
     "Boundary",
+    "Curved",
     "Euclidean",
+    "Factor",
     "FreeEdges",
     "FreeTriples",
     "KernelEdges",
@@ -21,8 +25,11 @@ __all__ = [
     "LabelEmbedding",
     "LinearEdges",
     "LinearNodes",
+    "LowRankEdges",
+    "LowRankNodes",
     "SparseNodes",
     "WeightPairs",
     "add_paired_scores",
     "as_floats",
+    "factor_of",
 ]

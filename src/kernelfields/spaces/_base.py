@@ -60,9 +60,25 @@ class BoundSpace(BoundScorer):
     def refreshed(self, element: Array) -> Array:
         """Give the same element, its image computed anew: sums of images gather rounding errors."""
 
+    def precise(self) -> BoundSpace:
+        """Give the same with products in double precision; itself, where it has no others."""
+        return self
+
     @abstractmethod
     def take(self, structure: Structure, ids: npt.ArrayLike) -> BoundSpace:
         """Give the same space on some instances only; ``structure`` is already cut to them."""
+
+
+class Curved(ABC):
+    """Part of a space that knows about how curved a loss is along each of its coordinates."""
+
+    @abstractmethod
+    def curvatures(self, expected: Array) -> Array:
+        """About Σ_c μ_c φ_k(x_c)² for every coordinate k, from the marginals μ of its clique type.
+
+        An upper bound of the diagonal of the Hessian of the log loss, were cliques independent of each
+        other; a guess that solvers scale.
+        """
 
 
 class Euclidean(BoundSpace):

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy import sparse
 
 from ..gram import Gram
 from ..native import score_dot
 from ..structures import Structure
 from ..structures._base import Array
 from ._base import BoundSpace
+from ._looks import Looks
 from .label_embedding import LabelEmbedding
 
 
@@ -40,12 +40,11 @@ class Expansion(BoundSpace):
         self.rows = rows
         self.half = gram.size * embedding.width
         self.size = 2 * self.half
-        self._distinct = rows is None or len(np.unique(rows)) == len(rows)
+        self._looks = Looks(rows, gram.size)
 
     def add_scores(self, element: Array, into: Array) -> None:
         """Add Kγ Bᵀ, read off the image."""
-        image = self.image(element)
-        seen = image if self.rows is None else image[self.rows]
+        seen = self._looks.seen(self.image(element))
         into += self.embedding.scores(seen).reshape(into.shape)
 
     def adjoint(self, gradient: Array) -> Array:
@@ -88,16 +87,4 @@ class Expansion(BoundSpace):
     def _spread(self, gradient: Array) -> Array:
         """Gradients of cliques, added up at the observations they look at."""
         flat = np.asarray(gradient).reshape(len(gradient), -1)
-        columns = self.embedding.project(flat)
-        if self.rows is None:
-            return columns
-        if not self._distinct:
-            ends = np.arange(len(self.rows) + 1)
-            shape = (len(self.rows), self.gram.size)
-            return np.asarray(
-                sparse.csr_matrix((np.ones(len(self.rows), columns.dtype), self.rows, ends), shape).T
-                @ columns
-            )
-        result = np.zeros((self.gram.size, columns.shape[1]), columns.dtype)
-        result[self.rows] = columns
-        return result
+        return self._looks.spread(self.embedding.project(flat))

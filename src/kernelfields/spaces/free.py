@@ -7,10 +7,10 @@ import numpy.typing as npt
 
 from ..structures import EdgeStructure, SequenceStructure, Structure
 from ..structures._base import Array, rows_of
-from ._base import Euclidean
+from ._free_base import Free
 
 
-class Bias(Euclidean):
+class Bias(Free):
     """f(y_t) = b_{y_t} on every vertex; b is (L,)."""
 
     clique = "node"
@@ -32,7 +32,7 @@ class Bias(Euclidean):
         return Bias(structure)
 
 
-class Boundary(Euclidean):
+class Boundary(Free):
     """Scores of the first and of the last label of a sequence; (2, L), start then end."""
 
     clique = "node"
@@ -58,7 +58,7 @@ class Boundary(Euclidean):
         return Boundary(structure)
 
 
-class FreeEdges(Euclidean):
+class FreeEdges(Free):
     """f(y, y') = V_{y, y'} on edges; V is (L, L), with the identity metric.
 
     Edges that share one V are *tied*. With ``members``, a mask over the edges, only those are fed:
@@ -105,7 +105,7 @@ class FreeEdges(Euclidean):
         return table if self.pairs is None else np.where(self.pairs, table, 0.0)
 
 
-class FreeTriples(Euclidean):
+class FreeTriples(Free):
     """f(y, y', y'') = U_{y, y', y''} on every three neighbours; U is (L, L, L), with the identity metric."""
 
     clique = "triple"

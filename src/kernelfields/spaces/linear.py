@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
-from .. import native
 from ..structures import EdgeStructure, Structure
 from ..structures._base import Array, rows_of
 from ._base import Euclidean
-
-Features = Any
-"""An (N, D) array or scipy-sparse matrix."""
+from ._products import Features, Products
 
 
 class LinearNodes(Euclidean):
@@ -33,7 +26,7 @@ class LinearNodes(Euclidean):
 
     def __init__(self, structure: Structure, features: Features) -> None:
         self.structure = structure
-        self.features = _Products(features)
+        self.features = Products(features)
         self.size = features.shape[1] * structure.n_labels
 
     def add_scores(self, element: Array, into: Array) -> None:
@@ -71,7 +64,7 @@ class LinearEdges(Euclidean):
             raise TypeError("Edges with input need a structure whose edges have scores of their own.")
         self.structure: EdgeStructure = structure
         self.vertex_features = features
-        self.features = _Products(features[structure.edge_tails])
+        self.features = Products(features[structure.edge_tails])
         self.size = features.shape[1] * structure.n_labels**2
 
     def add_scores(self, element: Array, into: Array) -> None:
@@ -88,36 +81,3 @@ class LinearEdges(Euclidean):
         assert isinstance(structure, EdgeStructure)
         rows = rows_of(self.structure.offsets, np.asarray(ids, dtype=np.int64))
         return LinearEdges(structure, self.vertex_features[rows])
-
-
-class _Products:
-    """X·W and Xᵀ·G in the precision of X; the transpose of a sparse X is made once, when asked for."""
-
-    def __init__(self, matrix: Features) -> None:
-        self.matrix: Features
-        if sparse.issparse(matrix):
-            self.matrix = matrix.tocsr()
-        else:
-            self.matrix = np.ascontiguousarray(matrix)
-
-    @cached_property
-    def _transposed(self) -> Features:
-        return self.matrix.T.tocsr() if sparse.issparse(self.matrix) else self.matrix.T
-
-    def times(self, weights: Array) -> Array:
-        weights = np.ascontiguousarray(weights, dtype=self.matrix.dtype)
-        if not sparse.issparse(self.matrix):
-            return np.asarray(self.matrix @ weights)
-        result = np.zeros((self.matrix.shape[0], weights.shape[1]), self.matrix.dtype)
-        native.sparse_times(
-            self.matrix.indptr.astype(np.int64),
-            self.matrix.indices.astype(np.int32, copy=False),
-            self.matrix.data,
-            weights,
-            result,
-        )
-        return result
-
-    def transposed_times(self, gradient: Array) -> Array:
-        product = self._transposed @ gradient.astype(self.matrix.dtype, copy=False)
-        return np.asarray(product, dtype=np.float64)

@@ -62,7 +62,7 @@ class Quadratic:
         """uᵀMv."""
         return float(left @ self.M @ right)
 
-    def curvatures(self, element: Array) -> Array | None:
+    def curvatures(self, point: object) -> Array | None:
         """Unknown."""
         return None
 

@@ -1,0 +1,77 @@
+"""One side of ``kernel_sparse``, alone in a process: seconds of the fit, peak memory, accuracy.
+
+python -m benchmarks._kernel_sparse_side ours|nystroem_logistic RANK SEED [CHAINS]
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+import warnings
+from itertools import chain as joined
+from typing import Any
+
+import numpy as np
+
+from ._proteins import GAMMA, PENALTY, Residues, read
+from ._train_side import peak_megabytes
+
+
+def ours(train: Residues, blind: Residues, rank: int, seed: int) -> dict[str, Any]:
+    """A kernel CRF on so many landmarks, to a certified relative gap of 1e-3."""
+    from kernelfields import KernelCRF
+    from kernelfields.kernels import RBF
+    from kernelfields.metrics import transition_accuracy
+    from kernelfields.selection import Nystroem
+
+    model = KernelCRF(RBF(GAMMA), PENALTY, approximation=Nystroem(rank), random_state=seed)
+    started = time.perf_counter()
+    model.fit(train.X, train.labels, lengths=train.lengths)
+    seconds = time.perf_counter() - started
+    predicted = model.predict(blind.X, lengths=blind.lengths)
+    return {
+        "seconds": seconds,
+        "iterations": model.n_iter_,
+        "gap": model.certificate_.relative_gap,
+        "q3": 100 * _q3(predicted, blind),
+        "transitions": 100 * transition_accuracy(blind.labels, predicted),
+    }
+
+
+def nystroem_logistic(train: Residues, blind: Residues, rank: int, seed: int) -> dict[str, Any]:
+    """Landmarks and logistic regression of scikit-learn: no edges, its own stopping rule."""
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.kernel_approximation import Nystroem
+    from sklearn.linear_model import LogisticRegression
+
+    features = Nystroem(kernel="rbf", gamma=GAMMA, n_components=rank, random_state=seed)
+    classifier = LogisticRegression(C=1 / PENALTY, max_iter=200)
+    labels = list(joined.from_iterable(train.labels))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        started = time.perf_counter()
+        classifier.fit(features.fit_transform(train.X), labels)
+        seconds = time.perf_counter() - started
+    flat = classifier.predict(features.transform(blind.X)).tolist()
+    ends = np.cumsum(blind.lengths)
+    predicted = [flat[b - n : b] for n, b in zip(blind.lengths, ends, strict=True)]
+    return {"seconds": seconds, "iterations": int(classifier.n_iter_[0]), "q3": 100 * _q3(predicted, blind)}
+
+
+def _q3(predicted: list[list[Any]], blind: Residues) -> float:
+    pairs = zip(joined.from_iterable(predicted), joined.from_iterable(blind.labels), strict=True)
+    return float(np.mean([one == other for one, other in pairs]))
+
+
+def main() -> None:
+    side, rank, seed = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+    chains = int(sys.argv[4]) if len(sys.argv) > 4 else None
+    train, blind = read(*range(1, 8), chains=chains), read(0, chains=chains)
+    call = {"ours": ours, "nystroem_logistic": nystroem_logistic}[side]
+    result = call(train, blind, rank, seed)
+    print(json.dumps({**result, "residues": len(train.X), "peak_mb": peak_megabytes()}))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,115 @@
+"""Kernel CRFs with few basis functions: protein secondary structure, JPred4, window 15, RBF.
+
+Fits with 2,500 landmarks beside scikit-learn's Nystroem + LogisticRegression, each alone in a process, in
+turn; residues per second of prediction with 500 basis functions, beside scikit-learn's SVC with the
+support vectors that it has; and how the time of a fit grows with the number of residues.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+import warnings
+from itertools import chain as joined
+from statistics import median
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.svm import SVC
+
+from kernelfields import KernelCRF
+from kernelfields.kernels import RBF
+from kernelfields.selection import Nystroem
+
+from ._conll2000 import ROOT
+from ._proteins import GAMMA, PENALTY, Residues, read
+from ._run import Bar, Result, Side, alternate, machine
+
+SIDES = ("ours", "nystroem_logistic")
+ITERATIONS = 20
+"""Of the fits whose growth is measured: how many are needed is another question."""
+
+
+def run(quick: bool) -> Result:
+    rounds, rank, chains = (1, 30, 4) if quick else (3, 2500, None)
+    fits = {side: [_side(side, rank, seed, chains) for seed in range(rounds)] for side in SIDES}
+    seconds = {side: median(fit["seconds"] for fit in found) for side, found in fits.items()}
+    prediction = _prediction(quick)
+    growth = _growth(quick)
+    bars = [
+        Bar(
+            "protein_time_over_nystroem_logistic",
+            seconds["ours"] / seconds["nystroem_logistic"],
+            at_most=0.7,
+        ),
+        Bar("predict_residues_per_second", prediction["residues_per_second"], at_least=100_000),
+        Bar("predict_speedup_svc", prediction["speedup_svc"], at_least=20),
+        Bar("exponent_n", _exponent(growth), at_most=1.1),
+    ]
+    table = [{"side": side, **fit} for side in SIDES for fit in fits[side]]
+    details = {"machine": machine(), "fits": table, "prediction": prediction, "growth": growth}
+    return Result("kernel_sparse", bars, details)
+
+
+def _side(side: str, rank: int, seed: int, chains: int | None) -> dict[str, Any]:
+    command = [sys.executable, "-m", "benchmarks._kernel_sparse_side", side, str(rank), str(seed)]
+    command += [] if chains is None else [str(chains)]
+    output = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    return json.loads(output.splitlines()[-1])
+
+
+def _prediction(quick: bool) -> dict[str, Any]:
+    """Seconds per residue of the blind set, compact model and SVC trained on the same residues."""
+    rank, residues, rounds = (20, 300, 2) if quick else (500, 10_000, 5)
+    train, blind = read(1, chains=3 if quick else None).first(residues), read(0, chains=3 if quick else None)
+    model = KernelCRF(RBF(GAMMA), PENALTY, approximation=Nystroem(rank), random_state=0)
+    model.fit(train.X, train.labels, lengths=train.lengths)
+    compact = model.compact()
+    assert compact.predict(blind.X, lengths=blind.lengths) == model.predict(blind.X, lengths=blind.lengths)
+    svc = SVC(C=1 / PENALTY, gamma=GAMMA).fit(train.X, list(joined.from_iterable(train.labels)))
+    some = blind.X[:: 1 if quick else 20]  # it takes its time
+    times = alternate(
+        {
+            "ours": Side(lambda: compact.predict(blind.X, lengths=blind.lengths), threads=2),
+            "svc": Side(lambda: svc.predict(some), threads=2),
+        },
+        rounds,
+    )
+    ours, theirs = times["ours"] / len(blind.X), times["svc"] / len(some)
+    return {
+        "residues_per_second": 1 / ours,
+        "svc_residues_per_second": 1 / theirs,
+        "speedup_svc": theirs / ours,
+        "basis": len(compact.basis_),
+        "support_vectors": int(svc.n_support_.sum()),
+    }
+
+
+def _growth(quick: bool) -> list[dict[str, float]]:
+    """Seconds of a fit at a fixed basis and a fixed number of iterations."""
+    rank, rounds = (20, 1) if quick else (500, 3)
+    sizes = (200, 400, 800) if quick else (10_000, 20_000, 50_000, 100_000, 200_000)
+    everything = read(1, chains=12) if quick else read(*range(1, 8))
+    seconds: dict[int, list[float]] = {size: [] for size in sizes}
+    for _ in range(rounds + 1):  # one ahead that does not count
+        for size in sizes:
+            seconds[size].append(_fit_seconds(everything.first(size), rank))
+    return [{"residues": size, "seconds": median(found[1:])} for size, found in seconds.items()]
+
+
+def _fit_seconds(train: Residues, rank: int) -> float:
+    settings = {"approximation": Nystroem(rank), "random_state": 0, "max_iter": ITERATIONS, "tol": 1e-9}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        started = time.perf_counter()
+        KernelCRF(RBF(GAMMA), PENALTY, **settings).fit(train.X, train.labels, lengths=train.lengths)
+        return time.perf_counter() - started
+
+
+def _exponent(growth: list[dict[str, float]]) -> float:
+    """The slope of log seconds over log residues."""
+    logs = np.log([[row["residues"], row["seconds"]] for row in growth])
+    return float(np.polyfit(logs[:, 0], logs[:, 1], 1)[0])

@@ -1,0 +1,158 @@
+"""The functions of a kernel model: expansions over all observations, or in a subspace."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from ..errors import InputError
+from ..kernels import Kernel, check_gram
+from ..objective import Point, Problem, Term
+from ..selection import Approximated, FourierMap, KernelMap, ObservationMap
+from ..spaces import LowRankEdges, LowRankNodes
+from ..structures import EdgeStructure
+from ..structures._base import Array
+from ._kernel_problem import embedding_of, fixed_scores, kernel_problem
+from ._kernel_recipe import KernelRecipe
+from ._random import random_state
+from ._tables import APPROXIMATIONS, choose
+from ._training import Training
+from ._vertex_kernels import VertexKernels
+
+
+class Expanded(NamedTuple):
+    """A problem, and what its kernel functions are made of."""
+
+    problem: Problem
+    maps: tuple[ObservationMap, ...]
+    """Of each of the first terms, the kernel's: scores are columns of the map times coefficients."""
+
+
+class Gathered(NamedTuple):
+    """Coefficients over one basis."""
+
+    basis: Any
+    """Observations, None where functions have none."""
+    coef: Array
+    """(n, L)."""
+    edge_coef: Array | None
+    """(n, L, L)."""
+
+
+def expand(
+    recipe: KernelRecipe,
+    training: Training,
+    observations: Any,
+    rows: Array,
+    kernels: VertexKernels,
+    edge_kernel: Kernel | None,
+) -> Expanded:
+    """Give the problem of a kernel model, with an approximation if it asks for one.
+
+    Position t has the observation ``rows[t]``.
+    """
+    every = [group.kernel for group in kernels.groups] + ([edge_kernel] if edge_kernel else [])
+    if recipe.approximation is None:
+        problem = kernel_problem(recipe, training, observations, rows, kernels, edge_kernel)
+        dense = {id(kernel): KernelMap(kernel, observations) for kernel in every}
+        return Expanded(problem, tuple(dense[id(kernel)] for kernel in every))
+    settings = choose(APPROXIMATIONS, recipe.approximation, "approximation")
+    random = random_state(recipe.random_state)
+    distinct = {id(kernel): kernel for kernel in every}
+    found = {
+        key: settings.on(kernel, observations, random, recipe.memory_limit)
+        for key, kernel in distinct.items()
+    }
+    maps = tuple(found[id(kernel)].map for kernel in every)
+    if len(set(maps)) > 1 and isinstance(maps[0], FourierMap):
+        raise InputError("Random Fourier features stand for one kernel only, not for several.")
+    for kernel in distinct.values():
+        check_gram(kernel, training.inputs.features)
+    terms = _terms(recipe, training, rows, kernels, edge_kernel, found)
+    every_term = [*terms, *recipe.free_terms(training.chain)]
+    return Expanded(Problem(training.loss, every_term, fixed_scores(recipe, training)), maps)
+
+
+def _terms(
+    recipe: KernelRecipe,
+    training: Training,
+    rows: Array,
+    kernels: VertexKernels,
+    edge_kernel: Kernel | None,
+    found: dict[int, Approximated],
+) -> list[Any]:
+    """The terms of low-rank spaces; kernels that are one share a factor."""
+    chain = training.chain
+    seen = None if (rows == np.arange(len(rows))).all() else rows
+    terms = []
+    for n, (kernel, labels) in enumerate(kernels.groups):
+        embedding = embedding_of(recipe.label_kernel, labels, chain.n_labels)
+        space = LowRankNodes(chain, found[id(kernel)].factor, embedding, seen)
+        terms.append(Term("kernel" if labels is None else f"kernel {n}", space, kernels.penalty))
+    if edge_kernel is not None:
+        assert isinstance(chain, EdgeStructure)
+        edges = LowRankEdges(chain, found[id(edge_kernel)].factor, rows[chain.edge_tails])
+        terms.append(Term("edge_kernel", edges, recipe.penalties.edge))
+    return terms
+
+
+def gather(point: Point, maps: tuple[ObservationMap, ...]) -> Gathered:
+    """Put the coefficients of all kernels on one basis, without observations that have none."""
+    bases = {id(_basis(one)): one for one in maps}
+    ends = np.cumsum([0, *(one.size for one in bases.values())]).tolist()
+    rows = {key: slice(a, b) for key, a, b in zip(bases, ends[:-1], ends[1:], strict=True)}
+    L = point.problem.structure.n_labels
+    coef, edge_coef = np.zeros((ends[-1], L)), None
+    for term, one in zip(point.problem.terms[: len(maps)], maps, strict=True):
+        space: Any = term.space
+        part = space.coefficients(point.element[point.problem.slices[term.name]])
+        if space.clique == "edge":
+            edge_coef = np.zeros((ends[-1], L * L))
+            edge_coef[rows[id(_basis(one))]] = part
+        else:
+            coef[rows[id(_basis(one))]] += part
+    basis = _stacked([_basis(one) for one in bases.values()])
+    if basis is None:
+        return Gathered(None, coef, _in_pairs(edge_coef, L))
+    used = coef.any(axis=1) if edge_coef is None else coef.any(axis=1) | edge_coef.any(axis=1)
+    kept = edge_coef if edge_coef is None else edge_coef[used]
+    return Gathered(basis if used.all() else basis[used], coef[used], _in_pairs(kept, L))
+
+
+def merged_rows(gathered: Gathered) -> Gathered:
+    """Give equal rows of a dense basis one place, with the sum of their coefficients."""
+    basis, coef, edge_coef = gathered
+    if not isinstance(basis, np.ndarray) or basis.ndim != 2 or basis.dtype == object:
+        return gathered
+    _, first, place = np.unique(basis, axis=0, return_index=True, return_inverse=True)
+    if len(first) == len(basis):
+        return gathered
+    return Gathered(
+        basis[first],
+        _summed(coef, place.ravel(), len(first)),
+        None if edge_coef is None else _summed(edge_coef, place.ravel(), len(first)),
+    )
+
+
+def _summed(values: Array, place: Array, count: int) -> Array:
+    result = np.zeros((count, *values.shape[1:]))
+    np.add.at(result, place, values)
+    return result
+
+
+def _basis(one: ObservationMap) -> Any:
+    return one.basis if isinstance(one, KernelMap) else None
+
+
+def _stacked(bases: list[Any]) -> Any:
+    if len(bases) == 1:
+        return bases[0]
+    if any(sparse.issparse(basis) for basis in bases):
+        return sparse.vstack([sparse.csr_matrix(basis) for basis in bases], format="csr")
+    return np.concatenate(bases)
+
+
+def _in_pairs(coef: Array | None, L: int) -> Array | None:
+    return None if coef is None else coef.reshape(-1, L, L)

@@ -1,0 +1,53 @@
+"""The Nyström approximation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError
+from ..kernels import Kernel
+from ._base import Approximated, Approximation, Landmarks
+from ._basis import independent, with_basis
+from .landmarks import Uniform
+from .storage import Storage
+
+
+@dataclass(frozen=True)
+class Nystroem(Approximation):
+    """K ≈ K_XB K_BB⁻¹ K_BX: functions are expansions over m landmarks B [williams2001].
+
+    The minimiser is sought in the span of k(b, ·), b ∈ B, with the norm of k's own space. With all
+    observations as landmarks this is the whole problem. Time 2 N m D for K_XB, by BLAS, then 4 N m L per
+    iteration of a solver; memory N m numbers. K_XB is never multiplied by K_BB^(−1/2), which would take
+    another 2 N m² operations; whitening and principal coordinates take about 30 m³, on the weights' side.
+
+    Parameters
+    ----------
+    rank : int
+        m, at most.
+    landmarks : Landmarks
+        How B is chosen: `Uniform`, `KMeans`, `LeverageScores`.
+    tol : float
+        Landmarks of which the others leave less than this share of the largest k(x, x) are dropped.
+    scratch : path, optional
+        Folder for K_XB if it exceeds the memory limit, as in `Storage`.
+    """
+
+    rank: int = 500
+    landmarks: Landmarks = field(default_factory=Uniform)
+    tol: float = 1e-6
+    scratch: str | Path | None = None
+
+    def on(
+        self, kernel: Kernel, X: Any, random: np.random.RandomState, memory_limit: int | None = None
+    ) -> Approximated:
+        """Choose landmarks and compute kernel values with them."""
+        if self.rank < 1:
+            raise InputError(f"The rank of Nystroem is {self.rank}; it must be positive.")
+        chosen = self.landmarks.choose(kernel, X, min(self.rank, X.shape[0]), random)
+        storage = Storage(memory_limit, self.scratch)
+        return with_basis(kernel, X, *independent(kernel, chosen, self.tol), storage)

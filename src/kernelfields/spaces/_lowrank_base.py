@@ -1,0 +1,129 @@
+"""What functions of a low-rank factor share, whichever cliques they feed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..structures import Structure
+from ..structures._base import Array
+from ._base import Curved, Euclidean
+from ._looks import Looks
+from ._products import FeatureProducts, PreciseProducts, Products
+from .label_embedding import LabelEmbedding
+
+ROWS_PER_COLUMN = 4
+
+
+@dataclass(frozen=True)
+class Factor:
+    """Φ, (N, q), with Φ Φᵀ ≈ K: observations in orthonormal coordinates of a subspace of k's space.
+
+    Stored is a matrix A, (N, m): kernel values with a basis B, say, where Φ = A T and T Tᵀ = K_BB⁻¹. It
+    is never multiplied out: T goes to the weights, m of them instead of N, which saves 2 N m q
+    operations. The coordinates are the principal ones as far as possible, such that ΦᵀΦ is about
+    diagonal: solvers can then tell flat directions from steep ones.
+    """
+
+    products: FeatureProducts
+    """Of A."""
+    inside: Array
+    """T, (m, q), float64."""
+    dual: Array
+    """From weights to coefficients, (m, q): T, or another matrix if A holds no kernel values."""
+    spectrum: Array
+    """About the diagonal of ΦᵀΦ, (q,)."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """N, q."""
+        return int(self.products.matrix.shape[0]), self.inside.shape[1]
+
+    def times(self, weights: Array) -> Array:
+        """Φ·W."""
+        return self.products.times(self.inside @ weights)
+
+    def transposed_times(self, gradient: Array) -> Array:
+        """Φᵀ·G, float64."""
+        return self.inside.T @ self.products.transposed_times(gradient)
+
+    def coefficients(self, weights: Array) -> Array:
+        """F = Σ_o k(basis_o, ·) times row o of this; weights of features where there is no basis."""
+        return self.dual @ weights
+
+    def precise(self) -> Factor:
+        """Give the same with products in double precision."""
+        return replace(self, products=PreciseProducts(self.products.matrix))
+
+
+def factor_of(columns: Array, inside: Array | None = None, dual: Array | None = None) -> Factor:
+    """Give the factor A T in its principal coordinates; T and the way to coefficients are 1 by default.
+
+    The coordinates are those of some rows, four per column, evenly spread: 9 q³ + 8 m q² operations. Any
+    rotation leaves the space as it is; a worse one only makes for more iterations. There is none where
+    columns outnumber rows.
+    """
+    n, m = columns.shape
+    rows = np.unique(np.linspace(0, n - 1, min(n, ROWS_PER_COLUMN * m)).astype(np.int64))
+    some = columns[rows].astype(np.float64)
+    spectrum, rotation = _principal(some if inside is None else some @ inside)
+    front = rotation if inside is None else inside @ rotation
+    back = rotation if dual is None else dual @ rotation
+    return Factor(Products(columns), front, back, spectrum * (n / max(1, len(rows))))
+
+
+def _principal(rows: Array) -> tuple[Array, Array]:
+    """The diagonal of RᵀΦᵀΦR, (q,), and the rotation R, (q, q)."""
+    if len(rows) < rows.shape[1]:
+        return np.square(rows).sum(axis=0), np.eye(rows.shape[1])
+    spectrum, rotation = np.linalg.eigh(rows.T @ rows)
+    return np.maximum(spectrum, 0), rotation
+
+
+class LowRank(Euclidean, Curved):
+    """f(x, y) = ⟨w_y, φ(x)⟩, φ(x) the coordinates of a factor; with a kernel on labels, Φ W Bᵀ.
+
+    In the columns of the factor the kernel problem is the linear one [altun2004exp, 5.3]; elements are
+    W, (m, r), with the identity metric. A product with Φ costs 2 N m r operations.
+    """
+
+    factor: Factor
+    embedding: LabelEmbedding
+    rows: Array | None
+
+    def _set_up(
+        self, structure: Structure, factor: Factor, embedding: LabelEmbedding, rows: Array | None
+    ) -> None:
+        """Take over what a constructor was given; clique c looks at the observation ``rows[c]``."""
+        self.structure = structure
+        self.factor = factor
+        self.embedding = embedding
+        self.rows = rows
+        self.size = factor.shape[1] * embedding.width
+        self._looks = Looks(rows, factor.shape[0])
+
+    def add_scores(self, element: Array, into: Array) -> None:
+        """Add Φ W Bᵀ."""
+        seen = self._looks.seen(self.factor.times(self.table(element)))
+        into += self.embedding.scores(seen).reshape(into.shape)
+
+    def adjoint(self, gradient: Array) -> Array:
+        """Give Φᵀ times the gradient times B."""
+        flat = gradient.reshape(len(gradient), -1)
+        return self.factor.transposed_times(self._looks.spread(self.embedding.project(flat))).ravel()
+
+    def curvatures(self, expected: Array) -> Array:
+        """Σ_v φ_k(x_v)² times the mean of the marginals, seen through the kernel on labels."""
+        mean = expected.reshape(len(expected), -1).mean(axis=0)
+        vectors = self.embedding.vectors
+        share = mean if vectors is None else mean @ np.square(vectors)
+        return np.outer(self.factor.spectrum, share).ravel()
+
+    def table(self, element: Array) -> Array:
+        """W, (m, r): a view."""
+        return element.reshape(self.factor.shape[1], self.embedding.width)
+
+    def coefficients(self, element: Array) -> Array:
+        """Coefficients of the basis, (m, L): the scores of an x are Σ_o k(x, basis_o) times row o."""
+        return np.array(self.embedding.scores(self.factor.coefficients(self.table(element))))

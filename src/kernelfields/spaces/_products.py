@@ -1,0 +1,101 @@
+"""Products with a matrix of features."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from .. import native
+from ..structures._base import Array
+
+Features = Any
+"""An (N, D) array or scipy-sparse matrix."""
+
+ROWS = 4096
+"""Rows of a single-precision matrix that are widened at a time."""
+
+
+class FeatureProducts(ABC):
+    """X·W and Xᵀ·G."""
+
+    matrix: Features
+
+    @abstractmethod
+    def times(self, weights: Array) -> Array:
+        """X·W."""
+
+    @abstractmethod
+    def transposed_times(self, gradient: Array) -> Array:
+        """Xᵀ·G, float64."""
+
+
+class Products(FeatureProducts):
+    """Products in the precision of X; the transpose of a sparse X is made once, when asked for.
+
+    A dense X is never copied if its rows are contiguous, however far apart: BLAS takes it as it is.
+    """
+
+    def __init__(self, matrix: Features) -> None:
+        self.matrix = matrix.tocsr() if sparse.issparse(matrix) else _with_contiguous_rows(matrix)
+
+    @cached_property
+    def _transposed(self) -> Features:
+        return self.matrix.T.tocsr() if sparse.issparse(self.matrix) else self.matrix.T
+
+    def times(self, weights: Array) -> Array:
+        """X·W."""
+        weights = np.ascontiguousarray(weights, dtype=self.matrix.dtype)
+        if not sparse.issparse(self.matrix):
+            return np.asarray(self.matrix @ weights)
+        result = np.zeros((self.matrix.shape[0], weights.shape[1]), self.matrix.dtype)
+        native.sparse_times(
+            self.matrix.indptr.astype(np.int64),
+            self.matrix.indices.astype(np.int32, copy=False),
+            self.matrix.data,
+            weights,
+            result,
+        )
+        return result
+
+    def transposed_times(self, gradient: Array) -> Array:
+        """Xᵀ·G."""
+        product = self._transposed @ gradient.astype(self.matrix.dtype, copy=False)
+        return np.asarray(product, dtype=np.float64)
+
+
+class PreciseProducts(FeatureProducts):
+    """Products in double with a dense X in single precision, some rows widened at a time.
+
+    The entries of X are what they are; only sums over many of them gain. For certificates, which add
+    up more rounding errors than they may be large.
+    """
+
+    def __init__(self, matrix: Array) -> None:
+        self.matrix = matrix
+
+    def times(self, weights: Array) -> Array:
+        """X·W."""
+        weights = np.ascontiguousarray(weights, dtype=np.float64)
+        result = np.empty((len(self.matrix), weights.shape[1]))
+        for start in range(0, len(self.matrix), ROWS):
+            rows = self.matrix[start : start + ROWS].astype(np.float64, copy=False)
+            np.matmul(rows, weights, out=result[start : start + ROWS])
+        return result
+
+    def transposed_times(self, gradient: Array) -> Array:
+        """Xᵀ·G."""
+        result = np.zeros((self.matrix.shape[1], gradient.shape[1]))
+        for start in range(0, len(self.matrix), ROWS):
+            rows = self.matrix[start : start + ROWS].astype(np.float64, copy=False)
+            result += rows.T @ gradient[start : start + ROWS].astype(np.float64, copy=False)
+        return result
+
+
+def _with_contiguous_rows(matrix: Any) -> Array:
+    array = np.asarray(matrix)
+    apart = array.ndim == 2 and array.strides[1] == array.itemsize and array.strides[0] > 0
+    return array if apart else np.ascontiguousarray(array)

@@ -1,0 +1,69 @@
+"""Loaders of proteins: the counts that their authors state, and windows that can be learnt from."""
+
+import numpy as np
+import pytest
+
+from kernelfields import KernelCRF
+from kernelfields.datasets import load_cb513, load_jpred4
+from kernelfields.kernels import RBF
+from kernelfields.selection import Nystroem
+
+
+def counts(labels):
+    flat = [label for chain in labels for label in chain]
+    return {label: flat.count(label) for label in dict.fromkeys(flat)}
+
+
+@pytest.fixture(scope="module")
+def jpred4(data_dir):
+    return load_jpred4(data_dir)
+
+
+def test_jpred4_is_as_published(jpred4):
+    assert np.bincount(jpred4.fold).tolist() == [149, 193, 193, 193, 193, 193, 193, 190]
+    training = [labels for labels, fold in zip(jpred4.labels, jpred4.fold, strict=True) if fold]
+    assert counts(training) == {"H": 77742, "E": 48588, "-": 92091}
+    assert "d3arcz_" not in jpred4.ids
+    assert [len(p) for p in jpred4.profiles] == [len(labels) for labels in jpred4.labels]
+    assert jpred4.profiles[0].shape[1] == 44
+    assert jpred4.profiles[0].dtype == np.float32
+
+
+def test_profiles_are_the_inputs_of_the_networks(jpred4, data_dir):
+    with np.load(data_dir / "jpred4" / "jpred4_pssm.npz") as data:
+        first = data["pssm"][data["offsets"][1] : data["offsets"][2]]
+    np.testing.assert_allclose(jpred4.profiles[1][:, :20], 1 / (1 + np.exp(-first.astype(float))), rtol=1e-6)
+
+
+def test_a_little_is_learnt_from_a_few_chains(jpred4):
+    X, y = jpred4.split(1, window=15)
+    X_test, y_test = jpred4.split(0)
+    assert X[0].shape[1] == 660
+    model = KernelCRF(RBF(0.02), 0.1, approximation=Nystroem(100), random_state=0).fit(X[:8], y[:8])
+    assert model.score(X_test[:10], y_test[:10]) > 0.6
+    assert model.certificate_.relative_gap <= 1e-3
+
+
+def test_cb513_keeps_proteins_in_one_fold(data_dir):
+    found = load_cb513(data_dir)
+    assert len(found.ids) == 513
+    assert sum(map(len, found.profiles)) == 84119
+    assert counts(found.labels) == {
+        "-": 17751 + 9928 + 8256,
+        "H": 25971 + 3096 + 30,
+        "E": 17897 + 1162,
+        None: 28,
+    }
+    folds = {}
+    for name, fold in zip(found.ids, found.fold, strict=True):
+        assert folds.setdefault(name[:4], fold) == fold
+    assert set(found.fold) == set(range(1, 8))
+    np.testing.assert_allclose(np.concatenate(found.profiles[:20]).sum(axis=1), 1, rtol=1e-5)
+
+
+def test_missing_data_is_said(tmp_path, monkeypatch):
+    monkeypatch.setenv("KERNELFIELDS_DATA", str(tmp_path))
+    with pytest.raises(MissingDataError, match="set KERNELFIELDS_DATA"):
+        load_jpred4()
+    with pytest.raises(MissingDataError, match="is no file"):
+        load_cb513(tmp_path)
