@@ -162,7 +162,7 @@ class Problem:
         return sum_scores(self.structure, self.terms, element, self.dtype)
 
     def curvatures(self, point: Point) -> Array | None:
-        """About the diagonal of the Hessian at a point; None where coordinates of some space are not orthogonal.
+        """About the diagonal of the Hessian at a point; None where coordinates are not orthogonal.
 
         1 plus the curvature of the loss over λ, as if cliques were independent; with λ = 0 the first
         term is left out.

@@ -107,7 +107,7 @@ class ProblemLike(Protocol):
         """Inner product of two elements."""
 
     def curvatures(self, point: Any) -> Array | None:
-        """About the diagonal of the Hessian at a point, for coordinates orthogonal to each other; None if unknown."""
+        """About the diagonal of the Hessian at a point, for orthogonal coordinates; None if unknown."""
 
     def at(self, element: Array) -> Any:
         """Give the point at an element."""
