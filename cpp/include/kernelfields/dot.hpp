@@ -2,6 +2,7 @@
 // threads, and accurate in single precision too.
 #pragma once
 
+#include "dispatch.hpp"
 #include "parallel.hpp"
 
 #include <algorithm>
@@ -10,22 +11,12 @@
 namespace kernelfields {
 
 template <class S> double blocked_dot(const S* left, const S* right, std::size_t count) {
-    constexpr std::size_t kBlock = 1 << 16, kRun = 256, kLanes = 16;
+    constexpr std::size_t kBlock = 1 << 16;
     const std::size_t blocks = (count + kBlock - 1) / kBlock;
     std::vector<double> sums(blocks);
-    for_each_block(blocks, threads_for(0.3 * static_cast<double>(count)), [&](std::size_t b, std::size_t) {
-        const std::size_t end = std::min(count, (b + 1) * kBlock);
-        double total = 0;
-        for (std::size_t from = b * kBlock; from < end; from += kRun) {
-            const std::size_t to = std::min(end, from + kRun);
-            S lanes[kLanes] = {};  // short runs: little is lost before they move to double
-            std::size_t k = from;
-            for (; k + kLanes <= to; k += kLanes)
-                for (std::size_t l = 0; l < kLanes; ++l) lanes[l] += left[k + l] * right[k + l];
-            for (; k < to; ++k) lanes[0] += left[k] * right[k];
-            for (std::size_t l = 0; l < kLanes; ++l) total += static_cast<double>(lanes[l]);
-        }
-        sums[b] = total;
+    for_each_block(blocks, threads_for(0.1 * static_cast<double>(count)), [&](std::size_t b, std::size_t) {
+        const std::size_t from = b * kBlock, size = std::min(count - from, kBlock);
+        sums[b] = sparse_kernels<S>().dot_product(left + from, right + from, size);
     });
     double total = 0;
     for (const double sum : sums) total += sum;

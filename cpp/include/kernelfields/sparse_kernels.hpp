@@ -64,6 +64,9 @@ template <class S> struct SparseKernels {
     // times the same, for from <= t < to; rows of `in` without an entry above `least` are passed over.
     void (*change)(const SparseRows<S>&, std::size_t from, std::size_t to, const S* in, const S* in_end,
                    std::size_t labels, S factor, S ratio, S least, const ChangingRows<S>&);
+
+    // sum_k left_k right_k, in double.
+    double (*dot_product)(const S* left, const S* right, std::size_t count);
 };
 
 }  // namespace kernelfields

@@ -10,7 +10,7 @@ import numpy as np
 from ._base import Array, Monitor, Observer, ProblemLike, Reason, Result, Solver, Stop, refuse_l1
 from .line_search import wolfe
 
-LARGE = 2**18
+LARGE = 2**17
 """Numbers from which on an element counts as large."""
 
 
