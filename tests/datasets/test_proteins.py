@@ -5,6 +5,7 @@ import pytest
 
 from kernelfields import KernelCRF
 from kernelfields.datasets import load_cb513, load_jpred4
+from kernelfields.errors import MissingDataError
 from kernelfields.kernels import RBF
 from kernelfields.selection import Nystroem
 

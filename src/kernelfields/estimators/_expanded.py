@@ -121,27 +121,6 @@ def gather(point: Point, maps: tuple[ObservationMap, ...]) -> Gathered:
     return Gathered(basis if used.all() else basis[used], coef[used], _in_pairs(kept, L))
 
 
-def merged_rows(gathered: Gathered) -> Gathered:
-    """Give equal rows of a dense basis one place, with the sum of their coefficients."""
-    basis, coef, edge_coef = gathered
-    if not isinstance(basis, np.ndarray) or basis.ndim != 2 or basis.dtype == object:
-        return gathered
-    _, first, place = np.unique(basis, axis=0, return_index=True, return_inverse=True)
-    if len(first) == len(basis):
-        return gathered
-    return Gathered(
-        basis[first],
-        _summed(coef, place.ravel(), len(first)),
-        None if edge_coef is None else _summed(edge_coef, place.ravel(), len(first)),
-    )
-
-
-def _summed(values: Array, place: Array, count: int) -> Array:
-    result = np.zeros((count, *values.shape[1:]))
-    np.add.at(result, place, values)
-    return result
-
-
 def _basis(one: ObservationMap) -> Any:
     return one.basis if isinstance(one, KernelMap) else None
 

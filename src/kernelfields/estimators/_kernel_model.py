@@ -17,7 +17,7 @@ from ..selection import FourierMap
 from ..structures._base import Array
 from ._base import Batch, SequenceLabeller
 from ._base_measure import log_base_measure
-from ._expanded import Expanded, Gathered, expand, gather, merged_rows
+from ._expanded import Expanded, Gathered, expand, gather
 from ._full_gap import full_certificate
 from ._kernel_held_out import held_out_loss
 from ._kernel_problem import in_precision
@@ -111,18 +111,15 @@ class KernelModel(SequenceLabeller):
         return full_certificate(self, recipe, training, observations, self._kernels, self.edge_kernel_)
 
     def compact(self) -> Self:
-        """Give a model that predicts the same and keeps nothing else.
+        """Give a model that predicts the same, without what is only known about the fit.
 
-        Observations that occur several times in the basis are merged; what is only known about the fit
-        (certificate, mismatches, callback) is left behind.
+        That is: certificate, mismatches, callback.
         """
         self._require_fitted()
         result = copy(self)
         for name in FIT_ONLY:
             vars(result).pop(name, None)
         vars(result).update({"callback": None} if "callback" in vars(self) else {})
-        merged = merged_rows(Gathered(self.basis_, self.dual_coef_, self.edge_dual_coef_))
-        result.basis_, result.dual_coef_, result.edge_dual_coef_ = merged
         return result
 
     def _held_out(
