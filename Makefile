@@ -31,8 +31,8 @@ format: $(VENV)/ready ## Format Python and C++
 	$(BIN)/clang-format -i $$(git ls-files 'cpp/*.hpp' 'cpp/*.cpp')
 
 bench: $(VENV)/ready ## Run every benchmark beside its rivals
-	$(BIN)/python -m benchmarks chain_inference
-	$(BIN)/python -m benchmarks viterbi
+	for name in $$($(BIN)/python -c 'from benchmarks.__main__ import BENCHMARKS; print(*BENCHMARKS)'); do \
+		$(BIN)/python -m benchmarks $$name || exit 1; done
 
 mutants: $(VENV)/ready ## Break the code in small ways; every break must fail a test
 	$(BIN)/python tests/mutants.py

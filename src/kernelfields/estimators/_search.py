@@ -41,12 +41,6 @@ def search(
     return result
 
 
-def best_certificate(result: Result) -> Certificate | None:
-    """Give the value reached with the best bound seen on the way, where there is one."""
-    certificate = result.point.certificate
-    return None if certificate is None else Certificate(certificate.value, result.progress.lower_bound)
-
-
 def search_afresh(
     problem: Problem,
     start: Array,

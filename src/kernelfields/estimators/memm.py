@@ -20,7 +20,7 @@ from ._base import Batch, SequenceLabeller
 from ._constraints import require_respected
 from ._linear import LabelledSet, read_labelled
 from ._observers import observers, reporter
-from ._search import best_certificate
+from ._search import exact_certificate
 from ._tables import CONSTRAINTS, SOLVERS, choose
 from ._training import require_positive, warn_of
 
@@ -128,7 +128,7 @@ class MEMM(SequenceLabeller):
         if not result.reason.converged:
             warn_of(result.reason, result.progress, stacklevel=3)
         self._keep(data, problem, result.point.element)
-        self.certificate_ = best_certificate(result)
+        self.certificate_ = exact_certificate(result.point, result)
         self.forbidden_, self.features_ = forbidden, data.extractor
         self.n_iter_, self.stop_reason_ = result.progress.iteration, result.reason.value
         return self
