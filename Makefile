@@ -35,7 +35,7 @@ bench: $(VENV)/ready ## Run every benchmark beside its rivals
 		$(BIN)/python -m benchmarks $$name || exit 1; done
 
 mutants: $(VENV)/ready ## Break the code in small ways; every break must fail a test
-	$(BIN)/python tests/mutants.py
+	$(BIN)/python tests/mutants/run.py
 
 build: $(VENV)/ready ## Build sdist and wheel into dist/
 	$(BIN)/python -m build
