@@ -12,6 +12,7 @@ from .estimators import (
     KernelLogisticRegression,
     PassiveAggressive,
     StructuredPerceptron,
+    StructureLearner,
 )
 
 __version__ = version("kernelfields")
@@ -27,6 +28,7 @@ __all__ = [
     "KernelLogisticRegression",
     "PassiveAggressive",
     "ScoreError",
+    "StructureLearner",
     "StructuredPerceptron",
     "__version__",
 ]

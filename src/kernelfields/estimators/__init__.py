@@ -9,6 +9,7 @@ from .kernel_logistic_regression import KernelLogisticRegression
 from .memm import MEMM
 from .passive_aggressive import PassiveAggressive
 from .perceptron import StructuredPerceptron
+from .structure_learner import StructureLearner
 
 __all__ = [
     "AROW",
@@ -19,5 +20,6 @@ __all__ = [
     "KernelLogisticRegression",
     "PassiveAggressive",
     "SequenceLabeller",
+    "StructureLearner",
     "StructuredPerceptron",
 ]
