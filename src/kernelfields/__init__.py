@@ -2,7 +2,7 @@
 
 from importlib.metadata import version
 
-from .errors import InfeasibleError, InputError, ScoreError
+from .errors import InfeasibleError, InputError, ModelFormatError, ScoreError
 from .estimators import (
     AROW,
     CRF,
@@ -13,6 +13,7 @@ from .estimators import (
     PassiveAggressive,
     StructuredPerceptron,
     StructureLearner,
+    load,
 )
 
 __version__ = version("kernelfields")
@@ -26,9 +27,11 @@ __all__ = [
     "InputError",
     "KernelCRF",
     "KernelLogisticRegression",
+    "ModelFormatError",
     "PassiveAggressive",
     "ScoreError",
     "StructureLearner",
     "StructuredPerceptron",
     "__version__",
+    "load",
 ]

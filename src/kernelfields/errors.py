@@ -17,3 +17,7 @@ class InfeasibleError(ValueError):
 
 class MissingDataError(ValueError):
     """A data set that does not come with the package and is not where it was sought."""
+
+
+class ModelFormatError(ValueError):
+    """A model file that cannot be read; the message gives the reason."""

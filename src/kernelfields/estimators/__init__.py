@@ -1,6 +1,7 @@
 """Estimators: recipes of structure, space, loss, solver and decoder, with a scikit-learn face."""
 
 from ._base import SequenceLabeller
+from ._saving import load
 from .arow import AROW
 from .crf import CRF
 from .gp_sequence_classifier import GPSequenceClassifier
@@ -22,4 +23,5 @@ __all__ = [
     "SequenceLabeller",
     "StructureLearner",
     "StructuredPerceptron",
+    "load",
 ]

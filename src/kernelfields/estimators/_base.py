@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -20,6 +20,7 @@ from ._features import Extractor, read_tokens
 from ._inputs import Inputs, read_inputs
 from ._labels import lookup, read_allowed, read_labels
 from ._random import random_state
+from ._saving_base import Savable
 from ._tables import DECODERS, choose
 
 Labels = list[list[Hashable]]
@@ -32,7 +33,7 @@ class Batch(NamedTuple):
     scores: dict[str, Array]
 
 
-class SequenceLabeller(Parameterised, ABC):
+class SequenceLabeller(Parameterised, Savable, ABC):
     """A fitted model that gives every position of a sequence a distribution over labels.
 
     Sequences come as a list of (T, D) arrays, scipy-sparse matrices or data frames, as one flat array
@@ -141,6 +142,21 @@ class SequenceLabeller(Parameterised, ABC):
         mask = read_allowed(allowed, self.classes_, np.diff(inputs.offsets))
         node = np.where(mask, batch.scores["node"], -np.inf)
         return Batch(batch.chain, {**batch.scores, "node": node})
+
+    def _state(self) -> dict[str, Any]:
+        self._require_fitted()
+        known = self.__getstate__()
+        state = {name: known[name] for name in self._learnt if name in known}
+        other = vars(self).keys() - state.keys() - {"classes_", *self._parameter_names()}
+        assert not other, f"{type(self).__name__} does not declare {min(other)} in _learnt."
+        return state
+
+    def _settle(self, state: Mapping[str, Any]) -> None:
+        vars(self).update(state)
+
+    def _rehearse(self) -> None:
+        self.predict([])
+        self.predict_marginals([])
 
     def _require_fitted(self) -> None:
         if not hasattr(self, "classes_"):

@@ -24,6 +24,9 @@ from ._kernel_problem import in_precision
 from ._kernel_recipe import KernelRecipe
 from ._labels import lookup, read_labels
 from ._observers import EarlyStopping, ProgressLine, observers, reporter
+from ._origins import origins
+from ._provenance import provenance_of
+from ._saving_declared import KERNEL
 from ._search import Found, mismatches, search_afresh
 from ._tables import LOW_RANK_SOLVERS, SOLVERS, choose
 from ._terms import free_elements, free_weights
@@ -45,6 +48,7 @@ class KernelModel(SequenceLabeller):
     _kernels: VertexKernels
     fourier_: FourierMap | None
     certificate_space_: str
+    _learnt = KERNEL
 
     @abstractmethod
     def _recipe(self) -> KernelRecipe:
@@ -81,6 +85,7 @@ class KernelModel(SequenceLabeller):
         self.fourier_ = next((one for one in expanded.maps if isinstance(one, FourierMap)), None)
         self.certificate_space_ = "full" if recipe.approximation is None else "approximation"
         self._keep(training, observations, gather(found.point, expanded.maps), found)
+        self.basis_origin_ = origins(self.basis_, observations, rows, training.inputs.offsets)
         return self
 
     def full_gap(
@@ -155,6 +160,7 @@ class KernelModel(SequenceLabeller):
             self.feature_names_in_ = training.inputs.names
         self.certificate_: Certificate | None = found.certificate
         self.mismatch_ = mismatches(point.problem, point.mismatch)
+        self.provenance_ = provenance_of(training.inputs, training.encoded)
         self.forbidden_ = training.forbidden
         self.features_ = training.extractor
         self.n_iter_ = found.iterations

@@ -23,7 +23,9 @@ from ._constraints import barred_scores, require_respected
 from ._inputs import Inputs
 from ._labels import lookup, read_labels
 from ._linear import LabelledSet, linear_scores, read_labelled, training_terms
+from ._provenance import provenance_of
 from ._random import random_state
+from ._saving_declared import ONLINE
 from ._tables import CONSTRAINTS, choose
 from ._weights import LinearWeights
 
@@ -46,6 +48,7 @@ class OnlineLabeller(SequenceLabeller):
     patience: int
     warm_start: bool
     callback: Callable[[Progress], None] | None
+    _learnt = ONLINE
 
     @abstractmethod
     def _rule(self) -> Rule:
@@ -129,6 +132,7 @@ class OnlineLabeller(SequenceLabeller):
     def _name_features(self, data: LabelledSet) -> None:
         self.classes_ = data.encoded.classes
         self.n_features_in_ = data.inputs.features.shape[1]
+        self.provenance_ = provenance_of(data.inputs, data.encoded)
         if data.inputs.names is not None:
             self.feature_names_in_ = data.inputs.names
 

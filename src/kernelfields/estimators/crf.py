@@ -26,6 +26,8 @@ from ._inputs import read_inputs
 from ._labels import lookup, read_labels
 from ._linear_problem import exact_problem, linear_problem, linear_terms
 from ._observers import EarlyStopping, observers, reporter
+from ._provenance import provenance_of
+from ._saving_declared import LINEAR
 from ._search import exact_certificate, mismatches, search
 from ._tables import SOLVERS, choose
 from ._terms import chain_of
@@ -145,6 +147,8 @@ class CRF(SequenceLabeller):
     >>> CRF(penalty=0.1).fit(X, y).predict([[[1.0], [0.0], [0.0]]])
     [['B', 'A', 'A']]
     """
+
+    _learnt = LINEAR
 
     def __init__(
         self,
@@ -388,6 +392,7 @@ class CRF(SequenceLabeller):
         self.n_features_in_ = training.inputs.features.shape[1]
         if training.inputs.names is not None:
             self.feature_names_in_ = training.inputs.names
+        self.provenance_ = provenance_of(training.inputs, training.encoded)
         self.certificate_: Certificate | None = exact_certificate(point, result)
         self.mismatch_ = mismatches(problem, point.mismatch)
 

@@ -103,6 +103,9 @@ class KernelCRF(KernelModel):
         Labels, in the order of all arrays over labels.
     basis_ : (n, D) array or sparse matrix
         Observations of the training set that have a coefficient, each once.
+    basis_origin_ : (n, 2) array
+        Sequence and position of the training set where each of them occurs first; −1 for landmarks that
+        are no observations. None without a basis.
     dual_coef_ : (n, L) array
         Their coefficients: f(x, y) = Σ_o k(x, basis_o) dual_coef_{o,y}; α, if there is no kernel on
         labels, and (parts(y) − marginals)/λ at the optimum. ``edge_dual_coef_`` (n, L, L) with

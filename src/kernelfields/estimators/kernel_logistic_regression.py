@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Self
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
@@ -13,10 +13,12 @@ from ..selection import Approximation
 from ..solvers import Progress, Solver
 from ..structures._base import Array
 from ._base_measure import BaseMeasure
+from ._saving_base import Savable
+from ._saving_fields import Field, Kind
 from .kernel_crf import KernelCRF
 
 
-class KernelLogisticRegression(Parameterised):
+class KernelLogisticRegression(Parameterised, Savable):
     """Multinomial logistic regression in the Hilbert space of a kernel,
 
         p(y|x) ∝ exp(f(x, y) + b_y),    minimising  Σ_i −log p(y_i|x_i) + (λ/2)(‖f‖² + ‖b‖²).
@@ -56,6 +58,7 @@ random_state, callback, verbose
     """
 
     classes_: Array
+    _learnt: ClassVar[Mapping[str, Field]] = {"_field": Kind(KernelCRF, large=True)}
 
     def __init__(
         self,
@@ -108,11 +111,26 @@ random_state, callback, verbose
         lengths = _lengths(X)
         if lengths is not None:
             y = [[label] for label in (y.tolist() if isinstance(y, np.ndarray) else y)]
-        self._field = field.fit(X, y, lengths=lengths, sample_weight=sample_weight)
-        for name, value in vars(field).items():
+        self._take(field.fit(X, y, lengths=lengths, sample_weight=sample_weight))
+        return self
+
+    def _take(self, field: KernelCRF) -> None:
+        """Have what the field has."""
+        self._field = field
+        for name, value in field.__getstate__().items():
             if name.endswith("_") and not name.startswith("_"):
                 setattr(self, name, value)
-        return self
+
+    def _state(self) -> dict[str, Any]:
+        self._require_fitted()
+        return {"_field": self._field}
+
+    def _settle(self, state: Mapping[str, Any]) -> None:
+        if "_field" in state:
+            self._take(state["_field"])
+
+    def _rehearse(self) -> None:
+        self._field.predict([])
 
     def predict_proba(self, X: Any) -> Any:
         """p(y|x) for every row, (N, L), columns as in ``classes_``; a list of such arrays for sequences."""

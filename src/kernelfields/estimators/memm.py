@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Self
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
@@ -20,6 +20,9 @@ from ._base import Batch, SequenceLabeller
 from ._constraints import require_respected
 from ._linear import LabelledSet, read_labelled
 from ._observers import observers, reporter
+from ._provenance import provenance_of
+from ._saving_declared import LABELLER
+from ._saving_fields import Field, Numbers
 from ._search import exact_certificate
 from ._tables import CONSTRAINTS, SOLVERS, choose
 from ._training import require_positive, warn_of
@@ -76,6 +79,14 @@ class MEMM(SequenceLabeller):
     >>> MEMM(penalty=0.1).fit(X, y).predict([[[1.0], [0.0], [0.0]]])
     [['B', 'A', 'A']]
     """
+
+    _learnt: ClassVar[Mapping[str, Field]] = {
+        **LABELLER,
+        "coef_": Numbers("L D"),
+        "intercept_": Numbers("L"),
+        "transitions_": Numbers("L L"),
+        "start_": Numbers("L"),
+    }
 
     def __init__(
         self,
@@ -155,6 +166,7 @@ class MEMM(SequenceLabeller):
         self.intercept_ = element[problem.slices["bias"]].copy()
         self.transitions_, self.start_ = steps[:-1], steps[-1]
         self.n_features_in_ = data.inputs.features.shape[1]
+        self.provenance_ = provenance_of(data.inputs, data.encoded)
         if data.inputs.names is not None:
             self.feature_names_in_ = data.inputs.names
 

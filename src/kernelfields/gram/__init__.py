@@ -7,7 +7,7 @@ from .cross import kernel_times
 from .packed import PackedGram
 from .stored import StoredGram
 from .tiled import TiledGram
-from .unique import Unique, unique_observations
+from .unique import Unique, find_observations, unique_observations
 
 __all__ = [
     "CollapsedGram",
@@ -16,6 +16,7 @@ __all__ = [
     "StoredGram",
     "TiledGram",
     "Unique",
+    "find_observations",
     "gram_of",
     "kernel_times",
     "unique_observations",

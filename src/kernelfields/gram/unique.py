@@ -41,6 +41,33 @@ def unique_observations(X: Observations) -> Unique:
     return Unique(X if len(first) == n else take(X, first), inverse)
 
 
+def find_observations(X: Observations, wanted: Observations) -> Array:
+    """Give, for each observation wanted, the number of an equal one among X; −1 if there is none.
+
+    X has no observation twice. Numbers are compared exactly, those of X in the precision of the others.
+    """
+    if X is wanted:
+        return np.arange(count(X))
+    if not is_numeric(X):
+        try:
+            numbers = {x: i for i, x in enumerate(X)}
+            return np.array([numbers.get(x, -1) for x in wanted], dtype=np.int64)
+        except TypeError:
+            places = {id(x): i for i, x in enumerate(X)}
+            return np.array([places.get(id(x), -1) for x in wanted], dtype=np.int64)
+    hashes, sought = (_hashes(Y) for Y in (X, wanted))
+    order = np.argsort(hashes)
+    place = np.searchsorted(hashes[order], sought)
+    found = order[np.minimum(place, len(order) - 1)]
+    differ = X[found] != wanted
+    wrong = np.asarray(differ.sum(axis=1)).ravel() > 0
+    return np.where(wrong, -1, found)
+
+
+def _hashes(X: Any) -> Array:
+    return _hashes_of_sparse(X) if sparse.issparse(X) else _hashes_of_dense(X)
+
+
 def _in_order(first: Array, inverse: Array) -> tuple[Array, Array]:
     """Number the different ones by first appearance."""
     order = np.argsort(first)

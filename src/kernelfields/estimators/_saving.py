@@ -1,0 +1,180 @@
+"""Model files: estimators to containers of arrays and back.
+
+The table below gives every estimator the name it has in files. Reading makes an object of the class that
+the table says, gives it settings and attributes that fit their declarations, and calls nothing else.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from ..errors import InputError, ModelFormatError
+from ..io.container import Container, write_container
+from ._provenance import versions
+from ._saving_base import Savable
+from ._saving_codec import Decoder, Encoder, decode_labels, encode_labels
+from ._saving_fields import Sizes
+from ._saving_objects import checked
+from .arow import AROW
+from .crf import CRF
+from .gp_sequence_classifier import GPSequenceClassifier
+from .kernel_crf import KernelCRF
+from .kernel_logistic_regression import KernelLogisticRegression
+from .memm import MEMM
+from .passive_aggressive import PassiveAggressive
+from .perceptron import StructuredPerceptron
+
+RECIPES: Mapping[str, type[Savable]] = {
+    "arow": AROW,
+    "crf": CRF,
+    "gp-sequence-classifier": GPSequenceClassifier,
+    "kernel-crf": KernelCRF,
+    "kernel-logistic-regression": KernelLogisticRegression,
+    "memm": MEMM,
+    "passive-aggressive": PassiveAggressive,
+    "structured-perceptron": StructuredPerceptron,
+}
+
+FORMAT = 1
+"""Version of the files written here."""
+UPGRADES: Mapping[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
+"""By version, what turns the header of older files into that of the next version."""
+SMALL = 2**24
+"""Bytes of arrays up to which a file is checked when it is opened, not when it is used."""
+NOT_SAVED = ("callback",)
+
+ODD = (ArithmeticError, AssertionError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+"""What goes wrong where a file says what no estimator would have written."""
+
+
+def save(model: Savable, path: str | os.PathLike[str]) -> None:
+    """Write a fitted model to a file."""
+    encoder = Encoder(_encode_model)
+    header = {"format": FORMAT, "versions": versions(), "model": _encode_model(encoder, model, "")}
+    write_container(path, encoder.arrays, header)
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """Read a model that ``save`` of an estimator wrote.
+
+    Loading executes nothing that the file says. Arrays are mapped to memory, not copied; those of files
+    beyond 16 MB are checked against their checksum, and for NaN, when the model is first used.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+
+    Returns
+    -------
+    estimator
+        Fitted, of the class that was saved.
+
+    Raises
+    ------
+    ModelFormatError
+        If the file is damaged, no model, or written by a later version.
+    """
+    with _reading(path):
+        container = Container(path)
+        return _decode_model(Decoder(container, _decode_model), header_of(container)["model"])
+
+
+@contextmanager
+def _reading(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Say in one sentence, with the name of the file, what is wrong with it."""
+    try:
+        yield
+    except ModelFormatError as error:
+        named = str(error).startswith(os.fspath(path))
+        raise error if named else ModelFormatError(f"{os.fspath(path)}: {error}") from None
+    except ODD as error:
+        raise ModelFormatError(f"{os.fspath(path)} describes no model: {error!r}.") from error
+
+
+def header_of(container: Container) -> dict[str, Any]:
+    """Give the header in its present form, whatever version the file has."""
+    header = container.header
+    version = header.get("format") if isinstance(header, dict) else None
+    if type(version) is not int or version < 1 or not isinstance(header.get("model"), dict):
+        raise ModelFormatError("The file does not say what model it holds.")
+    if version > FORMAT:
+        raise ModelFormatError(
+            f"The file has format {version}, of a later kernelfields; this one reads up to {FORMAT}."
+        )
+    for old in range(version, FORMAT):
+        header = UPGRADES[old](header)
+    return header
+
+
+def _encode_model(encoder: Encoder, model: Savable, where: str) -> dict[str, Any]:
+    recipe = next((name for name, cls in RECIPES.items() if type(model) is cls), None)
+    if recipe is None:
+        raise InputError(f"{type(model).__name__} is none of the estimators that can be saved.")
+    state = model._state()
+    prefix = where and where + "."
+    parameters: Any = model.get_params(deep=False)  # type: ignore[attr-defined]
+    parameters = {name: value for name, value in parameters.items() if name not in NOT_SAVED}
+    try:
+        checked(type(model), parameters)
+    except ModelFormatError as error:
+        raise InputError(f"{error} Such a model cannot be saved.") from None
+    return {
+        "recipe": recipe,
+        "labels": encode_labels(encoder, model.classes_),
+        "parameters": {name: encoder.encode(value, f"{prefix}{name}") for name, value in parameters.items()},
+        "state": {name: encoder.encode(value, f"{prefix}{name}") for name, value in state.items()},
+    }
+
+
+def _decode_model(decoder: Decoder, node: Any) -> Savable:
+    cls = RECIPES.get(node["recipe"])
+    if cls is None:
+        raise ModelFormatError(f"There is no estimator {node['recipe']!r}.")
+    parameters = {name: decoder.decode(value) for name, value in node["parameters"].items()}
+    model = cls(**checked(cls, parameters))
+    model.classes_ = decode_labels(decoder, node["labels"])
+    stored = node["state"]
+    unknown = set(stored) - set(cls._learnt)
+    if unknown:
+        raise ModelFormatError(f"{cls.__name__} learns no {min(unknown)!r}.")
+    large = {name for name in stored if cls._learnt[name].large}
+    light = {name: decoder.decode(value) for name, value in stored.items() if name not in large}
+    sizes = {"L": len(model.classes_)}
+    _check(cls, light, sizes, large=False)
+    model._settle(light)
+
+    def complete() -> None:
+        with _reading(decoder.container.path):
+            _complete(decoder, model, {name: stored[name] for name in large}, dict(sizes))
+
+    if decoder.container.data_size <= SMALL:
+        complete()
+    else:
+        vars(model)["_waiting"] = complete
+    return model
+
+
+def _complete(decoder: Decoder, model: Savable, stored: Mapping[str, Any], sizes: Sizes) -> None:
+    """Read and check what is large, try it, then let the model have it."""
+    decoder.container.check()
+    state = {name: decoder.decode(value) for name, value in stored.items()}
+    _check(type(model), state, sizes, large=True)
+    trial = object.__new__(type(model))
+    vars(trial).update({name: value for name, value in vars(model).items() if name != "_waiting"})
+    trial._settle(state)
+    trial._rehearse()
+    vars(model).update(vars(trial))
+    vars(model).pop("_waiting", None)
+
+
+def _check(cls: type[Savable], state: Mapping[str, Any], sizes: Sizes, large: bool) -> None:
+    """Compare attributes with their declarations."""
+    for name, field in cls._learnt.items():
+        if field.large == large:
+            field.check(name, state.get(name), sizes)
+    if not large and type(state.get("n_features_in_")) is int:
+        sizes["D"] = state["n_features_in_"]

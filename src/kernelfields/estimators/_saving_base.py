@@ -1,0 +1,60 @@
+"""What an estimator is that can be saved to a file."""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from ..structures._base import Array
+from ._saving_fields import Field
+
+
+class Savable(ABC):
+    """An estimator whose fitted state is a set of declared attributes.
+
+    A final class declares them in ``_learnt`` and has a line in the table of ``_saving``. A model that was
+    loaded from a large file has its arrays when they are first asked for: they are checked then.
+    """
+
+    classes_: Array
+    _learnt: ClassVar[Mapping[str, Field]]
+
+    @abstractmethod
+    def _state(self) -> dict[str, Any]:
+        """Give the fitted attributes by name, without ``classes_``."""
+
+    @abstractmethod
+    def _settle(self, state: Mapping[str, Any]) -> None:
+        """Take over some or all of what `_state` gave."""
+
+    @abstractmethod
+    def _rehearse(self) -> None:
+        """Predict nothing for no sequences: fails where attributes do not fit one another."""
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted model to a file, which `kernelfields.load` reads.
+
+        The file has the safetensors format and holds no code. It appears at once or not at all.
+        ``callback`` is left out; a kernel or a base measure that is a Python function cannot be saved.
+        """
+        from ._saving import save
+
+        save(self, path)
+
+    if not TYPE_CHECKING:  # else every name would pass for an attribute
+
+        def __getattr__(self, name: str) -> Any:
+            waiting: Callable[[], None] | None = vars(self).get("_waiting")
+            if waiting is not None and not name.startswith("__"):
+                waiting()
+            if name in vars(self):  # else, perhaps, another thread was first
+                return vars(self)[name]
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def __getstate__(self) -> dict[str, Any]:
+        waiting = vars(self).get("_waiting")
+        if waiting is not None:
+            waiting()
+        return dict(vars(self))

@@ -1,0 +1,302 @@
+"""Values as JSON with references to arrays, and back.
+
+JSON has no tuples, no sets, no types of numbers and no arrays: what it lacks is an object with one marked
+name, ``{"$tuple": [1, 2]}``. Objects are rebuilt from the table in ``_saving_objects`` and no other way, so
+that reading a file calls nothing that is not in that table.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ..errors import InputError, ModelFormatError
+from ..io.container import Container
+from ..io.strings import Strings, pack_strings, unpack_strings
+from ..structures._base import Array
+from ._labels import as_array
+from ._saving_base import Savable
+from ._saving_objects import Entry, entry_of, found_entry
+
+DEEPEST = 40
+"""Objects within objects."""
+SPREAD = 64
+"""An array of strings gives each as much room as the longest needs: so many times the bytes of the file."""
+FLOATS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
+
+
+class Encoder:
+    """Gathers arrays while values become JSON."""
+
+    def __init__(self, write_model: Callable[[Encoder, Any, str], Any]) -> None:
+        self.arrays: dict[str, Array] = {}
+        self._names: dict[int, tuple[str, Array]] = {}  # with the arrays, lest others get their ids
+        self._write_model = write_model
+
+    def encode(self, value: Any, where: str) -> Any:
+        """Give the JSON of a value; ``where`` names it, in the file and in messages."""
+        if value is None or type(value) in (bool, int, str):
+            return value
+        if type(value) is float:
+            return value if math.isfinite(value) else {"$float": str(value)}
+        if isinstance(value, np.generic):
+            return {"$scalar": [value.dtype.str, self.encode(value.item(), where)]}
+        if isinstance(value, np.ndarray):
+            return self._array(value, where)
+        if sparse.issparse(value):
+            return self._sparse(value, where)
+        if isinstance(value, Mapping):
+            pairs = enumerate(value.items())
+            return {"$dict": [[self.encode(k, where), self.encode(v, f"{where}.{n}")] for n, (k, v) in pairs]}
+        return self._other(value, where)
+
+    def _other(self, value: Any, where: str) -> Any:
+        if isinstance(value, Savable):
+            return {"$model": self._write_model(self, value, where)}
+        entry = entry_of(value)
+        if entry is not None:
+            parts = entry.parts(value)
+            return {
+                "$object": entry.name,
+                "parts": {name: self.encode(part, f"{where}.{name}") for name, part in parts.items()},
+            }
+        for kind, mark in ((list, None), (tuple, "$tuple"), (set, "$set"), (frozenset, "$frozenset")):
+            if type(value) is kind:
+                items = [self.encode(item, f"{where}.{n}") for n, item in enumerate(value)]
+                return items if mark is None else {mark: items}
+        if isinstance(value, bytes):
+            return {"$bytes": value.hex()}
+        if isinstance(value, slice):
+            return {"$slice": [self.encode(part, where) for part in (value.start, value.stop, value.step)]}
+        if isinstance(value, np.dtype) or (isinstance(value, type) and issubclass(value, np.generic | float)):
+            return {"$dtype": np.dtype(value).str}
+        if isinstance(value, os.PathLike):
+            return os.fspath(value)
+        what = "a function" if callable(value) else f"of type {type(value).__name__}"
+        raise InputError(f"{where} is {what}, which a model file cannot hold.")
+
+    def _array(self, array: Array, where: str) -> Any:
+        if array.dtype.kind in "biuf" and array.dtype.itemsize <= 8 and array.dtype != np.float16:
+            return self._numbers(array, where)
+        if array.dtype.kind not in "UO" or array.ndim != 1:
+            raise InputError(f"{where} is an array of {array.dtype}, which a model file cannot hold.")
+        items = array.tolist()
+        if not all(type(item) is str for item in items):
+            return {"$objects": [self.encode(item, f"{where}.{n}") for n, item in enumerate(items)]}
+        table = pack_strings(items)
+        kind = "$strings" if array.dtype == object else "$texts"
+        return {kind: [self._put(table.text, f"{where}.text"), self._put(table.ends, f"{where}.ends")]}
+
+    def _numbers(self, array: Array, where: str) -> Any:
+        """Axes go in the order they have in memory: sums then come out the same to the last bit."""
+        if array.dtype.kind == "f" and np.isnan(array).any():
+            raise InputError(f"{where} holds NaN, which a model file cannot hold.")
+        axes = sorted(range(array.ndim), key=lambda axis: -abs(array.strides[axis]))
+        result: dict[str, Any] = {"$array": self._put(array, where, axes)}
+        if axes != sorted(axes):
+            result["axes"] = axes
+        if array.dtype.kind == "f" and np.isinf(array).any():
+            result["infinite"] = True
+        return result
+
+    def _put(self, array: Array, where: str, axes: list[int] | None = None) -> str:
+        """Keep an array, once if it comes again."""
+        if id(array) in self._names:
+            return self._names[id(array)][0]
+        assert where not in self.arrays
+        self.arrays[where] = array if axes is None else array.transpose(axes)
+        self._names[id(array)] = (where, array)
+        return where
+
+    def _sparse(self, matrix: Any, where: str) -> Any:
+        matrix = matrix if matrix.format in ("csr", "csc") else matrix.tocsr()
+        names = ("data", "indices", "indptr")
+        parts = [self.encode(getattr(matrix, name), f"{where}.{name}") for name in names]
+        return {"$sparse": matrix.format, "shape": list(matrix.shape), "parts": parts}
+
+
+class Decoder:
+    """Makes values of JSON and the arrays of a file."""
+
+    def __init__(self, container: Container, read_model: Callable[[Decoder, Any], Any]) -> None:
+        self.container = container
+        self._read_model = read_model
+        self._depth = 0
+        self._known: dict[str, Array] = {}
+
+    def decode(self, node: Any) -> Any:
+        """Give the value."""
+        if node is None or isinstance(node, bool | int | float | str):
+            return node
+        if self._depth >= DEEPEST:
+            raise ModelFormatError(f"Values are nested more than {DEEPEST} deep.")
+        self._depth += 1
+        try:
+            return self._list(node) if isinstance(node, list) else self._marked(node)
+        finally:
+            self._depth -= 1
+
+    def _list(self, node: Any) -> list[Any]:
+        if not isinstance(node, list):
+            raise ModelFormatError("Something is no list that ought to be one.")
+        return [self.decode(item) for item in node]
+
+    def _marked(self, node: dict[str, Any]) -> Any:
+        mark = next(iter(node), "")
+        if mark not in READERS:
+            raise ModelFormatError(f"There are no values of the kind {mark!r}.")
+        return READERS[mark](self, node)
+
+    def _dict(self, node: dict[str, Any]) -> dict[Any, Any]:
+        pairs = self._list(node["$dict"])
+        if not all(isinstance(pair, list) and len(pair) == 2 for pair in pairs):
+            raise ModelFormatError("A dictionary is not made of pairs.")
+        return dict(pairs)
+
+    def _float(self, node: dict[str, Any]) -> float:
+        return FLOATS[node["$float"]]
+
+    def _scalar(self, node: dict[str, Any]) -> Any:
+        code, value = self._list(node["$scalar"])
+        dtype = np.dtype(_text(code))
+        if dtype.kind not in "biufU" or not isinstance(value, bool | int | float | str):
+            raise ModelFormatError(f"{code!r} is no type of a single value.")
+        return dtype.type(value)
+
+    def _bytes(self, node: dict[str, Any]) -> bytes:
+        return bytes.fromhex(_text(node["$bytes"]))
+
+    def _dtype(self, node: dict[str, Any]) -> Any:
+        dtype = np.dtype(_text(node["$dtype"]))
+        if dtype.kind not in "biuf":
+            raise ModelFormatError(f"{node['$dtype']!r} is no type of numbers.")
+        return dtype
+
+    def _object(self, node: dict[str, Any]) -> Any:
+        entry: Entry | None = found_entry(node["$object"])
+        if entry is None:
+            raise ModelFormatError(f"There is nothing called {node['$object']!r} to make.")
+        if not isinstance(node.get("parts"), dict):
+            raise ModelFormatError(f"{entry.name} lacks its parts.")
+        return entry.make({name: self.decode(part) for name, part in node["parts"].items()})
+
+    def _numbers(self, node: dict[str, Any]) -> Array:
+        """Give an array; what was one array when it was written is one again."""
+        key = repr(node)
+        if key not in self._known:
+            self._known[key] = self._checked_array(node)
+        return self._known[key]
+
+    def _checked_array(self, node: dict[str, Any]) -> Array:
+        array = self.container.array(node["$array"])
+        if array.dtype.kind == "f":
+            _require_numbers(array, node["$array"], infinite=node.get("infinite") is True)
+        if array.dtype == bool and len(array) and array.view(np.uint8).max() > 1:
+            raise ModelFormatError(f"Tensor {node['$array']!r} has booleans that are none.")
+        axes = node.get("axes")
+        if axes is None:
+            return array
+        if sorted(axes) != list(range(array.ndim)):
+            raise ModelFormatError(f"Tensor {node['$array']!r} has other axes than {axes!r}.")
+        return array.transpose(np.argsort(axes))
+
+    def _strings(self, node: dict[str, Any], mark: str = "$strings") -> list[str]:
+        text, ends = node[mark]
+        return unpack_strings(Strings(self.container.array(text), self.container.array(ends)))
+
+    def _texts(self, node: dict[str, Any]) -> Array:
+        strings = self._strings(node, "$texts")
+        room = 4 * len(strings) * max(map(len, strings), default=0)
+        if room > SPREAD * self.container.size:
+            raise ModelFormatError("One string is too long for an array with so many others.")
+        return np.array(strings, dtype=np.str_)
+
+    def _sparse(self, node: dict[str, Any]) -> Any:
+        data, indices, indptr = self._list(node["parts"])
+        shape = tuple(node["shape"])
+        if len(shape) != 2 or not all(type(n) is int and 0 <= n < 2**63 for n in shape):
+            raise ModelFormatError("A sparse matrix has a shape that is none.")
+        major, minor = shape if node["$sparse"] == "csr" else shape[::-1]
+        _require_compressed(data, indices, indptr, major, minor)
+        make = {"csr": sparse.csr_matrix, "csc": sparse.csc_matrix}[node["$sparse"]]
+        return make((data, indices, indptr), shape=shape, copy=False)
+
+
+READERS: Mapping[str, Callable[[Decoder, dict[str, Any]], Any]] = {
+    "$array": Decoder._numbers,
+    "$bytes": Decoder._bytes,
+    "$dict": Decoder._dict,
+    "$dtype": Decoder._dtype,
+    "$float": Decoder._float,
+    "$frozenset": lambda decoder, node: frozenset(decoder._list(node["$frozenset"])),
+    "$object": Decoder._object,
+    "$model": lambda decoder, node: decoder._read_model(decoder, node["$model"]),
+    "$objects": lambda decoder, node: _objects(decoder._list(node["$objects"])),
+    "$scalar": Decoder._scalar,
+    "$set": lambda decoder, node: set(decoder._list(node["$set"])),
+    "$slice": lambda decoder, node: slice(*decoder._list(node["$slice"])),
+    "$sparse": Decoder._sparse,
+    "$strings": lambda decoder, node: _objects(decoder._strings(node)),
+    "$texts": Decoder._texts,
+    "$tuple": lambda decoder, node: tuple(decoder._list(node["$tuple"])),
+}
+
+
+def encode_labels(encoder: Encoder, classes: Array) -> list[Any]:
+    """Labels one by one, so that each keeps its type."""
+    return [encoder.encode(label, f"Label {label!r}") for label in classes.tolist()]
+
+
+def decode_labels(decoder: Decoder, node: Any) -> Array:
+    """Give the labels, all different."""
+    labels = decoder._list(node)
+    if len(set(labels)) < len(labels) or None in labels:
+        raise ModelFormatError("A label occurs twice, or is none.")
+    longest = max((len(label) for label in labels if isinstance(label, str)), default=0)
+    if 4 * longest * len(labels) > SPREAD * decoder.container.size:
+        raise ModelFormatError("One label is too long for an array with so many others.")
+    return as_array(labels)
+
+
+def _objects(items: list[Any]) -> Array:
+    result = np.empty(len(items), dtype=object)
+    result[:] = items
+    return result
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str) or len(value) > 2**20:
+        raise ModelFormatError(f"{value!r} is no text.")
+    return value
+
+
+def _require_numbers(array: Array, name: str, infinite: bool) -> None:
+    """Refuse NaN, and infinity unless it was announced."""
+    flat = array.reshape(-1)
+    for start in range(0, len(flat), 2**16):
+        some = flat[start : start + 2**16]
+        if np.isnan(some).any() if infinite else not np.isfinite(some).all():
+            raise ModelFormatError(f"Tensor {name!r} holds NaN or infinity.")
+
+
+def _require_compressed(data: Any, indices: Any, indptr: Any, major: int, minor: int) -> None:
+    """Refuse what compiled code would follow out of the arrays."""
+    parts = (data, indices, indptr)
+    if not all(isinstance(part, np.ndarray) and part.ndim == 1 for part in parts):
+        raise ModelFormatError("A sparse matrix is not made of three arrays.")
+    if (
+        indices.dtype not in (np.int32, np.int64)
+        or indptr.dtype != indices.dtype
+        or data.dtype.kind not in "bf"
+    ):
+        raise ModelFormatError("A sparse matrix has arrays of the wrong type.")
+    fits = len(indptr) == major + 1 and len(data) == len(indices) and indptr[0] == 0
+    if not fits or indptr[-1] != len(indices) or (np.diff(indptr) < 0).any():
+        raise ModelFormatError("The rows of a sparse matrix do not fit its entries.")
+    if len(indices) and not (indices.min() >= 0 and indices.max() < minor):
+        raise ModelFormatError("A sparse matrix has entries outside of its shape.")

@@ -1,0 +1,118 @@
+"""Declarations of what an estimator learns, and what a file must hold for it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ..errors import ModelFormatError
+
+Sizes = dict[str, int]
+"""Letters of shapes: L labels, D features; others are known from the first array that has them."""
+
+
+class Field(ABC):
+    """What an attribute must be."""
+
+    needed: bool
+    """Whether it must be there and not None."""
+    large: bool
+    """Whether reading it may wait until it is used."""
+
+    def check(self, name: str, value: Any, sizes: Sizes) -> None:
+        """Refuse a value of another kind."""
+        if value is None and not self.needed:
+            return
+        reason = self.objection(value, sizes)
+        if reason:
+            raise ModelFormatError(f"{name} {reason}.")
+
+    @abstractmethod
+    def objection(self, value: Any, sizes: Sizes) -> str:
+        """Say what is wrong with a value; nothing if nothing is."""
+
+
+@dataclass(frozen=True)
+class Kind(Field):
+    """An object of some classes."""
+
+    kinds: type | tuple[type, ...]
+    needed: bool = True
+    large: bool = False
+
+    def objection(self, value: Any, sizes: Sizes) -> str:
+        """Say if it is of another class."""
+        return "" if isinstance(value, self.kinds) else f"is of type {type(value).__name__}"
+
+
+@dataclass(frozen=True)
+class Numbers(Field):
+    """An array, its axes given by letters: "L D"."""
+
+    axes: str
+    needed: bool = True
+    kinds: str = "f"
+    """Kinds of NumPy's types."""
+    sparsely: bool = False
+    """Whether it may be a sparse matrix, with columns one behind the other."""
+    large: bool = True
+
+    def objection(self, value: Any, sizes: Sizes) -> str:
+        """Say if type or shape are others."""
+        if sparse.issparse(value):
+            if not self.sparsely or value.format != "csc":
+                return "is a sparse matrix, or one of another format"
+        elif not isinstance(value, np.ndarray):
+            return "is no array"
+        if value.dtype.kind not in self.kinds:
+            return f"is an array of {value.dtype}"
+        return _shape_objection(value.shape, self.axes.split(), sizes)
+
+
+@dataclass(frozen=True)
+class Observations(Field):
+    """Rows of numbers, n of them, dense or sparse; or n objects."""
+
+    needed: bool = False
+    large: bool = True
+
+    def objection(self, value: Any, sizes: Sizes) -> str:
+        """Say if type or shape are others."""
+        if not sparse.issparse(value) and not isinstance(value, np.ndarray):
+            return "is neither an array nor a sparse matrix"
+        if value.dtype == object:
+            return _shape_objection(value.shape, ["n"], sizes)
+        if value.dtype.kind != "f":
+            return f"is an array of {value.dtype}"
+        return _shape_objection(value.shape, ["n", "D"], sizes)
+
+
+@dataclass(frozen=True)
+class Rules(Field):
+    """Masks over labels: what rules forbid."""
+
+    needed: bool = False
+    large: bool = False
+
+    def objection(self, value: Any, sizes: Sizes) -> str:
+        """Say if masks are none, or of other shapes."""
+        if not isinstance(value, tuple) or len(value) != 3:
+            return "is not made of three masks"
+        for mask, axes in zip(value, (["L", "L"], ["L"], ["L"]), strict=True):
+            if not isinstance(mask, np.ndarray) or mask.dtype != bool:
+                return "is not made of masks"
+            reason = _shape_objection(mask.shape, axes, sizes)
+            if reason:
+                return reason
+        return ""
+
+
+def _shape_objection(shape: tuple[int, ...], letters: list[str], sizes: Sizes) -> str:
+    if len(shape) != len(letters):
+        return f"has {len(shape)} axes, expected {len(letters)}"
+    expected = tuple(sizes.setdefault(letter, n) for letter, n in zip(letters, shape, strict=True))
+    return "" if shape == expected else f"has shape {shape}, expected {expected}"

@@ -1,0 +1,172 @@
+"""Files of named arrays with a JSON header: safetensors, written at once or not at all, mapped to memory.
+
+What is in them is the business of others. Both the header and the arrays have a checksum (CRC-32), which
+finds what broke by accident; it is no signature.
+"""
+
+from __future__ import annotations
+
+import json
+import mmap
+import os
+import threading
+import zlib
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import ModelFormatError
+from ._tensors import METADATA, Tensor, parse_json, read_tensors, tensor_name
+
+Array = npt.NDArray[Any]
+
+HEADER = "kernelfields"
+CHECK_OF_HEADER, CHECK_OF_DATA = "header_crc32", "data_crc32"
+LONGEST_HEADER = 2**26
+"""Bytes. What is large belongs into tensors."""
+ALIGNMENT = 64
+CHUNK = 2**20
+
+
+def write_container(path: str | os.PathLike[str], arrays: Mapping[str, Array], header: Any) -> None:
+    """Write arrays of numbers and a header, whatever JSON can say; replace a file of that name.
+
+    The file appears when it is complete and on the disk. A process that is killed leaves the old file,
+    and perhaps one ending in ``.part``.
+    """
+    # Large numbers first: each tensor then begins at a multiple of the size of its numbers.
+    order = sorted(arrays, key=lambda name: (-arrays[name].dtype.itemsize, name))
+    parts = [np.ascontiguousarray(arrays[name], arrays[name].dtype.newbyteorder("<")) for name in order]
+    start = _start_of_file(dict(zip(order, parts, strict=True)), json.dumps(header))
+    target = Path(path)
+    beside = target.with_name(f"{target.name}.{os.getpid()}.{threading.get_ident()}.part")
+    try:
+        with beside.open("wb") as file:
+            file.write(start)
+            for part in parts:
+                file.write(_bytes(part))
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(target)
+        _sync_folder(target.parent)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def _start_of_file(parts: Mapping[str, Array], header: str) -> bytes:
+    """Everything before the tensors."""
+    table: dict[str, Any] = {}
+    end, check = 0, 0
+    for name, part in parts.items():
+        place = [end, end + part.nbytes]
+        table[name] = {
+            "dtype": tensor_name(part.dtype),
+            "shape": list(part.shape),
+            "data_offsets": place,
+        }
+        end, check = place[1], zlib.crc32(_bytes(part), check)
+    texts = {HEADER: header, CHECK_OF_DATA: f"{check:08x}"}
+    texts[CHECK_OF_HEADER] = _check_of_header(table, texts)
+    text = json.dumps({METADATA: texts, **table}, separators=(",", ":")).encode()
+    text += b" " * (-(8 + len(text)) % ALIGNMENT)
+    if len(text) > LONGEST_HEADER:
+        raise ValueError(f"The header takes {len(text)} bytes; {LONGEST_HEADER} are the limit.")
+    return len(text).to_bytes(8, "little") + text
+
+
+def _check_of_header(table: Mapping[str, Any], texts: Mapping[str, str]) -> str:
+    whole = json.dumps([table, texts[HEADER], texts[CHECK_OF_DATA]], sort_keys=True)
+    return f"{zlib.crc32(whole.encode()):08x}"
+
+
+def _bytes(part: Array) -> memoryview:
+    return part.reshape(-1).view(np.uint8).data
+
+
+def _sync_folder(folder: Path) -> None:
+    """Put the new name on the disk too, where folders can be opened."""
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+class Container:
+    """A file of arrays, open for reading.
+
+    Opening reads and checks the header; arrays are parts of the mapped file and take no memory of their
+    own unless they are written to, which does not change the file. `check` reads all of them.
+
+    Parameters
+    ----------
+    path : path
+        The file. If it is replaced, the arrays stay those of the old one.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path)
+        with self.path.open("rb") as file:
+            self.size = os.fstat(file.fileno()).st_size
+            if self.size < 8:
+                raise ModelFormatError(f"The file has {self.size} bytes, too few for any model.")
+            length = int.from_bytes(file.read(8), "little")
+            if length > min(LONGEST_HEADER, self.size - 8):
+                raise ModelFormatError(
+                    f"The header is said to take {length} bytes of {self.size}: no model, or cut off."
+                )
+            text = file.read(length)
+            # Copies of pages that are written to, not read-only: compiled code of others asks for arrays
+            # that it could write to. The file stays as it is.
+            self._map = mmap.mmap(file.fileno(), self.size, access=mmap.ACCESS_COPY)
+        self._start = 8 + length
+        self._checked = False
+        table = parse_json(text, "The header")
+        texts = table.pop(METADATA, None) if isinstance(table, dict) else None
+        if not isinstance(texts, dict) or not all(
+            isinstance(texts.get(name), str) for name in (HEADER, CHECK_OF_HEADER, CHECK_OF_DATA)
+        ):
+            raise ModelFormatError("The file was not written by kernelfields.")
+        if texts[CHECK_OF_HEADER] != _check_of_header(table, texts):
+            raise ModelFormatError("The header does not have its checksum: the file is damaged.")
+        self._tensors = read_tensors(table, self.size - self._start)
+        self._check = texts[CHECK_OF_DATA]
+        self.header = parse_json(texts[HEADER], "The description of the model")
+
+    @property
+    def data_size(self) -> int:
+        """Bytes of all arrays."""
+        return self.size - self._start
+
+    @property
+    def tensors(self) -> Mapping[str, Tensor]:
+        """Types and shapes of all arrays."""
+        return self._tensors
+
+    def array(self, name: Any) -> Array:
+        """Give an array by name."""
+        if not isinstance(name, str) or name not in self._tensors:
+            raise ModelFormatError(f"There is no tensor {name!r}.")
+        tensor = self._tensors[name]
+        count = (tensor.end - tensor.start) // tensor.dtype.itemsize
+        if count == 0:
+            return np.zeros(tensor.shape, tensor.dtype)
+        flat = np.frombuffer(self._map, tensor.dtype, count, self._start + tensor.start)
+        return flat.reshape(tensor.shape)
+
+    def check(self) -> None:
+        """Compare the arrays with their checksum, once."""
+        if self._checked:
+            return
+        found = 0
+        with memoryview(self._map) as whole:
+            for start in range(self._start, self.size, CHUNK):
+                found = zlib.crc32(whole[start : min(start + CHUNK, self.size)], found)
+        if f"{found:08x}" != self._check:
+            raise ModelFormatError("The arrays do not have their checksum: the file is damaged.")
+        self._checked = True
