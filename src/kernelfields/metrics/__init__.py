@@ -3,6 +3,7 @@
 from .abstaining import AnsweredCurve, answered_curve
 from .boundaries import transition_accuracy
 from .calibration import Reliability, brier_score, expected_calibration_error, log_likelihood, reliability
+from .confusion import Confusion, confusion
 from .entities import EntityScore, EntityScores, entity_f1, entity_scores
 from .scorers import (
     entity_f1_scorer,
@@ -15,12 +16,14 @@ from .tokens import Average, LabelScores, label_scores, sequence_accuracy, token
 __all__ = [
     "AnsweredCurve",
     "Average",
+    "Confusion",
     "EntityScore",
     "EntityScores",
     "LabelScores",
     "Reliability",
     "answered_curve",
     "brier_score",
+    "confusion",
     "entity_f1",
     "entity_f1_scorer",
     "entity_scores",

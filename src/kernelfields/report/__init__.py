@@ -1,0 +1,7 @@
+"""How good a model is on test data: all numbers, and one page of HTML to look at them."""
+
+from .evaluate import evaluate
+from .evaluation import Evaluation
+from .page import write_report
+
+__all__ = ["Evaluation", "evaluate", "write_report"]

@@ -1,0 +1,162 @@
+"""Test a fitted model."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Hashable, Iterable
+from itertools import chain
+from typing import Any, Protocol
+
+import numpy as np
+
+from ..errors import InputError
+from ..metrics import (
+    answered_curve,
+    brier_score,
+    confusion,
+    entity_scores,
+    expected_calibration_error,
+    label_scores,
+    log_likelihood,
+    reliability,
+    sequence_accuracy,
+    token_error,
+    transition_accuracy,
+)
+from ..metrics._pairs import read_sequences
+from ..structures._base import Array
+from .evaluation import Evaluation, Sequences, Timings
+from .path import path_of
+from .ranking import rank_slowest, rank_worst
+from .tokens import read_texts
+
+THRESHOLDS = np.arange(101) / 100
+
+_IOB = re.compile(r"O|[BIES](-.+)?", re.DOTALL)
+
+
+class ProbabilisticLabeller(Protocol):
+    """What labels sequences and says how sure it is."""
+
+    classes_: Any
+
+    def predict(self, X: Any) -> Any:
+        """Give a label sequence for every sequence."""
+
+    def predict_marginals(self, X: Any) -> Any:
+        """Give p(y_t|x), a (T, L) array for every sequence."""
+
+    def sequence_log_proba(self, X: Any, y: Any) -> Any:
+        """Give log p(y|x) for every sequence."""
+
+
+def evaluate(
+    estimator: ProbabilisticLabeller,
+    X: Any,
+    y: Any,
+    tokens: Any = None,
+    *,
+    threshold: float = 0.9,
+    path: Iterable[Any] | None = None,
+) -> Evaluation:
+    """Label test sequences and compare.
+
+    A decoder that abstains is taken by its most probable labels instead: abstaining is what the
+    threshold does.
+
+    Parameters
+    ----------
+    estimator : fitted sequence labeller
+        `CRF`, `KernelCRF` and the like.
+    X, y : lists of sequences and of label sequences
+        The test set. Every label must be known.
+    tokens : list of lists of str, optional
+        Texts to show, one per position; by default those of X, its first column, or numbers.
+    threshold : float
+        Abstain from labels less probable than this, rounded to hundredths.
+    path : iterable of records, optional
+        How training went, say the `Progress` records that a ``callback`` collected; by default
+        ``path_`` of the estimator, if it has one.
+
+    Examples
+    --------
+    >>> from kernelfields import CRF
+    >>> X, y = [[[0.0], [1.0], [1.0]], [[1.0], [0.0]]], [["A", "B", "B"], ["B", "A"]]
+    >>> found = evaluate(CRF(penalty=0.1).fit(X, y), X, y)
+    >>> found.token_error, found.as_dict()["entity_f1"]
+    (0.0, None)
+    """
+    if not 0 <= threshold <= 1:
+        raise InputError(f"threshold is {threshold}; a probability is between 0 and 1.")
+    inputs, true = list(X), read_sequences(y, "y")
+    if len(inputs) != len(true):
+        raise InputError(f"X has {len(inputs)} sequences, but y has {len(true)}.")
+    predicted, predict_seconds = _timed(lambda: estimator.predict(inputs))
+    marginals, marginal_seconds = _timed(lambda: estimator.predict_marginals(inputs))
+    classes = np.asarray(estimator.classes_).tolist()
+    answers = _complete(predicted, marginals, classes)
+    texts = read_texts(tokens, inputs, true)
+    sequences = Sequences(texts, true, answers, marginals, classes)
+    slowest, timed = rank_slowest(sequences, lambda s: estimator.predict_marginals(inputs[s : s + 1]))
+    judged = true, marginals, classes
+    return Evaluation(
+        model=type(estimator).__name__,
+        sequences=sequences,
+        token_error=token_error(true, answers),
+        sequence_error=1.0 - sequence_accuracy(true, answers),
+        entities=entity_scores(true, answers) if has_entities(chain(*true, classes)) else None,
+        labels=label_scores(true, answers),
+        nll=-log_likelihood(_log_proba(estimator, inputs, true, classes), list(map(len, true))),
+        brier=brier_score(*judged),
+        ece=expected_calibration_error(*judged),
+        boundary_accuracy=_boundaries(true, answers),
+        unseen=sum(label not in classes for label in chain(*true)),
+        confusion=confusion(true, answers),
+        calibration=reliability(*judged),
+        answered=answered_curve(*judged, y_pred=answers, thresholds=THRESHOLDS),
+        threshold=float(THRESHOLDS[abs(THRESHOLDS - threshold).argmin()]),
+        worst=rank_worst(sequences),
+        slowest=slowest,
+        timings=Timings(predict_seconds, marginal_seconds, timed),
+        path=path_of(estimator, path),
+    )
+
+
+def has_entities(labels: Iterable[Hashable]) -> bool:
+    """Whether labels are those of an IOB scheme: "B-PER", "I-PER", "O", or just "B", "I", "O"."""
+    distinct = set(labels)
+    if not all(isinstance(label, str) and _IOB.fullmatch(label) for label in distinct):
+        return False
+    return any(str(label)[1:2] == "-" for label in distinct) or {"B", "I", "O"} <= distinct
+
+
+def _timed(call: Callable[[], Any]) -> tuple[Any, float]:
+    started = time.perf_counter()
+    return call(), time.perf_counter() - started
+
+
+def _complete(predicted: Any, marginals: Any, classes: list[Hashable]) -> list[list[Hashable]]:
+    """Predictions, with the most probable label where there is none."""
+    return [
+        [classes[p[t].argmax()] if label is None else label for t, label in enumerate(labels)]
+        for labels, p in zip(predicted, marginals, strict=True)
+    ]
+
+
+def _log_proba(
+    estimator: ProbabilisticLabeller, X: list[Any], y: list[list[Hashable]], classes: list[Hashable]
+) -> Array:
+    """Log p(y|x); −inf where a label is not among the classes."""
+    known = set(classes)
+    possible = [s for s, labels in enumerate(y) if known.issuperset(labels)]
+    result = np.full(len(y), -np.inf)
+    if possible:
+        result[possible] = estimator.sequence_log_proba([X[s] for s in possible], [y[s] for s in possible])
+    return result
+
+
+def _boundaries(y_true: list[list[Hashable]], y_pred: list[list[Hashable]]) -> float | None:
+    if all(len(set(labels)) < 2 for labels in y_true):
+        return None
+    return transition_accuracy(y_true, y_pred)

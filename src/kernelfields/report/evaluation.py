@@ -1,0 +1,149 @@
+"""What is known about a model after a test."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from ..metrics import AnsweredCurve, Confusion, EntityScores, LabelScores, Reliability
+from ..structures._base import Array
+from .path import Path
+
+
+class Sequences(NamedTuple):
+    """The S sequences of a test, side by side."""
+
+    tokens: list[list[str]]
+    """Texts to show, one per position."""
+    true: list[list[Hashable]]
+    answers: list[list[Hashable]]
+    """Predicted labels, never None."""
+    marginals: list[Array]
+    """(T, L) p(y_t|x) of every sequence, columns as in ``classes``."""
+    classes: list[Hashable]
+    """The L labels that the model knows."""
+
+
+class Ranked(NamedTuple):
+    """A sequence worth a look."""
+
+    sequence: int
+    """Its number, counted from 0."""
+    length: int
+    wrong: int
+    """Number of wrong labels."""
+    seconds: float | None
+    """Time of predicting its marginals by itself; None where it was not taken."""
+
+
+class Timings(NamedTuple):
+    """What prediction took, in seconds."""
+
+    predict: float
+    """All labels, as one batch."""
+    marginals: float
+    """All marginals, as one batch."""
+    timed: int
+    """How many sequences were then timed one by one, the longest first."""
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """All numbers of a test; `as_dict` gives them as plain objects."""
+
+    model: str
+    """Name of the estimator's class."""
+    sequences: Sequences
+    token_error: float
+    """Share of positions with a wrong label."""
+    sequence_error: float
+    """Share of sequences with a wrong label."""
+    entities: EntityScores | None
+    """Scores of entities; None where labels are not of an IOB scheme."""
+    labels: LabelScores
+    """Scores of every label, over positions."""
+    nll: float
+    """−Σ_s log p(y_s|x_s) / Σ_s T_s; inf where a true labelling is impossible for the model."""
+    brier: float
+    ece: float
+    """Expected calibration error."""
+    boundary_accuracy: float | None
+    """Share of true changes of label found; None where labels never change."""
+    unseen: int
+    """Number of positions whose true label is not among the model's."""
+    confusion: Confusion
+    calibration: Reliability
+    answered: AnsweredCurve
+    """Error of what is answered at thresholds 0, 0.01, …, 1."""
+    threshold: float
+    """Where to abstain, one of those thresholds."""
+    worst: list[Ranked]
+    """Most wrong labels first, then least certain first."""
+    slowest: list[Ranked]
+    timings: Timings
+    path: Path | None
+    """How training went, where that is known."""
+
+    @property
+    def n_sequences(self) -> int:
+        """S."""
+        return len(self.sequences.true)
+
+    @property
+    def n_tokens(self) -> int:
+        """N = Σ_s T_s."""
+        return sum(map(len, self.sequences.true))
+
+    @property
+    def chosen(self) -> int:
+        """Index of the threshold among those of the curve."""
+        return int(abs(self.answered.thresholds - self.threshold).argmin())
+
+    def as_dict(self) -> dict[str, Any]:
+        """Give every number as JSON knows it; what is not finite or not known is None."""
+        return _plain(
+            {
+                "model": self.model,
+                "sequences": self.n_sequences,
+                "tokens": self.n_tokens,
+                "token_error": self.token_error,
+                "sequence_error": self.sequence_error,
+                "entity_f1": self.entities and self.entities.overall.f1,
+                "entity_precision": self.entities and self.entities.overall.precision,
+                "entity_recall": self.entities and self.entities.overall.recall,
+                "nll": self.nll,
+                "ece": self.ece,
+                "brier": self.brier,
+                "boundary_accuracy": self.boundary_accuracy,
+                "unseen_labels": self.unseen,
+                "threshold": self.threshold,
+                "answered": self.answered.answered[self.chosen],
+                "answered_error": self.answered.error[self.chosen],
+                "timings": self.timings,
+                "worst": self.worst,
+                "slowest": self.slowest,
+                "entities": self.entities and self.entities.by_type,
+                "labels": self.labels,
+                "confusion": self.confusion,
+                "calibration": self.calibration,
+                "curve": self.answered,
+                "path": self.path,
+            }
+        )
+
+
+def _plain(value: Any) -> Any:
+    """Named tuples as objects, arrays as lists, other labels as their text."""
+    if hasattr(value, "_asdict"):
+        value = value._asdict()
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if isinstance(value, (str, int, type(None))) else str(value)

@@ -1,0 +1,113 @@
+"""The report: one file of HTML that needs nothing else."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+import re
+from importlib.resources import files
+from pathlib import Path
+
+from .browser import Limits, browse
+from .evaluation import Evaluation
+from .markup import element, embedded, escape
+from .plots import plot_answered, plot_confusion, plot_gap, plot_reliability, plot_values
+from .plots.confusion import LIMIT as MOST_CONFUSED
+from .tables import entity_table, label_table, ranked_table, score_table, tiles
+
+LIMITS = Limits(sequences=200, positions=10_000)
+
+
+def write_report(
+    evaluation: Evaluation,
+    path: str | os.PathLike[str],
+    *,
+    title: str | None = None,
+    limits: Limits = LIMITS,
+) -> None:
+    """Write a self-contained page: scores, plots, and a browser of sequences.
+
+    It loads nothing from anywhere, and runs no script but its own: tokens and labels are data, and the
+    page's security policy names the script by its hash.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+        What `evaluate` gave.
+    path : path
+        The file to write.
+    title : str, optional
+        Heading; by default the name of the model.
+    limits : Limits
+        How many sequences and positions are shown at most; the page says how many there are.
+    """
+    Path(path).write_bytes(page(evaluation, title, limits).encode("utf-8"))
+
+
+def page(evaluation: Evaluation, title: str | None = None, limits: Limits = LIMITS) -> str:
+    """Give the text of the page."""
+    picture, marks = plot_answered(evaluation.answered, evaluation.chosen)
+    data = browse(evaluation, limits)
+    data |= {"marks": marks, "chosen": evaluation.chosen}
+    script, labels = _piece("script.js"), len(evaluation.confusion.labels)
+    pieces = {
+        "title": escape(title or f"{evaluation.model} on test data"),
+        "policy": escape(_policy(script)),
+        "style": _piece("style.css"),
+        "script": script,
+        "data": embedded(data),
+        "size": escape(f"{evaluation.n_tokens:,} labels in {evaluation.n_sequences:,} sequences"),
+        "tiles": tiles(evaluation),
+        "scores": score_table(evaluation),
+        "answered": picture,
+        "reliability": plot_reliability(evaluation.calibration),
+        "confusion": plot_confusion(evaluation.confusion),
+        "confused": f"The {MOST_CONFUSED} of {labels} labels with most errors." if labels > MOST_CONFUSED else "",
+        "training": _training(evaluation),
+        "labels": label_table(evaluation),
+        "entities": entity_table(evaluation),
+        "worst": ranked_table(evaluation.worst),
+        "slowest": ranked_table(evaluation.slowest),
+        "timed": str(evaluation.timings.timed),
+        "threshold": str(evaluation.chosen),
+        "shown": _shown(evaluation, len(data["sequences"])),
+    }
+    # One pass: what is put in is not looked at again, whatever it contains.
+    return re.sub(r"\{\{(\w+)\}\}", lambda match: pieces[match[1]], _piece("page.html"))
+
+
+def _piece(name: str) -> str:
+    return (files(__package__) / "template" / name).read_text(encoding="utf-8")
+
+
+def _policy(script: str) -> str:
+    """Nothing is loaded, no script runs but this one."""
+    digest = base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
+    return f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
+
+
+def _shown(evaluation: Evaluation, count: int) -> str:
+    nonempty = sum(map(bool, evaluation.sequences.true))
+    if count == nonempty:
+        return f"All {count:,} sequences are here."
+    return f"{count:,} of {nonempty:,} sequences are here; the counts are of all."
+
+
+def _training(evaluation: Evaluation) -> str:
+    """Plots of the training, or what is known of its end."""
+    path = evaluation.path
+    if path is None:
+        return element("p", "Nothing is known of the training.", class_="note")
+    plots = []
+    if len(path.steps) > 1:
+        plots = [picture for picture in (plot_values(path), plot_gap(path)) if picture is not None]
+    said = []
+    if path.value is not None and path.lower_bound is not None:
+        said.append(
+            f"Objective {path.value:.6g}; no model of this kind is below {path.lower_bound:.6g}: "
+            f"at most {path.relative_gap:.1e} above the optimum, relatively."
+        )
+    if path.reason:
+        said.append(path.reason)
+    return "".join(plots) + element("p", escape(" ".join(said)), class_="note")

@@ -1,0 +1,107 @@
+"""Tables of the report."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+
+from .evaluation import Evaluation, Ranked
+from .markup import element, escape
+
+SCORES = {
+    "wrong labels": "of all positions",
+    "sequences with a wrong label": "of all sequences",
+    "entity F1": "entities found with begin, end and type",
+    "entity precision": "of the entities answered, those right",
+    "entity recall": "of the true entities, those found",
+    "negative log-likelihood": "−log p(y|x) per position; less is better",
+    "calibration error": "mean gap between probability and share right",
+    "Brier score": "mean squared distance of probabilities from the truth",
+    "changes of label found": "both labels right where the true label changes",
+    "labels never seen in training": "positions that no model could get right",
+    "seconds to label": "all sequences in one batch",
+}
+
+
+def score_table(evaluation: Evaluation) -> str:
+    """Every score with what it means."""
+    e, overall = evaluation, evaluation.entities and evaluation.entities.overall
+    values = {
+        "wrong labels": _share(e.token_error),
+        "sequences with a wrong label": _share(e.sequence_error),
+        "entity F1": overall and _share(overall.f1),
+        "entity precision": overall and _share(overall.precision),
+        "entity recall": overall and _share(overall.recall),
+        "negative log-likelihood": _number(e.nll),
+        "calibration error": _number(e.ece),
+        "Brier score": _number(e.brier),
+        "changes of label found": None if e.boundary_accuracy is None else _share(e.boundary_accuracy),
+        "labels never seen in training": f"{e.unseen:,}" if e.unseen else None,
+        "seconds to label": f"{e.timings.predict:.3g}",
+    }
+    return _table([], [(name, value, SCORES[name]) for name, value in values.items() if value is not None])
+
+
+def tiles(evaluation: Evaluation) -> str:
+    """The few numbers to see first."""
+    values = [("wrong labels", _share(evaluation.token_error))]
+    if evaluation.entities is not None:
+        values.append(("entity F1", _share(evaluation.entities.overall.f1)))
+    values.append(("nats per label", _number(evaluation.nll)))
+    values.append(("calibration error", _number(evaluation.ece)))
+    gap = evaluation.path and evaluation.path.relative_gap
+    if gap is not None:
+        values.append(("certified gap", f"{gap:.0e}"))
+    return "".join(
+        element("div", element("b", escape(value)), element("span", escape(name)), class_="tile")
+        for name, value in values
+    )
+
+
+def label_table(evaluation: Evaluation) -> str:
+    """Precision, recall and F of every label."""
+    scores = evaluation.labels
+    rows = zip(scores.labels, scores.precision, scores.recall, scores.f1, scores.support, strict=True)
+    return _table(
+        ["label", "precision", "recall", "F1", "true"],
+        [(str(name), _share(p), _share(r), _share(f), f"{n:,}") for name, p, r, f, n in rows],
+    )
+
+
+def entity_table(evaluation: Evaluation) -> str:
+    """The same of every type of entity; nothing where there are none."""
+    if evaluation.entities is None:
+        return ""
+    rows = [
+        (name or "(no type)", _share(s.precision), _share(s.recall), _share(s.f1), f"{s.n_true:,}")
+        for name, s in evaluation.entities.by_type.items()
+    ]
+    summary = element("summary", "Types of entities")
+    table = _table(["type", "precision", "recall", "F1", "true"], rows)
+    return element("details", summary, table)
+
+
+def ranked_table(ranked: Sequence[Ranked]) -> str:
+    """Sequences by number, counted from 1."""
+    timed = any(row.seconds is not None for row in ranked)
+    head = ["sequence", "length", "wrong", *(["milliseconds"] if timed else [])]
+    rows = [
+        (f"{r.sequence + 1}", f"{r.length}", f"{r.wrong}", *([f"{1000 * (r.seconds or 0):.2g}"] if timed else []))
+        for r in ranked
+    ]
+    return _table(head, rows)
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    titles = element("tr", *(element("th", escape(name)) for name in head)) if head else ""
+    lines = [element("tr", *(element("td", escape(cell)) for cell in row)) for row in rows]
+    table = element("table", titles, *lines, **({} if head else {"class_": "scores"}))
+    return element("div", table, class_="scroll")
+
+
+def _share(value: float) -> str:
+    return f"{value:.2%}".replace("%", "\N{NO-BREAK SPACE}%")
+
+
+def _number(value: float) -> str:
+    return f"{value:.4f}" if math.isfinite(value) else "∞"

@@ -1,0 +1,35 @@
+"""Texts that stand for positions."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+from ..errors import InputError
+
+
+def read_texts(tokens: Any, X: list[Any], y: list[list[Hashable]]) -> list[list[str]]:
+    """Give a text for every position: those given, or those of X, or numbers."""
+    if tokens is None:
+        return [_texts(x, len(labels)) for x, labels in zip(X, y, strict=True)]
+    result = [[str(token) for token in sequence] for sequence in tokens]
+    if len(result) != len(y):
+        raise InputError(f"tokens has {len(result)} sequences, but y has {len(y)}.")
+    for s, (texts, labels) in enumerate(zip(result, y, strict=True)):
+        if len(texts) != len(labels):
+            raise InputError(f"Sequence {s} has {len(texts)} texts in tokens, but {len(labels)} labels in y.")
+    return result
+
+
+def _texts(x: Any, length: int) -> list[str]:
+    """Tokens, or the first column of tokens; numbers from 1 where there are neither."""
+    if isinstance(x, (list, tuple)) and len(x) == length:
+        if all(isinstance(token, str) for token in x):
+            return list(x)
+        if all(_is_row(token) for token in x):
+            return [token[0] for token in x]
+    return [str(t + 1) for t in range(length)]
+
+
+def _is_row(token: Any) -> bool:
+    return isinstance(token, Sequence) and len(token) > 0 and isinstance(token[0], str)
