@@ -23,6 +23,7 @@ def as_text(image: np.ndarray) -> str:
 
 
 def main() -> None:
+    """Train, test, write."""
     path = sys.argv[1] if len(sys.argv) > 1 else "letters-report.html"
     letters = load_letters()
     X, y = letters.split(0)

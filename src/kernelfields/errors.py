@@ -21,3 +21,10 @@ class MissingDataError(ValueError):
 
 class ModelFormatError(ValueError):
     """A model file that cannot be read; the message gives the reason."""
+
+
+def quoted(text: str, limit: int = 120) -> str:
+    """Give text in quotes for a message; the middle of a long one is left out, a line may have megabytes."""
+    if len(text) <= limit:
+        return repr(text)
+    return repr(text[: limit // 2] + " … " + text[-(limit // 2) :])

@@ -17,7 +17,7 @@ class StandIn:
         self.log_proba = log_proba
 
     @property
-    def X(self):
+    def inputs(self):
         return [np.full((len(p), 1), s) for s, p in enumerate(self.marginals)]
 
     def predict(self, X):
@@ -41,9 +41,7 @@ class StandIn:
 
 def random_case(rng, classes=("a", "b", "c"), sizes=(5, 1, 9, 4, 30), sure=2.0):
     """A stand-in with random probabilities, and labels that agree with it more often than not."""
-    marginals = [
-        np.exp(sure * rng.normal(size=(T, len(classes)))) for T in sizes
-    ]
+    marginals = [np.exp(sure * rng.normal(size=(T, len(classes)))) for T in sizes]
     marginals = [p / p.sum(axis=1, keepdims=True) for p in marginals]
     y = [[classes[rng.choice(len(classes), p=row)] for row in p] for p in marginals]
     return StandIn(list(classes), marginals), y

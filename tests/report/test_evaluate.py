@@ -18,7 +18,7 @@ from tests.report._stand_in import StandIn, random_case
 
 def test_numbers_against_plain_counting(rng) -> None:
     model, y = random_case(rng)
-    found = evaluate(model, model.X, y, threshold=0.7)
+    found = evaluate(model, model.inputs, y, threshold=0.7)
     positions = [
         (label, dict(zip(model.classes_, p, strict=True)))
         for labels, rows in zip(y, model.marginals, strict=True)
@@ -49,7 +49,7 @@ def test_numbers_against_plain_counting(rng) -> None:
 def test_entities_where_labels_are_of_a_scheme() -> None:
     classes = ["B-X", "I-X", "O"]
     model = StandIn(classes, [np.eye(3)[[0, 1, 2, 0]] * 0.97 + 0.01])
-    found = evaluate(model, model.X, [["B-X", "I-X", "O", "O"]])
+    found = evaluate(model, model.inputs, [["B-X", "I-X", "O", "O"]])
     assert found.entities is not None
     assert found.as_dict()["entity_precision"] == 0.5
     assert found.as_dict()["entity_recall"] == 1.0
@@ -77,7 +77,7 @@ def test_what_has_entities(labels, expected: bool) -> None:
 
 def test_unseen_labels_make_the_likelihood_nil() -> None:
     model = StandIn(["a", "b"], [[[0.9, 0.1]], [[0.2, 0.8]]])
-    found = evaluate(model, model.X, [["a"], ["z"]])
+    found = evaluate(model, model.inputs, [["a"], ["z"]])
     assert found.nll == math.inf
     assert found.as_dict()["nll"] is None
     assert found.unseen == 1
@@ -86,7 +86,7 @@ def test_unseen_labels_make_the_likelihood_nil() -> None:
 
 def test_a_decoder_that_abstains_is_taken_by_its_best_labels() -> None:
     model = StandIn(["a", "b"], [[[0.6, 0.4], [0.2, 0.8]]], predicted=[[None, "b"]])
-    found = evaluate(model, model.X, [["a", "a"]])
+    found = evaluate(model, model.inputs, [["a", "a"]])
     assert found.sequences.answers == [["a", "b"]]
     assert found.token_error == 0.5
 
@@ -95,7 +95,7 @@ def test_worst_first_and_slowest() -> None:
     marginals = [[[0.9, 0.1]] * 3, [[0.6, 0.4]] * 3, [[0.8, 0.2]] * 3, [[0.7, 0.3]] * 3]
     model = StandIn(["a", "b"], marginals)
     y = [["a", "a", "a"], ["a", "a", "a"], ["a", "b", "b"], ["b", "a", "b"]]
-    found = evaluate(model, model.X, y)
+    found = evaluate(model, model.inputs, y)
     # Two wrong: 3 is less certain than 2. None wrong: 1 is less certain than 0.
     assert [row.sequence for row in found.worst] == [3, 2, 1, 0]
     assert [row.wrong for row in found.worst] == [2, 2, 0, 0]
@@ -106,23 +106,23 @@ def test_worst_first_and_slowest() -> None:
 
 def test_boundaries_are_none_where_labels_never_change() -> None:
     model = StandIn(["a", "b"], [[[0.9, 0.1]] * 2, [[0.1, 0.9]]])
-    assert evaluate(model, model.X, [["a", "a"], ["b"]]).boundary_accuracy is None
-    assert evaluate(model, model.X, [["a", "b"], ["b"]]).boundary_accuracy == 0.0
+    assert evaluate(model, model.inputs, [["a", "a"], ["b"]]).boundary_accuracy is None
+    assert evaluate(model, model.inputs, [["a", "b"], ["b"]]).boundary_accuracy == 0.0
 
 
 def test_texts() -> None:
     model = StandIn(["a", "b"], [[[0.9, 0.1]] * 2])
     y = [["a", "a"]]
-    assert evaluate(model, model.X, y).sequences.tokens == [["1", "2"]]
-    assert evaluate(model, model.X, y, [["x", 3]]).sequences.tokens == [["x", "3"]]
+    assert evaluate(model, model.inputs, y).sequences.tokens == [["1", "2"]]
+    assert evaluate(model, model.inputs, y, [["x", 3]]).sequences.tokens == [["x", "3"]]
     with pytest.raises(InputError, match="Sequence 0 has 1 texts in tokens, but 2 labels in y"):
-        evaluate(model, model.X, y, [["x"]])
+        evaluate(model, model.inputs, y, [["x"]])
     with pytest.raises(InputError, match="tokens has 2 sequences, but y has 1"):
-        evaluate(model, model.X, y, [["x", "y"], []])
+        evaluate(model, model.inputs, y, [["x", "y"], []])
     with pytest.raises(InputError, match="X has 2 sequences, but y has 1"):
-        evaluate(model, model.X * 2, y)
+        evaluate(model, model.inputs * 2, y)
     with pytest.raises(InputError, match="threshold is 2"):
-        evaluate(model, model.X, y, threshold=2)
+        evaluate(model, model.inputs, y, threshold=2)
 
 
 def test_texts_of_tokens_with_columns() -> None:
@@ -139,7 +139,7 @@ def test_texts_of_tokens_with_columns() -> None:
 
 def test_labels_that_json_does_not_know() -> None:
     model = StandIn([("a", 1), ("b", 2)], [[[0.9, 0.1]]])
-    found = evaluate(model, model.X, [[("a", 1)]])
+    found = evaluate(model, model.inputs, [[("a", 1)]])
     assert found.as_dict()["labels"]["labels"] == ["('a', 1)"]
 
 

@@ -22,7 +22,7 @@ HOSTILE = [
     "]]>",
     "{{script}}",
     "\\u003c/script>",
-    "\" onmouseover=\"alert(1)",
+    '" onmouseover="alert(1)',
     "' onmouseover='alert(1)",
     "&lt;b&gt;&amp;",
     "javascript:alert(1)",
@@ -38,7 +38,7 @@ def hostile_model():
     n = len(HOSTILE)
     model = StandIn(HOSTILE, [np.full((n, n), 0.5 / (n - 1)) + np.eye(n) * (0.5 - 0.5 / (n - 1))])
     y = [HOSTILE[:-3] + HOSTILE[:3]]
-    return evaluate(model, model.X, y, [HOSTILE])
+    return evaluate(model, model.inputs, y, [HOSTILE])
 
 
 def skeleton(parsed: Page):
@@ -51,7 +51,7 @@ def test_hostile_tokens_and_labels_stay_texts() -> None:
     n = len(HOSTILE)
     names = [f"label {k:02d}" for k in range(n)]
     tame = StandIn(names, tame_model.sequences.marginals)
-    tame_found = evaluate(tame, tame.X, [names[:-3] + names[:3]], [names])
+    tame_found = evaluate(tame, tame.inputs, [names[:-3] + names[:3]], [names])
     hostile, harmless = Page(page(tame_model)), Page(page(tame_found))
     assert sorted(tag for tag, _ in hostile.elements) == sorted(tag for tag, _ in harmless.elements)
     assert not any(key.startswith("on") for _, attrs in hostile.elements for key in attrs)
@@ -67,7 +67,7 @@ def test_hostile_tokens_and_labels_stay_texts() -> None:
 @settings(deadline=None, derandomize=True, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 @given(st.text(st.characters(), max_size=30))
 def test_any_text_survives(text: str) -> None:
-    body = f"<body><p title=\"{escape(text)}\">{escape(text)}</p><script>{embedded(text)}</script></body>"
+    body = f'<body><p title="{escape(text)}">{escape(text)}</p><script>{embedded(text)}</script></body>'
     parsed = Page(body)
     assert [tag for tag, _ in parsed.elements] == ["body", "p", "script"]
     assert parsed.data == text
@@ -87,7 +87,7 @@ def test_numbers_that_json_lacks_are_refused() -> None:
 
 def test_nothing_is_loaded(rng, tmp_path) -> None:
     model, y = random_case(rng)
-    write_report(evaluate(model, model.X, y), tmp_path / "a.html", title="<b>")
+    write_report(evaluate(model, model.inputs, y), tmp_path / "a.html", title="<b>")
     text = (tmp_path / "a.html").read_text(encoding="utf-8")
     parsed = Page(text)
     for tag, attributes in parsed.elements:
@@ -103,7 +103,7 @@ def test_nothing_is_loaded(rng, tmp_path) -> None:
 
 def test_counts_of_every_threshold(rng) -> None:
     model, y = random_case(rng, sizes=(30, 40))
-    found = evaluate(model, model.X, y)
+    found = evaluate(model, model.inputs, y)
     data = Page(page(found)).data
     p = np.concatenate(model.marginals)
     true = np.array([list(model.classes_).index(label) for labels in y for label in labels])
@@ -126,16 +126,14 @@ def test_counts_of_every_threshold(rng) -> None:
 
 def test_probabilities_exactly_at_a_threshold_are_answered() -> None:
     model = StandIn(["a", "b"], [[[k / 100, 1 - k / 100] for k in range(51, 101)]])
-    data = Page(page(evaluate(model, model.X, [["a"] * 50]))).data
+    data = Page(page(evaluate(model, model.inputs, [["a"] * 50]))).data
     assert data["all"][0][51:] == list(range(50, 0, -1))
 
 
 def test_wrong_ones_first_and_some_right_ones(rng) -> None:
     model, y = random_case(rng, sizes=(3,) * 60)
-    found = evaluate(model, model.X, y)
-    wrong = [
-        sum(a != b for a, b in zip(*pair, strict=True)) for pair in zip(y, model.predicted, strict=True)
-    ]
+    found = evaluate(model, model.inputs, y)
+    wrong = [sum(a != b for a, b in zip(*pair, strict=True)) for pair in zip(y, model.predicted, strict=True)]
     chosen = choose(found.sequences, Limits(20, 10_000))
     errors = [wrong[s] for s in chosen]
     assert len(chosen) == 20
@@ -153,11 +151,11 @@ def test_a_long_sequence_is_cut_before_its_first_error() -> None:
     model = StandIn(["a", "b"], [[[0.9, 0.1]] * 5000])
     y = [["a"] * 5000]
     y[0][3000] = "b"
-    data = Page(page(evaluate(model, model.X, y))).data
+    data = Page(page(evaluate(model, model.inputs, y))).data
     [sequence] = data["sequences"]
     assert (sequence["start"], sequence["length"], len(sequence["tokens"])) == (2990, 5000, LONGEST)
     y[0][3000], y[0][4999] = "a", "b"
-    [sequence] = Page(page(evaluate(model, model.X, y))).data["sequences"]
+    [sequence] = Page(page(evaluate(model, model.inputs, y))).data["sequences"]
     assert sequence["start"] == 5000 - LONGEST
 
 
@@ -165,15 +163,15 @@ def test_size_is_bounded(rng) -> None:
     names = [f"a label with a long name {k}" for k in range(150)]
     model, y = random_case(rng, names, sizes=(100,) * 300)
     tokens = [["a very long token " * 100] * 100] * 300
-    assert len(page(evaluate(model, model.X, y, tokens))) < 3_000_000
+    assert len(page(evaluate(model, model.inputs, y, tokens))) < 3_000_000
 
 
 def test_extremes() -> None:
     """One position, one right, none wrong; no answer anywhere; empty sequences among others."""
     alone = StandIn(["a", "b"], [[[1.0, 0.0]]])
-    Page(page(evaluate(alone, alone.X, [["a"]])))
+    Page(page(evaluate(alone, alone.inputs, [["a"]])))
     wrong = StandIn(["a", "b"], [[[0.5, 0.5]], np.zeros((0, 2))])
-    Page(page(evaluate(wrong, wrong.X, [["b"], []], threshold=1.0)))
+    Page(page(evaluate(wrong, wrong.inputs, [["b"], []], threshold=1.0)))
 
 
 @pytest.mark.parametrize(

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from ..errors import InputError
+from ..errors import InputError, quoted
 from .templates import BEGIN, COLUMN, END, Part, Template, Templates, Transform
 
 _PART = re.compile(
     rf"(?:(?P<transform>\w+)\(\s*)?(?P<column>{COLUMN.pattern})"
-    r"\[\s*(?P<first>[+-]?\d+)\s*(?:\.\.\s*(?P<last>[+-]?\d+)\s*)?\]\s*(?P<close>\))?"
+    r"\[\s*(?P<first>[+-]?\d{1,9})\s*(?:\.\.\s*(?P<last>[+-]?\d{1,9})\s*)?\]\s*(?P<close>\))?"
 )
 
 
@@ -43,7 +43,7 @@ def parse_templates(text: str) -> Templates:
     """
     columns: tuple[str, ...] | None = None
     found: dict[Template, int] = {}
-    for number, raw in enumerate(text.splitlines(), 1):
+    for number, raw in enumerate(text.removeprefix("\ufeff").splitlines(), 1):
         line = raw.split("#")[0].strip()
         if not line:
             continue
@@ -59,7 +59,8 @@ def parse_templates(text: str) -> Templates:
                     raise InputError(f"{template} is there already, in line {found[template]}")
                 found[template] = number
         except InputError as error:
-            raise InputError(f"Line {number} of the templates, {line!r}: {str(error).rstrip('.')}.") from None
+            reason = str(error).rstrip(".")
+            raise InputError(f"Line {number} of the templates, {quoted(line)}: {reason}.") from None
     if not found:
         raise InputError("There is no template in the text.")
     return Templates(columns if columns is not None else _numbered(found), tuple(found))
@@ -83,7 +84,7 @@ def _parse_part(text: str, columns: tuple[str, ...] | None) -> Part | _Range:
         return BEGIN if text == "begin" else END
     match = _PART.fullmatch(text)
     if match is None or bool(match["transform"]) != bool(match["close"]):
-        raise InputError(f"{text!r} is not of the form column[offset] or transform(column[offset])")
+        raise InputError(f"{quoted(text)} is not of the form column[offset] or transform(column[offset])")
     transform = _transform(match["transform"] or "word")
     column = _column(match["column"], columns)
     first = int(match["first"])
@@ -98,20 +99,27 @@ def _parse_part(text: str, columns: tuple[str, ...] | None) -> Part | _Range:
 def _transform(name: str) -> Transform:
     names = [t.name.lower() for t in Transform if not t.of_place]
     if name not in names:
-        raise InputError(f"there is no transform {name!r}; there are {', '.join(names)}")
+        raise InputError(f"there is no transform {quoted(name)}; there are {', '.join(names)}")
     return Transform[name.upper()]
 
 
 def _column(name: str, columns: tuple[str, ...] | None) -> str:
     if columns is None:
-        if not name.isascii() or not name.isdecimal():
-            raise InputError(f"column {name!r} has a name, but no line 'columns: ...' before gives names")
+        if not _is_number(name):
+            raise InputError(
+                f"column {quoted(name)} has a name, but no line 'columns: ...' before gives names"
+            )
         return str(int(name))
     if name in columns:
         return name
-    if name.isascii() and name.isdecimal() and int(name) < len(columns):
+    if _is_number(name) and int(name) < len(columns):
         return columns[int(name)]
-    raise InputError(f"there is no column {name!r} among {', '.join(columns)}")
+    raise InputError(f"there is no column {quoted(name)} among {quoted(', '.join(columns))[1:-1]}")
+
+
+def _is_number(name: str) -> bool:
+    """Whether a name is a number that Python reads: it refuses those of thousands of digits."""
+    return len(name) < 10 and name.isascii() and name.isdecimal()
 
 
 def _numbered(templates: dict[Template, int]) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
-from ..errors import InputError
+from ..errors import InputError, quoted
 from ._lines import Line, Source, read_lines, write_lines
 
 DOCUMENT_MARK = "-DOCSTART-"
@@ -141,7 +141,7 @@ def _splitter(text: str) -> Callable[[str], list[str]]:
 def _require_width(row: list[str], width: int, first: int, line: Line) -> None:
     if len(row) != width:
         raise line.error(
-            f"expected {width} columns, as in line {first}, but found {len(row)}: {line.text!r}."
+            f"expected {width} columns, as in line {first}, but found {len(row)}: {quoted(line.text)}."
         )
 
 

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -113,6 +114,8 @@ def _check(record: Record) -> None:
     for t, label in enumerate(labels):
         if not isinstance(label, (str, int, float, bool, type(None))):
             raise InputError(f"label {t} is {_kind(label)}, not a string or a number.")
+        if isinstance(label, float) and not math.isfinite(label):  # 1e999, say
+            raise InputError(f"label {t} is {label}, not a finite number.")
 
 
 def _text(record: Record, n: int) -> str:

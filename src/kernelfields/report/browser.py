@@ -35,7 +35,9 @@ def browse(evaluation: Evaluation, limits: Limits) -> dict[str, Any]:
     sequences = evaluation.sequences
     names = _names(sequences)
     index = {name: k for k, name in enumerate(names)}
-    true, answers = ([[index[name] for name in row] for row in y] for y in (sequences.true, sequences.answers))
+    true, answers = (
+        [[index[name] for name in row] for row in y] for y in (sequences.true, sequences.answers)
+    )
     # A label is answered at threshold number k if its level is above k.
     levels = [
         np.searchsorted(evaluation.answered.thresholds, c, side="right") for c in confidences(sequences)
@@ -72,7 +74,9 @@ def _above(levels: Array) -> list[int]:
     return (len(levels) - np.cumsum(present)[:101]).tolist()
 
 
-def _by_label(true: list[Any], answers: list[Any], levels: list[Array], labels: list[int]) -> list[list[list[int]]]:
+def _by_label(
+    true: list[Any], answers: list[Any], levels: list[Array], labels: list[int]
+) -> list[list[list[int]]]:
     """The same of those positions where a label is true or answered, for some labels."""
     level, wrong = np.concatenate(levels), _wrong(true, answers)
     right, given = np.concatenate([*map(_ints, true)]), np.concatenate([*map(_ints, answers)])
@@ -98,14 +102,22 @@ def _frequent(true: list[Any], size: int) -> list[int]:
     return sorted(np.argsort(-seen, kind="stable")[:FILTERS].tolist())
 
 
-def _sequence(s: int, sequences: Sequences, true: list[int], answers: list[int], levels: Array) -> dict[str, Any]:
+def _sequence(
+    s: int, sequences: Sequences, true: list[int], answers: list[int], levels: Array
+) -> dict[str, Any]:
     """One sequence; a long one from some positions before its first error on."""
     wrong = [t for t, (a, b) in enumerate(zip(true, answers, strict=True)) if a != b]
     start = max(min(wrong[0] - 10, len(true) - LONGEST), 0) if wrong else 0
     p = np.asarray(sequences.marginals[s])
     positions = range(start, min(start + LONGEST, len(true)))
     tokens = [
-        [_clipped(sequences.tokens[s][t]), true[t], answers[t], int(levels[t]), _rivals(p[t], true[t], answers[t])]
+        [
+            _clipped(sequences.tokens[s][t]),
+            true[t],
+            answers[t],
+            int(levels[t]),
+            _rivals(p[t], true[t], answers[t]),
+        ]
         for t in positions
     ]
     return {"number": s, "length": len(true), "start": start, "tokens": tokens}

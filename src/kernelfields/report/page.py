@@ -63,7 +63,9 @@ def page(evaluation: Evaluation, title: str | None = None, limits: Limits = LIMI
         "answered": picture,
         "reliability": plot_reliability(evaluation.calibration),
         "confusion": plot_confusion(evaluation.confusion),
-        "confused": f"The {MOST_CONFUSED} of {labels} labels with most errors." if labels > MOST_CONFUSED else "",
+        "confused": f"The {MOST_CONFUSED} of {labels} labels with most errors."
+        if labels > MOST_CONFUSED
+        else "",
         "training": _training(evaluation),
         "labels": label_table(evaluation),
         "entities": entity_table(evaluation),

@@ -76,6 +76,6 @@ def _step(record: Any, n: int, sized: bool) -> Step:
 
 
 def _number(record: Any, name: str) -> float | None:
-    value = record.get(name) if isinstance(record, Mapping) else getattr(record, name, None)
+    value: Any = record.get(name) if isinstance(record, Mapping) else getattr(record, name, None)
     # Of a list, "size" and the like would be methods.
     return float(value) if isinstance(value, (int, float)) or hasattr(value, "dtype") else None

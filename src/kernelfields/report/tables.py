@@ -51,7 +51,7 @@ def tiles(evaluation: Evaluation) -> str:
     values.append(("calibration error", _number(evaluation.ece)))
     gap = evaluation.path and evaluation.path.relative_gap
     if gap is not None:
-        values.append(("certified gap", f"{gap:.0e}"))
+        values.append(("certified gap", f"{100 * gap:.2g}\N{NO-BREAK SPACE}%"))
     return "".join(
         element("div", element("b", escape(value)), element("span", escape(name)), class_="tile")
         for name, value in values
@@ -86,7 +86,12 @@ def ranked_table(ranked: Sequence[Ranked]) -> str:
     timed = any(row.seconds is not None for row in ranked)
     head = ["sequence", "length", "wrong", *(["milliseconds"] if timed else [])]
     rows = [
-        (f"{r.sequence + 1}", f"{r.length}", f"{r.wrong}", *([f"{1000 * (r.seconds or 0):.2g}"] if timed else []))
+        (
+            f"{r.sequence + 1}",
+            f"{r.length}",
+            f"{r.wrong}",
+            *([f"{1000 * (r.seconds or 0):.2g}"] if timed else []),
+        )
         for r in ranked
     ]
     return _table(head, rows)

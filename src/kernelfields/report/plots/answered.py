@@ -32,8 +32,6 @@ def plot_answered(curve: AnsweredCurve, chosen: int) -> tuple[str, list[Point | 
         for a, e in zip(curve.answered, curve.error, strict=True)
     ]
     x, y = marks[chosen] or (0.0, 0.0)
-    mark = element(
-        "circle", id="mark", cx=x, cy=y, r=6, class_="mark" if marks[chosen] else "mark hidden"
-    )
+    mark = element("circle", id="mark", cx=x, cy=y, r=6, class_="mark" if marks[chosen] else "mark hidden")
     about = "Error against the share of labels answered, one point per threshold."
     return frame.draw(frame.line(flat, "flat"), frame.line(points, "main"), mark, about=about), marks

@@ -44,9 +44,7 @@ def most_confused(table: Confusion) -> list[int]:
     return sorted(order[:LIMIT].tolist())
 
 
-def _cell(
-    names: list[str], count: int, total: int, i: int, j: int, margin: float, cell: float
-) -> str:
+def _cell(names: list[str], count: int, total: int, i: int, j: int, margin: float, cell: float) -> str:
     share = count / total
     what = "right" if i == j else f"answered {names[j]}"
     note = element("title", escape(f"{names[i]}, {what}: {count} of {total} ({share:.1%})"))

@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from ..markup import element, escape
 
 WIDTH, HEIGHT = 400.0, 270.0
-LEFT, RIGHT, TOP, BOTTOM = 52.0, 386.0, 14.0, 226.0
+LEFT, RIGHT, TOP, BOTTOM = 52.0, 378.0, 14.0, 226.0
 
 Point = tuple[float, float]
+
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 @dataclass(frozen=True)
@@ -91,6 +93,12 @@ def drawing(width: float, height: float, *content: str, about: str) -> str:
 def percent(value: float) -> str:
     """Give a share as a percentage, with as many digits as a round number needs."""
     return f"{100 * value:.4g} %"
+
+
+def power(value: float) -> str:
+    """Give a power of ten as such."""
+    exponent = round(math.log10(value))
+    return "10" + str(exponent).translate(_RAISED)
 
 
 def thinned(items: list[Point], limit: int = 250) -> list[Point]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from ..path import Path
-from .frame import Axis, Frame, percent, thinned
+from .frame import Axis, Frame, power, thinned
 
 
 def plot_values(path: Path) -> str:
@@ -31,7 +31,7 @@ def plot_gap(path: Path) -> str | None:
         return None
     low, high = min(gap for _, gap in gaps), max(gap for _, gap in gaps)
     low, high = 10.0 ** math.floor(math.log10(low)), 10.0 ** math.ceil(math.log10(high) + 1e-9)
-    axis = Axis(low, max(high, 10 * low), "certified gap", percent, logarithmic=True)
+    axis = Axis(low, max(high, 10 * low), "certified gap, relative", power, logarithmic=True)
     frame = Frame(_across(path), axis)
     return frame.draw(frame.line(thinned(gaps), "main"), about="Certified relative gap after every step.")
 
