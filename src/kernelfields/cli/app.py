@@ -7,16 +7,20 @@ from typing import Annotated
 import typer
 
 from .. import __version__
+from .compare import compare
 from .demo import demo
+from .evaluate import evaluate
 from .reproduce import reproduce
+from .tag import tag
+from .train import train
 
 app = typer.Typer(
     help="Structured prediction with calibrated probabilities.",
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command()(demo)
-app.command()(reproduce)
+for command in (train, tag, evaluate, compare, demo, reproduce):
+    app.command()(command)
 
 
 def _version(wanted: bool) -> None:

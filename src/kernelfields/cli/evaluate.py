@@ -1,0 +1,96 @@
+"""``kf evaluate``: how good a model is on labelled data."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from ..estimators import load
+from ..report import Evaluation, write_report
+from ..report import evaluate as judge
+from ._data import Data, read_data
+from ._errors import plain_errors
+
+SHOWN = 5
+
+
+def evaluate(
+    model: Annotated[Path, typer.Argument(help="The model file.")],
+    data: Annotated[Path, typer.Argument(help="Labelled sequences.")],
+    report: Annotated[Path | None, typer.Option(help="Also write a page of HTML.")] = None,
+    threshold: Annotated[
+        float, typer.Option(help="Of the abstaining figures: leave less probable labels open.", min=0, max=1)
+    ] = 0.9,
+    data_format: Annotated[str | None, typer.Option("--format", help="conll, jsonl, csv, npz.")] = None,
+    encoding: Annotated[str, typer.Option(help="Of CoNLL columns.")] = "utf-8",
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object, the last line.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,
+) -> None:
+    """Test a model: errors, entities, calibration, what abstaining would be worth.
+
+    Examples: kf evaluate ner.kf esp.testb, kf evaluate ner.kf esp.testb --report ner.html --json
+    """
+    console = Console(stderr=as_json)
+    with plain_errors(debug):
+        estimator = load(model)
+        sequences = read_data(data, data_format, encoding=encoding)
+        found = judge(estimator, sequences.inputs, sequences.labels, sequences.texts, threshold=threshold)
+        console.print(_scores(found))
+        console.print(_by_label(found))
+        _examples(console, found, sequences)
+        if report is not None:
+            write_report(found, report)
+            console.print(f"Written to {report}.", markup=False)
+        if as_json:
+            typer.echo(json.dumps(found.as_dict()))
+
+
+def _scores(found: Evaluation) -> Table:
+    table = Table("score", "value", title=found.model)
+    table.columns[1].justify = "right"
+    table.add_row("token error", f"{found.token_error:.2%}")
+    table.add_row("sequence error", f"{found.sequence_error:.2%}")
+    if found.entities is not None:
+        e = found.entities.overall
+        table.add_row("entity precision / recall", f"{e.precision:.2%} / {e.recall:.2%}")
+        table.add_row("entity F1", f"{e.f1:.2%}")
+    table.add_row("negative log-likelihood per token", f"{found.nll:.4f}")
+    table.add_row("expected calibration error", f"{found.ece:.2%}")
+    n = round(found.threshold * 100)
+    curve = found.answered
+    table.add_row(
+        f"answered at probability {found.threshold:g} or more",
+        f"{curve.answered[n]:.1%}, error {curve.error[n]:.2%}",
+    )
+    return table
+
+
+def _by_label(found: Evaluation) -> Table:
+    table = Table("label", "precision", "recall", "F1", "count", title="labels")
+    for column in table.columns[1:]:
+        column.justify = "right"
+    scores = found.labels
+    for k, label in enumerate(scores.labels):
+        shares = (f"{values[k]:.2%}" for values in (scores.precision, scores.recall, scores.f1))
+        table.add_row(str(label), *shares, str(scores.support[k]))
+    return table
+
+
+def _examples(console: Console, found: Evaluation, data: Data) -> None:
+    if found.worst and found.worst[0].wrong:
+        console.print(
+            "Most errors: "
+            + ", ".join(f"sequence {r.sequence} ({r.wrong} of {r.length})" for r in found.worst[:SHOWN])
+        )
+    if found.slowest:
+        console.print(
+            "Slowest: "
+            + ", ".join(
+                f"sequence {r.sequence} ({1e3 * (r.seconds or 0):.1f} ms)" for r in found.slowest[:SHOWN]
+            )
+        )

@@ -1,0 +1,177 @@
+"""``kf train``: from a labelled file to a model file."""
+
+from __future__ import annotations
+
+import json
+import time
+import warnings
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from rich.console import Console
+
+from ..errors import InputError
+from ..report import Evaluation, evaluate
+from ._data import Data, read_data
+from ._errors import plain_errors
+from ._models import Choice, build
+from ._panel import choose_model
+from ._progress import ProgressLine
+from ._tuning import tune as tuned
+
+
+def train(
+    data: Annotated[Path, typer.Argument(help="Labelled sequences: CoNLL columns, .jsonl, .csv or .npz.")],
+    out: Annotated[Path, typer.Option("-o", "--out", help="The model file to write.")] = Path("model.kf"),
+    model: Annotated[
+        str, typer.Option(help="crf, kernel-crf, gp, ssvm, perceptron, hmm, boosted, or auto.")
+    ] = "crf",
+    dev: Annotated[Path | None, typer.Option(help="Held-out file to judge the model by.")] = None,
+    holdout: Annotated[
+        float, typer.Option(help="Share of the data to hold out instead, 0 for none.", min=0.0, max=0.9)
+    ] = 0.0,
+    features: Annotated[
+        str | None, typer.Option(help="For tokens: ner, pos, chunking, or a file of templates.")
+    ] = None,
+    penalty: Annotated[float | None, typer.Option(help="λ, the price of large weights.")] = None,
+    kernel: Annotated[str | None, typer.Option(help="For kernel models: rbf, polynomial, linear, …")] = None,
+    gamma: Annotated[float | None, typer.Option(help="γ of the rbf kernel.")] = None,
+    basis: Annotated[int | None, typer.Option(help="Basis functions of a large kernel model.")] = None,
+    constraints: Annotated[
+        str | None, typer.Option(help="iob2, iobes, bilou, bmes, or none; iob2 where labels are so.")
+    ] = None,
+    tol: Annotated[float | None, typer.Option(help="Certified relative gap at which to stop.")] = None,
+    max_iter: Annotated[int | None, typer.Option(help="Limit of iterations or passes.")] = None,
+    tune: Annotated[
+        bool, typer.Option("--tune", help="Choose penalty and kernel by cross-validation.")
+    ] = False,
+    jobs: Annotated[int, typer.Option(help="Processes for --tune and auto.")] = 1,
+    checkpoint: Annotated[
+        Path | None, typer.Option(help="Folder for the state of training, to go on after a crash.")
+    ] = None,
+    checkpoint_seconds: Annotated[float, typer.Option(help="Least time between two checkpoints.")] = 30.0,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on from the checkpoint.")] = False,
+    data_format: Annotated[str | None, typer.Option("--format", help="conll, jsonl, csv, npz.")] = None,
+    encoding: Annotated[str, typer.Option(help="Of CoNLL columns.")] = "utf-8",
+    seed: Annotated[int, typer.Option(help="For what is drawn at random.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object, the last line.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,
+) -> None:
+    """Train a model on labelled sequences and write it to a file.
+
+    Ctrl-C ends training early; the best model so far is written.
+
+    Examples: kf train ner.conll -o ner.kf, kf train esp.train --dev esp.testa --features ner, kf train
+    sensors.csv --model kernel-crf --tune, kf train ner.conll --checkpoint state --resume
+    """
+    console = Console(stderr=True)
+    with plain_errors(debug):
+        choice = Choice(penalty, kernel, gamma, features, constraints, basis, tol, max_iter, seed)
+        training, held_out = _split(data, dev, holdout, seed, {"given": data_format, "encoding": encoding})
+        _require_folder(out)
+        if model == "auto":
+            model = choose_model(console, training, held_out, choice)
+        estimator = build(model, training, choice)
+        if tune:
+            estimator = tuned(console, model, estimator, training, jobs, seed)
+        _set_checkpoint(estimator, model, checkpoint, checkpoint_seconds, resume)
+        fitted, seconds, notes = _fit(console, estimator, training)
+        fitted.save(out)
+        summary = _summary(fitted, out, seconds, notes)
+        if held_out is not None:
+            found = evaluate(fitted, held_out.inputs, held_out.labels, held_out.texts)
+            summary |= _held_out_summary(found)
+        _show(console, summary)
+        if as_json:
+            typer.echo(json.dumps(summary))
+
+
+def _split(
+    path: Path, dev: Path | None, holdout: float, seed: int, options: dict[str, Any]
+) -> tuple[Data, Data | None]:
+    """Give training and held-out sequences."""
+    data = read_data(path, options["given"], encoding=options["encoding"])
+    if dev is not None:
+        return data, read_data(dev, options["given"], encoding=options["encoding"])
+    count = round(holdout * len(data.items))
+    if count == 0:
+        return data, None
+    order = np.random.default_rng(seed).permutation(len(data.items))
+    if count == len(order):
+        raise InputError("Nothing is left to train on; hold out less.")
+    return data.take(np.sort(order[count:])), data.take(np.sort(order[:count]))
+
+
+def _require_folder(out: Path) -> None:
+    if not out.absolute().parent.is_dir():
+        raise InputError(f"{out} cannot be written: there is no folder {out.parent}.")
+
+
+def _set_checkpoint(estimator: Any, name: str, folder: Path | None, seconds: float, resume: bool) -> None:
+    """Let the search keep its state in a file of the folder."""
+    if folder is None:
+        if resume:
+            raise InputError("--resume needs --checkpoint FOLDER.")
+        return
+    if "checkpoint" not in estimator.get_params(deep=False):
+        raise InputError(f"{name} keeps no checkpoints; crf does.")
+    file = folder / f"{name}.checkpoint"
+    if file.exists() and not resume:
+        raise InputError(f"{file} is there from an earlier run: add --resume to go on, or remove it.")
+    folder.mkdir(parents=True, exist_ok=True)
+    estimator.set_params(checkpoint=file, checkpoint_seconds=seconds)
+
+
+def _fit(console: Console, estimator: Any, training: Data) -> tuple[Any, float, list[str]]:
+    """Fit with a live line; give what was warned about."""
+    started = time.perf_counter()
+    settings = estimator.get_params(deep=False)
+    with warnings.catch_warnings(record=True) as caught, ProgressLine(console, settings.get("tol")) as line:
+        warnings.simplefilter("always")
+        if "callback" in settings:
+            estimator.set_params(callback=line)
+        estimator.fit(training.inputs, training.labels)
+    if "callback" in settings:
+        estimator.set_params(callback=None)
+    return estimator, time.perf_counter() - started, [str(w.message) for w in caught]
+
+
+def _summary(fitted: Any, out: Path, seconds: float, notes: list[str]) -> dict[str, Any]:
+    certificate = getattr(fitted, "certificate_", None)
+    return {
+        "model": str(out),
+        "kind": type(fitted).__name__,
+        "labels": len(fitted.classes_),
+        "iterations": getattr(fitted, "n_iter_", None),
+        "objective": None if certificate is None else certificate.value,
+        "relative_gap": None if certificate is None else certificate.relative_gap,
+        "stop_reason": getattr(fitted, "stop_reason_", None),
+        "seconds": seconds,
+        "bytes": out.stat().st_size,
+        "warnings": notes,
+    }
+
+
+def _held_out_summary(found: Evaluation) -> dict[str, Any]:
+    every = found.as_dict()
+    return {f"held_out_{name}": every[name] for name in ("token_error", "entity_f1", "nll", "ece")}
+
+
+def _show(console: Console, summary: dict[str, Any]) -> None:
+    console.print(f"{summary['kind']} with {summary['labels']} labels in {summary['seconds']:.1f} s.")
+    if summary["relative_gap"] is not None:
+        console.print(
+            f"Objective {summary['objective']:.4f}, "
+            f"certified within {summary['relative_gap']:.1e} of the best."
+        )
+    for note in summary["warnings"]:
+        console.print(note, style="yellow", markup=False)
+    if "held_out_token_error" in summary:
+        f1 = summary["held_out_entity_f1"]
+        words = [f"token error {summary['held_out_token_error']:.2%}"]
+        words += [] if f1 is None else [f"entity F1 {f1:.2%}"]
+        words += [f"calibration error {summary['held_out_ece']:.2%}"]
+        console.print("Held out: " + ", ".join(words) + ".")
+    console.print(f"Written to {summary['model']} ({summary['bytes'] / 1e6:.1f} MB).", markup=False)

@@ -1,0 +1,109 @@
+"""Tables of numbers: one row per position, a column that names the sequence, perhaps one of labels.
+
+sequence,label,x,y
+a,walk,0.1,2.5
+a,run,0.3,2.4
+b,walk,0.2,2.2
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import InputError, quoted
+from ._lines import Source, error_at, read_lines
+
+Array = npt.NDArray[np.float64]
+
+
+class Frames(NamedTuple):
+    """One sequence of a table."""
+
+    name: str
+    """What the sequence column says."""
+    numbers: Array
+    """(T, D), the other columns; an empty field is NaN."""
+    labels: list[str] | None
+    """T labels; None if the table has no such column."""
+    columns: tuple[str, ...]
+    """Names of the D columns."""
+
+
+def read_csv(source: Source, *, sequence: str = "sequence", label: str = "label") -> Iterator[Frames]:
+    r"""Read sequences one by one; rows of one sequence stand together.
+
+    What is malformed is an `InputError` that names file, line and reason.
+
+    Parameters
+    ----------
+    source : path, or file opened for reading
+        UTF-8 with a header; a path that ends with .gz is decompressed.
+    sequence, label : str
+        Names of these columns; the second may be missing.
+
+    Examples
+    --------
+    >>> from io import StringIO
+    >>> [one] = read_csv(StringIO("sequence,label,x\na,A,0.5\na,B,1\n"))
+    >>> one.numbers.tolist(), one.labels
+    ([[0.5], [1.0]], ['A', 'B'])
+    """
+    lines = read_lines(source, "utf-8")
+    first = next(lines, None)
+    if first is None:
+        raise InputError("The table is empty: not even a header.")
+    header = next(csv.reader([first.text]))
+    if sequence not in header:
+        raise first.error(f"there is no column {sequence!r} that names the sequence; there are {header}.")
+    if len(set(header)) < len(header):
+        raise first.error("two columns have the same name.")
+    table = _Table(header, header.index(sequence), header.index(label) if label in header else None)
+    seen: set[str] = set()
+    present: list[list[str]] = []
+    for line in lines:
+        if not line.text.strip():
+            continue
+        row = next(csv.reader([line.text]))
+        if len(row) != len(header):
+            raise line.error(f"expected {len(header)} fields, as in the header, but found {len(row)}.")
+        table.require_numbers(row, line.file, line.number)
+        name = row[table.sequence]
+        if present and name != present[-1][table.sequence]:
+            yield table.frames(present)
+            seen.add(present[-1][table.sequence])
+            present = []
+        if name in seen:
+            raise line.error(f"sequence {quoted(name)} goes on after another one; sort the rows.")
+        present.append(row)
+    if present:
+        yield table.frames(present)
+
+
+class _Table(NamedTuple):
+    """Where things are."""
+
+    header: list[str]
+    sequence: int
+    label: int | None
+
+    def others(self) -> list[int]:
+        return [c for c in range(len(self.header)) if c not in (self.sequence, self.label)]
+
+    def require_numbers(self, row: list[str], file: str, number: int) -> None:
+        for c in self.others():
+            try:
+                float(row[c] or "nan")
+            except ValueError:
+                reason = f"{quoted(row[c])} in column {self.header[c]!r} is no number."
+                raise error_at(file, number, reason) from None
+
+    def frames(self, rows: list[list[str]]) -> Frames:
+        others = self.others()
+        numbers = np.array([[float(row[c] or "nan") for c in others] for row in rows]).reshape(len(rows), -1)
+        labels = None if self.label is None else [row[self.label] for row in rows]
+        return Frames(rows[0][self.sequence], numbers, labels, tuple(self.header[c] for c in others))
