@@ -1,6 +1,8 @@
 #include "kernelfields/dot.hpp"
 #include "sparse_rows.hpp"
 
+#include <nanobind/stl/vector.h>
+
 namespace kernelfields::bindings {
 namespace {
 
@@ -51,15 +53,45 @@ Out<double> adjoint(In<std::int64_t> first, In<std::int32_t> index, std::optiona
     return out;
 }
 
+template <class S> std::vector<const S*> equally_long(const std::vector<In<S>>& arrays, std::size_t size) {
+    std::vector<const S*> result;
+    for (const In<S>& array : arrays) {
+        if (array.size() != size) throw std::invalid_argument("Arrays of different size.");
+        result.push_back(array.data());
+    }
+    return result;
+}
+
 template <class S> double dot(In<S> left, In<S> right) {
     if (left.size() != right.size()) throw std::invalid_argument("Arrays of different size.");
     nb::gil_scoped_release release;
-    return blocked_dot(left.data(), right.data(), left.size());
+    const S* const first = left.data();
+    double result = 0;
+    blocked_dots<S>({&first, 1}, right.data(), right.size(), &result);
+    return result;
+}
+
+template <class S> Out<double> dots(const std::vector<In<S>>& left, In<S> right) {
+    const auto vectors = equally_long(left, right.size());
+    auto out = make<double>({left.size()});
+    nb::gil_scoped_release release;
+    blocked_dots<S>(vectors, right.data(), right.size(), out.data());
+    return out;
+}
+
+template <class S> void add_multiples(nb::ndarray<S, nb::c_contig, nb::device::cpu> sum,
+                                      const std::vector<In<S>>& values, In<S> weights) {
+    const auto vectors = equally_long(values, sum.size());
+    if (weights.size() != values.size()) throw std::invalid_argument("weights must have one number per array.");
+    nb::gil_scoped_release release;
+    blocked_sum<S>(vectors, weights.data(), sum.size(), sum.data());
 }
 
 template <class S> void add_functions(nb::module_& m) {
     const auto keep = [](const char* name) { return nb::arg(name).noconvert(); };
     m.def("score_dot", &dot<S>, keep("left"), keep("right"));
+    m.def("score_dots", &dots<S>, keep("left"), keep("right"));
+    m.def("add_multiples", &add_multiples<S>, keep("sum"), keep("values"), keep("weights"));
     m.def("sparse_scores", &scores<S>, keep("first"), keep("index"), keep("value").none(), keep("pair_first"),
           keep("pair_label"), keep("weights"), keep("out"));
     m.def("sparse_times", &times<S>, keep("first"), keep("index"), keep("value").none(), keep("table"), keep("out"));

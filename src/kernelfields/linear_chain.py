@@ -58,7 +58,9 @@ class LinearChainProblem:
         self.dtype = np.dtype(dtype)
         self.geometry = Problem(loss, terms, None, dtype)
         self.terms, self.slices = self.geometry.terms, self.geometry.slices
-        self.size, self.inner = self.geometry.size, self.geometry.inner
+        self.size = self.geometry.size
+        self.inner, self.inners = self.geometry.inner, self.geometry.inners
+        self.add_multiples = self.geometry.add_multiples
         self.offsets = offsets
         self.places = {type(term.space): self.slices[term.name] for term in terms}
         self._order = np.argsort(-np.diff(loss.structure.offsets), kind="stable")

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .losses import BlockLoss, Loss, LossValue
-from .native import score_dot
+from .native import add_multiples, score_dot
 from .spaces import BoundSpace, Curved
 from .structures import Blocks, Scores, Structure, SumOracle
 from .structures._base import Array
@@ -148,6 +148,17 @@ class Problem:
             term.metric * term.space.inner(left[place], right[place])
             for term, place in zip(self.terms, self.slices.values(), strict=True)
         )
+
+    def inners(self, left: Sequence[Array], right: Array) -> Array:
+        """Inner products of several elements with one."""
+        result = np.zeros(len(left))
+        for term, place in zip(self.terms, self.slices.values(), strict=True):
+            result += term.metric * term.space.inners([one[place] for one in left], right[place])
+        return result
+
+    def add_multiples(self, element: Array, elements: Sequence[Array], weights: Array) -> None:
+        """Element += Σ_k weight_k · element_k, in place."""
+        add_multiples(element, list(elements), weights.astype(element.dtype))
 
     def refreshed(self, element: Array) -> Array:
         """Give the same element with every image computed anew."""

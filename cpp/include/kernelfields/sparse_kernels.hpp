@@ -67,6 +67,9 @@ template <class S> struct SparseKernels {
 
     // sum_k left_k right_k, in double.
     double (*dot_product)(const S* left, const S* right, std::size_t count);
+
+    // sum_k += weight * values_k.
+    void (*add_multiple)(S* sum, const S* values, S weight, std::size_t count);
 };
 
 }  // namespace kernelfields

@@ -106,6 +106,12 @@ class ProblemLike(Protocol):
     def inner(self, left: Array, right: Array) -> float:
         """Inner product of two elements."""
 
+    def inners(self, left: Sequence[Array], right: Array) -> Array:
+        """Inner products of several elements with one."""
+
+    def add_multiples(self, element: Array, elements: Sequence[Array], weights: Array) -> None:
+        """Element += Σ_k weight_k · element_k, in place."""
+
     def curvatures(self, point: Any) -> Array | None:
         """About the diagonal of the Hessian at a point, for orthogonal coordinates; None if unknown."""
 

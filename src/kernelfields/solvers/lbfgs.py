@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections import deque
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.linalg import solve_triangular
 
 from ._base import Array, Monitor, Observer, ProblemLike, Reason, Result, Solver, Stop, refuse_l1
 from .line_search import wolfe
 
-LARGE = 2**17
+LARGE = 2**20
 """Numbers from which on an element counts as large."""
 
 
@@ -31,7 +31,7 @@ class LBFGS(Solver):
     ----------
     memory : int, optional
         Number of past steps kept; if not given, 10, or 5 where elements are large: each step kept takes
-        two vectors of memory and four passes over them in every iteration.
+        two vectors of memory and some passes over them in every iteration.
     """
 
     memory: int | None = None
@@ -70,6 +70,14 @@ class LBFGS(Solver):
 class History:
     """Past steps s and changes of the gradient y, and the inverse Hessian they suggest.
 
+    With S and Y the steps and changes as columns, oldest first, U the upper triangle of ⟨S, Y⟩ and D its
+    diagonal, the two-loop recursion on v comes to
+
+        U a = ⟨S, v⟩,   q = H₀ (v − Y a),   Uᵀ c = D a − ⟨Y, q⟩,   result = q + S c
+
+    [the compact form of Byrd, Nocedal and Schnabel, 1994]: inner products with all of them at once, and
+    sums of all of them at once, instead of one pass for each.
+
     Parameters
     ----------
     problem : ProblemLike
@@ -81,40 +89,54 @@ class History:
     """
 
     def __init__(self, problem: ProblemLike, memory: int, curvatures: Array | None = None) -> None:
-        self._inner = problem.inner
-        self._pairs: deque[tuple[Array, Array, float]] = deque(maxlen=memory)
+        self._problem = problem
+        self._memory = memory
         self._curvatures = curvatures
-        self._scale = 1.0
+        self.clear()
 
     def __bool__(self) -> bool:
-        return bool(self._pairs)
+        return bool(self._steps)
 
     def clear(self) -> None:
         """Forget everything."""
-        self._pairs.clear()
+        self._steps: list[Array] = []
+        self._changes: list[Array] = []
+        self._across = np.empty((0, 0))  # ⟨s_i, y_j⟩, j not older than i
+        self._within = np.empty((0, 0))  # ⟨y_i, H₀ y_j⟩ but for the scale
+        self._scale = 1.0
 
     def add(self, step: Array, change: Array) -> None:
         """Remember a step and the change of the gradient along it."""
-        curvature = self._inner(step, change)
-        size = self._inner(change, self._divided(change))
-        if curvature > 1e-12 * size:  # else the pair would make the metric indefinite
-            self._pairs.append((step, change, curvature))
-            self._scale = curvature / size
+        inner, inners = self._problem.inner, self._problem.inners
+        divided = self._divided(change)
+        curvature, size = inner(step, change), inner(change, divided)
+        if curvature <= 1e-12 * size or self._memory == 0:
+            return  # the pair would make the metric indefinite
+        if len(self._steps) == self._memory:
+            del self._steps[0], self._changes[0]
+            self._across, self._within = self._across[1:, 1:], self._within[1:, 1:]
+        across, within = inners(self._steps, change), inners(self._changes, divided)
+        self._across = np.block([[self._across, across[:, None]], [0 * across, curvature]])
+        self._within = np.block([[self._within, within[:, None]], [within, size]])
+        self._steps.append(step)
+        self._changes.append(change)
+        self._scale = curvature / size
 
     def apply(self, vector: Array) -> Array:
-        """Multiply by the inverse Hessian: the two-loop recursion."""
-        result, work = vector.copy(), np.empty_like(vector)
-        shares = []
-        for step, change, curvature in reversed(self._pairs):
-            share = self._inner(step, result) / curvature
-            result -= np.multiply(change, share, out=work)
-            shares.append(share)
-        result = self._divided(result)
-        if self._pairs:
-            result *= self._scale
-        for (step, change, curvature), share in zip(self._pairs, reversed(shares), strict=True):
-            share -= self._inner(change, result) / curvature
-            result += np.multiply(step, share, out=work)
+        """Multiply by the inverse Hessian."""
+        problem, across = self._problem, self._across
+        if not self._steps:
+            return self._divided(vector).copy()
+        along = problem.inners(self._changes, self._divided(vector))
+        first = solve_triangular(across, problem.inners(self._steps, vector))
+        along = self._scale * (along - self._within @ first)
+        second = solve_triangular(across, across.diagonal() * first - along, trans="T")
+        result = vector.copy()
+        problem.add_multiples(result, self._changes, -first)
+        result *= self._scale
+        if self._curvatures is not None:
+            result /= self._curvatures
+        problem.add_multiples(result, self._steps, second)
         return result
 
     def _divided(self, vector: Array) -> Array:

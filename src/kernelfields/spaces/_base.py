@@ -12,11 +12,12 @@ scaled as arrays, images along with coordinates.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 
-from ..native import score_dot
+from ..native import score_dot, score_dots
 from ..structures import Structure
 from ..structures._base import Array
 
@@ -55,6 +56,10 @@ class BoundSpace(BoundScorer):
     @abstractmethod
     def inner(self, left: Array, right: Array) -> float:
         """Inner product of two elements, without the penalty's weight."""
+
+    def inners(self, left: Sequence[Array], right: Array) -> Array:
+        """Inner products of several elements with one."""
+        return np.array([self.inner(one, right) for one in left])
 
     @abstractmethod
     def refreshed(self, element: Array) -> Array:
@@ -95,6 +100,10 @@ class Euclidean(BoundSpace):
         other work to do takes a thousand times longer than the product.
         """
         return score_dot(left, right)
+
+    def inners(self, left: Sequence[Array], right: Array) -> Array:
+        """Inner products of several elements with one, in one pass."""
+        return score_dots(list(left), right)
 
     def refreshed(self, element: Array) -> Array:
         """Give the element itself: it has no image."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ..gram import Gram
-from ..native import score_dot
+from ..native import score_dot, score_dots
 from ..structures import Structure
 from ..structures._base import Array
 from ._base import BoundSpace
@@ -65,6 +67,10 @@ class Expansion(BoundSpace):
         Not by BLAS, as in `Euclidean.inner`.
         """
         return score_dot(left[: self.half], right[self.half :])
+
+    def inners(self, left: Sequence[Array], right: Array) -> Array:
+        """Inner products of several elements with one, in one pass."""
+        return score_dots([one[: self.half] for one in left], right[self.half :])
 
     def refreshed(self, element: Array) -> Array:
         """Give the same element with its image computed anew."""

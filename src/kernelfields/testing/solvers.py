@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -61,6 +61,15 @@ class Quadratic:
     def inner(self, left: Array, right: Array) -> float:
         """uᵀMv."""
         return float(left @ self.M @ right)
+
+    def inners(self, left: Sequence[Array], right: Array) -> Array:
+        """uᵀMv for several u."""
+        return np.array([self.inner(one, right) for one in left])
+
+    def add_multiples(self, element: Array, elements: Sequence[Array], weights: Array) -> None:
+        """X += Σ_k weight_k x_k."""
+        for weight, one in zip(weights, elements, strict=True):
+            element += weight * one
 
     def curvatures(self, point: object) -> Array | None:
         """Unknown."""

@@ -1,4 +1,4 @@
-// Inner product of two arrays, added up in double.
+// Inner products and sums of arrays.
 #pragma once
 
 #include "simd.hpp"
@@ -21,6 +21,13 @@ template <class S> double dot_product(const S* left, const S* right, std::size_t
     }
     for (; k < count; ++k) total += static_cast<double>(left[k]) * static_cast<double>(right[k]);
     return total;
+}
+
+template <class S> void add_multiple(S* sum, const S* values, S weight, std::size_t count) {
+    const Vec<S> w = broadcast(weight);
+    std::size_t k = 0;
+    for (; k + kWidth<S> <= count; k += kWidth<S>) store(sum + k, load(sum + k) + w * load(values + k));
+    for (; k < count; ++k) sum[k] += weight * values[k];
 }
 
 }  // namespace
