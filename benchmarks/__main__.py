@@ -19,6 +19,7 @@ BENCHMARKS = {
     "linear_crf_tag": "benchmarks.linear_crf_tag",
     "linear_crf_train": "benchmarks.linear_crf_train",
     "linear_online": "benchmarks.linear_online",
+    "model_files": "benchmarks.model_files",
     "viterbi": "benchmarks.viterbi",
 }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -324,6 +325,16 @@ class TestLargeFiles:
         assert not hasattr(again, "nonsense_")
         for other in (copy.copy, copy.deepcopy, lambda m: pickle.loads(pickle.dumps(m))):
             assert other(load(tmp_path / "model.kf")).predict(X) == model.predict(X)
+
+    def test_many_threads_may_be_first(self, rng: np.random.Generator, tmp_path: Path) -> None:
+        X, y = labelled_sequences(rng)
+        model = CRF().fit(X, y)
+        model.save(tmp_path / "model.kf")
+        for _ in range(5):
+            again = load(tmp_path / "model.kf")
+            with ThreadPoolExecutor(8) as pool:
+                found = list(pool.map(lambda _, again=again: again.predict(X), range(8)))
+            assert found == [model.predict(X)] * 8
 
     @pytest.mark.parametrize("model", [CRF(), KernelCRF(), KernelLogisticRegression(), AROW()])
     def test_damage_is_found_before_use(self, model: Any, rng: np.random.Generator, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from .. import __version__
 from .compare import compare
 from .demo import demo
 from .evaluate import evaluate
+from .inspect import inspect
 from .reproduce import reproduce
 from .tag import tag
 from .train import train
@@ -19,7 +20,7 @@ app = typer.Typer(
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (train, tag, evaluate, compare, demo, reproduce):
+for command in (train, tag, evaluate, compare, inspect, demo, reproduce):
     app.command()(command)
 
 

@@ -4,6 +4,7 @@ from ._base import SequenceLabeller
 from ._saving import load
 from .arow import AROW
 from .crf import CRF
+from .description import describe
 from .gp_sequence_classifier import GPSequenceClassifier
 from .kernel_crf import KernelCRF
 from .kernel_logistic_regression import KernelLogisticRegression
@@ -23,5 +24,6 @@ __all__ = [
     "SequenceLabeller",
     "StructureLearner",
     "StructuredPerceptron",
+    "describe",
     "load",
 ]

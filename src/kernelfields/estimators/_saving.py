@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
+
 from ..errors import InputError, ModelFormatError
 from ..io.container import Container, write_container
 from ._provenance import versions
@@ -166,7 +168,8 @@ def _complete(decoder: Decoder, model: Savable, stored: Mapping[str, Any], sizes
     trial = object.__new__(type(model))
     vars(trial).update({name: value for name, value in vars(model).items() if name != "_waiting"})
     trial._settle(state)
-    trial._rehearse()
+    with np.errstate(all="ignore"):  # numbers beyond all measure are no reason to warn of sums of none
+        trial._rehearse()
     vars(model).update(vars(trial))
     vars(model).pop("_waiting", None)
 

@@ -1,0 +1,119 @@
+"""``kf inspect``: what is in a model file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from ..errors import ModelFormatError
+from ..estimators import describe, load
+from ..estimators.description import Description, Weighted
+
+CANNOT_READ = 2
+"""Exit code where a file is not there or no model."""
+
+MOST_LABELS = 30
+"""More do not fit on a screen; --json has them."""
+
+
+def inspect(
+    model: Annotated[Path, typer.Argument(help="A model file, as save writes it.")],
+    count: Annotated[
+        int, typer.Option("--count", "-n", min=1, help="How many features or basis functions per label.")
+    ] = 5,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Show what is in a model file: labels, transitions, strongest features, basis functions, provenance.
+
+    Basis functions of kernel models come with the sequence and position of the training set, counted
+    from 0, where their observation occurs first. The exit code is 2 if the file cannot be read.
+
+    Examples: kf inspect model.kf, kf inspect model.kf -n 20, kf inspect model.kf --json
+    """
+    try:
+        found = describe(load(model), count)
+    except (ModelFormatError, OSError) as error:
+        typer.echo(str(error), err=True)
+        raise typer.Exit(CANNOT_READ) from error
+    size = model.stat().st_size
+    if as_json:
+        typer.echo(json.dumps({"file": str(model), "bytes": size, **found.as_json()}))
+        return
+    console = Console()
+    console.print(_summary(found, model, size))
+    for table in (_transitions(found), _weights(found.features, "Strongest features"), _basis(found)):
+        if table is not None:
+            console.print(table)
+
+
+def _summary(found: Description, path: Path, size: int) -> Table:
+    table = Table("", escape(str(path)), title=found.estimator, title_justify="left")
+    rows: dict[str, Any] = {
+        "labels": ", ".join(map(str, found.labels)),
+        "settings": found.settings,
+        "kernel": found.kernel,
+        "templates": None if found.templates is None else ", ".join(found.templates),
+        "features": found.n_features,
+        "weights that are not zero": found.n_weights,
+        "basis functions": found.n_basis,
+        "size": f"{size:,} bytes",
+        **{name.replace("_", " "): value for name, value in found.certificate.items()},
+        **{name.replace("_", " "): value for name, value in found.provenance.items()},
+    }
+    for name, value in rows.items():
+        if value is not None:
+            table.add_row(name, escape(_text(value)))
+    return table
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {part}" for name, part in value.items())
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _transitions(found: Description) -> Table | None:
+    if found.transitions is None or len(found.labels) > MOST_LABELS:
+        return None
+    table = Table(
+        "from \\ to", *(escape(str(label)) for label in found.labels), title="Scores of label pairs"
+    )
+    table.title_justify = "left"
+    for label, row in zip(found.labels, found.transitions, strict=True):
+        table.add_row(escape(str(label)), *(f"{value:.2f}" for value in row))
+    return table
+
+
+def _weights(groups: list[list[Weighted]], title: str) -> Table | None:
+    if not groups:
+        return None
+    table = Table("label", "feature", "weight", title=title, title_justify="left")
+    table.columns[2].justify = "right"
+    for group in groups:
+        for n, one in enumerate(group):
+            last = n == len(group) - 1
+            label = escape(str(one.label)) if n == 0 else ""
+            table.add_row(label, escape(one.name), f"{one.weight:.3f}", end_section=last)
+    return table
+
+
+def _basis(found: Description) -> Table | None:
+    if not found.basis:
+        return None
+    table = Table("label", "basis function", "from", "coefficient", title="Strongest basis functions")
+    table.title_justify, table.columns[3].justify = "left", "right"
+    for group in found.basis:
+        for n, one in enumerate(group):
+            place = (
+                "no observation" if one.sequence < 0 else f"sequence {one.sequence}, position {one.position}"
+            )
+            label = escape(str(one.label)) if n == 0 else ""
+            last = n == len(group) - 1
+            table.add_row(label, escape(one.observation), place, f"{one.coefficient:.3f}", end_section=last)
+    return table

@@ -1,0 +1,83 @@
+"""``kf inspect`` against what the models say themselves."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from kernelfields import CRF, KernelCRF, load
+from kernelfields.cli.app import app
+from kernelfields.selection import KMeans, Nystroem
+from kernelfields.testing.estimators import labelled_sequences
+
+STORED = sorted((Path(__file__).parents[1] / "regression").rglob("*.kf"))
+
+
+def asked(*arguments: str) -> str:
+    result = CliRunner().invoke(app, ["inspect", *arguments])
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+@pytest.mark.parametrize("path", STORED, ids=lambda path: path.stem)
+def test_every_estimator(path: Path) -> None:
+    found = json.loads(asked(str(path), "--json"))
+    model = load(path)
+    assert found["estimator"] == type(model).__name__
+    assert len(found["labels"]) == len(model.classes_)
+    assert found["bytes"] == path.stat().st_size
+    assert found["provenance"]["data_hash"] == model.provenance_.data_hash
+    assert type(model).__name__ in asked(str(path))
+    groups = found["features"] or found["basis"]
+    assert len(groups) == len(model.classes_)
+
+
+def test_features_of_a_crf(rng: np.random.Generator, tmp_path: Path) -> None:
+    X, y = labelled_sequences(rng)
+    model = CRF().fit(X, y)
+    model.coef_ = np.array([[1.0, -3.0, 2.0], [0.0, 0.0, 0.5], [0.25, 0.5, 0.125]])
+    model.save(tmp_path / "model.kf")
+    found = json.loads(asked(str(tmp_path / "model.kf"), "--json", "-n", "2"))
+    assert [[(one["name"], one["weight"]) for one in group] for group in found["features"]] == [
+        [("feature 1", -3.0), ("feature 2", 2.0)],
+        [("feature 2", 0.5)],
+        [("feature 1", 0.5), ("feature 0", 0.25)],
+    ]
+    assert found["transitions"] == model.transitions_.tolist()
+    assert found["n_weights"] == 7
+    assert found["certificate"]["lower_bound"] == model.certificate_.lower_bound
+
+
+def test_basis_functions_lead_to_the_training_set(rng: np.random.Generator, tmp_path: Path) -> None:
+    X, y = labelled_sequences(rng)
+    model = KernelCRF().fit(X, y)
+    model.save(tmp_path / "model.kf")
+    found = json.loads(asked(str(tmp_path / "model.kf"), "--json", "-n", "3"))
+    for k, group in enumerate(found["basis"]):
+        expected = np.sort(np.abs(model.dual_coef_[:, k]))[::-1][:3]
+        np.testing.assert_allclose([abs(one["coefficient"]) for one in group], expected)
+        for one in group:
+            x = X[one["sequence"]][one["position"]].astype(np.float32)
+            assert one["observation"] == "(" + ", ".join(f"{value:.3g}" for value in x) + ")"
+    KernelCRF(approximation=Nystroem(4, KMeans()), random_state=0).fit(X, y).save(tmp_path / "made.kf")
+    assert "no observation" in asked(str(tmp_path / "made.kf"))
+
+
+def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+    (tmp_path / "junk.kf").write_bytes(b"junk, and more of it")
+    for name, reason in (("junk.kf", "no model, or cut off"), ("none.kf", "No such file")):
+        result = CliRunner().invoke(app, ["inspect", str(tmp_path / name)])
+        assert result.exit_code == 2
+        assert reason in result.stderr
+        assert "Traceback" not in result.output
+
+
+def test_names_that_look_like_markup(tmp_path: Path) -> None:
+    X = [[["[red]", "[/x]"], ["b"]], [["b"], ["[red]"]]]
+    CRF().fit(X, [["[bold]", "[/bold]"], ["[/bold]", "[bold]"]]).save(tmp_path / "model.kf")
+    assert "[bold]" in asked(str(tmp_path / "model.kf"))
+    assert "[/x]" in asked(str(tmp_path / "model.kf"))

@@ -1,0 +1,239 @@
+"""Model files that are wrong: each is refused with the reason, whatever is wrong with it."""
+
+from __future__ import annotations
+
+import tracemalloc
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kernelfields import CRF, KernelCRF, ModelFormatError, load
+from kernelfields.estimators import _saving
+from kernelfields.io.container import Container, write_container
+from tests.fuzz.mutations import mutate, repair
+
+SEEDS = sorted((Path(__file__).parents[1] / "regression").rglob("*.kf"))
+NEWEST = SEEDS[-1].parent
+
+
+def altered(name: str, change: Callable[[dict[str, Any], dict[str, Any]], None], folder: Path) -> Path:
+    """A file whose header and arrays were changed, with new checksums."""
+    found = Container(NEWEST / f"{name}.kf")
+    arrays = {key: found.array(key).copy() for key in found.tensors}
+    header = found.header
+    change(header, arrays)
+    write_container(folder / "altered.kf", arrays, header)
+    return folder / "altered.kf"
+
+
+def model_of(header: dict[str, Any]) -> dict[str, Any]:
+    return header["model"]
+
+
+def setting(name: str, value: Any) -> Callable[[Any, Any], None]:
+    return lambda header, arrays: model_of(header)["parameters"].__setitem__(name, value)
+
+
+def state(name: str, value: Any) -> Callable[[Any, Any], None]:
+    return lambda header, arrays: model_of(header)["state"].__setitem__(name, value)
+
+
+def array(name: str, value: Any) -> Callable[[Any, Any], None]:
+    return lambda header, arrays: arrays.__setitem__(name, np.asarray(value))
+
+
+def nested(depth: int) -> Any:
+    node: Any = 1
+    for _ in range(depth):
+        node = [node]
+    return node
+
+
+HOSTILE = [
+    ("crf", lambda h, a: h.__setitem__("format", 2), "format 2, of a later kernelfields"),
+    ("crf", lambda h, a: h.__setitem__("format", True), "does not say what model"),
+    ("crf", lambda h, a: h.__setitem__("format", "1"), "does not say what model"),
+    ("crf", lambda h, a: h.pop("model"), "does not say what model"),
+    ("crf", lambda h, a: model_of(h).__setitem__("recipe", "os.system"), "no estimator 'os.system'"),
+    ("crf", lambda h, a: model_of(h).__setitem__("recipe", ["crf"]), "describes no model"),
+    ("crf", setting("penalty", "high"), "takes penalty of type float, not str"),
+    ("crf", setting("danger", 1), "no setting 'danger'"),
+    ("crf", setting("decoder", {"$object": "eval", "parts": {}}), "nothing called 'eval'"),
+    ("crf", setting("decoder", {"$object": "RBF", "parts": {}}), "takes decoder of type"),
+    ("crf", setting("decoder", {"$object": "Posterior", "parts": {"respect": "x"}}), "takes respect"),
+    ("crf", setting("decoder", "oracle"), "decoder='oracle' is not known"),
+    ("crf", setting("class_weight", nested(60)), "nested more than"),
+    ("crf", setting("solver", {"$pickle": "x"}), "no values of the kind '\\$pickle'"),
+    ("crf", setting("order", 2), "describes no model"),
+    ("crf", state("coef_", None), "coef_ is no array"),
+    ("crf", state("danger_", 1), "learns no 'danger_'"),
+    ("crf", state("coef_", {"$array": "start_"}), "coef_ has 1 axes, expected 2"),
+    ("crf", state("n_features_in_", 7), "expected \\(3, 7\\)"),
+    ("crf", state("n_features_in_", 1.5), "n_features_in_ is of type float"),
+    ("crf", state("coef_", {"$array": "coef_", "axes": [0, 0]}), "other axes"),
+    ("crf", lambda h, a: model_of(h)["labels"].append("more"), "expected \\(4,"),
+    ("crf", lambda h, a: model_of(h).__setitem__("labels", ["a", "a", "b"]), "occurs twice"),
+    ("crf", lambda h, a: model_of(h).__setitem__("labels", ["a", None, "b"]), "occurs twice, or is none"),
+    ("crf", lambda h, a: model_of(h).__setitem__("labels", [["a"], "c", "b"]), "describes no model"),
+    ("crf", array("coef_", np.full((3, 3), np.nan)), "holds NaN"),
+    ("crf", array("coef_", np.full((3, 3), np.inf)), "holds NaN or infinity"),
+    ("crf", array("coef_", np.ones((3, 3), np.int64)), "array of int64"),
+    ("crf", array("transitions_", np.ones((3, 2))), "transitions_ has shape"),
+    ("kernel-crf-nystroem", array("dual_coef_", np.ones((4, 3))), "dual_coef_ has shape"),
+    ("kernel-crf-fourier", array("dual_coef_", np.ones((7, 3))), "fourier_ has size"),
+    ("kernel-crf", state("_kernels", {"$object": "RBF", "parts": {}}), "_kernels is no set of kernels"),
+    ("kernel-crf", state("edge_kernel_", None), "describes no model"),
+    ("kernel-crf", state("forbidden_", {"$tuple": [1, 2, 3]}), "forbidden_ is not made of masks"),
+]
+
+
+@pytest.mark.parametrize(("name", "change", "reason"), HOSTILE)
+def test_hostile_headers(name: str, change: Any, reason: str, tmp_path: Path) -> None:
+    with pytest.raises(ModelFormatError, match=reason):
+        load(altered(name, change, tmp_path))
+
+
+def tensor_ending(arrays: dict[str, Any], end: str) -> str:
+    return next(name for name in arrays if name.endswith(end))
+
+
+@pytest.mark.parametrize("end", ["indices", "indptr", "data"])
+@pytest.mark.parametrize("value", [-1, 10**6])
+def test_sparse_weights_that_lead_out_of_their_arrays(end: str, value: int, tmp_path: Path) -> None:
+    def change(header: Any, arrays: dict[str, Any]) -> None:
+        name = tensor_ending(arrays, f"coef_.{end}")
+        arrays[name] = (
+            arrays[name][1:] if end == "data" else np.r_[arrays[name][:-1], arrays[name].dtype.type(value)]
+        )
+
+    with pytest.raises(ModelFormatError, match="sparse matrix"):
+        load(altered("crf-dicts", change, tmp_path))
+
+
+@pytest.mark.parametrize("value", [-1, 2**30])
+def test_vocabularies_that_lead_out_of_their_arrays(value: int, tmp_path: Path) -> None:
+    found = Container(NEWEST / "crf-words.kf")
+    names = [name for name in found.tensors if "vocabulary" in name]
+    assert len(names) == 4
+    for name in names:
+
+        def change(header: Any, arrays: dict[str, Any], name: str = name) -> None:
+            arrays[name][-1] = value if arrays[name].dtype != np.uint8 else 255
+
+        try:
+            model = load(altered("crf-words", change, tmp_path))
+        except ModelFormatError:
+            continue
+        assert found.array(name).dtype == np.uint8  # other words, no harm
+        model.predict([["the", "cat"]])
+
+
+def test_one_long_label_does_not_blow_up_the_others(tmp_path: Path) -> None:
+    """An array of strings gives each as much room as the longest: here 40 GB."""
+
+    def change(header: Any, arrays: Any) -> None:
+        model_of(header)["labels"] = ["x" * 100_000, *map(str, range(100_000))]
+
+    path = altered("crf", change, tmp_path)
+    tracemalloc.start()
+    with pytest.raises(ModelFormatError, match="too long"):
+        load(path)
+    assert tracemalloc.get_traced_memory()[1] < 100 * path.stat().st_size
+    tracemalloc.stop()
+
+
+def test_large_claims_take_no_memory(tmp_path: Path) -> None:
+    for shape, name in (((10**15, 0), "basis_"), ((0, 10**15), "dual_coef_")):
+        tracemalloc.start()
+        with pytest.raises(ModelFormatError):
+            load(altered("kernel-crf", array(name, np.zeros(shape)), tmp_path))
+        assert tracemalloc.get_traced_memory()[1] < 10**6
+        tracemalloc.stop()
+
+
+def test_older_formats_are_brought_up_to_date(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if the present format were the third, and the first had called settings otherwise."""
+    monkeypatch.setattr(_saving, "FORMAT", 3)
+    order = []
+
+    def first(header: dict[str, Any]) -> dict[str, Any]:
+        order.append(1)
+        model = dict(header["model"])
+        model["parameters"] = model.pop("settings")
+        return {**header, "model": model}
+
+    def second(header: dict[str, Any]) -> dict[str, Any]:
+        order.append(2)
+        return header
+
+    monkeypatch.setattr(_saving, "UPGRADES", {1: first, 2: second})
+
+    def old(header: Any, arrays: Any) -> None:
+        model_of(header)["settings"] = model_of(header).pop("parameters")
+
+    assert load(altered("crf", old, tmp_path)).penalty == 1.0
+    assert order == [1, 2]
+
+
+def test_settings_that_a_file_lacks_have_their_defaults(tmp_path: Path) -> None:
+    path = altered("crf", lambda h, a: model_of(h)["parameters"].pop("tol"), tmp_path)
+    assert load(path).tol == CRF().tol
+
+
+def test_messages_name_the_file_once(tmp_path: Path) -> None:
+    with pytest.raises(ModelFormatError) as refusal:
+        load(altered("kernel-logistic-regression", array("_field.dual_coef_", np.ones((1, 1))), tmp_path))
+    assert str(refusal.value).count("altered.kf") == 1
+
+
+def test_files_that_are_not_there(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        load(tmp_path / "nothing.kf")
+
+
+def read_or_refused(content: bytes, folder: Path) -> None:
+    path = folder / "model.kf"
+    path.write_bytes(content)
+    message = ""
+    try:
+        load(path)
+    except ModelFormatError as error:
+        message = str(error)
+    assert not message or str(path) in message
+
+
+@settings(max_examples=60, deadline=None)
+@given(which=st.sampled_from(SEEDS), seed=st.integers(0, 2**31))
+def test_changed_headers(which: Path, seed: int, tmp_path_factory: pytest.TempPathFactory) -> None:
+    read_or_refused(mutate(which.read_bytes(), seed), tmp_path_factory.getbasetemp())
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    which=st.sampled_from(SEEDS),
+    place=st.integers(0, 10**4),
+    new=st.binary(max_size=9),
+    old=st.integers(0, 9),
+    mended=st.booleans(),
+)
+def test_changed_bytes(
+    which: Path, place: int, new: bytes, old: int, mended: bool, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    content = which.read_bytes()
+    place %= len(content)
+    content = content[:place] + new + content[place + old :]
+    read_or_refused(repair(content) if mended else content, tmp_path_factory.getbasetemp())
+
+
+def test_loading_imports_nothing_that_a_file_names(tmp_path: Path) -> None:
+    """Neither kernels by a path of modules nor scikit-learn's by another name."""
+    for name in ("os.system", "builtins.eval", "sklearn.Kernel", "sklearn.GenericKernelMixin", "sklearn.np"):
+        kernel = {"$object": name, "parts": {}}
+        with pytest.raises(ModelFormatError, match="nothing called"):
+            load(altered("kernel-crf", setting("kernel", kernel), tmp_path))
+    assert isinstance(load(NEWEST / "kernel-crf.kf"), KernelCRF)

@@ -1,0 +1,33 @@
+"""Files of every released version are read, and predict what they predicted."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import kernelfields
+from tests.regression.write import marginals, models
+
+FILES = sorted(Path(__file__).parent.glob("*/*.kf"))
+
+
+def test_there_are_files_of_this_version() -> None:
+    written = {path.stem for path in FILES if path.parent.name == kernelfields.__version__}
+    assert written == set(models())
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_predictions_stay(path: Path) -> None:
+    known = json.loads((path.parent / "marginals.json").read_text())[path.stem]
+    X = models()[path.stem][1]
+    found = marginals(kernelfields.load(path), X)
+    assert len(found) == len(known)
+    for left, right in zip(found, known, strict=True):
+        np.testing.assert_allclose(left, right, atol=1e-6)
+
+
+def test_files_are_small() -> None:
+    assert sum(path.stat().st_size for path in Path(__file__).parent.rglob("*.*")) < 200_000

@@ -1,0 +1,75 @@
+"""Write the model files of the present version, with their predictions:
+
+    python -m tests.regression.write
+
+Once for every release, before it; files of earlier versions are never written again.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import kernelfields as kf
+from kernelfields import kernels
+from kernelfields.selection import Nystroem, RandomFourier
+
+HERE = Path(__file__).parent
+WORDS = [["the", "dog", "barks"], ["a", "cat", "sleeps", "now"], ["dogs", "bark"], ["thé", "cat"]]
+TAGS = [["B-D", "I-D", "O"], ["B-D", "I-D", "O", "O"], ["B-D", "O"], ["B-D", "I-D"]]
+DICTS = [[{"w": word, "len": len(word) / 5} for word in sentence] for sentence in WORDS]
+TEMPLATES = "columns: w\nw[-1..1]\nsuffix2(w[0])\nw[-1] & w[0]"
+
+
+def rows() -> tuple[Any, Any]:
+    """Small sequences of numbers; their labels are numbers too."""
+    rng = np.random.default_rng(7)
+    y = [rng.integers(0, 3, size=n).tolist() for n in (3, 5, 1, 4)]
+    return [(np.eye(3)[labels] + 0.3 * rng.normal(size=(len(labels), 3))).round(3) for labels in y], y
+
+
+def models() -> dict[str, tuple[Any, Any, Any]]:
+    """The models, each with its training set."""
+    X, y = rows()
+    mixed = [[("a", 1) if label == 0 else 1.5 if label == 1 else "z" for label in labels] for labels in y]
+    rbf = kernels.RBF(gamma=0.5)
+    return {
+        "arow": (kf.AROW(), X, y),
+        "crf": (kf.CRF(), X, mixed),
+        "crf-dicts": (kf.CRF(observed_only=True), DICTS, TAGS),
+        "crf-order-2": (kf.CRF(order=2, penalty=0.5), X, y),
+        "crf-words": (kf.CRF(features=TEMPLATES, constraints="iob2"), WORDS, TAGS),
+        "gp-sequence-classifier": (kf.GPSequenceClassifier(2 * rbf), X, y),
+        "kernel-crf": (kf.KernelCRF(rbf + kernels.Linear(), edge_kernel="linear"), X, y),
+        "kernel-crf-fourier": (kf.KernelCRF(approximation=RandomFourier(8), random_state=0), X, y),
+        "kernel-crf-nystroem": (kf.KernelCRF(approximation=Nystroem(rank=5), random_state=0), X, y),
+        "kernel-crf-strings": (kf.KernelCRF(kernels.Normalized(kernels.Spectrum())), WORDS, TAGS),
+        "kernel-crf-words": (kf.KernelCRF("linear", features=TEMPLATES), WORDS, TAGS),
+        "kernel-logistic-regression": (kf.KernelLogisticRegression(rbf, bias=True), X, y),
+        "memm": (kf.MEMM(), X, y),
+        "passive-aggressive": (kf.PassiveAggressive(), X, y),
+        "structured-perceptron": (kf.StructuredPerceptron(features=TEMPLATES), WORDS, TAGS),
+    }
+
+
+def marginals(model: Any, X: Any) -> list[Any]:
+    """p(y_t|x), whatever the estimator calls it."""
+    ask = model.predict_proba if isinstance(model, kf.KernelLogisticRegression) else model.predict_marginals
+    return [m.tolist() for m in ask(X)]
+
+
+def main() -> None:
+    folder = HERE / kf.__version__
+    folder.mkdir(exist_ok=True)
+    known = {}
+    for name, (model, X, y) in models().items():
+        model.fit(X, y).save(folder / f"{name}.kf")
+        known[name] = marginals(model, X)
+    (folder / "marginals.json").write_text(json.dumps(known))
+
+
+if __name__ == "__main__":
+    main()
