@@ -251,6 +251,22 @@ def test_labels_that_are_objects_cannot_be_saved(rng: np.random.Generator, tmp_p
         model.save(tmp_path / "model.kf")
 
 
+def test_what_is_learnt_must_be_declared(rng: np.random.Generator, tmp_path: Path) -> None:
+    model = CRF().fit(*labelled_sequences(rng))
+    model.note = "mine"  # no attribute of a fit
+    model.save(tmp_path / "model.kf")
+    model.more_ = 1
+    with pytest.raises(TypeError, match="CRF does not declare more_ in _learnt"):
+        model.save(tmp_path / "model.kf")
+
+
+def test_compact_models(rng: np.random.Generator, tmp_path: Path) -> None:
+    X, y = labelled_sequences(rng)
+    model = KernelCRF().fit(X, y).compact()
+    model.save(tmp_path / "model.kf")
+    assert load(tmp_path / "model.kf").predict(X) == model.predict(X)
+
+
 def test_only_fitted_models_are_saved(tmp_path: Path) -> None:
     for model in (CRF(), KernelCRF(), KernelLogisticRegression(), MEMM(), AROW()):
         with pytest.raises(ValueError, match="not fitted"):

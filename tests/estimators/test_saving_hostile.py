@@ -207,6 +207,17 @@ def read_or_refused(content: bytes, folder: Path) -> None:
     assert not message or str(path) in message
 
 
+def test_what_a_fuzzer_found_interesting() -> None:
+    """Files that `tests/fuzz/model_files.py` kept, the smaller ones of different reasons."""
+    refused = 0
+    for path in (Path(__file__).parents[1] / "fuzz" / "corpus").iterdir():
+        try:
+            load(path)
+        except ModelFormatError:
+            refused += 1
+    assert refused > 20
+
+
 @settings(max_examples=60, deadline=None)
 @given(which=st.sampled_from(SEEDS), seed=st.integers(0, 2**31))
 def test_changed_headers(which: Path, seed: int, tmp_path_factory: pytest.TempPathFactory) -> None:

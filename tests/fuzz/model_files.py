@@ -2,7 +2,8 @@
 
     python -m tests.fuzz.model_files FOLDER -max_total_time=600
 
-Seeds are the files of ``tests/regression``; FOLDER takes what libFuzzer finds interesting. A file is read
+Seeds are the files of ``tests/regression``; FOLDER takes what libFuzzer finds interesting, of which
+``corpus`` has some. A file is read
 or refused by `ModelFormatError`; a model that was read may refuse to predict, but must not crash, and
 nothing may take more than the memory below.
 """

@@ -147,8 +147,10 @@ class SequenceLabeller(Parameterised, Savable, ABC):
         self._require_fitted()
         known = self.__getstate__()
         state = {name: known[name] for name in self._learnt if name in known}
-        other = vars(self).keys() - state.keys() - {"classes_", *self._parameter_names()}
-        assert not other, f"{type(self).__name__} does not declare {min(other)} in _learnt."
+        other = known.keys() - state.keys() - {"classes_", *self._parameter_names()}
+        forgotten = sorted(name for name in other if name.startswith("_") or name.endswith("_"))
+        if forgotten:
+            raise TypeError(f"{type(self).__name__} does not declare {forgotten[0]} in _learnt.")
         return state
 
     def _settle(self, state: Mapping[str, Any]) -> None:

@@ -129,6 +129,8 @@ class KernelCRF(KernelModel):
         "maximum entropy with moments matched up to ε" that the penalty stands for.
     n_iter_, stop_reason_ : int, str
         How and why the search ended.
+    provenance_ : Provenance
+        Hash and size of the training set, date, versions.
     n_features_in_, feature_names_in_ : int, array
         As in scikit-learn.
 
