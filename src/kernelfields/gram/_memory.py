@@ -18,8 +18,8 @@ def memory_budget(limit: int | None) -> int:
 
 
 def available_memory() -> int:
-    """Bytes that this process can still get without swapping, containers' limits included."""
-    known = [bytes_ for bytes_ in (_of_machine(), _of_container()) if bytes_ is not None]
+    """Bytes that this process can still get without swapping; limits of containers and processes included."""
+    known = [bytes_ for bytes_ in (_of_machine(), _of_container(), _of_process()) if bytes_ is not None]
     return min(known) if known else UNKNOWN
 
 
@@ -41,3 +41,15 @@ def _of_container(folder: Path = Path("/sys/fs/cgroup")) -> int | None:
         return None if limit == "max" else max(0, int(limit) - int(used))
     except (OSError, ValueError):
         return None
+
+
+def _of_process() -> int | None:
+    """Address space that ``ulimit -v`` leaves; None without such a limit."""
+    try:
+        import resource
+
+        limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+        used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    except (ImportError, OSError, ValueError):
+        return None
+    return None if limit == resource.RLIM_INFINITY else max(0, limit - used)
