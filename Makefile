@@ -6,7 +6,7 @@ NATIVE := $(shell find cpp CMakeLists.txt pyproject.toml -type f 2>/dev/null)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format bench mutants build clean
+.PHONY: help demo test lint format bench mutants sanitize build clean
 
 help: ## Print this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -36,6 +36,9 @@ bench: $(VENV)/ready ## Run every benchmark beside its rivals
 
 mutants: $(VENV)/ready ## Break the code in small ways; every break must fail a test
 	$(BIN)/python tests/mutants/run.py
+
+sanitize: $(VENV)/ready ## Run the tests with the core under AddressSanitizer and UBSan
+	.ci/sanitize address
 
 build: $(VENV)/ready ## Build sdist and wheel into dist/
 	$(BIN)/python -m build
