@@ -45,7 +45,7 @@ def run(code: str) -> str:
         [sys.executable, "-c", FRAME + code],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         env={"OMP_NUM_THREADS": "2", "OPENBLAS_NUM_THREADS": "1", "PATH": ""},
     )
     assert result.returncode == 0, (result.returncode, result.stdout, result.stderr[-2000:])
