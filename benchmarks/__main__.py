@@ -13,6 +13,7 @@ from . import _run
 BENCHMARKS = {
     "chain_inference": "benchmarks.chain_inference",
     "gram": "benchmarks.gram",
+    "hmm": "benchmarks.hmm",
     "kernel_dense": "benchmarks.kernel_dense",
     "linear_crf_cost": "benchmarks.linear_crf_cost",
     "kernel_sparse": "benchmarks.kernel_sparse",

@@ -8,6 +8,7 @@ void add_chain2(nanobind::module_&);
 void add_online(nanobind::module_&);
 void add_gram(nanobind::module_&);
 void add_gram_sparse(nanobind::module_&);
+void add_hmm(nanobind::module_&);
 void add_sparse(nanobind::module_&);
 void add_features(nanobind::module_&);
 void add_linear_chain(nanobind::module_&);
@@ -22,6 +23,7 @@ NB_MODULE(_core, m) {
     kernelfields::bindings::add_online(m);
     kernelfields::bindings::add_gram(m);
     kernelfields::bindings::add_gram_sparse(m);
+    kernelfields::bindings::add_hmm(m);
     kernelfields::bindings::add_sparse(m);
     kernelfields::bindings::add_features(m);
     kernelfields::bindings::add_linear_chain(m);

@@ -6,6 +6,7 @@ from .errors import InfeasibleError, InputError, ModelFormatError, ScoreError
 from .estimators import (
     AROW,
     CRF,
+    HMM,
     MEMM,
     GPSequenceClassifier,
     KernelCRF,
@@ -21,6 +22,7 @@ __version__ = version("kernelfields")
 __all__ = [
     "AROW",
     "CRF",
+    "HMM",
     "MEMM",
     "GPSequenceClassifier",
     "InfeasibleError",

@@ -16,6 +16,7 @@ ALWAYS = {
     "ner-table1": "degree1_objective_is_that_of_crf",
     "pitch-accent": "primal_minus_dual_points",
     "explicit": "optimum_relative_difference",
+    "gene": "genes_of_viterbi_in_frame_percent",
 }
 """Claims that do not depend on how much data there are: two ways to one optimum."""
 

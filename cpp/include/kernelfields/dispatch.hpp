@@ -2,6 +2,7 @@
 #pragma once
 
 #include "chain_kernels.hpp"
+#include "emission_kernels.hpp"
 #include "gram_kernels.hpp"
 #include "sparse_kernels.hpp"
 
@@ -20,5 +21,6 @@ std::vector<std::string> supported_isas();
 template <class S> const ChainKernels<S>& chain_kernels();
 template <class S> const GramKernels<S>& gram_kernels();
 template <class S> const SparseKernels<S>& sparse_kernels();
+const EmissionKernels& emission_kernels();
 
 }  // namespace kernelfields

@@ -3,5 +3,17 @@
 from ._base import Forbidden, Rule
 from .named import Constraints
 from .tags import BILOU, BMES, IOB2, IOBES, TagScheme
+from .topologies import Cyclic, LeftRight
 
-__all__ = ["BILOU", "BMES", "IOB2", "IOBES", "Constraints", "Forbidden", "Rule", "TagScheme"]
+__all__ = [
+    "BILOU",
+    "BMES",
+    "IOB2",
+    "IOBES",
+    "Constraints",
+    "Cyclic",
+    "Forbidden",
+    "LeftRight",
+    "Rule",
+    "TagScheme",
+]

@@ -2,12 +2,14 @@
 
 from .conll2002 import Entities, load_conll2002, spelling_templates
 from .folder import data_file, data_folder
+from .genome import Genome, load_genome
 from .letters import Letters, load_letters
 from .prosody import Prosody, load_prosody, prosody_templates
 from .proteins import Proteins, load_cb513, load_jpred4
 
 __all__ = [
     "Entities",
+    "Genome",
     "Letters",
     "Prosody",
     "Proteins",
@@ -15,6 +17,7 @@ __all__ = [
     "data_folder",
     "load_cb513",
     "load_conll2002",
+    "load_genome",
     "load_jpred4",
     "load_letters",
     "load_prosody",

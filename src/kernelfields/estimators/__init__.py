@@ -6,6 +6,7 @@ from .arow import AROW
 from .crf import CRF
 from .description import describe
 from .gp_sequence_classifier import GPSequenceClassifier
+from .hmm import HMM
 from .kernel_crf import KernelCRF
 from .kernel_logistic_regression import KernelLogisticRegression
 from .memm import MEMM
@@ -16,6 +17,7 @@ from .structure_learner import StructureLearner
 __all__ = [
     "AROW",
     "CRF",
+    "HMM",
     "MEMM",
     "GPSequenceClassifier",
     "KernelCRF",

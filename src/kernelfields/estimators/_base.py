@@ -135,7 +135,7 @@ class SequenceLabeller(Parameterised, Savable, ABC):
 
     def _batch(self, X: Any, lengths: Any, allowed: Any) -> Batch:
         self._require_fitted()
-        inputs = self._inputs(X, lengths, self.features_, self.n_features_in_)
+        inputs = self._read(X, lengths)
         batch = self._ruled(inputs)
         if allowed is None:
             return batch
@@ -159,6 +159,10 @@ class SequenceLabeller(Parameterised, Savable, ABC):
     def _rehearse(self) -> None:
         self.predict([])
         self.predict_marginals([])
+
+    def _read(self, X: Any, lengths: Any) -> Inputs:
+        """Read a batch to predict; models of other observations than features have their own."""
+        return self._inputs(X, lengths, self.features_, self.n_features_in_)
 
     def _require_fitted(self) -> None:
         if not hasattr(self, "classes_"):

@@ -5,8 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TypeVar
 
-from ..constraints import BILOU, BMES, IOB2, IOBES, Rule
+from ..constraints import BILOU, BMES, IOB2, IOBES, Cyclic, LeftRight, Rule
 from ..decoders import Decoder, Posterior, Viterbi
+from ..emissions import (
+    Bernoulli,
+    Categorical,
+    DiagonalGaussian,
+    Emissions,
+    Family,
+    FullGaussian,
+    GaussianMixture,
+    Multinomial,
+    Poisson,
+    SphericalGaussian,
+    TiedGaussian,
+)
 from ..errors import InputError
 from ..online import Variant
 from ..selection import Approximation, IncompleteCholesky, Nystroem, RandomFourier
@@ -28,6 +41,18 @@ APPROXIMATIONS: Mapping[str, Approximation] = {
     "fourier": RandomFourier(),
 }
 CONSTRAINTS: Mapping[str, Rule] = {"iob2": IOB2, "iobes": IOBES, "bilou": BILOU, "bmes": BMES}
+TOPOLOGIES: Mapping[str, Rule] = {**CONSTRAINTS, "left-right": LeftRight(), "cyclic": Cyclic()}
+EMISSIONS: Mapping[str, Family | Emissions] = {
+    "gaussian": DiagonalGaussian(),
+    "gaussian-spherical": SphericalGaussian(),
+    "gaussian-full": FullGaussian(),
+    "gaussian-tied": TiedGaussian(),
+    "gaussian-mixture": GaussianMixture(),
+    "categorical": Categorical(),
+    "multinomial": Multinomial(),
+    "poisson": Poisson(),
+    "bernoulli": Bernoulli(),
+}
 VARIANTS: Mapping[str, Variant] = {"PA": Variant.HARD, "PA-I": Variant.BOUNDED, "PA-II": Variant.SQUARED}
 
 Choice = TypeVar("Choice")

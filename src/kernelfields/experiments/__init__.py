@@ -6,12 +6,13 @@ from ._base import Experiment, reproduce
 from ._claims import Claim
 from ._results import Outcome, claims_of, columns_of, last_result, text_of
 from .explicit import EXPLICIT
+from .gene import GENE
 from .letters import LETTERS
 from .ner_table1 import NER_TABLE1
 from .pitch_accent import PITCH_ACCENT
 
 EXPERIMENTS: Mapping[str, Experiment] = {
-    experiment.name: experiment for experiment in (LETTERS, NER_TABLE1, PITCH_ACCENT, EXPLICIT)
+    experiment.name: experiment for experiment in (LETTERS, NER_TABLE1, PITCH_ACCENT, EXPLICIT, GENE)
 }
 
 __all__ = [

@@ -1,0 +1,49 @@
+"""Rules about states that have an order but no names, as those of hidden Markov models."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ._base import Forbidden, Rule
+
+
+@dataclass(frozen=True)
+class LeftRight(Rule):
+    """States never go back, and sequences start in the first: for what happens in stages.
+
+    Parameters
+    ----------
+    step : int, optional
+        How far a state may go on at once; any distance if not given. 1 leaves out no state.
+
+    Examples
+    --------
+    >>> LeftRight(step=1).forbidden("abc").pairs.astype(int).tolist()
+    [[0, 0, 1], [1, 0, 0], [1, 1, 0]]
+    """
+
+    step: int | None = None
+
+    def forbidden(self, names: Sequence[Hashable]) -> Forbidden:
+        """Masks over states in this order."""
+        result = Forbidden.nothing(len(names))
+        ahead = np.arange(len(names)) - np.arange(len(names))[:, None]
+        far = len(names) if self.step is None else self.step
+        result.pairs[(ahead < 0) | (ahead > far)] = True
+        result.starts[1:] = True
+        return result
+
+
+@dataclass(frozen=True)
+class Cyclic(Rule):
+    """States stay or go on to the next, the last one to the first: for what comes round again."""
+
+    def forbidden(self, names: Sequence[Hashable]) -> Forbidden:
+        """Masks over states in this order."""
+        result = Forbidden.nothing(len(names))
+        ahead = (np.arange(len(names)) - np.arange(len(names))[:, None]) % max(len(names), 1)
+        result.pairs[ahead > 1] = True
+        return result

@@ -1,0 +1,36 @@
+"""Emissions of hidden Markov models: what is observed in each state."""
+
+from ._base import Emissions, Expected, Family, Markov, Sequences
+from ._gaussian_base import GaussianEmissions, GaussianFamily
+from .bernoulli import Bernoulli, BernoulliEmissions
+from .categorical import Categorical, CategoricalEmissions
+from .gaussian import DiagonalGaussian, FullGaussian, SphericalGaussian, TiedGaussian
+from .mixture import GaussianMixture, MixtureEmissions
+from .multinomial import Multinomial, MultinomialEmissions
+from .poisson import Poisson, PoissonEmissions
+from .unknown import UnknownWords
+
+__all__ = [
+    "Bernoulli",
+    "BernoulliEmissions",
+    "Categorical",
+    "CategoricalEmissions",
+    "DiagonalGaussian",
+    "Emissions",
+    "Expected",
+    "Family",
+    "FullGaussian",
+    "GaussianEmissions",
+    "GaussianFamily",
+    "GaussianMixture",
+    "Markov",
+    "MixtureEmissions",
+    "Multinomial",
+    "MultinomialEmissions",
+    "Poisson",
+    "PoissonEmissions",
+    "Sequences",
+    "SphericalGaussian",
+    "TiedGaussian",
+    "UnknownWords",
+]

@@ -1,0 +1,123 @@
+"""What emissions are: the distribution of an observation in each state of a hidden Markov model.
+
+A *family* says which distributions there are (its settings, priors included) and how to choose among
+them; *emissions* are one choice, a distribution for every state. Emissions are scorers: they turn
+observations into node scores log p(x_t|y_t), and that is all prediction needs of them.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..parameters import Parameterised
+from ..structures import Chain
+from ..structures._base import Array
+
+Random = Any
+"""A NumPy Generator."""
+
+
+class Sequences(NamedTuple):
+    """Observations of all sequences, one behind the other."""
+
+    observations: Any
+    """As the family keeps them."""
+    offsets: Array
+    labels: Array | None = None
+    """State of every position, −1 where it was not observed; None if none was."""
+
+
+class Markov(NamedTuple):
+    """How states follow one another: log-probabilities."""
+
+    start: Array
+    """(L,), log p(y_1)."""
+    transitions: Array
+    """(L, L), log p(y_{t+1}|y_t), from row to column."""
+
+
+class Expected(NamedTuple):
+    """What an expectation step finds."""
+
+    log_probability: Array
+    """log p(x, observed states) for every sequence."""
+    start: Array
+    """(L,), expected number of sequences that start in each state."""
+    transitions: Array
+    """(L, L), expected number of steps from row to column."""
+    statistics: Any
+    """Expected sufficient statistics, as `Emissions.improved` wants them."""
+
+
+class Emissions(ABC):
+    """A distribution of observations for each of L states."""
+
+    family: Family
+    n_states: int
+
+    @abstractmethod
+    def log_density(self, observations: Any) -> Array:
+        """Log p(x_t|k), (N, L); 0 where x_t is missing, which sums it out."""
+
+    @abstractmethod
+    def expected(self, data: Sequences, markov: Markov) -> Expected:
+        """Sum over all paths of hidden states: Baum and Welch's expectation step [rabiner1989tutorial]."""
+
+    @abstractmethod
+    def improved(self, statistics: Any) -> Emissions:
+        """Maximise the expected log-likelihood plus `log_prior`."""
+
+    @abstractmethod
+    def log_prior(self) -> float:
+        """Log-density of the parameters under the prior of the family, but for a constant."""
+
+    @property
+    @abstractmethod
+    def n_parameters(self) -> int:
+        """Number of free parameters."""
+
+    @abstractmethod
+    def draw(self, states: Array, rng: Random) -> Any:
+        """One observation for each of some states."""
+
+
+class Family(Parameterised, ABC):
+    """Distributions to choose emissions from."""
+
+    @abstractmethod
+    def read(self, X: Any, lengths: Any, known: Emissions | None) -> Sequences:
+        """Read what users give; with emissions that are ``known``, in their columns or symbols."""
+
+    @abstractmethod
+    def guess(self, observations: Any, n_states: int, rng: Random) -> Emissions:
+        """Emissions to start from when nothing is known but observations."""
+
+    @abstractmethod
+    def labelled(self, data: Sequences, n_states: int) -> Emissions:
+        """Give the best emissions for positions whose states are observed; others are left out."""
+
+
+def chain_scores(
+    emissions: Emissions, data: Sequences, markov: Markov, density: Array | None = None
+) -> tuple[Chain, dict[str, Array]]:
+    """Give the chain whose scores are log p(x, y): nodes emit, edges step, first positions start.
+
+    A state that was observed forbids the others.
+    """
+    chain = Chain(data.offsets, emissions.n_states)
+    node = emissions.log_density(data.observations) if density is None else density.copy()
+    node[chain.first_positions] += markov.start
+    if data.labels is not None:
+        given = np.flatnonzero(data.labels >= 0)
+        others = np.arange(emissions.n_states) != data.labels[given, None]
+        node[given] = np.where(others, -np.inf, node[given])
+    return chain, {"node": node, "edge": markov.transitions}
+
+
+def log_of(probabilities: Array) -> Array:
+    """Logarithms, −inf for zeros, without a warning."""
+    with np.errstate(divide="ignore"):
+        return np.log(probabilities)

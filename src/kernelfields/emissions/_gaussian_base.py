@@ -1,0 +1,232 @@
+"""What Gaussian families share: means, priors, and the expectation step in the core."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from .. import native
+from ..errors import InputError
+from ..structures._base import Array, require_feasible
+from ._base import Expected, Markov, Random, Sequences
+from ._rows_base import RowEmissions, RowFamily
+from .rows import Rows
+
+LOG_2PI = float(np.log(2 * np.pi))
+
+
+class Moments(NamedTuple):
+    """Weighted moments of the rows of every state."""
+
+    weight: Array
+    """(L,), or (L, D) where numbers are missing one by one: sums of weights."""
+    mean: Array
+    """(L, D)."""
+    scatter: Array
+    """(L, D) or (L, D, D): Σ weight (x − mean)², or (x − mean)(x − mean)ᵀ."""
+
+
+class GaussianFamily(RowFamily):
+    """Gaussian distributions; subclasses say which covariances there are.
+
+    A covariance S is chosen with the prior −½ (tr(Ψ S⁻¹) + ν log|S|), Ψ = ``prior_scale``·I, ν =
+    ``prior_weight``: Ψ is added to the scatter of every state, ν to its weight.
+    """
+
+    prior_scale: float
+    prior_weight: float
+    full: bool
+    """Whether moments have products of different columns."""
+
+    @abstractmethod
+    def covariances(self, moments: Moments) -> Array:
+        """Choose covariances: (L, D) variances, or (L, D, D) matrices."""
+
+    @abstractmethod
+    def free(self, n_states: int, n_columns: int) -> int:
+        """Give the number of free parameters of the covariances."""
+
+    @abstractmethod
+    def distinct(self, covariances: Array) -> Array:
+        """Give the covariances that the prior speaks about, each once."""
+
+    def check(self, rows: Rows) -> None:
+        """Numbers may be missing one by one only where columns are independent."""
+        if self.full and rows.partial:
+            raise InputError(
+                f"{type(self).__name__} emissions need whole rows: a row is all NaN or has none. "
+                "DiagonalGaussian sums single numbers out."
+            )
+
+    def estimate(self, rows: Rows, weights: Array) -> GaussianEmissions:
+        """Give the Gaussians that fit weighted rows best."""
+        return self.of(moments_of(rows, weights, self.full))
+
+    def of(self, moments: Moments) -> GaussianEmissions:
+        """Give the Gaussians with these moments."""
+        return GaussianEmissions(moments.mean, self.covariances(moments), self)
+
+    def spread(self, moments: Moments, count: Array) -> Array:
+        """Scatter over weight, both with their priors, where ``count`` has the shape of the scatter."""
+        D = moments.mean.shape[1]
+        prior = self.prior_scale * (np.eye(D) if self.full else np.ones(D))
+        below = count + self.prior_weight
+        even = np.broadcast_to(np.where(prior > 0, prior, 0.0), moments.scatter.shape).copy()
+        return np.divide(moments.scatter + prior, below, out=even, where=below > 0)
+
+
+class GaussianEmissions(RowEmissions):
+    """A Gaussian for every state,
+
+        log p(x|k) = −½ (D log 2π + log|S_k| + (x − m_k)ᵀ S_k⁻¹ (x − m_k)).
+
+    Parameters
+    ----------
+    means : (L, D) array
+        m.
+    covariances : (L, D) or (L, D, D) array
+        Variances, or matrices S.
+    family : GaussianFamily
+        Where they were chosen from.
+    """
+
+    def __init__(self, means: Array, covariances: Array, family: GaussianFamily) -> None:
+        self.means = np.ascontiguousarray(means, dtype=np.float64)
+        self.covariances = np.ascontiguousarray(covariances, dtype=np.float64)
+        self.family: GaussianFamily = family
+        self.n_states, self.n_columns = self.means.shape
+        shape = self.means.shape + ((self.n_columns,) if family.full else ())
+        if self.covariances.shape != shape:
+            raise InputError(f"Covariances have shape {self.covariances.shape}, expected {shape}.")
+        self._factors, self._constants = _factors(self.covariances)
+
+    def log_density(self, observations: Rows) -> Array:
+        """Give squares of whitened differences, state by state; missing numbers are left out."""
+        x, seen = observations.filled, observations.seen
+        result = np.empty((len(x), self.n_states))
+        for k in range(self.n_states):
+            centred = x - self.means[k]
+            if self.family.full:
+                result[:, k] = self._constants[k] - ((centred @ self._factors[k].T) ** 2).sum(axis=1)
+            elif seen is None:
+                result[:, k] = self._constants[k] - (centred**2) @ self._factors[k]
+            else:
+                constants = -0.5 * (LOG_2PI + np.log(self.covariances[k]))
+                result[:, k] = np.where(seen, constants - centred**2 * self._factors[k], 0.0).sum(axis=1)
+        if self.family.full and observations.missing is not None:
+            result[observations.missing > 0] = 0.0
+        return result
+
+    def expected(self, data: Sequences, markov: Markov) -> Expected:
+        """Run densities, forward-backward and moments in the core; single missing numbers apart."""
+        rows: Rows = data.observations
+        if rows.partial:
+            return self._expected_with_gaps(data, markov)
+        value, start, transitions, sums = native.hmm_gaussian(
+            rows.columns,
+            self.means,
+            self._factors,
+            self._constants,
+            markov.start,
+            markov.transitions,
+            data.offsets,
+            rows.missing,
+            data.labels,
+        )
+        require_feasible(value)
+        return Expected(value, start, transitions, self._moments(sums))
+
+    def _moments(self, sums: Array) -> Moments:
+        """Moments around the new means from those around the old ones."""
+        D = self.n_columns
+        weight, shift = sums[:, 0], sums[:, 1 : 1 + D]
+        shift = np.divide(shift, weight[:, None], out=np.zeros_like(shift), where=weight[:, None] > 0)
+        if not self.family.full:
+            scatter = sums[:, 1 + D :] - weight[:, None] * shift**2
+            return Moments(weight, self.means + shift, np.maximum(scatter, 0.0))
+        scatter = np.zeros((self.n_states, D, D))
+        low = np.tril_indices(D)
+        scatter[:, low[0], low[1]] = scatter[:, low[1], low[0]] = sums[:, 1 + D :]
+        scatter -= weight[:, None, None] * shift[:, :, None] * shift[:, None, :]
+        return Moments(weight, self.means + shift, scatter)
+
+    def _expected_with_gaps(self, data: Sequences, markov: Markov) -> Expected:
+        from ._base import chain_scores
+
+        chain, scores = chain_scores(self, data, markov)
+        value, parts = chain.marginals(scores)
+        moments = moments_of(data.observations, parts["node"], full=False)
+        gone = moments.weight <= 0
+        mean = np.where(gone, self.means, moments.mean)
+        start = parts["node"][chain.first_positions].sum(axis=0)
+        return Expected(value, start, parts["edge"], moments._replace(mean=mean))
+
+    def improved(self, statistics: Moments) -> GaussianEmissions:
+        """Give Gaussians with new means and covariances; a state without weight keeps its own."""
+        weight = statistics.weight if statistics.weight.ndim == 1 else statistics.weight.min(axis=1)
+        covariances = self.family.covariances(statistics)
+        if (weight <= 0).any() and self.family.prior_scale == 0:
+            covariances[weight <= 0] = self.covariances[weight <= 0]
+        return GaussianEmissions(statistics.mean, covariances, self.family)
+
+    def log_prior(self) -> float:
+        """−½ Σ tr(Ψ S⁻¹) + ν log|S|."""
+        scale, weight = self.family.prior_scale, self.family.prior_weight
+        distinct = self.family.distinct(self.covariances)
+        if self.family.full:
+            trace = np.trace(np.linalg.inv(distinct), axis1=1, axis2=2).sum()
+            return float(-0.5 * (scale * trace + weight * np.linalg.slogdet(distinct)[1].sum()))
+        return float(-0.5 * (scale / distinct + weight * np.log(distinct)).sum())
+
+    @property
+    def n_parameters(self) -> int:
+        """Means and covariances."""
+        return self.means.size + self.family.free(self.n_states, self.n_columns)
+
+    def draw(self, states: Array, rng: Random) -> Array:
+        """Draw rows."""
+        noise = rng.normal(size=(len(states), self.n_columns))
+        if not self.family.full:
+            return np.asarray(self.means[states] + noise * np.sqrt(self.covariances[states]))
+        roots = np.linalg.cholesky(self.covariances)
+        return np.asarray(self.means[states] + np.einsum("tde,te->td", roots[states], noise))
+
+
+def moments_of(rows: Rows, weights: Array, full: bool) -> Moments:
+    """Moments of weighted rows, in two passes."""
+    seen = rows.seen
+    if seen is not None and (full or not rows.partial):
+        weights = np.where(seen.all(axis=1, keepdims=True), weights, 0.0)
+        seen = None
+    below = weights.sum(axis=0)[:, None] if seen is None else weights.T @ seen
+    total = weights.T @ rows.filled
+    mean = np.divide(total, below, out=np.zeros_like(total), where=below > 0)
+    scatter = np.empty(mean.shape + ((mean.shape[1],) if full else ()))
+    for k in range(len(mean)):
+        centred = rows.filled - mean[k] if seen is None else np.where(seen, rows.filled - mean[k], 0.0)
+        weighted = weights[:, k, None] * centred
+        scatter[k] = weighted.T @ centred if full else (weighted * centred).sum(axis=0)
+    return Moments(below[:, 0] if seen is None else below, mean, scatter)
+
+
+def _factors(covariances: Array) -> tuple[Array, Array]:
+    """Halves of inverse variances, or inverse Cholesky factors over √2; and constants of log-densities."""
+    if covariances.ndim == 2:
+        if not (covariances > 0).all():
+            k, d = np.argwhere(~(covariances > 0))[0]
+            raise InputError(f"State {k} has no variance left in column {d}; give a prior_scale above 0.")
+        return 0.5 / covariances, -0.5 * (LOG_2PI + np.log(covariances)).sum(axis=1)
+    factors, constants = np.empty_like(covariances), np.empty(len(covariances))
+    for k, covariance in enumerate(covariances):
+        try:
+            root = np.linalg.cholesky(covariance)
+        except np.linalg.LinAlgError as error:
+            raise InputError(
+                f"The covariance of state {k} is not positive definite; give a prior_scale above 0."
+            ) from error
+        factors[k] = solve_triangular(root, np.eye(len(root)), lower=True) * np.sqrt(0.5)
+        constants[k] = -0.5 * len(root) * LOG_2PI - np.log(np.diag(root)).sum()
+    return factors, constants

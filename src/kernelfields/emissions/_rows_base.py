@@ -1,0 +1,56 @@
+"""What families of numeric rows share."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError
+from ..structures._base import Array
+from ._base import Emissions, Family, Random, Sequences
+from ._scored_base import one_hot
+from .rows import Rows, clusters, read_rows
+
+
+class RowEmissions(Emissions):
+    """Emissions of rows of numbers."""
+
+    n_columns: int
+
+
+class RowFamily(Family):
+    """A family whose observations are rows of numbers."""
+
+    @abstractmethod
+    def check(self, rows: Rows) -> None:
+        """Refuse what the family cannot emit."""
+
+    @abstractmethod
+    def estimate(self, rows: Rows, weights: Array) -> Emissions:
+        """Best emissions when position t counts ``weights[t, k]`` times in state k."""
+
+    def read(self, X: Any, lengths: Any, known: Emissions | None) -> Sequences:
+        """Read rows; NaN is a missing number, None a missing row."""
+        assert known is None or isinstance(known, RowEmissions)
+        data = read_rows(X, lengths, None if known is None else known.n_columns)
+        self.check(data.observations)
+        return data
+
+    def guess(self, observations: Rows, n_states: int, rng: Random) -> Emissions:
+        """Start from clusters of observations."""
+        if len(observations.whole) < n_states:
+            raise InputError(f"X has too few rows ({len(observations.whole)}) for {n_states} states.")
+        return self.estimate(observations, clusters(observations, n_states, rng))
+
+    def labelled(self, data: Sequences, n_states: int) -> Emissions:
+        """Estimate from the positions whose states are observed."""
+        assert data.labels is not None
+        weights = one_hot(data.labels, n_states)
+        rows: Rows = data.observations
+        seen = np.ones(len(rows)) if rows.missing is None else 1.0 - rows.missing
+        empty = np.flatnonzero(seen @ weights == 0)
+        if len(empty):
+            raise InputError(f"State {empty[0]} has no observation in the labelled part of X.")
+        return self.estimate(rows, weights)

@@ -1,0 +1,35 @@
+"""Emissions whose expectation step is matrix products around forward-backward."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any
+
+from ..structures._base import Array
+from ._base import Emissions, Expected, Markov, Sequences, chain_scores
+
+
+class ScoredEmissions(Emissions):
+    """Emissions that know their statistics for given probabilities of states."""
+
+    @abstractmethod
+    def statistics(self, observations: Any, weights: Array) -> Any:
+        """Sufficient statistics, position t counted ``weights[t, k]`` times in state k."""
+
+    def expected(self, data: Sequences, markov: Markov) -> Expected:
+        """Score all positions, run forward-backward, collect statistics."""
+        chain, scores = chain_scores(self, data, markov)
+        log_partition, parts = chain.marginals(scores)
+        start = parts["node"][chain.first_positions].sum(axis=0)
+        statistics = self.statistics(data.observations, parts["node"])
+        return Expected(log_partition, start, parts["edge"], statistics)
+
+
+def one_hot(labels: Array, n_states: int) -> Array:
+    """Weights of observed states: a one where a state was observed, else zeros; (N, L)."""
+    import numpy as np
+
+    weights = np.zeros((len(labels), n_states))
+    given = np.flatnonzero(labels >= 0)
+    weights[given, labels[given]] = 1.0
+    return weights

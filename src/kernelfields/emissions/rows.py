@@ -1,0 +1,133 @@
+"""Observations that are rows of numbers, some of them missing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError
+from ..structures._base import Array, offsets_of
+from ._base import Sequences
+
+
+class Rows:
+    """One row of numbers per position; NaN where a number is missing.
+
+    Parameters
+    ----------
+    values : (N, D) array
+        Rows.
+    """
+
+    def __init__(self, values: Array) -> None:
+        self.values = values
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @property
+    def n_columns(self) -> int:
+        """D."""
+        return int(self.values.shape[1])
+
+    @cached_property
+    def seen(self) -> Array | None:
+        """(N, D), False where a number is missing; None if none is."""
+        gone = np.isnan(self.values)
+        return ~gone if gone.any() else None
+
+    @cached_property
+    def filled(self) -> Array:
+        """(N, D), zeros where a number is missing."""
+        return self.values if self.seen is None else np.where(self.seen, self.values, 0.0)
+
+    @cached_property
+    def columns(self) -> Array:
+        """(D, N), zeros where a number is missing."""
+        return np.ascontiguousarray(self.filled.T)
+
+    @cached_property
+    def missing(self) -> Array | None:
+        """(N,), 1 where the whole row is missing; None if none is."""
+        return None if self.seen is None else np.asarray(~self.seen.any(axis=1), dtype=np.uint8)
+
+    @cached_property
+    def partial(self) -> bool:
+        """Whether some row has numbers and gaps."""
+        return self.seen is not None and bool((self.seen.any(axis=1) != self.seen.all(axis=1)).any())
+
+    @cached_property
+    def whole(self) -> Array:
+        """Rows that have all their numbers."""
+        return self.values if self.seen is None else self.values[self.seen.all(axis=1)]
+
+
+def read_rows(X: Any, lengths: Any, width: int | None) -> Sequences:
+    """Read a list of (T, D) arrays, in which None may stand for a row, or one flat array with lengths."""
+    if lengths is not None:
+        matrix, sizes = _matrix(X, "X", width), np.asarray(lengths)
+        if sizes.ndim != 1 or (sizes < 0).any() or sizes.sum() != len(matrix):
+            raise InputError(f"lengths must add up to the number of rows of X, {len(matrix)}.")
+        matrices, offsets = [matrix], offsets_of(sizes)
+    else:
+        if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype != object:
+            raise InputError(
+                f"X is one array of shape {X.shape}: give the lengths of its sequences as lengths=."
+            )
+        if isinstance(X, str) or not isinstance(X, (Sequence, np.ndarray)):
+            raise InputError("X must be a list of (T, D) arrays, or one (N, D) array together with lengths=.")
+        matrices = [_matrix(x, f"Sequence {s} of X", width) for s, x in enumerate(X)]
+        offsets = offsets_of([len(matrix) for matrix in matrices])
+    if width is None:
+        width = next((m.shape[1] for m in matrices if m.size), 0)
+    for s, matrix in enumerate(matrices):
+        if matrix.shape[1] != width and len(matrix):
+            what = "X" if lengths is not None else f"Sequence {s} of X"
+            raise InputError(f"{what} has {matrix.shape[1]} features per position, expected {width}.")
+    filled = [matrix for matrix in matrices if len(matrix)]
+    values = np.concatenate(filled) if filled else np.zeros((0, width))
+    if np.isinf(values).any():
+        raise InputError("X holds an infinite number; NaN stands for what is missing.")
+    return Sequences(Rows(values), offsets)
+
+
+def _matrix(x: Any, what: str, width: int | None) -> Array:
+    if not isinstance(x, np.ndarray) and any(row is None for row in x):
+        size = next((len(row) for row in x if row is not None), width or 0)
+        x = [[np.nan] * size if row is None else row for row in x]
+    try:
+        array = np.asarray(x, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{what} is not an array of numbers: {error}.") from error
+    if array.ndim != 2:
+        raise InputError(f"{what} has {array.ndim} dimensions, expected 2: one row of features per position.")
+    return array
+
+
+def require_counts(rows: Rows, family: str, largest: float = np.inf) -> None:
+    """Refuse numbers that are not whole, negative, or above the largest that is possible."""
+    values = rows.filled
+    bad = (values < 0) | (values > largest) | (values != np.floor(values))
+    if bad.any():
+        t, d = np.argwhere(bad)[0]
+        kind = "0 or 1" if largest == 1 else "counts"
+        raise InputError(f"{family} emissions need {kind}, but column {d} of row {t} is {values[t, d]:g}.")
+
+
+def clusters(rows: Rows, count: int, rng: Any) -> Array:
+    """Cluster of every row by k-means on standardised columns, as weights: four fifths for it, (N, L)."""
+    from sklearn.cluster import KMeans
+
+    scale = rows.filled.std(axis=0)
+    points = rows.filled / np.where(scale > 0, scale, 1.0)
+    if len(np.unique(points, axis=0)) < count:  # k-means wants as many points
+        points = points + rng.normal(size=points.shape)
+    found = KMeans(count, n_init=1, random_state=int(rng.integers(2**31 - 1))).fit_predict(points)
+    weights = np.full((len(rows), count), 0.2 / count)
+    weights[np.arange(len(rows)), found] += 0.8
+    if rows.missing is not None:
+        weights[rows.missing > 0] = 0.0
+    return weights

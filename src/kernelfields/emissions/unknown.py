@@ -1,0 +1,73 @@
+"""Words that the training set has never or hardly seen."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping
+from typing import NamedTuple
+
+from ..parameters import Parameterised
+
+
+class WordClass(NamedTuple):
+    """A class that words are taken for; no word is equal to one."""
+
+    shape: str
+    ending: str = ""
+
+
+ANY = WordClass("any")
+"""The class of every unknown symbol."""
+
+
+class UnknownWords(Parameterised):
+    """Take rare and unknown words for classes of words that look alike.
+
+    A class is a shape (capitals, digits, hyphen) with the last letters of the word. Rare words of the
+    training set stand for their classes there, so that emission probabilities of classes are counted like
+    those of words; an unknown word takes the most special of its classes that was counted.
+
+    Parameters
+    ----------
+    rare : int
+        Words seen at most so often in training are taken for classes.
+    ending : int
+        Longest ending that is looked at.
+    least : int
+        Classes that fewer rare words have are too special.
+    """
+
+    def __init__(self, rare: int = 1, ending: int = 3, least: int = 5) -> None:
+        self.rare = rare
+        self.ending = ending
+        self.least = least
+
+    def classes(self, symbol: Hashable) -> list[WordClass]:
+        """Classes of a symbol, the most special first; only words have shapes."""
+        if not isinstance(symbol, str) or not symbol:
+            return [ANY]
+        shape = _shape(symbol)
+        endings = [symbol[-n:].lower() for n in range(min(self.ending, len(symbol) - 1), 0, -1)]
+        return [*(WordClass(shape, ending) for ending in endings), WordClass(shape), ANY]
+
+    def replacements(self, counts: Mapping[Hashable, int]) -> dict[Hashable, Hashable]:
+        """Give the class of every rare symbol of a training set."""
+        rare = [symbol for symbol, count in counts.items() if count <= self.rare]
+        common = Counter(kind for symbol in rare for kind in self.classes(symbol))
+        return {symbol: self.choose(symbol, common, self.least) for symbol in rare}
+
+    def choose(self, symbol: Hashable, known: Mapping[WordClass, int], least: int = 1) -> WordClass:
+        """Give the first class that is known often enough."""
+        return next((kind for kind in self.classes(symbol) if known.get(kind, 0) >= least), ANY)
+
+
+def _shape(word: str) -> str:
+    """Capitals and digits in a few letters, as in "Xx" or "d-"."""
+    marks: Iterable[tuple[str, bool]] = (
+        ("d", any(letter.isdigit() for letter in word)),
+        ("X", word[0].isupper()),
+        ("XX", len(word) > 1 and word.isupper()),
+        ("x", any(letter.islower() for letter in word)),
+        ("-", "-" in word[1:]),
+    )
+    return "".join(mark for mark, there in marks if there)

@@ -1,0 +1,103 @@
+"""Expectation and maximisation for hidden Markov models."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import xlogy
+
+from ..emissions import Emissions, Markov, Sequences
+from ..emissions._base import log_of
+from ..solvers import Progress
+from ..structures._base import Array
+
+
+class Model(NamedTuple):
+    """The three parts of a hidden Markov model."""
+
+    start: Array
+    """(L,) probabilities."""
+    transitions: Array
+    """(L, L) probabilities; rows sum to one."""
+    emissions: Emissions
+
+    @property
+    def markov(self) -> Markov:
+        """Logarithms of the first two."""
+        return Markov(log_of(self.start), log_of(self.transitions))
+
+
+class Smoothing(NamedTuple):
+    """How counts become probabilities of states."""
+
+    pseudocount: float
+    start: Array
+    """(L,) booleans: where a sequence may start."""
+    transitions: Array
+    """(L, L) booleans: which steps are possible; the others keep probability zero."""
+
+    def of(self, counts: Array, allowed: Array, before: Array | None = None) -> Array:
+        """(count + pseudocount) / sum over what is allowed; rows without any stay as they were."""
+        above = np.where(allowed, counts + self.pseudocount, 0.0)
+        total = above.sum(axis=-1, keepdims=True)
+        if before is None:
+            before = allowed / np.maximum(allowed.sum(axis=-1, keepdims=True), 1)
+        return np.divide(above, total, out=np.array(before, dtype=float), where=total > 0)
+
+    def log_prior(self, model: Model) -> float:
+        """Log-density of all probabilities under the Dirichlet prior, but for a constant."""
+        pairs = xlogy(self.pseudocount, model.transitions[self.transitions]).sum()
+        starts = xlogy(self.pseudocount, model.start[self.start]).sum()
+        return float(pairs + starts) + model.emissions.log_prior()
+
+
+class Trained(NamedTuple):
+    """Where expectation-maximisation ended."""
+
+    model: Model
+    log_likelihoods: list[float]
+    """Of the model before every step, and of the last."""
+    objectives: list[float]
+    """The same plus log-priors: what no step decreases."""
+    converged: bool
+
+
+def maximise(
+    data: Sequences,
+    model: Model,
+    smoothing: Smoothing,
+    tol: float,
+    max_iter: int,
+    report: Callable[[Progress], None] | None,
+) -> Trained:
+    """Baum and Welch [rabiner1989tutorial, eqs. 40 and 54]: every step raises log p(x) + log-prior, or ends.
+
+    Ends when a step gains less than ``tol`` times the objective, or after ``max_iter`` steps.
+    """
+    started = time.perf_counter()
+    likelihoods: list[float] = []
+    objectives: list[float] = []
+    while True:
+        found = model.emissions.expected(data, model.markov)
+        likelihoods.append(float(found.log_probability.sum()))
+        objectives.append(likelihoods[-1] + smoothing.log_prior(model))
+        if report is not None:
+            seconds = time.perf_counter() - started
+            report(Progress(len(objectives) - 1, -objectives[-1], np.nan, -np.inf, seconds))
+        if tol > 0 and len(objectives) > 1 and _gain(objectives) <= tol:
+            return Trained(model, likelihoods, objectives, True)
+        if len(objectives) > max_iter:
+            return Trained(model, likelihoods, objectives, tol == 0)
+        model = Model(
+            smoothing.of(found.start, smoothing.start, model.start),
+            smoothing.of(found.transitions, smoothing.transitions, model.transitions),
+            model.emissions.improved(found.statistics),
+        )
+
+
+def _gain(objectives: list[float]) -> float:
+    """Give the last step's gain, relative to the objective."""
+    return (objectives[-1] - objectives[-2]) / max(abs(objectives[-1]), np.finfo(float).tiny)

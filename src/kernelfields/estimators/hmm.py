@@ -1,0 +1,318 @@
+"""Hidden Markov models."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any, Self
+
+import numpy as np
+
+from .. import native
+from ..constraints import Forbidden, Rule
+from ..decoders import Decoder
+from ..emissions import Emissions, Family, Sequences
+from ..emissions._base import chain_scores
+from ..errors import InputError
+from ..solvers import Progress
+from ..structures import Chain
+from ..structures._base import Array, offsets_of
+from ._base import Batch, Labels, SequenceLabeller
+from ._constraints import require_respected
+from ._em import Model, Smoothing, Trained, maximise
+from ._inputs import Inputs
+from ._labels import UNOBSERVED, Encoded
+from ._random import random_state
+from ._states import encode_states
+from ._tables import EMISSIONS, TOPOLOGIES, choose
+
+
+class HMM(SequenceLabeller):
+    """Hidden Markov model [rabiner1989tutorial]: states follow one another, each emits an observation,
+
+        p(x, y) = p(y_1) Π_t p(y_{t+1}|y_t) Π_t p(x_t|y_t).
+
+    A model of three parts: where sequences start, how states follow one another, what they emit. It models
+    observations as well as labels, so that it learns from sequences with labels (smoothed counts), without
+    any (expectation-maximisation), or with some; gives the probability of an observation; and fills in what
+    is missing. Where all labels are observed and only labels are wanted, `CRF` is usually better, because it
+    need not model observations.
+
+    Parameters
+    ----------
+    emissions : str, Family or Emissions
+        What states emit: "gaussian" (independent columns), "gaussian-spherical", "gaussian-full",
+        "gaussian-tied", "gaussian-mixture", "categorical", "multinomial", "poisson", "bernoulli"; a family of
+        `kernelfields.emissions` with its settings; or emissions, from which training starts.
+    n_states : int, optional
+        L; needed where y is not given, unless the parts say it.
+    start : (L,) array, optional
+        Probabilities of first states to start training from; zeros stay zero.
+    transitions : (L, L) array, optional
+        Probabilities of steps, from row to column, to start training from; zeros stay zero.
+    constraints : "left-right", "cyclic", "iob2", "iobes", "bilou", "bmes", Rule or None
+        Steps and first states that have probability zero; last states that cannot be predicted.
+    pseudocount : float
+        Added to every count of a first state and of a step that is possible: a Dirichlet prior.
+        Emissions have their own.
+    restarts : int
+        Runs of expectation-maximisation from different random starts; the best is kept.
+    tol : float
+        Relative gain of the objective at which a run ends; 0 makes exactly ``max_iter`` steps.
+    max_iter : int
+        Limit of steps in a run; reaching it is a `ConvergenceWarning`.
+    decoder : "viterbi", "posterior" or Decoder
+        How `predict` decides.
+    random_state : int, RandomState or None
+        Seed of starts, of `sample` and of `generate`.
+    callback : callable, optional
+        Called with a `Progress` record after every step; its value is the negative objective.
+
+    Attributes
+    ----------
+    classes_ : array
+        Labels; 0 to L − 1 if there were none.
+    start_, transitions_, emissions_
+        The three parts.
+    log_likelihoods_, objectives_ : list of float
+        Log p(x), and the same plus log-priors, before every step of the best run and at its end; None where
+        labels were counted.
+    n_iter_ : int
+        Number of steps.
+
+    Notes
+    -----
+    X is a list of sequences: (T, D) arrays of numbers, NaN where one is missing, or lists of symbols, None
+    where one is missing. One array with ``lengths=``, as hmmlearn takes it, is understood too:
+    ``HMM(...).fit(X, lengths=lengths)``; a column of whole numbers is a sequence of symbols. To cut such an
+    array into sequences: ``np.split(X, np.cumsum(lengths)[:-1])``.
+
+    Examples
+    --------
+    >>> from kernelfields import HMM
+    >>> X = [["the", "dog", "barks"], ["a", "dog", "sleeps"], ["the", "cat", "sleeps"]]
+    >>> y = [["D", "N", "V"]] * 3
+    >>> model = HMM("categorical").fit(X, y)
+    >>> model.predict([["a", "cat", "barks"]])
+    [['D', 'N', 'V']]
+    >>> model.predict([["the", None, "sleeps"]])
+    [['D', 'N', 'V']]
+    """
+
+    def __init__(
+        self,
+        emissions: str | Family | Emissions = "gaussian",
+        n_states: int | None = None,
+        *,
+        start: Any = None,
+        transitions: Any = None,
+        constraints: str | Rule | None = None,
+        pseudocount: float = 0.1,
+        restarts: int = 1,
+        tol: float = 1e-6,
+        max_iter: int = 500,
+        decoder: str | Decoder = "viterbi",
+        random_state: Any = None,
+        callback: Callable[[Progress], None] | None = None,
+    ) -> None:
+        self.emissions = emissions
+        self.n_states = n_states
+        self.start = start
+        self.transitions = transitions
+        self.constraints = constraints
+        self.pseudocount = pseudocount
+        self.restarts = restarts
+        self.tol = tol
+        self.max_iter = max_iter
+        self.decoder = decoder
+        self.random_state = random_state
+        self.callback = callback
+
+    def fit(self, X: Any, y: Any = None, *, lengths: Any = None) -> Self:
+        """Fit to sequences.
+
+        Parameters
+        ----------
+        X : list of sequences, or flat array
+            Observations.
+        y : list of label sequences, optional
+            States. All of them given: counts. None where a label was not observed:
+            expectation-maximisation from what the others say, over the labellings that agree with them.
+            Not given: expectation-maximisation from random starts.
+        lengths : sequence of int, optional
+            Lengths of the sequences in a flat X.
+        """
+        given = choose(EMISSIONS, self.emissions, "emissions")
+        family, known = (given.family, given) if isinstance(given, Emissions) else (given, None)
+        data = family.read(X, lengths, known)
+        if data.offsets[-1] == 0:
+            raise InputError("The training set is empty.")
+        encoded = None if y is None else encode_states(y, np.diff(data.offsets))
+        classes = np.arange(self._count(known)) if encoded is None else encoded.classes
+        if self.n_states is not None and len(classes) != self.n_states:
+            raise InputError(f"n_states is {self.n_states}, but y has {len(classes)} labels.")
+        forbidden = self._forbidden(classes, data.offsets, encoded)
+        smoothing = self._smoothing(len(classes), forbidden)
+        if encoded is None:
+            trained = self._best(data, known, family, smoothing)
+        else:
+            data = data._replace(labels=encoded.labels)
+            trained = self._from_labels(data, family, smoothing)
+        self._keep(classes, forbidden, trained)
+        return self
+
+    def _count(self, known: Emissions | None) -> int:
+        """Number of states, from whatever says it."""
+        said = (self.n_states, self.start, self.transitions, known)
+        sizes = [self.n_states, *(None if part is None else len(part) for part in said[1:3])]
+        sizes.append(None if known is None else known.n_states)
+        found = {size for size in sizes if size is not None}
+        if len(found) != 1:
+            what = "differ in" if found else "do not say"
+            raise InputError(f"n_states, start, transitions and emissions {what} the number of states.")
+        return found.pop()
+
+    def _forbidden(self, classes: Array, offsets: Array, encoded: Encoded | None) -> Forbidden | None:
+        if self.constraints is None:
+            return None
+        rule = choose(TOPOLOGIES, self.constraints, "constraints")
+        forbidden = rule.forbidden(classes.tolist())
+        if encoded is not None:
+            require_respected(forbidden, Chain(offsets, len(classes)), encoded.labels, classes)
+        return forbidden
+
+    def _smoothing(self, L: int, forbidden: Forbidden | None) -> Smoothing:
+        start, transitions = np.ones(L, dtype=bool), np.ones((L, L), dtype=bool)
+        for mask, given, what in (
+            (start, self.start, "start"),
+            (transitions, self.transitions, "transitions"),
+        ):
+            if given is not None:
+                mask &= require_distributions(given, mask.shape, what) > 0
+        if forbidden is not None:
+            start &= ~forbidden.starts
+            transitions &= ~forbidden.pairs
+        return Smoothing(self.pseudocount, start, transitions)
+
+    def _best(
+        self, data: Sequences, known: Emissions | None, family: Family, smoothing: Smoothing
+    ) -> Trained:
+        """Give the best of some runs from random starts."""
+        seed = random_state(self.random_state).randint(2**31 - 1)
+        rng = np.random.default_rng(int(seed))
+        best: Trained | None = None
+        for _ in range(max(self.restarts, 1)):
+            chances = [
+                self._guess(given, allowed, rng)
+                for given, allowed in (
+                    (self.start, smoothing.start),
+                    (self.transitions, smoothing.transitions),
+                )
+            ]
+            emissions = family.guess(data.observations, len(chances[0]), rng) if known is None else known
+            run = self._run(data, Model(chances[0], chances[1], emissions), smoothing)
+            if best is None or run.objectives[-1] > best.objectives[-1]:
+                best = run
+        assert best is not None
+        return best
+
+    @staticmethod
+    def _guess(given: Any, allowed: Array, rng: Any) -> Array:
+        """Probabilities to start from: those given, or even ones, a little shaken."""
+        weights = rng.gamma(5.0, size=allowed.shape) if given is None else np.asarray(given, dtype=float)
+        weights = np.where(allowed, weights, 0.0)
+        total = weights.sum(axis=-1, keepdims=True)
+        return np.asarray(weights / np.where(total > 0, total, 1.0))
+
+    def _from_labels(self, data: Sequences, family: Family, smoothing: Smoothing) -> Trained:
+        """Count; where some labels are unobserved, go on from there."""
+        assert data.labels is not None
+        starts, pairs, _ = native.hmm_counts(data.labels, len(smoothing.start), data.offsets)
+        emissions = family.labelled(data, len(smoothing.start))
+        every = bool((data.labels != UNOBSERVED).all())
+        # Counts of a part are only a start: steps that it happens to lack must stay possible.
+        first = smoothing if every else smoothing._replace(pseudocount=max(smoothing.pseudocount, 1.0))
+        model = Model(first.of(starts, smoothing.start), first.of(pairs, smoothing.transitions), emissions)
+        return Trained(model, [], [], True) if every else self._run(data, model, smoothing)
+
+    def _run(self, data: Sequences, model: Model, smoothing: Smoothing) -> Trained:
+        return maximise(data, model, smoothing, self.tol, self.max_iter, self.callback)
+
+    def _keep(self, classes: Array, forbidden: Forbidden | None, trained: Trained) -> None:
+        if not trained.converged:
+            from sklearn.exceptions import ConvergenceWarning
+
+            message = f"{self.max_iter} steps were not enough; raise max_iter or tol."
+            warnings.warn(message, ConvergenceWarning, stacklevel=3)
+        self.classes_ = classes
+        self.start_, self.transitions_, self.emissions_ = trained.model
+        self.features_ = None
+        self.forbidden_ = forbidden if forbidden is not None and forbidden.ends.any() else None
+        self.n_features_in_ = getattr(self.emissions_, "n_columns", 1)
+        self.log_likelihoods_ = trained.log_likelihoods or None
+        self.objectives_ = trained.objectives or None
+        self.n_iter_ = max(len(trained.objectives) - 1, 0)
+
+    @property
+    def n_parameters_(self) -> int:
+        """Number of free parameters; probabilities of zero are not free."""
+        self._require_fitted()
+        rows = np.vstack([self.start_, self.transitions_])
+        return int(np.maximum((rows > 0).sum(axis=1) - 1, 0).sum()) + self.emissions_.n_parameters
+
+    def log_probability(self, X: Any, *, lengths: Any = None) -> Array:
+        """Log p(x) of every sequence, summed over all states."""
+        batch = self._batch(X, lengths, None)
+        return batch.chain.log_partition(batch.scores)
+
+    def score(self, X: Any, y: Any = None, *, lengths: Any = None, sample_weight: Any = None) -> float:
+        """Give the share of positions labelled right; without y, log p(x) per position."""
+        if y is not None:
+            return super().score(X, y, lengths=lengths, sample_weight=sample_weight)
+        batch = self._batch(X, lengths, None)
+        return float(batch.chain.log_partition(batch.scores).sum() / max(batch.chain.n_vertices, 1))
+
+    def aic(self, X: Any, *, lengths: Any = None) -> float:
+        """Akaike's criterion, 2·(number of parameters) − 2 log p(x); lower is better."""
+        return float(2 * self.n_parameters_ - 2 * self.log_probability(X, lengths=lengths).sum())
+
+    def bic(self, X: Any, *, lengths: Any = None) -> float:
+        """Bayesian criterion, (number of parameters)·log(positions) − 2 log p(x); lower is better."""
+        batch = self._batch(X, lengths, None)
+        value = batch.chain.log_partition(batch.scores).sum()
+        return float(self.n_parameters_ * np.log(batch.chain.n_vertices) - 2 * value)
+
+    def generate(self, lengths: Any) -> tuple[list[Any], Labels]:
+        """Draw observations and states of sequences of these lengths, seeded by ``random_state``."""
+        self._require_fitted()
+        rng = np.random.default_rng(int(random_state(self.random_state).randint(2**31 - 1)))
+        chain = Chain(offsets_of(lengths), len(self.classes_))
+        node = np.zeros((chain.n_vertices, chain.n_labels))
+        node[chain.first_positions] = self._model.markov.start
+        scores = {"node": node, "edge": self._model.markov.transitions}
+        states = chain.sample(scores, 1, int(rng.integers(2**31 - 1)))[0]
+        flat = self.emissions_.draw(states, rng)
+        return [flat[a:b] for a, b in pairwise(chain.offsets)], self._names(chain, states)
+
+    @property
+    def _model(self) -> Model:
+        return Model(self.start_, self.transitions_, self.emissions_)
+
+    def _read(self, X: Any, lengths: Any) -> Inputs:
+        data = self.emissions_.family.read(X, lengths, self.emissions_)
+        return Inputs(data.observations, data.offsets, None)
+
+    def _scores(self, features: Any, offsets: Array) -> Batch:
+        """Logarithms of all probabilities: their sum over a labelling is log p(x, y)."""
+        return Batch(*chain_scores(self.emissions_, Sequences(features, offsets), self._model.markov))
+
+
+def require_distributions(given: Any, shape: tuple[int, ...], what: str) -> Array:
+    """Refuse what is no distribution, or none in each row."""
+    array = np.asarray(given, dtype=np.float64)
+    if array.shape != shape:
+        raise InputError(f"{what} has shape {array.shape}, expected {shape}.")
+    if (array < 0).any() or not np.allclose(array.sum(axis=-1), 1.0, atol=1e-6):
+        raise InputError(f"{what} must hold probabilities that sum to one.")
+    return array

@@ -1,0 +1,198 @@
+"""Genes of a bacterium: a hidden Markov model and a conditional random field, accuracy and speed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from ..constraints import Rule
+from ..datasets import Genome, load_genome
+from ..emissions import Categorical, CategoricalEmissions
+from ..estimators import CRF, HMM
+from ..structures._base import Array
+from ._base import Experiment, Report
+from ._claims import Claim
+from ._genes import LABELS, STRANDS, genes, grammar, states_of, word_features, words
+from ._results import Outcome, Row
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How the genome is cut, and the settings of the models."""
+
+    piece: int
+    """Bases in a piece, about; every fifth piece is for testing."""
+    n_pieces: int
+    """Pieces that are used; all if there are fewer."""
+    orders: list[int]
+    """Numbers of bases before it that a base depends on in the HMM."""
+    pseudocount: float
+    """Of bases in a state."""
+    penalty: float
+    """Of the CRF."""
+    tol: float
+
+
+def run(settings: Settings, report: Report) -> Outcome:
+    """Train on four fifths of the pieces, test on the others."""
+    pieces = load_genome().cut(settings.piece)[: settings.n_pieces]
+    train = [piece for n, piece in enumerate(pieces) if n % 5 != 4]
+    test = [piece for n, piece in enumerate(pieces) if n % 5 == 4]
+    rows: list[Row] = []
+    report("HMM of three states")
+    rows.append(_row("HMM, 3 states", _Three(settings), train, test))
+    for order in settings.orders:
+        report(f"HMM of codons, bases depend on {order} before them")
+        rows.append(_row(f"HMM of codons, order {order}", _Codons(order, settings), train, test))
+    report("CRF")
+    rows.append(_row("CRF of codons", _Field(settings), train, test))
+    best = max(row["base accuracy %"] for row in rows[1:-1])
+    claims = [
+        Claim("genes_of_viterbi_in_frame_percent", rows[-1]["in frame %"], at_least=100.0),
+        Claim("crf_minus_best_hmm_points", rows[-1]["base accuracy %"] - best, at_least=0.0),
+        Claim("codons_minus_three_states_points", best - rows[0]["base accuracy %"], at_least=0.0),
+        Claim("hmm_training_bases_per_second", rows[1]["training, bases/s"], at_least=1e6),
+    ]
+    bases = {
+        name: sum(len(piece.bases) for piece in part) for name, part in (("train", train), ("test", test))
+    }
+    return Outcome("gene", claims, rows, {"bases": bases}, _notes(bases))
+
+
+class _Codons:
+    """An HMM whose states are places in a codon; a base may depend on some before it.
+
+    Words of bases are counted as symbols, then every base is given those before it in the word:
+    p(x_t|y_t, x_{t−1}, ...) takes the place of p(x_t|y_t), the sums over states stay the same.
+    """
+
+    def __init__(self, order: int, settings: Settings) -> None:
+        self.order = order
+        family = Categorical(settings.pseudocount, symbols=4 ** (order + 1))
+        rule: Rule = grammar()
+        self.model = HMM(family, constraints=rule, pseudocount=0.0)
+
+    def _inputs(self, pieces: list[Genome]) -> list[Array]:
+        return [words(piece.bases, self.order + 1) for piece in pieces]
+
+    def fit(self, pieces: list[Genome]) -> None:
+        self.model.fit(self._inputs(pieces), [states_of(piece.labels) for piece in pieces])
+        counted = self.model.emissions_
+        assert isinstance(counted, CategoricalEmissions)
+        given = counted.probabilities.reshape(len(STRANDS), -1, 4)
+        given = given / given.sum(axis=2, keepdims=True)
+        self.model.emissions_ = CategoricalEmissions(
+            given.reshape(len(STRANDS), -1), counted.vocabulary, counted.family
+        )
+
+    def strands(self, pieces: list[Genome]) -> list[Array]:
+        marginals = self.model.predict_marginals(self._inputs(pieces))
+        return [_by_strand(m).argmax(axis=1) for m in marginals]
+
+    def paths(self, pieces: list[Genome]) -> list[Array]:
+        return [STRANDS[np.array(path)] for path in self.model.predict(self._inputs(pieces))]
+
+
+class _Field:
+    """A CRF over the same states, with words around every base as features."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.model = CRF(settings.penalty, constraints=grammar(), tol=settings.tol)
+
+    def fit(self, pieces: list[Genome]) -> None:
+        y = [states_of(piece.labels) for piece in pieces]
+        self.model.fit(word_features([piece.bases for piece in pieces]), y, lengths=[len(s) for s in y])
+
+    def strands(self, pieces: list[Genome]) -> list[Array]:
+        lengths = [len(piece.bases) for piece in pieces]
+        marginals = self.model.predict_marginals(_features(pieces), lengths=lengths)
+        return [_by_strand(m).argmax(axis=1) for m in marginals]
+
+    def paths(self, pieces: list[Genome]) -> list[Array]:
+        lengths = [len(piece.bases) for piece in pieces]
+        return [STRANDS[np.array(path)] for path in self.model.predict(_features(pieces), lengths=lengths)]
+
+
+class _Three:
+    """An HMM whose states are the labels."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.model = HMM(Categorical(settings.pseudocount, symbols=4))
+
+    def fit(self, pieces: list[Genome]) -> None:
+        numbers = [np.searchsorted(["C", "N", "R"], piece.labels) for piece in pieces]
+        self.model.fit([piece.bases for piece in pieces], [np.array([1, 0, 2])[k] for k in numbers])
+
+    def strands(self, pieces: list[Genome]) -> list[Array]:
+        return [m.argmax(axis=1) for m in self.model.predict_marginals([piece.bases for piece in pieces])]
+
+    def paths(self, pieces: list[Genome]) -> list[Array]:
+        return [np.array(path) for path in self.model.predict([piece.bases for piece in pieces])]
+
+
+def _features(pieces: list[Genome]) -> Any:
+    return word_features([piece.bases for piece in pieces])
+
+
+def _by_strand(marginals: Array) -> Array:
+    """Probabilities of N, C and R."""
+    return np.stack([marginals[:, k == STRANDS].sum(axis=1) for k in range(3)], axis=1)
+
+
+def _row(name: str, model: Any, train: list[Genome], test: list[Genome]) -> Row:
+    started = perf_counter()
+    model.fit(train)
+    trained = perf_counter()
+    strands = model.strands(test)
+    tested = perf_counter()
+    paths = [LABELS[path] for path in model.paths(test)]
+    right = np.concatenate([LABELS[mine] == piece.labels for mine, piece in zip(strands, test, strict=True)])
+    found, exact, framed, there, whole = 0, 0, 0, 0, 0
+    for path, piece in zip(paths, test, strict=True):
+        mine, true = genes(path), genes(piece.labels)
+        complete = [(a, b) for a, b, _ in mine if b < len(path)]  # a piece may end inside a gene
+        found, there, exact = found + len(mine), there + len(true), exact + len(mine & true)
+        framed, whole = framed + sum((b - a) % 3 == 0 for a, b in complete), whole + len(complete)
+    return {
+        "model": name,
+        "base accuracy %": 100 * float(right.mean()),
+        "genes found exactly %": 100 * exact / max(there, 1),
+        "of genes predicted %": 100 * exact / max(found, 1),
+        "in frame %": 100 * framed / max(whole, 1),
+        "training s": trained - started,
+        "training, bases/s": sum(len(piece.bases) for piece in train) / (trained - started),
+        "testing, bases/s": len(right) / (tested - trained),
+    }
+
+
+def _notes(bases: dict[str, int]) -> list[str]:
+    return [
+        f"{bases['train']:,} bases for training, {bases['test']:,} for testing. Base accuracy is that of the "
+        "most probable of N, C and R at every base; genes are those of the best path, exact if begin, end "
+        "and strand are right. The data come without published figures."
+    ]
+
+
+def draw(outcome: Outcome, figure: Any) -> None:
+    """Draw accuracies of bases and genes for every model."""
+    panel = figure.subplots()
+    places = np.arange(len(outcome.rows))
+    for shift, column in ((-0.2, "base accuracy %"), (0.2, "genes found exactly %")):
+        panel.bar(places + shift, [row[column] for row in outcome.rows], 0.38, label=column)
+    panel.set_xticks(places, [row["model"].replace(", ", ",\n") for row in outcome.rows])
+    panel.set_ylabel("percent")
+    panel.grid(axis="y", alpha=0.3)
+    panel.legend()
+
+
+GENE = Experiment(
+    "gene",
+    "Genes of Streptococcus pyogenes with an HMM and a CRF: accuracy and speed",
+    "strep_genome",
+    Settings,
+    run,
+    draw,
+)
