@@ -237,18 +237,20 @@ def test_labelled_gaussians_have_the_moments_of_their_states(rng):
         np.testing.assert_allclose(model.emissions_.covariances[k], np.cov(mine.T, bias=True), atol=1e-12)
 
 
-def test_native_counts_of_many_sequences(rng):
+@pytest.mark.parametrize("V", [7, 700, 9000])
+def test_native_counts_of_many_sequences(rng, V):
+    """Few symbols are counted together with pairs of states, more apart, many in one table."""
     lengths = rng.integers(0, 60, size=3000)
     y = rng.integers(0, 4, size=lengths.sum())
-    x = rng.integers(0, 7, size=lengths.sum())
+    x = rng.integers(0, V, size=lengths.sum())
     cuts = np.cumsum(lengths)[:-1]
-    model = HMM(Categorical(0.0, symbols=7), pseudocount=0.0).fit(np.split(x, cuts), np.split(y, cuts))
+    model = HMM(Categorical(0.0, symbols=V), pseudocount=0.0).fit(np.split(x, cuts), np.split(y, cuts))
     pairs, start = np.zeros((4, 4)), np.zeros(4)
     for labels in np.split(y, cuts):
         if len(labels):
             start[labels[0]] += 1
         np.add.at(pairs, (labels[:-1], labels[1:]), 1)
-    emissions = np.zeros((4, 7))
+    emissions = np.zeros((4, V))
     np.add.at(emissions, (y, x), 1)
     np.testing.assert_array_equal(model.start_, start / start.sum())
     np.testing.assert_array_equal(model.transitions_, pairs / pairs.sum(axis=1, keepdims=True))

@@ -22,16 +22,31 @@ namespace hmm_counts_detail {
 
 // Tables of one thread. Row and column 0 mean "not observed", the last row of `pairs` "begins here": no
 // branch is needed. Neighbouring positions count in different copies, lest one wait for the other's store.
+// A small model counts pairs and symbol together, in `triples`: one count per position instead of two.
 struct Counts {
     static constexpr std::size_t kCopies = 4;
     std::size_t row, column;
-    std::vector<std::uint32_t> pairs, emissions;
+    std::vector<std::uint32_t> pairs, emissions, triples;
 
     explicit Counts(const LabelledSequences& data)
         : row(data.labels + 1),
           column(data.symbols + 1),
           pairs(kCopies * (row + 1) * row),
-          emissions(copies(data) * row * column) {}
+          emissions(together(data) ? row * column : copies(data) * row * column),
+          triples(together(data) ? (row + 1) * row * column : 0) {}
+
+    // Whether triples stay in the nearest cache.
+    static bool together(const LabelledSequences& data) {
+        return data.symbol && (data.labels + 2) * (data.labels + 1) * (data.symbols + 1) <= (std::size_t{1} << 13);
+    }
+
+    // Moves triples to pairs and emissions.
+    void settle() {
+        for (std::size_t k = 0; k < triples.size(); ++k) {
+            pairs[k / column] += triples[k];
+            emissions[k / column % row * column + k % column] += triples[k];
+        }
+    }
 
     // One table only where several would not stay in the cache.
     static std::size_t copies(const LabelledSequences& data) {
@@ -70,6 +85,20 @@ void count(const LabelledSequences& data, std::size_t first, std::size_t from, s
     }
 }
 
+// The same for a small model.
+inline void count_together(const LabelledSequences& data, std::size_t first, std::size_t from, std::size_t to,
+                           Counts& counts) {
+    const std::size_t row = counts.row, column = counts.column;
+    const std::int32_t *label = data.label, *symbol = data.symbol;
+    std::uint32_t* triples = counts.triples.data();
+    std::size_t before = from == first ? row : static_cast<std::size_t>(label[from - 1] + 1);
+    for (std::size_t t = from; t < to; ++t) {
+        const auto here = static_cast<std::size_t>(label[t] + 1);
+        ++triples[(before * row + here) * column + static_cast<std::size_t>(symbol[t] + 1)];
+        before = here;
+    }
+}
+
 }  // namespace hmm_counts_detail
 
 // Adds counts to start (labels), pairs (labels x labels) and emissions (labels x symbols, or null).
@@ -91,13 +120,15 @@ inline void hmm_counts(const LabelledSequences& data, double* start, double* pai
             const auto first = static_cast<std::size_t>(data.first[s]);
             const std::size_t end = std::min(to, static_cast<std::size_t>(data.first[s + 1]));
             if (end <= at) continue;
-            if (data.symbol) count<true>(data, first, at, end, counts[thread]);
+            if (Counts::together(data)) count_together(data, first, at, end, counts[thread]);
+            else if (data.symbol) count<true>(data, first, at, end, counts[thread]);
             else count<false>(data, first, at, end, counts[thread]);
             at = end;
         }
     });
     const std::size_t L = data.labels, row = L + 1, column = data.symbols + 1;
-    for (const Counts& mine : counts) {
+    for (Counts& mine : counts) {
+        mine.settle();
         for (std::size_t k = 0; k < mine.pairs.size(); ++k) {
             const std::size_t cell = k % ((row + 1) * row), before = cell / row, here = cell % row;
             if (here == 0 || before == 0) continue;

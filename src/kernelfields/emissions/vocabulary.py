@@ -86,8 +86,9 @@ def distinct_integers(values: Array) -> tuple[Array, Array]:
         distinct, which = np.unique(values, return_inverse=True)
         return distinct, which.ravel().astype(np.int32)
     shifted = values - low if low else values
-    there = np.zeros(span, dtype=bool)
-    there[shifted] = True
+    there = np.bincount(shifted, minlength=span) > 0
+    if there.all():
+        return np.arange(low, low + span), shifted.astype(np.int32, copy=False)
     table = np.cumsum(there, dtype=np.int32) - 1
     return np.flatnonzero(there) + low, table[shifted]
 
