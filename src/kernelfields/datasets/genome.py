@@ -27,7 +27,7 @@ class Genome(NamedTuple):
         """Cut into pieces of about this length, in the middle of what is no gene."""
         change = np.flatnonzero(self.labels[1:] != self.labels[:-1]) + 1
         starts, ends = np.append(0, change), np.append(change, len(self.labels))
-        between = self.labels[starts] == "N"
+        between = (self.labels[starts] == "N") & (ends - starts > 1)
         middles = ((starts + ends) // 2)[between]
         places = [0]
         for middle in middles:
