@@ -1,5 +1,6 @@
 #include "kernelfields/tree.hpp"
 #include "kernelfields/tree_covariance.hpp"
+#include "kernelfields/tree_errors.hpp"
 #include "kernelfields/tree_sample.hpp"
 #include "pairwise.hpp"
 
@@ -98,6 +99,38 @@ Out<double> score(In<S> node, In<S> edge, Vector offsets, Vector parents, In<std
     return value;
 }
 
+using Errors = In<std::int32_t>;
+
+template <class S> void require_errors(const Errors& errors, const TreeBatch<S>& tree) {
+    require_shape(errors, "errors", {tree.positions, tree.labels});
+    for (std::size_t k = 0; k < tree.positions * tree.labels; ++k)
+        if (errors.data()[k] < 0) throw std::invalid_argument("errors must not be negative.");
+}
+
+template <class S>
+Out<double> best_by_errors(In<S> node, In<S> edge, Vector offsets, Vector parents, Errors errors, std::size_t levels) {
+    const Batch<S> batch(node, edge, offsets, parents);
+    require_errors(errors, batch.tree);
+    auto value = make<double>({batch.tree.sequences, levels});
+    nb::gil_scoped_release release;
+    tree_best_by_errors(batch.tree, errors.data(), levels, value.data());
+    return value;
+}
+
+template <class S>
+Labelled argmax_at_errors(In<S> node, In<S> edge, Vector offsets, Vector parents, Errors errors, Vector counts) {
+    const Batch<S> batch(node, edge, offsets, parents);
+    require_errors(errors, batch.tree);
+    require_shape(counts, "counts", {batch.tree.sequences});
+    auto labels = make<std::int32_t>({batch.tree.positions});
+    auto value = make<double>({batch.tree.sequences});
+    {
+        nb::gil_scoped_release release;
+        tree_argmax_at_errors(batch.tree, errors.data(), counts.data(), labels.data(), value.data());
+    }
+    return {labels, value};
+}
+
 template <class S> void add_functions(nb::module_& m) {
     using namespace nb::literals;
     const auto n = nb::arg("node").noconvert(), e = nb::arg("edge").noconvert(), o = nb::arg("offsets").noconvert(),
@@ -109,6 +142,9 @@ template <class S> void add_functions(nb::module_& m) {
     m.def("tree_argmax", &argmax<S>, n, e, o, p);
     m.def("tree_sample", &sample<S>, n, e, o, p, "count"_a, "seed"_a);
     m.def("tree_entropy", &entropy<S>, n, e, o, p);
+    m.def("tree_best_by_errors", &best_by_errors<S>, n, e, o, p, nb::arg("errors").noconvert(), "levels"_a);
+    m.def("tree_argmax_at_errors", &argmax_at_errors<S>, n, e, o, p, nb::arg("errors").noconvert(),
+          nb::arg("counts").noconvert());
     m.def("tree_score", &score<S>, n, e, o, p, nb::arg("labels").noconvert());
 }
 

@@ -15,6 +15,7 @@ from .estimators import (
     StructuredPerceptron,
     StructureLearner,
     load,
+    StructuredSVM,
 )
 
 __version__ = version("kernelfields")
@@ -34,6 +35,7 @@ __all__ = [
     "ScoreError",
     "StructureLearner",
     "StructuredPerceptron",
+    "StructuredSVM",
     "__version__",
     "load",
 ]

@@ -13,6 +13,7 @@ from .memm import MEMM
 from .passive_aggressive import PassiveAggressive
 from .perceptron import StructuredPerceptron
 from .structure_learner import StructureLearner
+from .structured_svm import StructuredSVM
 
 __all__ = [
     "AROW",
@@ -28,4 +29,5 @@ __all__ = [
     "StructuredPerceptron",
     "describe",
     "load",
+    "StructuredSVM",
 ]

@@ -23,7 +23,18 @@ from ..emissions import (
 from ..errors import InputError
 from ..online import Variant
 from ..selection import Approximation, IncompleteCholesky, Nystroem, RandomFourier
-from ..solvers import LBFGS, BlockJacobi, NewtonCG, Solver, Subspace
+from ..solvers import (
+    LBFGS,
+    BlockFrankWolfe,
+    BlockJacobi,
+    CuttingPlane,
+    MarginSolver,
+    NewtonCG,
+    Solver,
+    Subgradient,
+    Subspace,
+    WorkingSet,
+)
 
 SOLVERS: Mapping[str, Solver] = {
     "lbfgs": LBFGS(),
@@ -34,6 +45,12 @@ SOLVERS: Mapping[str, Solver] = {
 # Elements of low rank are short beside the data: a long memory costs next to nothing, and saves a third of
 # the iterations.
 LOW_RANK_SOLVERS: Mapping[str, Solver] = {**SOLVERS, "lbfgs": LBFGS(memory=30)}
+MARGIN_SOLVERS: Mapping[str, MarginSolver | CuttingPlane] = {
+    "bcfw": BlockFrankWolfe(),
+    "n-slack": WorkingSet(),
+    "one-slack": CuttingPlane(),
+    "subgradient": Subgradient(),
+}
 DECODERS: Mapping[str, Decoder] = {"viterbi": Viterbi(), "posterior": Posterior()}
 APPROXIMATIONS: Mapping[str, Approximation] = {
     "cholesky": IncompleteCholesky(),

@@ -1,8 +1,34 @@
 """Losses: each compares hallucinated with observed parts."""
 
 from ._base import BlockLoss, Loss, LossValue
+from ._hinge_base import Hinge, Planes
+from .costs import ErrorFunction, LabellingCost, edge_cost, hamming_cost, vertex_cost
+from .hinge_callback import CallbackHinge
+from .hinge_errors import CountedHinge, CountedMarginHinge, SlackHinge
+from .hinge_margin import MarginHinge
+from .hinge_zero_one import ZeroOneHinge
 from .log import Log
 from .marginal_log import MarginalLog
 from .partial_log import PartialLog
 
-__all__ = ["BlockLoss", "Log", "Loss", "LossValue", "MarginalLog", "PartialLog"]
+__all__ = [
+    "BlockLoss",
+    "CallbackHinge",
+    "CountedHinge",
+    "CountedMarginHinge",
+    "ErrorFunction",
+    "Hinge",
+    "LabellingCost",
+    "Log",
+    "Loss",
+    "LossValue",
+    "MarginHinge",
+    "MarginalLog",
+    "PartialLog",
+    "Planes",
+    "SlackHinge",
+    "ZeroOneHinge",
+    "edge_cost",
+    "hamming_cost",
+    "vertex_cost",
+]

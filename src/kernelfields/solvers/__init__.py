@@ -1,21 +1,33 @@
 """Solvers: they see a problem with an inner product, and nothing of structures."""
 
 from ._base import Progress, Reason, Result, Solver, Stop
+from ._margin_base import MarginSolver
 from .block_jacobi import BlockJacobi
+from .cutting_plane import CuttingPlane
+from .frank_wolfe import BlockFrankWolfe
 from .lbfgs import LBFGS
 from .newton_cg import NewtonCG
 from .owlqn import OWLQN
+from .simplex_qp import simplex_qp
+from .subgradient import Subgradient
 from .subspace import Subspace
+from .working_set import WorkingSet
 
 __all__ = [
     "LBFGS",
     "OWLQN",
+    "BlockFrankWolfe",
     "BlockJacobi",
+    "CuttingPlane",
+    "MarginSolver",
     "NewtonCG",
     "Progress",
     "Reason",
     "Result",
     "Solver",
     "Stop",
+    "Subgradient",
     "Subspace",
+    "WorkingSet",
+    "simplex_qp",
 ]

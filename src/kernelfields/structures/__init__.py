@@ -15,6 +15,7 @@ from ._base import (
     SumOracle,
 )
 from ._blocks_base import BlockOracle
+from ._errors_base import ErrorCountOracle
 from ._sequence_base import SequenceStructure
 from .blocks import Blocks
 from .chain import Chain
@@ -27,6 +28,7 @@ __all__ = [
     "Chain",
     "CovarianceOracle",
     "EdgeStructure",
+    "ErrorCountOracle",
     "KBestOracle",
     "Labelling",
     "Labellings",

@@ -16,10 +16,11 @@ from ._base import (
     require_feasible,
 )
 from ._blocks_base import PairwiseBlocks
+from ._errors_base import ForestErrors
 from ._sequence_base import SequenceStructure
 
 
-class Chain(PairwiseBlocks, SequenceStructure):
+class Chain(PairwiseBlocks, ForestErrors, SequenceStructure):
     """A batch of chains,
 
         score(y) = Σ_t node[t, y_t] + Σ_t edge[t, y_t, y_{t+1}].
@@ -107,6 +108,11 @@ class Chain(PairwiseBlocks, SequenceStructure):
         arrays = self._native(scores)
         require_feasible(native.chain_argmax(*arrays)[1])
         return Labellings(*native.chain_kbest(*arrays, k))
+
+    def _above(self) -> Array:
+        parents = np.arange(-1, self.n_vertices - 1, dtype=np.int64)
+        parents[self.first_positions] = -1
+        return parents
 
     def _native(self, scores: Scores) -> tuple[Array, Array, Array]:
         return *self._arrays(scores), self._offsets

@@ -20,9 +20,10 @@ from ._base import (
     rows_of,
 )
 from ._blocks_base import PairwiseBlocks
+from ._errors_base import ForestErrors
 
 
-class Tree(PairwiseBlocks, MaxOracle, CovarianceOracle, SampleOracle):
+class Tree(PairwiseBlocks, ForestErrors, MaxOracle, CovarianceOracle, SampleOracle):
     """A batch of rooted forests,
 
         score(y) = Σ_v node[v, y_v] + Σ_{v not a root} edge[e(v), y_parent(v), y_v].
@@ -129,6 +130,9 @@ class Tree(PairwiseBlocks, MaxOracle, CovarianceOracle, SampleOracle):
         labels, value = native.tree_sample(*self._native(scores), count, seed)
         require_feasible(value)
         return np.asarray(labels)
+
+    def _above(self) -> Array:
+        return self.parents
 
     def _native(self, scores: Scores) -> tuple[Array, Array, Array, Array]:
         return *self._arrays(scores), self._offsets, self.parents

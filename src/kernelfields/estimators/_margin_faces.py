@@ -1,0 +1,107 @@
+"""The two kinds of functions that a structured SVM can have: linear ones, and kernel expansions."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..gram import unique_observations
+from ..objective import Point, Problem, Term
+from ..spaces import LinearNodes, as_floats
+from ..structures import SequenceStructure
+from ..structures._base import Array
+from ._base import Batch
+from ._constraints import offset_of
+from ._expanded import Expanded, expand, gather
+from ._kernel_problem import in_precision
+from ._kernel_recipe import KernelRecipe
+from ._terms import free_elements, free_weights
+from ._training import Training
+from ._vertex_kernels import VertexKernels
+from ._weights import LinearWeights
+
+
+@dataclass(frozen=True)
+class Face(ABC):
+    """How functions of the input are learnt, kept, and asked."""
+
+    recipe: KernelRecipe
+
+    @abstractmethod
+    def expanded(self, training: Training) -> Expanded:
+        """Give the objective."""
+
+    @abstractmethod
+    def keep(self, model: Any, point: Point, expanded: Expanded, classes: Array) -> None:
+        """Make what was found attributes of the model."""
+
+    @abstractmethod
+    def scores(self, model: Any, features: Any, offsets: Array) -> Batch:
+        """Scores of a batch."""
+
+
+class LinearFace(Face):
+    """⟨w_y, x⟩: the model has ``coef_``."""
+
+    def expanded(self, training: Training) -> Expanded:
+        """Give the objective."""
+        offset = None
+        if training.forbidden is not None:
+            offset = offset_of(training.forbidden, training.chain, np.float64)
+        terms = self._terms(training.chain, _floats(training.inputs.features))
+        return Expanded(Problem(training.loss, terms, offset), ())
+
+    def keep(self, model: Any, point: Point, expanded: Expanded, classes: Array) -> None:
+        """Make the weights attributes of the model."""
+        LinearWeights.of(point.problem, point.element, len(classes)).put(model)
+
+    def scores(self, model: Any, features: Any, offsets: Array) -> Batch:
+        """Scores of a batch."""
+        chain = self.recipe.chain(offsets, len(model.classes_))
+        theta = {clique: np.zeros(shape) for clique, shape in chain.shapes.items()}
+        features = _floats(features)
+        LinearWeights.from_model(model).add_scores(features, self._terms(chain, features), theta)
+        return Batch(chain, theta)
+
+    def _terms(self, chain: SequenceStructure, features: Any) -> list[Term]:
+        nodes = Term("features", LinearNodes(chain, features), self.recipe.penalties.node)
+        return [nodes, *self.recipe.free_terms(chain)]
+
+
+class KernelFace(Face):
+    """Σ_o k(x, x_o) α_{o,y}: the model has ``basis_`` and ``dual_coef_``."""
+
+    def expanded(self, training: Training) -> Expanded:
+        """Give the objective."""
+        kernels = self._kernels(training.encoded.classes)
+        observations, rows = unique_observations(in_precision(training.inputs.features, self.recipe.dtype))
+        return expand(self.recipe, training, observations, rows, kernels, None)
+
+    def keep(self, model: Any, point: Point, expanded: Expanded, classes: Array) -> None:
+        """Make the support vectors and their coefficients attributes of the model."""
+        model._kernels = self._kernels(classes)
+        model.kernel_ = model._kernels.by_label(classes)
+        model.basis_, model.dual_coef_, _ = gather(point, expanded.maps)
+        for name, value in free_weights(point.element, point.problem.slices, len(classes)).items():
+            setattr(model, f"{name}_", value)
+
+    def scores(self, model: Any, features: Any, offsets: Array) -> Batch:
+        """Scores of a batch."""
+        chain = self.recipe.chain(offsets, len(model.classes_))
+        theta = {clique: np.zeros(shape) for clique, shape in chain.shapes.items()}
+        observations = in_precision(features, self.recipe.dtype)
+        theta["node"] += model._kernels.scores(observations, model.basis_, model.dual_coef_)
+        elements = free_elements(model, "_")
+        for term in self.recipe.free_terms(chain):
+            term.space.add_scores(elements[term.name], theta[term.space.clique])
+        return Batch(chain, theta)
+
+    def _kernels(self, classes: Array) -> VertexKernels:
+        return VertexKernels.of(self.recipe.kernel, self.recipe.penalty, classes)
+
+
+def _floats(features: Any) -> Any:
+    return as_floats(features) if features.dtype == bool else features.astype(np.float64, copy=False)

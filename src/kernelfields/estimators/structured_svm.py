@@ -1,0 +1,280 @@
+"""Structured support vector machines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from ..constraints import Rule
+from ..decoders import Decoder
+from ..losses import Hinge
+from ..margin import BlockDual
+from ..objective import Certificate
+from ..solvers import CuttingPlane, MarginSolver, Progress, Result
+from ..structures._base import Array
+from ._base import Batch, SequenceLabeller
+from ._hinge import hinge_maker
+from ._kernel_recipe import KernelRecipe
+from ._margin_faces import Face, KernelFace, LinearFace
+from ._observers import ProgressLine, observers, reporter
+from ._random import random_state
+from ._search import exact_certificate
+from ._tables import MARGIN_SOLVERS, choose
+from ._training import Training, warn_of
+
+
+class Round(NamedTuple):
+    """One iteration of a fit."""
+
+    constraints: int
+    """Planes in the working set, or in the cache."""
+    violation: float
+    """ε: how far the loss of a sequence is above its planes at most; inf where the solver does not know."""
+    relative_gap: float
+    """(primal − dual) / primal."""
+
+
+class StructuredSVM(SequenceLabeller):
+    """Structured support vector machine: hidden Markov SVM, max-margin Markov network.
+
+    Scores of labellings are those of `CRF`, or with a kernel those of `KernelCRF`; it minimises
+
+        Σ_i max_ŷ H_i(ŷ) + (λ/2)(‖w‖² + ‖b‖² + ‖start‖² + ‖end‖²) + (λ_e/2)‖V‖²
+
+    with H the violation of a margin between y and ŷ: Δ(y, ŷ) + score(ŷ) − score(y) with margin rescaling,
+    Δ(y, ŷ)(1 + score(ŷ) − score(y)) with slack rescaling, 1 + score(ŷ) − score(y) for every ŷ ≠ y with
+    the 0/1 cost. Δ is the task cost. In the notation ½‖w‖² + C Σ ξ, λ is 1/C. Every search for the worst
+    ŷ is exact, and every fit comes with its duality gap. Unlike the log loss, the hinge loss ignores
+    labellings beyond the margin: kernel models are sparse. Scores are no log-probabilities, so that
+    probabilities derived from them are not calibrated; use a CRF for those.
+
+    Parameters
+    ----------
+    kernel : kernel, optional
+        k, as in `KernelCRF`; linear functions of the features, kept as weights, if not given.
+    penalty : float
+        λ.
+    edge_penalty : float, optional
+        λ_e; as ``penalty`` if not given.
+    rescaling : "margin", "slack" or "zero-one"
+        Which loss. Slack rescaling takes T times as long for sequences of length T.
+    cost : "hamming", "zero-one", dict, array, ErrorFunction, LabellingCost or callable
+        Δ: the number of wrong labels; 1 for whatever is not right; the number with a weight for each
+        true label; an (L, L) table of true and predicted labels; an (L, L, L, L) table of pairs
+        of neighbours (margin rescaling only); a function of the number of wrong labels; or a function
+        of two arrays of labels with values in [0, 1] (`LabellingCost` for other bounds), searched among
+        the best labellings until the worst is proved, refused where it cannot be. Slack rescaling
+        needs whole numbers, but of functions.
+    features : optional
+        For tokens instead of arrays, as in `CRF`.
+    order : 1 or 2
+        With 2, scores of label triples too; not with slack rescaling.
+    bias, boundaries : bool
+        Whether there are scores per label, and for the first and last label.
+    constraints : "iob2", "iobes", "bilou", "bmes", Rule or None
+        Label pairs, starts and ends that cannot occur, as in `CRF`.
+    solver : "bcfw", "n-slack", "one-slack", "subgradient", MarginSolver or CuttingPlane
+        Block-coordinate Frank-Wolfe, soonest as a rule; the working-set algorithm with a slack variable
+        for every sequence; cutting planes of the whole objective, which searches all sequences in one
+        native call on all cores; stochastic subgradients. All reach the same optimum.
+    decoder : "viterbi", "posterior" or Decoder
+        How `predict` decides.
+    tol : float
+        Relative duality gap at which to stop.
+    max_iter : int
+        Limit of passes or rounds; reaching it is a `ConvergenceWarning`.
+    warm_start : bool
+        Whether `fit` starts from the dual variables of the last one, if labels and loss are the same:
+        for a path of penalties. Not with "one-slack".
+    dtype : "float32" or "float64"
+        Precision of a Gram matrix.
+    memory_limit : int, optional
+        Bytes that a Gram matrix may take.
+    random_state : int, RandomState or None
+        Seed of the order of sequences, and of `sample`.
+    callback : callable, optional
+        Called with a `Progress` record (primal ``value``, dual ``lower_bound``) after every iteration.
+    verbose : int
+        1 shows a line of progress.
+
+    Attributes
+    ----------
+    classes_ : (L,) array
+        Labels, in the order of all arrays over labels.
+    coef_ : (L, D) array
+        Weights, without a kernel; ``basis_`` (n, D), the support vectors, and ``dual_coef_`` (n, L) with
+        one. ``intercept_``, ``transitions_``, ``start_``, ``end_``, ``second_order_`` as in `CRF`.
+    certificate_ : Certificate
+        Primal value, dual value, and the gap between them.
+    history_ : list of Round
+        Number of constraints, their violation ε and the gap, iteration by iteration.
+    n_iter_, stop_reason_ : int, str
+        How and why the search ended.
+
+    Examples
+    --------
+    >>> from kernelfields import StructuredSVM
+    >>> X = [[[0.0], [1.0], [1.0]], [[1.0], [0.0]]]
+    >>> y = [["A", "B", "B"], ["B", "A"]]
+    >>> svm = StructuredSVM(penalty=0.1).fit(X, y)
+    >>> svm.predict([[[1.0], [0.0], [0.0]]])
+    [['B', 'A', 'A']]
+    >>> svm.certificate_.relative_gap <= 1e-3
+    True
+    """
+
+    def __init__(
+        self,
+        kernel: Any = None,
+        penalty: float = 1.0,
+        edge_penalty: float | None = None,
+        *,
+        rescaling: str = "margin",
+        cost: Any = "hamming",
+        features: Any = None,
+        order: int = 1,
+        bias: bool = True,
+        boundaries: bool = True,
+        constraints: str | Rule | None = None,
+        solver: str | MarginSolver | CuttingPlane = "bcfw",
+        decoder: str | Decoder = "viterbi",
+        tol: float = 1e-3,
+        max_iter: int = 1000,
+        warm_start: bool = False,
+        dtype: Any = "float32",
+        memory_limit: Any = None,
+        random_state: Any = None,
+        callback: Callable[[Progress], None] | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.kernel = kernel
+        self.penalty = penalty
+        self.edge_penalty = edge_penalty
+        self.rescaling = rescaling
+        self.cost = cost
+        self.features = features
+        self.order = order
+        self.bias = bias
+        self.boundaries = boundaries
+        self.constraints = constraints
+        self.solver = solver
+        self.decoder = decoder
+        self.tol = tol
+        self.max_iter = max_iter
+        self.warm_start = warm_start
+        self.dtype = dtype
+        self.memory_limit = memory_limit
+        self.random_state = random_state
+        self.callback = callback
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, *, lengths: Any = None, sample_weight: Any = None) -> Self:
+        """Fit to labelled sequences.
+
+        Parameters
+        ----------
+        X : list of (T, D) arrays, or flat array
+            Sequences.
+        y : list of label sequences
+            Labels, all of them observed.
+        lengths : sequence of int, optional
+            Lengths of the sequences in a flat X.
+        sample_weight : (S,) array, optional
+            How many times each sequence counts.
+        """
+        face = self._face()
+        training = face.recipe.read(X, y, lengths, sample_weight)
+        expanded = face.expanded(training)
+        dual = BlockDual(expanded.problem)
+        start = self._start(dual)
+        if start is not None:
+            dual.restart(*start)
+        history: list[Round] = []
+        result = self._search(dual, history)
+        problem = expanded.problem.exact()
+        point = problem.at(problem.refreshed(result.point.element))
+        face.keep(self, point, expanded, training.encoded.classes)
+        self._keep(training, result, exact_certificate(point, result))
+        self.history_ = history
+        self._dual = (
+            (dual.loss, self.rescaling, self.cost, dual.levels, dual.mixtures) if self.warm_start else None
+        )
+        return self
+
+    def _face(self) -> Face:
+        recipe = KernelRecipe(
+            kernel="linear" if self.kernel is None else self.kernel,
+            penalty=self.penalty,
+            edge_penalty=self.edge_penalty,
+            features=self.features,
+            order=self.order,
+            bias=self.bias,
+            boundaries=self.boundaries,
+            loss=hinge_maker(self.rescaling, self.cost),  # type: ignore[arg-type]
+            constraints=self.constraints,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            dtype=self.dtype,
+            memory_limit=self.memory_limit,
+        )
+        return LinearFace(recipe) if self.kernel is None else KernelFace(recipe)
+
+    def _search(self, dual: BlockDual, history: list[Round]) -> Result:
+        """Let the solver run; stopping too early is a warning."""
+        solver = choose(MARGIN_SOLVERS, self.solver, "solver")
+        if isinstance(self.solver, str) and hasattr(solver, "seed"):
+            solver = replace(solver, seed=int(random_state(self.random_state).randint(2**31 - 1)))  # type: ignore[type-var]
+
+        def note(progress: Progress, point: Any) -> None:
+            history.append(Round(point.constraints, point.violation, progress.relative_gap))
+
+        line = ProgressLine() if self.verbose else None
+        observer = observers(reporter(self.callback), note, line)
+        stop = self._face().recipe.stop
+        if isinstance(solver, CuttingPlane):
+            result = solver.minimize(dual.problem, dual.problem.zero(), stop, observer)
+        else:
+            result = solver.maximize(dual, stop, observer)
+        if line is not None:
+            line.close()
+        if not result.reason.converged:
+            warn_of(result.reason, result.progress, 4)
+        return result
+
+    def _start(self, dual: BlockDual) -> tuple[Array, list[Array]] | None:
+        """Give the dual variables of the last fit, if they are some of this one."""
+        kept = getattr(self, "_dual", None)
+        if not self.warm_start or kept is None:
+            return None
+        loss, rescaling, cost, levels, mixtures = kept
+        same = rescaling == self.rescaling and cost is self.cost and _same(loss, dual.loss)
+        return (levels, mixtures) if same else None
+
+    def _keep(self, training: Training, result: Result, certificate: Certificate | None) -> None:
+        self.classes_ = training.encoded.classes
+        features = training.inputs.features
+        self.n_features_in_ = features.shape[1] if features.ndim == 2 else 1
+        if training.inputs.names is not None:
+            self.feature_names_in_ = training.inputs.names
+        self.certificate_ = certificate
+        self.forbidden_ = training.forbidden
+        self.features_ = training.extractor
+        self.n_iter_ = result.progress.iteration
+        self.stop_reason_ = result.reason.value
+
+    def _scores(self, features: Any, offsets: Array) -> Batch:
+        return self._face().scores(self, features, offsets)
+
+
+def _same(left: Hinge, right: Hinge) -> bool:
+    """Whether two losses have the same planes."""
+    return (
+        np.array_equal(left.structure.offsets, right.structure.offsets)
+        and left.structure.shapes == right.structure.shapes
+        and np.array_equal(left.labels, right.labels)
+        and (left.weights is None) == (right.weights is None)
+        and (left.weights is None or np.array_equal(left.weights, right.weights))  # type: ignore[arg-type]
+    )

@@ -1,0 +1,103 @@
+"""What hinge losses share: each is the largest of many planes."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import NamedTuple, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from ..structures import Scores, Structure
+from ..structures._base import Array, rows_of
+from ._base import Loss, LossValue
+from .log import require_allowed
+
+
+class Planes(NamedTuple):
+    """The planes that hinge losses touch at some scores θ, one per instance.
+
+    Every labelling ŷ is a plane below the loss, b + s·(⟨θ, parts(ŷ)⟩ − ⟨θ, parts(y)⟩): a constraint of
+    the structured SVM. That of y itself is zero.
+    """
+
+    labels: Array
+    """ŷ, one label per vertex of the batch."""
+    level: Array
+    """b of every instance."""
+    scale: Array
+    """s of every instance."""
+    value: Array
+    """The loss: the plane at θ."""
+
+
+class Hinge(Loss):
+    """max_ŷ b(ŷ) + s(ŷ)·(score(ŷ) − score(y)), the loss of structured support vector machines.
+
+    Convex and piecewise linear; its gradient is s·(parts(ŷ) − parts(y)) at the maximiser, its curvature
+    zero wherever it has one.
+    """
+
+    convex = True
+    labels: Array
+    weights: Array | None
+
+    def _set_up(self, structure: Structure, labels: Array, weights: Array | None) -> None:
+        """Take over what a constructor was given."""
+        self.structure = structure
+        self.labels = np.ascontiguousarray(labels, dtype=np.int32)
+        self.weights = weights
+
+    @abstractmethod
+    def planes(self, scores: Scores) -> Planes:
+        """Give the plane that is largest at some scores, for every instance."""
+
+    @abstractmethod
+    def take(self, ids: npt.ArrayLike) -> Self:
+        """Give the loss of some instances only."""
+
+    def at(self, scores: Scores) -> LossValue:
+        """Value and gradient, by one search for the largest plane of every instance."""
+        planes = self.planes(scores)
+        return LossValue(planes.value, self.weighted(planes.value), self.gradient(planes))
+
+    def gradient(self, planes: Planes) -> dict[str, Array]:
+        """Σ_i weight_i s_i (parts(ŷ) − parts(y)), in the shapes of the scores."""
+        factor = planes.scale if self.weights is None else planes.scale * self.weights
+        result = {clique: np.zeros(shape) for clique, shape in self.structure.shapes.items()}
+        self.structure.subtract_parts(result, planes.labels, -factor)
+        self.structure.subtract_parts(result, self.labels, factor)
+        return result
+
+    def weighted(self, values: Array) -> float:
+        """Σ_i weight_i values_i."""
+        return float(values.sum() if self.weights is None else np.dot(values, self.weights))
+
+    def curvature(self, scores: Scores, direction: Scores) -> dict[str, Array]:
+        """Zero, but where two planes meet."""
+        return {clique: np.zeros(shape) for clique, shape in self.structure.shapes.items()}
+
+    def _observed(self, scores: Scores) -> Array:
+        """⟨θ, parts(y)⟩, allowed for every instance."""
+        observed = self.structure.score(scores, self.labels)
+        require_allowed(observed)
+        return observed
+
+    def _planes(self, scores: Scores, labels: Array, level: Array, scale: Array, observed: Array) -> Planes:
+        """Planes of given labellings; that of y wherever it is higher."""
+        above = self.structure.score(scores, labels) - observed
+        value = level + scale * above
+        used = value > 0
+        own = np.repeat(~used, np.diff(self.structure.offsets))
+        return Planes(
+            np.where(own, self.labels, labels),
+            np.where(used, level, 0.0),
+            np.where(used, scale, 0.0),
+            np.where(used, value, 0.0),
+        )
+
+    def _cut(self, ids: Array) -> tuple[Structure, Array, Array | None, Array]:
+        """Structure, labels and weights of some instances, and the rows of their vertices."""
+        rows = rows_of(self.structure.offsets, ids)
+        weights = None if self.weights is None else self.weights[ids]
+        return self.structure.take(ids), self.labels[rows], weights, rows

@@ -1,0 +1,71 @@
+"""Task costs Δ(y, ŷ): as scores, where they add up over vertices and edges, or as functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError
+from ..structures import EdgeStructure, Structure
+from ..structures._base import Array
+
+
+def hamming_cost(
+    structure: Structure, labels: Array, vertex_weights: Array | None = None
+) -> dict[str, Array]:
+    """Σ_v κ_v [ŷ_v ≠ y_v], the number of wrong labels; κ is 1 if not given."""
+    cost = np.ones((structure.n_vertices, structure.n_labels))
+    if vertex_weights is not None:
+        cost *= np.asarray(vertex_weights)[:, None]
+    cost[np.arange(structure.n_vertices), labels] = 0
+    return {"node": cost}
+
+
+def vertex_cost(structure: Structure, labels: Array, table: Array) -> dict[str, Array]:
+    """Σ_v C[y_v, ŷ_v], C an (L, L) table with nothing on its diagonal: rows are true labels."""
+    L = structure.n_labels
+    table = np.asarray(table, dtype=np.float64)
+    _require_table(table, (L, L), np.diagonal(table) if table.ndim == 2 else table)
+    return {"node": table[labels]}
+
+
+def edge_cost(structure: EdgeStructure, labels: Array, table: Array) -> dict[str, Array]:
+    """Σ_e C[y_tail, y_head, ŷ_tail, ŷ_head], C an (L, L, L, L) table that is 0 where both pairs are one."""
+    L = structure.n_labels
+    table = np.asarray(table, dtype=np.float64)
+    own = table.reshape(L * L, -1).diagonal() if table.size == L**4 else table
+    _require_table(table, (L, L, L, L), own)
+    return {"edge": table[labels[structure.edge_tails], labels[structure.edge_heads]]}
+
+
+def _require_table(table: Array, shape: tuple[int, ...], own: Array) -> None:
+    if table.shape != shape:
+        raise InputError(f"The table of costs has shape {table.shape}, expected {shape}.")
+    if not np.isfinite(table).all() or (table < 0).any() or own.any():
+        raise InputError("Costs must be finite and not negative, and what is right must cost nothing.")
+
+
+@dataclass(frozen=True)
+class ErrorFunction:
+    """Δ = h(number of wrong labels), any h ≥ 0 with h(0) = 0, for arrays of numbers.
+
+    The search stays exact, by the best score for every number of errors.
+    """
+
+    function: Callable[[Array], Any]
+
+
+@dataclass(frozen=True)
+class LabellingCost:
+    """Δ(y, ŷ) of whole labellings, such as 1 − F1, never above a bound.
+
+    The search goes through labellings from the best score down until the bound proves that the worst was
+    found, and is refused where ``limit`` of them do not suffice.
+    """
+
+    function: Callable[[Array, Array], float]
+    bound: float = 1.0
+    limit: int = 4096

@@ -1,0 +1,62 @@
+"""The hinge loss of the 0/1 cost."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from ..structures import ErrorCountOracle, KBestOracle, Scores, Structure
+from ..structures._base import Array
+from ._hinge_base import Hinge, Planes
+from .hinge_errors import CountedMarginHinge
+
+
+class ZeroOneHinge(Hinge):
+    """Every labelling but the observed one costs 1,
+
+        max(0, max_{ŷ ≠ y} [1 + score(ŷ)] − score(y)),      gradient  parts(ŷ) − parts(y), or 0.
+
+    Margin and slack rescaling are the same here. The search needs the best labelling *different from*
+    y: one of the two best, or, on structures without `KBestOracle`, the best with at least one error.
+
+    Parameters
+    ----------
+    structure : KBestOracle or ErrorCountOracle
+        The batch.
+    labels : (N,) integers
+        The observed label of every vertex.
+    weights : (S,) array, optional
+        How many times each instance counts.
+    """
+
+    def __init__(self, structure: Structure, labels: Array, weights: Array | None = None) -> None:
+        if not isinstance(structure, KBestOracle | ErrorCountOracle):
+            raise TypeError(
+                "The 0/1 hinge loss needs the second best labelling, which "
+                f"{type(structure).__name__} does not give."
+            )
+        self._set_up(structure, labels, weights)
+
+    def planes(self, scores: Scores) -> Planes:
+        """By one search for the two best."""
+        if not isinstance(self.structure, KBestOracle):
+            return CountedMarginHinge(self.structure, self.labels, worth=_any).planes(scores)
+        observed = self._observed(scores)
+        (best, second), value = self.structure.kbest(scores, 2)
+        wrong = np.concatenate([[0], np.cumsum(best != self.labels)])
+        first = np.diff(wrong[self.structure.offsets]) > 0  # the best is not y
+        there = np.isfinite(np.where(first, value[:, 0], value[:, 1]))
+        lengths = np.diff(self.structure.offsets)
+        labels = np.where(np.repeat(first, lengths), best, second)
+        labels = np.where(np.repeat(there, lengths), labels, self.labels)
+        ones = there.astype(np.float64)
+        return self._planes(scores, labels, ones, ones, observed)
+
+    def take(self, ids: npt.ArrayLike) -> ZeroOneHinge:
+        """Give the loss of some instances only."""
+        structure, labels, weights, _ = self._cut(np.asarray(ids, dtype=np.int64))
+        return ZeroOneHinge(structure, labels, weights)
+
+
+def _any(counts: Array) -> Array:
+    return np.minimum(counts, 1)

@@ -1,0 +1,118 @@
+"""What max-margin solvers see: the dual of a sum of hinge losses, one block per instance."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from ._base import Array, Monitor, Observer, Result, Stop
+
+
+class PlaneLike(Protocol):
+    """A plane below the loss of one instance: level + ⟨direction, scores⟩."""
+
+    @property
+    def level(self) -> float:
+        """At zero scores."""
+
+    @property
+    def direction(self) -> Array:
+        """A flat array in the score space of the instance."""
+
+
+class BlockDualLike(Protocol):
+    """max Σ_i levels_i − ½‖w‖² over mixtures of planes, w minus the sum of their Riesz elements."""
+
+    problem: Any
+    size: int
+    """Number of blocks."""
+    weights: Array
+    element: Array
+    """w."""
+    levels: Array
+
+    @property
+    def mixtures(self) -> list[Array]:
+        """Σ_ŷ α_i(ŷ)·direction of every block."""
+
+    def scores(self, i: int) -> Array:
+        """What directions of a block are multiplied with: values of planes are level + direction·scores."""
+
+    def plane(self, i: int, scores: Array) -> PlaneLike:
+        """Give the largest plane of a block at its scores."""
+
+    def planes(self) -> list[Any]:
+        """Give the largest plane of every block."""
+
+    def images(self, i: int, directions: Array) -> Array:
+        """Give rows whose products with directions of the same block are inner products of the space."""
+
+    def move(self, i: int, level: float, change: Array) -> None:
+        """Change a mixture, and w with it."""
+
+    def point(self) -> Any:
+        """Give the primal point at w."""
+
+    def reached(self, constraints: int, violation: float = ...) -> Any:
+        """Give the primal and the dual point at w."""
+
+
+class MarginSolver(ABC):
+    """A way to maximise the dual; its settings are its fields."""
+
+    @abstractmethod
+    def maximize(self, dual: BlockDualLike, stop: Stop, observer: Observer | None = None) -> Result:
+        """Maximise from where the dual is; Ctrl-C ends the search and keeps the point reached."""
+
+
+@dataclass
+class Best:
+    """Keeps the point with the lowest value, and says when the gap is small enough."""
+
+    monitor: Monitor
+    point: Any = None
+
+    def look(self, iteration: int, point: Any) -> Any:
+        """Report a point; the reason to stop, if there is one."""
+        if self.point is None or point.value <= self.point.value:
+            self.point = point
+        return self.monitor.look(iteration, _Shown(point, self.point))
+
+
+@dataclass
+class _Shown:
+    """The dual of the last point with the value of the best."""
+
+    last: Any
+    best: Any
+
+    @property
+    def element(self) -> Array:
+        return np.asarray(self.best.element)
+
+    @property
+    def value(self) -> float:
+        return float(self.best.value)
+
+    @property
+    def gradient(self) -> Array:
+        return np.asarray(self.last.gradient)
+
+    @property
+    def certificate(self) -> Any:
+        return self.last.certificate
+
+    @property
+    def dual(self) -> Any:
+        return self.last.dual
+
+    @property
+    def constraints(self) -> int:
+        return int(self.last.constraints)
+
+    @property
+    def violation(self) -> float:
+        return float(self.last.violation)

@@ -1,0 +1,156 @@
+"""The n-slack working-set algorithm."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ._base import Array, Monitor, Observer, Reason, Result, Stop
+from ._margin_base import Best, BlockDualLike, MarginSolver
+from .simplex_qp import simplex_qp
+
+SWEEPS = 1000
+"""Sweeps over the blocks at most for one programme over the working set."""
+
+
+@dataclass(frozen=True)
+class WorkingSet(MarginSolver):
+    """The n-slack algorithm [tsochantaridis2005, Alg. 1]: a slack variable for every instance.
+
+    Each round searches the largest plane of every instance, in one batch, and adds those that are more
+    than ε above the slack, ξ_i = the largest plane of the working set; then it solves the dual over the
+    working set, instance by instance with exact steps [chang2013]. Ends when nothing was added: then no
+    constraint is violated by more than ε, and R is at most Σ_i weight_i ε above its minimum.
+
+    Parameters
+    ----------
+    epsilon : float, optional
+        ε; if not given, the search ends at the certified gap asked for, and adds every plane that is in
+        the way of it.
+    patience : int
+        Rounds without use after which a constraint leaves the working set.
+    """
+
+    epsilon: float | None = None
+    patience: int = 10
+
+    def maximize(self, dual: BlockDualLike, stop: Stop, observer: Observer | None = None) -> Result:
+        """Maximise from where the dual is."""
+        if self.epsilon is not None:
+            stop = Stop(0.0, 0.0, stop.iterations)
+        best = Best(Monitor(dual.problem, stop, observer))
+        blocks = [_Block(dual, i) for i in range(dual.size)]
+        iteration, reason = 0, None
+        try:
+            while reason is None:
+                reached, added, aim = self._round(dual, blocks, stop)
+                reason = best.look(iteration, reached)
+                if reason is None and added == 0 and self.epsilon is not None:
+                    reason = Reason.GAP
+                if reason is None:
+                    iteration += 1
+                    _solve(blocks, aim)
+                    for block in blocks:
+                        block.forget(self.patience)
+        except KeyboardInterrupt:
+            reason = Reason.INTERRUPTED
+        return best.monitor.result(best.point, reason)
+
+    def _round(self, dual: BlockDualLike, blocks: list[_Block], stop: Stop) -> tuple[Any, int, float]:
+        """Add violated planes; how many, and the gap to which the programme is to be solved next."""
+        reached = dual.reached(0)
+        total = max(float(dual.weights.sum()), np.finfo(float).tiny)
+        slack = stop.gap * abs(reached.value) / (2 * total) if self.epsilon is None else self.epsilon
+        violation, added = 0.0, 0
+        for block, plane in zip(blocks, dual.planes(), strict=True):
+            excess = block.excess(plane)
+            weight = dual.weights[block.index]
+            violation = max(violation, excess / weight if weight > 0 else 0.0)
+            if excess > slack * weight:
+                block.add(plane)
+                added += 1
+        reached.violation = violation
+        reached.constraints = sum(len(block.shares) for block in blocks)
+        return reached, added, 0.1 * slack * total
+
+
+class _Block:
+    """The planes of one instance in the working set, that of the observed labels first."""
+
+    def __init__(self, dual: BlockDualLike, i: int) -> None:
+        self.dual, self.index = dual, i
+        mixture = dual.mixtures[i]
+        self.levels = np.zeros(1)
+        self.directions = np.zeros((1, len(mixture)))
+        self.images = np.zeros((1, len(mixture)))
+        self.shares = np.ones(1)
+        self.idle = np.zeros(1, dtype=int)
+        if mixture.any():  # a mixture of planes is one itself
+            self._append(float(dual.levels[i]), mixture.copy())
+            self.shares = np.array([0.0, 1.0])
+
+    @property
+    def gram(self) -> Array:
+        """Inner products of the planes."""
+        return self.directions @ self.images.T
+
+    def values(self) -> Array:
+        """The planes at w."""
+        return np.asarray(self.levels + self.directions @ self.dual.scores(self.index))
+
+    def excess(self, plane: Any) -> float:
+        """How far a plane is above all of the working set."""
+        scores = self.dual.scores(self.index)
+        largest = float((self.levels + self.directions @ scores).max())
+        return float(plane.level + plane.direction @ scores) - largest
+
+    def add(self, plane: Any) -> None:
+        """Take a plane in."""
+        self._append(plane.level, plane.direction)
+
+    def _append(self, level: float, direction: Array) -> None:
+        self.levels = np.append(self.levels, level)
+        self.directions = np.concatenate([self.directions, direction[None]])
+        self.images = np.concatenate([self.images, self.dual.images(self.index, direction[None])])
+        self.shares = np.append(self.shares, 0.0)
+        self.idle = np.append(self.idle, 0)
+
+    def improve(self, least: float) -> float:
+        """Maximise over this block; how far it was from its maximum at most."""
+        if len(self.shares) == 1:
+            return 0.0
+        values = self.values()
+        gap = float(values.max() - values @ self.shares)
+        if gap <= least:
+            return gap
+        gram = self.gram
+        found = simplex_qp(gram, values + gram @ self.shares, self.shares)
+        change = found - self.shares
+        self.dual.move(self.index, float(change @ self.levels), change @ self.directions)
+        self.shares = found
+        return gap
+
+    def forget(self, patience: int) -> None:
+        """Let planes go that were not used for long."""
+        self.idle = np.where(self.shares > 0, 0, self.idle + 1)
+        kept = self.idle <= patience
+        kept[0] = True
+        if not kept.all():
+            self.levels, self.shares, self.idle = self.levels[kept], self.shares[kept], self.idle[kept]
+            self.directions, self.images = self.directions[kept], self.images[kept]
+
+
+def _solve(blocks: list[_Block], aim: float) -> None:
+    """Maximise the dual over the working set: sweeps over the blocks until their gaps add up to little."""
+    least = 0.1 * aim / max(len(blocks), 1)
+    active = blocks
+    for _ in range(SWEEPS):
+        gaps = np.array([block.improve(least) for block in active])
+        if gaps.sum() <= aim:
+            if len(active) == len(blocks):
+                return
+            active = blocks  # look at all of them before it is believed
+        else:
+            active = [block for block, gap in zip(active, gaps, strict=True) if gap > least] or blocks
