@@ -12,7 +12,7 @@ from ..constraints import Rule
 from ..decoders import Decoder
 from ..losses import Hinge
 from ..margin import BlockDual
-from ..objective import Certificate
+from ..objective import Certificate, Problem
 from ..solvers import CuttingPlane, MarginSolver, Progress, Result
 from ..structures._base import Array
 from ._base import Batch, SequenceLabeller
@@ -35,6 +35,25 @@ class Round(NamedTuple):
     """ε: how far the loss of a sequence is above its planes at most; inf where the solver does not know."""
     relative_gap: float
     """(primal − dual) / primal."""
+
+
+class _Last(NamedTuple):
+    """Where a fit ended."""
+
+    settings: tuple[Any, ...]
+    loss: Hinge
+    levels: Array
+    mixtures: list[Array] | None
+    """Of every sequence; None where the solver had none."""
+    element: Array
+    metrics: list[float]
+
+    def element_for(self, problem: Problem) -> Array:
+        """Give the function of the same dual variables with the penalties of another problem."""
+        result = self.element.copy()
+        for term, place, metric in zip(problem.terms, problem.slices.values(), self.metrics, strict=True):
+            result[place] *= metric / term.metric
+        return result
 
 
 class StructuredSVM(SequenceLabeller):
@@ -76,10 +95,11 @@ class StructuredSVM(SequenceLabeller):
         Whether there are scores per label, and for the first and last label.
     constraints : "iob2", "iobes", "bilou", "bmes", Rule or None
         Label pairs, starts and ends that cannot occur, as in `CRF`.
-    solver : "bcfw", "n-slack", "one-slack", "subgradient", MarginSolver or CuttingPlane
-        Block-coordinate Frank-Wolfe, soonest as a rule; the working-set algorithm with a slack variable
-        for every sequence; cutting planes of the whole objective, which searches all sequences in one
-        native call on all cores; stochastic subgradients. All reach the same optimum.
+    solver : "one-slack", "bcfw", "n-slack", "subgradient", MarginSolver or CuttingPlane
+        Cutting planes of the whole objective, which search all sequences in one native call on all cores
+        and are soonest as a rule; block-coordinate Frank-Wolfe; the working-set algorithm with a slack
+        variable for every sequence; stochastic subgradients. All reach the same optimum. Only the last
+        three go from sequence to sequence, on one core.
     decoder : "viterbi", "posterior" or Decoder
         How `predict` decides.
     tol : float
@@ -87,8 +107,8 @@ class StructuredSVM(SequenceLabeller):
     max_iter : int
         Limit of passes or rounds; reaching it is a `ConvergenceWarning`.
     warm_start : bool
-        Whether `fit` starts from the dual variables of the last one, if labels and loss are the same:
-        for a path of penalties. Not with "one-slack".
+        Whether `fit` starts from where the last one ended, if labels and loss are the same, for a path of
+        penalties: from its dual variables, or with "one-slack" from the function they stand for.
     dtype : "float32" or "float64"
         Precision of a Gram matrix.
     memory_limit : int, optional
@@ -139,7 +159,7 @@ class StructuredSVM(SequenceLabeller):
         bias: bool = True,
         boundaries: bool = True,
         constraints: str | Rule | None = None,
-        solver: str | MarginSolver | CuttingPlane = "bcfw",
+        solver: str | MarginSolver | CuttingPlane = "one-slack",
         decoder: str | Decoder = "viterbi",
         tol: float = 1e-3,
         max_iter: int = 1000,
@@ -189,9 +209,6 @@ class StructuredSVM(SequenceLabeller):
         training = face.recipe.read(X, y, lengths, sample_weight)
         expanded = face.expanded(training)
         dual = BlockDual(expanded.problem)
-        start = self._start(dual)
-        if start is not None:
-            dual.restart(*start)
         history: list[Round] = []
         result = self._search(dual, history)
         problem = expanded.problem.exact()
@@ -234,9 +251,13 @@ class StructuredSVM(SequenceLabeller):
         line = ProgressLine() if self.verbose else None
         observer = observers(reporter(self.callback), note, line)
         stop = self._face().recipe.stop
+        last = self._last_of(dual)
         if isinstance(solver, CuttingPlane):
-            result = solver.minimize(dual.problem, dual.problem.zero(), stop, observer)
+            start = dual.problem.zero() if last is None else last.element_for(dual.problem)
+            result = solver.minimize(dual.problem, start, stop, observer)
         else:
+            if last is not None and last.mixtures is not None:
+                dual.restart(last.levels, last.mixtures)
             result = solver.maximize(dual, stop, observer)
         if line is not None:
             line.close()
@@ -244,14 +265,24 @@ class StructuredSVM(SequenceLabeller):
             warn_of(result.reason, result.progress, 4)
         return result
 
-    def _start(self, dual: BlockDual) -> tuple[Array, list[Array]] | None:
-        """Give the dual variables of the last fit, if they are some of this one."""
-        kept = getattr(self, "_dual", None)
-        if not self.warm_start or kept is None:
+    def _ended(self, dual: BlockDual, result: Result) -> _Last:
+        """Give what a later fit can start from."""
+        blocks = dual.mixtures if dual.levels.any() else None
+        metrics = [term.metric for term in dual.problem.terms]
+        settings = (self.rescaling, self.cost, self.kernel, self.bias, self.boundaries, self.order)
+        return _Last(settings, dual.loss, dual.levels, blocks, result.point.element, metrics)
+
+    def _last_of(self, dual: BlockDual) -> _Last | None:
+        """Give where the last fit ended, if that is a point of this one."""
+        last: _Last | None = getattr(self, "_last", None)
+        if not self.warm_start or last is None:
             return None
-        loss, rescaling, cost, levels, mixtures = kept
-        same = rescaling == self.rescaling and cost is self.cost and _same(loss, dual.loss)
-        return (levels, mixtures) if same else None
+        settings = (self.rescaling, self.cost, self.kernel, self.bias, self.boundaries, self.order)
+        same = all(
+            a is b or (isinstance(a, str) and a == b) for a, b in zip(settings, last.settings, strict=True)
+        )
+        fits = len(last.element) == dual.problem.size
+        return last if same and fits and _same(last.loss, dual.loss) else None
 
     def _keep(self, training: Training, result: Result, certificate: Certificate | None) -> None:
         self.classes_ = training.encoded.classes

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from ..objective import Term
-from ..spaces import LinearNodes
+from ..spaces import Bias, Boundary, LinearNodes
 from ..spaces._kernel_base import Expansion
 from ..structures import Structure
 from ..structures._base import Array
@@ -19,7 +19,9 @@ class InstanceTerm(ABC):
     """A space with its penalty λ on one instance; images of elements are left to go stale."""
 
     clique: str
-    shape: tuple[int, ...]
+    own: Array | None = None
+    """Inner products of the cliques of the instance over λ, where all labels have the same: the image of a
+    gradient is this times the gradient."""
 
     @abstractmethod
     def add_scores(self, element: Array, into: Array) -> None:
@@ -41,6 +43,7 @@ class EuclideanTerm(InstanceTerm):
         self.space: Any = term.space.take(structure, [instance])
         self.clique, self.metric = term.space.clique, term.metric
         self.shape = structure.shapes[self.clique]
+        self.own = _own_products(self.space, self.shape[0], term.metric)
 
     def add_scores(self, element: Array, into: Array) -> None:
         """As the space does."""
@@ -94,7 +97,8 @@ class ExpansionTerm(InstanceTerm):
         self.every = np.arange(self.gram.size)
         self.half = space.half
         self.clique, self.metric = term.space.clique, term.metric
-        self.own = self.gram.block(self.rows, self.rows).astype(np.float64) / self.metric
+        self.products = self.gram.block(self.rows, self.rows).astype(np.float64) / self.metric
+        self.own = self.products if self.embedding.vectors is None else None
 
     def add_scores(self, element: Array, into: Array) -> None:
         """K·γ Bᵀ on the instance, from the coefficients: the image may be stale."""
@@ -109,10 +113,25 @@ class ExpansionTerm(InstanceTerm):
 
     def image(self, gradient: Array) -> Array:
         """K on the instance, times the gradient, over λ."""
-        return self.embedding.scores(self.own @ self._projected(gradient)).reshape(gradient.shape)
+        return self.embedding.scores(self.products @ self._projected(gradient)).reshape(gradient.shape)
 
     def _projected(self, gradient: Array) -> Array:
         return self.embedding.project(gradient.reshape(len(gradient), -1))
+
+
+def _own_products(space: Any, count: int, metric: float) -> Array | None:
+    """⟨φ(c), φ(c′)⟩/λ over the cliques of an instance, of spaces in which labels do not matter to it."""
+    if isinstance(space, LinearNodes):
+        features = np.asarray(space.features.matrix, dtype=np.float64)
+        return features @ features.T / metric
+    if isinstance(space, Bias):
+        return np.full((count, count), 1 / metric)
+    if isinstance(space, Boundary):
+        result = np.zeros((count, count))
+        for ends in (space.structure.first_positions, space.structure.last_positions):
+            result[ends, ends] += 1 / metric
+        return result
+    return None
 
 
 def instance_term(term: Term, structure: Structure, instance: int, rows: Array) -> InstanceTerm:

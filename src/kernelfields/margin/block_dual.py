@@ -173,6 +173,9 @@ class _Instance:
             (place, instance_term(term, self.structure, i, rows))
             for term, place in zip(problem.terms, problem.slices.values(), strict=True)
         ]
+        blind = [term.own for _, term in self.terms if term.own is not None and term.clique == "node"]
+        self._own = np.sum(blind, axis=0) if blind else None
+        self._others = [term for _, term in self.terms if term.own is None or term.clique != "node"]
         self.weight = 1.0 if self.loss.weights is None else float(self.loss.weights[0])
         ends = np.cumsum([0, *(int(np.prod(shape)) for shape in self.structure.shapes.values())])
         self.width = int(ends[-1])
@@ -229,7 +232,9 @@ class _Instance:
         """Scores of the Riesz element of a flat gradient, flat."""
         flat = np.zeros(self.width)
         theta, parts = self.split(flat), self.split(gradient)
-        for _, term in self.terms:
+        if self._own is not None:
+            np.matmul(self._own, parts["node"], out=theta["node"])
+        for term in self._others:
             theta[term.clique] += term.image(parts[term.clique])
         return flat
 

@@ -202,6 +202,8 @@ class Monitor:
     first_norm: float | None = None
     least: tuple[float, float] = (np.inf, np.inf)
     """The lowest value and norm of the gradient that counted as progress."""
+    raised: float = -np.inf
+    """The highest lower bound that did."""
     stalled: int = 0
     """Iterations since."""
     progress: Progress | None = None
@@ -221,11 +223,13 @@ class Monitor:
         return Reason.OBSERVER if enough and reason is None else reason
 
     def _stalls(self, progress: Progress) -> bool:
-        """Whether neither value nor gradient has fallen for long, but for rounding."""
+        """Whether neither value nor gradient has fallen for long, nor the bound risen, but for rounding."""
         value, norm = self.least
+        higher = progress.lower_bound > self.raised + self.problem.rounding * abs(progress.value)
         lower = not progress.value >= value - self.problem.rounding * abs(value)
         flatter = progress.gradient_norm < 0.9 * norm
-        self.stalled = 0 if lower or flatter else self.stalled + 1
+        self.stalled = 0 if lower or flatter or higher else self.stalled + 1
+        self.raised = progress.lower_bound if higher else self.raised
         if lower or flatter:
             self.least = (min(value, progress.value), min(norm, progress.gradient_norm))
         return self.stalled >= STALLED

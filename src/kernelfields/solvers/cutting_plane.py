@@ -10,6 +10,9 @@ import numpy as np
 from ._base import Array, Monitor, Observer, ProblemLike, Reason, Result, Solver, Stop, refuse_l1
 from .simplex_qp import simplex_qp
 
+GROWTH, LEAST, MOST = 1.5, 0.05, 0.9
+"""How fast the share of the way to the minimiser of the bound changes, and between which shares."""
+
 
 @dataclass(frozen=True)
 class CuttingPlane(Solver):
@@ -21,19 +24,17 @@ class CuttingPlane(Solver):
     all instances and one product with the inputs per iteration, whatever the space; needs few planes, but
     more searches than block-coordinate methods. Serves any convex loss, smooth or not.
 
-    To go less far astray while planes are few, the point at which the next plane is taken lies between
-    the best so far and the minimiser of the bound.
+    While planes are few, the minimiser of the bound is far astray. The point at which the next plane is
+    taken therefore lies between the best so far and that minimiser: nearer to the former after a point
+    that was not better, nearer to the latter after one that was.
 
     Parameters
     ----------
     patience : int
         A plane that was not used for so many iterations in a row leaves the working set.
-    share : float
-        Where the next plane is taken: 1 is at the minimiser of the bound, 0 at the best point so far.
     """
 
     patience: int = 30
-    share: float = 0.3
 
     def minimize(
         self, problem: ProblemLike, start: Array, stop: Stop, observer: Observer | None = None
@@ -43,7 +44,7 @@ class CuttingPlane(Solver):
         monitor = Monitor(problem, stop, observer)
         bundle = _Bundle(problem, self.patience)
         point = best = problem.at(start)
-        iteration = 0
+        iteration, share = 0, 1.0
         try:
             while True:
                 plane = point.dual
@@ -52,15 +53,13 @@ class CuttingPlane(Solver):
                 bundle.add(plane)
                 mixture = bundle.solve()
                 monitor.dual, monitor.lower_bound = mixture, max(monitor.lower_bound, bundle.bound)
+                share = min(GROWTH * share, MOST) if point.value < best.value else max(share / GROWTH, LEAST)
                 best = point if point.value <= best.value else best
                 reason = monitor.look(iteration, _Look(best, mixture, len(bundle.planes)))
                 if reason is not None:
                     break
-                goal = -mixture.mismatch
                 iteration += 1
-                point = problem.at(best.element + self.share * (goal - best.element))
-                if iteration % 5 == 0:  # the minimiser itself, lest planes miss where the bound is low
-                    point = problem.at(goal)
+                point = problem.at(best.element - share * (mixture.mismatch + best.element))
         except KeyboardInterrupt:
             reason = Reason.INTERRUPTED
         return monitor.result(best, reason)
@@ -74,6 +73,11 @@ class _Look:
     dual: Any
     constraints: int
     violation: float = np.inf
+
+    @property
+    def gradient(self) -> Array:
+        """A subgradient of R, up to the gap: that of the mixture of planes."""
+        return np.asarray(self.point.element + self.dual.mismatch)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.point, name)

@@ -9,12 +9,10 @@ import numpy as np
 
 from ._base import Array, Monitor, Observer, Reason, Result, Stop
 from ._margin_base import Best, BlockDualLike, MarginSolver
+from .simplex_qp import simplex_qp
 
-STEPS = 10
-"""Steps at one instance over kept planes at most."""
-
-ENOUGH = 1e-3
-"""Share by which a kept plane must be above the mixture to be worth a step."""
+ENOUGH = 1e-4
+"""Share of its loss by which an instance must be short of its maximum over kept planes to be moved."""
 
 
 @dataclass(frozen=True)
@@ -23,96 +21,122 @@ class BlockFrankWolfe(MarginSolver):
 
     Visits the instances in random order. At each, the largest plane at the present w is searched for, and
     the mixture of the instance goes towards it, as far as is best: the step that maximises the dual is
-    known in closed form, there is nothing to tune. Every pass ends with the duality gap.
-
-    Between two such passes there are cheaper ones over planes kept from earlier searches.
+    known in closed form, there is nothing to tune. With a cache, the mixture becomes the best of all
+    mixtures of itself and the planes kept from earlier searches, and between two passes with searches
+    there are cheaper ones without. Every pass with searches ends with the duality gap.
 
     Parameters
     ----------
     averaging : bool
         Whether a weighted average of the points after every pass, weight in proportion to the number of
-        the pass, is looked at as well: both are primal and dual points, the better gap counts.
+        the pass, is looked at as well: both are primal and dual points, the better value counts.
     cached_passes : int
         Passes over kept planes for each pass that searches.
     memory : int
-        Planes kept for each instance, those least recently best leave first; 0 for the plain algorithm.
+        Planes kept for each instance, those longest unused leave first; 0 for the plain algorithm.
     seed : int
         Of the order.
     """
 
     averaging: bool = True
-    cached_passes: int = 5
-    memory: int = 20
+    cached_passes: int = 3
+    memory: int = 10
     seed: int = 0
 
     def maximize(self, dual: BlockDualLike, stop: Stop, observer: Observer | None = None) -> Result:
         """Maximise from where the dual is."""
         best = Best(Monitor(dual.problem, stop, observer))
         random = np.random.default_rng(self.seed)
-        caches: list[list[Any]] = [[] for _ in range(dual.size)]
+        caches = [_Cache(dual, i, self.memory) for i in range(dual.size)]
         average = Average()
         iteration = 0
         reason = best.look(iteration, dual.reached(0))
         try:
             while reason is None:
-                for i in random.permutation(dual.size):
-                    self._search(dual, int(i), caches[i])
+                for i in random.permutation(dual.size).tolist():
+                    self._search(dual, i, caches[i])
                 for _ in range(self.cached_passes if self.memory else 0):
-                    for i in random.permutation(dual.size):
-                        _visit(dual, int(i), caches[i], dual.scores(int(i)))
+                    for i in random.permutation(dual.size).tolist():
+                        caches[i].improve(dual.scores(i))
                 iteration += 1
-                kept = sum(map(len, caches))
-                now = dual.reached(kept)
-                reason = best.look(iteration, now)
-                if self.averaging and reason is None:
+                now = dual.reached(sum(len(cache.levels) for cache in caches))
+                if self.averaging:
                     mean = average.with_next(now)
-                    if mean.value < best.point.value:
-                        best.point = mean
+                    best.point = mean if best.point.value > mean.value else best.point
+                reason = best.look(iteration, now)
         except KeyboardInterrupt:
             reason = Reason.INTERRUPTED
         return best.monitor.result(best.point, reason)
 
-    def _search(self, dual: BlockDualLike, i: int, cache: list[Any]) -> None:
-        """Take in the largest plane, and go towards it."""
+    def _search(self, dual: BlockDualLike, i: int, cache: _Cache) -> None:
+        """Go towards the largest plane, or towards the best mixture of all that are kept."""
         scores = dual.scores(i)
         plane = dual.plane(i, scores)
-        scores = towards(dual, i, plane, scores)
-        if self.memory:
-            cache.append(plane)
-            del cache[: -self.memory]
-            _visit(dual, i, cache, scores)
+        if self.memory == 0:
+            towards(dual, i, plane, scores)
+        else:
+            cache.add(plane)
+            cache.improve(scores)
 
 
-def _visit(dual: BlockDualLike, i: int, cache: list[Any], scores: Array) -> None:
-    """Go towards the best of the kept planes, some times: at one instance, a step needs no new scores."""
-    levels = np.array([plane.level for plane in cache])
-    directions = np.array([plane.direction for plane in cache])
-    for _ in range(STEPS):
-        values = levels + directions @ scores
-        best = int(np.argmax(values))
-        if values[best] <= (1 + ENOUGH) * (dual.levels[i] + dual.mixtures[i] @ scores):
-            break
-        scores = towards(dual, i, cache[best], scores)
-    cache.append(cache.pop(best))  # those least recently best leave first
+class _Cache:
+    """Planes of one instance, with their images."""
+
+    def __init__(self, dual: BlockDualLike, i: int, memory: int) -> None:
+        self.dual, self.index, self.memory = dual, i, memory
+        width = len(dual.mixtures[i])
+        self.levels = np.zeros(0)
+        self.directions, self.images = np.zeros((0, width)), np.zeros((0, width))
+        self.image = dual.images(i, dual.mixtures[i][None])[0]
+        self.used = np.zeros(0)
+        self.clock = 0
+
+    def add(self, plane: Any) -> None:
+        """Keep a plane; the one longest unused may have to leave."""
+        if len(self.levels) and (plane.direction == self.directions).all(axis=1).any():
+            return
+        kept = np.arange(len(self.levels))
+        if len(kept) >= self.memory:
+            kept = np.delete(kept, np.argmin(self.used))
+        image = self.dual.images(self.index, plane.direction[None])
+        self.levels = np.append(self.levels[kept], plane.level)
+        self.directions = np.concatenate([self.directions[kept], plane.direction[None]])
+        self.images = np.concatenate([self.images[kept], image])
+        self.used = np.append(self.used[kept], self.clock)
+
+    def improve(self, scores: Array) -> None:
+        """Make the mixture the best of all mixtures of itself and the planes."""
+        dual, i = self.dual, self.index
+        mixture, level = dual.mixtures[i], float(dual.levels[i])
+        values = self.levels + self.directions @ scores
+        now = level + float(mixture @ scores)
+        self.clock += 1
+        if values.max(initial=0.0) - now <= ENOUGH * abs(now):
+            return
+        directions = np.concatenate([mixture[None], np.zeros((1, len(mixture))), self.directions])
+        images = np.concatenate([self.image[None], np.zeros((1, len(mixture))), self.images])
+        gram = directions @ images.T
+        start = np.zeros(len(gram))
+        start[0] = 1.0
+        shares = simplex_qp(gram, np.concatenate([[now, 0.0], values]) + gram[:, 0], start)
+        levels = np.concatenate([[level, 0.0], self.levels])
+        self.image = shares @ images
+        self.used[shares[2:] > 0] = self.clock
+        dual.move(i, float(shares @ levels) - level, shares @ directions - mixture)
 
 
-def towards(dual: BlockDualLike, i: int, plane: Any, scores: Array) -> Array:
-    """Move a mixture towards a plane, or towards that of the observed labels, as far as is best.
+def towards(dual: BlockDualLike, i: int, plane: Any, scores: Array) -> None:
+    """Move a mixture towards a plane as far as is best.
 
-    Along the change (l, d) the dual rises by t·(l + ⟨d, θ⟩) − ½t²‖d‖². Gives the scores after it.
+    Along the change (l, d) the dual rises by t·(l + ⟨d, θ⟩) − ½t²‖d‖².
     """
-    level, direction = plane.level, plane.direction
-    if level + direction @ scores < 0:
-        level, direction = 0.0, np.zeros_like(direction)
-    change, rise = direction - dual.mixtures[i], level - dual.levels[i]
+    change, rise = plane.direction - dual.mixtures[i], plane.level - dual.levels[i]
     slope = rise + change @ scores
     if slope <= 0:
-        return scores
-    image = dual.images(i, change[None])[0]
-    size = float(change @ image)
+        return
+    size = float(change @ dual.images(i, change[None])[0])
     step = 1.0 if size <= slope else slope / size
     dual.move(i, step * rise, step * change)
-    return scores - step * image
 
 
 @dataclass

@@ -73,7 +73,7 @@ class WorkingSet(MarginSolver):
                 added += 1
         reached.violation = violation
         reached.constraints = sum(len(block.shares) for block in blocks)
-        return reached, added, 0.1 * slack * total
+        return reached, added, (0.5 if self.epsilon is None else 0.1) * slack * total
 
 
 class _Block:
