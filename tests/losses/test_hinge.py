@@ -166,7 +166,7 @@ def test_margin_and_zero_one_serve_second_order_but_slack_refuses(rng):
         np.testing.assert_allclose(
             loss.at(scores).values, by_enumeration(loss, cost, rescaling, scores), atol=1e-10
         )
-    with pytest.raises(TypeError, match="Slack rescaling needs .* SecondOrderChain does not give"):
+    with pytest.raises(TypeError, match=r"Slack rescaling needs .* SecondOrderChain does not give"):
         SlackHinge(chain, labels)
 
 

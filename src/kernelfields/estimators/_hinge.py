@@ -74,7 +74,8 @@ def _table(chain: SequenceStructure, encoded: Encoded, cost: Any) -> dict[str, A
     if isinstance(cost, str):
         if cost != "hamming":
             raise InputError(
-                f"cost={cost!r} is not known; give 'hamming', 'zero-one', a dictionary, a table or a function."
+                f"cost={cost!r} is not known; give 'hamming', 'zero-one', a dictionary, a table or "
+                "a function."
             )
         return hamming_cost(chain, labels)
     if isinstance(cost, dict):

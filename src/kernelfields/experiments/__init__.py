@@ -8,11 +8,15 @@ from ._results import Outcome, claims_of, columns_of, last_result, text_of
 from .explicit import EXPLICIT
 from .gene import GENE
 from .letters import LETTERS
+from .letters_svm import LETTERS_SVM
+from .margin_length import MARGIN_LENGTH
 from .ner_table1 import NER_TABLE1
 from .pitch_accent import PITCH_ACCENT
 
 EXPERIMENTS: Mapping[str, Experiment] = {
     experiment.name: experiment for experiment in (LETTERS, NER_TABLE1, PITCH_ACCENT, EXPLICIT, GENE)
+    experiment.name: experiment
+    for experiment in (LETTERS, LETTERS_SVM, NER_TABLE1, PITCH_ACCENT, EXPLICIT, MARGIN_LENGTH)
 }
 
 __all__ = [
