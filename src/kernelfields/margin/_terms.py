@@ -116,7 +116,7 @@ class ExpansionTerm(InstanceTerm):
         return self.embedding.scores(self.products @ self._projected(gradient)).reshape(gradient.shape)
 
     def _projected(self, gradient: Array) -> Array:
-        return self.embedding.project(gradient.reshape(len(gradient), -1))
+        return self.embedding.project(gradient.reshape(len(gradient), int(np.prod(gradient.shape[1:]))))
 
 
 def _own_products(space: Any, count: int, metric: float) -> Array | None:

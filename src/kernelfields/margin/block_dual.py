@@ -35,6 +35,8 @@ class Reached:
     """Planes that the solver works with."""
     violation: float
     """How far the loss of an instance is above its planes at most, the ε of the working set."""
+    slacks: Array | None = None
+    """ξ: the largest plane of each instance in the working set, over its weight."""
 
     @property
     def problem(self) -> Problem:

@@ -79,7 +79,8 @@ class Best:
         """Report a point; the reason to stop, if there is one."""
         if self.point is None or point.value <= self.point.value:
             self.point = point
-        return self.monitor.look(iteration, _Shown(point, self.point))
+        shown: Any = _Shown(point, self.point)
+        return self.monitor.look(iteration, shown)
 
 
 @dataclass
@@ -116,3 +117,7 @@ class _Shown:
     @property
     def violation(self) -> float:
         return float(self.last.violation)
+
+    @property
+    def slacks(self) -> Any:
+        return self.last.slacks

@@ -123,7 +123,7 @@ class _Bundle:
         self._forget(self.idle <= self.patience)
         return mixture
 
-    def _forget(self, kept: Array) -> None:
+    def _forget(self, kept: Any) -> None:
         if kept.all():
             return
         self.gram = self.gram[np.ix_(kept, kept)]

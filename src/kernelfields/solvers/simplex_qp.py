@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from ._base import Array
+
+Mask = npt.NDArray[np.bool_]
 
 RIDGE = 1e-12
 """Added to the diagonal, as a share of its largest entry: planes may be multiples of each other."""
@@ -43,7 +46,7 @@ def simplex_qp(gram: Array, linear: Array, start: Array, tol: float = 0.0) -> Ar
     return x
 
 
-def _on_support(gram: Array, linear: Array, x: Array, support: Array, ridge: float) -> tuple[Array, Array]:
+def _on_support(gram: Array, linear: Array, x: Array, support: Mask, ridge: float) -> tuple[Array, Mask]:
     """Maximise over the support; variables that reach zero leave it."""
     support = support.copy()
     while True:

@@ -63,15 +63,18 @@ class WorkingSet(MarginSolver):
         reached = dual.reached(0)
         total = max(float(dual.weights.sum()), np.finfo(float).tiny)
         slack = stop.gap * abs(reached.value) / (2 * total) if self.epsilon is None else self.epsilon
-        violation, added = 0.0, 0
+        violation, added, slacks = 0.0, 0, np.zeros(len(blocks))
         for block, plane in zip(blocks, dual.planes(), strict=True):
-            excess = block.excess(plane)
+            scores = dual.scores(block.index)
+            slacks[block.index] = largest = block.largest(scores)
+            excess = float(plane.level + plane.direction @ scores) - largest
             weight = dual.weights[block.index]
             violation = max(violation, excess / weight if weight > 0 else 0.0)
             if excess > slack * weight:
                 block.add(plane)
                 added += 1
         reached.violation = violation
+        reached.slacks = slacks / np.where(dual.weights > 0, dual.weights, 1.0)
         reached.constraints = sum(len(block.shares) for block in blocks)
         return reached, added, (0.5 if self.epsilon is None else 0.1) * slack * total
 
@@ -100,11 +103,9 @@ class _Block:
         """The planes at w."""
         return np.asarray(self.levels + self.directions @ self.dual.scores(self.index))
 
-    def excess(self, plane: Any) -> float:
-        """How far a plane is above all of the working set."""
-        scores = self.dual.scores(self.index)
-        largest = float((self.levels + self.directions @ scores).max())
-        return float(plane.level + plane.direction @ scores) - largest
+    def largest(self, scores: Array) -> float:
+        """Give the largest plane at some scores, ξ."""
+        return float((self.levels + self.directions @ scores).max())
 
     def add(self, plane: Any) -> None:
         """Take a plane in."""
