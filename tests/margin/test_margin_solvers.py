@@ -115,24 +115,43 @@ def test_all_solvers_reach_the_same_primal_value(case, rng):
         assert result.progress.lower_bound <= value * (1 + 1e-7), name
 
 
-def test_cutting_planes_reach_what_a_general_optimiser_reaches(rng):
-    problem = problem_of(rng)
-    value = best(problem)
-    start = np.zeros(problem.size)
+def test_cutting_planes_reach_the_quadratic_programme_with_all_constraints(rng):
+    problem = problem_of(rng, structure=Chain([0, 2, 3], 3))
+    levels, slopes, owner = every_constraint(problem)
+    metric = np.concatenate([np.full(term.space.size, term.metric) for term in problem.terms])
+    size, count = len(metric), problem.structure.n_instances
     found = minimize(
-        lambda w: problem.at(w).value,
-        start,
-        jac=lambda w: euclidean_gradient(problem, w),
-        method="BFGS",  # steps over kinks, and ends near the optimum
+        lambda z: 0.5 * metric @ z[:size] ** 2 + z[size:].sum(),
+        np.zeros(size + count),
+        jac=lambda z: np.concatenate([metric * z[:size], np.ones(count)]),
+        constraints={
+            "type": "ineq",
+            "fun": lambda z: z[size:][owner] - levels - slopes @ z[:size],
+            "jac": lambda z: np.hstack([-slopes, np.eye(count)[owner]]),
+        },
+        method="SLSQP",
+        options={"maxiter": 300, "ftol": 1e-12},
     )
-    assert value <= found.fun + 1e-9
-    assert found.fun <= 1.02 * value
+    assert found.success
+    np.testing.assert_allclose(best(problem), found.fun, rtol=1e-6)
 
 
-def euclidean_gradient(problem, w):
-    gradient = problem.at(w).gradient
-    metrics = [np.full(term.space.size, term.metric) for term in problem.terms]
-    return np.concatenate(metrics) * gradient
+def every_constraint(problem):
+    """Level and slope in the weights of the planes of all labellings, and whose they are."""
+    levels, slopes, owner = [], [], []
+    for s in range(problem.structure.n_instances):
+        one = problem.take([s])
+        labels = one.loss.labels
+        for guess in Enumerated(one.structure, one.scores(one.zero())).labellings(0):
+            right, wrong = one.structure.parts(labels), one.structure.parts(guess)
+            levels.append(np.sum(guess != labels))
+            slopes.append(
+                np.concatenate(
+                    [t.space.adjoint(wrong[t.space.clique] - right[t.space.clique]) for t in one.terms]
+                )
+            )
+            owner.append(s)
+    return np.array(levels), np.array(slopes), np.array(owner)
 
 
 @pytest.mark.parametrize("loss", ["margin", "slack", "zero-one"])

@@ -74,7 +74,7 @@ class MarginHinge(Hinge):
         """Give the structure; with costs on edges one whose edges have scores of their own."""
         if "edge" not in self.cost or not getattr(structure, "shared_edges", False):
             return structure
-        return structure.untied()  # type: ignore[attr-defined,no-any-return]
+        return structure.untied()  # type: ignore[attr-defined]
 
     def _augmented(self, scores: Scores) -> dict[str, Array]:
         result = dict(scores)
