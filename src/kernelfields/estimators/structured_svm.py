@@ -108,7 +108,8 @@ class StructuredSVM(SequenceLabeller):
         Limit of passes or rounds; reaching it is a `ConvergenceWarning`.
     warm_start : bool
         Whether `fit` starts from where the last one ended, if labels and loss are the same, for a path of
-        penalties: from its dual variables, or with "one-slack" from the function they stand for.
+        penalties: from its dual variables, or with "one-slack" from the function they stand for, which
+        saves little.
     dtype : "float32" or "float64"
         Precision of a Gram matrix.
     memory_limit : int, optional
