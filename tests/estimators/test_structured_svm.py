@@ -105,12 +105,12 @@ def test_costs_make_labels_dear(rng):
     assert dear.certificate_.value > plain.certificate_.value
 
 
-def test_warm_start_over_penalties_takes_fewer_rounds(rng):
+def test_warm_start_over_penalties_begins_near_the_optimum(rng):
     X, y = small_data(rng, count=10)
     cold = StructuredSVM(penalty=1.8, solver="n-slack").fit(X, y)
     warm = StructuredSVM(penalty=2.0, solver="n-slack", warm_start=True).fit(X, y)
     warm.set_params(penalty=1.8).fit(X, y)
-    assert warm.n_iter_ < cold.n_iter_
+    assert warm.history_[0].relative_gap < 0.3 * cold.history_[0].relative_gap
     np.testing.assert_allclose(warm.certificate_.value, cold.certificate_.value, rtol=2e-3)
 
 

@@ -28,14 +28,13 @@ class Settings:
     """At most that many words to train on, and to test on."""
     tol: float
     """Relative duality gap."""
-    solver: str
     max_linear_error: float
     """Percentage of wrong letters that the linear machine without bias and boundaries must reach."""
     max_cubic_error: float
     """The same for the cubic kernel."""
     models: list[dict[str, Any]]
-    """Each with ``name``, ``fold`` to train on, ``penalty``, ``bias``, ``boundaries``, and perhaps
-    ``kernel`` with its parameters."""
+    """Each with ``name``, ``fold`` to train on, ``penalty``, ``bias``, ``boundaries``, ``solver``, and
+    perhaps ``kernel`` with its parameters."""
 
 
 def run(settings: Settings, report: Report) -> Outcome:
@@ -57,7 +56,7 @@ def _row(model: Mapping[str, Any], letters: Letters, settings: Settings, report:
     fold = model["fold"]
     X, y = _some(letters, [fold], settings)
     X_test, y_test = _some(letters, [other for other in range(N_FOLDS) if other != fold], settings)
-    known = ("name", "fold", "penalty", "bias", "boundaries", "kernel")
+    known = ("name", "fold", "penalty", "bias", "boundaries", "solver", "kernel")
     parameters = {key: value for key, value in model.items() if key not in known}
     kernel = as_kernel(model["kernel"]).set_params(**parameters) if "kernel" in model else None
     svm = StructuredSVM(
@@ -65,8 +64,9 @@ def _row(model: Mapping[str, Any], letters: Letters, settings: Settings, report:
         penalty=model["penalty"],
         bias=model["bias"],
         boundaries=model["boundaries"],
-        solver=settings.solver,
+        solver=model["solver"],
         tol=settings.tol,
+        random_state=0,
     )
     started = perf_counter()
     svm.fit(X, y)
