@@ -3,6 +3,7 @@
 from ._base import SequenceLabeller
 from ._saving import load
 from .arow import AROW
+from .boosted_crf import BoostedCRF
 from .crf import CRF
 from .description import describe
 from .gp_sequence_classifier import GPSequenceClassifier
@@ -20,6 +21,7 @@ __all__ = [
     "CRF",
     "HMM",
     "MEMM",
+    "BoostedCRF",
     "GPSequenceClassifier",
     "KernelCRF",
     "KernelLogisticRegression",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Mapping
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -46,6 +46,8 @@ class SequenceLabeller(Parameterised, Savable, ABC):
     forbidden_: Forbidden | None = None
     decoder: str | Decoder
     random_state: Any
+    _missing: ClassVar[bool] = False
+    """Whether NaN in X is a missing value rather than a mistake."""
 
     @abstractmethod
     def _scores(self, features: Any, offsets: Array) -> Batch:
@@ -187,10 +189,10 @@ class SequenceLabeller(Parameterised, Savable, ABC):
             return Posterior(respect=True)
         return decoder
 
-    @staticmethod
-    def _inputs(X: Any, lengths: Any, extractor: Extractor | None, width: int) -> Inputs:
+    @classmethod
+    def _inputs(cls, X: Any, lengths: Any, extractor: Extractor | None, width: int) -> Inputs:
         if extractor is None or lengths is not None:
-            return read_inputs(X, lengths, width)
+            return read_inputs(X, lengths, width, missing=cls._missing)
         return read_tokens(extractor, X, fit=False)
 
     def _names(self, chain: SequenceStructure, labels: Array) -> Labels:

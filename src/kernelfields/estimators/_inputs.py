@@ -22,7 +22,9 @@ class Inputs(NamedTuple):
     """Names of the features, if the input had them."""
 
 
-def read_inputs(X: Any, lengths: Any = None, width: int | None = None, *, binary: bool = False) -> Inputs:
+def read_inputs(
+    X: Any, lengths: Any = None, width: int | None = None, *, binary: bool = False, missing: bool = False
+) -> Inputs:
     """Read X, a list of (T, D) arrays, sparse matrices or data frames, or one flat one with lengths.
 
     Parameters
@@ -35,9 +37,11 @@ def read_inputs(X: Any, lengths: Any = None, width: int | None = None, *, binary
         The number of features that the model was trained with.
     binary : bool
         Whether a flat sparse matrix of booleans stays one, which takes a quarter of the memory.
+    missing : bool
+        Whether NaN is let through, as a value that is missing.
     """
     if lengths is not None:
-        return _read_flat(X, lengths, width, binary)
+        return _read_flat(X, lengths, width, binary, missing)
     matrices, names = _matrices(X)
     width = matrices[0].shape[1] if width is None and matrices else width
     for s, matrix in enumerate(matrices):
@@ -49,7 +53,7 @@ def read_inputs(X: Any, lengths: Any = None, width: int | None = None, *, binary
         return Inputs(np.zeros((0, width or 0)), np.zeros(1, dtype=np.int64), names)
     offsets = offsets_of([matrix.shape[0] for matrix in matrices])
     features = _stack(matrices)
-    _require_finite(features, offsets)
+    _require_finite(features, offsets, missing)
     return Inputs(features, offsets, names)
 
 
@@ -79,7 +83,7 @@ def _matrix(x: Any, what: str) -> Any:
     return array
 
 
-def _read_flat(X: Any, lengths: Any, width: int | None, binary: bool) -> Inputs:
+def _read_flat(X: Any, lengths: Any, width: int | None, binary: bool, missing: bool) -> Inputs:
     """One flat matrix with the lengths of its sequences."""
     kept = binary and sparse.issparse(X) and X.dtype == bool
     matrix, lengths = X.tocsr() if kept else _matrix(X, "X"), np.asarray(lengths)
@@ -90,7 +94,7 @@ def _read_flat(X: Any, lengths: Any, width: int | None, binary: bool) -> Inputs:
     if width is not None and matrix.shape[1] != width:
         raise InputError(f"X has {matrix.shape[1]} features per position, expected {width}.")
     offsets = offsets_of(lengths)
-    _require_finite(matrix, offsets)
+    _require_finite(matrix, offsets, missing)
     return Inputs(matrix, offsets, _names(X))
 
 
@@ -107,14 +111,17 @@ def _names(x: Any) -> Array | None:
     return np.asarray(columns, dtype=object)
 
 
-def _require_finite(features: Any, offsets: Array) -> None:
+def _require_finite(features: Any, offsets: Array, missing: bool) -> None:
     values = features.data if sparse.issparse(features) else features
     if values.dtype == bool or np.isfinite(values).all():
         return
-    bad = ~np.isfinite(values)
+    bad = np.isinf(values) if missing else ~np.isfinite(values)
+    if not bad.any():
+        return
     if sparse.issparse(features):
         row = int(np.searchsorted(features.indptr, np.flatnonzero(bad)[0], side="right")) - 1
     else:
         row = int(np.flatnonzero(bad.any(axis=1))[0])
     s = int(np.searchsorted(offsets, row, side="right")) - 1
-    raise InputError(f"Sequence {s} of X holds NaN or infinity at position {row - offsets[s]}.")
+    what = "infinity" if missing else "NaN or infinity"
+    raise InputError(f"Sequence {s} of X holds {what} at position {row - offsets[s]}.")

@@ -25,11 +25,13 @@ from ..estimators._saving import RECIPES
 Data = tuple[list[Any], list[list[Any]]]
 
 
-def check_estimator(estimator: Any, rng: np.random.Generator, *, ties: bool = False) -> None:
+def check_estimator(
+    estimator: Any, rng: np.random.Generator, *, ties: bool = False, missing: bool = False
+) -> None:
     """Run all checks on an unfitted estimator.
 
     With ``ties`` the order of labels may matter, as for models that begin with all scores equal: labels
-    are renamed only such that their order stays.
+    are renamed only such that their order stays. With ``missing`` NaN is no bad input.
     """
     X, y = labelled_sequences(rng)
     for check in (
@@ -40,7 +42,7 @@ def check_estimator(estimator: Any, rng: np.random.Generator, *, ties: bool = Fa
         check_persistence,
         partial(check_names_of_labels, ties=ties),
         check_probabilities,
-        check_bad_input,
+        partial(check_bad_input, missing=missing),
     ):
         check(clone(estimator), X, y)
 
@@ -125,14 +127,14 @@ def check_probabilities(estimator: Any, X: list[Any], y: list[list[Any]]) -> Non
     assert estimator.n_features_in_ == X[0].shape[1]
 
 
-def check_bad_input(estimator: Any, X: list[Any], y: list[list[Any]]) -> None:
+def check_bad_input(estimator: Any, X: list[Any], y: list[list[Any]], *, missing: bool = False) -> None:
     """Bad input is refused by sequence and position, and leaves a fitted model as it was."""
     estimator.fit(X, y)
     before = estimator.predict_marginals(X)
-    nan = [x.copy() for x in X]
-    nan[1][-1, 0] = np.nan
+    hole = [x.copy() for x in X]
+    hole[1][-1, 0] = np.inf if missing else np.nan
     bad: dict[str, Callable[[], Any]] = {
-        "Sequence 1 of X holds NaN": lambda: estimator.fit(nan, y),
+        f"Sequence 1 of X holds {'infinity' if missing else 'NaN'}": lambda: estimator.fit(hole, y),
         "Sequence 2 of X has 2 features": lambda: estimator.fit([*X[:2], X[2][:, :2], *X[3:]], y),
         "Sequence 0 has": lambda: estimator.fit(X, [y[0] + ["red"], *y[1:]]),
         f"X has {len(X)} sequences, but y has {len(X) - 1}": lambda: estimator.fit(X, y[1:]),

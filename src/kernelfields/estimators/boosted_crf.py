@@ -1,0 +1,330 @@
+"""Conditional random fields whose scores are sums of regression trees."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from scipy import sparse
+
+from ..constraints import Rule
+from ..decoders import Decoder
+from ..errors import InputError
+from ..losses import Log, PartialLog
+from ..objective import Term
+from ..solvers import Progress
+from ..structures import SequenceStructure
+from ..structures._base import Array
+from ._base import Batch, SequenceLabeller
+from ._boosting import Boosting, HeldOut, run
+from ._constraints import offset_of
+from ._inputs import Inputs, read_inputs
+from ._labels import lookup, read_labels
+from ._random import random_state
+from ._terms import (
+    Penalties,
+    chain_of,
+    edge_term,
+    free_elements,
+    free_weights,
+    second_order_terms,
+    vertex_terms,
+)
+from ._training import Training, read_training, require_positive
+from ._trees import N_BINS, Bins, TreeSettings
+
+
+class BoostedCRF(SequenceLabeller):
+    """Conditional random field by gradient tree boosting [dietterich2008gradient].
+
+    The distribution over labellings of a sequence x is
+
+        p(y|x) ∝ exp( Σ_t F_{y_t}(x_t) + b_{y_t} + Σ_t V_{y_t, y_{t+1}} + start_{y_1} + end_{y_T} )
+
+    where every F_y is a sum of regression trees, one more in every round: it is grown on the derivatives
+    of Σ_i −log p(y^i|x^i) in the scores of label y, [y_t = y] − p(y_t = y|x), and the value of a leaf is
+    Newton's step, Σ ([y_t = y] − μ) / (Σ μ(1 − μ) + λ), times a shrinkage that is halved until the loss
+    falls. b, V, start and end are free, with the penalty (λ_e/2)‖·‖², and refitted after every round.
+
+    For columns of numbers of different kinds, where kernels are hard to choose: trees need no scaling,
+    find thresholds and interactions, take missing values (NaN) as they are, and columns of names. The
+    objective is not convex in the trees: there is no certificate; held-out data say when to stop.
+
+    Parameters
+    ----------
+    rounds : int
+        How many trees each label gets at most.
+    shrinkage : float
+        The longest step along the trees of a round: smaller is better, and takes more rounds.
+    max_leaf_nodes, max_depth : int, optional
+        Limits of a tree; None is none.
+    min_samples_leaf : int
+        How many positions a leaf has at least.
+    penalty : float
+        λ of leaves.
+    edge_penalty : float
+        λ_e of the free scores.
+    max_features : float
+        Share of the columns that each split may choose from, drawn anew.
+    subsample : float
+        Share of the sequences that the trees of a round are grown on, drawn anew.
+    categorical : list of int or str, optional
+        Columns, by number or by name, whose values are names, written as whole numbers from 0 to 254.
+        Names not seen in training are treated as missing.
+    order : 1 or 2
+        With 2, scores of label triples too, as in `CRF`.
+    bias, boundaries, edges : bool
+        Whether there is b, whether there are start and end, whether there is V.
+    edge_trees : bool
+        Whether label pairs also get trees, L² in a round, that look at the first position of a pair.
+    class_weight : dict, "balanced" or None
+        Cost of getting each label wrong, inside the loss (softmax-margin), as in `CRF`.
+    constraints : "iob2", "iobes", "bilou", "bmes", Rule or None
+        Label pairs, starts and ends that cannot occur, as in `CRF`.
+    decoder : "posterior", "viterbi" or Decoder
+        How `predict` decides: label by label, or the best labelling as a whole.
+    patience : int
+        With held-out data: rounds without improvement there after which to stop.
+    random_state : int, RandomState or None
+        Seed of what is drawn in `fit`, and of `sample`.
+    callback : callable, optional
+        Called with a `Progress` record after every round.
+
+    Attributes
+    ----------
+    classes_ : (L,) array
+        Labels, in the order of all arrays over labels.
+    forests_ : dict
+        The trees by clique type: "node", and "edge" with ``edge_trees``.
+    intercept_, transitions_, start_, end_ : arrays
+        b (L,), V (L, L), start and end (L,), zeros for what is switched off; ``second_order_`` (L, L, L)
+        with ``order=2``.
+    losses_ : list of float
+        The objective without trees, and after every round.
+    held_out_losses_ : list of float
+        The loss of held-out data, likewise; empty without them.
+    n_iter_, stop_reason_ : int, str
+        How many rounds the model has, and why it got no more.
+    n_features_in_, feature_names_in_ : int, array
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> from kernelfields import BoostedCRF
+    >>> X = [[[0.0], [2.0], [1.0]], [[1.0], [0.0]]] * 20
+    >>> y = [["A", "A", "B"], ["B", "A"]] * 20
+    >>> BoostedCRF(rounds=10).fit(X, y).predict([[[1.0], [2.0], [0.0]]])
+    [['B', 'A', 'A']]
+    """
+
+    _missing: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        rounds: int = 100,
+        shrinkage: float = 0.3,
+        *,
+        max_leaf_nodes: int | None = 31,
+        max_depth: int | None = None,
+        min_samples_leaf: int = 20,
+        penalty: float = 1.0,
+        edge_penalty: float = 1.0,
+        max_features: float = 1.0,
+        subsample: float = 1.0,
+        categorical: Sequence[int | str] | None = None,
+        order: int = 1,
+        bias: bool = True,
+        boundaries: bool = True,
+        edges: bool = True,
+        edge_trees: bool = False,
+        class_weight: dict[Any, float] | str | None = None,
+        constraints: str | Rule | None = None,
+        decoder: str | Decoder = "posterior",
+        patience: int = 5,
+        random_state: Any = 0,
+        callback: Callable[[Progress], None] | None = None,
+    ) -> None:
+        self.rounds = rounds
+        self.shrinkage = shrinkage
+        self.max_leaf_nodes = max_leaf_nodes
+        self.max_depth = max_depth
+        self.min_samples_leaf = min_samples_leaf
+        self.penalty = penalty
+        self.edge_penalty = edge_penalty
+        self.max_features = max_features
+        self.subsample = subsample
+        self.categorical = categorical
+        self.order = order
+        self.bias = bias
+        self.boundaries = boundaries
+        self.edges = edges
+        self.edge_trees = edge_trees
+        self.class_weight = class_weight
+        self.constraints = constraints
+        self.decoder = decoder
+        self.patience = patience
+        self.random_state = random_state
+        self.callback = callback
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        lengths: Any = None,
+        sample_weight: Any = None,
+        X_dev: Any = None,
+        y_dev: Any = None,
+    ) -> Self:
+        """Fit to labelled sequences.
+
+        Parameters
+        ----------
+        X : list of (T, D) arrays, or flat array
+            Sequences; NaN is a missing value.
+        y : list of label sequences
+            Labels; None marks one that was not observed.
+        lengths : sequence of int, optional
+            Lengths of the sequences in a flat X.
+        sample_weight : (S,) array, optional
+            How many times each sequence counts.
+        X_dev, y_dev : lists, optional
+            Held-out sequences: boosting ends when their likelihood has not risen for ``patience``
+            rounds, and the rounds up to the best one are kept.
+        """
+        self._check()
+        training = self._training(X, y, lengths, sample_weight)
+        categorical = self._categorical(training.inputs)
+        bins = {
+            clique: Bins(matrix, categorical)
+            for clique, matrix in self._matrices(training.chain, training.inputs).items()
+        }
+        assert isinstance(training.loss, Log | PartialLog)
+        boosting = Boosting(
+            training.loss,
+            self._free_terms(training.chain),
+            self._fixed(training, training.chain),
+            bins,
+            TreeSettings(
+                self.max_leaf_nodes,
+                self.max_depth,
+                self.min_samples_leaf,
+                float(self.penalty),
+                float(self.max_features),
+            ),
+            float(self.shrinkage),
+        )
+        held_out = None if X_dev is None else self._held_out(training, X_dev, y_dev)
+        seed = int(random_state(self.random_state).randint(2**31 - 1))
+        draws = np.random.default_rng(seed)
+        values, reason = run(boosting, self.rounds, draws, self.subsample, held_out, self.callback)
+        self._keep(training, boosting, held_out)
+        self.losses_, self.stop_reason_ = values, reason
+        return self
+
+    def _check(self) -> None:
+        """Refuse settings out of range."""
+        require_positive(penalty=self.penalty, edge_penalty=self.edge_penalty, tol=1.0)
+        for name in ("rounds", "min_samples_leaf", "patience"):
+            if getattr(self, name) < 1:
+                raise InputError(f"{name} is {getattr(self, name)}; it must be at least 1.")
+        for name in ("shrinkage", "max_features", "subsample"):
+            if not 0 < getattr(self, name) <= 1:
+                raise InputError(f"{name} is {getattr(self, name)}; it must be above 0 and at most 1.")
+
+    def _training(self, X: Any, y: Any, lengths: Any, sample_weight: Any) -> Training:
+        inputs = read_inputs(X, lengths, missing=True)
+        if sparse.issparse(inputs.features):
+            raise InputError("BoostedCRF needs dense features: trees look at every column of every position.")
+        return read_training(
+            inputs,
+            None,
+            y,
+            self._chain,
+            sample_weight=sample_weight,
+            class_weight=self.class_weight,
+            constraints=self.constraints,
+        )
+
+    def _categorical(self, inputs: Inputs) -> Array:
+        """Which columns hold names."""
+        result = np.zeros(inputs.features.shape[1], dtype=bool)
+        names = [] if inputs.names is None else inputs.names.tolist()
+        for column in self.categorical or []:
+            known = column in names if isinstance(column, str) else 0 <= column < len(result)
+            if not known:
+                raise InputError(f"categorical has the unknown column {column!r}.")
+            d = names.index(column) if isinstance(column, str) else int(column)
+            values = inputs.features[:, d][~np.isnan(inputs.features[:, d])]
+            if not ((values == np.floor(values)) & (values >= 0) & (values < N_BINS - 1)).all():
+                raise InputError(
+                    f"Column {column!r} is categorical, but has values other than 0, 1, … {N_BINS - 2}."
+                )
+            result[d] = True
+        return result
+
+    def _chain(self, offsets: Array, n_labels: int) -> SequenceStructure:
+        return chain_of(offsets, n_labels, self.order, shared_edges=not self.edge_trees)
+
+    def _free_terms(self, chain: SequenceStructure) -> list[Term]:
+        """Scores that look at labels only."""
+        penalties = Penalties.of(float(self.edge_penalty), None)
+        terms = vertex_terms(chain, penalties, bias=self.bias, boundaries=self.boundaries)
+        if self.edges:
+            terms.append(edge_term(chain, penalties))
+        return terms + second_order_terms(chain, penalties)
+
+    def _matrices(self, chain: SequenceStructure, inputs: Inputs) -> dict[str, Array]:
+        """Inputs of the cliques that have trees."""
+        matrix = np.asarray(inputs.features, dtype=np.float64)
+        return {"node": matrix, "edge": matrix[chain.edge_tails]} if self.edge_trees else {"node": matrix}
+
+    @staticmethod
+    def _fixed(training: Training, chain: SequenceStructure) -> dict[str, Array] | None:
+        forbidden = training.forbidden
+        return None if forbidden is None else offset_of(forbidden, chain, np.float64)
+
+    def _held_out(self, training: Training, X: Any, y: Any) -> HeldOut:
+        inputs = self._inputs(X, None, None, training.inputs.features.shape[1])
+        classes = training.encoded.classes
+        labels = lookup(read_labels(y, np.diff(inputs.offsets)), classes, "y_dev")
+        chain = self._chain(inputs.offsets, len(classes))
+        return HeldOut(
+            Log(chain, labels),
+            self._free_terms(chain),
+            self._fixed(training, chain),
+            self._matrices(chain, inputs),
+            self.patience,
+        )
+
+    def _keep(self, training: Training, boosting: Boosting, held_out: HeldOut | None) -> None:
+        """Take over what was learnt, all at once."""
+        element = boosting.element
+        if held_out is not None and held_out.element is not None:
+            element = held_out.element
+            for forest in boosting.forests.values():
+                forest.cut(held_out.rounds)
+        self.classes_ = training.encoded.classes
+        slices = boosting.point.problem.slices
+        for name, value in free_weights(element, slices, len(self.classes_)).items():
+            setattr(self, f"{name}_", value)
+        self.forests_ = boosting.forests
+        self.held_out_losses_: list[float] = [] if held_out is None else held_out.losses
+        self.n_iter_ = len(self.forests_["node"].rounds)
+        self.n_features_in_ = training.inputs.features.shape[1]
+        if training.inputs.names is not None:
+            self.feature_names_in_ = training.inputs.names
+        self.forbidden_, self.features_ = training.forbidden, None
+
+    def _scores(self, features: Any, offsets: Array) -> Batch:
+        if sparse.issparse(features):
+            raise InputError("BoostedCRF needs dense features: trees look at every column of every position.")
+        chain = self._chain(offsets, len(self.classes_))
+        theta = {clique: np.zeros(shape) for clique, shape in chain.shapes.items()}
+        for clique, matrix in self._matrices(chain, Inputs(features, offsets, None)).items():
+            theta[clique] += self.forests_[clique].scores(matrix).reshape(theta[clique].shape)
+        elements = free_elements(self, "_")
+        for term in self._free_terms(chain):
+            term.space.add_scores(elements[term.name], theta[term.space.clique])
+        return Batch(chain, theta)
