@@ -18,10 +18,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from .losses import BlockLoss, Loss, LossValue
+from .losses import BlockLoss, Log, Loss, LossValue
 from .native import add_multiples, score_dot
-from .spaces import BoundSpace, Curved
-from .structures import Blocks, Scores, Structure, SumOracle
+from .spaces import BoundSpace, Counted, Curved, Euclidean
+from .structures import Blocks, MaxOracle, Scores, Structure, SumOracle
 from .structures._base import Array
 
 
@@ -42,6 +42,17 @@ class Certificate(NamedTuple):
     def relative_gap(self) -> float:
         """The gap over the value."""
         return self.gap / max(abs(self.value), np.finfo(float).tiny)
+
+
+class Counts(NamedTuple):
+    """What is counted of features that are never negative."""
+
+    observed: Array
+    """Of each feature, in the training set."""
+    most: float
+    """What all features of one instance add up to at most, over its labellings."""
+    penalty: Array
+    """λ of each coordinate."""
 
 
 @dataclass(frozen=True)
@@ -212,6 +223,49 @@ class Problem:
         terms = [replace(term, space=term.space.take(loss.structure, ids)) for term in self.terms]
         offset = None if self.offset is None else self.structure.cut(self.offset, ids)
         return Problem(loss, terms, offset, self.dtype, self.element_dtype)
+
+    @property
+    def orthogonal(self) -> bool:
+        """Whether elements are orthonormal coordinates, up to one factor for each space."""
+        return all(isinstance(term.space, Euclidean) for term in self.terms)
+
+    @property
+    def n_instances(self) -> int:
+        """How many instances the loss is a sum over."""
+        return self.structure.n_instances
+
+    def sampled(self, ids: npt.ArrayLike) -> Problem:
+        """Give the problem on some instances, with penalties in proportion to their number.
+
+        Gradients and Hessian products, elements in the inner product of this problem too, are then
+        unbiased estimates of those of R, if the instances were drawn and every λ > 0.
+        """
+        if any(term.penalty == 0 for term in self.terms):
+            raise TypeError("Samples of a problem need every penalty to be above 0.")
+        part = self.take(ids)
+        share = part.n_instances / self.n_instances
+        terms = [replace(term, penalty=share * term.penalty, l1=share * term.l1) for term in part.terms]
+        return Problem(part.loss, terms, part.offset, self.dtype, self.element_dtype)
+
+    def counts(self) -> Counts:
+        """Give what iterative scaling needs to know of the features; a refusal if some are negative."""
+        if not isinstance(self.loss, Log) or self.loss.cost is not None:
+            raise TypeError("Iterative scaling is for the log loss without a cost.")
+        for term in self.terms:
+            if not isinstance(term.space, Counted) or term.space.least < 0 or term.penalty == 0:
+                raise TypeError(
+                    "Iterative scaling needs features that are not negative and penalties above 0, "
+                    f"which {term.name!r} has not."
+                )
+        parts = self.structure.parts(self.loss.labels, self.loss.weights)
+        observed = [term.space.adjoint(parts[term.space.clique]) for term in self.terms]
+        penalty = np.repeat([term.penalty for term in self.terms], [term.space.size for term in self.terms])
+        if not isinstance(self.structure, MaxOracle):
+            raise TypeError(
+                f"{type(self.structure).__name__} does not find the labelling with most features."
+            )
+        most = self.structure.argmax(self.scores(np.ones(self.size, self.element_dtype))).value
+        return Counts(np.concatenate(observed), float(most.max(initial=0.0)), penalty)
 
     def with_offset(self, theta: Scores) -> dict[str, Array]:
         """θ with the offset added."""

@@ -3,6 +3,7 @@
 from ._base import ABSTAINED, Decoder
 from .abstain import Abstain
 from .cost import BayesRule, Best, Candidates, Draws, MinimumRisk
+from .linear_program import LinearProgram, Relaxation
 from .map import Viterbi
 from .posterior import Posterior
 
@@ -14,7 +15,9 @@ __all__ = [
     "Candidates",
     "Decoder",
     "Draws",
+    "LinearProgram",
     "MinimumRisk",
     "Posterior",
+    "Relaxation",
     "Viterbi",
 ]

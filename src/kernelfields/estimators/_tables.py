@@ -27,8 +27,11 @@ from ..solvers import (
     LBFGS,
     BlockFrankWolfe,
     BlockJacobi,
+    ConjugateGradients,
     CuttingPlane,
+    IterativeScaling,
     MarginSolver,
+    MetaDescent,
     NewtonCG,
     Solver,
     Subgradient,
@@ -41,6 +44,9 @@ SOLVERS: Mapping[str, Solver] = {
     "newton-cg": NewtonCG(),
     "block-jacobi": BlockJacobi(),
     "subspace": Subspace(),
+    "conjugate-gradients": ConjugateGradients(),
+    "meta-descent": MetaDescent(),
+    "iterative-scaling": IterativeScaling(),
 }
 # Elements of low rank are short beside the data: a long memory costs next to nothing, and saves a third of
 # the iterations.

@@ -16,7 +16,7 @@ from ..linear_chain import LinearChainProblem
 from ..losses import Log
 from ..objective import Certificate, Problem, sum_scores
 from ..online import Sweep, descend_first
-from ..solvers import LBFGS, OWLQN, Progress, Result, Solver, Stop
+from ..solvers import LBFGS, OWLQN, ConjugateGradients, Progress, Result, Solver, Stop
 from ..structures import SequenceStructure
 from ..structures._base import Array
 from ._base import Batch, SequenceLabeller
@@ -89,10 +89,13 @@ class CRF(SequenceLabeller):
         Label pairs, starts and ends that cannot occur: a tag scheme, or ``Constraints(...)``. Such
         labellings have probability 0, in training and in prediction; training labels that break
         the rule are refused, and the weights of forbidden pairs stay 0.
-    solver : "lbfgs", "newton-cg", "block-jacobi", "subspace" or Solver
+    solver : "lbfgs", "newton-cg", "block-jacobi", "subspace", "conjugate-gradients", "meta-descent", \
+"iterative-scaling" or Solver
         How to minimise: by limited-memory quasi-Newton steps, by Newton's with exact products, by
-        Newton's without covariances between cliques (order 1 only), or over one clique type at a
-        time. All reach the same optimum, "lbfgs" most often soonest. With ``l1`` it is always OWL-QN.
+        Newton's without covariances between cliques (order 1 only), over one clique type at a time, by
+        conjugate gradients, by stochastic descent with gains that learn, or by scaling (features that
+        are not negative only). All reach the same optimum, "lbfgs" most often soonest. With ``l1`` it is
+        always OWL-QN.
     decoder : "viterbi", "posterior" or Decoder
         How `predict` decides: the best labelling as a whole, or label by label.
     tol : float
@@ -307,7 +310,9 @@ class CRF(SequenceLabeller):
     ) -> Self:
         """Minimise and keep what was found, on top of the weights of ``base``."""
         solver = OWLQN() if self.l1 else choose(SOLVERS, self.solver, "solver")
-        problem = linear_problem(self, training, base, fast=isinstance(solver, LBFGS | OWLQN))
+        problem = linear_problem(
+            self, training, base, fast=isinstance(solver, LBFGS | OWLQN | ConjugateGradients)
+        )
         stopping = None
         if X_dev is not None:
             stopping = EarlyStopping(self._held_out(problem, training, X_dev, y_dev), self.patience)

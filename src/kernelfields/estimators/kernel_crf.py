@@ -75,7 +75,7 @@ class KernelCRF(KernelModel):
         features: time and memory grow with the number of positions, not with its square. The names
         stand for `IncompleteCholesky`, `Nystroem` and `RandomFourier` of ``selection`` at rank 500.
     solver : "lbfgs", "newton-cg" or Solver
-        How to minimise.
+        How to minimise; the other names that `CRF` knows are known here, too.
     decoder : "posterior", "viterbi" or Decoder
         How `predict` decides: label by label, or the best labelling as a whole.
     tol : float

@@ -5,7 +5,10 @@ from ._margin_base import MarginSolver
 from .block_jacobi import BlockJacobi
 from .cutting_plane import CuttingPlane
 from .frank_wolfe import BlockFrankWolfe
+from .conjugate import ConjugateGradients
+from .iterative_scaling import IterativeScaling
 from .lbfgs import LBFGS
+from .meta_descent import MetaDescent
 from .newton_cg import NewtonCG
 from .owlqn import OWLQN
 from .simplex_qp import simplex_qp
@@ -20,6 +23,9 @@ __all__ = [
     "BlockJacobi",
     "CuttingPlane",
     "MarginSolver",
+    "ConjugateGradients",
+    "IterativeScaling",
+    "MetaDescent",
     "NewtonCG",
     "Progress",
     "Reason",

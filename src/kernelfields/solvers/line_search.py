@@ -21,9 +21,15 @@ class Trial(NamedTuple):
 
 
 def wolfe(
-    line: LineLike, start: Any, first: float = 1.0, *, rounding: float = 0.0, trials: int = 25
+    line: LineLike,
+    start: Any,
+    first: float = 1.0,
+    *,
+    rounding: float = 0.0,
+    trials: int = 25,
+    flatter: float = FLATTER,
 ) -> Trial | None:
-    """Find a step with φ(t) ≤ φ(0) + c₁ t φ'(0) and |φ'(t)| ≤ c₂ |φ'(0)|.
+    """Find a step with φ(t) ≤ φ(0) + c₁ t φ'(0) and |φ'(t)| ≤ c₂ |φ'(0)|, c₂ being ``flatter``.
 
     Near the minimum the first one drowns in rounding long before the slope does; a value that differs by
     rounding only, a share ``rounding`` of it, is then taken for one that fell, as Hager and Zhang's
@@ -44,7 +50,7 @@ def wolfe(
         if enough and (best is None or trial.value < best.value):
             best = trial
         close = trial.value <= origin.value + rounding * abs(origin.value)
-        if (enough or close) and abs(trial.slope) <= -FLATTER * origin.slope:
+        if (enough or close) and abs(trial.slope) <= -flatter * origin.slope:
             return trial
         if not enough or trial.value >= low.value:
             high = trial

@@ -1,6 +1,6 @@
 """Function spaces that feed clique scores."""
 
-from ._base import BoundScorer, BoundSpace, Curved, Euclidean
+from ._base import BoundScorer, BoundSpace, Counted, Curved, Euclidean
 from ._lowrank_base import Factor, factor_of
 from .free import Bias, Boundary, FreeEdges, FreeTriples
 from .kernel import KernelNodes
@@ -15,6 +15,7 @@ __all__ = [
     "BoundScorer",
     "BoundSpace",
     "Boundary",
+    "Counted",
     "Curved",
     "Euclidean",
     "Factor",

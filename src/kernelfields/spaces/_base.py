@@ -86,6 +86,15 @@ class Curved(ABC):
         """
 
 
+class Counted(ABC):
+    """Part of a space with orthonormal coordinates whose features can be looked at one by one."""
+
+    @property
+    @abstractmethod
+    def least(self) -> float:
+        """The least value of a feature."""
+
+
 class Euclidean(BoundSpace):
     """A space with orthonormal coordinates: the representer is the adjoint."""
 

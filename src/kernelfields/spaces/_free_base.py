@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from ..structures._base import Array
-from ._base import Curved, Euclidean
+from ._base import Counted, Curved, Euclidean
 
 
-class Free(Euclidean, Curved):
+class Free(Euclidean, Curved, Counted):
     """A space whose features are 0 or 1, hence equal to their squares."""
 
     def curvatures(self, expected: Array) -> Array:
         """Give how often each feature is expected."""
         return self.adjoint(expected)
+
+    @property
+    def least(self) -> float:
+        """0."""
+        return 0.0

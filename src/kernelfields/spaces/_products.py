@@ -99,3 +99,10 @@ def _with_contiguous_rows(matrix: Any) -> Array:
     array = np.asarray(matrix)
     apart = array.ndim == 2 and array.strides[1] == array.itemsize and array.strides[0] > 0
     return array if apart else np.ascontiguousarray(array)
+
+
+def least_of(matrix: Features) -> float:
+    """The least entry of a matrix."""
+    if not sparse.issparse(matrix):
+        return float(matrix.min(initial=0.0))
+    return min(0.0, float(matrix.data.min(initial=0)))

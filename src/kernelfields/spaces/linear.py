@@ -7,11 +7,11 @@ import numpy.typing as npt
 
 from ..structures import EdgeStructure, Structure
 from ..structures._base import Array, rows_of
-from ._base import Euclidean
-from ._products import Features, Products
+from ._base import Counted, Euclidean
+from ._products import Features, Products, least_of
 
 
-class LinearNodes(Euclidean):
+class LinearNodes(Euclidean, Counted):
     """f(x_t, y_t) = ⟨w_{y_t}, x_t⟩ on every vertex; w is (D, L).
 
     Parameters
@@ -45,13 +45,18 @@ class LinearNodes(Euclidean):
         """Give the element with these weights, (D, L)."""
         return table.ravel()
 
+    @property
+    def least(self) -> float:
+        """The least of them."""
+        return least_of(self.features.matrix)
+
     def take(self, structure: Structure, ids: npt.ArrayLike) -> LinearNodes:
         """Give the same on some instances."""
         rows = rows_of(self.structure.offsets, np.asarray(ids, dtype=np.int64))
         return LinearNodes(structure, self.features.matrix[rows])
 
 
-class LinearEdges(Euclidean):
+class LinearEdges(Euclidean, Counted):
     """f(x_v, y_v, y_u) = ⟨w_{y_v, y_u}, x_v⟩ on every edge from v to u; w is (D, L, L).
 
     Edges then have scores of their own: the structure needs ``shared_edges=False``, and E·L² numbers.
@@ -75,6 +80,11 @@ class LinearEdges(Euclidean):
     def adjoint(self, gradient: Array) -> Array:
         """Give Xᵀ times the gradient."""
         return self.features.transposed_times(gradient.reshape(len(gradient), -1)).ravel()
+
+    @property
+    def least(self) -> float:
+        """The least of them."""
+        return least_of(self.features.matrix)
 
     def take(self, structure: Structure, ids: npt.ArrayLike) -> LinearEdges:
         """Give the same on some instances."""

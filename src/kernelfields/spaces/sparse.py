@@ -12,7 +12,8 @@ from scipy import sparse
 from .. import native
 from ..structures import Structure
 from ..structures._base import Array, rows_of
-from ._base import Euclidean
+from ._base import Counted, Euclidean
+from ._products import least_of
 
 CACHE = 2**18
 """Numbers that the sums of frequent features may take up, so that they stay in the cache."""
@@ -86,7 +87,7 @@ def add_paired_scores(features: Any, table: Any, into: Array) -> None:
     native.sparse_pair_times(*rows, values, table.indptr, table.indices, weights, into)
 
 
-class SparseNodes(Euclidean):
+class SparseNodes(Euclidean, Counted):
     """f(x_t, y_t) = ⟨w_{y_t}, x_t⟩ for sparse x; one weight per (feature, label) pair.
 
     Products run in the core on all cores: by rows for scores; for gradients by rows where features
@@ -164,6 +165,11 @@ class SparseNodes(Euclidean):
     def element(self, table: Any) -> Array:
         """Give the element with these weights, (D, L), dense or sparse; those of other pairs are left out."""
         return np.asarray(table[self.pairs.feature, self.pairs.label]).ravel()
+
+    @property
+    def least(self) -> float:
+        """The least of them."""
+        return least_of(self.matrix)
 
     def take(self, structure: Structure, ids: npt.ArrayLike) -> SparseNodes:
         """Give the same on some instances."""

@@ -29,6 +29,8 @@ class Quadratic:
     height: float = 1.0
     thresholds: Array | None = None
     rounding: float = 0.0
+    orthogonal: bool = False
+    n_instances: int = 1
 
     @property
     def slices(self) -> dict[str, slice]:
@@ -57,6 +59,10 @@ class Quadratic:
         metric = M[np.ix_(mine, mine)]
         A = np.linalg.solve(metric, B[np.ix_(mine, mine)])
         return Quadratic(A, metric, center, self.at(lowest).value)
+
+    def sampled(self, ids: object) -> Quadratic:
+        """Give it all: there is one instance."""
+        return self
 
     def inner(self, left: Array, right: Array) -> float:
         """uᵀMv."""
