@@ -5,8 +5,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 
-from kernelfields import AROW, InputError, PassiveAggressive, StructuredPerceptron
+from kernelfields import AROW, CRF, InputError, PassiveAggressive, StochasticCRF, StructuredPerceptron
 from kernelfields.constraints import Constraints
 from kernelfields.testing import check_estimator, labelled_sequences
 
@@ -18,6 +19,7 @@ MODELS = {
     "PA-I": PassiveAggressive("PA-I", 0.1),
     "PA-II": PassiveAggressive("PA-II", 0.1, error_sensitive=False),
     "AROW": AROW(gamma=0.5),
+    "SGD": StochasticCRF(0.3, epochs=5),
 }
 
 
@@ -199,3 +201,55 @@ def test_unobserved_labels_are_refused(data):
     X, y = data
     with pytest.raises(InputError, match="Sequence 1 of y has no label at position 0"):
         StructuredPerceptron().fit(X, [y[0], [None, *y[1][1:]], *y[2:]])
+
+
+@pytest.mark.parametrize("name", ["perceptron", "last weights", "PA", "PA-I", "PA-II"])
+def test_learning_piece_by_piece_is_one_pass(name, data):
+    X, y = data
+    model = clone(MODELS[name]).set_params(shuffle=False, epochs=1)
+    whole = clone(model).fit(X, y)
+    for part in (slice(0, 7), slice(7, 30), slice(30, None)):
+        model.partial_fit(X[part], y[part], classes=["blue", "green", "red"])
+    np.testing.assert_allclose(model.coef_, whole.coef_, atol=1e-9)
+    np.testing.assert_allclose(model.transitions_, whole.transitions_, atol=1e-9)
+    np.testing.assert_allclose(sum(model.losses_), whole.losses_[0])
+    assert model.n_iter_ == 3
+
+
+def test_partial_fit_refuses_what_it_cannot_go_on_with(data):
+    X, y = data
+    with pytest.raises(InputError, match="observed_only"):
+        StructuredPerceptron(observed_only=True).partial_fit(X, y)
+    model = StructuredPerceptron().partial_fit(X, y)
+    with pytest.raises(InputError, match="labels or a number of features that the first call had not"):
+        model.partial_fit([x[:, :2] for x in X], y)
+    with pytest.raises(InputError, match="labels or a number of features that the first call had not"):
+        model.partial_fit(X, [["white"] * len(labels) for labels in y])
+    assert model.fit(X, y).partial_fit(X, y).n_iter_ == 1  # fit forgets what was before
+
+
+def test_arow_goes_on_with_new_variances(data, rng):
+    X, y = data
+    model = AROW().partial_fit(X, y).partial_fit(X, y)
+    assert model.score(*labelled_sequences(rng, 60)) > 0.85
+
+
+def test_stochastic_descent_comes_near_the_optimum(data):
+    X, y = data
+    best = CRF(0.5, 2.0, tol=1e-6).fit(X, y)
+    model = StochasticCRF(0.5, 2.0, epochs=60).fit(X, y)
+    value = -model.sequence_log_proba(X, y).sum() + 0.25 * sum(
+        np.square(w).sum() for w in (model.coef_, model.intercept_, model.start_, model.end_)
+    )
+    value += np.square(model.transitions_).sum()
+    assert best.certificate_.lower_bound <= value <= 1.02 * best.certificate_.value
+    last = StochasticCRF(0.5, 2.0, epochs=60, averaging=False).fit(X, y)
+    assert not np.allclose(last.coef_, model.coef_)
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"), [({"penalty": 0}, "penalties above 0"), ({"step": -1.0}, "step is")]
+)
+def test_bad_settings_of_descent_are_refused(settings, words, data):
+    with pytest.raises(InputError, match=words):
+        StochasticCRF(**settings).fit(*data)

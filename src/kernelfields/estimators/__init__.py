@@ -15,6 +15,7 @@ from .passive_aggressive import PassiveAggressive
 from .perceptron import StructuredPerceptron
 from .structure_learner import StructureLearner
 from .structured_svm import StructuredSVM
+from .stochastic_crf import StochasticCRF
 
 __all__ = [
     "AROW",
@@ -28,6 +29,7 @@ __all__ = [
     "PassiveAggressive",
     "SequenceLabeller",
     "StructureLearner",
+    "StochasticCRF",
     "StructuredPerceptron",
     "describe",
     "load",

@@ -149,7 +149,7 @@ class SequenceLabeller(Parameterised, Savable, ABC):
         self._require_fitted()
         known = self.__getstate__()
         state = {name: known[name] for name in self._learnt if name in known}
-        other = known.keys() - state.keys() - {"classes_", *self._parameter_names()}
+        other = known.keys() - state.keys() - {"classes_", *self._transient, *self._parameter_names()}
         forgotten = sorted(name for name in other if name.startswith("_") or name.endswith("_"))
         if forgotten:
             raise TypeError(f"{type(self).__name__} does not declare {forgotten[0]} in _learnt.")

@@ -16,8 +16,11 @@ from ._base import Batch
 from ._features import Extractor, extractor_for, read_tokens
 from ._inputs import Inputs, read_inputs
 from ._labels import UNOBSERVED, Encoded, encode, read_labels
+from ._terms import Penalties
 from ._training import Observed
 from ._weights import LinearWeights
+
+FREE = Penalties(0.0, 0.0, 0.0)
 
 
 class LabelledSet(NamedTuple):
@@ -29,13 +32,21 @@ class LabelledSet(NamedTuple):
     extractor: Extractor | None
 
 
-def read_labelled(features: Any, X: Any, y: Any, lengths: Any) -> LabelledSet:
-    """Read and check a training set."""
-    extractor = extractor_for(features, X)
-    inputs = read_inputs(X, lengths) if extractor is None else read_tokens(extractor, X, fit=True)
+def read_labelled(
+    features: Any,
+    X: Any,
+    y: Any,
+    lengths: Any,
+    known: list[Any] | None = None,
+    fitted: Extractor | None = None,
+) -> LabelledSet:
+    """Read and check a training set; labels known before come first, a fitted extractor stays as it is."""
+    extractor = extractor_for(features, X) if fitted is None else fitted
+    fit = fitted is None
+    inputs = read_inputs(X, lengths) if extractor is None else read_tokens(extractor, X, fit=fit)
     if len(inputs.offsets) < 2 or inputs.offsets[-1] == 0:
         raise InputError("The training set is empty.")
-    encoded = encode(read_labels(y, np.diff(inputs.offsets)))
+    encoded = encode(read_labels(y, np.diff(inputs.offsets)), known)
     chain = Chain(inputs.offsets, len(encoded.classes))
     if (encoded.labels == UNOBSERVED).any():
         t = int(np.flatnonzero(encoded.labels == UNOBSERVED)[0])
@@ -45,24 +56,31 @@ def read_labelled(features: Any, X: Any, y: Any, lengths: Any) -> LabelledSet:
 
 
 def linear_terms(
-    nodes: Euclidean, chain: Chain, bias: bool, boundaries: bool, pairs: Array | None = None
+    nodes: Euclidean,
+    chain: Chain,
+    bias: bool,
+    boundaries: bool,
+    pairs: Array | None = None,
+    penalties: Penalties = FREE,
 ) -> list[Term]:
-    """Features, bias, boundaries and edges, as far as the model has them; without penalties."""
-    terms = [Term("features", nodes, 0.0)]
+    """Features, bias, boundaries and edges, as far as the model has them."""
+    terms = [Term("features", nodes, penalties.node)]
     if bias:
-        terms.append(Term("bias", Bias(chain), 0.0))
+        terms.append(Term("bias", Bias(chain), penalties.node))
     if boundaries:
-        terms.append(Term("boundaries", Boundary(chain), 0.0))
-    return [*terms, Term("edges", FreeEdges(chain, pairs=pairs), 0.0)]
+        terms.append(Term("boundaries", Boundary(chain), penalties.node))
+    return [*terms, Term("edges", FreeEdges(chain, pairs=pairs), penalties.edge)]
 
 
-def training_terms(data: LabelledSet, bias: bool, boundaries: bool, observed_only: bool) -> list[Term]:
+def training_terms(
+    data: LabelledSet, bias: bool, boundaries: bool, observed_only: bool, penalties: Penalties = FREE
+) -> list[Term]:
     """Give the terms of a training set, features stored sparsely."""
     matrix = data.inputs.features
     observed = Observed.of(data.inputs, data.encoded, data.chain) if observed_only else None
     matrix = matrix if sparse.issparse(matrix) else sparse.csr_matrix(matrix)
     nodes = SparseNodes(data.chain, matrix, observed.features if observed else None)
-    return linear_terms(nodes, data.chain, bias, boundaries, observed.edges if observed else None)
+    return linear_terms(nodes, data.chain, bias, boundaries, observed.edges if observed else None, penalties)
 
 
 def linear_scores(model: Any, features: Any, offsets: Array) -> Batch:

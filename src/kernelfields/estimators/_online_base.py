@@ -6,7 +6,7 @@ import copy
 import time
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from ._provenance import provenance_of
 from ._random import random_state
 from ._saving_declared import ONLINE
 from ._tables import CONSTRAINTS, choose
+from ._terms import Penalties
 from ._weights import LinearWeights
 
 DONE = "All epochs were done."
@@ -48,11 +49,71 @@ class OnlineLabeller(SequenceLabeller):
     patience: int
     warm_start: bool
     callback: Callable[[Progress], None] | None
+    losses_: list[float]
+    _sweeping: _State | None
     _learnt = ONLINE
+    _transient = ("_sweeping",)
 
     @abstractmethod
-    def _rule(self) -> Rule:
-        """How the weights change."""
+    def _rule(self, sweep: Sweep) -> Rule:
+        """How the weights change, from those of a sweep on."""
+
+    @abstractmethod
+    def _penalties(self) -> Penalties:
+        """λ of the parts of the model, for rules that know penalties."""
+
+    def partial_fit(
+        self, X: Any, y: Any, *, classes: Any = None, lengths: Any = None, sample_weight: Any = None
+    ) -> Self:
+        """Go on from the present weights: one pass through more sequences.
+
+        The model is the mean of the weights over all passes so far, if it averages; what a rule knows
+        besides weights (the variances of `AROW`) begins anew. Features not seen before are dropped.
+
+        Parameters
+        ----------
+        X, y, lengths, sample_weight
+            As in `fit`.
+        classes : list, optional
+            Labels to come, for the first call; labels that are new later are refused.
+        """
+        if self.observed_only:
+            raise InputError("partial_fit does not go with observed_only: other pairs may come.")
+        state = getattr(self, "_sweeping", None)
+        known = classes if state is None else self.classes_.tolist()
+        extractor = None if state is None else self.features_
+        data = read_labelled(self.features, X, y, lengths, known, extractor)
+        if state is not None and not self._fits(data):
+            raise InputError("partial_fit has labels or a number of features that the first call had not.")
+        sweep, terms, forbidden = self._sweep(data, sample_weight)
+        model = copy.copy(self)
+        model.forbidden_, model.features_ = forbidden, data.extractor
+        if state is not None:
+            sweep.load(state.element)
+        model._name_features(data)
+        model._pass(sweep, data, terms, state)
+        self.__dict__.update(model.__dict__)
+        return self
+
+    def _pass(self, sweep: Sweep, data: LabelledSet, terms: list[Term], state: _State | None) -> None:
+        """Go through more sequences once; mix the mean of their weights with that of those before."""
+        order, random = np.arange(data.chain.n_instances), random_state(self.random_state)
+        rule, before = self._rule(sweep), 0 if state is None else state.steps
+        if rule.forgets:
+            sweep.steps = before  # its steps grow shorter
+        if self.averaging:
+            sweep.begin_average()
+        loss = sweep.learn(rule, random.permutation(order) if self.shuffle else order)
+        if not np.isfinite(loss):
+            raise ScoreError("Scores have outgrown the arithmetic: scale the features.")
+        mean, total = sweep.average(), before + len(order)
+        if self.averaging and state is not None:  # both means have the weights in between
+            mean = ((before + 1) * state.mean + (len(order) + 1) * mean - state.element) / (total + 1)
+        self._sweeping = _State(sweep.element(), mean, total)
+        self.losses_ = [*(self.losses_ if state is not None else []), loss]
+        self.n_iter_, self.stop_reason_ = len(self.losses_), DONE
+        problem = Problem(Log(data.chain, data.encoded.labels), terms)
+        LinearWeights.of(problem, mean, data.chain.n_labels).put(self)
 
     def fit(
         self,
@@ -82,13 +143,9 @@ class OnlineLabeller(SequenceLabeller):
         """
         if self.epochs < 1:
             raise InputError(f"epochs is {self.epochs}; it must be at least 1.")
-        rule = self._rule()
         data = read_labelled(self.features, X, y, lengths)
-        forbidden = self._forbidden(data)
-        terms = training_terms(data, self.bias, self.boundaries, self.observed_only)
-        weights = None if sample_weight is None else read_weights(sample_weight, data.chain.n_instances)
-        fixed = None if forbidden is None else barred_scores(forbidden)
-        sweep = Sweep(data.chain, terms, data.encoded.labels, weights, fixed)
+        sweep, terms, forbidden = self._sweep(data, sample_weight)
+        rule = self._rule(sweep)
         if self.warm_start and self._fits(data):
             sweep.load(np.concatenate(LinearWeights.from_model(self).elements(terms)))
         model = copy.copy(self)
@@ -99,18 +156,27 @@ class OnlineLabeller(SequenceLabeller):
         self.__dict__.update(model.__dict__)  # all at once
         return self
 
+    def _sweep(self, data: LabelledSet, sample_weight: Any) -> tuple[Sweep, list[Term], Forbidden | None]:
+        """Weights of zero for a training set, their spaces, and what is forbidden."""
+        forbidden = self._forbidden(data)
+        terms = training_terms(data, self.bias, self.boundaries, self.observed_only, self._penalties())
+        weights = None if sample_weight is None else read_weights(sample_weight, data.chain.n_instances)
+        fixed = None if forbidden is None else barred_scores(forbidden)
+        return Sweep(data.chain, terms, data.encoded.labels, weights, fixed), terms, forbidden
+
     def _learn(
         self, sweep: Sweep, rule: Rule, data: LabelledSet, terms: list[Term], held_out: _HeldOut | None
     ) -> None:
         """Go through the training set, epoch by epoch."""
         problem = Problem(Log(data.chain, data.encoded.labels), terms)
         random, started = random_state(self.random_state), time.perf_counter()
-        self.losses_: list[float] = []
+        self.losses_ = []
         self.stop_reason_ = DONE
-        if self.averaging:
-            sweep.begin_average()
+        self._sweeping = None
         for epoch in range(1, self.epochs + 1):
             order = np.arange(data.chain.n_instances)
+            if self.averaging and (epoch == 1 or rule.forgets):
+                sweep.begin_average()
             loss = sweep.learn(rule, random.permutation(order) if self.shuffle else order)
             if not np.isfinite(loss):
                 raise ScoreError("Scores have outgrown the arithmetic: scale the features.")
@@ -155,6 +221,16 @@ class OnlineLabeller(SequenceLabeller):
 
     def _scores(self, features: Any, offsets: Array) -> Batch:
         return linear_scores(self, features, offsets)
+
+
+class _State(NamedTuple):
+    """Where `partial_fit` goes on."""
+
+    element: Array
+    """The last weights."""
+    mean: Array
+    """Their mean over all steps, or the last ones again."""
+    steps: int
 
 
 class _HeldOut:

@@ -10,9 +10,11 @@ import numpy as np
 from ..constraints import Rule as LabelRule
 from ..decoders import Decoder
 from ..errors import InputError
-from ..online import Arow, Rule
+from ..online import Arow, Rule, Sweep
 from ..solvers import Progress
+from ._linear import FREE
 from ._online_base import OnlineLabeller
+from ._terms import Penalties
 
 
 class AROW(OnlineLabeller):
@@ -109,7 +111,10 @@ class AROW(OnlineLabeller):
         self.random_state = random_state
         self.callback = callback
 
-    def _rule(self) -> Rule:
+    def _penalties(self) -> Penalties:
+        return FREE
+
+    def _rule(self, sweep: Sweep) -> Rule:
         for name, value in (("variance", self.variance), ("gamma", self.gamma)):
             if not (np.isfinite(value) and value > 0):
                 raise InputError(f"{name} is {value}; it must be a positive number.")

@@ -11,10 +11,12 @@ from ..constraints import Rule as LabelRule
 from ..decoders import Decoder
 from ..errors import InputError
 from ..online import PassiveAggressive as PassiveAggressiveRule
-from ..online import Rule, Variant
+from ..online import Rule, Sweep, Variant
 from ..solvers import Progress
+from ._linear import FREE
 from ._online_base import OnlineLabeller
 from ._tables import VARIANTS, choose
+from ._terms import Penalties
 
 
 class PassiveAggressive(OnlineLabeller):
@@ -117,7 +119,10 @@ class PassiveAggressive(OnlineLabeller):
         self.random_state = random_state
         self.callback = callback
 
-    def _rule(self) -> Rule:
+    def _penalties(self) -> Penalties:
+        return FREE
+
+    def _rule(self, sweep: Sweep) -> Rule:
         if not (np.isfinite(self.aggressiveness) and self.aggressiveness > 0):
             raise InputError(f"aggressiveness is {self.aggressiveness}; it must be a positive number.")
         variant = choose(VARIANTS, self.variant, "variant")

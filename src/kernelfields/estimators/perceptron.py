@@ -7,9 +7,11 @@ from typing import Any
 
 from ..constraints import Rule as LabelRule
 from ..decoders import Decoder
-from ..online import Perceptron, Rule
+from ..online import Perceptron, Rule, Sweep
 from ..solvers import Progress
+from ._linear import FREE
 from ._online_base import OnlineLabeller
+from ._terms import Penalties
 
 
 class StructuredPerceptron(OnlineLabeller):
@@ -100,5 +102,8 @@ class StructuredPerceptron(OnlineLabeller):
         self.random_state = random_state
         self.callback = callback
 
-    def _rule(self) -> Rule:
+    def _penalties(self) -> Penalties:
+        return FREE
+
+    def _rule(self, sweep: Sweep) -> Rule:
         return Perceptron()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from ..structures._base import Array
 
@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 
 class Rule(ABC):
     """How the weights change after one sequence; its settings are those of the literature."""
+
+    forgets: ClassVar[bool] = False
+    """Whether a mean of weights is that of the last epoch only, those before being far away."""
 
     @abstractmethod
     def learn(self, sweep: Sweep, order: Array) -> float:

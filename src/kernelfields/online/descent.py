@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -31,6 +32,8 @@ class Descent(Rule):
     least : float
         Positions where no label's probability is wrong by more are passed over.
     """
+
+    forgets: ClassVar[bool] = True
 
     step: float
     least: float = NEGLIGIBLE

@@ -1,0 +1,135 @@
+"""Conditional random fields by averaged stochastic gradient descent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..constraints import Rule as LabelRule
+from ..decoders import Decoder
+from ..errors import InputError
+from ..online import Descent, Rule, Sweep
+from ..online.descent import calibrated_step
+from ..solvers import Progress
+from ._online_base import OnlineLabeller
+from ._random import random_state
+from ._terms import Penalties
+from ._training import require_positive
+
+
+class StochasticCRF(OnlineLabeller):
+    """Linear-chain conditional random field by averaged stochastic gradient descent [bottou2010large].
+
+    The model and the objective are those of `CRF`; after every sequence
+
+        w ← (w − η_t ∇loss_i(w)) / (1 + η_t λ/S),        η_t = η / (1 + η (λ/S) t),
+
+    S the number of sequences and t that of sequences seen before; the model is the mean of w over the last
+    epoch. For training sets that come piece by piece (`partial_fit`), or that are so large that few passes
+    must do: `CRF` starts from some such passes, goes on to the optimum, and says how near it is.
+
+    Parameters
+    ----------
+    penalty : float
+        λ, above 0.
+    edge_penalty : float, optional
+        λ_e of label pairs; λ if not given.
+    step : float, optional
+        η; found by trials on a sample of the sequences if not given.
+    averaging : bool
+        Whether the model is a mean of weights instead of the last ones.
+    epochs : int
+        How many times to go through the training set, at most.
+    features : str, Templates, TemplateFeatures or DictFeatures, optional
+        What to look at where X holds tokens instead of arrays, as for `CRF`.
+    bias, boundaries : bool
+        Whether there are scores per label, and for the first and last label.
+    observed_only : bool
+        Whether only pairs of feature and label, and of neighbouring labels, that occur in the
+        training set have weights: for sparse features.
+    constraints : "iob2", "iobes", "bilou", "bmes", Rule or None
+        Label pairs, starts and ends that cannot occur, in training and in prediction.
+    decoder : "viterbi", "posterior" or Decoder
+        How `predict` decides.
+    shuffle : bool
+        Whether every epoch has an order of its own.
+    patience : int
+        With held-out data: epochs without improvement there after which to stop.
+    warm_start : bool
+        Whether `fit` starts from the weights of the last one, if labels and features are the same.
+    random_state : int, RandomState or None
+        Seed of the shuffling, of the search for a step, and of `sample`.
+    callback : callable, optional
+        Called with a `Progress` record after every epoch; its value is the loss of the epoch.
+
+    Attributes
+    ----------
+    classes_, coef_, intercept_, transitions_, start_, end_
+        Labels and weights, as in `CRF`.
+    losses_ : list of float
+        Loss of every epoch, each sequence's taken before it was learnt from.
+    n_iter_, stop_reason_ : int, str
+        How many epochs there were, and why no more.
+
+    Examples
+    --------
+    >>> from kernelfields import StochasticCRF
+    >>> X = [[[1.0, 0.0], [0.0, 1.0], [0.0, 1.0]], [[0.0, 1.0], [1.0, 0.0]]]
+    >>> y = [["A", "B", "B"], ["B", "A"]]
+    >>> StochasticCRF(penalty=0.1).fit(X, y).predict(X)
+    [['A', 'B', 'B'], ['B', 'A']]
+    """
+
+    def __init__(
+        self,
+        penalty: float = 1.0,
+        edge_penalty: float | None = None,
+        *,
+        step: float | None = None,
+        averaging: bool = True,
+        epochs: int = 10,
+        features: Any = None,
+        bias: bool = True,
+        boundaries: bool = True,
+        observed_only: bool = False,
+        constraints: str | LabelRule | None = None,
+        decoder: str | Decoder = "viterbi",
+        shuffle: bool = True,
+        patience: int = 5,
+        warm_start: bool = False,
+        random_state: Any = 0,
+        callback: Callable[[Progress], None] | None = None,
+    ) -> None:
+        self.penalty = penalty
+        self.edge_penalty = edge_penalty
+        self.step = step
+        self.averaging = averaging
+        self.epochs = epochs
+        self.features = features
+        self.bias = bias
+        self.boundaries = boundaries
+        self.observed_only = observed_only
+        self.constraints = constraints
+        self.decoder = decoder
+        self.shuffle = shuffle
+        self.patience = patience
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.callback = callback
+
+    def _penalties(self) -> Penalties:
+        require_positive(penalty=self.penalty, edge_penalty=self.edge_penalty, tol=1.0)
+        found = Penalties.of(self.penalty, self.edge_penalty)
+        if min(found) == 0:
+            raise InputError("StochasticCRF needs penalties above 0.")
+        return found
+
+    def _rule(self, sweep: Sweep) -> Rule:
+        if self.step is None:
+            seed = int(random_state(self.random_state).randint(2**31 - 1))
+            return Descent(calibrated_step(sweep, np.random.default_rng(seed)))
+        if not (np.isfinite(self.step) and self.step > 0):
+            raise InputError(f"step is {self.step}; it must be a positive number.")
+        return Descent(float(self.step))
