@@ -10,6 +10,7 @@ from .gp_sequence_classifier import GPSequenceClassifier
 from .hmm import HMM
 from .kernel_crf import KernelCRF
 from .kernel_logistic_regression import KernelLogisticRegression
+from .kernel_perceptron import KernelPerceptron
 from .memm import MEMM
 from .passive_aggressive import PassiveAggressive
 from .perceptron import StructuredPerceptron
@@ -26,6 +27,7 @@ __all__ = [
     "GPSequenceClassifier",
     "KernelCRF",
     "KernelLogisticRegression",
+    "KernelPerceptron",
     "PassiveAggressive",
     "SequenceLabeller",
     "StructureLearner",

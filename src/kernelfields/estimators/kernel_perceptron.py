@@ -1,0 +1,215 @@
+"""The structured perceptron in the space of a kernel."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from ..decoders import Decoder
+from ..errors import InputError
+from ..kernels import Kernel, as_kernel
+from ..structures import Chain
+from ..structures._base import Array
+from ._base import Batch, SequenceLabeller
+from ._linear import LabelledSet, read_labelled
+from ._random import random_state
+
+COMBINATIONS = ("averaged", "voted", "last")
+
+
+class Change(NamedTuple):
+    """What a mistake, or forgetting, changed."""
+
+    step: int
+    """After which sequence, counted over all epochs from 1."""
+    rows: Array
+    """Positions of the training set, later rows of the basis."""
+    node: Array
+    """Added to their coefficients."""
+    edge: Array
+    """Added to the scores of label pairs."""
+
+
+class KernelPerceptron(SequenceLabeller):
+    """Structured perceptron with a kernel [collins2002discriminative; freund1999large].
+
+        score(x, y) = Σ_t Σ_v α_{v, y_t} k(x_v, x_t) + Σ_t V_{y_t, y_{t+1}}
+
+    After every sequence whose best labelling ŷ is not the right one, α_{t, y_t} rises by one and
+    α_{t, ŷ_t} falls by one wherever they differ, and V counts label pairs likewise. The model is the mean
+    of all those functions on the way, or their *vote*: each labels a sequence by itself and counts as
+    often as it has survived, which takes as many recursions as there were mistakes.
+
+    With a ``budget`` no more positions than that have coefficients: those changed longest ago are forgotten
+    first [as in dekel2008forgetron, without its shrinking]. The Gram matrix of the training set is kept
+    in memory: up to some ten thousand positions.
+
+    Parameters
+    ----------
+    kernel : name, Kernel or function
+        k, as `kernels.as_kernel` reads it.
+    combination : "averaged", "voted" or "last"
+        Which of the functions on the way are the model.
+    budget : int, optional
+        How many positions may have coefficients at a time.
+    epochs : int
+        How many times to go through the training set, at most; an epoch without mistakes is the last.
+    edges : bool
+        Whether there is V.
+    decoder : "viterbi", "posterior" or Decoder
+        How `predict` decides; a vote is always one about single labels.
+    shuffle : bool
+        Whether every epoch has an order of its own.
+    random_state : int, RandomState or None
+        Seed of the shuffling, and of `sample`.
+
+    Attributes
+    ----------
+    classes_, basis_, dual_coef_, transitions_
+        Labels, positions that have coefficients, these, and V, as in `KernelCRF`.
+    mistakes_ : list of int
+        Sequences labelled wrong in every epoch.
+    n_iter_ : int
+        How many epochs there were.
+
+    Examples
+    --------
+    >>> from kernelfields import KernelPerceptron
+    >>> X = [[[0.0], [1.0], [2.0]], [[1.0], [0.0]]]
+    >>> y = [["A", "B", "A"], ["B", "A"]]
+    >>> KernelPerceptron().fit(X, y).predict([[[1.0], [0.0], [2.0]]])
+    [['B', 'A', 'A']]
+    """
+
+    def __init__(
+        self,
+        kernel: Any = "rbf",
+        combination: str = "averaged",
+        budget: int | None = None,
+        *,
+        epochs: int = 10,
+        edges: bool = True,
+        decoder: str | Decoder = "viterbi",
+        shuffle: bool = True,
+        random_state: Any = 0,
+    ) -> None:
+        self.kernel = kernel
+        self.combination = combination
+        self.budget = budget
+        self.epochs = epochs
+        self.edges = edges
+        self.decoder = decoder
+        self.shuffle = shuffle
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, *, lengths: Any = None) -> Self:
+        """Fit to labelled sequences, every label of them observed."""
+        if self.combination not in COMBINATIONS:
+            names = ", ".join(map(repr, COMBINATIONS))
+            raise InputError(f"combination={self.combination!r} is not known; choose one of {names}.")
+        if self.epochs < 1 or (self.budget is not None and self.budget < 1):
+            raise InputError("epochs and budget must be at least 1.")
+        data = read_labelled(None, X, y, lengths)
+        kernel = as_kernel(self.kernel)
+        gram = kernel(data.inputs.features)
+        changes, steps, mistakes = self._learn(data, gram)
+        self._keep(data, kernel, changes, steps)
+        self.mistakes_, self.n_iter_ = mistakes, len(mistakes)
+        return self
+
+    def _learn(self, data: LabelledSet, gram: Array) -> tuple[list[Change], int, list[int]]:
+        """Go through the training set; give all changes, the number of steps, and mistakes by epoch."""
+        chain, labels = data.chain, data.encoded.labels
+        alpha, edge = np.zeros((chain.n_vertices, chain.n_labels)), np.zeros((chain.n_labels,) * 2)
+        age = np.zeros(chain.n_vertices, dtype=np.int64)
+        changes: list[Change] = []
+        random, step, mistakes = random_state(self.random_state), 0, []
+        for _ in range(self.epochs):
+            order, before = np.arange(chain.n_instances), len(changes)
+            wrong = 0
+            for s in random.permutation(order) if self.shuffle else order:
+                step += 1
+                rows = np.arange(chain.offsets[s], chain.offsets[s + 1])
+                change = self._mistake(step, rows, labels[rows], gram[rows] @ alpha, edge)
+                if change is None:
+                    continue
+                wrong += 1
+                for each in (change, None):
+                    each = self._forgotten(step, alpha, age) if each is None else each
+                    if each is not None:
+                        alpha[each.rows] += each.node
+                        edge += each.edge
+                        age[each.rows] = step
+                        changes.append(each)
+            mistakes.append(wrong)
+            if len(changes) == before:
+                break
+        return changes, step, mistakes
+
+    def _mistake(self, step: int, rows: Array, right: Array, node: Array, edge: Array) -> Change | None:
+        """parts(y) − parts(ŷ) of a sequence; None if they are the same."""
+        chain = Chain([0, len(rows)], node.shape[1])
+        best = chain.argmax({"node": node, "edge": edge}).labels
+        if (best == right).all():
+            return None
+        difference, other = chain.parts(right), chain.parts(best)
+        change = difference["node"] - other["node"]
+        some = change.any(axis=1)
+        pairs = difference["edge"] - other["edge"] if self.edges else np.zeros_like(edge)
+        return Change(step, rows[some], change[some], pairs)
+
+    def _forgotten(self, step: int, alpha: Array, age: Array) -> Change | None:
+        """What a budget makes forget; None if it is kept."""
+        used = np.flatnonzero(alpha.any(axis=1))
+        if self.budget is None or len(used) <= self.budget:
+            return None
+        oldest = used[np.argsort(age[used], kind="stable")[: len(used) - self.budget]]
+        return Change(step, oldest, -alpha[oldest], np.zeros((alpha.shape[1],) * 2))
+
+    def _keep(self, data: LabelledSet, kernel: Kernel, changes: list[Change], steps: int) -> None:
+        N, L = data.chain.n_vertices, data.chain.n_labels
+        alpha, edge = np.zeros((N, L)), np.zeros((L, L))
+        used = np.zeros(N, dtype=bool)
+        for change in changes:  # the mean of zero and of what there was after every step
+            share = 1.0 if self.combination == "last" else (steps + 1 - change.step) / (steps + 1)
+            alpha[change.rows] += share * change.node
+            edge += share * change.edge
+            used[change.rows] = True
+        kept = used if self.combination == "voted" else alpha.any(axis=1)
+        place = np.cumsum(kept) - 1
+        self.classes_, self.kernel_ = data.encoded.classes, kernel
+        self.basis_, self.dual_coef_, self.transitions_ = data.inputs.features[kept], alpha[kept], edge
+        self._changes = (
+            [change._replace(rows=place[change.rows]) for change in changes]
+            if self.combination == "voted"
+            else []
+        )
+        self._steps = steps
+        self.n_features_in_, self.features_ = data.inputs.features.shape[1], None
+        if data.inputs.names is not None:
+            self.feature_names_in_ = data.inputs.names
+
+    def _scores(self, features: Any, offsets: Array) -> Batch:
+        chain = Chain(offsets, len(self.classes_))
+        if chain.n_vertices == 0 or len(self.basis_) == 0:
+            values = np.zeros((chain.n_vertices, len(self.basis_)))
+        else:
+            values = self.kernel_(features, self.basis_)
+        if self.combination == "voted":
+            return Batch(chain, self._votes(chain, values))
+        return Batch(chain, {"node": values @ self.dual_coef_, "edge": self.transitions_})
+
+    def _votes(self, chain: Chain, values: Array) -> dict[str, Array]:
+        """Logarithms of the shares of votes for every label."""
+        node, edge = np.zeros(chain.shapes["node"]), np.zeros(chain.shapes["edge"])
+        votes, everywhere = np.zeros_like(node), np.arange(chain.n_vertices)
+        ends = [*(change.step for change in self._changes), self._steps + 1]
+        votes[everywhere, chain.argmax({"node": node, "edge": edge}).labels] += ends[0]
+        for change, end in zip(self._changes, ends[1:], strict=True):
+            node += values[:, change.rows] @ change.node
+            edge += change.edge
+            if end > change.step:
+                votes[everywhere, chain.argmax({"node": node, "edge": edge}).labels] += end - change.step
+        with np.errstate(divide="ignore"):
+            return {"node": np.log(votes / (self._steps + 1)), "edge": np.zeros_like(edge)}

@@ -1,0 +1,75 @@
+"""The kernel perceptron: the linear one with a linear kernel, votes counted one by one, budgets kept."""
+
+import numpy as np
+import pytest
+
+from kernelfields import InputError, KernelPerceptron, StructuredPerceptron
+from kernelfields.kernels import RBF, Linear
+from kernelfields.structures import Chain
+from kernelfields.testing import check_estimator, labelled_sequences
+
+MODELS = {
+    "averaged": KernelPerceptron(RBF(0.5), epochs=3),
+    "voted": KernelPerceptron(RBF(0.5), "voted", epochs=2),
+    "last": KernelPerceptron(RBF(0.5), "last", epochs=2, edges=False),
+    "budget": KernelPerceptron(RBF(0.5), budget=10, epochs=3),
+}
+
+
+@pytest.mark.parametrize("name", list(MODELS))
+def test_estimator_passes_all_checks(name, rng):
+    check_estimator(MODELS[name], rng, ties=True)
+
+
+@pytest.mark.parametrize("combination", ["averaged", "last"])
+def test_with_a_linear_kernel_it_is_the_linear_perceptron(combination, rng):
+    X, y = labelled_sequences(rng, 40)
+    kernel = KernelPerceptron(Linear(), combination, epochs=3, shuffle=False).fit(X, y)
+    linear = StructuredPerceptron(
+        combination == "averaged", epochs=3, shuffle=False, bias=False, boundaries=False
+    ).fit(X, y)
+    np.testing.assert_allclose(kernel.basis_.T @ kernel.dual_coef_, linear.coef_.T, atol=1e-9)
+    np.testing.assert_allclose(kernel.transitions_, linear.transitions_, atol=1e-9)
+
+
+def test_votes_are_those_of_all_models_on_the_way(rng):
+    X, y = labelled_sequences(rng, 15)
+    voted = KernelPerceptron(Linear(), "voted", epochs=1, shuffle=False).fit(X, y)
+    votes = np.zeros((len(np.concatenate(X)), 3))
+    for n in range(len(X) + 1):  # the model after n sequences is the last one of a shorter training
+        labels = np.zeros(len(votes), dtype=int)
+        if n:
+            steps = StructuredPerceptron(False, epochs=1, shuffle=False, bias=False, boundaries=False)
+            steps.partial_fit(X[:n], y[:n], classes=["blue", "green", "red"])
+            chain = Chain(np.cumsum([0, *map(len, X)]), 3)
+            scores = {"node": np.concatenate(X) @ steps.coef_.T, "edge": steps.transitions_}
+            labels = chain.argmax(scores).labels
+        votes[np.arange(len(votes)), labels] += 1
+    shares = np.concatenate(voted.predict_marginals(X))
+    np.testing.assert_allclose(shares, votes / (len(X) + 1), atol=1e-9)
+
+
+def test_a_budget_is_kept_and_forgets_the_oldest(rng):
+    X, y = labelled_sequences(rng, 40)
+    for budget in (1, 7):
+        model = KernelPerceptron(RBF(0.5), "last", budget, epochs=4).fit(X, y)
+        assert 0 < len(model.basis_) <= budget
+    whole = KernelPerceptron(RBF(0.5), "last", 10_000, epochs=2).fit(X, y)
+    plain = KernelPerceptron(RBF(0.5), "last", epochs=2).fit(X, y)
+    np.testing.assert_array_equal(whole.dual_coef_, plain.dual_coef_)
+    last = KernelPerceptron(RBF(0.5), "last", 3, epochs=1, shuffle=False).fit(X, y)
+    changed = [s for s in range(len(X)) if (last.basis_[:, None] == X[s]).all(axis=2).any()]
+    assert min(changed) > len(X) // 2  # what is left comes from the end
+
+
+@pytest.mark.parametrize("name", list(MODELS))
+def test_it_learns(name, rng):
+    model = MODELS[name].fit(*labelled_sequences(rng, 60))
+    assert model.score(*labelled_sequences(rng, 60)) > (0.7 if name == "budget" else 0.85)
+    assert model.mistakes_[-1] <= model.mistakes_[0]
+
+
+@pytest.mark.parametrize("settings", [{"combination": "best"}, {"budget": 0}, {"epochs": 0}])
+def test_bad_settings_are_refused(settings, rng):
+    with pytest.raises(InputError):
+        KernelPerceptron(**settings).fit(*labelled_sequences(rng))
