@@ -76,9 +76,10 @@ class KernelPerceptron(SequenceLabeller):
     Examples
     --------
     >>> from kernelfields import KernelPerceptron
+    >>> from kernelfields.kernels import RBF
     >>> X = [[[0.0], [1.0], [2.0]], [[1.0], [0.0]]]
     >>> y = [["A", "B", "A"], ["B", "A"]]
-    >>> KernelPerceptron().fit(X, y).predict([[[1.0], [0.0], [2.0]]])
+    >>> KernelPerceptron(RBF(gamma=2.0), edges=False).fit(X, y).predict([[[1.0], [0.0], [2.0]]])
     [['B', 'A', 'A']]
     """
 
