@@ -166,9 +166,9 @@ def test_columns_of_names_and_missing_values(rng):
     X = [np.stack([row, np.where(odd[row] == 0, np.nan, 0.0)], axis=1).astype(float) for row in names]
     y = [odd[row].tolist() for row in names]
     bare = [x[:, :1] for x in X]
-    settings = {"rounds": 3, "max_leaf_nodes": 3, "min_samples_leaf": 1, "edges": False}
-    assert BoostedCRF(categorical=[0], **settings).fit(bare, y).score(bare, y) > 0.95
-    assert BoostedCRF(**settings).fit(bare, y).score(bare, y) < 0.9
+    settings = {"rounds": 8, "max_leaf_nodes": 3, "min_samples_leaf": 1, "edges": False}
+    assert BoostedCRF(categorical=[0], **settings).fit(bare, y).score(bare, y) > 0.97
+    assert BoostedCRF(**settings).fit(bare, y).score(bare, y) < 0.97
     assert BoostedCRF(**settings).fit(X, y).score(X, y) == 1  # by what is missing
 
 
