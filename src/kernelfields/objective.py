@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from .losses import BlockLoss, Log, Loss, LossValue
 from .native import add_multiples, score_dot
-from .spaces import BoundSpace, Counted, Curved, Euclidean
+from .spaces import BoundSpace, Counted, Curved, Euclidean, Joint
 from .structures import Blocks, MaxOracle, Scores, Structure, SumOracle
 from .structures._base import Array
 
@@ -86,8 +86,19 @@ def sum_scores(
     theta = {clique: np.zeros(shape, dtype) for clique, shape in structure.shapes.items()}
     slices = slices_of(terms)
     for term in terms:
-        term.space.add_scores(element[slices[term.name]], theta[term.space.clique])
+        part = element[slices[term.name]]
+        if isinstance(term.space, Joint):
+            term.space.feed(part, theta)
+        else:
+            term.space.add_scores(part, theta[term.space.clique])
     return theta
+
+
+def represented(space: BoundSpace, gradient: Scores) -> Array:
+    """Riesz element of a gradient in the scores."""
+    if isinstance(space, Joint):
+        return space.represent(gradient)
+    return space.representer(gradient[space.clique])
 
 
 class Problem:
@@ -277,7 +288,7 @@ class Problem:
         """Riesz element of a gradient in the scores, in the λ-weighted inner product."""
         result = np.empty(self.size, self.element_dtype)
         for term, place in zip(self.terms, self.slices.values(), strict=True):
-            result[place] = term.space.representer(gradient[term.space.clique])
+            result[place] = represented(term.space, gradient)
             result[place] /= term.metric
         return result
 

@@ -13,27 +13,41 @@ from ..errors import InputError
 from ..gram import unique_observations
 from ..kernels import Kernel
 from ..objective import Certificate
-from ..selection import FourierMap
+from ..selection import Atoms, Ending, FourierMap, Growth, Step, Task
 from ..structures._base import Array
 from ._base import Batch, SequenceLabeller
 from ._base_measure import log_base_measure
 from ._expanded import Expanded, Gathered, expand, gather
 from ._full_gap import full_certificate
 from ._kernel_held_out import held_out_loss
-from ._kernel_problem import in_precision
+from ._kernel_problem import fixed_scores, in_precision
 from ._kernel_recipe import KernelRecipe
 from ._labels import lookup, read_labels
 from ._observers import EarlyStopping, ProgressLine, observers, reporter
 from ._origins import origins
 from ._provenance import provenance_of
 from ._saving_declared import KERNEL
+
+from ._random import random_state
 from ._search import Found, mismatches, search_afresh
+from ._selected import Chosen, continued, finish, gathered, pair_scores, selected_of, task_of
+from ._selected_held_out import HeldOut
+from ._separate_kernels import SeparateKernels
 from ._tables import LOW_RANK_SOLVERS, SOLVERS, choose
 from ._terms import free_elements, free_weights
 from ._training import Training
 from ._vertex_kernels import VertexKernels, own_kernel, used_times
 
-FIT_ONLY = ("certificate_", "certificate_space_", "mismatch_", "n_iter_", "stop_reason_")
+FIT_ONLY = (
+    "certificate_",
+    "certificate_space_",
+    "mismatch_",
+    "n_iter_",
+    "stop_reason_",
+    "path_",
+    "selected_",
+    "_growth",
+)
 """What is known about a fit and needed for no prediction."""
 
 
@@ -45,10 +59,15 @@ class KernelModel(SequenceLabeller):
     basis_: Any
     dual_coef_: Array
     edge_dual_coef_: Array | None
-    _kernels: VertexKernels
+    transitions_: Array
+    _kernels: VertexKernels | SeparateKernels
     fourier_: FourierMap | None
     certificate_space_: str
     _learnt = KERNEL
+
+    path_: list[Step]
+    selected_: dict[str, Atoms]
+    _growth: Growth | None
 
     @abstractmethod
     def _recipe(self) -> KernelRecipe:
@@ -65,6 +84,9 @@ class KernelModel(SequenceLabeller):
         kernels = VertexKernels.of(recipe.kernel, recipe.penalty, training.encoded.classes)
         edge_kernel = _edge_kernel(recipe, kernels)
         observations, rows = unique_observations(in_precision(training.inputs.features, recipe.dtype))
+        if recipe.selection is not None:
+            chosen = task_of(recipe, training, observations, rows, kernels, edge_kernel)
+            return self._fit_selected(recipe, training, chosen, kernels, edge_kernel, X_dev, y_dev)
         expanded = expand(recipe, training, observations, rows, kernels, edge_kernel)
         problem = expanded.problem
         stopping = None
@@ -88,6 +110,51 @@ class KernelModel(SequenceLabeller):
         self.basis_origin_ = origins(self.basis_, observations, rows, training.inputs.offsets)
         return self
 
+    def _fit_selected(
+        self,
+        recipe: KernelRecipe,
+        training: Training,
+        chosen: Chosen,
+        kernels: VertexKernels,
+        edge_kernel: Kernel | None,
+        X_dev: Any,
+        y_dev: Any,
+    ) -> Self:
+        """Let the space grow, fit all coefficients at the end, and take over what was found."""
+        task = chosen.task
+        held_out = None if X_dev is None else self._judge(recipe, training, task, X_dev, y_dev)
+        line = ProgressLine() if recipe.verbose else None
+        observer = observers(reporter(recipe.callback), line)
+        seed = int(random_state(recipe.random_state).randint(2**31 - 1))
+        before = getattr(self, "_growth", None) if recipe.warm_start else None
+        growth = continued(before, Growth(task, recipe.selection, seed, held_out, observer))
+        state = growth.run()
+        if line is not None:
+            line.close()
+        found, state = finish(growth, state, choose(LOW_RANK_SOLVERS, recipe.solver, "solver"), recipe.stop)
+        parts, ends = gathered(chosen, state)
+        several = len(chosen.kernels) > 1
+        self._kernels = SeparateKernels(tuple(chosen.kernels), tuple(ends)) if several else kernels
+        self.edge_kernel_, self.fourier_, self.certificate_space_ = edge_kernel, None, "selection"
+        self._keep(training, task.pools[next(iter(task.pools))].observations, parts, found)
+        pairs = pair_scores(state, len(self.classes_))
+        self.transitions_ = self.transitions_ if pairs is None else pairs
+        self.path_, self.selected_ = list(growth.path), selected_of(state, task.rows)
+        self.n_iter_, self.stop_reason_ = growth.visits, growth.ending.value
+        self._growth = growth.at_rest() if recipe.warm_start or growth.ending is Ending.INTERRUPTED else None
+        return self
+
+    def _judge(self, recipe: KernelRecipe, training: Training, task: Task, X: Any, y: Any) -> HeldOut:
+        """Give what judges functions on held-out sequences."""
+        inputs = self._inputs(X, None, training.extractor, training.inputs.features.shape[1])
+        classes = training.encoded.classes
+        labels = lookup(read_labels(y, np.diff(inputs.offsets)), classes, "y_dev")
+        chain = recipe.chain(inputs.offsets, len(classes))
+        free = [term for term in recipe.free_terms(chain) if term.name in {t.name for t in task.free}]
+        same = training._replace(inputs=inputs, chain=chain)
+        observations = in_precision(inputs.features, recipe.dtype)
+        return HeldOut(task, observations, chain, labels, free, fixed_scores(recipe, same))
+
     def full_gap(
         self, X: Any, y: Any, *, lengths: Any = None, sample_weight: Any = None
     ) -> Certificate | None:
@@ -108,6 +175,8 @@ class KernelModel(SequenceLabeller):
         self._require_fitted()
         if self.fourier_ is not None:
             raise InputError("Random Fourier features are not functions of the kernel's space.")
+        if isinstance(self._kernels, SeparateKernels):
+            raise InputError("full_gap is not there for a selection among several kernels.")
         recipe = self._recipe()
         training = recipe.read(X, y, lengths, sample_weight)
         if training.encoded.classes.tolist() != self.classes_.tolist():

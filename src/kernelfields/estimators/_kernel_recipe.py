@@ -42,6 +42,8 @@ class KernelRecipe:
     constraints: str | Rule | None = None
     base_measure: BaseMeasure = None
     approximation: Any = None
+    selection: Any = None
+    warm_start: bool = False
     solver: str | Solver = "lbfgs"
     tol: float = 1e-3
     max_iter: int = 1000

@@ -7,6 +7,7 @@ from typing import Any, Self
 
 from ..decoders import Decoder
 from ..errors import InputError
+from ..selection import SGPS, Selection
 from ..solvers import Progress, Solver
 from ._kernel_model import KernelModel
 from ._kernel_recipe import KernelRecipe
@@ -16,7 +17,7 @@ PAPER = 2.0
 
 
 class GPSequenceClassifier(KernelModel):
-    """Gaussian process sequence classification, dense: DGPS [altun2004gp, Algorithm 1].
+    """Gaussian process sequence classification, dense (DGPS) or sparse (SGPS) [altun2004gp].
 
     The scores of labellings, F(x, y), have a Gaussian prior whose covariance adds up over pairs of
     positions: [y_s = y_t] k(x_s, x_t) for labels and observations, and κ [(y_s, y_{s+1}) = (y_t, y_{t+1})]
@@ -33,10 +34,13 @@ class GPSequenceClassifier(KernelModel):
     ----------
     kernel : name, Kernel or function
         k, its scale included: ``4 * RBF()`` has twice the prior standard deviation of ``RBF()``.
-    sparse : bool
-        Whether to select coordinates (SGPS); so far only False.
+    sparse : bool or Selection
+        False: an expansion over all positions (Algorithm 1). True: `SGPS` (Algorithm 2); or one of `SGPS`,
+        `SGSA`, `WholeSequences` and `GreedyCliques` of ``selection`` with settings.
     edge_variance : float
         κ.
+    warm_start : bool
+        With ``sparse``, as in `KernelCRF`.
     features, solver, decoder, tol, max_iter, dtype, memory_limit, random_state, callback, verbose
         As in `KernelCRF`.
 
@@ -44,6 +48,8 @@ class GPSequenceClassifier(KernelModel):
     ----------
     classes_, basis_, dual_coef_, transitions_, kernel_, certificate_, n_iter_, stop_reason_
         As in `KernelCRF`; the value of the certificate is (6).
+    path_, selected_
+        With ``sparse``, as in `KernelCRF`.
 
     Examples
     --------
@@ -57,9 +63,10 @@ class GPSequenceClassifier(KernelModel):
     def __init__(
         self,
         kernel: Any = "rbf",
-        sparse: bool = False,
+        sparse: bool | Selection = False,
         *,
         edge_variance: float = 1.0,
+        warm_start: bool = False,
         features: Any = None,
         solver: str | Solver = "lbfgs",
         decoder: str | Decoder = "posterior",
@@ -74,6 +81,7 @@ class GPSequenceClassifier(KernelModel):
         self.kernel = kernel
         self.sparse = sparse
         self.edge_variance = edge_variance
+        self.warm_start = warm_start
         self.features = features
         self.solver = solver
         self.decoder = decoder
@@ -85,13 +93,20 @@ class GPSequenceClassifier(KernelModel):
         self.callback = callback
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any, *, lengths: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        lengths: Any = None,
+        sample_weight: Any = None,
+        X_dev: Any = None,
+        y_dev: Any = None,
+    ) -> Self:
         """Find the maximum of the posterior; parameters as in `KernelCRF.fit`."""
-        if self.sparse:
-            raise InputError("sparse=True is not there yet: coordinates cannot be selected.")
         if not self.edge_variance > 0:
             raise InputError(f"edge_variance is {self.edge_variance}; it must be positive.")
-        return self._fit(X, y, lengths, sample_weight)
+        return self._fit(X, y, lengths, sample_weight, X_dev, y_dev)
 
     def _recipe(self) -> KernelRecipe:
         return KernelRecipe(
@@ -99,6 +114,9 @@ class GPSequenceClassifier(KernelModel):
             penalty=PAPER,
             edge_penalty=PAPER / self.edge_variance,
             features=self.features,
+            selection=SGPS() if self.sparse is True else self.sparse or None,
+            warm_start=self.warm_start,
+            random_state=self.random_state,
             solver=self.solver,
             tol=self.tol,
             max_iter=self.max_iter,

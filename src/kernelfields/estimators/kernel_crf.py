@@ -8,7 +8,7 @@ from typing import Any, Self
 
 from ..constraints import Rule
 from ..decoders import Decoder
-from ..selection import Approximation
+from ..selection import Approximation, Selection
 from ..solvers import Progress, Solver
 from ._base_measure import BaseMeasure
 from ._kernel_model import KernelModel
@@ -74,6 +74,13 @@ class KernelCRF(KernelModel):
         Instead of expansions over all positions, functions of a subspace of fixed dimension, or random
         features: time and memory grow with the number of positions, not with its square. The names
         stand for `IncompleteCholesky`, `Nystroem` and `RandomFourier` of ``selection`` at rank 500.
+    selection : Selection, optional
+        Instead of expansions over all positions, functions of labelled cliques that are selected one after
+        the other: `GreedyCliques`, `SGPS`, `SGSA` or `WholeSequences` of ``selection``. Kernel values are
+        computed for these only. With `GreedyCliques`, several kernels in a list have functions of their own.
+    warm_start : bool
+        With ``selection``: keep what it takes to go on, and go on from there when `fit` is called again
+        with the same data, with a larger size, say, or after Ctrl-C.
     solver : "lbfgs", "newton-cg" or Solver
         How to minimise; the other names that `CRF` knows are known here, too.
     decoder : "posterior", "viterbi" or Decoder
@@ -121,9 +128,13 @@ class KernelCRF(KernelModel):
         With random Fourier features: x ↦ φ(x), and f(x, y) = ⟨dual_coef_y, φ(x)⟩; ``basis_`` is None.
     certificate_ : Certificate or None
         Value, lower bound and gap; None where no bound exists (unobserved labels, or a penalty of 0).
-    certificate_space_ : "full" or "approximation"
+    certificate_space_ : "full", "approximation" or "selection"
         What the bound is a bound over: all functions of the kernel's space, or only those of the
-        approximation. `full_gap` says how far a model of the latter kind is from the former.
+        approximation or selection. `full_gap` says how far a model of the latter kind is from the former.
+    path_ : list of Step
+        With ``selection``: number of functions, value, gap, and what held-out data said, step by step.
+    selected_ : dict of Atoms
+        With ``selection``: the functions, positions of the training set and labels, by kernel.
     mismatch_ : dict
         For every part of the model the distance between expected and observed features, the ε in
         "maximum entropy with moments matched up to ε" that the penalty stands for.
@@ -163,6 +174,8 @@ class KernelCRF(KernelModel):
         constraints: str | Rule | None = None,
         base_measure: BaseMeasure = None,
         approximation: str | Approximation | None = None,
+        selection: Selection | None = None,
+        warm_start: bool = False,
         solver: str | Solver = "lbfgs",
         decoder: str | Decoder = "posterior",
         tol: float = 1e-3,
@@ -190,6 +203,8 @@ class KernelCRF(KernelModel):
         self.constraints = constraints
         self.base_measure = base_measure
         self.approximation = approximation
+        self.selection = selection
+        self.warm_start = warm_start
         self.solver = solver
         self.decoder = decoder
         self.tol = tol
@@ -225,8 +240,8 @@ class KernelCRF(KernelModel):
             How many times each sequence counts.
         X_dev, y_dev : lists, optional
             Held-out sequences: the search ends when their likelihood has not risen for ``patience``
-            iterations, and the best function seen is kept. Kernel values between them and the
-            training set are kept in memory.
+            iterations, and the best function seen is kept. With ``selection``, it is the number of
+            functions that they decide about. Kernel values between them and the basis are kept in memory.
         """
         return self._fit(X, y, lengths, sample_weight, X_dev, y_dev)
 

@@ -1,13 +1,16 @@
 """Function spaces that feed clique scores."""
 
 from ._base import BoundScorer, BoundSpace, Counted, Curved, Euclidean
+from ._base import BoundScorer, BoundSpace, Curved, Euclidean, Joint
 from ._lowrank_base import Factor, factor_of
+from ._selected_base import Functions
 from .free import Bias, Boundary, FreeEdges, FreeTriples
 from .kernel import KernelNodes
 from .kernel_edges import KernelEdges
 from .label_embedding import LabelEmbedding
 from .linear import LinearEdges, LinearNodes
 from .lowrank import LowRankEdges, LowRankNodes
+from .selected import SelectedCliques, SelectedEdges, SelectedNodes
 from .sparse import SparseNodes, WeightPairs, add_paired_scores, as_floats
 
 __all__ = [
@@ -21,6 +24,8 @@ __all__ = [
     "Factor",
     "FreeEdges",
     "FreeTriples",
+    "Functions",
+    "Joint",
     "KernelEdges",
     "KernelNodes",
     "LabelEmbedding",
@@ -28,6 +33,9 @@ __all__ = [
     "LinearNodes",
     "LowRankEdges",
     "LowRankNodes",
+    "SelectedCliques",
+    "SelectedEdges",
+    "SelectedNodes",
     "SparseNodes",
     "WeightPairs",
     "add_paired_scores",

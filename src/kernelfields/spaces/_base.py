@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..native import score_dot, score_dots
-from ..structures import Structure
+from ..structures import Scores, Structure
 from ..structures._base import Array
 
 
@@ -117,3 +117,15 @@ class Euclidean(BoundSpace):
     def refreshed(self, element: Array) -> Array:
         """Give the element itself: it has no image."""
         return element
+
+
+class Joint(ABC):
+    """Part of a space whose functions feed several clique types at once; ``clique`` names the first."""
+
+    @abstractmethod
+    def feed(self, element: Array, into: Scores) -> None:
+        """Add the scores of an element to those of all its clique types, in place."""
+
+    @abstractmethod
+    def represent(self, gradient: Scores) -> Array:
+        """Give the element r with inner(r, v) = Σ_τ ⟨gradient_τ, scores_τ(v)⟩ for every v."""

@@ -1,0 +1,129 @@
+"""What ways to grow a space share."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from ..errors import InputError
+from ..structures._base import Array, rows_of
+from .atoms import Atoms
+from .orders import AtRandom, Order
+from .refit import Refit, RefitAll
+from .task import Task, View
+
+
+class Proposal(NamedTuple):
+    """Functions of a pool to be added."""
+
+    name: str
+    keys: Array
+    """One number per function, that no other of the pool has."""
+    functions: Atoms
+
+
+@dataclass(frozen=True)
+class Selection(ABC):
+    """A space that starts empty and grows by columns until one of three limits is reached.
+
+    Parameters
+    ----------
+    size : int or float
+        p, the number of functions; below 1, as a share of the number of positions.
+    step : int
+        d, the number of functions added at once.
+    threshold : float
+        η: candidates with |⟨∇R, h⟩| not above this are left alone; the search ends when all are.
+    gap : float, optional
+        End when R is certified to be, relatively, so close to its minimum over the whole space of the
+        kernel. That takes N² kernel values, and is looked at whenever the basis has grown by a quarter.
+    refit : Refit
+        `RefitAll` or `RefitNew`: which coefficients are fitted after every step. At the end, all are.
+    """
+
+    size: float = 500
+    step: int = 10
+    threshold: float = 0.0
+    gap: float | None = None
+    refit: Refit = field(default_factory=RefitAll)
+
+    labels_pairs = False
+    """Whether its functions look at label pairs, so that these need no scores of their own."""
+
+    def limit(self, n_positions: int) -> int:
+        """p."""
+        if not self.size > 0 or self.step < 1:
+            raise InputError("The size and the step of a selection must be positive.")
+        return int(self.size) if self.size >= 1 else max(1, round(self.size * n_positions))
+
+    @abstractmethod
+    def propose(self, view: View, visit: int, random: np.random.RandomState) -> list[Proposal]:
+        """Give the functions to be added next."""
+
+    @abstractmethod
+    def patience(self, task: Task) -> int:
+        """Number of visits in a row without a proposal after which none is expected."""
+
+
+@dataclass(frozen=True)
+class SequenceSelection(Selection):
+    """A selection that looks at some training sequences at a time.
+
+    Parameters
+    ----------
+    order : Order
+        Which: `AtRandom`, `InTurn` or `LargestGradient`.
+    """
+
+    order: Order = field(default_factory=AtRandom)
+
+    def patience(self, task: Task) -> int:
+        """As the order says."""
+        return self.order.patience(task.structure.n_instances)
+
+    def picked(
+        self,
+        view: View,
+        visit: int,
+        random: np.random.RandomState,
+        slopes: Callable[[View, Array], tuple[Array, Array]],
+    ) -> Array:
+        """Give the sequences to look at; ``slopes`` gives those of candidates, and the sequence of each."""
+
+        def steepness(ids: Array) -> Array:
+            result = np.zeros(len(ids))
+            values, places = slopes(view, ids)
+            np.maximum.at(result, places, np.abs(values))
+            return result
+
+        return self.order.pick(visit, view.task.structure.n_instances, random, steepness)
+
+
+class Seen(NamedTuple):
+    """The positions of some sequences."""
+
+    observations: Array
+    """(q,)."""
+    last: Array
+    """Which of them end a sequence."""
+    places: Array
+    """Which of the sequences each belongs to."""
+
+
+def positions_of(task: Task, ids: Array) -> Seen:
+    """Give the positions of some sequences."""
+    offsets = task.structure.offsets
+    rows = rows_of(offsets, ids)
+    lengths = offsets[ids + 1] - offsets[ids]
+    return Seen(task.rows[rows], np.isin(rows, offsets[ids + 1] - 1), np.repeat(np.arange(len(ids)), lengths))
+
+
+def fresh(view: View, name: str, keys: Array) -> Array:
+    """Which keys belong to candidates not yet dealt with, each once."""
+    first = np.zeros(len(keys), dtype=bool)
+    first[np.unique(keys, return_index=True)[1]] = True
+    return first & ~np.isin(keys, view.state.spent[name])

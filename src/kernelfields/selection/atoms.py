@@ -1,0 +1,63 @@
+"""Functions of labelled cliques, as sums of atoms."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..structures._base import Array
+
+NONE: Array = np.zeros(0, dtype=np.int64)
+
+
+class Atoms(NamedTuple):
+    """Functions h_j(x, y) = Σ k(x_o, ·) [label] + κ Σ [pair], each a sum over the atoms it owns.
+
+    A clique configuration is one atom; a coordinate of `SGPS` is an atom and a pair; a whole labelling
+    has an atom for every position and a pair for every two neighbours.
+    """
+
+    observations: Array
+    """o of each atom, (a,)."""
+    labels: Array
+    """Its label, or label pair as one number where atoms belong to edges, (a,)."""
+    owners: Array
+    """The function it belongs to, (a,), never falling."""
+    pairs: Array
+    """Label pairs without input, as one number σL + τ, (b,)."""
+    pair_owners: Array
+    """The function each pair belongs to, (b,), never falling."""
+    count: int
+    """Number of functions."""
+
+    @classmethod
+    def empty(cls) -> Atoms:
+        """No functions."""
+        return cls(NONE, NONE, NONE, NONE, NONE, 0)
+
+    @classmethod
+    def single(cls, observations: Array, labels: Array) -> Atoms:
+        """Functions of one atom each."""
+        return cls(observations, labels, np.arange(len(labels)), NONE, NONE, len(labels))
+
+    def take(self, functions: Array) -> Atoms:
+        """Some of the functions, in ascending order."""
+        functions = np.asarray(functions, dtype=np.int64)
+        renamed = np.full(self.count, -1, dtype=np.int64)
+        renamed[functions] = np.arange(len(functions))
+        mine, pairs = renamed[self.owners] >= 0, renamed[self.pair_owners] >= 0
+        return Atoms(
+            self.observations[mine],
+            self.labels[mine],
+            renamed[self.owners[mine]],
+            self.pairs[pairs],
+            renamed[self.pair_owners[pairs]],
+            len(functions),
+        )
+
+    def then(self, other: Atoms) -> Atoms:
+        """These functions, then others."""
+        shifted = other._replace(owners=other.owners + self.count, pair_owners=other.pair_owners + self.count)
+        joined = [np.concatenate(both) for both in zip(self[:5], shifted[:5], strict=True)]
+        return Atoms(*joined, self.count + other.count)

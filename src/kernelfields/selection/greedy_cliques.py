@@ -1,0 +1,114 @@
+"""Greedy selection of labelled cliques."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..structures._base import Array
+from ._growing_base import Proposal, Selection, fresh
+from .atoms import Atoms
+from .criteria import Criterion, FunctionalGradient
+from .orders import steepest
+from .task import Task, View
+
+
+@dataclass(frozen=True)
+class GreedyCliques(Selection):
+    """Functions k(x_c, ·) [label] of single labelled cliques, the best of all first [lafferty2004].
+
+    Candidates are the vertices of the training set, beside free scores of label pairs; and its edges,
+    if the model has a kernel on edges with input. With several kernels the candidates of each are looked
+    at in turn. All active coefficients are refitted after every step.
+
+    Parameters
+    ----------
+    size, step, threshold, gap, refit
+        As in `Selection`.
+    by : Criterion
+        What makes a candidate good: `FunctionalGradient`, the cheapest; `GainBound`; `ExactGain`.
+    every_labelling : bool
+        Whether a chosen clique comes with all its labellings at once; they count one by one.
+    seen_only : bool
+        Whether candidates have labellings that occur in the training set only, or any.
+    sample : int, optional
+        Candidates come from so many observations, drawn anew for every step; from all, if not given.
+        Each takes N kernel values per step, which are not kept.
+    """
+
+    by: Criterion = field(default_factory=FunctionalGradient)
+    every_labelling: bool = False
+    seen_only: bool = False
+    sample: int | None = None
+
+    def propose(self, view: View, visit: int, random: np.random.RandomState) -> list[Proposal]:
+        """The best candidates of one kernel on vertices, and of the one on edges."""
+        judged = [self._judged(view, name, random) for name in _in_turn(view.task, visit)]
+        merits = np.concatenate([merit for _, _, merit in judged])
+        chosen = steepest(merits, self.step)
+        ends = np.cumsum([0, *(len(keys) for _, keys, _ in judged)])
+        result = []
+        for k, (name, keys, _) in enumerate(judged):
+            mine = keys[chosen[(chosen >= ends[k]) & (chosen < ends[k + 1])] - ends[k]]
+            if self.every_labelling and len(mine):
+                mine = self._completed(view, name, mine)
+            if len(mine):
+                result.append(Proposal(name, mine, _functions(mine, view.task.pools[name].width)))
+        return result
+
+    def patience(self, task: Task) -> int:
+        """Once for every kernel; more often if candidates are drawn."""
+        pools = list(task.pools.values())
+        rounds = 1 if self.sample is None else 20 * max(1, -(-pools[0].size // self.sample))
+        return rounds * len(pools)
+
+    def _judged(self, view: View, name: str, random: np.random.RandomState) -> tuple[str, Array, Array]:
+        """Keys o r + label of candidates, and how good each is."""
+        pool = view.task.pools[name]
+        observations = np.unique(view.task.looks(pool.clique))
+        if self.sample is not None and self.sample < len(observations):
+            observations = np.sort(random.choice(observations, self.sample, replace=False))
+        keys = (observations[:, None] * pool.width + np.arange(pool.width)).ravel()
+        allowed = fresh(view, name, keys)
+        if self.seen_only:
+            allowed &= np.isin(keys, seen_keys(view.task, name))
+        if not allowed.any():
+            return name, keys[:0], np.zeros(0)
+        slopes = view.slopes(name, observations).ravel()[allowed]
+        keys = keys[allowed]
+        slopes[np.abs(slopes) <= self.threshold] = 0
+        functions = _functions(keys, pool.width)
+        return name, keys, np.where(slopes == 0, 0.0, self.by.judge(view, name, functions, slopes))
+
+    def _completed(self, view: View, name: str, keys: Array) -> Array:
+        """All labellings of the cliques of some candidates."""
+        width = view.task.pools[name].width
+        cliques = np.array(list(dict.fromkeys((keys // width).tolist())), dtype=np.int64)
+        every = (cliques[:, None] * width + np.arange(width)).ravel()
+        allowed = fresh(view, name, every)
+        if self.seen_only:
+            allowed &= np.isin(every, seen_keys(view.task, name))
+        return every[allowed]
+
+
+def _in_turn(task: Task, visit: int) -> list[str]:
+    vertices = [name for name, pool in task.pools.items() if pool.clique == "node"]
+    edges = [name for name, pool in task.pools.items() if pool.clique == "edge"]
+    return [vertices[visit % len(vertices)], *edges]
+
+
+def _functions(keys: Array, width: int) -> Atoms:
+    observations, labels = np.divmod(keys, width)
+    return Atoms.single(observations, labels)
+
+
+def seen_keys(task: Task, name: str) -> Array:
+    """Keys of the labelled cliques that occur in the training set."""
+    pool, labels = task.pools[name], task.labels.astype(np.int64)
+    if pool.clique == "edge":
+        tails, heads = labels[task.structure.edge_tails], labels[task.structure.edge_heads]
+        known, labels = (tails >= 0) & (heads >= 0), tails * task.structure.n_labels + heads
+    else:
+        known = labels >= 0
+    return np.unique((task.looks(pool.clique) * pool.width + labels)[known])

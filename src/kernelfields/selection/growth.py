@@ -1,0 +1,200 @@
+"""The path of a space that grows."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from enum import Enum
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from ..objective import Point
+from ..solvers import Progress, Reason
+from ._growing_base import Selection
+from .grown import Appended
+from .task import State, Task, View
+
+
+class Step(NamedTuple):
+    """One step of a selection."""
+
+    functions: int
+    """p so far."""
+    observations: int
+    """Training observations that they look at: those whose kernel values a prediction needs."""
+    value: float
+    """R."""
+    gap: float
+    """Certified relative gap, in the span of the functions selected; inf where none is known."""
+    held_out: float | None
+    """Log-likelihood of held-out labellings, if there are such."""
+    error: float | None
+    """Share of held-out labels that are wrong, decoded one by one."""
+    visits: int
+    """How often candidates were looked at."""
+    seconds: float
+    """Since the start, held-out data left aside."""
+
+
+class Ending(Enum):
+    """Why a selection ended, as a sentence."""
+
+    SIZE = "The number of functions asked for was reached."
+    THRESHOLD = "No candidate is steeper than the threshold."
+    GAP = "The certified relative gap in the whole space is below the tolerance."
+    OBSERVER = "The observer asked to stop."
+    INTERRUPTED = "Interrupted; the functions selected so far were kept."
+
+
+class HeldOutLike(Protocol):
+    """Judges a state on data that were held out."""
+
+    def judge(self, state: State) -> tuple[float, float]:
+        """Give log-likelihood and error."""
+
+
+class Growth:
+    """Runs a selection, step by step; what was reached is there at any time.
+
+    Parameters
+    ----------
+    task, selection : Task, Selection
+        What is minimised, and how the space grows.
+    seed : int
+        Of draws; each visit has its own, so that a path can be continued.
+    held_out : optional
+        Judges every step.
+    observer : callable, optional
+        Sees a `Progress` after every step; True ends the selection.
+    """
+
+    def __init__(
+        self,
+        task: Task,
+        selection: Selection,
+        seed: int,
+        held_out: HeldOutLike | None = None,
+        observer: Callable[[Progress, Any], bool | None] | None = None,
+    ) -> None:
+        self.task = task
+        self.selection = selection
+        self.seed = seed
+        self.held_out = held_out
+        self.observer = observer
+        self.state = task.start()
+        self.path: list[Step] = []
+        self.kept: list[tuple[dict[str, int], dict[str, Any]]] = []
+        """Sizes and elements of every step."""
+        self.visits = 0
+        self.ending = Ending.SIZE
+        self._looked_at = 0
+        self.seconds = 0.0
+        """Spent so far, held-out data left aside."""
+
+    def run(self) -> State:
+        """Grow until a limit is reached, or Ctrl-C."""
+        try:
+            self.ending = self._run()
+        except KeyboardInterrupt:
+            self.ending = Ending.INTERRUPTED
+        return self.state
+
+    def _run(self) -> Ending:
+        limit = self.selection.limit(self.task.structure.n_vertices)
+        patience, misses = self.selection.patience(self.task), 0
+        point = self._fit(self.state, {})
+        if point is None:
+            return Ending.INTERRUPTED
+        while self.state.size < limit:
+            if self._close_enough(point):
+                return Ending.GAP
+            started = time.perf_counter()
+            added, spent = self._added(point, limit)
+            self.seconds += time.perf_counter() - started
+            misses = 0 if added else misses + 1
+            if misses >= patience:
+                return Ending.THRESHOLD
+            self.state = self.state._replace(spent=spent)
+            if added:
+                point = self._fit(self.state, added)
+                if point is None:
+                    return Ending.INTERRUPTED
+                if self._asked_to_stop(point):
+                    return Ending.OBSERVER
+        return Ending.SIZE
+
+    def _added(self, point: Point, limit: int) -> tuple[dict[str, Appended], dict[str, Any]]:
+        """Look at candidates once; give the spaces with those chosen, and the keys dealt with."""
+        random = np.random.RandomState([self.seed, self.visits])
+        proposals = self.selection.propose(View(self.task, self.state, point), self.visits, random)
+        self.visits += 1
+        added, spent, room = {}, dict(self.state.spent), limit - self.state.size
+        for name, keys, functions in proposals:
+            some = np.arange(min(room, functions.count))
+            one = self.state.grown[name].appended(functions.take(some))
+            spent[name] = np.concatenate([spent[name], keys[some]])
+            room -= len(one.kept)
+            if len(one.kept):
+                added[name] = one
+        return added, spent
+
+    def _fit(self, before: State, added: dict[str, Appended]) -> Point | None:
+        """Refit, take the state over and write the path; None if that was interrupted."""
+        started = time.perf_counter()
+        self.state, point, reason = self.selection.refit.run(self.task, before, added)
+        state = self.state
+        self.seconds += time.perf_counter() - started
+        held_out = error = None
+        if self.held_out is not None:
+            held_out, error = self.held_out.judge(state)
+        gap = _gap(point)
+        if added or not self.path:
+            self.path.append(
+                Step(
+                    state.size,
+                    state.observations,
+                    point.value,
+                    gap,
+                    held_out,
+                    error,
+                    self.visits,
+                    self.seconds,
+                )
+            )
+            self.kept.append((state.sizes, state.parts))
+        return None if reason is Reason.INTERRUPTED else point
+
+    def _close_enough(self, point: Point) -> bool:
+        if self.selection.gap is None or self.state.size < 1.25 * self._looked_at:
+            return False
+        self._looked_at = self.state.size
+        return View(self.task, self.state, point).full_gap() <= self.selection.gap * abs(point.value)
+
+    def _asked_to_stop(self, point: Point) -> bool:
+        if self.observer is None:
+            return False
+        bound = -np.inf if point.certificate is None else point.certificate.lower_bound
+        norm = float(np.sqrt(max(point.problem.inner(point.gradient, point.gradient), 0.0)))
+        progress = Progress(len(self.path) - 1, point.value, norm, bound, self.seconds)
+        return bool(self.observer(progress, point))
+
+    def at_rest(self) -> Growth:
+        """Give the same without what looks on."""
+        self.held_out = self.observer = None
+        return self
+
+    def best(self) -> int:
+        """The step with the largest held-out likelihood."""
+        return int(np.argmax([-np.inf if step.held_out is None else step.held_out for step in self.path]))
+
+    def at(self, step: int) -> State:
+        """Give the state after a step."""
+        sizes, parts = self.kept[step]
+        grown = {name: one.first(sizes[name]) for name, one in self.state.grown.items()}
+        return self.state._replace(grown=grown, parts=parts)
+
+
+def _gap(point: Point) -> float:
+    certificate = point.certificate
+    return float("inf") if certificate is None else certificate.relative_gap

@@ -1,0 +1,126 @@
+"""Which training sequences are looked at next."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..structures._base import Array
+
+Steepness = Callable[[Array], Array]
+"""From sequences to the largest |⟨∇R, h⟩| among the candidates of each."""
+
+
+class Order(ABC):
+    """How the next sequences are picked."""
+
+    @abstractmethod
+    def pick(self, visit: int, count: int, random: np.random.RandomState, steepness: Steepness) -> Array:
+        """Give the sequences of a visit, out of ``count``."""
+
+    @abstractmethod
+    def patience(self, count: int) -> int:
+        """Number of visits in a row without a candidate after which none is expected."""
+
+
+@dataclass(frozen=True)
+class InTurn(Order):
+    """One after the other, from the first again after the last [altun2004gp, Algorithm 2].
+
+    Parameters
+    ----------
+    batch : int
+        Sequences looked at together.
+    """
+
+    batch: int = 1
+
+    def pick(self, visit: int, count: int, random: np.random.RandomState, steepness: Steepness) -> Array:
+        """Give the next ones."""
+        batch = min(self.batch, count)
+        return (visit * batch + np.arange(batch)) % count
+
+    def patience(self, count: int) -> int:
+        """One round."""
+        return -(-count // min(self.batch, count))
+
+
+@dataclass(frozen=True)
+class AtRandom(Order):
+    """At random, all equally likely [altun2006, Algorithm 1.1, line 5].
+
+    Parameters
+    ----------
+    batch : int
+        Sequences looked at together.
+    """
+
+    batch: int = 1
+
+    def pick(self, visit: int, count: int, random: np.random.RandomState, steepness: Steepness) -> Array:
+        """Draw."""
+        return np.sort(random.choice(count, min(self.batch, count), replace=False))
+
+    def patience(self, count: int) -> int:
+        """So many that a sequence is very likely among them."""
+        return 20 * -(-count // min(self.batch, count))
+
+
+@dataclass(frozen=True)
+class LargestGradient(Order):
+    """The sequence with the steepest candidate [altun2006, Algorithm 1.1, line 4]: Gauss-Southwell.
+
+    Every visit takes the kernel values of all positions looked at with all others, N² if there is no
+    ``sample``; they are not kept.
+
+    Parameters
+    ----------
+    sample : int, optional
+        Look at so many sequences only, drawn anew for every visit.
+    """
+
+    sample: int | None = None
+
+    def pick(self, visit: int, count: int, random: np.random.RandomState, steepness: Steepness) -> Array:
+        """Look at all, or at some, and take the steepest."""
+        some = np.arange(count)
+        if self.sample is not None and self.sample < count:
+            some = np.sort(random.choice(count, self.sample, replace=False))
+        return some[[first_of_largest(steepness(some))]]
+
+    def patience(self, count: int) -> int:
+        """One visit, or so many that a sequence is very likely among them."""
+        return 1 if self.sample is None or self.sample >= count else 20 * -(-count // self.sample)
+
+
+SLACK = 1e-5
+"""Share of the largest below which differences may be rounding."""
+
+
+def first_of_largest(values: Array) -> int:
+    """Give the first entry that rounding cannot tell from the largest: threads must not matter."""
+    return int(np.argmax(values >= (1 - SLACK) * values.max()))
+
+
+def steepest(slopes: Array, count: int, groups: Array | None = None) -> Array:
+    """Give the steepest ``count`` of some candidates, steepest first, ties in their order.
+
+    Parameters
+    ----------
+    slopes : (c,) array
+        ⟨∇R, h⟩, or whatever else candidates are judged by; the sign does not matter.
+    count : int
+        How many.
+    groups : (c,) integers, optional
+        At most one of every group.
+    """
+    left = np.abs(slopes)
+    found: list[int] = []
+    while len(found) < count and len(left) and left.max() > 0:
+        best = first_of_largest(left)
+        found.append(best)
+        left[best if groups is None else groups == groups[best]] = 0
+    return np.array(found, dtype=np.int64)

@@ -1,0 +1,143 @@
+"""How coefficients are fitted again after functions were added."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from ..objective import Point, Problem, Term
+from ..solvers import LBFGS, Reason, Solver, Stop
+from ..structures._base import Array
+from .atoms import Atoms
+from .grown import Appended, Grown
+from .task import State, Task, element_of, parts_of
+
+
+class Refitted(NamedTuple):
+    """Where a refit ended."""
+
+    state: State
+    point: Point
+    """R there."""
+    reason: Reason
+
+
+@dataclass(frozen=True)
+class Refit(ABC):
+    """Settings of a refit.
+
+    Parameters
+    ----------
+    iterations : int
+        Limit of iterations; the coefficients of the last step are the start, so that few are enough.
+    tol : float
+        Relative certified gap, in the span of what is refitted, at which to stop.
+    solver : Solver
+        How to minimise.
+    """
+
+    iterations: int = 10
+    tol: float = 1e-3
+    solver: Solver = field(default_factory=lambda: LBFGS(memory=20))
+
+    @property
+    def stop(self) -> Stop:
+        """When a refit ends."""
+        return Stop(self.tol, 1e-2 * self.tol, self.iterations)
+
+    @abstractmethod
+    def run(self, task: Task, before: State, added: dict[str, Appended]) -> Refitted:
+        """Fit the coefficients of a state to which functions were added."""
+
+
+class RefitAll(Refit):
+    """All coefficients: R falls the most with every function."""
+
+    def run(self, task: Task, before: State, added: dict[str, Appended]) -> Refitted:
+        """Minimise R over the span of all functions."""
+        grown = before.grown | {name: one.grown for name, one in added.items()}
+        problem = task.problem(grown)
+        result = self.solver.minimize(problem, element_of(problem, before.parts), self.stop)
+        state = before._replace(grown=grown, parts=parts_of(problem, result.point.element))
+        return Refitted(state, result.point, result.reason)
+
+
+class RefitNew(Refit):
+    """Only the coefficients of the functions just added, and free scores of labels [altun2004gp, 4.2].
+
+    Each step then takes time in proportion to their number, not to that of all functions, as in boosting;
+    more functions are needed for the same value of R.
+    """
+
+    def run(self, task: Task, before: State, added: dict[str, Appended]) -> Refitted:
+        """Minimise R over f − Pf + span of the new, where P projects onto that span.
+
+        ‖f − Pf + u‖² = ‖f − Pf‖² + ‖u‖² for u in the span: what stays is an offset to the scores, and
+        the penalty has no mixed term.
+        """
+        fresh = {name: _fresh(task, name, one) for name, one in added.items() if len(one.kept)}
+        starts = {name: _projected(before, name, new) for name, new in fresh.items()}
+        problem = _problem_of_new(task, before, fresh, starts)
+        result = self.solver.minimize(problem, element_of(problem, before.parts | starts), self.stop)
+        parts = parts_of(problem, result.point.element)
+        grown = before.grown | {name: one.grown for name, one in added.items()}
+        updated = before.parts | {term.name: parts[term.name] for term in task.free}
+        for name, new in fresh.items():
+            change = new.functions().coefficients(parts[name] - starts[name])
+            moved = added[name].triangle.T @ change  # w = Cᵀc, the other c unchanged
+            moved[: len(before.parts[name])] += before.parts[name]
+            updated[name] = moved
+        state = before._replace(grown=grown, parts=updated)
+        return Refitted(state, task.point(state), result.reason)
+
+
+def _fresh(task: Task, name: str, one: Appended) -> Grown:
+    """The span of the new functions alone; the kept ones are independent of each other, too."""
+    new = one.grown.atoms.take(np.arange(one.grown.size - len(one.kept), one.grown.size))
+    return Grown.empty(task.pools[name]).appended(new).grown
+
+
+def _projected(before: State, name: str, new: Grown) -> Array:
+    """Pf in orthonormal coordinates of the new span: C⁻¹⟨f, h_j⟩."""
+    old = before.grown[name]
+    coefficients = old.functions().coefficients(before.parts[name])
+    inner = new.pool.gram(new.atoms, old.atoms) @ coefficients
+    return np.asarray(new.inverse[: new.size, : new.size] @ inner)
+
+
+def _problem_of_new(task: Task, before: State, fresh: dict[str, Grown], starts: dict[str, Array]) -> Problem:
+    whole = task.problem(before.grown)
+    held = dict(before.parts)
+    held |= {term.name: np.zeros(term.space.size) for term in task.free}
+    offset = whole.with_offset(whole.scores(element_of(whole, held)))
+    terms = [
+        Term(name, task.space(new.pool, new.functions()), new.pool.penalty) for name, new in fresh.items()
+    ]
+    away = Problem(task.loss, terms, dtype=task.dtype)
+    removed = away.scores(element_of(away, starts))
+    offset = {clique: values - removed[clique] for clique, values in offset.items()}
+    return Problem(task.loss, [*terms, *task.free], offset, task.dtype)
+
+
+def gain_of(task: Task, state: State, name: str, functions: Atoms) -> float:
+    """sup_a R(f) − R(f + Σ_j a_j h_j): what functions gain if only their coefficients move [lafferty2004]."""
+    value = task.point(state).value
+    added = state.grown[name].appended(functions)
+    if not len(added.kept):
+        return 0.0
+    frozen = Task(task.loss, task.pools, task.rows, task.labels, (), _held(task, state), task.dtype)
+    refit = RefitNew(iterations=30, tol=1e-6)
+    after = refit.run(frozen, state, {name: added}).state
+    return value - task.point(after).value
+
+
+def _held(task: Task, state: State) -> dict[str, Array] | None:
+    """The offset with the free scores as they are."""
+    offset = None if task.offset is None else dict(task.offset)
+    if not task.free:
+        return offset
+    problem = Problem(task.loss, list(task.free), task.offset, task.dtype)
+    return problem.with_offset(problem.scores(element_of(problem, state.parts)))

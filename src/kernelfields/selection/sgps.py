@@ -1,0 +1,101 @@
+"""Sparse Gaussian process sequence classification."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..structures._base import Array
+from ._growing_base import Proposal, SequenceSelection, fresh, positions_of
+from .atoms import Atoms
+from .orders import steepest
+from .task import View
+
+NAME = "kernel"
+
+
+@dataclass(frozen=True)
+class SGPS(SequenceSelection):
+    """Coordinates (position t, label σ, next label τ), from one sequence at a time [altun2004gp, Algorithm 2].
+
+    Each is the function k(x_t, ·) [y = σ] + κ [(y, y⁺) = (σ, τ)]: it acts on the scores of vertices and of
+    edges. At the last position there is no τ. The d steepest of a sequence are added, of each position and
+    label no more than one at once: those that differ in τ alone are steep together. With all coordinates
+    this is the dense problem: its solution is among their combinations (Proposition 1).
+
+    Parameters
+    ----------
+    size, step, threshold, gap, refit
+        As in `Selection`.
+    order : Order
+        Which sequences are looked at: `AtRandom`, `InTurn` (the paper's) or `LargestGradient`.
+
+    Examples
+    --------
+    >>> from kernelfields import GPSequenceClassifier
+    >>> from kernelfields.selection import SGPS
+    >>> X = [[[0.0], [1.0], [2.0]], [[1.0], [0.0]]]
+    >>> y = [["A", "B", "A"], ["B", "A"]]
+    >>> model = GPSequenceClassifier("rbf", sparse=SGPS(size=4), random_state=0).fit(X, y)
+    >>> model.path_[-1].functions
+    4
+    """
+
+    labels_pairs = True
+
+    def propose(self, view: View, visit: int, random: np.random.RandomState) -> list[Proposal]:
+        """The steepest coordinates of a sequence."""
+        ids = self.picked(view, visit, random, _slopes)
+        keys = coordinate_keys(view, ids)
+        keys = keys[fresh(view, NAME, keys)]
+        if not len(keys):
+            return []
+        observations, labels, following = decoded(keys, view.task.structure.n_labels)
+        distinct, at = np.unique(observations, return_inverse=True)
+        slopes = coordinate_slopes(view, view.slopes(NAME, distinct)[at, labels], labels, following)
+        slopes[np.abs(slopes) <= self.threshold] = 0
+        chosen = steepest(slopes, self.step, observations * view.task.structure.n_labels + labels)
+        return [Proposal(NAME, keys[chosen], coordinates(keys[chosen], view.task.structure.n_labels))]
+
+
+def coordinate_keys(view: View, ids: Array) -> Array:
+    """(o L + σ)(L + 1) + τ of all coordinates of some sequences; τ = L where there is none."""
+    L = view.task.structure.n_labels
+    seen = positions_of(view.task, ids)
+    inner = (seen.observations[~seen.last, None] * L + np.arange(L)) * (L + 1)
+    ends = (seen.observations[seen.last, None] * L + np.arange(L)) * (L + 1) + L
+    return np.concatenate([(inner[..., None] + np.arange(L)).ravel(), ends.ravel()])
+
+
+def decoded(keys: Array, n_labels: int) -> tuple[Array, Array, Array]:
+    """Observations, labels and next labels."""
+    rest, following = np.divmod(keys, n_labels + 1)
+    observations, labels = np.divmod(rest, n_labels)
+    return observations, labels, following
+
+
+def coordinates(keys: Array, n_labels: int) -> Atoms:
+    """The functions of coordinates."""
+    observations, labels, following = decoded(keys, n_labels)
+    paired = np.flatnonzero(following < n_labels)
+    pairs = labels[paired] * n_labels + following[paired]
+    return Atoms.single(observations, labels)._replace(pairs=pairs, pair_owners=paired)
+
+
+def coordinate_slopes(view: View, slopes: Array, labels: Array, following: Array) -> Array:
+    """Slopes of vertices, and where there is a next label, of pairs."""
+    pairs = view.pair_slopes(NAME)
+    padded = np.concatenate([pairs, np.zeros((len(pairs), 1))], axis=1)
+    return slopes + padded[labels, following]
+
+
+def _slopes(view: View, ids: Array) -> tuple[Array, Array]:
+    """The steepest coordinate of every position and label, and its sequence."""
+    seen = positions_of(view.task, ids)
+    distinct, at = np.unique(seen.observations, return_inverse=True)
+    slopes = view.slopes(NAME, distinct)[at]
+    pairs = view.pair_slopes(NAME)
+    most = np.where(slopes > 0, pairs.max(axis=1), pairs.min(axis=1))
+    total = np.abs(slopes + np.where(seen.last[:, None], 0.0, most))
+    return total.ravel(), np.repeat(seen.places, total.shape[1])

@@ -1,0 +1,164 @@
+"""What is minimised while a space grows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..losses import Loss
+from ..objective import Point, Problem, Term
+from ..spaces import BoundSpace, Functions, SelectedCliques, SelectedEdges, SelectedNodes
+from ..spaces._looks import Looks
+from ..structures import EdgeStructure, Scores
+from ..structures._base import Array
+from .atoms import Atoms
+from .grown import Grown, Pool
+
+
+class State(NamedTuple):
+    """What has been selected, and the coefficients so far."""
+
+    grown: dict[str, Grown]
+    parts: dict[str, Array]
+    """The element of every term, by name."""
+    spent: dict[str, Array]
+    """Keys of the candidates that were taken, or found to be combinations of others."""
+
+    @property
+    def size(self) -> int:
+        """Number of functions."""
+        return sum(grown.size for grown in self.grown.values())
+
+    @property
+    def observations(self) -> int:
+        """Number of observations that they look at."""
+        return len(np.unique(np.concatenate([grown.basis for grown in self.grown.values()])))
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Number of functions of each space."""
+        return {name: grown.size for name, grown in self.grown.items()}
+
+
+@dataclass(frozen=True)
+class Task:
+    """R(f) over f = Σ of functions from pools, and free scores of labels."""
+
+    loss: Loss
+    pools: dict[str, Pool]
+    """By the names of their terms."""
+    rows: Array
+    """Which of the distinct observations each vertex has, (N,)."""
+    labels: Array
+    """Labels of the vertices, −1 where unobserved."""
+    free: tuple[Term, ...] = ()
+    offset: Scores | None = None
+    dtype: Any = np.float64
+
+    @cached_property
+    def structure(self) -> EdgeStructure:
+        """The batch."""
+        assert isinstance(self.loss.structure, EdgeStructure)
+        return self.loss.structure
+
+    def looks(self, clique: str) -> Array:
+        """Which observation each clique looks at."""
+        return self.rows if clique == "node" else self.rows[self.structure.edge_tails]
+
+    def space(self, pool: Pool, functions: Functions) -> BoundSpace:
+        """Bind functions of a pool to the batch."""
+        if pool.clique == "edge":
+            return SelectedEdges(self.structure, functions, self.looks("edge"))
+        kind = SelectedCliques if pool.share else SelectedNodes
+        return kind(self.structure, functions, self.rows)
+
+    def start(self) -> State:
+        """Nothing selected, everything zero."""
+        parts = {name: np.zeros(0) for name in self.pools}
+        parts |= {term.name: np.zeros(term.space.size) for term in self.free}
+        nothing = {name: np.zeros(0, dtype=np.int64) for name in self.pools}
+        return State({name: Grown.empty(pool) for name, pool in self.pools.items()}, parts, nothing)
+
+    def problem(self, grown: dict[str, Grown]) -> Problem:
+        """R on the span of what was selected."""
+        terms = [
+            Term(name, self.space(pool, grown[name].functions()), pool.penalty)
+            for name, pool in self.pools.items()
+        ]
+        return Problem(self.loss, [*terms, *self.free], self.offset, self.dtype)
+
+    def point(self, state: State) -> Point:
+        """R at a state."""
+        problem = self.problem(state.grown)
+        return problem.at(element_of(problem, state.parts))
+
+
+def element_of(problem: Problem, parts: dict[str, Array]) -> Array:
+    """Put parts together; those of spaces that have grown since are embedded in them."""
+    result = problem.zero()
+    for name, place in problem.slices.items():
+        part = parts[name]
+        result[place][: len(part)] = part
+    return result
+
+
+def parts_of(problem: Problem, element: Array) -> dict[str, Array]:
+    """Take an element apart."""
+    return {name: element[place].copy() for name, place in problem.slices.items()}
+
+
+class View:
+    """The gradient of R, as candidates see it: ⟨∇R, h⟩ for functions h that were not selected."""
+
+    def __init__(self, task: Task, state: State, point: Point) -> None:
+        self.task = task
+        self.state = state
+        self.point = point
+
+    def coefficients(self, name: str) -> Array:
+        """∇R of a space as an expansion over all its observations, dθ + λα, (n, r)."""
+        pool, grown = self.task.pools[name], self.state.grown[name]
+        gradient = self.point.loss.gradient[pool.clique]
+        flat = gradient.reshape(len(gradient), -1).astype(np.float64)
+        result = np.array(Looks(self.task.looks(pool.clique), pool.size).spread(flat))
+        functions = grown.functions()
+        table = functions.table(functions.coefficients(self.state.parts[name]))
+        result[grown.basis] += pool.penalty * table
+        return result
+
+    def slopes(self, name: str, observations: Array) -> Array:
+        """⟨∇R, k(x_o, ·) [label]⟩ = (K(dθ + λα))_o for some observations, (q, r): q n kernel values."""
+        return self.task.pools[name].times(observations, self.coefficients(name))
+
+    def pair_slopes(self, name: str) -> Array:
+        """⟨∇R, κ [pair]⟩ = κ dθ + λ V, (L, L)."""
+        pool, functions = self.task.pools[name], self.state.grown[name].functions()
+        L = self.task.structure.n_labels
+        scores = functions.pair_scores(functions.coefficients(self.state.parts[name]), L)
+        return pool.share * self.point.loss.gradient["edge"].astype(np.float64) + pool.penalty * scores
+
+    def gain_bounds(self, name: str, functions: Atoms, slopes: Array) -> Array:
+        """What each function can lower R by at most, all coefficients refitted [altun2006, Lemma 6].
+
+        ⟨∇R, h⟩² / (2λ‖h_⊥‖²), for coefficients at their optimum; else add their own gap.
+        """
+        left = self.state.grown[name].residuals(functions)
+        penalty = self.task.pools[name].penalty
+        with np.errstate(divide="ignore"):
+            return np.square(slopes) / (2 * penalty * np.maximum(left, 0.0))
+
+    def full_gap(self) -> float:
+        """How far R is above its minimum over all functions of all pools, at most: n² kernel values each."""
+        problem, total = self.point.problem, 0.0
+        for name, pool in self.task.pools.items():
+            inner = np.vdot(self.coefficients(name), self.slopes(name, np.arange(pool.size)))
+            if pool.share:
+                inner += np.square(self.pair_slopes(name)).sum() / pool.share
+            total += float(inner) / (2 * pool.penalty)
+        for term in self.task.free:
+            part = self.point.gradient[problem.slices[term.name]]
+            total += 0.5 * term.metric * term.space.inner(part, part)
+        return total

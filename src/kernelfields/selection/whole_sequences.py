@@ -1,0 +1,95 @@
+"""Coordinates over complete label sequences: the sparse method that ignores what the kernel is made of."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..structures import Chain
+from ..structures._base import Array, offsets_of
+from ._growing_base import Proposal, SequenceSelection, fresh, positions_of
+from .atoms import Atoms
+from .orders import steepest
+from .task import View
+
+NAME = "kernel"
+
+
+@dataclass(frozen=True)
+class WholeSequences(SequenceSelection):
+    """Coordinates (sequence i, labelling y): Σ_t k(x_t, ·) [y_t] + κ Σ_t [(y_t, y_{t+1})] [altun2004gp, (8)].
+
+    A baseline: nothing is shared between labellings, every function needs the kernel at all positions of
+    its sequence, and with as many functions the error is clearly higher than with those of `SGPS`. The
+    steepest labellings are the best ones under the gradient as scores, and under minus the gradient: they
+    come from k-best dynamic programming.
+
+    Parameters
+    ----------
+    size, step, threshold, gap, refit
+        As in `Selection`.
+    order : Order
+        Which sequences are looked at: `AtRandom`, `InTurn` or `LargestGradient`.
+    """
+
+    labels_pairs = True
+
+    def propose(self, view: View, visit: int, random: np.random.RandomState) -> list[Proposal]:
+        """The steepest labellings of some sequences."""
+        ids = self.picked(view, visit, random, _steepest_labellings)
+        found = [_labellings(view, int(s), 2 * self.step) for s in ids]
+        keys = np.concatenate([keys for keys, _, _ in found])
+        slopes = np.concatenate([slopes for _, slopes, _ in found])
+        slopes[np.abs(slopes) <= self.threshold] = 0
+        slopes[~fresh(view, NAME, keys)] = 0
+        chosen = steepest(slopes, self.step)
+        owners = np.repeat(ids, [len(keys) for keys, _, _ in found])
+        rows = [labels for _, _, every in found for labels in every]
+        functions = Atoms.empty()
+        for j in chosen:
+            functions = functions.then(_function(view, int(owners[j]), rows[j]))
+        return [Proposal(NAME, keys[chosen], functions)] if len(chosen) else []
+
+
+def _labellings(view: View, s: int, count: int) -> tuple[Array, Array, list[Array]]:
+    """Keys, slopes and labels of the steepest labellings of a sequence, either way."""
+    L = view.task.structure.n_labels
+    observations = positions_of(view.task, np.array([s])).observations
+    if not len(observations):
+        return np.zeros(0, dtype=np.int64), np.zeros(0), []
+    node, edge = view.slopes(NAME, observations), view.pair_slopes(NAME)
+    chain = Chain(offsets_of([len(observations)]), L)
+    found: dict[bytes, tuple[float, Array]] = {}
+    for sign in (1.0, -1.0):
+        labels, value = chain.kbest({"node": sign * node, "edge": sign * edge}, count)
+        for row, score in zip(labels, value[0], strict=True):
+            if np.isfinite(score):
+                found[row.tobytes()] = (sign * float(score), row)
+    keys = [_key(s, name) for name in found]
+    return (
+        np.array(keys, dtype=np.int64),
+        np.array([v for v, _ in found.values()]),
+        [y for _, y in found.values()],
+    )
+
+
+def _key(s: int, labels: bytes) -> int:
+    digest = hashlib.blake2b(labels, digest_size=8, salt=s.to_bytes(8, "little")).digest()
+    return int.from_bytes(digest, "little") >> 1
+
+
+def _function(view: View, s: int, labels: Array) -> Atoms:
+    """One labelling of one sequence as a function."""
+    L = view.task.structure.n_labels
+    observations = positions_of(view.task, np.array([s])).observations
+    labels = labels.astype(np.int64)
+    pairs = labels[:-1] * L + labels[1:]
+    zeros = np.zeros(len(labels), dtype=np.int64)
+    return Atoms(observations, labels, zeros, pairs, zeros[:-1], 1)
+
+
+def _steepest_labellings(view: View, ids: Array) -> tuple[Array, Array]:
+    slopes = [np.abs(_labellings(view, int(s), 1)[1]) for s in ids]
+    return np.concatenate(slopes), np.repeat(np.arange(len(ids)), [len(values) for values in slopes])
