@@ -20,7 +20,7 @@ class SeparateKernels(NamedTuple):
     """Where the part of each ends."""
 
     def scores(self, observations: Any, basis: Any, coef: Array) -> Array:
-        """f of every observation, (N, L)."""
+        """F of every observation, (N, L)."""
         result, start = np.zeros((observations.shape[0], coef.shape[1])), 0
         for kernel, end in zip(self.kernels, self.ends, strict=True):
             if end > start:

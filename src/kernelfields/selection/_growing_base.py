@@ -55,7 +55,7 @@ class Selection(ABC):
     """Whether its functions look at label pairs, so that these need no scores of their own."""
 
     def limit(self, n_positions: int) -> int:
-        """p."""
+        """P."""
         if not self.size > 0 or self.step < 1:
             raise InputError("The size and the step of a selection must be positive.")
         return int(self.size) if self.size >= 1 else max(1, round(self.size * n_positions))
@@ -127,3 +127,11 @@ def fresh(view: View, name: str, keys: Array) -> Array:
     first = np.zeros(len(keys), dtype=bool)
     first[np.unique(keys, return_index=True)[1]] = True
     return first & ~np.isin(keys, view.state.spent[name])
+
+
+def rivals(observations: Array, labels: Array, n_labels: int) -> Array:
+    """Numbers that candidates share of which one at a time is enough.
+
+    Those of one observation and label differ in pairs only; of two labels, one is minus the other.
+    """
+    return observations if n_labels == 2 else observations * n_labels + labels

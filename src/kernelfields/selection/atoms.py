@@ -28,7 +28,7 @@ class Atoms(NamedTuple):
     """Label pairs without input, as one number σL + τ, (b,)."""
     pair_owners: Array
     """The function each pair belongs to, (b,), never falling."""
-    count: int
+    size: int
     """Number of functions."""
 
     @classmethod
@@ -44,7 +44,7 @@ class Atoms(NamedTuple):
     def take(self, functions: Array) -> Atoms:
         """Some of the functions, in ascending order."""
         functions = np.asarray(functions, dtype=np.int64)
-        renamed = np.full(self.count, -1, dtype=np.int64)
+        renamed = np.full(self.size, -1, dtype=np.int64)
         renamed[functions] = np.arange(len(functions))
         mine, pairs = renamed[self.owners] >= 0, renamed[self.pair_owners] >= 0
         return Atoms(
@@ -58,6 +58,12 @@ class Atoms(NamedTuple):
 
     def then(self, other: Atoms) -> Atoms:
         """These functions, then others."""
-        shifted = other._replace(owners=other.owners + self.count, pair_owners=other.pair_owners + self.count)
-        joined = [np.concatenate(both) for both in zip(self[:5], shifted[:5], strict=True)]
-        return Atoms(*joined, self.count + other.count)
+        shifted = other._replace(owners=other.owners + self.size, pair_owners=other.pair_owners + self.size)
+        return Atoms(
+            np.concatenate([self.observations, shifted.observations]),
+            np.concatenate([self.labels, shifted.labels]),
+            np.concatenate([self.owners, shifted.owners]),
+            np.concatenate([self.pairs, shifted.pairs]),
+            np.concatenate([self.pair_owners, shifted.pair_owners]),
+            self.size + other.size,
+        )

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..structures._base import Array
-from ._growing_base import Proposal, Selection, fresh
+from ._growing_base import Proposal, Selection, fresh, rivals
 from .atoms import Atoms
 from .criteria import Criterion, FunctionalGradient
+from .grown import Pool
 from .orders import steepest
 from .task import Task, View
 
@@ -46,7 +47,8 @@ class GreedyCliques(Selection):
         """The best candidates of one kernel on vertices, and of the one on edges."""
         judged = [self._judged(view, name, random) for name in _in_turn(view.task, visit)]
         merits = np.concatenate([merit for _, _, merit in judged])
-        chosen = steepest(merits, self.step)
+        groups = [_rivals(view.task.pools[name], k, keys) for k, (name, keys, _) in enumerate(judged)]
+        chosen = steepest(merits, self.step, np.concatenate(groups))
         ends = np.cumsum([0, *(len(keys) for _, keys, _ in judged)])
         result = []
         for k, (name, keys, _) in enumerate(judged):
@@ -96,6 +98,12 @@ def _in_turn(task: Task, visit: int) -> list[str]:
     vertices = [name for name, pool in task.pools.items() if pool.clique == "node"]
     edges = [name for name, pool in task.pools.items() if pool.clique == "edge"]
     return [vertices[visit % len(vertices)], *edges]
+
+
+def _rivals(pool: Pool, number: int, keys: Array) -> Array:
+    """Numbers shared by candidates of which one at a time is enough; no two pools share any."""
+    alone = keys if pool.clique == "edge" else rivals(*np.divmod(keys, pool.width), pool.width)
+    return 2 * alone + number
 
 
 def _functions(keys: Array, width: int) -> Atoms:

@@ -40,8 +40,13 @@ class Pool:
 
     @property
     def size(self) -> int:
-        """n."""
+        """N."""
         return int(self.observations.shape[0])
+
+    @property
+    def centring(self) -> float:
+        """Subtracted from [y = y′]: 1/L on vertices, where centring over labels leaves the model as it is."""
+        return 1 / self.width if self.clique == "node" else 0.0
 
     def rows(self, chosen: Array) -> Array:
         """Kernel values between some observations and all, (q, n)."""
@@ -68,11 +73,11 @@ class Pool:
             values = np.zeros((len(left.labels), len(right.labels)))
         else:
             values = self.block(mine, theirs)[np.ix_(mine_at, theirs_at)]
-            values *= left.labels[:, None] == right.labels[None, :]
-        result = _summed(values, left.owners, right.owners, left.count, right.count)
+            values *= (left.labels[:, None] == right.labels[None, :]) - self.centring
+        result = _summed(values, left.owners, right.owners, left.size, right.size)
         if len(left.pairs) and len(right.pairs):
             equal = self.share * (left.pairs[:, None] == right.pairs[None, :])
-            result += _summed(equal, left.pair_owners, right.pair_owners, left.count, right.count)
+            result += _summed(equal, left.pair_owners, right.pair_owners, left.size, right.size)
         return result
 
 
@@ -128,8 +133,8 @@ class Grown:
 
     @property
     def size(self) -> int:
-        """p."""
-        return self.atoms.count
+        """P."""
+        return self.atoms.size
 
     def functions(self) -> Functions:
         """What a space over the selected functions is made of."""
@@ -144,6 +149,7 @@ class Grown:
             atoms.pairs,
             atoms.pair_owners,
             self.pool.share,
+            self.pool.clique == "node",
         )
 
     def whitened(self, functions: Atoms) -> Array:
@@ -156,13 +162,14 @@ class Grown:
 
     def norms(self, functions: Atoms) -> Array:
         """‖h‖² of other functions, (q,)."""
-        counts = np.bincount(functions.owners, minlength=functions.count)
+        counts = np.bincount(functions.owners, minlength=functions.size)
         if (counts > 1).any():
-            ones = [functions.take(np.array([j])) for j in range(functions.count)]
+            ones = [functions.take(np.array([j])) for j in range(functions.size)]
             return np.array([self.pool.gram(one, one)[0, 0] for one in ones])
-        result = self.pool.share * np.bincount(functions.pair_owners, minlength=functions.count)
+        result = self.pool.share * np.bincount(functions.pair_owners, minlength=functions.size)
         some = widened(self.pool.observations[functions.observations])
-        result[functions.owners] += np.asarray(self.pool.kernel.diagonal(some), dtype=np.float64)
+        diagonal = np.asarray(self.pool.kernel.diagonal(some), dtype=np.float64)
+        result[functions.owners] += (1 - self.pool.centring) * diagonal
         return np.asarray(result, dtype=np.float64)
 
     def appended(self, functions: Atoms) -> Appended:

@@ -131,7 +131,7 @@ class Growth:
         self.visits += 1
         added, spent, room = {}, dict(self.state.spent), limit - self.state.size
         for name, keys, functions in proposals:
-            some = np.arange(min(room, functions.count))
+            some = np.arange(min(room, functions.size))
             one = self.state.grown[name].appended(functions.take(some))
             spent[name] = np.concatenate([spent[name], keys[some]])
             room -= len(one.kept)

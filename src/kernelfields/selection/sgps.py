@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..structures._base import Array
-from ._growing_base import Proposal, SequenceSelection, fresh, positions_of
+from ._growing_base import Proposal, SequenceSelection, fresh, positions_of, rivals
 from .atoms import Atoms
 from .orders import steepest
 from .task import View
@@ -17,7 +17,7 @@ NAME = "kernel"
 
 @dataclass(frozen=True)
 class SGPS(SequenceSelection):
-    """Coordinates (position t, label σ, next label τ), from one sequence at a time [altun2004gp, Algorithm 2].
+    """Coordinates (position t, label σ, next label τ), of one sequence at a time [altun2004gp, Algorithm 2].
 
     Each is the function k(x_t, ·) [y = σ] + κ [(y, y⁺) = (σ, τ)]: it acts on the scores of vertices and of
     edges. At the last position there is no τ. The d steepest of a sequence are added, of each position and
@@ -55,7 +55,7 @@ class SGPS(SequenceSelection):
         distinct, at = np.unique(observations, return_inverse=True)
         slopes = coordinate_slopes(view, view.slopes(NAME, distinct)[at, labels], labels, following)
         slopes[np.abs(slopes) <= self.threshold] = 0
-        chosen = steepest(slopes, self.step, observations * view.task.structure.n_labels + labels)
+        chosen = steepest(slopes, self.step, rivals(observations, labels, view.task.structure.n_labels))
         return [Proposal(NAME, keys[chosen], coordinates(keys[chosen], view.task.structure.n_labels))]
 
 

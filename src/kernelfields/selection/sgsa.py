@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..structures._base import Array
-from ._growing_base import Proposal, SequenceSelection, fresh, positions_of
+from ._growing_base import Proposal, SequenceSelection, fresh, positions_of, rivals
 from .atoms import NONE, Atoms
 from .orders import steepest
 from .task import View
@@ -45,7 +45,8 @@ class SGSA(SequenceSelection):
             return []
         slopes = _slopes_of(view, keys)
         slopes[np.abs(slopes) <= self.threshold] = 0
-        chosen = steepest(slopes, self.step)
+        groups = np.where(keys < 0, keys, rivals(keys // L, keys % L, L))
+        chosen = steepest(slopes, self.step, groups)
         return [Proposal(NAME, keys[chosen], _functions(keys[chosen], L))]
 
 

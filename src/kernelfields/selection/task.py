@@ -130,8 +130,13 @@ class View:
         return result
 
     def slopes(self, name: str, observations: Array) -> Array:
-        """⟨∇R, k(x_o, ·) [label]⟩ = (K(dθ + λα))_o for some observations, (q, r): q n kernel values."""
-        return self.task.pools[name].times(observations, self.coefficients(name))
+        """⟨∇R, k(x_o, ·) [label]⟩ = (K(dθ + λα))_o for some observations, (q, r): q n kernel values.
+
+        Centred over labels where functions are.
+        """
+        pool = self.task.pools[name]
+        result = pool.times(observations, self.coefficients(name))
+        return result - pool.centring * result.sum(axis=1, keepdims=True)
 
     def pair_slopes(self, name: str) -> Array:
         """⟨∇R, κ [pair]⟩ = κ dθ + λ V, (L, L)."""

@@ -20,7 +20,7 @@ class KernelRows(FeatureProducts):
         self.rows = rows
 
     @property
-    def matrix(self) -> Array:  # type: ignore[override]
+    def matrix(self) -> Array:
         """K_XB, (n, m): a view."""
         return self.rows.T
 
@@ -41,6 +41,9 @@ class Functions:
     pairs is κ [equal]. Orthonormal coordinates are w = Cᵀc for f = Σ_j c_j h_j, with C Cᵀ = K_SS, the
     inner products of the h_j; C is lower triangular, so that further functions leave the coordinates of
     those before as they are.
+
+    Centred atoms are k(b, ·) ([label = ·] − 1/r): p(y|x) does not notice, norms are smaller, and of two
+    labels one is enough [altun2004exp, Lemma 13].
     """
 
     products: FeatureProducts
@@ -61,21 +64,27 @@ class Functions:
     """The function each pair belongs to, (b,)."""
     share: float
     """κ."""
+    centred: bool = False
+    """Whether atoms are centred over labels."""
 
     @property
     def size(self) -> int:
-        """p."""
+        """P."""
         return len(self.inverse)
 
     def coefficients(self, element: Array) -> Array:
-        """c = C⁻ᵀw."""
+        """C = C⁻ᵀw."""
         return self.inverse.T @ element.astype(np.float64, copy=False)
 
     def table(self, coefficients: Array) -> Array:
         """Σ c_j over the atoms of every basis observation and label, (m, r)."""
         m = self.products.matrix.shape[1]
         place = self.rows * self.width + self.labels
-        return np.bincount(place, coefficients[self.owners], m * self.width).reshape(m, self.width)
+        total = np.bincount(place, coefficients[self.owners], m * self.width).reshape(m, self.width)
+        return self._centred(total)
+
+    def _centred(self, rows: Array) -> Array:
+        return rows - rows.mean(axis=1, keepdims=True) if self.centred else rows
 
     def pair_scores(self, coefficients: Array, n_labels: int) -> Array:
         """κ Σ c_j over the functions with each label pair, (L, L)."""
@@ -88,7 +97,7 @@ class Functions:
 
         ``gradient`` is that of observations, (n, r); ``pairs`` that of label pairs.
         """
-        inner = self.products.transposed_times(gradient)
+        inner = self._centred(self.products.transposed_times(gradient))
         total = np.bincount(self.owners, inner[self.rows, self.labels], self.size)
         if pairs is not None:
             seen = self.share * pairs.ravel()[self.pairs].astype(np.float64)
