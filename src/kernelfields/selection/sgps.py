@@ -47,25 +47,27 @@ class SGPS(SequenceSelection):
     def propose(self, view: View, visit: int, random: np.random.RandomState) -> list[Proposal]:
         """The steepest coordinates of a sequence."""
         ids = self.picked(view, visit, random, _slopes)
-        keys = coordinate_keys(view, ids)
+        keys = coordinate_keys(view, ids)[0]
         keys = keys[fresh(view, NAME, keys)]
         if not len(keys):
             return []
-        observations, labels, following = decoded(keys, view.task.structure.n_labels)
-        distinct, at = np.unique(observations, return_inverse=True)
-        slopes = coordinate_slopes(view, view.slopes(NAME, distinct)[at, labels], labels, following)
+        slopes = coordinate_slopes(view, keys)
         slopes[np.abs(slopes) <= self.threshold] = 0
-        chosen = steepest(slopes, self.step, rivals(observations, labels, view.task.structure.n_labels))
-        return [Proposal(NAME, keys[chosen], coordinates(keys[chosen], view.task.structure.n_labels))]
+        L = view.task.structure.n_labels
+        observations, labels, _ = decoded(keys, L)
+        chosen = steepest(slopes, self.step, rivals(observations, labels, L))
+        return [Proposal(NAME, keys[chosen], coordinates(keys[chosen], L))]
 
 
-def coordinate_keys(view: View, ids: Array) -> Array:
-    """(o L + σ)(L + 1) + τ of all coordinates of some sequences; τ = L where there is none."""
+def coordinate_keys(view: View, ids: Array) -> tuple[Array, Array]:
+    """(o L + σ)(L + 1) + τ of all coordinates of some sequences, τ = L where there is none; whose each is."""
     L = view.task.structure.n_labels
     seen = positions_of(view.task, ids)
     inner = (seen.observations[~seen.last, None] * L + np.arange(L)) * (L + 1)
     ends = (seen.observations[seen.last, None] * L + np.arange(L)) * (L + 1) + L
-    return np.concatenate([(inner[..., None] + np.arange(L)).ravel(), ends.ravel()])
+    keys = np.concatenate([(inner[..., None] + np.arange(L)).ravel(), ends.ravel()])
+    places = [np.repeat(seen.places[~seen.last], L * L), np.repeat(seen.places[seen.last], L)]
+    return keys, np.concatenate(places)
 
 
 def decoded(keys: Array, n_labels: int) -> tuple[Array, Array, Array]:
@@ -83,19 +85,17 @@ def coordinates(keys: Array, n_labels: int) -> Atoms:
     return Atoms.single(observations, labels)._replace(pairs=pairs, pair_owners=paired)
 
 
-def coordinate_slopes(view: View, slopes: Array, labels: Array, following: Array) -> Array:
-    """Slopes of vertices, and where there is a next label, of pairs."""
+def coordinate_slopes(view: View, keys: Array) -> Array:
+    """⟨∇R, h⟩: slopes of vertices, and where there is a next label, of pairs."""
+    observations, labels, following = decoded(keys, view.task.structure.n_labels)
+    distinct, at = np.unique(observations, return_inverse=True)
     pairs = view.pair_slopes(NAME)
     padded = np.concatenate([pairs, np.zeros((len(pairs), 1))], axis=1)
-    return slopes + padded[labels, following]
+    return np.asarray(view.slopes(NAME, distinct)[at, labels] + padded[labels, following])
 
 
 def _slopes(view: View, ids: Array) -> tuple[Array, Array]:
-    """The steepest coordinate of every position and label, and its sequence."""
-    seen = positions_of(view.task, ids)
-    distinct, at = np.unique(seen.observations, return_inverse=True)
-    slopes = view.slopes(NAME, distinct)[at]
-    pairs = view.pair_slopes(NAME)
-    most = np.where(slopes > 0, pairs.max(axis=1), pairs.min(axis=1))
-    total = np.abs(slopes + np.where(seen.last[:, None], 0.0, most))
-    return total.ravel(), np.repeat(seen.places, total.shape[1])
+    """Slopes of all coordinates not yet dealt with, and the sequence of each."""
+    keys, places = coordinate_keys(view, ids)
+    left = ~np.isin(keys, view.state.spent[NAME])
+    return coordinate_slopes(view, keys[left]), places[left]

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..structures._base import Array
 from ._growing_base import Proposal, SequenceSelection, fresh, positions_of, rivals
-from .atoms import NONE, Atoms
+from .atoms import Atoms
 from .orders import steepest
 from .task import View
 
@@ -36,10 +36,7 @@ class SGSA(SequenceSelection):
         """The steepest clique configurations of a sequence."""
         ids = self.picked(view, visit, random, _slopes)
         L = view.task.structure.n_labels
-        seen = positions_of(view.task, ids)
-        vertices = (seen.observations[:, None] * L + np.arange(L)).ravel()
-        pairs = -1 - np.arange(L * L) if not seen.last.all() else NONE
-        keys = np.concatenate([vertices, pairs])
+        keys = _keys(view, ids)[0]
         keys = keys[fresh(view, NAME, keys)]
         if not len(keys):
             return []
@@ -69,9 +66,19 @@ def _functions(keys: Array, n_labels: int) -> Atoms:
     return Atoms(observations, labels, vertex, -1 - keys[pair], pair, len(keys))
 
 
-def _slopes(view: View, ids: Array) -> tuple[Array, Array]:
-    """Slopes of all vertices, and the sequence of each."""
+def _keys(view: View, ids: Array) -> tuple[Array, Array]:
+    """Keys of all clique configurations of some sequences; whose each is."""
+    L = view.task.structure.n_labels
     seen = positions_of(view.task, ids)
-    distinct, at = np.unique(seen.observations, return_inverse=True)
-    slopes = view.slopes(NAME, distinct)[at]
-    return slopes.ravel(), np.repeat(seen.places, slopes.shape[1])
+    vertices = (seen.observations[:, None] * L + np.arange(L)).ravel()
+    with_edges = np.unique(seen.places[~seen.last])
+    pairs = np.tile(-1 - np.arange(L * L), len(with_edges))
+    places = [np.repeat(seen.places, L), np.repeat(with_edges, L * L)]
+    return np.concatenate([vertices, pairs]), np.concatenate(places)
+
+
+def _slopes(view: View, ids: Array) -> tuple[Array, Array]:
+    """Slopes of all configurations not yet dealt with, and the sequence of each."""
+    keys, places = _keys(view, ids)
+    left = ~np.isin(keys, view.state.spent[NAME])
+    return _slopes_of(view, keys[left]), places[left]

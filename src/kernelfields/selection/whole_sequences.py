@@ -15,6 +15,8 @@ from .orders import steepest
 from .task import View
 
 NAME = "kernel"
+LOOKED_AT = 8
+"""Labellings, either way, by which the steepness of a sequence is judged."""
 
 
 @dataclass(frozen=True)
@@ -91,5 +93,9 @@ def _function(view: View, s: int, labels: Array) -> Atoms:
 
 
 def _steepest_labellings(view: View, ids: Array) -> tuple[Array, Array]:
-    slopes = [np.abs(_labellings(view, int(s), 1)[1]) for s in ids]
-    return np.concatenate(slopes), np.repeat(np.arange(len(ids)), [len(values) for values in slopes])
+    """Slopes of some labellings not yet dealt with, and the sequence of each."""
+    found = []
+    for s in ids:
+        keys, slopes, _ = _labellings(view, int(s), LOOKED_AT)
+        found.append(slopes[~np.isin(keys, view.state.spent[NAME])])
+    return np.concatenate(found), np.repeat(np.arange(len(ids)), [len(slopes) for slopes in found])

@@ -1,0 +1,269 @@
+"""Sparse models: the dense one where everything is selected, and what is kept on the way."""
+
+import pickle
+import threading
+import time
+import warnings
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
+from threadpoolctl import threadpool_limits
+
+from kernelfields import GPSequenceClassifier, InputError, KernelCRF
+from kernelfields.kernels import RBF, Linear, Polynomial
+from kernelfields.selection import (
+    SGPS,
+    SGSA,
+    AtRandom,
+    GreedyCliques,
+    InTurn,
+    LargestGradient,
+    RefitNew,
+    WholeSequences,
+)
+from kernelfields.testing import check_estimator, labelled_sequences
+from tests.selection._counting import CountingKernel
+
+EXACT = {"dtype": "float64", "tol": 1e-9, "random_state": 0}
+ALL = 10**6
+FEW = [
+    SGPS(20, step=4),
+    SGSA(20, step=4, order=LargestGradient()),
+    SGPS(20, step=4, refit=RefitNew(), order=InTurn(2)),
+    WholeSequences(20, step=4),
+    GreedyCliques(20, step=4, sample=10),
+]
+
+
+@pytest.fixture
+def data(rng):
+    return labelled_sequences(rng, count=12)
+
+
+@pytest.mark.parametrize("selection", FEW, ids=lambda one: type(one).__name__)
+def test_estimator_passes_all_checks(selection, rng):
+    check_estimator(GPSequenceClassifier(RBF(0.5), sparse=selection, dtype="float64", random_state=0), rng)
+
+
+@pytest.mark.parametrize(
+    "selection",
+    [
+        SGPS(ALL, step=20, order=InTurn(3)),
+        SGSA(ALL, step=20, order=InTurn(3)),
+        SGSA(ALL, step=20, order=LargestGradient()),
+        SGPS(ALL, step=20, order=InTurn(3), refit=RefitNew()),
+        WholeSequences(ALL, step=20, order=LargestGradient(), gap=1e-9),
+        GreedyCliques(ALL, step=20),
+    ],
+    ids=lambda one: type(one).__name__,
+)
+def test_all_coordinates_are_the_dense_model(selection, data):
+    """The same optimum, certified among all functions of the kernel's space."""
+    X, y = data
+    dense = GPSequenceClassifier(RBF(0.5), edge_variance=0.4, **EXACT).fit(X, y)
+    model = GPSequenceClassifier(RBF(0.5), selection, edge_variance=0.4, **EXACT).fit(X, y)
+    full = model.full_gap(X, y)
+    assert full.relative_gap < 1e-7
+    assert full.value == pytest.approx(model.certificate_.value, rel=1e-10)
+    assert model.certificate_.value == pytest.approx(dense.certificate_.value, rel=1e-7)
+    for left, right in zip(model.predict_marginals(X), dense.predict_marginals(X), strict=True):
+        np.testing.assert_allclose(left, right, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"kernel": RBF(0.5), "edge_kernel": True},
+        {"kernel": RBF(0.5), "edge_kernel": Linear(), "order": 2},
+        {"kernel": Polynomial(2), "bias": True, "edge_penalty": 3.0},
+        {"kernel": [RBF(0.5), RBF(5.0)], "penalty": [1.0, 2.0]},
+        {"kernel": RBF(0.5), "edges": False},
+    ],
+    ids=str,
+)
+def test_greedy_cliques_of_every_kind_reach_the_dense_model(options, data):
+    X, y = data
+    dense = KernelCRF(**options, **EXACT).fit(X, y)
+    model = KernelCRF(**options, **EXACT, selection=GreedyCliques(ALL, step=40)).fit(X, y)
+    assert model.certificate_.value == pytest.approx(dense.certificate_.value, rel=1e-7)
+    for left, right in zip(model.predict_marginals(X), dense.predict_marginals(X), strict=True):
+        np.testing.assert_allclose(left, right, atol=1e-4)
+
+
+def test_two_labels_need_half_the_functions(data):
+    X, y = data
+    y = [["A" if label == "red" else "B" for label in labels] for labels in y]
+    dense = GPSequenceClassifier(RBF(0.5), **EXACT).fit(X, y)
+    model = GPSequenceClassifier(RBF(0.5), SGSA(ALL, step=20, order=InTurn(3)), **EXACT).fit(X, y)
+    assert model.certificate_.value == pytest.approx(dense.certificate_.value, rel=1e-7)
+    assert model.path_[-1].functions == len(dense.basis_) + 4
+
+
+@pytest.mark.parametrize("selection", FEW, ids=lambda one: type(one).__name__)
+def test_the_fitted_model_is_what_the_path_says(selection, data):
+    """Size of the basis, value and certificate; less than everything, more than nothing."""
+    X, y = data
+    model = GPSequenceClassifier(RBF(0.5), selection, edge_variance=0.4, **EXACT).fit(X, y)
+    last = model.path_[-1]
+    assert last.functions == 20 == model.selected_["kernel"].size
+    assert len(model.basis_) == last.observations < sum(map(len, X))
+    positions = np.unique(model.selected_["kernel"].observations)
+    expected = np.concatenate([np.asarray(x) for x in X])[positions]
+    np.testing.assert_array_equal(np.unique(expected, axis=0), np.unique(model.basis_, axis=0))
+    alpha, K = model.dual_coef_, RBF(0.5)(model.basis_)
+    penalty = np.trace(alpha.T @ K @ alpha) + (model.transitions_**2).sum() / 0.4
+    value = penalty - model.sequence_log_proba(X, y).sum()
+    assert model.certificate_.value == pytest.approx(value, rel=1e-7)
+    assert model.certificate_.value <= last.value * (1 + 1e-9)
+    assert model.certificate_.relative_gap < 1e-8
+    assert model.certificate_space_ == "selection"
+    assert model.full_gap(X, y).gap > model.certificate_.gap
+    values = [step.value for step in model.path_]
+    assert np.all(np.diff(values) <= 1e-6)
+    assert [step.functions for step in model.path_] == sorted({step.functions for step in model.path_})
+
+
+def test_compact_and_pickled_models_predict_the_same(data):
+    X, y = data
+    model = KernelCRF(RBF(0.5), selection=SGPS(10), warm_start=True, random_state=0).fit(X, y)
+    for other in (model.compact(), pickle.loads(pickle.dumps(model))):
+        assert other.predict(X) == model.predict(X)
+    assert not {"path_", "_growth", "selected_"} & set(vars(model.compact()))
+
+
+@pytest.mark.parametrize("sparsely", [False, True])
+def test_one_and_two_threads_select_the_same(sparsely, rng):
+    X, y = labelled_sequences(rng, count=150)
+    X = [sparse.csr_matrix(np.round(x, 1)) if sparsely else x for x in X]
+    for selection in (SGPS(60, order=AtRandom(5)), GreedyCliques(60, sample=100)):
+        found = []
+        for threads in (1, 2):
+            with threadpool_limits(threads):
+                model = KernelCRF(Polynomial(2), 0.5, selection=selection, random_state=0).fit(X, y)
+            found.append(model.selected_["kernel"])
+        for left, right in zip(*found, strict=True):
+            np.testing.assert_array_equal(left, right)
+
+
+def test_seeds_decide(data):
+    X, y = data
+    make = lambda seed: GPSequenceClassifier(RBF(0.5), SGPS(8, step=1), random_state=seed).fit(X, y)  # noqa: E731
+    one, same, other = (make(seed).selected_["kernel"].observations.tolist() for seed in (0, 0, 1))
+    assert one == same != other
+
+
+def interrupting(after):
+    def callback(progress):
+        if progress.iteration == after:
+            raise KeyboardInterrupt
+
+    return callback
+
+
+@pytest.mark.parametrize("selection", FEW, ids=lambda one: type(one).__name__)
+def test_interrupted_models_are_usable_and_go_on(selection, data):
+    X, y = data
+    options = {**EXACT, "sparse": selection, "edge_variance": 0.4}
+    whole = GPSequenceClassifier(RBF(0.5), **options).fit(X, y)
+    model = GPSequenceClassifier(RBF(0.5), **options, callback=interrupting(2))
+    with pytest.warns(ConvergenceWarning, match=r"Interrupted.*There are \d+.*warm_start"):
+        model.fit(X, y)
+    reached = model.path_[-1].functions
+    assert 0 < reached < 20
+    assert model.path_ == model.path_[:3]
+    assert model.selected_["kernel"].size == reached
+    assert len(model.predict(X)) == len(X)
+    assert model.certificate_.value == pytest.approx(model.full_gap(X, y).value)
+    model.set_params(callback=None, warm_start=True).fit(X, y)
+    assert [step.functions for step in model.path_] == [step.functions for step in whole.path_]
+    for left, right in zip(model.selected_["kernel"], whole.selected_["kernel"], strict=True):
+        np.testing.assert_array_equal(left, right)
+    assert model.certificate_.value == pytest.approx(whole.certificate_.value, rel=1e-6)
+
+
+def test_interrupt_inside_a_refit(data):
+    """Ctrl-C while the solver is at work: the point reached is kept."""
+    X, y = data
+
+    class Slow(RBF):
+        def block(self, X, Y):
+            time.sleep(0.002)
+            return RBF(self.gamma).block(X, Y)
+
+    model = GPSequenceClassifier(Slow(0.5), SGPS(ALL, step=1), random_state=0, dtype="float64")
+    import _thread
+
+    timer = threading.Timer(1.0, _thread.interrupt_main)
+    timer.start()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model.fit(X, y)
+    timer.cancel()
+    if any("Interrupted" in str(one.message) for one in caught):
+        assert len(model.predict(X)) == len(X)
+
+
+def test_warm_start_goes_on_with_more_functions(data):
+    X, y = data
+    model = KernelCRF(RBF(0.5), selection=SGSA(8, step=4), warm_start=True, **EXACT).fit(X, y)
+    first = model.selected_["kernel"]
+    model.set_params(selection=SGSA(20, step=4)).fit(X, y)
+    whole = KernelCRF(RBF(0.5), selection=SGSA(20, step=4), **EXACT).fit(X, y)
+    np.testing.assert_array_equal(
+        model.selected_["kernel"].observations, whole.selected_["kernel"].observations
+    )
+    np.testing.assert_array_equal(model.selected_["kernel"].observations[:7], first.observations[:7])
+    assert model.path_[-1].functions == 20
+    other = [x + 1 for x in X]
+    assert model.fit(other, y).path_[0].functions == 0  # other data: from the start
+
+
+def test_held_out_data_choose_the_size(rng):
+    X, y = labelled_sequences(rng, count=40)
+    X_dev, y_dev = labelled_sequences(rng, count=20)
+    y_dev = [[y[0][0] if rng.random() < 0.4 else label for label in labels] for labels in y_dev]
+    selection = GreedyCliques(60, step=6)
+    model = KernelCRF(RBF(2.0), 0.01, selection=selection, bias=True, **EXACT)
+    model.fit(X, y, X_dev=X_dev, y_dev=y_dev)
+    best = max(model.path_, key=lambda step: step.held_out)
+    assert model.selected_["kernel"].size == best.functions < 60
+    assert model.sequence_log_proba(X_dev, y_dev).sum() == pytest.approx(best.held_out, rel=1e-8)
+    assert 1 - model.score(X_dev, y_dev) == pytest.approx(best.error)
+    with_pairs = GPSequenceClassifier(RBF(2.0), SGPS(30), **EXACT).fit(X, y, X_dev=X_dev, y_dev=y_dev)
+    best = max(with_pairs.path_, key=lambda step: step.held_out)
+    assert with_pairs.sequence_log_proba(X_dev, y_dev).sum() == pytest.approx(best.held_out, rel=1e-8)
+
+
+def test_kernel_values_are_those_of_candidates_and_basis_only(rng):
+    X, y = labelled_sequences(rng, count=120)
+    n = sum(map(len, X))
+    kernel = CountingKernel()
+    model = KernelCRF(kernel, selection=SGPS(30, step=10), dtype="float64", random_state=0).fit(X, y)
+    kernel = model.kernel_
+    longest = max(map(len, X))
+    visits = model.path_[-1].visits
+    assert kernel.largest < n * max(longest, 40)
+    assert kernel.values < n * (visits * longest + 30) + 40**2 * visits + 300**2
+    before = kernel.values
+    model.predict(X[:10])
+    assert kernel.values - before <= sum(map(len, X[:10])) * len(model.basis_)
+
+
+def test_bad_settings_are_refused(data):
+    X, y = data
+    for options, words in (
+        ({"selection": "sgps"}, "no selection"),
+        ({"selection": SGPS(), "approximation": "nystroem"}, "do not go together"),
+        ({"selection": SGPS(), "edge_kernel": True}, "order 1"),
+        ({"selection": SGPS(), "order": 2}, "order 1"),
+        ({"selection": SGPS(), "label_kernel": np.eye(3)}, "one kernel for all labels"),
+        ({"selection": SGPS(0)}, "must be positive"),
+        ({"selection": SGPS(step=0)}, "must be positive"),
+    ):
+        with pytest.raises(InputError, match=words):
+            KernelCRF(**options).fit(X, y)
+    several = KernelCRF([RBF(0.5), RBF(5.0)], selection=GreedyCliques(4)).fit(X, y)
+    with pytest.raises(InputError, match="several kernels"):
+        several.full_gap(X, y)
