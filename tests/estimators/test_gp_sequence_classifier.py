@@ -5,6 +5,7 @@ import pytest
 
 from kernelfields import GPSequenceClassifier, InputError, KernelCRF
 from kernelfields.kernels import RBF
+from kernelfields.selection import SGPS
 from kernelfields.testing import check_estimator, labelled_sequences
 
 EXACT = {"dtype": "float64", "tol": 1e-10}
@@ -36,9 +37,16 @@ def test_it_is_a_kernel_crf_with_penalty_two(data):
     np.testing.assert_allclose(model.dual_coef_, field.dual_coef_, atol=1e-9)
 
 
+def test_sparse_is_sgps(data):
+    model = GPSequenceClassifier(RBF(0.5), sparse=True, random_state=0).fit(*data)
+    assert isinstance(model._recipe().selection, SGPS)
+    assert model.certificate_space_ == "selection"
+    assert model.path_[-1].functions == model.selected_["kernel"].size
+
+
 def test_bad_settings_are_refused(data):
     for options, words in (
-        ({"sparse": True}, "not there yet"),
+        ({"sparse": "sgps"}, "no selection"),
         ({"edge_variance": 0.0}, "edge_variance is 0"),
     ):
         with pytest.raises(InputError, match=words):

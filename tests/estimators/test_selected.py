@@ -1,9 +1,6 @@
 """Sparse models: the dense one where everything is selected, and what is kept on the way."""
 
 import pickle
-import threading
-import time
-import warnings
 
 import numpy as np
 import pytest
@@ -42,7 +39,7 @@ def data(rng):
     return labelled_sequences(rng, count=12)
 
 
-@pytest.mark.parametrize("selection", FEW, ids=lambda one: type(one).__name__)
+@pytest.mark.parametrize("selection", [FEW[0], FEW[4]], ids=lambda one: type(one).__name__)
 def test_estimator_passes_all_checks(selection, rng):
     check_estimator(GPSequenceClassifier(RBF(0.5), sparse=selection, dtype="float64", random_state=0), rng)
 
@@ -54,7 +51,6 @@ def test_estimator_passes_all_checks(selection, rng):
         SGSA(ALL, step=20, order=InTurn(3)),
         SGSA(ALL, step=20, order=LargestGradient()),
         SGPS(ALL, step=20, order=InTurn(3), refit=RefitNew()),
-        WholeSequences(ALL, step=20, order=LargestGradient(), gap=1e-9),
         GreedyCliques(ALL, step=20),
     ],
     ids=lambda one: type(one).__name__,
@@ -70,6 +66,14 @@ def test_all_coordinates_are_the_dense_model(selection, data):
     assert model.certificate_.value == pytest.approx(dense.certificate_.value, rel=1e-7)
     for left, right in zip(model.predict_marginals(X), dense.predict_marginals(X), strict=True):
         np.testing.assert_allclose(left, right, atol=1e-4)
+
+
+def test_whole_labellings_approach_the_dense_model(data):
+    X, y = data
+    selection = WholeSequences(ALL, step=20, order=InTurn(3), gap=1e-3)
+    model = GPSequenceClassifier(RBF(0.5), selection, **EXACT).fit(X, y)
+    assert "whole space" in model.stop_reason_
+    assert model.full_gap(X, y).relative_gap < 1e-3
 
 
 @pytest.mark.parametrize(
@@ -133,11 +137,11 @@ def test_compact_and_pickled_models_predict_the_same(data):
     assert not {"path_", "_growth", "selected_"} & set(vars(model.compact()))
 
 
-@pytest.mark.parametrize("sparsely", [False, True])
-def test_one_and_two_threads_select_the_same(sparsely, rng):
-    X, y = labelled_sequences(rng, count=150)
-    X = [sparse.csr_matrix(np.round(x, 1)) if sparsely else x for x in X]
-    for selection in (SGPS(60, order=AtRandom(5)), GreedyCliques(60, sample=100)):
+def test_one_and_two_threads_select_the_same(rng):
+    dense, y = labelled_sequences(rng, count=60)
+    rounded = [sparse.csr_matrix(np.round(x, 1)) for x in dense]
+    selections = (SGPS(20, step=5, order=AtRandom(5)), GreedyCliques(20, step=5))
+    for X, selection in zip((dense, rounded), selections, strict=True):
         found = []
         for threads in (1, 2):
             with threadpool_limits(threads):
@@ -183,26 +187,34 @@ def test_interrupted_models_are_usable_and_go_on(selection, data):
     assert model.certificate_.value == pytest.approx(whole.certificate_.value, rel=1e-6)
 
 
-def test_interrupt_inside_a_refit(data):
-    """Ctrl-C while the solver is at work: the point reached is kept."""
+class Interrupting(CountingKernel):
+    """Presses Ctrl-C at a certain call."""
+
+    def __init__(self, at, calls=None):
+        super().__init__()
+        self.at = at
+        self.calls = [0] if calls is None else calls
+
+    def block(self, X, Y):
+        self.calls[0] += 1
+        if self.calls[0] == self.at:
+            raise KeyboardInterrupt
+        return super().block(X, Y)
+
+
+@pytest.mark.parametrize("at", range(12, 24))
+def test_interrupts_anywhere_leave_a_usable_model(at, data):
+    """While candidates are judged, columns computed or factors extended."""
     X, y = data
-
-    class Slow(RBF):
-        def block(self, X, Y):
-            time.sleep(0.002)
-            return RBF(self.gamma).block(X, Y)
-
-    model = GPSequenceClassifier(Slow(0.5), SGPS(ALL, step=1), random_state=0, dtype="float64")
-    import _thread
-
-    timer = threading.Timer(1.0, _thread.interrupt_main)
-    timer.start()
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    model = GPSequenceClassifier(Interrupting(at), SGPS(ALL, step=3), **EXACT)
+    with pytest.warns(ConvergenceWarning, match="Interrupted"):
         model.fit(X, y)
-    timer.cancel()
-    if any("Interrupted" in str(one.message) for one in caught):
-        assert len(model.predict(X)) == len(X)
+    reached = model.path_[-1].functions
+    assert reached == model.selected_["kernel"].size > 0
+    assert np.isfinite(model.sequence_log_proba(X, y)).all()
+    model.set_params(warm_start=True, sparse=SGPS(reached + 6, step=3)).fit(X, y)
+    assert model.path_[-1].functions == reached + 6
+    assert model.certificate_.relative_gap < 1e-8
 
 
 def test_warm_start_goes_on_with_more_functions(data):
@@ -214,7 +226,9 @@ def test_warm_start_goes_on_with_more_functions(data):
     np.testing.assert_array_equal(
         model.selected_["kernel"].observations, whole.selected_["kernel"].observations
     )
-    np.testing.assert_array_equal(model.selected_["kernel"].observations[:7], first.observations[:7])
+    np.testing.assert_array_equal(
+        model.selected_["kernel"].observations[: len(first.observations)], first.observations
+    )
     assert model.path_[-1].functions == 20
     other = [x + 1 for x in X]
     assert model.fit(other, y).path_[0].functions == 0  # other data: from the start
@@ -244,8 +258,8 @@ def test_kernel_values_are_those_of_candidates_and_basis_only(rng):
     kernel = model.kernel_
     longest = max(map(len, X))
     visits = model.path_[-1].visits
-    assert kernel.largest < n * max(longest, 40)
-    assert kernel.values < n * (visits * longest + 30) + 40**2 * visits + 300**2
+    assert kernel.largest <= max(n * 40, 200**2) < n**2 / 4
+    assert kernel.values < n * (visits * longest + 30) + 40**2 * visits + 200**2
     before = kernel.values
     model.predict(X[:10])
     assert kernel.values - before <= sum(map(len, X[:10])) * len(model.basis_)

@@ -18,8 +18,9 @@ from ..structures._base import Array
 from ._columns import dtype_of, widened
 from .atoms import NONE, Atoms
 
-DEPENDENT = 1e-6
-"""Functions of which those before leave less than this share of ‖h‖² count as their combinations."""
+DEPENDENT = {4: 1e-6, 8: 1e-10}
+"""By the bytes of a kernel value: functions of which those before leave less than this share of ‖h‖² count
+as their combinations. Their coefficients would be large and cancel, beyond what the precision allows."""
 
 
 @dataclass(frozen=True)
@@ -176,7 +177,8 @@ class Grown:
         """Take further functions in, but for those that are combinations of others."""
         across = self.whitened(functions)
         square = self.pool.gram(functions, functions)
-        kept, corner = independent_rows(square - across @ across.T, DEPENDENT * np.diagonal(square))
+        least = DEPENDENT[self.values.itemsize] * np.diagonal(square)
+        kept, corner = independent_rows(square - across @ across.T, least)
         across, new = across[kept], functions.take(kept)
         p, q = self.size, len(kept)
         inverse = _with_room(self.inverse, p + q, p + q)

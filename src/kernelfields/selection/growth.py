@@ -15,6 +15,9 @@ from ._growing_base import Selection
 from .grown import Appended
 from .task import State, Task, View
 
+DEPENDENT_VISITS = 100
+"""Visits whose candidates are all combinations of others that count as one without candidates."""
+
 
 class Step(NamedTuple):
     """One step of a selection."""
@@ -102,7 +105,7 @@ class Growth:
 
     def _run(self) -> Ending:
         limit = self.selection.limit(self.task.structure.n_vertices)
-        patience, misses = self.selection.patience(self.task), 0
+        patience, misses = self.selection.patience(self.task), 0.0
         point = self._fit(self.state, {})
         if point is None:
             return Ending.INTERRUPTED
@@ -112,7 +115,8 @@ class Growth:
             started = time.perf_counter()
             added, spent = self._added(point, limit)
             self.seconds += time.perf_counter() - started
-            misses = 0 if added else misses + 1
+            dealt_with = any(len(spent[name]) > len(keys) for name, keys in self.state.spent.items())
+            misses = 0.0 if added else misses + (1 / DEPENDENT_VISITS if dealt_with else 1)
             if misses >= patience:
                 return Ending.THRESHOLD
             self.state = self.state._replace(spent=spent)

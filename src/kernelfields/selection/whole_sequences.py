@@ -15,6 +15,8 @@ from .orders import steepest
 from .task import View
 
 NAME = "kernel"
+MOST = 4096
+"""Labellings of a sequence that are looked at in search of new ones."""
 LOOKED_AT = 8
 """Labellings, either way, by which the steepness of a sequence is judged."""
 
@@ -41,7 +43,7 @@ class WholeSequences(SequenceSelection):
     def propose(self, view: View, visit: int, random: np.random.RandomState) -> list[Proposal]:
         """The steepest labellings of some sequences."""
         ids = self.picked(view, visit, random, _steepest_labellings)
-        found = [_labellings(view, int(s), 2 * self.step) for s in ids]
+        found = [_fresh_labellings(view, int(s), 2 * self.step) for s in ids]
         keys = np.concatenate([keys for keys, _, _ in found])
         slopes = np.concatenate([slopes for _, slopes, _ in found])
         slopes[np.abs(slopes) <= self.threshold] = 0
@@ -53,6 +55,15 @@ class WholeSequences(SequenceSelection):
         for j in chosen:
             functions = functions.then(_function(view, int(owners[j]), rows[j]))
         return [Proposal(NAME, keys[chosen], functions)] if len(chosen) else []
+
+
+def _fresh_labellings(view: View, s: int, count: int) -> tuple[Array, Array, list[Array]]:
+    """The same for as many labellings as it takes to find one that was not dealt with."""
+    found = _labellings(view, s, count)
+    while count < MOST and len(found[0]) >= count and not fresh(view, NAME, found[0]).any():
+        count *= 4
+        found = _labellings(view, s, count)
+    return found
 
 
 def _labellings(view: View, s: int, count: int) -> tuple[Array, Array, list[Array]]:
