@@ -130,3 +130,13 @@ def test_pairs_need_shared_edges_and_edges_with_input_do_not(points):
         SelectedCliques(small_chain(shared_edges=False), functions)
     with pytest.raises(TypeError, match="scores of their own"):
         SelectedEdges(small_chain(), functions)
+
+
+def test_functions_of_pairs_alone(points, rng):
+    """No kernel in sight: scores are κ c, and so is the representer."""
+    none = np.zeros(0, dtype=np.int64)
+    atoms, chain = Atoms(none, none, none, np.array([4, 1]), np.array([0, 1]), 2), small_chain()
+    grown = Grown.empty(pool(points, share=SHARE)).appended(atoms).grown
+    space, g = SelectedCliques(chain, grown.functions()), small_scores(chain, rng)
+    np.testing.assert_allclose(space.represent(g), np.sqrt(SHARE) * g["edge"].ravel()[[4, 1]])
+    assert not space.scores(rng.normal(size=2)).any()

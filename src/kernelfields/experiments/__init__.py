@@ -12,11 +12,13 @@ from .letters_svm import LETTERS_SVM
 from .margin_length import MARGIN_LENGTH
 from .ner_table1 import NER_TABLE1
 from .pitch_accent import PITCH_ACCENT
+from .sparsity import SPARSITY
 
 EXPERIMENTS: Mapping[str, Experiment] = {
     experiment.name: experiment for experiment in (LETTERS, NER_TABLE1, PITCH_ACCENT, EXPLICIT, GENE)
     experiment.name: experiment
     for experiment in (LETTERS, LETTERS_SVM, NER_TABLE1, PITCH_ACCENT, EXPLICIT, MARGIN_LENGTH)
+    experiment.name: experiment for experiment in (LETTERS, NER_TABLE1, PITCH_ACCENT, EXPLICIT, SPARSITY)
 }
 
 __all__ = [

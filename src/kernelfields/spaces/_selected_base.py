@@ -33,6 +33,11 @@ class KernelRows(FeatureProducts):
         return (self.rows @ gradient.astype(self.rows.dtype, copy=False)).astype(np.float64)
 
 
+def _sums(places: Array, values: Array, size: int) -> Array:
+    """Values added up by place, float64 also where there are none."""
+    return np.bincount(places, values, size).astype(np.float64, copy=False)
+
+
 @dataclass(frozen=True)
 class Functions:
     """p functions h_j of labelled cliques, each a sum of *atoms* k(b, ·) [label = ·] over a basis of m.
@@ -80,7 +85,7 @@ class Functions:
         """Σ c_j over the atoms of every basis observation and label, (m, r)."""
         m = self.products.matrix.shape[1]
         place = self.rows * self.width + self.labels
-        total = np.bincount(place, coefficients[self.owners], m * self.width).reshape(m, self.width)
+        total = _sums(place, coefficients[self.owners], m * self.width).reshape(m, self.width)
         return self._centred(total)
 
     def _centred(self, rows: Array) -> Array:
@@ -89,7 +94,7 @@ class Functions:
     def pair_scores(self, coefficients: Array, n_labels: int) -> Array:
         """κ Σ c_j over the functions with each label pair, (L, L)."""
         L = n_labels
-        total = np.bincount(self.pairs, coefficients[self.pair_owners], L * L)
+        total = _sums(self.pairs, coefficients[self.pair_owners], L * L)
         return self.share * total.reshape(L, L)
 
     def pulled(self, gradient: Array, pairs: Array | None = None) -> Array:
@@ -98,10 +103,10 @@ class Functions:
         ``gradient`` is that of observations, (n, r); ``pairs`` that of label pairs.
         """
         inner = self._centred(self.products.transposed_times(gradient))
-        total = np.bincount(self.owners, inner[self.rows, self.labels], self.size)
+        total = _sums(self.owners, inner[self.rows, self.labels], self.size)
         if pairs is not None:
             seen = self.share * pairs.ravel()[self.pairs].astype(np.float64)
-            total += np.bincount(self.pair_owners, seen, self.size)
+            total += _sums(self.pair_owners, seen, self.size)
         return self.inverse @ total
 
     def precise(self) -> Functions:
