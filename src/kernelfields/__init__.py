@@ -16,9 +16,9 @@ from .estimators import (
     PassiveAggressive,
     StochasticCRF,
     StructuredPerceptron,
+    StructuredSVM,
     StructureLearner,
     load,
-    StructuredSVM,
 )
 
 __version__ = version("kernelfields")
@@ -34,12 +34,12 @@ __all__ = [
     "InputError",
     "KernelCRF",
     "KernelLogisticRegression",
-    "ModelFormatError",
     "KernelPerceptron",
+    "ModelFormatError",
     "PassiveAggressive",
     "ScoreError",
-    "StructureLearner",
     "StochasticCRF",
+    "StructureLearner",
     "StructuredPerceptron",
     "StructuredSVM",
     "__version__",

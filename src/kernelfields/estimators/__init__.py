@@ -14,9 +14,9 @@ from .kernel_perceptron import KernelPerceptron
 from .memm import MEMM
 from .passive_aggressive import PassiveAggressive
 from .perceptron import StructuredPerceptron
+from .stochastic_crf import StochasticCRF
 from .structure_learner import StructureLearner
 from .structured_svm import StructuredSVM
-from .stochastic_crf import StochasticCRF
 
 __all__ = [
     "AROW",
@@ -30,10 +30,10 @@ __all__ = [
     "KernelPerceptron",
     "PassiveAggressive",
     "SequenceLabeller",
-    "StructureLearner",
     "StochasticCRF",
+    "StructureLearner",
     "StructuredPerceptron",
+    "StructuredSVM",
     "describe",
     "load",
-    "StructuredSVM",
 ]

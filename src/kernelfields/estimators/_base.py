@@ -46,6 +46,8 @@ class SequenceLabeller(Parameterised, Savable, ABC):
     forbidden_: Forbidden | None = None
     decoder: str | Decoder
     random_state: Any
+    _transient: tuple[str, ...] = ()
+    """What only goes on with training, and is not saved."""
     _missing: ClassVar[bool] = False
     """Whether NaN in X is a missing value rather than a mistake."""
 

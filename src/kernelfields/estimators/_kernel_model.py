@@ -26,9 +26,8 @@ from ._labels import lookup, read_labels
 from ._observers import EarlyStopping, ProgressLine, observers, reporter
 from ._origins import origins
 from ._provenance import provenance_of
-from ._saving_declared import KERNEL
-
 from ._random import random_state
+from ._saving_declared import KERNEL
 from ._search import Found, mismatches, search_afresh
 from ._selected import Chosen, continued, finish, gathered, pair_scores, selected_of, task_of
 from ._selected_held_out import HeldOut

@@ -15,10 +15,17 @@ from .pitch_accent import PITCH_ACCENT
 from .sparsity import SPARSITY
 
 EXPERIMENTS: Mapping[str, Experiment] = {
-    experiment.name: experiment for experiment in (LETTERS, NER_TABLE1, PITCH_ACCENT, EXPLICIT, GENE)
     experiment.name: experiment
-    for experiment in (LETTERS, LETTERS_SVM, NER_TABLE1, PITCH_ACCENT, EXPLICIT, MARGIN_LENGTH)
-    experiment.name: experiment for experiment in (LETTERS, NER_TABLE1, PITCH_ACCENT, EXPLICIT, SPARSITY)
+    for experiment in (
+        LETTERS,
+        LETTERS_SVM,
+        NER_TABLE1,
+        PITCH_ACCENT,
+        EXPLICIT,
+        SPARSITY,
+        MARGIN_LENGTH,
+        GENE,
+    )
 }
 
 __all__ = [

@@ -3,9 +3,9 @@
 from ._base import Progress, Reason, Result, Solver, Stop
 from ._margin_base import MarginSolver
 from .block_jacobi import BlockJacobi
+from .conjugate import ConjugateGradients
 from .cutting_plane import CuttingPlane
 from .frank_wolfe import BlockFrankWolfe
-from .conjugate import ConjugateGradients
 from .iterative_scaling import IterativeScaling
 from .lbfgs import LBFGS
 from .meta_descent import MetaDescent
@@ -21,10 +21,10 @@ __all__ = [
     "OWLQN",
     "BlockFrankWolfe",
     "BlockJacobi",
-    "CuttingPlane",
-    "MarginSolver",
     "ConjugateGradients",
+    "CuttingPlane",
     "IterativeScaling",
+    "MarginSolver",
     "MetaDescent",
     "NewtonCG",
     "Progress",

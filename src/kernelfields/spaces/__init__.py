@@ -1,7 +1,6 @@
 """Function spaces that feed clique scores."""
 
-from ._base import BoundScorer, BoundSpace, Counted, Curved, Euclidean
-from ._base import BoundScorer, BoundSpace, Curved, Euclidean, Joint
+from ._base import BoundScorer, BoundSpace, Counted, Curved, Euclidean, Joint
 from ._lowrank_base import Factor, factor_of
 from ._selected_base import Functions
 from .free import Bias, Boundary, FreeEdges, FreeTriples
