@@ -69,6 +69,17 @@ template <class S, class T> Out<T> matrix_times(Matrix<const S> matrix, In<T> co
     return out;
 }
 
+template <class S, class T> Out<double> matrix_transposed_times(Matrix<const S> matrix, In<T> columns) {
+    const std::size_t stride = require_rows(matrix, "matrix");
+    if (columns.ndim() != 2) throw std::invalid_argument("columns must be a matrix.");
+    require_shape(columns, "columns", {matrix.shape(0), columns.shape(1)});
+    auto out = make<double>({matrix.shape(1), columns.shape(1)});
+    nb::gil_scoped_release release;
+    plain_transposed_times(matrix.data(), stride, matrix.shape(0), matrix.shape(1), columns.data(), columns.shape(1),
+                           out.data());
+    return out;
+}
+
 template <class S> Out<S> block(In<S> panels, std::size_t size, In<std::int64_t> rows, In<std::int64_t> columns) {
     const PanelPlan<S> plan = plan_of(panels, size);
     require_index(rows, "rows", plan);
@@ -103,6 +114,8 @@ template <class S> void add_functions(nb::module_& m, const std::string& suffix)
     m.def("gram_times", &times<S, float>, keep("panels"), nb::arg("size"), keep("columns"));
     m.def("matrix_times", &matrix_times<S, double>, keep("matrix"), keep("columns"));
     m.def("matrix_times", &matrix_times<S, float>, keep("matrix"), keep("columns"));
+    m.def("matrix_transposed_times", &matrix_transposed_times<S, double>, keep("matrix"), keep("columns"));
+    m.def("matrix_transposed_times", &matrix_transposed_times<S, float>, keep("matrix"), keep("columns"));
     m.def("gram_block", &block<S>, keep("panels"), nb::arg("size"), keep("rows"), keep("columns"));
     m.def("polynomial_transform", &polynomial<S>, keep("products"), nb::arg("gamma"), nb::arg("offset"),
           nb::arg("degree"));

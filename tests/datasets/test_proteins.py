@@ -62,6 +62,15 @@ def test_cb513_keeps_proteins_in_one_fold(data_dir):
     np.testing.assert_allclose(np.concatenate(found.profiles[:20]).sum(axis=1), 1, rtol=1e-5)
 
 
+def test_chains_of_rs126_are_some_of_cb513(data_dir):
+    every, some = load_cb513(data_dir), load_cb513(data_dir, rs126=True)
+    assert len(some.ids) == 117
+    place = [every.ids.index(name) for name in some.ids]
+    assert some.labels == [every.labels[i] for i in place]
+    for mine, i in zip(some.profiles, place, strict=True):
+        np.testing.assert_array_equal(mine, every.profiles[i])
+
+
 def test_missing_data_is_said(tmp_path, monkeypatch):
     monkeypatch.setenv("KERNELFIELDS_DATA", str(tmp_path))
     with pytest.raises(MissingDataError, match="set KERNELFIELDS_DATA"):

@@ -227,6 +227,38 @@ void plain_times(const S* matrix, std::size_t stride, std::size_t n, std::size_t
     });
 }
 
+// out = K^T A, columns x m, for the same K. Rows are cut into groups that n alone decides.
+template <class S, class T>
+void plain_transposed_times(const S* matrix, std::size_t stride, std::size_t n, std::size_t columns, const T* left,
+                            std::size_t m, double* out) {
+    const std::size_t groups = std::clamp<std::size_t>(n / 1024, 1, 64), width = row_stride<S>(columns);
+    const int threads = threads_for(product_work(static_cast<double>(n) * static_cast<double>(columns), m));
+    const Block<double> sums(groups * m * columns);
+    for_each_block(groups, threads, [&](std::size_t g, std::size_t) {
+        double* total = sums.get() + g * m * columns;
+        const Block<S> scratch(m * width), some(kPanel * m);
+        std::fill(total, total + m * columns, 0.0);
+        const std::size_t end = n * (g + 1) / groups;
+        for (std::size_t r = n * g / groups; r < end; r += kPanel) {
+            const std::size_t rows = std::min(kPanel, end - r);
+            std::transform(left + r * m, left + (r + rows) * m, some.get(), [](T x) { return static_cast<S>(x); });
+            std::fill(scratch.get(), scratch.get() + m * width, S(0));
+            for (std::size_t c = 0; c < columns; c += kStretch)
+                gram_kernels<S>().add_scaled_rows(matrix + r * stride + c, stride, rows,
+                                                  std::min(kStretch, columns - c), some.get(), m, scratch.get() + c,
+                                                  width);
+            for (std::size_t l = 0; l < m; ++l)
+                for (std::size_t c = 0; c < columns; ++c)
+                    total[l * columns + c] += static_cast<double>(scratch.get()[l * width + c]);
+        }
+    });
+    for (std::size_t c = 0; c < columns; ++c)
+        for (std::size_t l = 0; l < m; ++l) {
+            out[c * m + l] = 0;
+            for (std::size_t g = 0; g < groups; ++g) out[c * m + l] += sums.get()[(g * m + l) * columns + c];
+        }
+}
+
 // Inner products to the Gaussian kernel, in place, for rows `stride` numbers apart.
 template <class S>
 void gaussian_transform(S* products, std::size_t stride, std::size_t rows, std::size_t columns, const S* left,

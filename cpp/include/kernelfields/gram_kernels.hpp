@@ -33,6 +33,10 @@ template <class S> struct GramKernels {
     void (*add_column_products)(const S* block, std::size_t stride, std::size_t rows, std::size_t columns,
                                 const S* left, std::size_t m, S* sums, std::size_t sums_stride);
 
+    // The same for any number of columns, rows read in order; sums have room for whole vectors.
+    void (*add_scaled_rows)(const S* block, std::size_t stride, std::size_t rows, std::size_t columns, const S* left,
+                            std::size_t m, S* sums, std::size_t sums_stride);
+
     // out[j] = how many of the `count` columns have a one in row t * kTile + j; count <= kCountable.
     // `columns` has room for seven more.
     void (*count_bits)(const BitTiles&, std::size_t t, std::int32_t* columns, std::size_t count, S* out);

@@ -65,7 +65,11 @@ def load_jpred4(folder: str | Path | None = None) -> Proteins:
 
 
 def load_cb513(
-    folder: str | Path | None = None, states: Mapping[str, str] = STATES, n_folds: int = 7
+    folder: str | Path | None = None,
+    states: Mapping[str, str] = STATES,
+    n_folds: int = 7,
+    *,
+    rs126: bool = False,
 ) -> Proteins:
     """Load CB513: 513 chains with the residues aligned to each of theirs.
 
@@ -82,13 +86,17 @@ def load_cb513(
         Label of each of the eight states of DSSP. Papers differ, and their accuracies with them.
     n_folds : int
         Number of folds.
+    rs126 : bool
+        Whether to give only the 117 chains that come from the set of Rost and Sander.
     """
     with np.load(data_file("cb513", "cb513.npz", folder)) as data:
         ids, offsets = [name.decode() for name in data["ids"]], data["offsets"]
         labels = [states.get(chr(code)) for code in data["dssp8"].tolist()]
         counts = data["align_counts"].astype(np.float32)
+        wanted = data["from_rs126"].astype(bool) if rs126 else np.ones(len(ids), dtype=bool)
     profile = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
-    chains = list(pairwise(offsets))
+    chains = [chain for chain, kept in zip(pairwise(offsets), wanted, strict=True) if kept]
+    ids = [name for name, kept in zip(ids, wanted, strict=True) if kept]
     proteins = list(dict.fromkeys(name[:4] for name in ids))
     number = {protein: 1 + k % n_folds for k, protein in enumerate(proteins)}
     return Proteins(

@@ -4,6 +4,7 @@ from ._base import SequenceLabeller
 from ._saving import load
 from .arow import AROW
 from .boosted_crf import BoostedCRF
+from .cascade import Cascade
 from .crf import CRF
 from .description import describe
 from .gp_sequence_classifier import GPSequenceClassifier
@@ -24,6 +25,7 @@ __all__ = [
     "HMM",
     "MEMM",
     "BoostedCRF",
+    "Cascade",
     "GPSequenceClassifier",
     "KernelCRF",
     "KernelLogisticRegression",

@@ -26,6 +26,10 @@ EXPERIMENTS: Mapping[str, Experiment] = {
         MARGIN_LENGTH,
         GENE,
     )
+from .protein import PROTEIN
+
+EXPERIMENTS: Mapping[str, Experiment] = {
+    experiment.name: experiment for experiment in (LETTERS, NER_TABLE1, PITCH_ACCENT, EXPLICIT, PROTEIN)
 }
 
 __all__ = [

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from ..gram._blocks import Blocks
 from ..kernels import Kernel, ProductKernel
 from ..kernels._observations import squared_norms
 from ..structures._base import Array
@@ -23,8 +25,11 @@ class Candidates:
         self.kernel = kernel
         self.X = X
         self.size = int(X.shape[0])
-        direct = isinstance(kernel, ProductKernel) and not sparse.issparse(X) and X.dtype != object
-        self._norms = squared_norms(X) if direct else None
+
+    @cached_property
+    def _norms(self) -> Array | None:
+        dense = not sparse.issparse(self.X) and self.X.dtype != object
+        return squared_norms(self.X) if dense and isinstance(self.kernel, ProductKernel) else None
 
     @property
     def diagonal(self) -> Array:
@@ -33,20 +38,20 @@ class Candidates:
 
     def column(self, index: int) -> Array:
         """k(x_i, x_index), (N,): D N multiplications, of which N D numbers are read."""
-        out = np.empty((self.size, 1), dtype=dtype_of(self.X))
-        self.fill(self.X[index : index + 1], out)
-        return out[:, 0]
+        one = self.X[index : index + 1]
+        if self._norms is None:
+            return np.asarray(self.kernel.block(self.X, one), dtype=dtype_of(self.X))[:, 0]
+        assert isinstance(self.kernel, ProductKernel)
+        products = np.asarray(self.X @ one.T)
+        self.kernel.apply(products, self._norms, self._norms[index : index + 1])
+        return products[:, 0]
 
     def fill(self, basis: Any, out: Array) -> None:
-        """Write k(x_i, basis_o) to ``out``, (N, m): 2 N m D operations, by BLAS, and N m values of κ."""
-        right = None if self._norms is None else squared_norms(basis)
-        for rows in blocks(self.size, out.shape[1]):
-            if right is None or self._norms is None:
-                out[rows] = self.kernel.block(self.X[rows], basis)
-            else:
-                assert isinstance(self.kernel, ProductKernel)
-                np.matmul(self.X[rows], basis.T, out=out[rows])
-                self.kernel.apply(out[rows], self._norms[rows], right)
+        """Write k(x_i, basis_o) to ``out``, (N, m): 2 N m D operations, by BLAS, and N m values of κ.
+
+        Every thread takes blocks of its own through all steps.
+        """
+        Blocks(self.kernel, self.X, basis, out.dtype).fill(out, 0, 0)
 
 
 def blocks(size: int, width: int) -> Iterator[slice]:

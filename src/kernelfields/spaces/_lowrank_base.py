@@ -69,7 +69,7 @@ def factor_of(columns: Array, inside: Array | None = None, dual: Array | None = 
     some = columns[rows].astype(np.float64)
     spectrum, rotation = _principal(some if inside is None else some @ inside)
     front = rotation if inside is None else inside @ rotation
-    back = rotation if dual is None else dual @ rotation
+    back = front if dual is inside else rotation if dual is None else dual @ rotation
     return Factor(Products(columns), front, back, spectrum * (n / max(1, len(rows))))
 
 

@@ -15,8 +15,11 @@ from ..structures._base import Array
 Features = Any
 """An (N, D) array or scipy-sparse matrix."""
 
-ROWS = 4096
-"""Rows of a single-precision matrix that are widened at a time."""
+ROWS = 256
+"""Rows of a single-precision matrix that are widened at a time: few enough to stay in the cache."""
+
+NARROW = 12
+"""Columns up to which products with a dense matrix wait for memory: the core reads it faster than BLAS."""
 
 
 class FeatureProducts(ABC):
@@ -37,6 +40,7 @@ class Products(FeatureProducts):
     """Products in the precision of X; the transpose of a sparse X is made once, when asked for.
 
     A dense X is never copied if its rows are contiguous, however far apart: BLAS takes it as it is.
+    Products with few columns are taken in the core, which adds up in double beyond short stretches.
     """
 
     def __init__(self, matrix: Features) -> None:
@@ -49,6 +53,8 @@ class Products(FeatureProducts):
     def times(self, weights: Array) -> Array:
         """X·W."""
         weights = np.ascontiguousarray(weights, dtype=self.matrix.dtype)
+        if self._narrow(weights):
+            return np.asarray(native.matrix_times(self.matrix, weights))
         if not sparse.issparse(self.matrix):
             return np.asarray(self.matrix @ weights)
         result = np.zeros((self.matrix.shape[0], weights.shape[1]), self.matrix.dtype)
@@ -63,8 +69,15 @@ class Products(FeatureProducts):
 
     def transposed_times(self, gradient: Array) -> Array:
         """Xᵀ·G."""
-        product = self._transposed @ gradient.astype(self.matrix.dtype, copy=False)
-        return np.asarray(product, dtype=np.float64)
+        gradient = gradient.astype(self.matrix.dtype, copy=False)
+        if self._narrow(gradient):
+            return np.asarray(native.matrix_transposed_times(self.matrix, np.ascontiguousarray(gradient)))
+        return np.asarray(self._transposed @ gradient, dtype=np.float64)
+
+    def _narrow(self, columns: Array) -> bool:
+        if sparse.issparse(self.matrix) or self.matrix.dtype not in (np.float32, np.float64):
+            return False
+        return 0 < columns.shape[1] <= NARROW and min(self.matrix.shape) > 0
 
 
 class PreciseProducts(FeatureProducts):

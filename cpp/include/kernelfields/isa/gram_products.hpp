@@ -2,7 +2,8 @@
 //
 // Vectors run along the columns of the block, so that any number m of right-hand sides is served
 // without padding: rows times A are dot products (Aᵀ given), the transpose adds multiples of rows.
-// Twelve sums stay in registers in both.
+// Twelve sums stay in registers in both. Where rows come from memory, not from the cache, the transpose
+// reads them in order instead, and keeps its sums in the cache.
 #pragma once
 
 #include "../gram_kernels.hpp"
@@ -94,6 +95,45 @@ void add_column_products(const S* block, std::size_t stride, std::size_t rows, s
                                             sums_stride);
             });
         });
+}
+
+// Adds multiples of R rows to sums: rows are read once and in order, sums stay in the cache.
+template <class S, int R, int L>
+KF_INLINE void scaled_rows(const S* block, std::size_t stride, std::size_t columns, const S* left, std::size_t m,
+                           S* sums, std::size_t sums_stride) {
+    Vec<S> a[R][L];
+    for (int r = 0; r < R; ++r)
+        for (int l = 0; l < L; ++l) a[r][l] = broadcast(left[r * m + l]);
+    const auto add = [&](std::size_t c, auto load_from) {
+        Vec<S> k[R];
+        for (int r = 0; r < R; ++r) k[r] = load_from(block + r * stride + c);
+        for (int l = 0; l < L; ++l) {
+            S* place = sums + l * sums_stride + c;
+            Vec<S> total = load(place);
+            for (int r = 0; r < R; ++r) total += k[r] * a[r][l];
+            store(place, total);
+        }
+    };
+    std::size_t c = 0;
+    for (; c + kWidth<S> <= columns; c += kWidth<S>) add(c, [](const S* p) { return load(p); });
+    if (const std::size_t rest = columns - c)
+        add(c, [rest](const S* p) { return load_first<S>(p, rest, p + rest, S(0)); });
+}
+
+template <class S>
+void add_scaled_rows(const S* block, std::size_t stride, std::size_t rows, std::size_t columns, const S* left,
+                     std::size_t m, S* sums, std::size_t sums_stride) {
+    split_evenly(m, 4, [&](std::size_t l, std::size_t labels) {
+        with_count<4>(labels, [&](auto L) {
+            const auto add = [&](std::size_t r, auto R) {
+                scaled_rows<S, R.value, L.value>(block + r * stride, stride, columns, left + r * m + l, m,
+                                                 sums + l * sums_stride, sums_stride);
+            };
+            std::size_t r = 0;
+            for (; r + 4 <= rows; r += 4) add(r, Count<4>{});
+            for (; r < rows; ++r) add(r, Count<1>{});
+        });
+    });
 }
 
 }  // namespace

@@ -1,0 +1,235 @@
+"""Two models in a row: the second looks at what the first believes."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+
+from ..decoders import Decoder
+from ..errors import InputError
+from ..features.windows import stack_windows
+from ..parameters import Parameterised
+from ..structures._base import Array
+from ._base import Labels
+from ._features import extractor_for
+from ._groups import fold_numbers, pick
+from ._inputs import read_inputs
+from ._labels import encode, index_of, read_labels
+
+
+class Cascade(Parameterised):
+    """A model whose inputs are another model's marginals in a window [jones1999].
+
+    The first model gives every position t of a sequence its marginals p₁(y_t|x). The second is trained
+    on windows of them,
+
+        z_t = (p₁(y_{t−h}|x), …, p₁(y_{t+h}|x)) · weight,        h = (window − 1)/2,
+
+    and on x_t itself with ``keep_inputs``. It is handed confidence, not decisions, and can learn what
+    pairs of neighbouring labels cannot say: how long segments are, which ones follow each other. A model
+    is too sure of sequences that it has seen, so the second is trained on marginals from models that had
+    not: for each fold, one fitted to all others. At prediction the first model is one fitted to all
+    sequences, or, with ``refit=False``, the mean of the models of the folds.
+
+    Parameters
+    ----------
+    first : estimator
+        Anything with `fit`, ``classes_`` and `predict_marginals`, which gives a (T, L) array per sequence.
+    second : estimator
+        A model of this library for sequences of arrays; `predict` and the rest are its own.
+    window : int
+        Odd: how many positions the second model sees.
+    folds : int or None
+        Number of folds; None makes one of every group that `fit` is given.
+    keep_inputs : bool
+        Whether the second model sees x_t too; X must then be arrays.
+    weight : float
+        What marginals are multiplied with, which matters beside inputs of another scale.
+    refit : bool
+        Whether the first model is fitted once more, to all sequences; if not, those of the folds stay.
+    random_state : int, RandomState or None
+        Seed of the folds; both models have their own.
+
+    Attributes
+    ----------
+    first_ : list of estimators
+        The first model; with ``refit=False`` one for every fold. Their marginals are averaged.
+    second_ : estimator
+        The second model.
+    fold_ : (S,) array
+        Fold of every training sequence.
+    out_of_fold_ : list of (T, L) arrays
+        Marginals of every training sequence by a model that had not seen it, columns as in ``classes_``.
+    classes_ : (L,) array
+        Labels, in the order of all arrays over labels.
+    n_features_in_ : int or None
+        Of arrays; None if X holds tokens.
+
+    Examples
+    --------
+    >>> from kernelfields import CRF, Cascade
+    >>> X = [[[0.0], [1.0], [1.0]], [[1.0], [0.0]], [[0.0], [0.0], [1.0]], [[1.0], [1.0], [0.0]]]
+    >>> y = [["A", "B", "B"], ["B", "A"], ["A", "A", "B"], ["B", "B", "A"]]
+    >>> model = Cascade(CRF(0.1), CRF(0.1), window=3, folds=2, random_state=0).fit(X, y)
+    >>> model.predict([[[1.0], [0.0], [0.0]]])
+    [['B', 'A', 'A']]
+    """
+
+    first_: list[Any]
+    second_: Any
+    fold_: Array
+    out_of_fold_: list[Array]
+    classes_: Array
+    n_features_in_: int | None
+
+    def __init__(
+        self,
+        first: Any,
+        second: Any,
+        *,
+        window: int = 15,
+        folds: int | None = 5,
+        keep_inputs: bool = False,
+        weight: float = 1.0,
+        refit: bool = True,
+        random_state: Any = None,
+    ) -> None:
+        self.first = first
+        self.second = second
+        self.window = window
+        self.folds = folds
+        self.keep_inputs = keep_inputs
+        self.weight = weight
+        self.refit = refit
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, *, lengths: Any = None, groups: Any = None) -> Self:
+        """Fit the first model to every fold's complement, the second to what they say, the first to all.
+
+        Parameters
+        ----------
+        X : list of sequences, or flat array
+            Sequences, as the first model takes them.
+        y : list of label sequences
+            Labels.
+        lengths : sequence of int, optional
+            Lengths of the sequences in a flat X.
+        groups : (S,) sequence, optional
+            Sequences of one group, such as relatives, are in one fold.
+        """
+        tokens = lengths is None and extractor_for(getattr(self.first, "features", None), X) is not None
+        sequences = self._sequences(X, lengths, tokens, None)
+        labels = read_labels(y, _lengths_of(sequences))
+        if not sequences:
+            raise InputError("The training set is empty.")
+        classes = encode(labels).classes
+        fold = fold_numbers(len(sequences), self.folds, groups, self.random_state)
+        models, handed_on = self._fit_folds(sequences, labels, fold, classes)
+        second = _fitted(self.second, self._seen_by_second(sequences, handed_on), labels)
+        self.first_ = [_fitted(self.first, sequences, labels)] if self.refit else models
+        self.second_, self.classes_ = second, classes
+        self.fold_, self.out_of_fold_ = fold, handed_on
+        self._tokens = tokens
+        self.n_features_in_ = None if tokens else int(sequences[0].shape[1])
+        return self
+
+    def predict(
+        self,
+        X: Any,
+        *,
+        lengths: Any = None,
+        allowed: Any = None,
+        decoder: str | Decoder | None = None,
+        abstain: float | None = None,
+    ) -> Labels:
+        """Label sequences as the second model does; see `CRF.predict` for what can be asked of it."""
+        how = {"allowed": allowed, "decoder": decoder, "abstain": abstain}
+        seen = self._handed_on(X, lengths)
+        result: Labels = self.second_.predict(seen, **how)
+        return result
+
+    def predict_marginals(self, X: Any, *, lengths: Any = None, allowed: Any = None) -> list[Array]:
+        """Give p(y_t|x) of the second model: a (T, L) array per sequence, columns as in ``classes_``."""
+        seen = self._handed_on(X, lengths)
+        result: list[Array] = self.second_.predict_marginals(seen, allowed=allowed)
+        return result
+
+    def sequence_log_proba(self, X: Any, y: Any, *, lengths: Any = None) -> Array:
+        """Log p(y|x) of whole labellings, by the second model."""
+        seen = self._handed_on(X, lengths)
+        result: Array = self.second_.sequence_log_proba(seen, y)
+        return result
+
+    def score(self, X: Any, y: Any, *, lengths: Any = None, sample_weight: Any = None) -> float:
+        """Give the share of positions labelled right; each sequence counts ``sample_weight`` times."""
+        seen = self._handed_on(X, lengths)
+        return float(self.second_.score(seen, y, sample_weight=sample_weight))
+
+    def _sequences(self, X: Any, lengths: Any, tokens: bool, width: int | None) -> list[Any]:
+        """X as a list: arrays checked once, with their own numbers; tokens as they are."""
+        if tokens and self.keep_inputs:
+            raise InputError("keep_inputs needs sequences of arrays, not of tokens.")
+        if tokens:
+            return list(X)
+        features, offsets, _ = read_inputs(X, lengths, width)
+        return [features[a:b] for a, b in pairwise(offsets)]
+
+    def _fit_folds(
+        self, sequences: list[Any], labels: Labels, fold: Array, classes: Array
+    ) -> tuple[list[Any], list[Array]]:
+        """A first model per fold, fitted to the others, and its marginals of that fold."""
+        models, marginals = [], [np.zeros((0, len(classes)))] * len(sequences)
+        for number in range(int(fold.max()) + 1):
+            known, unknown = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
+            models.append(_fitted(self.first, pick(sequences, known), pick(labels, known)))
+            found = _mean_marginals(models[-1:], pick(sequences, unknown), classes)
+            for i, one in zip(unknown, found, strict=True):
+                marginals[i] = one
+        return models, marginals
+
+    def _handed_on(self, X: Any, lengths: Any) -> list[Any]:
+        """What the second model sees of sequences to predict."""
+        if not hasattr(self, "second_"):
+            from sklearn.exceptions import NotFittedError
+
+            raise NotFittedError("This Cascade is not fitted yet; call fit first.")
+        sequences = self._sequences(X, lengths, self._tokens, self.n_features_in_)
+        return self._seen_by_second(sequences, _mean_marginals(self.first_, sequences, self.classes_))
+
+    def _seen_by_second(self, sequences: list[Any], marginals: list[Array]) -> list[Any]:
+        """Windows of marginals, beside the inputs if they are kept."""
+        windows = stack_windows([self.weight * one for one in marginals], self.window)
+        if not self.keep_inputs:
+            return windows
+        return [_beside(window, x) for window, x in zip(windows, sequences, strict=True)]
+
+
+def _fitted(model: Any, sequences: list[Any], labels: Labels) -> Any:
+    """Give a copy of a model, fitted."""
+    from sklearn.base import clone
+
+    return clone(model).fit(sequences, labels)
+
+
+def _mean_marginals(models: list[Any], sequences: list[Any], classes: Array) -> list[Array]:
+    """The mean of some models' marginals, columns as in ``classes``: one may have missed rare labels."""
+    index = index_of(classes)
+    result = [np.zeros((n, len(classes))) for n in _lengths_of(sequences)]
+    for model in models:
+        columns = [index[label] for label in model.classes_.tolist()]
+        for mean, marginals in zip(result, model.predict_marginals(sequences), strict=True):
+            mean[:, columns] += marginals / len(models)
+    return result
+
+
+def _lengths_of(sequences: list[Any]) -> Array:
+    return np.array([x.shape[0] if sparse.issparse(x) else len(x) for x in sequences], dtype=np.int64)
+
+
+def _beside(window: Array, x: Any) -> Any:
+    if sparse.issparse(x):
+        return sparse.hstack([sparse.csr_matrix(window, dtype=x.dtype), x], format="csr")
+    return np.concatenate([window, x], axis=1, dtype=x.dtype)

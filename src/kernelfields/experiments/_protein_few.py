@@ -1,0 +1,238 @@
+"""Few training chains: kernel CRFs beside support vector machines [lafferty2004, 5.2]."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..datasets import Proteins, load_cb513, load_jpred4
+from ..decoders import BayesRule
+from ..estimators import KernelCRF
+from ..features.windows import stack_windows
+from ..kernels import RBF, Kernel
+from ..metrics import log_likelihood, token_error, transition_accuracy
+from ..structures._base import Array
+from ._base import Report
+from ._folds import mean_of, pick
+from ._intervals import paired_interval
+from ._results import Row
+
+SVM = "SVM"
+EDGE_COST = ", edge cost"
+
+Field = Callable[[Kernel, float, float, float], Any]
+"""From a kernel, the penalties of vertices and edges and a tolerance to a model."""
+
+# A selection of cliques is one more line here: the same kernel and penalties, few of the expansion's terms.
+FIELDS: Mapping[str, Field] = {
+    "vertices": lambda kernel, penalty, edge, tol: KernelCRF(kernel, penalty, edge, tol=tol),
+    "vertices and edges": lambda kernel, penalty, edge, tol: KernelCRF(
+        kernel, penalty, edge, edge_kernel=True, tol=tol
+    ),
+}
+
+LOADERS: Mapping[str, Callable[[], Proteins]] = {
+    "JPred4": load_jpred4,
+    "RS126": lambda: load_cb513(rs126=True),
+}
+
+
+@dataclass(frozen=True)
+class FewSettings:
+    """Training sets, and what is chosen on chains that are tested on nowhere."""
+
+    sets: list[dict[str, Any]]
+    """Name, width of windows and γ of the RBF kernel."""
+    sizes: list[int]
+    """Training chains."""
+    n_trials: int
+    n_tuning: int
+    """Training sets drawn to choose settings with."""
+    held_chains: int
+    """Chains for that choice, to train and to judge on."""
+    test_chains: int
+    """Most chains that a trial is tested on."""
+    penalties: list[float]
+    edge_penalties: list[float]
+    costs: list[float]
+    """C of the SVM."""
+    edge_weights: list[float]
+    """Of a boundary missed, where a wrong label weighs 1."""
+    least_q3: float
+    """Points of Q3 that the edge cost may take while its weight is chosen."""
+    tol: float
+    seed: int
+
+
+class Chains(NamedTuple):
+    """Sequences with labels."""
+
+    X: list[Array]
+    y: list[Any]
+
+    def take(self, ids: Array) -> Chains:
+        """Some of them."""
+        return Chains(pick(self.X, ids), pick(self.y, ids))
+
+
+class Chosen(NamedTuple):
+    """Settings of one model, as chosen."""
+
+    penalty: float
+    edge_penalty: float
+    edge_weight: float
+
+
+def run_few(settings: FewSettings, report: Report) -> tuple[list[Row], dict[str, Any]]:
+    """Trials on every set and size: rows of the table, and the figures of every trial."""
+    rows: list[Row] = []
+    trials = {}
+    for one in settings.sets:
+        chains = _chains(LOADERS[one["name"]](), one["window"])
+        order = np.random.default_rng(settings.seed).permutation(len(chains.X))
+        held, free = order[: settings.held_chains], order[settings.held_chains :]
+        for size in settings.sizes:
+            few = Few(chains, RBF(one["gamma"]), held, free, size, settings)
+            found = few.run(f"{one['name']}, {size} chains", report)
+            trials[f"{one['name']} {size}"] = {
+                "chosen": {name: list(chosen) for name, chosen in few.chosen.items()},
+                "trials": found,
+            }
+            rows += _rows(one["name"], size, found)
+    return rows, trials
+
+
+def _chains(proteins: Proteins, window: int) -> Chains:
+    """Chains that are in no test set of the authors and have no unknown state, in windows."""
+    ids = [i for i, labels in enumerate(proteins.labels) if proteins.fold[i] and None not in labels]
+    return Chains(
+        stack_windows(pick(proteins.profiles, np.array(ids)), window), [proteins.labels[i] for i in ids]
+    )
+
+
+@dataclass
+class Few:
+    """Trials with training sets of one size."""
+
+    chains: Chains
+    kernel: RBF
+    held: Array
+    free: Array
+    size: int
+    settings: FewSettings
+
+    def run(self, what: str, report: Report) -> dict[str, list[dict[str, float]]]:
+        """Choose settings on held chains; then the figures of every model in every trial."""
+        rng = np.random.default_rng(self.settings.seed)
+        tuning = [self._draw(rng, self.held, len(self.held)) for _ in range(self.settings.n_tuning)]
+        report(f"{what}: choosing settings")
+        self.chosen = {name: self._choose(field, tuning) for name, field in FIELDS.items()}
+        self.cost = self._choose_cost(tuning)
+        found: dict[str, list[dict[str, float]]] = {}
+        for trial in range(self.settings.n_trials):
+            report(f"{what}: trial {trial + 1} of {self.settings.n_trials}")
+            train, test = self._draw(rng, self.free, self.settings.test_chains)
+            for name, figures in self._trial(train, test):
+                found.setdefault(name, []).append(figures)
+        return found
+
+    def _draw(self, rng: np.random.Generator, ids: Array, most: int) -> tuple[Chains, Chains]:
+        """A training set, and chains that are not in it."""
+        order = rng.permutation(ids)
+        test = order[self.size : self.size + most]
+        return self.chains.take(order[: self.size]), self.chains.take(test)
+
+    def _trial(self, train: Chains, test: Chains) -> Iterator[tuple[str, dict[str, float]]]:
+        yield SVM, _judge(test.y, self._svm(self.cost, train)(test.X))
+        for name, field in FIELDS.items():
+            chosen = self.chosen[name]
+            model = field(self.kernel, chosen.penalty, chosen.edge_penalty, self.settings.tol).fit(*train)
+            log = {"log-likelihood": _log_likelihood(model, test)}
+            yield name, _judge(test.y, model.predict(test.X)) | log
+            decoder = boundary_rule(len(model.classes_), chosen.edge_weight)
+            yield name + EDGE_COST, _judge(test.y, model.predict(test.X, decoder=decoder)) | log
+
+    def _choose(self, field: Field, tuning: Sequence[tuple[Chains, Chains]]) -> Chosen:
+        """Penalties by held-out likelihood, then the weight of boundaries by transition accuracy."""
+
+        def fitted(penalty: float, edge: float) -> list[Any]:
+            return [field(self.kernel, penalty, edge, self.settings.tol).fit(*train) for train, _ in tuning]
+
+        def likelihood(pair: tuple[float, float]) -> float:
+            models = zip(fitted(*pair), tuning, strict=True)
+            return sum(_log_likelihood(model, test) for model, (_, test) in models)
+
+        best = max(product(self.settings.penalties, self.settings.edge_penalties), key=likelihood)
+        return Chosen(*best, self._choose_weight(fitted(*best), tuning))
+
+    def _choose_weight(self, models: list[Any], tuning: Sequence[tuple[Chains, Chains]]) -> float:
+        """The weight that finds most boundaries among those that cost little Q3."""
+        found = {}
+        for weight in (0.0, *self.settings.edge_weights):
+            judged = [
+                _judge(test.y, model.predict(test.X, decoder=boundary_rule(len(model.classes_), weight)))
+                for model, (_, test) in zip(models, tuning, strict=True)
+            ]
+            found[weight] = [
+                float(np.mean([one[name] for one in judged])) for name in ("Q3 %", "transitions %")
+            ]
+        least = found[0.0][0] - self.settings.least_q3
+        return max((weight for weight in found if found[weight][0] >= least), key=lambda w: found[w][1])
+
+    def _choose_cost(self, tuning: Sequence[tuple[Chains, Chains]]) -> float:
+        def accuracy(cost: float) -> float:
+            return sum(_judge(test.y, self._svm(cost, train)(test.X))["Q3 %"] for train, test in tuning)
+
+        return max(self.settings.costs, key=accuracy)
+
+    def _svm(self, cost: float, train: Chains) -> Callable[[list[Array]], list[Any]]:
+        """Residue by residue, with the same kernel."""
+        from sklearn.svm import SVC
+
+        model = SVC(C=cost, gamma=self.kernel.gamma)
+        model.fit(np.concatenate(train.X), np.concatenate([np.asarray(labels) for labels in train.y]))
+
+        def predict(X: list[Array]) -> list[Any]:
+            ends = np.cumsum([len(x) for x in X])[:-1]
+            return [part.tolist() for part in np.split(model.predict(np.concatenate(X)), ends)]
+
+        return predict
+
+
+def boundary_rule(n_labels: int, weight: float) -> BayesRule:
+    """Wrong labels cost 1; a true boundary whose two labels are not both right costs ``weight`` more."""
+    vertex = 1.0 - np.eye(n_labels)
+    pairs = 1.0 - np.eye(n_labels**2).reshape((n_labels,) * 4)
+    boundary = vertex[:, :, None, None]  # a ≠ b of the true pair
+    return BayesRule(vertex, weight * boundary * pairs)
+
+
+def _judge(y: Any, predicted: Any) -> dict[str, float]:
+    return {
+        "Q3 %": 100 * (1 - token_error(y, predicted)),
+        "transitions %": 100 * transition_accuracy(y, predicted),
+    }
+
+
+def _log_likelihood(model: Any, test: Chains) -> float:
+    return log_likelihood(model.sequence_log_proba(*test), [len(labels) for labels in test.y])
+
+
+def _rows(name: str, size: int, found: Mapping[str, list[dict[str, float]]]) -> list[Row]:
+    """Means, and intervals of the differences from the SVM, trial by trial."""
+    rows: list[Row] = []
+    for model, trials in found.items():
+        row: dict[str, Any] = {"data": name, "chains": size, "model": model}
+        for figure in ("Q3 %", "transitions %", "log-likelihood"):
+            values = [trial[figure] for trial in trials if figure in trial]
+            row[figure] = mean_of(values).mean if values else None
+        for figure in ("Q3 %", "transitions %"):
+            apart = [a[figure] - b[figure] for a, b in zip(trials, found[SVM], strict=True)]
+            low, high = paired_interval(apart)
+            row[f"{figure} above SVM"] = None if model == SVM else f"{low:+.2f} … {high:+.2f}"
+        rows.append(row)
+    return rows
