@@ -1,5 +1,6 @@
 """What experiments compute, against the same computed otherwise."""
 
+from itertools import product
 from typing import ClassVar
 
 import numpy as np
@@ -7,10 +8,13 @@ import pytest
 
 from kernelfields.experiments._folds import folds_of
 from kernelfields.experiments._gram import degree_kernel, precomputed, row_numbers, sequences_of
+from kernelfields.experiments._intervals import paired_interval
+from kernelfields.experiments._protein_few import boundary_rule
 from kernelfields.experiments._selection import Nested
 from kernelfields.experiments.explicit import degree2_features, windowed
 from kernelfields.experiments.pitch_accent import decrease
 from kernelfields.kernels import Precomputed
+from kernelfields.structures import Chain
 
 
 def test_written_out_features_have_the_products_of_the_kernel(rng):
@@ -111,3 +115,29 @@ def test_of_equal_penalties_the_largest_is_chosen():
     nested = Nested([["b"] * 4] * 4, n_folds=2, n_inner=2, tol=1e-3, inner_tol=1e-1, seed=0)
     make = lambda penalty, tol: Stub(0, tol)  # noqa: E731
     assert [t.penalty for t in nested.run("stub", make, [0, 1, 2, 3], [[1, 5, 3]] * 2, print)] == [5, 5]
+
+
+def test_intervals_of_differences_are_those_of_scipy(rng):
+    from scipy.stats import ttest_1samp
+
+    values = rng.normal(size=7)
+    expected = ttest_1samp(values, 0).confidence_interval(0.9)
+    np.testing.assert_allclose(paired_interval(values, 0.9), expected)
+    assert paired_interval([0.3]) == (0.3, 0.3)
+
+
+@pytest.mark.parametrize("weight", [0.0, 1.5])
+def test_the_rule_for_boundaries_has_the_lowest_expected_cost_of_all_labellings(weight, rng):
+    chain = Chain([0, 4], 2)
+    scores = {"node": rng.normal(size=(4, 2)), "edge": rng.normal(size=(2, 2))}
+    every = list(product(range(2), repeat=4))
+    proba = np.array([chain.score(scores, np.array(y, dtype=np.int32))[0] for y in every])
+    proba = np.exp(proba - chain.log_partition(scores)[0])
+
+    def cost(true, guess):
+        wrong = sum(a != b for a, b in zip(true, guess, strict=True))
+        missed = [true[t] != true[t + 1] and true[t : t + 2] != guess[t : t + 2] for t in range(3)]
+        return wrong + weight * sum(missed)
+
+    risk = [sum(p * cost(true, guess) for p, true in zip(proba, every, strict=True)) for guess in every]
+    assert tuple(boundary_rule(2, weight).decode(chain, scores)) == every[int(np.argmin(risk))]

@@ -20,6 +20,7 @@ ALWAYS = {
     "explicit": "optimum_relative_difference",
     "gene": "genes_of_viterbi_in_frame_percent",
     "sparsity": "largest_relative_gap",
+    "protein": "largest_relative_gap",
 }
 """Claims that do not depend on how much data there are: two ways to one optimum."""
 

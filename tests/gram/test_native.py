@@ -37,6 +37,28 @@ def test_the_gaussian_equals_the_formula(dtype, rng) -> None:
 
 
 @pytest.mark.parametrize("dtype", [F32, F64], ids=str)
+@pytest.mark.parametrize(
+    ("rows", "columns", "m"), [(1, 1, 1), (5, 33, 2), (259, 40, 3), (2500, 1030, 4), (90, 7, 13)]
+)
+def test_products_with_few_columns_are_those_of_numpy(rows, columns, m, dtype, rng) -> None:
+    matrix = rng.normal(size=(rows, columns + 5)).astype(dtype)[:, 2 : 2 + columns]  # rows apart
+    left, right = rng.normal(size=(rows, m)).astype(dtype), rng.normal(size=(columns, m)).astype(dtype)
+    exact = matrix.astype(float)
+    atol = 1e-4 if dtype == F32 else 1e-10
+    np.testing.assert_allclose(native.matrix_times(matrix, right), exact @ right, rtol=0, atol=atol)
+    found = native.matrix_transposed_times(matrix, left)
+    assert found.dtype == F64
+    np.testing.assert_allclose(found, exact.T @ left, rtol=0, atol=atol)
+
+
+def test_products_do_not_depend_on_threads(rng) -> None:
+    matrix, left = rng.normal(size=(5000, 300)).astype(F32), rng.normal(size=(5000, 3)).astype(F32)
+    many = native.matrix_transposed_times(matrix, left)
+    with threadpool_limits(1):
+        np.testing.assert_array_equal(native.matrix_transposed_times(matrix, left), many)
+
+
+@pytest.mark.parametrize("dtype", [F32, F64], ids=str)
 @pytest.mark.parametrize("degree", [1, 2, 3, 4, 7, 13])
 def test_the_polynomial_equals_the_formula(degree, dtype, rng) -> None:
     products = rng.normal(size=(5, 50)).astype(dtype)
@@ -141,5 +163,7 @@ def test_bad_arrays() -> None:
         index.products(*rows, None, 1, np.ones((1, 1)))
     with pytest.raises(ValueError, match="contiguous rows"):
         native.matrix_times(np.ones((4, 4))[:, ::2], np.ones((2, 1)))
+    with pytest.raises(ValueError, match="columns"):
+        native.matrix_transposed_times(np.ones((4, 2)), np.ones((2, 1)))
     with pytest.raises(ValueError, match=r"right has shape \(2\), expected \(3\)"):
         native.gaussian_transform(np.ones((2, 3)), np.ones(2), np.ones(2), 1.0)

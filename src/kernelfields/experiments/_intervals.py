@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.stats import t
+from scipy.special import stdtrit
 
 
 def paired_interval(differences: Sequence[float], level: float = 0.95) -> tuple[float, float]:
@@ -17,5 +17,5 @@ def paired_interval(differences: Sequence[float], level: float = 0.95) -> tuple[
     middle = float(np.mean(differences))
     if count < 2:
         return middle, middle
-    half = float(t.ppf((1 + level) / 2, count - 1) * np.std(differences, ddof=1) / np.sqrt(count))
+    half = float(stdtrit(count - 1, (1 + level) / 2) * np.std(differences, ddof=1) / np.sqrt(count))
     return middle - half, middle + half

@@ -64,6 +64,7 @@ def run_all(settings: AllSettings, report: Report) -> list[Row]:
         seconds = perf_counter() - started
         truth = [proteins.labels[i] for i in blind]
         judged = judge(model, inputs(proteins, blind, settings), truth)
+        judged["gap"] = _largest_gap(model)
         rows.append(
             {"data": "JPred4 blind", "chains": len(train), "model": name, **judged, "seconds": seconds}
         )
@@ -123,6 +124,12 @@ def judge(model: Any, X: list[Array], y: list[Any]) -> dict[str, float]:
         "log-likelihood": log_likelihood(model.sequence_log_proba(X, y), lengths),
         "calibration error": expected_calibration_error(y, model.predict_marginals(X), model.classes_),
     }
+
+
+def _largest_gap(model: Any) -> float:
+    """The certified relative gap; of a cascade, the largest of its models'."""
+    fitted = [*model.first_, model.second_] if isinstance(model, Cascade) else [model]
+    return max(float(one.certificate_.relative_gap) for one in fitted)
 
 
 def _some(proteins: Proteins, folds: list[int], most: int) -> Array:

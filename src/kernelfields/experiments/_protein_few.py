@@ -21,7 +21,7 @@ from ._folds import mean_of, pick
 from ._intervals import paired_interval
 from ._results import Row
 
-SVM = "SVM"
+SVM, VERTICES = "SVM", "vertices"
 EDGE_COST = ", edge cost"
 
 Field = Callable[[Kernel, float, float, float], Any]
@@ -29,7 +29,7 @@ Field = Callable[[Kernel, float, float, float], Any]
 
 # A selection of cliques is one more line here: the same kernel and penalties, few of the expansion's terms.
 FIELDS: Mapping[str, Field] = {
-    "vertices": lambda kernel, penalty, edge, tol: KernelCRF(kernel, penalty, edge, tol=tol),
+    VERTICES: lambda kernel, penalty, edge, tol: KernelCRF(kernel, penalty, edge, tol=tol),
     "vertices and edges": lambda kernel, penalty, edge, tol: KernelCRF(
         kernel, penalty, edge, edge_kernel=True, tol=tol
     ),
