@@ -29,9 +29,9 @@ Field = Callable[[Kernel, float, float, float], Any]
 
 # A selection of cliques is one more line here: the same kernel and penalties, few of the expansion's terms.
 FIELDS: Mapping[str, Field] = {
-    VERTICES: lambda kernel, penalty, edge, tol: KernelCRF(kernel, penalty, edge, tol=tol),
+    VERTICES: lambda kernel, penalty, edge, tol: KernelCRF(kernel, penalty, edge, bias=True, tol=tol),
     "vertices and edges": lambda kernel, penalty, edge, tol: KernelCRF(
-        kernel, penalty, edge, edge_kernel=True, tol=tol
+        kernel, penalty, edge, bias=True, edge_kernel=True, tol=tol
     ),
 }
 
@@ -157,16 +157,16 @@ class Few:
             yield name + EDGE_COST, _judge(test.y, model.predict(test.X, decoder=decoder)) | log
 
     def _choose(self, field: Field, tuning: Sequence[tuple[Chains, Chains]]) -> Chosen:
-        """Penalties by held-out likelihood, then the weight of boundaries by transition accuracy."""
+        """Penalties by Q3, as the SVM's C, then the weight of boundaries by transition accuracy."""
 
         def fitted(penalty: float, edge: float) -> list[Any]:
             return [field(self.kernel, penalty, edge, self.settings.tol).fit(*train) for train, _ in tuning]
 
-        def likelihood(pair: tuple[float, float]) -> float:
+        def accuracy(pair: tuple[float, float]) -> float:
             models = zip(fitted(*pair), tuning, strict=True)
-            return sum(_log_likelihood(model, test) for model, (_, test) in models)
+            return sum(_judge(test.y, model.predict(test.X))["Q3 %"] for model, (_, test) in models)
 
-        best = max(product(self.settings.penalties, self.settings.edge_penalties), key=likelihood)
+        best = max(product(self.settings.penalties, self.settings.edge_penalties), key=accuracy)
         return Chosen(*best, self._choose_weight(fitted(*best), tuning))
 
     def _choose_weight(self, models: list[Any], tuning: Sequence[tuple[Chains, Chains]]) -> float:
