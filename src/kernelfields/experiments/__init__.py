@@ -12,6 +12,7 @@ from .letters_svm import LETTERS_SVM
 from .margin_length import MARGIN_LENGTH
 from .ner_table1 import NER_TABLE1
 from .pitch_accent import PITCH_ACCENT
+from .protein import PROTEIN
 from .sparsity import SPARSITY
 
 EXPERIMENTS: Mapping[str, Experiment] = {
@@ -21,15 +22,12 @@ EXPERIMENTS: Mapping[str, Experiment] = {
         LETTERS_SVM,
         NER_TABLE1,
         PITCH_ACCENT,
+        PROTEIN,
         EXPLICIT,
         SPARSITY,
         MARGIN_LENGTH,
         GENE,
     )
-from .protein import PROTEIN
-
-EXPERIMENTS: Mapping[str, Experiment] = {
-    experiment.name: experiment for experiment in (LETTERS, NER_TABLE1, PITCH_ACCENT, EXPLICIT, PROTEIN)
 }
 
 __all__ = [
