@@ -16,10 +16,11 @@ namespace {
 
 using Sparse = std::tuple<Out<std::int64_t>, Out<std::int32_t>, Out<double>, Out<std::int64_t>>;
 
-// One walk through sentences. `learn` decides whether new attributes get a number or are dropped.
+// One walk through sentences. `learn` decides whether new attributes get a number or are dropped, `zeros`
+// whether values of zero are kept.
 class Reader {
 public:
-    Reader(StringPool& pool, bool learn) : pool_(pool), learn_(learn) {}
+    Reader(StringPool& pool, bool learn, bool zeros = false) : pool_(pool), learn_(learn), zeros_(zeros) {}
 
     void sentence(nb::handle items) {
         if (PyUnicode_Check(items.ptr()) || PyDict_Check(items.ptr()))
@@ -66,7 +67,7 @@ private:
     }
 
     void read_value(nb::handle value) {
-        if (PyUnicode_Check(value.ptr())) {
+        if (PyUnicode_Check(value.ptr()) || PyBytes_Check(value.ptr())) {
             name_ += ':';
             append(value.ptr());
             push(1.0);
@@ -88,12 +89,13 @@ private:
             fail("has the feature '" + name_ + "' with a value that is no string, number or collection");
         }
         if (!std::isfinite(number)) fail("has the feature '" + name_ + "' with a value of NaN or infinity");
-        if (number != 0) push(number);
+        if (number != 0 || zeros_) push(number);
     }
 
     void append(PyObject* text) {
         std::string_view bytes;
-        if (!text_of(text, bytes)) fail("has a name or value that is not a string of valid Unicode");
+        if (!text_of(text, bytes) && !encoded_text_of(text, bytes))
+            fail("has a name or value that is not a string of valid Unicode");
         name_ += bytes;
     }
 
@@ -108,7 +110,7 @@ private:
     }
 
     StringPool& pool_;
-    bool learn_;
+    bool learn_, zeros_;
     std::string name_;
     std::size_t sentence_ = 0, position_ = 0;
     int depth_ = 0;
@@ -132,6 +134,13 @@ Sparse fit(StringPool& pool, nb::object sentences, std::int64_t min_count, bool 
     const auto numbers = choose_attributes(reader.rows, all.size(), min_count, by_frequency);
     reader.rows.renumber(numbers);
     pool = chosen_strings(all, numbers);
+    return arrays_of(reader);
+}
+
+// Like `read`, but attributes that are new get the next numbers, and zeros are kept.
+Sparse grow(StringPool& pool, nb::object sentences) {
+    Reader reader(pool, true, true);
+    for (nb::handle sentence : sentences) reader.sentence(sentence);
     return arrays_of(reader);
 }
 
@@ -165,6 +174,7 @@ void add_attributes(nb::module_& m) {
                  return names;
              })
         .def("fit", &fit, "sentences"_a, "min_count"_a, "by_frequency"_a)
+        .def("grow", &grow, "sentences"_a)
         .def("read", &read, "sentences"_a);
 }
 

@@ -43,6 +43,8 @@ public:
         chain_.weights.read(kept, weights.data(), free.data());
         return {weights, free};
     }
+    // Sum over all mistaken sequences of the share of labels that were wrong.
+    double missed() const { return chain_.missed; }
     void begin_average() {
         nb::gil_scoped_release release;
         chain_.weights.begin_average();
@@ -129,6 +131,7 @@ template <class S> void add_class(nb::module_& m, const char* name) {
         .def("weights", [](Online<S>& self) { return self.read(Kept::weights); })
         .def("average", [](Online<S>& self) { return self.read(Kept::average); })
         .def("variance", [](Online<S>& self) { return self.read(Kept::variance); })
+        .def("missed", &Online<S>::missed)
         .def("begin_average", &Online<S>::begin_average)
         .def(
             "descend",

@@ -26,4 +26,17 @@ inline bool text_of(PyObject* object, std::string_view& text) {
     return true;
 }
 
+// The same of bytes that hold UTF-8.
+inline bool encoded_text_of(PyObject* object, std::string_view& text) {
+    if (!PyBytes_Check(object)) return false;
+    char* bytes = nullptr;
+    Py_ssize_t size = 0;
+    PyBytes_AsStringAndSize(object, &bytes, &size);
+    text = {bytes, static_cast<std::size_t>(size)};
+    PyObject* const decoded = PyUnicode_DecodeUTF8(bytes, size, "strict");
+    if (!decoded) PyErr_Clear();
+    Py_XDECREF(decoded);
+    return decoded != nullptr;
+}
+
 }  // namespace kernelfields::bindings

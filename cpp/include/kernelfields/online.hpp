@@ -136,6 +136,7 @@ public:
     }
 
     OnlineWeights<S> weights;
+    double missed = 0;  // over all mistaken sequences, the share of labels that were wrong
 
 private:
     static constexpr std::size_t kOnly = 0;

@@ -59,6 +59,7 @@ template <class Update> struct OnMistake {
         std::size_t wrong = 0;
         for (std::size_t t = 0; t < chain.length(); ++t) wrong += chain.best()[t] != chain.right()[t];
         if (wrong == 0) return 0;
+        chain.missed += static_cast<double>(wrong) / static_cast<double>(chain.length());
         const double margin = chain.score(chain.best()) - chain.score(chain.right());
         if (!(margin < std::numeric_limits<double>::infinity())) return kNaN;
         chain.collect(Update::kMerged);

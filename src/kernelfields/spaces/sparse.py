@@ -42,14 +42,21 @@ class WeightPairs(NamedTuple):
     def of(cls, features: Any, n_labels: int, labels: Array | None = None) -> WeightPairs:
         """All pairs, or those that occur with the labels of a training set."""
         D = features.shape[1]
-        indices = features.indices.astype(np.int32, copy=False)
-        count = native.column_counts(indices, D)  # np.bincount would make a copy in 64 bits
         if labels is None:
             first = np.arange(0, n_labels * D + 1, n_labels, dtype=np.int64)
             label = np.tile(np.arange(n_labels, dtype=np.int32), D)
         else:
             indptr = features.indptr.astype(np.int64, copy=False)
+            indices = features.indices.astype(np.int32, copy=False)
             first, label = native.observed_pairs(indptr, indices, labels.astype(np.int32), n_labels, D)
+        return cls.listed(features, n_labels, first, label)
+
+    @classmethod
+    def listed(cls, features: Any, n_labels: int, first: Array, label: Array) -> WeightPairs:
+        """Those of a list: feature j with the labels ``label[first[j] : first[j + 1]]``, in their order."""
+        D = features.shape[1]
+        # np.bincount would make a copy in 64 bits
+        count = native.column_counts(features.indices.astype(np.int32, copy=False), D)
         size = np.diff(first)
         order, frequent, single = _ranking(count, size, CACHE // n_labels)
         rank = np.empty(D, dtype=np.int32)

@@ -1,0 +1,59 @@
+"""Models of CRFsuite as estimators: made of weights, read from files, written, looked into."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ..estimators import CRF
+from ..estimators._weights import LinearWeights
+from ..features import DictFeatures
+from ..io.crfsuite import CrfsuiteModel
+from ..structures._base import Array
+
+
+def model_of(
+    labels: list[str], attributes: list[str], states: Any, transitions: Array, **settings: Any
+) -> CRF:
+    """Give the estimator with these weights.
+
+    Parameters
+    ----------
+    labels, attributes : lists of str
+        Names.
+    states : scipy-sparse (D, L) matrix
+        Weights of attributes; those that have none are dropped.
+    transitions : (L, L) array
+        Weights of label pairs.
+    settings : dict
+        Of the estimator.
+    """
+    states = sparse.csr_matrix(states, dtype=np.float64)
+    states.sum_duplicates()
+    states.eliminate_zeros()
+    used = np.flatnonzero(np.diff(states.indptr))
+    states = states[used]
+    states.indptr, states.indices = states.indptr.astype(np.int32), states.indices.astype(np.int32)
+    L = len(labels)
+    model = CRF(bias=False, boundaries=False, observed_only=True, **settings)
+    model.classes_ = np.array(labels)
+    model.features_ = DictFeatures().restore([attributes[a] for a in used.tolist()])
+    model.n_features_in_ = len(used)
+    none = [np.zeros(L) for _ in range(3)]
+    LinearWeights(states.T, *none, np.ascontiguousarray(transitions, dtype=np.float64)).put(model)
+    model.certificate_, model.forbidden_, model.mismatch_ = None, None, {}
+    return model
+
+
+def converted(file: CrfsuiteModel) -> CRF:
+    """Give the estimator of a model that CRFsuite wrote: the same tags, the same probabilities."""
+    L, D = len(file.labels), len(file.attributes)
+    f = file.states
+    states = sparse.csr_matrix((f["weight"], (f["source"], f["target"])), shape=(D, L))
+    transitions = np.zeros((L, L))
+    np.add.at(
+        transitions, (file.transitions["source"], file.transitions["target"]), file.transitions["weight"]
+    )
+    return model_of(file.labels, file.attributes, states, transitions)
