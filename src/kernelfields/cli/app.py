@@ -8,6 +8,7 @@ import typer
 
 from .. import __version__
 from .compare import compare
+from .convert import convert
 from .demo import demo
 from .evaluate import evaluate
 from .inspect import inspect
@@ -20,7 +21,7 @@ app = typer.Typer(
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (train, tag, evaluate, compare, inspect, demo, reproduce):
+for command in (train, tag, evaluate, compare, inspect, convert, demo, reproduce):
     app.command()(command)
 
 

@@ -53,7 +53,7 @@ def train_lbfgs(training: TrainingSet, settings: Settings, report: Report) -> Ar
         report.iteration(f"***** Iteration #{iteration.number} *****", lines, step.weights)
 
     weights, ending = Minimizer(**values).minimize(objective, problem.zero(), tell)
-    report.lines(ending.value)
+    report.lines(ending)
     report.end()
     return weights
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..structures._base import Array
-from ._line_search import Failure, Function, Step, backtracking, more_thuente, orthant
+from ._line_search import Function, NoStepError, Step, backtracking, more_thuente, orthant
 
 
 class Iteration(NamedTuple):
@@ -28,13 +28,12 @@ class Iteration(NamedTuple):
 
 
 class Ending(Enum):
-    """Why a search ended, in CRFsuite's words."""
+    """Why a search ended, in CRFsuite's words; a line search may end it, too, with a number."""
 
     CONVERGED = "L-BFGS resulted in convergence"
     STOPPED = "L-BFGS terminated with the stopping criteria"
     LIMIT = "L-BFGS terminated with the maximum number of iterations"
     ALREADY = "L-BFGS terminated with error code (2)"
-    FAILED = "L-BFGS terminated with error code (-998)"
 
 
 LINE_SEARCHES: dict[str, Callable[..., Step]] = {
@@ -59,7 +58,7 @@ class Minimizer:
 
     def minimize(
         self, function: Function, start: Array, report: Callable[[Iteration], None]
-    ) -> tuple[Array, Ending]:
+    ) -> tuple[Array, str]:
         """Minimise f(w) + c1 ‖w‖₁; give the weights of the last iteration reported, and why it ended.
 
         ``function`` gives f and its gradient.
@@ -70,7 +69,7 @@ class Minimizer:
         value += self.c1 * float(np.abs(weights).sum())
         uphill = self._pseudo_gradient(weights, gradient)
         if _norm(uphill) <= self.epsilon * max(1.0, _norm(weights)):
-            return weights, Ending.ALREADY
+            return weights, Ending.ALREADY.value
         memory = Memory(self.num_memories)
         past = deque([value], maxlen=max(self.period, 1))
         way, first = -uphill, 1 / _norm(uphill)
@@ -79,14 +78,14 @@ class Minimizer:
             number += 1
             try:
                 step = search(function, weights, value, uphill, way, first, self.max_linesearch)
-            except Failure:
-                return weights, Ending.FAILED
+            except NoStepError as error:
+                return weights, f"L-BFGS terminated with error code ({error.fault.value})"
             uphill = self._pseudo_gradient(step.weights, step.gradient)
             norms = _norm(step.weights), _norm(uphill)
             report(Iteration(number, step, *norms))
             ending = self._ending(number, step.value, norms, past)
             if ending is not None:
-                return step.weights, ending
+                return step.weights, ending.value
             memory.add(step.weights - weights, step.gradient - gradient)
             weights, value, gradient = step.weights, step.value, step.gradient
             way, first = memory.direction(uphill), 1.0

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from enum import IntEnum
 from typing import NamedTuple
 
 import numpy as np
@@ -32,8 +33,23 @@ class Step(NamedTuple):
     trials: int
 
 
-class Failure(Exception):
+class Fault(IntEnum):
+    """Why a line search found no step, by CRFsuite's numbers."""
+
+    ROUNDING = -1001
+    SHORT = -1000
+    LONG = -999
+    TRIALS = -998
+    NARROW = -996
+    UPWARDS = -994
+
+
+class NoStepError(Exception):
     """A line search found no step."""
+
+    def __init__(self, fault: Fault) -> None:
+        super().__init__(fault.name)
+        self.fault = fault
 
 
 def backtracking(strong: bool) -> Callable[..., Step]:
@@ -47,7 +63,7 @@ def backtracking(strong: bool) -> Callable[..., Step]:
     ) -> Step:
         slope = float(gradient @ way)
         if slope > 0:
-            raise Failure("the direction leads upwards")
+            raise NoStepError(Fault.UPWARDS)
         length = first
         for trial in range(1, limit + 1):
             weights = start + length * way
@@ -60,9 +76,9 @@ def backtracking(strong: bool) -> Callable[..., Step]:
                 elif not strong or now <= -FLAT * slope:
                     return Step(weights, f, g, length, trial)
             if not SHORTEST <= length <= LONGEST:
-                break
+                raise NoStepError(Fault.SHORT if length < SHORTEST else Fault.LONG)
             length *= factor
-        raise Failure("no step was found")
+        raise NoStepError(Fault.TRIALS)
 
     return search
 
@@ -85,7 +101,7 @@ def more_thuente(
     """
     slope = float(gradient @ way)
     if slope > 0:
-        raise Failure("the direction leads upwards")
+        raise NoStepError(Fault.UPWARDS)
     least = SUFFICIENT * slope
     best = other = Trial(0.0, value, slope)
     bracketed, modified, failed = False, True, False
@@ -102,14 +118,11 @@ def more_thuente(
         f, g = function(weights)
         here = Trial(t, f, float(g @ way))
         enough = value + t * least
-        if f <= enough and abs(here.slope) <= -FLAT * slope and not _stuck(bracketed, t, low, high, failed):
-            if trial < limit:
-                return Step(weights, f, g, t, trial)
-            break
-        if _stuck(bracketed, t, low, high, failed) or narrow or limit <= trial or not math.isfinite(f):
-            break
-        if t in (LONGEST, SHORTEST):
-            break
+        fault = _fault(bracketed and (t <= low or high <= t or failed), t, narrow, limit <= trial)
+        if fault is not None:
+            raise NoStepError(fault)
+        if f <= enough and abs(here.slope) <= -FLAT * slope:
+            return Step(weights, f, g, t, trial)
         if modified and f <= enough and here.slope >= SUFFICIENT * slope:
             modified = False
         shift = least if modified and enough < f <= best.value else 0.0
@@ -120,11 +133,18 @@ def more_thuente(
             if abs(other.step - best.step) >= 0.66 * before:
                 t = best.step + 0.5 * (other.step - best.step)
             before, width = width, abs(other.step - best.step)
-    raise Failure("no step was found")
+    raise NoStepError(Fault.TRIALS)
 
 
-def _stuck(bracketed: bool, t: float, low: float, high: float, failed: bool) -> bool:
-    return bracketed and (t <= low or high <= t or failed)
+def _fault(stuck: bool, t: float, narrow: bool, last: bool) -> Fault | None:
+    """Say what is wrong with a trial, if something is."""
+    if stuck:
+        return Fault.ROUNDING
+    if t >= LONGEST or t <= SHORTEST:
+        return Fault.LONG if t >= LONGEST else Fault.SHORT
+    if narrow:
+        return Fault.NARROW
+    return Fault.TRIALS if last else None
 
 
 def _tilted(trial: Trial, slope: float) -> Trial:
@@ -225,8 +245,8 @@ def orthant(c1: float) -> Callable[..., Step]:
             if f <= value + SUFFICIENT * float((weights - start) @ gradient):
                 return Step(weights, f, g, length, trial)
             if not SHORTEST <= length <= LONGEST:
-                break
+                raise NoStepError(Fault.SHORT if length < SHORTEST else Fault.LONG)
             length *= 0.5
-        raise Failure("no step was found")
+        raise NoStepError(Fault.TRIALS)
 
     return search

@@ -41,8 +41,13 @@ def model_of(
     model.classes_ = np.array(labels)
     model.features_ = DictFeatures().restore([attributes[a] for a in used.tolist()])
     model.n_features_in_ = len(used)
-    none = [np.zeros(L) for _ in range(3)]
-    LinearWeights(states.T, *none, np.ascontiguousarray(transitions, dtype=np.float64)).put(model)
+    LinearWeights(
+        coef=states.T,
+        intercept=np.zeros(L),
+        start=np.zeros(L),
+        end=np.zeros(L),
+        transitions=np.ascontiguousarray(transitions, dtype=np.float64),
+    ).put(model)
     model.certificate_, model.forbidden_, model.mismatch_ = None, None, {}
     return model
 
