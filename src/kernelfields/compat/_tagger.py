@@ -90,7 +90,7 @@ class Tagger:
                 f"The numbers of items and labels differ: |x| = {chain.n_vertices}, |y| = {len(given)}"
             )
         if not given:
-            return 1.0
+            return 0.0  # CRFsuite's answer
         labels = np.array([self._number(label) for label in given], dtype=np.int32)
         return float(np.exp(chain.score(scores, labels) - chain.log_partition(scores))[0])
 
