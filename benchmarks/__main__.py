@@ -12,6 +12,8 @@ from . import _run
 # Name on the command line -> module with ``run(quick: bool) -> _run.Result``.
 BENCHMARKS = {
     "chain_inference": "benchmarks.chain_inference",
+    "compat": "benchmarks.compat",
+    "crfsuite_files": "benchmarks.crfsuite_files",
     "gram": "benchmarks.gram",
     "hmm": "benchmarks.hmm",
     "kernel_dense": "benchmarks.kernel_dense",

@@ -21,6 +21,8 @@ SIGNED = ("f1_minus_crfsuite", "worst_f1_difference", "exponent_n")
         "linear_crf_tag",
         "linear_crf_train",
         "linear_online",
+        "compat",
+        "crfsuite_files",
         "gram",
         "kernel_dense",
         "kernel_sparse",
