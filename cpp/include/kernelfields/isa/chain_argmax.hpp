@@ -102,7 +102,9 @@ KF_INLINE void max_start(const ChainBatch<S>& batch, MaxRow<S>& row, std::size_t
     }
 }
 
-constexpr std::size_t kShiftEvery = 8;
+// Scores grow with length, and rounding with them: single precision shifts them. Double precision has
+// digits enough, and plain sums decide between labellings of equal score as other programs do.
+template <class S> constexpr std::size_t kShiftEvery = sizeof(S) < sizeof(double) ? 8 : ~std::size_t{0};
 
 template <class S, int R>
 KF_INLINE void max_step(const ChainBatch<S>& batch, MaxRow<S>* rows, const S* A, std::size_t t, std::size_t stride) {
@@ -123,7 +125,7 @@ KF_INLINE void max_step(const ChainBatch<S>& batch, MaxRow<S>* rows, const S* A,
     });
     for (int r = 0; r < R; ++r) {
         rows[r].good = good[r];
-        if (t % kShiftEvery == 0) max_shift(to[r], stride);
+        if (t % kShiftEvery<S> == 0) max_shift(to[r], stride);
     }
 }
 
