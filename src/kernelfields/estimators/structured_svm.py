@@ -217,9 +217,7 @@ class StructuredSVM(SequenceLabeller):
         face.keep(self, point, expanded, training.encoded.classes)
         self._keep(training, result, exact_certificate(point, result))
         self.history_ = history
-        self._dual = (
-            (dual.loss, self.rescaling, self.cost, dual.levels, dual.mixtures) if self.warm_start else None
-        )
+        self._last = self._ended(dual, result) if self.warm_start else None
         return self
 
     def _face(self) -> Face:
