@@ -13,7 +13,7 @@ WITH_DATA = [name for name in EXPERIMENTS if name not in WITHOUT_DATA]
 
 ALWAYS = {
     "letters": "largest_relative_gap",
-    "letters-svm": "largest_relative_gap",
+    "letters-svm": "largest_gap_over_tolerance",
     "margin-length": "largest_relative_gap",
     "ner-table1": "degree1_objective_is_that_of_crf",
     "pitch-accent": "primal_minus_dual_points",

@@ -34,7 +34,7 @@ class Settings:
     """The same for the cubic kernel."""
     models: list[dict[str, Any]]
     """Each with ``name``, ``fold`` to train on, ``penalty``, ``bias``, ``boundaries``, ``solver``, and
-    perhaps ``kernel`` with its parameters."""
+    perhaps ``kernel`` with its parameters, and ``looser``, a factor of the tolerance."""
 
 
 def run(settings: Settings, report: Report) -> Outcome:
@@ -45,7 +45,8 @@ def run(settings: Settings, report: Report) -> Outcome:
     claims = [
         Claim("linear_error_percent", error["linear"], PYSTRUCT, at_most=settings.max_linear_error),
         Claim("cubic_error_percent", error["cubic"], at_most=settings.max_cubic_error),
-        Claim("largest_relative_gap", max(row["gap"] for row in rows), at_most=settings.tol),
+        Claim("linear_relative_gap", rows[0]["gap"], at_most=settings.tol),
+        Claim("largest_gap_over_tolerance", max(row["gap"] / row["tolerance"] for row in rows), at_most=1.0),
     ]
     notes = ["Trained on one fold, tested on the nine others; margin rescaling with the Hamming cost."]
     return Outcome("letters-svm", claims, rows, notes=notes)
@@ -56,7 +57,8 @@ def _row(model: Mapping[str, Any], letters: Letters, settings: Settings, report:
     fold = model["fold"]
     X, y = _some(letters, [fold], settings)
     X_test, y_test = _some(letters, [other for other in range(N_FOLDS) if other != fold], settings)
-    known = ("name", "fold", "penalty", "bias", "boundaries", "solver", "kernel")
+    known = ("name", "fold", "penalty", "bias", "boundaries", "solver", "kernel", "looser")
+    tol = min(0.1, settings.tol * model.get("looser", 1.0))
     parameters = {key: value for key, value in model.items() if key not in known}
     kernel = as_kernel(model["kernel"]).set_params(**parameters) if "kernel" in model else None
     svm = StructuredSVM(
@@ -65,7 +67,7 @@ def _row(model: Mapping[str, Any], letters: Letters, settings: Settings, report:
         bias=model["bias"],
         boundaries=model["boundaries"],
         solver=model["solver"],
-        tol=settings.tol,
+        tol=tol,
         random_state=0,
     )
     started = perf_counter()
@@ -79,6 +81,7 @@ def _row(model: Mapping[str, Any], letters: Letters, settings: Settings, report:
         "error %": 100 * token_error(y_test, svm.predict(X_test)),
         "primal": svm.certificate_.value,
         "gap": svm.certificate_.relative_gap,
+        "tolerance": tol,
         "iterations": float(svm.n_iter_),
         "seconds": seconds,
     }
