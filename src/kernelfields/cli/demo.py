@@ -1,98 +1,155 @@
-"""``kf demo``: train on a tenth of the OCR letters, test on the rest."""
+"""``kf demo``: what models are worth on handwritten words."""
 
 from __future__ import annotations
 
+import json
+import tempfile
 import time
 from collections.abc import Sequence
-from itertools import chain
-from typing import Any
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Annotated, Any
 
-import numpy as np
+import typer
 from rich.console import Console
-from rich.live import Live
 from rich.table import Table
-from rich.text import Text
 
-from ..datasets import load_letters
-from ..estimators import CRF
-from ..solvers import Progress
+from ..datasets import draw_letter, load_letters
+from ..errors import InputError
+from ..report import Evaluation, write_report
+from ..report import evaluate as judge
+from ._demo_models import ENTRIES, Entry
+from ._errors import plain_errors
+from ._progress import ProgressLine
 
 TRAINING_FOLD = 0
+QUICK = 10, 50
+"""With ``--quick``, one word of so many to learn from, and to test on; the first ones would be all alike."""
+
+Words = tuple[list[Any], list[list[str]]]
 
 
-def demo() -> None:
-    """Train a linear CRF on handwritten words and show what it is worth.
+@dataclass(frozen=True)
+class Row:
+    """What came of one model."""
 
-    Example: kf demo
+    name: str
+    linear: bool
+    letter_error: float
+    log_likelihood: float
+    """Mean of log p(y|x) per letter."""
+    calibration_error: float
+    seconds: float
+    """Of training."""
+    bytes: int | None
+    """As saved; None where a model cannot be saved."""
+
+
+def demo(
+    report: Annotated[Path, typer.Option(help="The page to write.")] = Path("demo-report.html"),
+    quick: Annotated[bool, typer.Option("--quick", help="On few words, for a glimpse.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object, the last line.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,
+) -> None:
+    """Train six models on handwritten words, compare them, and write a report of the best.
+
+    Examples: kf demo, kf demo --report letters.html, kf demo --quick --json
     """
-    console = Console()
+    console = Console(stderr=as_json)
+    with plain_errors(debug):
+        training, test = words(quick)
+        console.print(
+            f"Handwritten words, letter by letter: {len(training[0]):,} to learn from, "
+            f"{len(test[0]):,} to test on."
+        )
+        tried = [try_entry(console, entry, training, test) for entry in ENTRIES]
+        rows = [row for row, _ in tried]
+        console.print(table(rows))
+        console.print(verdict(rows), soft_wrap=True)
+        best, found = min(tried, key=lambda pair: pair[0].letter_error)
+        write_report(found, report, title=f"Handwritten words, read by a {best.name}")
+        console.print(f"Every word with its probabilities: {report}", markup=False, soft_wrap=True)
+        console.print(
+            "With your own data (columns of text, JSON lines, CSV or .npz): "
+            "kf train DATA --model auto --holdout 0.2 -o model.kf",
+            markup=False,
+            soft_wrap=True,
+        )
+        if as_json:
+            typer.echo(json.dumps({"models": [asdict(row) for row in rows], "report": str(report)}))
+
+
+def words(quick: bool) -> tuple[Words, Words]:
+    """Give words to learn from, one fold of ten, and those to test on."""
     letters = load_letters()
-    X, y = letters.split(TRAINING_FOLD)
-    X_test, y_test = letters.split(*(fold for fold in range(10) if fold != TRAINING_FOLD))
-    console.print(
-        f"Handwritten words, letter by letter: {len(X)} words to learn from, {len(X_test)} to test on."
-    )
-    model, seconds = train(console, X, y)
-    console.print("", results(model, X_test, y_test, seconds))
-    console.print(examples(model, X_test, y_test))
+    test_folds = (fold for fold in range(10) if fold != TRAINING_FOLD)
+    training, test = letters.split(TRAINING_FOLD), letters.split(*test_folds)
+    some, few = QUICK if quick else (1, 1)
+    return (training[0][::some], training[1][::some]), (test[0][::few], test[1][::few])
 
 
-def train(console: Console, X: list[Any], y: list[list[str]]) -> tuple[CRF, float]:
-    """Fit with a live line of progress."""
+def try_entry(console: Console, entry: Entry, training: Words, test: Words) -> tuple[Row, Evaluation]:
+    """Fit a model with a live line, test it, and see how large its file is."""
+    console.print(f"{entry.name} …")
+    model = entry.make()
     started = time.perf_counter()
-    with Live(console=console, refresh_per_second=10) as live:
-        model = CRF(penalty=2.0, tol=1e-4, callback=lambda progress: live.update(line(progress)))
-        model.fit(X, y)
-    return model, time.perf_counter() - started
-
-
-def line(progress: Progress) -> Text:
-    """One line: iteration, objective, certified gap."""
-    return Text(
-        f"iteration {progress.iteration:3d}   objective {progress.value:10.2f}   "
-        f"certified gap {progress.relative_gap:8.1e}   {progress.seconds:5.1f} s"
+    with ProgressLine(console, None) as line:
+        model.set_params(callback=line).fit(*training)
+    seconds = time.perf_counter() - started
+    model.set_params(callback=None)
+    pictures = [[draw_letter(image) for image in word] for word in test[0]]
+    found = judge(model, *test, pictures, path=line.records or None)
+    row = Row(
+        name=entry.name,
+        linear=entry.linear,
+        letter_error=found.token_error,
+        log_likelihood=-found.nll,
+        calibration_error=found.ece,
+        seconds=seconds,
+        bytes=size_of(model),
     )
+    return row, found
 
 
-def letter_error(guesses: Sequence[Sequence[object]], truth: Sequence[Sequence[object]]) -> float:
-    """Share of letters read wrong."""
-    pairs = zip(chain.from_iterable(guesses), chain.from_iterable(truth), strict=True)
-    return float(np.mean([guess != letter for guess, letter in pairs]))
+def size_of(model: Any) -> int | None:
+    """Bytes of the model's file."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.kf"
+        try:
+            model.save(path)
+        except (AttributeError, InputError):  # not every model has a file format
+            return None
+        return path.stat().st_size
 
 
-def results(model: CRF, X: list[Any], y: list[list[str]], seconds: float) -> Table:
-    """Errors, log-likelihood, cost."""
-    viterbi, posterior = (model.predict(X, decoder=decoder) for decoder in ("viterbi", "posterior"))
-    words = np.mean([guess != word for guess, word in zip(viterbi, y, strict=True)])
-    letters = sum(map(len, y))
-    assert model.certificate_ is not None
-    rows = {
-        "letter error, Viterbi": f"{letter_error(viterbi, y):.2%}",
-        "letter error, posterior": f"{letter_error(posterior, y):.2%}",
-        "word error": f"{words:.2%}",
-        "negative log-likelihood per letter": f"{-model.sequence_log_proba(X, y).sum() / letters:.4f}",
-        "training time": f"{seconds:.1f} s",
-        "iterations": f"{model.n_iter_}",
-        "certified relative gap": f"{model.certificate_.relative_gap:.1e}",
-    }
-    table = Table("linear CRF", "value", title="Tested on nine folds")
-    table.columns[1].justify = "right"
-    for name, value in rows.items():
-        table.add_row(name, value)
-    return table
+def table(rows: Sequence[Row]) -> Table:
+    """All rows, the fewest errors in bold."""
+    headings = "model", "letter\nerror", "log p per\nletter", "calibration\nerror", "seconds", "bytes"
+    result = Table(*headings)
+    for column in result.columns:
+        column.no_wrap = True
+        column.justify = "left" if column is result.columns[0] else "right"
+    best = min(row.letter_error for row in rows)
+    for row in rows:
+        result.add_row(
+            row.name,
+            f"{row.letter_error:.1%}",
+            f"{row.log_likelihood:.3f}",
+            f"{row.calibration_error:.1%}",
+            f"{row.seconds:.1f}",
+            "–" if row.bytes is None else f"{row.bytes:,}",
+            style="bold" if row.letter_error == best else "",
+        )
+    return result
 
 
-def examples(model: CRF, X: list[Any], y: list[list[str]], count: int = 3) -> Table:
-    """Some words with the probability of every letter, as many read right as wrong."""
-    words = {"".join(word): s for s, word in enumerate(y)}  # one sample of each word
-    guesses = {s: model.predict(X[s : s + 1], decoder="posterior")[0] for s in words.values()}
-    right = [s for s, guess in guesses.items() if guess == y[s]]
-    wrong = [s for s, guess in guesses.items() if guess != y[s]]
-    table = Table("word", "read as, with the probability of each letter", title="Some words")
-    for s in right[:count] + wrong[:count]:
-        marginals = model.predict_marginals(X[s : s + 1])[0].max(axis=1)
-        read = Text()
-        for letter, guess, p in zip(y[s], guesses[s], marginals, strict=True):
-            read.append(f"{guess} {p:4.0%} ", "green" if guess == letter else "bold red")
-        table.add_row("".join(y[s]), read)
-    return table
+def verdict(rows: Sequence[Row]) -> str:
+    """Say what the kernel was worth."""
+    linear = min((row for row in rows if row.linear), key=lambda row: row.letter_error)
+    kernel = min((row for row in rows if not row.linear), key=lambda row: row.letter_error)
+    fewer = 1 - kernel.letter_error / linear.letter_error
+    compared = f"{abs(fewer):.0%} {'fewer' if fewer >= 0 else 'more'} errors"
+    return (
+        f"The best linear model, {linear.name}, gets {linear.letter_error:.1%} of the letters wrong, "
+        f"{kernel.name} {kernel.letter_error:.1%}: {compared}."
+    )

@@ -3,7 +3,7 @@
 from .conll2002 import Entities, load_conll2002, spelling_templates
 from .folder import data_file, data_folder
 from .genome import Genome, load_genome
-from .letters import Letters, load_letters
+from .letters import Letters, draw_letter, load_letters
 from .prosody import Prosody, load_prosody, prosody_templates
 from .proteins import Proteins, load_cb513, load_jpred4
 
@@ -15,6 +15,7 @@ __all__ = [
     "Proteins",
     "data_file",
     "data_folder",
+    "draw_letter",
     "load_cb513",
     "load_conll2002",
     "load_genome",

@@ -10,6 +10,9 @@ import numpy as np
 
 from ..structures._base import Array
 
+# Dots of a Braille character, row by row, as bits of its number: two columns, four rows.
+_BRAILLE = np.array([[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]])
+
 
 class Letters(NamedTuple):
     """OCR letters: chains of images, labelled with letters."""
@@ -48,3 +51,16 @@ def load_letters() -> Letters:
         fold = data["fold"]
     words = list(pairwise(offsets))
     return Letters([pixels[a:b] for a, b in words], [names[a:b] for a, b in words], fold)
+
+
+def draw_letter(image: Array) -> str:
+    r"""Draw 16x8 pixels with four lines of four Braille characters, for terminals and reports.
+
+    Examples
+    --------
+    >>> draw_letter(np.eye(16, 8))
+    '⠑⢄⠀⠀\n⠀⠀⠑⢄\n⠀⠀⠀⠀\n⠀⠀⠀⠀'
+    """
+    blocks = np.asarray(image).reshape(4, 4, 4, 2).transpose(0, 2, 1, 3).astype(int)
+    numbers = 0x2800 + (blocks * _BRAILLE).sum(axis=(2, 3))
+    return "\n".join("".join(map(chr, row)) for row in numbers)

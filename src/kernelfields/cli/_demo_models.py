@@ -1,0 +1,41 @@
+"""The models that ``kf demo`` compares."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from ..estimators import CRF, HMM, KernelCRF, StructuredPerceptron, StructuredSVM
+from ..kernels import RBF
+from ..selection import Nystroem
+
+KERNEL = RBF(gamma=0.03)
+PENALTY = 0.05
+BASIS = 600
+"""Basis functions of the sparse model, an eighth of those of the dense one."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A row of the table."""
+
+    name: str
+    linear: bool
+    """Whether scores of letters are linear in the pixels."""
+    make: Callable[[], Any]
+    """Give the estimator, unfitted; settings are those of ``kf reproduce letters`` and ``letters-svm``."""
+
+
+ENTRIES = (
+    Entry("HMM", True, lambda: HMM("bernoulli")),
+    Entry("perceptron", True, lambda: StructuredPerceptron(random_state=0)),
+    Entry("CRF", True, lambda: CRF(penalty=2.0)),
+    Entry("structured SVM", True, lambda: StructuredSVM(penalty=5.0, tol=1e-2)),
+    Entry("kernel CRF, dense", False, lambda: KernelCRF(KERNEL, PENALTY)),
+    Entry(
+        "kernel CRF, sparse",
+        False,
+        lambda: KernelCRF(KERNEL, PENALTY, approximation=Nystroem(BASIS), random_state=0),
+    ),
+)
