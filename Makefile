@@ -6,7 +6,7 @@ NATIVE := $(shell find cpp CMakeLists.txt pyproject.toml -type f 2>/dev/null)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format bench mutants sanitize build clean
+.PHONY: help demo test lint format docs bench mutants sanitize build clean
 
 help: ## Print this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -29,6 +29,10 @@ format: $(VENV)/ready ## Format Python and C++
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 	$(BIN)/clang-format -i $$(git ls-files 'cpp/*.hpp' 'cpp/*.cpp')
+
+docs: $(VENV)/ready ## Build the site into build/site; warnings are errors
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs build/site
+	@echo "Open build/site/index.html"
 
 bench: $(VENV)/ready ## Run every benchmark beside its rivals
 	for name in $$($(BIN)/python -c 'from benchmarks.__main__ import BENCHMARKS; print(*BENCHMARKS)'); do \
