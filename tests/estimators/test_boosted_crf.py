@@ -89,7 +89,7 @@ def test_trees_are_those_of_the_public_class(rng):
     tree = bins.grow(-g * h, h, TreeSettings(8, penalty=0), np.random.default_rng(0), None)
     expected = public.predict(X)
     np.testing.assert_allclose(bins.values(tree), expected, atol=1e-5)
-    forest = Forest(bins, 1)
+    forest = Forest.on(bins, 1)
     forest.add([tree], 0.5)
     new = np.vstack([X, [[0.3, np.nan, 77.0], [np.nan] * 3]])  # 77 is a name never seen
     np.testing.assert_allclose(forest.scores(new)[:, 0], 0.5 * public.predict(new), atol=1e-5)

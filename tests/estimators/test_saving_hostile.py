@@ -89,7 +89,73 @@ HOSTILE = [
     ("kernel-crf", state("_kernels", {"$object": "RBF", "parts": {}}), "_kernels is no set of kernels"),
     ("kernel-crf", state("edge_kernel_", None), "describes no model"),
     ("kernel-crf", state("forbidden_", {"$tuple": [1, 2, 3]}), "forbidden_ is not made of masks"),
+    ("crf", lambda h, a: model_of(h).pop("state"), "nothing learnt"),
+    ("structured-svm", state("coef_", None), "describes no model"),
+    ("structured-svm", setting("cost", {"$object": "eval", "parts": {}}), "nothing called 'eval'"),
+    ("structured-svm-kernel", array("dual_coef_", np.ones((2, 2))), "dual_coef_ has shape"),
+    ("structured-svm-kernel", state("_kernels", None), "describes no model"),
+    ("stochastic-crf", array("transitions_", np.ones((3, 2))), "transitions_ has shape"),
+    ("hmm", array("start_", np.array([2.0, -1.0, 0.0])), "start_ has numbers that are no probability"),
+    ("hmm", state("emissions_", {"$object": "RBF", "parts": {}}), "emissions_ are no emissions"),
+    ("hmm", setting("emissions", 3), "takes emissions of type"),
+    ("hmm", array("emissions_.means", np.zeros((3, 2))), "describes no model.*Covariances have shape"),
+    ("hmm", array("emissions_.covariances", -np.ones((3, 3, 3))), "not positive definite"),
+    ("hmm", array("emissions_.covariances", np.ones((3, 3))), "no array with 3 axes"),
+    ("hmm", lambda h, a: model_of(h)["state"].__setitem__("n_features_in_", 4), "emissions_ has size"),
+    ("hmm-mixture", array("emissions_.weights", np.full((3, 3), 0.3)), "other Gaussians"),
+    ("hmm-words", array("emissions_.probabilities", np.full((3, 2), 0.5)), "vocabulary of emissions"),
+    ("hmm-counts", array("emissions_.rates", np.full((3, 3), -1.0)), "rates of emissions is not between"),
+    ("hmm-bernoulli", array("emissions_.probabilities", np.full((3, 3), 2.0)), "is not between 0.0 and 1.0"),
+    ("kernel-perceptron", array("_changes.rows", np.array([], np.int64)), "_changes has shape"),
+    ("kernel-perceptron", state("_changes", []), "_changes are no changes"),
+    ("kernel-crf-selection", state("_kernels", {"$tuple": [1, 2]}), "no set of kernels"),
+    (
+        "kernel-crf-selection",
+        setting("selection", {"$object": "RBF", "parts": {}}),
+        "takes selection of type",
+    ),
+    ("cascade", state("first_", []), "first_ is no list of models"),
+    ("cascade", state("first_", [1]), "first_ is no list of models"),
+    ("cascade", state("second_", 7), "second_ is of type int"),
+    ("cascade", lambda h, a: model_of(h)["state"]["second_"]["$model"].pop("state"), "describes no model"),
+    ("cascade", lambda h, a: model_of(h)["labels"].pop(), "describes no model"),
+    ("structure-learner", state("model_", None), "model_ is of type NoneType"),
 ]
+
+
+def part(name: str, place: Any, value: Any) -> Callable[[Any, Any], None]:
+    """Change one entry of an array."""
+    return lambda header, arrays: arrays["forests_.0." + name].__setitem__(place, value)
+
+
+TREES = [
+    (part("children", (0, 0), 10**6), "does not come behind its parent"),
+    (part("children", (0, 1), -1), "does not come behind its parent"),
+    (part("children", (0, 0), 0), "does not come behind its parent"),  # round and round
+    (part("features", 0, 4), "column that there is not"),
+    (part("features", 0, -1), "column that there is not"),
+    (part("leaves", slice(None), False), "does not come behind its parent"),
+    (part("sets", slice(None), 99), "set of names that there is not"),
+    (part("places", slice(None), 9), "names in a column that has none"),
+    (part("sizes", 0, -3), "do not come in rounds"),
+    (part("sizes", 0, 10**9), "do not fit one another"),
+    (part("values", 0, np.inf), "holds NaN or infinity"),
+    (array("forests_.0.children", np.zeros((1, 2), np.int32)), "do not fit one another"),
+    (array("forests_.0.children", np.zeros((9, 2))), "no array of its kind"),
+    (array("forests_.0.known", np.zeros((0, 8), np.uint32)), "names in a column that has none"),
+    (array("forests_.0.left_sets", np.zeros((0, 8), np.uint32)), "another shape"),
+    (array("forests_.0.places", np.zeros(3, np.int32)), "column that there is not|look at other columns"),
+    (lambda h, a: model_of(h)["state"].__setitem__("forests_", {"$dict": []}), "not those of vertices"),
+    (lambda h, a: model_of(h)["labels"].pop(), "expected|another number of labels"),
+]
+
+
+@pytest.mark.parametrize(("change", "reason"), TREES)
+def test_trees_that_lead_out_of_their_arrays_or_round_and_round(
+    change: Any, reason: str, tmp_path: Path
+) -> None:
+    with pytest.raises(ModelFormatError, match=reason):
+        load(altered("boosted-crf", change, tmp_path))
 
 
 @pytest.mark.parametrize(("name", "change", "reason"), HOSTILE)

@@ -20,7 +20,7 @@ from ._features import Extractor, read_tokens
 from ._inputs import Inputs, read_inputs
 from ._labels import lookup, read_allowed, read_labels
 from ._random import random_state
-from ._saving_base import Savable
+from ._saving_base import Savable, declared_state, require_fitted
 from ._tables import DECODERS, choose
 
 Labels = list[list[Hashable]]
@@ -46,8 +46,8 @@ class SequenceLabeller(Parameterised, Savable, ABC):
     forbidden_: Forbidden | None = None
     decoder: str | Decoder
     random_state: Any
-    _transient: tuple[str, ...] = ()
-    """What only goes on with training, and is not saved."""
+    probabilistic: ClassVar[bool] = True
+    """Whether training makes probabilities; where it does not, they are a softmax of scores."""
     _missing: ClassVar[bool] = False
     """Whether NaN in X is a missing value rather than a mistake."""
 
@@ -149,13 +149,7 @@ class SequenceLabeller(Parameterised, Savable, ABC):
 
     def _state(self) -> dict[str, Any]:
         self._require_fitted()
-        known = self.__getstate__()
-        state = {name: known[name] for name in self._learnt if name in known}
-        other = known.keys() - state.keys() - {"classes_", *self._transient, *self._parameter_names()}
-        forgotten = sorted(name for name in other if name.startswith("_") or name.endswith("_"))
-        if forgotten:
-            raise TypeError(f"{type(self).__name__} does not declare {forgotten[0]} in _learnt.")
-        return state
+        return declared_state(self, self._parameter_names())
 
     def _settle(self, state: Mapping[str, Any]) -> None:
         vars(self).update(state)
@@ -169,10 +163,7 @@ class SequenceLabeller(Parameterised, Savable, ABC):
         return self._inputs(X, lengths, self.features_, self.n_features_in_)
 
     def _require_fitted(self) -> None:
-        if not hasattr(self, "classes_"):
-            from sklearn.exceptions import NotFittedError
-
-            raise NotFittedError(f"This {type(self).__name__} is not fitted yet; call fit first.")
+        require_fitted(self)
 
     def _ruled(self, inputs: Inputs) -> Batch:
         """Scores of a batch, −inf for what rules forbid."""

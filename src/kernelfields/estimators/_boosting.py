@@ -68,7 +68,7 @@ class Boosting:
         self.structure: Any = loss.structure
         shapes = self.structure.shapes
         self.scores = {clique: np.zeros(shapes[clique]) for clique in bins}
-        self.forests = {clique: Forest(b, int(np.prod(shapes[clique][1:]))) for clique, b in bins.items()}
+        self.forests = {clique: Forest.on(b, int(np.prod(shapes[clique][1:]))) for clique, b in bins.items()}
         self.point: Point
         self._refit(np.zeros(sum(term.space.size for term in terms)), iterations=50)
 

@@ -63,6 +63,7 @@ class KernelModel(SequenceLabeller):
     fourier_: FourierMap | None
     certificate_space_: str
     _learnt = KERNEL
+    _transient = ("_growth",)
 
     path_: list[Step]
     selected_: dict[str, Atoms]
@@ -138,6 +139,12 @@ class KernelModel(SequenceLabeller):
         self._keep(training, task.pools[next(iter(task.pools))].observations, parts, found)
         pairs = pair_scores(state, len(self.classes_))
         self.transitions_ = self.transitions_ if pairs is None else pairs
+        self.basis_origin_ = origins(
+            self.basis_,
+            task.pools[next(iter(task.pools))].observations,
+            task.rows,
+            training.inputs.offsets,
+        )
         self.path_, self.selected_ = list(growth.path), selected_of(state, task.rows)
         self.n_iter_, self.stop_reason_ = growth.visits, growth.ending.value
         self._growth = growth.at_rest() if recipe.warm_start or growth.ending is Ending.INTERRUPTED else None

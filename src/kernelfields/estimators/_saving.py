@@ -21,23 +21,37 @@ from ._saving_codec import Decoder, Encoder, decode_labels, encode_labels
 from ._saving_fields import Sizes
 from ._saving_objects import checked
 from .arow import AROW
+from .boosted_crf import BoostedCRF
+from .cascade import Cascade
 from .crf import CRF
 from .gp_sequence_classifier import GPSequenceClassifier
+from .hmm import HMM
 from .kernel_crf import KernelCRF
 from .kernel_logistic_regression import KernelLogisticRegression
+from .kernel_perceptron import KernelPerceptron
 from .memm import MEMM
 from .passive_aggressive import PassiveAggressive
 from .perceptron import StructuredPerceptron
+from .stochastic_crf import StochasticCRF
+from .structure_learner import StructureLearner
+from .structured_svm import StructuredSVM
 
 RECIPES: Mapping[str, type[Savable]] = {
     "arow": AROW,
+    "boosted-crf": BoostedCRF,
+    "cascade": Cascade,
     "crf": CRF,
     "gp-sequence-classifier": GPSequenceClassifier,
+    "hmm": HMM,
     "kernel-crf": KernelCRF,
     "kernel-logistic-regression": KernelLogisticRegression,
+    "kernel-perceptron": KernelPerceptron,
     "memm": MEMM,
     "passive-aggressive": PassiveAggressive,
+    "stochastic-crf": StochasticCRF,
+    "structure-learner": StructureLearner,
     "structured-perceptron": StructuredPerceptron,
+    "structured-svm": StructuredSVM,
 }
 
 FORMAT = 1
@@ -82,7 +96,10 @@ def load(path: str | os.PathLike[str]) -> Any:
     """
     with _reading(path):
         container = Container(path)
-        return _decode_model(Decoder(container, _decode_model), header_of(container)["model"])
+        model = _decode_model(Decoder(container, _decode_model), header_of(container)["model"])
+        if "classes_" not in vars(model):
+            raise ModelFormatError("The file holds the settings of a model, but nothing learnt.")
+        return model
 
 
 @contextmanager
@@ -113,23 +130,34 @@ def header_of(container: Container) -> dict[str, Any]:
 
 
 def _encode_model(encoder: Encoder, model: Savable, where: str) -> dict[str, Any]:
+    state = model._state()
+    prefix = where and where + "."
+    return {
+        **_encode_settings(encoder, model, where),
+        "labels": encode_labels(encoder, model.classes_),
+        "state": {name: encoder.encode(value, f"{prefix}{name}") for name, value in state.items()},
+    }
+
+
+def _encode_settings(encoder: Encoder, model: Savable, where: str) -> dict[str, Any]:
+    """Say what estimator it is; those among its settings, to be fitted as copies, are settings too."""
     recipe = next((name for name, cls in RECIPES.items() if type(model) is cls), None)
     if recipe is None:
         raise InputError(f"{type(model).__name__} is none of the estimators that can be saved.")
-    state = model._state()
-    prefix = where and where + "."
     parameters: Any = model.get_params(deep=False)  # type: ignore[attr-defined]
     parameters = {name: value for name, value in parameters.items() if name not in NOT_SAVED}
     try:
         checked(type(model), parameters)
     except ModelFormatError as error:
         raise InputError(f"{error} Such a model cannot be saved.") from None
-    return {
-        "recipe": recipe,
-        "labels": encode_labels(encoder, model.classes_),
-        "parameters": {name: encoder.encode(value, f"{prefix}{name}") for name, value in parameters.items()},
-        "state": {name: encoder.encode(value, f"{prefix}{name}") for name, value in state.items()},
-    }
+    encoded = {}
+    for name, value in parameters.items():
+        place = f"{where}.{name}" if where else name
+        nested = isinstance(value, Savable)
+        encoded[name] = (
+            {"$model": _encode_settings(encoder, value, place)} if nested else encoder.encode(value, place)
+        )
+    return {"recipe": recipe, "parameters": encoded}
 
 
 def _decode_model(decoder: Decoder, node: Any) -> Savable:
@@ -138,6 +166,8 @@ def _decode_model(decoder: Decoder, node: Any) -> Savable:
         raise ModelFormatError(f"There is no estimator {node['recipe']!r}.")
     parameters = {name: decoder.decode(value) for name, value in node["parameters"].items()}
     model = cls(**checked(cls, parameters))
+    if "state" not in node:
+        return model
     model.classes_ = decode_labels(decoder, node["labels"])
     stored = node["state"]
     unknown = set(stored) - set(cls._learnt)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..structures._base import Array
@@ -20,6 +20,8 @@ class Savable(ABC):
 
     classes_: Array
     _learnt: ClassVar[Mapping[str, Field]]
+    _transient: ClassVar[tuple[str, ...]] = ()
+    """What only goes on with training, and is not saved."""
 
     @abstractmethod
     def _state(self) -> dict[str, Any]:
@@ -58,3 +60,22 @@ class Savable(ABC):
         if waiting is not None:
             waiting()
         return dict(vars(self))
+
+
+def declared_state(model: Savable, settings: Iterable[str]) -> dict[str, Any]:
+    """Give the attributes of a fitted model that it declares; refuse to forget others that a fit set."""
+    known = model.__getstate__()
+    state = {name: known[name] for name in model._learnt if name in known}
+    other = known.keys() - state.keys() - {"classes_", *model._transient, *settings}
+    forgotten = sorted(name for name in other if name.startswith("_") or name.endswith("_"))
+    if forgotten:
+        raise TypeError(f"{type(model).__name__} does not declare {forgotten[0]} in _learnt.")
+    return state
+
+
+def require_fitted(model: Savable) -> None:
+    """Refuse a model that knows no labels yet."""
+    if not hasattr(model, "classes_"):
+        from sklearn.exceptions import NotFittedError
+
+        raise NotFittedError(f"This {type(model).__name__} is not fitted yet; call fit first.")

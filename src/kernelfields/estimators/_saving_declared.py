@@ -8,13 +8,17 @@ from typing import Any
 
 import numpy as np
 
+from ..emissions import Emissions
 from ..features import DictFeatures, TemplateFeatures
 from ..kernels import Kernel
 from ..objective import Certificate
 from ..selection import FourierMap
+from ._changes import Changes
 from ._features import Verbatim
 from ._provenance import Provenance
-from ._saving_fields import Field, Kind, Numbers, Observations, Rules, Sizes
+from ._saving_fields import Field, Kind, Numbers, Observations, Rules, Sizes, shape_objection
+from ._separate_kernels import SeparateKernels
+from ._trees import Forest
 from ._vertex_kernels import VertexKernels
 
 LABELLER: Mapping[str, Field] = {
@@ -60,6 +64,8 @@ class LabelKernels(Field):
 
     def objection(self, value: Any, sizes: Sizes) -> str:
         """Say if it is none, or names labels that are none."""
+        if isinstance(value, SeparateKernels):
+            return _parts_objection(value, sizes)
         if not isinstance(value, VertexKernels) or not value.groups:
             return "is no set of kernels"
         for kernel, labels in value.groups:
@@ -72,6 +78,17 @@ class LabelKernels(Field):
             if not isinstance(kernel, Kernel) or not known:
                 return "has kernels that are none, or labels that are none"
         return ""
+
+
+def _parts_objection(value: SeparateKernels, sizes: Sizes) -> str:
+    """Say if parts of the basis are none."""
+    kernels, ends = value
+    if not isinstance(kernels, tuple) or not all(isinstance(kernel, Kernel) for kernel in kernels):
+        return "has kernels that are none"
+    if not isinstance(ends, tuple) or len(ends) != len(kernels) or not all(type(e) is int for e in ends):
+        return "has parts of the basis that are none"
+    rising = all(a <= b for a, b in zip((0, *ends), ends, strict=False))
+    return "" if rising and ends[-1:] == (sizes["n"],) else "has parts that are not those of the basis"
 
 
 @dataclass(frozen=True)
@@ -102,5 +119,133 @@ KERNEL: Mapping[str, Field] = {
     "_kernels": LabelKernels(),
     "fourier_": RandomFeatures(),
     "certificate_space_": Kind(str, needed=False),
+    "path_": Kind(list, needed=False),
+    "selected_": Kind(dict, needed=False),
 }
 """Of kernel models."""
+
+MARGIN: Mapping[str, Field] = {
+    **LABELLER,
+    **FREE,
+    "coef_": Numbers("L D", needed=False),
+    "basis_": Observations(),
+    "dual_coef_": Numbers("n L", needed=False),
+    "kernel_": Kind((Kernel, dict), needed=False, large=True),
+    "_kernels": LabelKernels(needed=False),
+    "history_": Kind(list),
+}
+"""Of structured support vector machines: ``coef_``, or what a kernel expansion has."""
+
+
+@dataclass(frozen=True)
+class EmissionsOfStates(Field):
+    """Emissions of all states, in as many columns as the model has."""
+
+    needed: bool = True
+    large: bool = True
+
+    def objection(self, value: Any, sizes: Sizes) -> str:
+        """Say if they are none, or those of other states or columns."""
+        if not isinstance(value, Emissions):
+            return "are no emissions"
+        found = (value.n_states, getattr(value, "n_columns", 1))
+        expected = (sizes["L"], sizes["D"])
+        return "" if found == expected else f"has size {found}, expected {expected}"
+
+
+@dataclass(frozen=True)
+class Chances(Field):
+    """Probabilities, their axes given by letters."""
+
+    axes: str
+    needed: bool = True
+    large: bool = True
+
+    def objection(self, value: Any, sizes: Sizes) -> str:
+        """Say if type or shape are others, or numbers are no probabilities."""
+        reason = Numbers(self.axes).objection(value, sizes)
+        return reason or (
+            "" if ((value >= 0) & (value <= 1)).all() else "has numbers that are no probability"
+        )
+
+
+HIDDEN: Mapping[str, Field] = {
+    **LABELLER,
+    "start_": Chances("L"),
+    "transitions_": Chances("L L"),
+    "emissions_": EmissionsOfStates(),
+    "log_likelihoods_": Kind(list, needed=False),
+    "objectives_": Kind(list, needed=False),
+}
+"""Of hidden Markov models."""
+
+
+@dataclass(frozen=True)
+class Forests(Field):
+    """Trees of vertices, and perhaps of edges, that lead nowhere else."""
+
+    needed: bool = True
+    large: bool = True
+
+    def objection(self, value: Any, sizes: Sizes) -> str:
+        """Say if there are others, or of another width."""
+        widths = {"node": sizes["L"], "edge": sizes["L"] ** 2}
+        if not isinstance(value, dict) or "node" not in value or not widths.keys() >= value.keys():
+            return "are not those of vertices and edges"
+        if not all(isinstance(forest, Forest) for forest in value.values()):
+            return "are no trees"
+        if any(forest.width != widths[clique] for clique, forest in value.items()):
+            return "have another number of labels"
+        return "" if all(len(f.places) == sizes["D"] for f in value.values()) else "look at other columns"
+
+
+BOOSTED: Mapping[str, Field] = {
+    **LABELLER,
+    **FREE,
+    "forests_": Forests(),
+    "losses_": Kind(list),
+    "held_out_losses_": Kind(list),
+}
+"""Of sums of trees."""
+
+
+@dataclass(frozen=True)
+class Votes(Field):
+    """Changes of coefficients that there are."""
+
+    needed: bool = True
+    large: bool = True
+
+    def objection(self, value: Any, sizes: Sizes) -> str:
+        """Say if arrays do not fit one another, or the basis."""
+        if not isinstance(value, Changes):
+            return "are no changes"
+        own: Sizes = {"L": sizes["L"]}
+        axes = {"steps": "m", "ends": "m", "rows": "R", "node": "R L", "edge": "m L L"}
+        for name, letters in axes.items():
+            array = getattr(value, name)
+            kind = "f" if name in ("node", "edge") else "i"
+            if not isinstance(array, np.ndarray) or array.dtype.kind != kind:
+                return f"have {name} that are none"
+            reason = shape_objection(array.shape, letters.split(), own)
+            if reason:
+                return reason
+        known = len(value.rows) == 0 or (value.rows.min() >= 0 and value.rows.max() < sizes["n"])
+        rising = (np.diff(value.ends, prepend=0) >= 0).all() and value.ends[-1:].tolist() in (
+            [],
+            [len(value.rows)],
+        )
+        return "" if known and rising else "have rows that are none"
+
+
+PERCEPTRON: Mapping[str, Field] = {
+    **LABELLER,
+    "basis_": Observations(needed=True),
+    "dual_coef_": Numbers("n L"),
+    "transitions_": Numbers("L L"),
+    "kernel_": Kind(Kernel, large=True),
+    "mistakes_": Kind(list),
+    "_changes": Votes(),
+    "_steps": Kind(int),
+}
+"""Of perceptrons with a kernel."""

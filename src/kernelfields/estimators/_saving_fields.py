@@ -70,7 +70,7 @@ class Numbers(Field):
             return "is no array"
         if value.dtype.kind not in self.kinds:
             return f"is an array of {value.dtype}"
-        return _shape_objection(value.shape, self.axes.split(), sizes)
+        return shape_objection(value.shape, self.axes.split(), sizes)
 
 
 @dataclass(frozen=True)
@@ -85,10 +85,23 @@ class Observations(Field):
         if not sparse.issparse(value) and not isinstance(value, np.ndarray):
             return "is neither an array nor a sparse matrix"
         if value.dtype == object:
-            return _shape_objection(value.shape, ["n"], sizes)
+            return shape_objection(value.shape, ["n"], sizes)
         if value.dtype.kind != "f":
             return f"is an array of {value.dtype}"
-        return _shape_objection(value.shape, ["n", "D"], sizes)
+        return shape_objection(value.shape, ["n", "D"], sizes)
+
+
+@dataclass(frozen=True)
+class Models(Field):
+    """A list of fitted estimators, at least one, whose labels are among those there are."""
+
+    needed: bool = True
+    large: bool = True
+
+    def objection(self, value: Any, sizes: Sizes) -> str:
+        """Say if it is another list, or none."""
+        fits = isinstance(value, list) and value and all(hasattr(one, "predict_marginals") for one in value)
+        return "" if fits else "is no list of models"
 
 
 @dataclass(frozen=True)
@@ -105,13 +118,14 @@ class Rules(Field):
         for mask, axes in zip(value, (["L", "L"], ["L"], ["L"]), strict=True):
             if not isinstance(mask, np.ndarray) or mask.dtype != bool:
                 return "is not made of masks"
-            reason = _shape_objection(mask.shape, axes, sizes)
+            reason = shape_objection(mask.shape, axes, sizes)
             if reason:
                 return reason
         return ""
 
 
-def _shape_objection(shape: tuple[int, ...], letters: list[str], sizes: Sizes) -> str:
+def shape_objection(shape: tuple[int, ...], letters: list[str], sizes: Sizes) -> str:
+    """Say if a shape is not the one that letters stand for."""
     if len(shape) != len(letters):
         return f"has {len(shape)} axes, expected {len(letters)}"
     expected = tuple(sizes.setdefault(letter, n) for letter, n in zip(letters, shape, strict=True))

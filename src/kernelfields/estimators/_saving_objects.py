@@ -15,13 +15,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import constraints, decoders, kernels, selection, solvers
+from .. import constraints, decoders, emissions, kernels, selection, solvers
+from ..emissions.unknown import WordClass
 from ..errors import InputError, ModelFormatError
 from ..features import DictFeatures, TemplateFeatures, Templates, parse_templates
 from ..objective import Certificate
+from ._changes import Changes
 from ._features import Verbatim
 from ._provenance import Provenance
+from ._saving_emissions import EMISSIONS
+from ._separate_kernels import SeparateKernels
+from ._tree_arrays import TreeArrays
+from ._trees import Forest
 from ._vertex_kernels import LabelGroup, VertexKernels
+from .clique_types import Boundaries, Edges, FurtherKernel, InputEdges, SecondOrder
+from .structure_learner import Trial
+from .structured_svm import Round
 
 KERNELS = (
     kernels.AdditiveChiSquare,
@@ -50,30 +59,77 @@ KERNELS = (
     kernels.WindowSum,
 )
 RECORDS = (
+    Boundaries,
     Certificate,
+    Changes,
+    Edges,
+    FurtherKernel,
+    InputEdges,
     LabelGroup,
     Provenance,
+    Round,
+    SecondOrder,
+    SeparateKernels,
+    Trial,
     VertexKernels,
+    WordClass,
     constraints.Constraints,
+    constraints.Cyclic,
     constraints.Forbidden,
+    constraints.LeftRight,
     constraints.TagScheme,
     decoders.Abstain,
     decoders.BayesRule,
+    decoders.LinearProgram,
     decoders.Posterior,
     decoders.Viterbi,
+    selection.AtRandom,
+    selection.Atoms,
+    selection.ExactGain,
+    selection.FunctionalGradient,
+    selection.GainBound,
+    selection.GreedyCliques,
+    selection.InTurn,
     selection.IncompleteCholesky,
     selection.KMeans,
+    selection.LargestGradient,
     selection.LeverageScores,
     selection.Nystroem,
     selection.RandomFourier,
+    selection.RefitAll,
+    selection.RefitNew,
+    selection.SGPS,
+    selection.SGSA,
+    selection.Step,
     selection.Uniform,
-    solvers.LBFGS,
+    selection.WholeSequences,
+    solvers.BlockFrankWolfe,
     solvers.BlockJacobi,
+    solvers.ConjugateGradients,
+    solvers.CuttingPlane,
+    solvers.IterativeScaling,
+    solvers.LBFGS,
+    solvers.MetaDescent,
     solvers.NewtonCG,
     solvers.OWLQN,
+    solvers.Subgradient,
     solvers.Subspace,
+    solvers.WorkingSet,
 )
 """Dataclasses and named tuples: their fields are their parts."""
+FAMILIES = (
+    emissions.Bernoulli,
+    emissions.Categorical,
+    emissions.DiagonalGaussian,
+    emissions.FullGaussian,
+    emissions.GaussianMixture,
+    emissions.Multinomial,
+    emissions.Poisson,
+    emissions.SphericalGaussian,
+    emissions.TiedGaussian,
+    emissions.UnknownWords,
+)
+"""Like kernels, they are their settings."""
 FOREIGN = (
     "CompoundKernel",
     "ConstantKernel",
@@ -125,21 +181,25 @@ def _classes() -> dict[type, str]:
         DictFeatures: "DictFeatures",
         Verbatim: "Verbatim",
         Templates: "Templates",
+        Forest: "Forest",
         selection.FourierMap: "FourierMap",
         np.random.RandomState: "RandomState",
     }
-    return {cls: cls.__name__ for cls in (*KERNELS, *RECORDS)} | special
+    plain = (*KERNELS, *RECORDS, *FAMILIES, *EMISSIONS)
+    return {cls: cls.__name__ for cls in plain} | special
 
 
 @cache
 def _table() -> Mapping[str, Entry]:
     entries = [
-        *(Entry(cls.__name__, _settings, _maker(cls)) for cls in KERNELS),
+        *(Entry(cls.__name__, _settings, _maker(cls)) for cls in (*KERNELS, *FAMILIES)),
         *(Entry(cls.__name__, _fields, _maker(cls)) for cls in RECORDS),
         Entry("TemplateFeatures", _template_parts, _template_features),
         Entry("DictFeatures", _dict_parts, _dict_features),
         Entry("Verbatim", lambda _: {}, lambda _: Verbatim()),
         Entry("Templates", lambda found: {"text": str(found)}, lambda parts: parse_templates(parts["text"])),
+        *(Entry(cls.__name__, part.parts, part.make) for cls, part in EMISSIONS.items()),
+        Entry("Forest", lambda found: found.arrays()._asdict(), _forest),
         Entry("FourierMap", lambda found: {"frequencies": found.frequencies}, _fourier_map),
         Entry("RandomState", _random_parts, _random_state),
         Entry("FunctionOfSklearn", _function_parts, _function),
@@ -162,6 +222,16 @@ def _maker(cls: type) -> Callable[[Parts], Any]:
 
 KINDS: Mapping[str, type | tuple[type, ...]] = {
     "Approximation": selection.Approximation,
+    "Criterion": selection.Criterion,
+    "CuttingPlane": solvers.CuttingPlane,
+    "Emissions": emissions.Emissions,
+    "Family": emissions.Family,
+    "GaussianFamily": emissions.GaussianFamily,
+    "MarginSolver": solvers.MarginSolver,
+    "Order": selection.Order,
+    "Refit": selection.Refit,
+    "Selection": selection.Selection,
+    "UnknownWords": emissions.UnknownWords,
     "Array": np.ndarray,
     "Decoder": decoders.Decoder,
     "Kernel": kernels.Kernel,
@@ -174,6 +244,7 @@ KINDS: Mapping[str, type | tuple[type, ...]] = {
     "dict": dict,
     "float": Real,
     "int": Integral,
+    "list": (list, tuple),
     "str": str,
     "tuple": tuple,
 }
@@ -233,6 +304,12 @@ def _fourier_map(parts: Parts) -> Any:
     if not isinstance(frequencies, np.ndarray) or frequencies.ndim != 2:
         raise ModelFormatError("The frequencies of random Fourier features are no matrix.")
     return selection.FourierMap(frequencies)
+
+
+def _forest(parts: Parts) -> Forest:
+    arrays = TreeArrays(**checked(TreeArrays, parts))
+    arrays.require_sound()
+    return Forest.of(arrays)
 
 
 def _random_parts(found: np.random.RandomState) -> Parts:

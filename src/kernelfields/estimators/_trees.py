@@ -11,11 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from ..structures._base import Array
+from ._tree_arrays import WORDS, TreeArrays
 
 N_BINS = 256
 """Codes of a column, the last of them for missing values."""
@@ -99,16 +100,61 @@ class Forest:
 
     Parameters
     ----------
-    bins : Bins
-        What the trees were grown on.
     width : int
         Number of columns.
+    known, places : arrays
+        Names that occur in columns of names, as bits, and where those of each column are.
     """
 
-    def __init__(self, bins: Bins, width: int) -> None:
+    def __init__(self, width: int, known: Array, places: Array) -> None:
         self.width = width
         self.rounds: list[list[Any]] = []
-        self._known, self._places = bins.mapper.make_known_categories_bitsets()
+        self.known, self.places = known, places
+
+    @classmethod
+    def on(cls, bins: Bins, width: int) -> Self:
+        """Give a forest without trees, to be grown on some inputs."""
+        return cls(width, *bins.mapper.make_known_categories_bitsets())
+
+    @classmethod
+    def of(cls, arrays: TreeArrays) -> Self:
+        """Make the trees again that `arrays` took apart; they must be sound."""
+        from sklearn.ensemble._hist_gradient_boosting.predictor import TreePredictor
+
+        known, places = (np.array(part, dtype=np.uint32) for part in (arrays.known, arrays.places))
+        result = cls(arrays.width, known, places)
+        nodes, trees = _nodes(arrays), []
+        ends, set_ends = np.cumsum(arrays.sizes), np.cumsum(arrays.set_counts)
+        for end, size, last, count in zip(ends, arrays.sizes, set_ends, arrays.set_counts, strict=True):
+            sets = np.array(arrays.left_sets[last - count : last], dtype=np.uint32)
+            trees.append(TreePredictor(nodes[end - size : end].copy(), np.zeros_like(sets), sets))
+        result.rounds = [trees[k : k + arrays.width] for k in range(0, len(trees), arrays.width)]
+        return result
+
+    def arrays(self) -> TreeArrays:
+        """Take all trees apart: what prediction needs of them."""
+        from sklearn.ensemble._hist_gradient_boosting.common import PREDICTOR_RECORD_DTYPE
+
+        trees = [tree for trees in self.rounds for tree in trees]
+        empty = np.zeros(0, dtype=PREDICTOR_RECORD_DTYPE)
+        nodes = np.concatenate([empty, *(tree.nodes for tree in trees)])
+        sets = [tree.raw_left_cat_bitsets for tree in trees]
+        return TreeArrays(
+            self.width,
+            np.array([len(tree.nodes) for tree in trees], dtype=np.int64),
+            nodes["value"].copy(),
+            nodes["feature_idx"].astype(np.int32),
+            nodes["num_threshold"].copy(),
+            nodes["missing_go_to_left"].astype(bool),
+            np.stack([nodes["left"], nodes["right"]], axis=1).astype(np.int32),
+            nodes["is_leaf"].astype(bool),
+            nodes["is_categorical"].astype(bool),
+            nodes["bitset_idx"].astype(np.int32),
+            np.array([len(one) for one in sets], dtype=np.int64),
+            np.concatenate([np.zeros((0, WORDS), dtype=np.uint32), *sets]),
+            np.array(self.known, dtype=np.uint32).reshape(-1, WORDS),
+            np.array(self.places, dtype=np.int32),
+        )
 
     def add(self, trees: Sequence[Any], step: float) -> None:
         """Take in one tree per column, its leaves multiplied by a step."""
@@ -126,8 +172,29 @@ class Forest:
         result, threads = np.zeros((len(matrix), self.width)), _threads(matrix.size)
         for trees in self.rounds[first:]:
             for k, tree in enumerate(trees):
-                result[:, k] += tree.predict(matrix, self._known, self._places, threads)
+                result[:, k] += tree.predict(matrix, self.known, self.places, threads)
         return result
+
+
+def _nodes(arrays: TreeArrays) -> Array:
+    """All nodes as scikit-learn keeps them; zeros where only training looks."""
+    from sklearn.ensemble._hist_gradient_boosting.common import PREDICTOR_RECORD_DTYPE
+
+    result = np.zeros(len(arrays.values), dtype=PREDICTOR_RECORD_DTYPE)
+    columns = {
+        "value": arrays.values,
+        "feature_idx": arrays.features,
+        "num_threshold": arrays.thresholds,
+        "missing_go_to_left": arrays.missing_left,
+        "left": arrays.children[:, 0],
+        "right": arrays.children[:, 1],
+        "is_leaf": arrays.leaves,
+        "is_categorical": arrays.categorical,
+        "bitset_idx": arrays.sets,
+    }
+    for name, values in columns.items():
+        result[name] = values
+    return result
 
 
 def _categories(column: Array) -> Array:

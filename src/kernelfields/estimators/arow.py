@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -77,6 +77,8 @@ class AROW(OnlineLabeller):
     """
 
     averaging = False
+
+    probabilistic: ClassVar[bool] = False
 
     def __init__(
         self,

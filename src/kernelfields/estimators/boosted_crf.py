@@ -21,7 +21,9 @@ from ._boosting import Boosting, HeldOut, run
 from ._constraints import offset_of
 from ._inputs import Inputs, read_inputs
 from ._labels import lookup, read_labels
+from ._provenance import provenance_of
 from ._random import random_state
+from ._saving_declared import BOOSTED
 from ._terms import (
     Penalties,
     chain_of,
@@ -119,6 +121,7 @@ class BoostedCRF(SequenceLabeller):
     """
 
     _missing: ClassVar[bool] = True
+    _learnt = BOOSTED
 
     def __init__(
         self,
@@ -316,6 +319,7 @@ class BoostedCRF(SequenceLabeller):
         if training.inputs.names is not None:
             self.feature_names_in_ = training.inputs.names
         self.forbidden_, self.features_ = training.forbidden, None
+        self.provenance_ = provenance_of(training.inputs, training.encoded)
 
     def _scores(self, features: Any, offsets: Array) -> Batch:
         if sparse.issparse(features):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Mapping
 from itertools import pairwise
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
@@ -18,9 +19,11 @@ from ._features import extractor_for
 from ._groups import fold_numbers, pick
 from ._inputs import read_inputs
 from ._labels import encode, index_of, read_labels
+from ._saving_base import Savable, declared_state, require_fitted
+from ._saving_fields import Field, Kind, Models
 
 
-class Cascade(Parameterised):
+class Cascade(Parameterised, Savable):
     """A model whose inputs are another model's marginals in a window [jones1999].
 
     The first model gives every position t of a sequence its marginals p₁(y_t|x). The second is trained
@@ -63,6 +66,7 @@ class Cascade(Parameterised):
         Fold of every training sequence.
     out_of_fold_ : list of (T, L) arrays
         Marginals of every training sequence by a model that had not seen it, columns as in ``classes_``.
+        Neither these nor the folds are in model files.
     classes_ : (L,) array
         Labels, in the order of all arrays over labels.
     n_features_in_ : int or None
@@ -78,6 +82,13 @@ class Cascade(Parameterised):
     [['B', 'A', 'A']]
     """
 
+    _learnt: ClassVar[Mapping[str, Field]] = {
+        "n_features_in_": Kind(int, needed=False),
+        "_tokens": Kind(bool),
+        "first_": Models(),
+        "second_": Kind(Savable, large=True),
+    }
+    _transient: ClassVar[tuple[str, ...]] = ("fold_", "out_of_fold_")
     first_: list[Any]
     second_: Any
     fold_: Array
@@ -157,6 +168,14 @@ class Cascade(Parameterised):
         result: list[Array] = self.second_.predict_marginals(seen, allowed=allowed)
         return result
 
+    def predict_kbest(
+        self, X: Any, k: int, *, lengths: Any = None, allowed: Any = None
+    ) -> list[list[tuple[list[Hashable], float]]]:
+        """Give the k best labellings of every sequence with log p(y|x), by the second model."""
+        seen = self._handed_on(X, lengths)
+        result: list[Any] = self.second_.predict_kbest(seen, k, allowed=allowed)
+        return result
+
     def sequence_log_proba(self, X: Any, y: Any, *, lengths: Any = None) -> Array:
         """Log p(y|x) of whole labellings, by the second model."""
         seen = self._handed_on(X, lengths)
@@ -190,12 +209,19 @@ class Cascade(Parameterised):
                 marginals[i] = one
         return models, marginals
 
+    def _state(self) -> dict[str, Any]:
+        require_fitted(self)
+        return declared_state(self, self._parameter_names())
+
+    def _settle(self, state: Mapping[str, Any]) -> None:
+        vars(self).update(state)
+
+    def _rehearse(self) -> None:
+        self.predict([])
+
     def _handed_on(self, X: Any, lengths: Any) -> list[Any]:
         """What the second model sees of sequences to predict."""
-        if not hasattr(self, "second_"):
-            from sklearn.exceptions import NotFittedError
-
-            raise NotFittedError("This Cascade is not fitted yet; call fit first.")
+        require_fitted(self)
         sequences = self._sequences(X, lengths, self._tokens, self.n_features_in_)
         return self._seen_by_second(sequences, _mean_marginals(self.first_, sequences, self.classes_))
 

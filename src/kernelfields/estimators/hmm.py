@@ -24,6 +24,7 @@ from ._em import Model, Smoothing, Trained, maximise
 from ._inputs import Inputs
 from ._labels import UNOBSERVED, Encoded
 from ._random import random_state
+from ._saving_declared import HIDDEN
 from ._states import encode_states
 from ._tables import EMISSIONS, TOPOLOGIES, choose
 
@@ -99,6 +100,8 @@ class HMM(SequenceLabeller):
     >>> model.predict([["the", None, "sleeps"]])
     [['D', 'N', 'V']]
     """
+
+    _learnt = HIDDEN
 
     def __init__(
         self,

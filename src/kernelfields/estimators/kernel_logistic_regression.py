@@ -13,7 +13,7 @@ from ..selection import Approximation
 from ..solvers import Progress, Solver
 from ..structures._base import Array
 from ._base_measure import BaseMeasure
-from ._saving_base import Savable
+from ._saving_base import Savable, require_fitted
 from ._saving_fields import Field, Kind
 from .kernel_crf import KernelCRF
 
@@ -132,6 +132,11 @@ random_state, callback, verbose
     def _rehearse(self) -> None:
         self._field.predict([])
 
+    def sequence_model(self) -> KernelCRF:
+        """Give the same model for sequences, whose positions it labels one by one."""
+        self._require_fitted()
+        return self._field
+
     def predict_proba(self, X: Any) -> Any:
         """p(y|x) for every row, (N, L), columns as in ``classes_``; a list of such arrays for sequences."""
         self._require_fitted()
@@ -173,10 +178,7 @@ random_state, callback, verbose
         return tags
 
     def _require_fitted(self) -> None:
-        if not hasattr(self, "classes_"):
-            from sklearn.exceptions import NotFittedError
-
-            raise NotFittedError("This KernelLogisticRegression is not fitted yet; call fit first.")
+        require_fitted(self)
 
 
 def _lengths(X: Any) -> Array | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -12,23 +12,13 @@ from ..kernels import Kernel, as_kernel
 from ..structures import Chain
 from ..structures._base import Array
 from ._base import Batch, SequenceLabeller
+from ._changes import Change, Changes
 from ._linear import LabelledSet, read_labelled
+from ._provenance import provenance_of
 from ._random import random_state
+from ._saving_declared import PERCEPTRON
 
 COMBINATIONS = ("averaged", "voted", "last")
-
-
-class Change(NamedTuple):
-    """What a mistake, or forgetting, changed."""
-
-    step: int
-    """After which sequence, counted over all epochs from 1."""
-    rows: Array
-    """Positions of the training set, later rows of the basis."""
-    node: Array
-    """Added to their coefficients."""
-    edge: Array
-    """Added to the scores of label pairs."""
 
 
 class KernelPerceptron(SequenceLabeller):
@@ -82,6 +72,9 @@ class KernelPerceptron(SequenceLabeller):
     >>> KernelPerceptron(RBF(gamma=2.0), edges=False).fit(X, y).predict([[[1.0], [0.0], [2.0]]])
     [['B', 'A', 'A']]
     """
+
+    probabilistic: ClassVar[bool] = False
+    _learnt = PERCEPTRON
 
     def __init__(
         self,
@@ -181,20 +174,19 @@ class KernelPerceptron(SequenceLabeller):
         place = np.cumsum(kept) - 1
         self.classes_, self.kernel_ = data.encoded.classes, kernel
         self.basis_, self.dual_coef_, self.transitions_ = data.inputs.features[kept], alpha[kept], edge
-        self._changes = (
-            [change._replace(rows=place[change.rows]) for change in changes]
-            if self.combination == "voted"
-            else []
-        )
+        voters = changes if self.combination == "voted" else []
+        self._changes = Changes.of([change._replace(rows=place[change.rows]) for change in voters], L)
         self._steps = steps
-        self.n_features_in_, self.features_ = data.inputs.features.shape[1], None
+        self.n_features_in_, self.features_ = data.inputs.features.shape[1], data.extractor
+        self.provenance_ = provenance_of(data.inputs, data.encoded)
         if data.inputs.names is not None:
             self.feature_names_in_ = data.inputs.names
 
     def _scores(self, features: Any, offsets: Array) -> Batch:
         chain = Chain(offsets, len(self.classes_))
-        if chain.n_vertices == 0 or len(self.basis_) == 0:
-            values = np.zeros((chain.n_vertices, len(self.basis_)))
+        size = self.basis_.shape[0]
+        if chain.n_vertices == 0 or size == 0:
+            values = np.zeros((chain.n_vertices, size))
         else:
             values = self.kernel_(features, self.basis_)
         if self.combination == "voted":
@@ -205,9 +197,9 @@ class KernelPerceptron(SequenceLabeller):
         """Logarithms of the shares of votes for every label."""
         node, edge = np.zeros(chain.shapes["node"]), np.zeros(chain.shapes["edge"])
         votes, everywhere = np.zeros_like(node), np.arange(chain.n_vertices)
-        ends = [*(change.step for change in self._changes), self._steps + 1]
+        ends = [*self._changes.steps.tolist(), self._steps + 1]
         votes[everywhere, chain.argmax({"node": node, "edge": edge}).labels] += ends[0]
-        for change, end in zip(self._changes, ends[1:], strict=True):
+        for change, end in zip(self._changes.each(), ends[1:], strict=True):
             node += values[:, change.rows] @ change.node
             edge += change.edge
             if end > change.step:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -81,6 +81,8 @@ class PassiveAggressive(OnlineLabeller):
     >>> PassiveAggressive().fit(X, y).predict(X)
     [['A', 'B', 'B'], ['B', 'A']]
     """
+
+    probabilistic: ClassVar[bool] = False
 
     def __init__(
         self,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 from ..constraints import Rule as LabelRule
 from ..decoders import Decoder
@@ -70,6 +70,8 @@ class StructuredPerceptron(OnlineLabeller):
     >>> StructuredPerceptron().fit(X, y).predict(X)
     [['A', 'B', 'B'], ['B', 'A']]
     """
+
+    probabilistic: ClassVar[bool] = False
 
     def __init__(
         self,

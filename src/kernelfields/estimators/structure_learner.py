@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -12,6 +12,8 @@ from ..errors import InputError
 from ..parameters import Parameterised
 from ..structures._base import Array
 from ._gain_bounds import extension, gain_bound
+from ._saving_base import Savable, declared_state, require_fitted
+from ._saving_fields import Field, Kind
 from .clique_types import CliqueType
 from .kernel_crf import KernelCRF
 
@@ -31,7 +33,7 @@ class Trial:
     kept: bool
 
 
-class StructureLearner(Parameterised):
+class StructureLearner(Parameterised, Savable):
     """Extend a kernel CRF by clique types and kernels while that pays [altun2004exp, Remark 11].
 
     Every round bounds, for every candidate τ that is left, what it can gain: ‖∇_τ R(f)‖²/(2λ_τ), one pass
@@ -51,6 +53,8 @@ class StructureLearner(Parameterised):
 
     Attributes
     ----------
+    classes_ : (L,) array
+        Labels.
     model_ : KernelCRF
         The extended model.
     kept_ : list of str
@@ -67,6 +71,12 @@ class StructureLearner(Parameterised):
     >>> StructureLearner(base, [Edges(), Boundaries()]).fit(X, y).kept_
     ['edges', 'boundaries']
     """
+
+    _learnt: ClassVar[Mapping[str, Field]] = {
+        "model_": Kind(KernelCRF, large=True),
+        "kept_": Kind(list),
+        "trials_": Kind(list),
+    }
 
     def __init__(self, estimator: KernelCRF, candidates: Sequence[CliqueType], worth: float = 0.01) -> None:
         self.estimator = estimator
@@ -106,6 +116,7 @@ class StructureLearner(Parameterised):
                 model = tried
                 kept.append(best.name)
         self.model_, self.kept_, self.trials_ = model, kept, trials
+        self.classes_ = model.classes_
         return self
 
     def _try(
@@ -143,15 +154,38 @@ class StructureLearner(Parameterised):
 
     def predict(self, X: Any, **settings: Any) -> list[list[Any]]:
         """Label sequences, as `KernelCRF.predict`."""
+        require_fitted(self)
         return self.model_.predict(X, **settings)
 
     def predict_marginals(self, X: Any, **settings: Any) -> list[Array]:
         """Give p(y_t|x), as `KernelCRF.predict_marginals`."""
+        require_fitted(self)
         return self.model_.predict_marginals(X, **settings)
+
+    def predict_kbest(self, X: Any, k: int, **settings: Any) -> list[list[tuple[list[Any], float]]]:
+        """Give the k best labellings, as `KernelCRF.predict_kbest`."""
+        require_fitted(self)
+        return self.model_.predict_kbest(X, k, **settings)
+
+    def sequence_log_proba(self, X: Any, y: Any, **settings: Any) -> Array:
+        """Log p(y|x) of whole labellings, as `KernelCRF.sequence_log_proba`."""
+        require_fitted(self)
+        return self.model_.sequence_log_proba(X, y, **settings)
 
     def score(self, X: Any, y: Any, **settings: Any) -> float:
         """Give the share of positions labelled right."""
+        require_fitted(self)
         return self.model_.score(X, y, **settings)
+
+    def _state(self) -> dict[str, Any]:
+        require_fitted(self)
+        return declared_state(self, self._parameter_names())
+
+    def _settle(self, state: Mapping[str, Any]) -> None:
+        vars(self).update(state)
+
+    def _rehearse(self) -> None:
+        self.predict([])
 
 
 def _value(model: KernelCRF) -> float:

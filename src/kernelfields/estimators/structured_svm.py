@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -20,7 +20,9 @@ from ._hinge import hinge_maker
 from ._kernel_recipe import KernelRecipe
 from ._margin_faces import Face, KernelFace, LinearFace
 from ._observers import ProgressLine, observers, reporter
+from ._provenance import provenance_of
 from ._random import random_state
+from ._saving_declared import MARGIN
 from ._search import exact_certificate
 from ._tables import MARGIN_SOLVERS, choose
 from ._training import Training, warn_of
@@ -146,6 +148,10 @@ class StructuredSVM(SequenceLabeller):
     >>> svm.certificate_.relative_gap <= 1e-3
     True
     """
+
+    probabilistic: ClassVar[bool] = False
+    _learnt = MARGIN
+    _transient = ("_last",)
 
     def __init__(
         self,
@@ -290,6 +296,7 @@ class StructuredSVM(SequenceLabeller):
         if training.inputs.names is not None:
             self.feature_names_in_ = training.inputs.names
         self.certificate_ = certificate
+        self.provenance_ = provenance_of(training.inputs, training.encoded)
         self.forbidden_ = training.forbidden
         self.features_ = training.extractor
         self.n_iter_ = result.progress.iteration

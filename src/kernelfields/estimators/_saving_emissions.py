@@ -1,0 +1,123 @@
+"""Emissions and vocabularies as parts of a model file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..emissions import (
+    Bernoulli,
+    BernoulliEmissions,
+    Categorical,
+    CategoricalEmissions,
+    GaussianEmissions,
+    GaussianFamily,
+    GaussianMixture,
+    MixtureEmissions,
+    Multinomial,
+    MultinomialEmissions,
+    Poisson,
+    PoissonEmissions,
+    UnknownWords,
+)
+from ..emissions.unknown import ANY
+from ..emissions.vocabulary import Vocabulary
+from ..errors import ModelFormatError
+from ..structures._base import Array
+
+Parts = dict[str, Any]
+
+
+class Part(NamedTuple):
+    """How to take emissions apart, and to make them again."""
+
+    parts: Callable[[Any], Parts]
+    make: Callable[[Parts], Any]
+
+
+def _vocabulary_parts(found: Vocabulary) -> Parts:
+    """Texts apart from other symbols: they are many, and lie in one array."""
+    texts = [symbol for symbol in found.symbols if type(symbol) is str]
+    others = [[n, symbol] for n, symbol in enumerate(found.symbols) if type(symbol) is not str]
+    return {"texts": np.array(texts, dtype=object), "others": others, "unknown": found.unknown}
+
+
+def _vocabulary(parts: Parts) -> Vocabulary:
+    texts, others, unknown = parts["texts"], dict(parts["others"]), parts["unknown"]
+    left, count = iter(texts.tolist()), len(texts) + len(others)
+    if not others.keys() <= set(range(count)) or len(others) < len(parts["others"]):
+        raise ModelFormatError("A vocabulary has symbols at places that there are not.")
+    symbols = [others[n] if n in others else next(left) for n in range(count)]
+    if len(set(symbols)) < count:
+        raise ModelFormatError("A vocabulary has a symbol twice.")
+    if unknown is not None and (not isinstance(unknown, UnknownWords) or ANY not in symbols):
+        raise ModelFormatError("A vocabulary has no symbol for unknown words.")
+    return Vocabulary(symbols, unknown)
+
+
+def _numbers(parts: Parts, name: str, axes: int, low: float = -np.inf, high: float = np.inf) -> Array:
+    """An array of as many axes, its entries within bounds."""
+    array = parts[name]
+    if not isinstance(array, np.ndarray) or array.dtype != np.float64 or array.ndim != axes:
+        raise ModelFormatError(f"{name} of emissions is no array with {axes} axes.")
+    if not ((array >= low) & (array <= high)).all():
+        raise ModelFormatError(f"{name} of emissions is not between {low} and {high}.")
+    return array
+
+
+def _of_family(parts: Parts, kind: type) -> Any:
+    family = parts["family"]
+    if not isinstance(family, kind):
+        raise ModelFormatError(f"The family of emissions is of type {type(family).__name__}.")
+    return family
+
+
+def _categorical(parts: Parts) -> CategoricalEmissions:
+    probabilities, vocabulary = _numbers(parts, "probabilities", 2, 0.0, 1.0), parts["vocabulary"]
+    if not isinstance(vocabulary, Vocabulary) or len(vocabulary) != probabilities.shape[1]:
+        raise ModelFormatError("The vocabulary of emissions has another size than their probabilities.")
+    return CategoricalEmissions(probabilities, vocabulary, _of_family(parts, Categorical))
+
+
+def _gaussian(parts: Parts) -> GaussianEmissions:
+    family = _of_family(parts, GaussianFamily)
+    covariances = _numbers(parts, "covariances", 3 if family.full else 2)
+    return GaussianEmissions(_numbers(parts, "means", 2), covariances, family)
+
+
+def _mixture(parts: Parts) -> MixtureEmissions:
+    weights, gaussians = _numbers(parts, "weights", 2, 0.0, 1.0), parts["gaussians"]
+    if not isinstance(gaussians, GaussianEmissions) or gaussians.n_states != weights.size:
+        raise ModelFormatError("A mixture has other Gaussians than it has weights.")
+    return MixtureEmissions(weights, gaussians, _of_family(parts, GaussianMixture))
+
+
+def _attributes(*names: str) -> Callable[[Any], Parts]:
+    return lambda found: {name: getattr(found, name) for name in names}
+
+
+EMISSIONS: Mapping[type, Part] = {
+    Vocabulary: Part(_vocabulary_parts, _vocabulary),
+    CategoricalEmissions: Part(_attributes("probabilities", "vocabulary", "family"), _categorical),
+    GaussianEmissions: Part(_attributes("means", "covariances", "family"), _gaussian),
+    MixtureEmissions: Part(_attributes("weights", "gaussians", "family"), _mixture),
+    BernoulliEmissions: Part(
+        _attributes("probabilities", "family"),
+        lambda parts: BernoulliEmissions(
+            _numbers(parts, "probabilities", 2, 0.0, 1.0), _of_family(parts, Bernoulli)
+        ),
+    ),
+    MultinomialEmissions: Part(
+        _attributes("probabilities", "family"),
+        lambda parts: MultinomialEmissions(
+            _numbers(parts, "probabilities", 2, 0.0, 1.0), _of_family(parts, Multinomial)
+        ),
+    ),
+    PoissonEmissions: Part(
+        _attributes("rates", "family"),
+        lambda parts: PoissonEmissions(_numbers(parts, "rates", 2, 0.0), _of_family(parts, Poisson)),
+    ),
+}
+"""By class; files have the names of the classes."""
