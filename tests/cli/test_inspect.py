@@ -30,10 +30,32 @@ def test_every_estimator(path: Path) -> None:
     assert found["estimator"] == type(model).__name__
     assert len(found["labels"]) == len(model.classes_)
     assert found["bytes"] == path.stat().st_size
-    assert found["provenance"]["data_hash"] == model.provenance_.data_hash
     assert type(model).__name__ in asked(str(path))
-    groups = found["features"] or found["basis"]
-    assert len(groups) == len(model.classes_)
+    for one in found["parts"] or [found]:
+        assert len(one["provenance"]["data_hash"]) == 16
+        groups = one["features"] or one["basis"]
+        assert len(groups) == len(model.classes_)
+    if not found["parts"]:
+        assert found["provenance"]["data_hash"] == model.provenance_.data_hash
+
+
+def test_what_states_emit_and_trees_split_by() -> None:
+    found = json.loads(asked(str(STORED[0].with_name("hmm-words.kf")), "--json"))
+    assert (found["strength"], found["steps"]) == ("probability", "probabilities")
+    model = load(STORED[0].with_name("hmm-words.kf"))
+    best = [group[0]["weight"] for group in found["features"]]
+    np.testing.assert_allclose(best, model.emissions_.probabilities.max(axis=1))
+    names = [one["name"] for group in found["features"] for one in group]
+    assert "<any>" in names
+    trees = json.loads(asked(str(STORED[0].with_name("boosted-crf.kf")), "--json"))
+    assert trees["strength"] == "share of splits"
+    assert [[one["name"], one["weight"]] for one in trees["features"][0]] == [["feature 0", 1.0]]
+
+
+def test_models_within_a_model() -> None:
+    found = json.loads(asked(str(STORED[0].with_name("cascade.kf")), "--json"))
+    assert [part["estimator"] for part in found["parts"]] == ["CRF", "KernelCRF"]
+    assert "KernelCRF" in asked(str(STORED[0].with_name("cascade.kf")))
 
 
 def test_features_of_a_crf(rng: np.random.Generator, tmp_path: Path) -> None:

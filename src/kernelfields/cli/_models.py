@@ -10,8 +10,17 @@ from typing import Any
 
 import numpy as np
 
+from ..emissions import Categorical, DiagonalGaussian, UnknownWords
 from ..errors import InputError
-from ..estimators import CRF, GPSequenceClassifier, KernelCRF, StructuredPerceptron
+from ..estimators import (
+    CRF,
+    HMM,
+    BoostedCRF,
+    GPSequenceClassifier,
+    KernelCRF,
+    StructuredPerceptron,
+    StructuredSVM,
+)
 from ..features import TemplateFeatures
 from ..features.sets import chunking, ner, pos
 from ..kernels import RBF, Kernel, Polynomial, as_kernel
@@ -73,22 +82,54 @@ def _perceptron(data: Data, choice: Choice) -> StructuredPerceptron:
     )
 
 
+def _ssvm(data: Data, choice: Choice) -> StructuredSVM:
+    kernel = None if choice.kernel is None and choice.gamma is None else _kernel(data, choice)
+    settings = _shared(data, choice) | _search(choice) | {"random_state": choice.seed}
+    return StructuredSVM(kernel, choice.penalty or 1.0, **settings)
+
+
+def _hmm(data: Data, choice: Choice) -> HMM:
+    """Words of the first column, unknown ones by their shapes and endings; or Gaussians."""
+    if data.is_sparse and not data.is_text:
+        raise InputError("hmm takes words or numbers, not dictionaries of features; choose crf, say.")
+    if choice.features is not None:
+        raise InputError("--features is not for hmm, which looks at the words themselves.")
+    emissions = Categorical(unknown=UnknownWords()) if data.is_text else DiagonalGaussian()
+    settings: dict[str, Any] = {"constraints": constraints_of(data, choice), "random_state": choice.seed}
+    return HMM(emissions, **settings, **_search(choice))
+
+
+def _boosted(data: Data, choice: Choice) -> BoostedCRF:
+    if data.is_sparse:
+        raise InputError("boosted takes numbers, not tokens; choose crf, say.")
+    settings: dict[str, Any] = {"constraints": constraints_of(data, choice), "random_state": choice.seed}
+    return BoostedCRF(choice.max_iter or 100, penalty=choice.penalty or 1.0, **settings)
+
+
 MODELS: Mapping[str, Callable[[Data, Choice], Any]] = {
     "crf": _crf,
     "kernel-crf": _kernel_crf,
     "gp": _gp,
+    "ssvm": _ssvm,
     "perceptron": _perceptron,
+    "hmm": _hmm,
+    "boosted": _boosted,
 }
 
 
 def _shared(data: Data, choice: Choice) -> dict[str, Any]:
+    return {
+        "features": features_of(data, choice.features),
+        "constraints": constraints_of(data, choice),
+    }
+
+
+def constraints_of(data: Data, choice: Choice) -> str | None:
+    """Give the rules about labels that a user named, or those of IOB2 where labels are so."""
     constraints = choice.constraints
     if constraints is None and is_iob2(data.labels):
         constraints = "iob2"
-    return {
-        "features": features_of(data, choice.features),
-        "constraints": None if constraints == "none" else constraints,
-    }
+    return None if constraints == "none" else constraints
 
 
 def _search(choice: Choice) -> dict[str, Any]:

@@ -11,18 +11,31 @@ from rich.table import Table
 
 from ..metrics import token_error
 from ._data import Data
+from ._loaded import suited
 from ._models import DENSE_LIMIT, Choice, build
 
 HELD_OUT = 0.2
 
 
-def panel(data: Data) -> list[str]:
-    """Name the models worth trying: linear ones always, kernels where they are feasible.
+PANEL = (
+    "Tried are crf, perceptron and ssvm on tokens, with up to 15,000 of them kernel-crf too; "
+    "crf, hmm, boosted and kernel-crf on numbers, hmm and boosted alone where some are missing."
+)
+"""What `panel` does, for those who ask for help."""
 
-    Text has features enough for linear models; kernels are tried on it up to some thousand positions.
+
+def panel(data: Data) -> list[str]:
+    """Name the models worth trying, by what the data are.
+
+    Tokens have features enough for linear models; kernels are tried on some thousand of them. Numbers may
+    need curved functions. Only trees and Gaussians take numbers that are missing.
     """
-    names = ["crf", "perceptron"]
-    return [*names, "kernel-crf"] if not data.is_sparse or data.n_positions <= DENSE_LIMIT else names
+    if data.is_sparse:
+        small = data.n_positions <= DENSE_LIMIT
+        return ["crf", "perceptron", "ssvm", "kernel-crf"] if small else ["crf", "perceptron", "ssvm"]
+    if any(np.isnan(item.x).any() for item in data.items):
+        return ["hmm", "boosted"]
+    return ["crf", "hmm", "boosted", "kernel-crf"]
 
 
 def choose_model(console: Console, training: Data, held_out: Data | None, choice: Choice) -> str:
@@ -44,9 +57,10 @@ def choose_model(console: Console, training: Data, held_out: Data | None, choice
 def try_model(name: str, training: Data, held_out: Data, choice: Choice) -> dict[str, Any]:
     """Fit one model and test it."""
     started = time.perf_counter()
-    model = build(name, training, choice).fit(training.inputs, training.labels)
+    model = build(name, training, choice)
+    model.fit(suited(model, training.inputs), training.labels)
     seconds = time.perf_counter() - started
-    answers = model.predict(held_out.inputs)
+    answers = model.predict(suited(model, held_out.inputs))
     wrong = [
         sum(a != b for a, b in zip(one, truth, strict=True))
         for one, truth in zip(answers, held_out.labels, strict=True)

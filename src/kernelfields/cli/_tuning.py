@@ -22,6 +22,8 @@ WIDTHS = (0.25, 1.0, 4.0)
 def tune(console: Console, name: str, estimator: Any, data: Data, jobs: int, seed: int) -> Any:
     """Give the model with the settings that have the best held-out likelihood over five folds.
 
+    Models without probabilities are chosen by their errors.
+
     One job goes through all penalties from the largest to the smallest for one fold and one kernel, each
     fit starting where the last one ended if the model can do that.
     """
@@ -41,7 +43,9 @@ def tune(console: Console, name: str, estimator: Any, data: Data, jobs: int, see
     for (k, _), values in zip(tasks, found, strict=True):
         scores[k] += values
     best = divmod(int(scores.argmax()), len(PENALTIES))
-    _show(console, kernels, scores / data.n_positions, best)
+    likely = getattr(estimator, "probabilistic", True)
+    title = "held-out log-likelihood per position" if likely else "minus the share of wrong labels held out"
+    _show(console, title, kernels, scores / data.n_positions, best)
     return _with(estimator, kernels[best[0]]).set_params(penalty=PENALTIES[best[1]])
 
 
@@ -59,7 +63,7 @@ def _with(estimator: Any, kernel: Any) -> Any:
 
 
 def _path(estimator: Any, data: Data, held_out: Any) -> list[float]:
-    """Held-out log-likelihood at every penalty."""
+    """Held-out log-likelihood at every penalty; minus wrong labels, where a model has no probabilities."""
     training, testing = data.take(np.flatnonzero(~held_out)), data.take(np.flatnonzero(held_out))
     known = {label for one in training.labels for label in one}
     testing = testing.take([n for n, one in enumerate(testing.labels) if known.issuperset(one)])
@@ -68,13 +72,22 @@ def _path(estimator: Any, data: Data, held_out: Any) -> list[float]:
     values = []
     for penalty in PENALTIES:
         estimator.set_params(penalty=penalty).fit(training.inputs, training.labels)
+        if not getattr(estimator, "probabilistic", True):
+            values.append(-_wrong(estimator, testing))
+            continue
         log_proba = estimator.sequence_log_proba(testing.inputs, testing.labels)
         values.append(float(np.sum(np.maximum(log_proba, -1e6))))
     return values
 
 
-def _show(console: Console, kernels: list[Any], scores: Any, best: tuple[int, int]) -> None:
-    table = Table("kernel", *(f"λ = {penalty:g}" for penalty in PENALTIES), title="held-out log-likelihood")
+def _wrong(estimator: Any, data: Data) -> float:
+    answers = estimator.predict(data.inputs)
+    pairs = zip(answers, data.labels, strict=True)
+    return float(sum(a != b for one, truth in pairs for a, b in zip(one, truth, strict=True)))
+
+
+def _show(console: Console, title: str, kernels: list[Any], scores: Any, best: tuple[int, int]) -> None:
+    table = Table("kernel", *(f"λ = {penalty:g}" for penalty in PENALTIES), title=title)
     for row, kernel in enumerate(kernels):
         cells = [f"{value:.4f}" for value in scores[row]]
         if row == best[0]:

@@ -14,8 +14,8 @@ from rich.table import Table
 from ..errors import InputError
 from ._data import Data, read_data
 from ._errors import plain_errors
-from ._models import Choice
-from ._panel import panel, try_model
+from ._models import MODELS, Choice
+from ._panel import PANEL, panel, try_model
 
 
 def compare(
@@ -34,6 +34,8 @@ def compare(
 ) -> None:
     """Compare models on the same folds: errors with standard errors, and paired tests against the best.
 
+    {panel} --models takes any of {models}.
+
     Examples: kf compare sensors.csv, kf compare ner.conll --models crf,perceptron --folds 10
     """
     console = Console(stderr=as_json)
@@ -46,6 +48,9 @@ def compare(
         console.print(_table(rows))
         if as_json:
             typer.echo(json.dumps({"folds": folds, "models": rows}))
+
+
+compare.__doc__ = str(compare.__doc__).format(panel=PANEL, models=", ".join(MODELS))
 
 
 def cross_validate(names: list[str], data: Data, choice: Choice, folds: int, jobs: int) -> dict[str, Any]:

@@ -10,11 +10,11 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from ..estimators import load
 from ..report import Evaluation, write_report
 from ..report import evaluate as judge
 from ._data import Data, read_data
 from ._errors import plain_errors
+from ._loaded import load_labeller, suited, warning_of
 
 SHOWN = 5
 
@@ -33,13 +33,20 @@ def evaluate(
 ) -> None:
     """Test a model: errors, entities, calibration, what abstaining would be worth.
 
+    Models that learn no probabilities (ssvm, perceptron) are judged by a softmax of their scores, which is
+    said.
+
     Examples: kf evaluate ner.kf esp.testb, kf evaluate ner.kf esp.testb --report ner.html --json
     """
     console = Console(stderr=as_json)
     with plain_errors(debug):
-        estimator = load(model)
+        estimator = load_labeller(model)
         sequences = read_data(data, data_format, encoding=encoding)
-        found = judge(estimator, sequences.inputs, sequences.labels, sequences.texts, threshold=threshold)
+        inputs = suited(estimator, sequences.inputs)
+        found = judge(estimator, inputs, sequences.labels, sequences.texts, threshold=threshold)
+        warning = warning_of(estimator)
+        if warning is not None:
+            console.print(warning, style="yellow", markup=False)
         console.print(_scores(found))
         console.print(_by_label(found))
         _examples(console, found, sequences)
@@ -47,7 +54,7 @@ def evaluate(
             write_report(found, report)
             console.print(f"Written to {report}.", markup=False)
         if as_json:
-            typer.echo(json.dumps(found.as_dict()))
+            typer.echo(json.dumps({**found.as_dict(), "probabilistic": warning is None}))
 
 
 def _scores(found: Evaluation) -> Table:

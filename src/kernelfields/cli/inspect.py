@@ -13,7 +13,7 @@ from rich.table import Table
 
 from ..errors import ModelFormatError
 from ..estimators import describe, load
-from ..estimators.description import Description, Weighted
+from ..estimators.description import Description
 
 CANNOT_READ = 2
 """Exit code where a file is not there or no model."""
@@ -46,14 +46,17 @@ def inspect(
         typer.echo(json.dumps({"file": str(model), "bytes": size, **found.as_json()}))
         return
     console = Console()
-    console.print(_summary(found, model, size))
-    for table in (_transitions(found), _weights(found.features, "Strongest features"), _basis(found)):
-        if table is not None:
-            console.print(table)
+    console.print(_summary(found, str(model), size))
+    for one in (found, *found.parts):
+        if one is not found:
+            console.print(_summary(one, "within", None))
+        for table in (_transitions(one), _weights(one), _basis(one)):
+            if table is not None:
+                console.print(table)
 
 
-def _summary(found: Description, path: Path, size: int) -> Table:
-    table = Table("", escape(str(path)), title=found.estimator, title_justify="left")
+def _summary(found: Description, path: str, size: int | None) -> Table:
+    table = Table("", escape(path), title=found.estimator, title_justify="left")
     rows: dict[str, Any] = {
         "labels": ", ".join(map(str, found.labels)),
         "settings": found.settings,
@@ -62,7 +65,7 @@ def _summary(found: Description, path: Path, size: int) -> Table:
         "features": found.n_features,
         "weights that are not zero": found.n_weights,
         "basis functions": found.n_basis,
-        "size": f"{size:,} bytes",
+        "size": None if size is None else f"{size:,} bytes",
         **{name.replace("_", " "): value for name, value in found.certificate.items()},
         **{name.replace("_", " "): value for name, value in found.provenance.items()},
     }
@@ -82,7 +85,9 @@ def _transitions(found: Description) -> Table | None:
     if found.transitions is None or len(found.labels) > MOST_LABELS:
         return None
     table = Table(
-        "from \\ to", *(escape(str(label)) for label in found.labels), title="Scores of label pairs"
+        "from \\ to",
+        *(escape(str(label)) for label in found.labels),
+        title=f"{found.steps.capitalize()} of label pairs",
     )
     table.title_justify = "left"
     for label, row in zip(found.labels, found.transitions, strict=True):
@@ -90,10 +95,11 @@ def _transitions(found: Description) -> Table | None:
     return table
 
 
-def _weights(groups: list[list[Weighted]], title: str) -> Table | None:
+def _weights(found: Description) -> Table | None:
+    groups = found.features
     if not groups:
         return None
-    table = Table("label", "feature", "weight", title=title, title_justify="left")
+    table = Table("label", "feature", found.strength, title="Strongest features", title_justify="left")
     table.columns[2].justify = "right"
     for group in groups:
         for n, one in enumerate(group):

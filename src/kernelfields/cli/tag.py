@@ -9,9 +9,9 @@ from typing import Annotated, Any
 import typer
 
 from ..errors import InputError
-from ..estimators import load
 from ._data import batches, format_of, read_items
 from ._errors import plain_errors
+from ._loaded import load_labeller, suited, warning_of
 from ._tagged import Answer, Writer
 
 BATCH = 256
@@ -44,18 +44,22 @@ def tag(
 ) -> None:
     """Label sequences as they come, with probabilities; what was read is kept beside the labels.
 
+    Models that learn no probabilities (ssvm, perceptron) give a softmax of their scores, and say so.
+
     Examples: kf tag ner.kf news.conll, cat news.conll | kf tag ner.kf --abstain 0.9, kf tag ner.kf
     news.jsonl --kbest 3 -o tagged.jsonl
     """
     with plain_errors(debug):
-        estimator = load(model)
-        _require_probabilities(estimator, abstain, kbest, marginals)
+        estimator = load_labeller(model)
+        warning = warning_of(estimator)
+        if warning is not None:
+            typer.echo(warning, err=True)
         kind = format_of(data if data != "-" else "", data_format)
         source: Any = sys.stdin.buffer if data == "-" else Path(data)
         items = read_items(source, kind, labelled=labelled or allowed, encoding=encoding)
         with Writer.to(out, to or ("jsonl" if kind == "npz" else kind), estimator, marginals) as writer:
             for batch in batches(items, BATCH):
-                inputs = [item.x for item in batch]
+                inputs = suited(estimator, [item.x for item in batch])
                 known = [_known(item.y) for item in batch] if allowed else None
                 for item, answer in zip(
                     batch, _answers(estimator, inputs, known, abstain, kbest), strict=True
@@ -67,11 +71,6 @@ def _known(labels: list[Any] | None) -> list[Any]:
     if labels is None:
         raise InputError("--allowed needs a column of labels that says what is known.")
     return [None if label in ("_", None) else label for label in labels]
-
-
-def _require_probabilities(estimator: Any, abstain: float | None, kbest: int | None, marginals: bool) -> None:
-    if not hasattr(estimator, "predict_marginals") and (abstain is not None or kbest or marginals):
-        raise InputError(f"{type(estimator).__name__} has no probabilities to abstain by or to show.")
 
 
 def _answers(

@@ -16,8 +16,9 @@ from ..errors import InputError
 from ..report import Evaluation, evaluate
 from ._data import Data, read_data
 from ._errors import plain_errors
+from ._loaded import suited, warning_of
 from ._models import Choice, build
-from ._panel import choose_model
+from ._panel import PANEL, choose_model
 from ._progress import ProgressLine
 from ._tuning import tune as tuned
 
@@ -61,7 +62,8 @@ def train(
 ) -> None:
     """Train a model on labelled sequences and write it to a file.
 
-    Ctrl-C ends training early; the best model so far is written.
+    Ctrl-C ends training early; the best model so far is written. `--model auto` takes the best of a panel
+    on held-out data. {panel}
 
     Examples: kf train ner.conll -o ner.kf, kf train esp.train --dev esp.testa --features ner, kf train
     sensors.csv --model kernel-crf --tune, kf train ner.conll --checkpoint state --resume
@@ -81,11 +83,16 @@ def train(
         fitted.save(out)
         summary = _summary(fitted, out, seconds, notes)
         if held_out is not None:
-            found = evaluate(fitted, held_out.inputs, held_out.labels, held_out.texts)
+            found = evaluate(fitted, suited(fitted, held_out.inputs), held_out.labels, held_out.texts)
             summary |= _held_out_summary(found)
+            warning = warning_of(fitted)
+            summary["warnings"] = summary["warnings"] + ([] if warning is None else [warning])
         _show(console, summary)
         if as_json:
             typer.echo(json.dumps(summary))
+
+
+train.__doc__ = str(train.__doc__).format(panel=PANEL)
 
 
 def _split(
@@ -116,7 +123,7 @@ def _set_checkpoint(estimator: Any, name: str, folder: Path | None, seconds: flo
             raise InputError("--resume needs --checkpoint FOLDER.")
         return
     if "checkpoint" not in estimator.get_params(deep=False):
-        raise InputError(f"{name} keeps no checkpoints; crf does.")
+        raise InputError(f"{name} keeps no checkpoints; crf and kernel-crf do.")
     file = folder / f"{name}.checkpoint"
     if file.exists() and not resume:
         raise InputError(f"{file} is there from an earlier run: add --resume to go on, or remove it.")
@@ -132,7 +139,7 @@ def _fit(console: Console, estimator: Any, training: Data) -> tuple[Any, float, 
         warnings.simplefilter("always")
         if "callback" in settings:
             estimator.set_params(callback=line)
-        estimator.fit(training.inputs, training.labels)
+        estimator.fit(suited(estimator, training.inputs), training.labels)
     if "callback" in settings:
         estimator.set_params(callback=None)
     return estimator, time.perf_counter() - started, [str(w.message) for w in caught]

@@ -24,7 +24,7 @@ class Sequences(NamedTuple):
     """Observations of all sequences, one behind the other."""
 
     observations: Any
-    """As the family keeps them."""
+    """As the family keeps them; their ``numbers`` are an array."""
     offsets: Array
     labels: Array | None = None
     """State of every position, −1 where it was not observed; None if none was."""

@@ -29,6 +29,11 @@ class Rows:
         return len(self.values)
 
     @property
+    def numbers(self) -> Array:
+        """The rows, by the name that numbers of symbols have too."""
+        return self.values
+
+    @property
     def n_columns(self) -> int:
         """D."""
         return int(self.values.shape[1])

@@ -11,6 +11,7 @@ from scipy import sparse
 from ..features import DictFeatures, TemplateFeatures
 from ..parameters import Parameterised
 from ..structures._base import Array
+from ._described_tables import known_of_emissions, known_of_trees
 
 MOST_FEATURES = 5
 """Features of one observation that are written out."""
@@ -52,10 +53,17 @@ class Description:
     basis: list[list[BasisFunction]] = field(default_factory=list)
     certificate: dict[str, Any] = field(default_factory=dict)
     provenance: dict[str, Any] = field(default_factory=dict)
+    strength: str = "weight"
+    """What the numbers of ``features`` are: weights, or of hidden Markov models and trees something else."""
+    steps: str = "scores"
+    """What ``transitions`` are: scores, or of hidden Markov models probabilities."""
+    parts: list[Description] = field(default_factory=list)
+    """The models that a cascade, or another model of models, consists of."""
 
     def as_json(self) -> dict[str, Any]:
         """Give it as JSON, with names."""
         result = asdict(self)
+        result["parts"] = [part.as_json() for part in self.parts]
         result["labels"] = [_plain(label) for label in self.labels]
         result["features"] = [[_named(one) for one in group] for group in self.features]
         result["basis"] = [[_named(one) for one in group] for group in self.basis]
@@ -67,7 +75,14 @@ def describe(model: Any, count: int = 5) -> Description:
     known = model.__getstate__()
     labels = model.classes_.tolist()
     coef, dual, extractor = known.get("coef_"), known.get("dual_coef_"), known.get("features_")
-    names = _names(extractor, known)
+    names, strength = _names(extractor, known), "weight"
+    n_weights = None if coef is None else _count(coef)
+    if "emissions_" in known or "forests_" in known:
+        emitted = "emissions_" in known
+        strength, coef, own = (
+            known_of_emissions(known["emissions_"]) if emitted else known_of_trees(known["forests_"]["node"])
+        )
+        names = names if own is None else own
     transitions = known.get("transitions_")
     kernel = known.get("kernel_")
     provenance = known.get("provenance_")
@@ -78,7 +93,7 @@ def describe(model: Any, count: int = 5) -> Description:
         kernel=None if kernel is None else repr(kernel),
         templates=extractor.templates.texts() if isinstance(extractor, TemplateFeatures) else None,
         n_features=known.get("n_features_in_"),
-        n_weights=None if coef is None else _count(coef),
+        n_weights=n_weights,
         n_basis=None if dual is None else len(dual),
         transitions=None if transitions is None else np.asarray(transitions).tolist(),
         features=[]
@@ -89,7 +104,16 @@ def describe(model: Any, count: int = 5) -> Description:
         else [_functions(known, k, labels[k], names, count) for k in range(len(labels))],
         certificate=_certificate(known),
         provenance={} if provenance is None else asdict(provenance),
+        strength=strength,
+        steps="probabilities" if "emissions_" in known else "scores",
+        parts=[describe(part, count) for part in _parts(known)],
     )
+
+
+def _parts(known: dict[str, Any]) -> list[Any]:
+    """The fitted models within a model."""
+    inside = [*known.get("first_", []), known.get("second_"), known.get("model_")]
+    return [part for part in inside if part is not None]
 
 
 def _names(extractor: Any, known: dict[str, Any]) -> Any:

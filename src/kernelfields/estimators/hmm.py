@@ -23,6 +23,7 @@ from ._constraints import require_respected
 from ._em import Model, Smoothing, Trained, maximise
 from ._inputs import Inputs
 from ._labels import UNOBSERVED, Encoded
+from ._provenance import provenance_of
 from ._random import random_state
 from ._saving_declared import HIDDEN
 from ._states import encode_states
@@ -163,6 +164,9 @@ class HMM(SequenceLabeller):
             data = data._replace(labels=encoded.labels)
             trained = self._from_labels(data, family, smoothing)
         self._keep(classes, forbidden, trained)
+        labels = np.zeros(0, dtype=np.int64) if data.labels is None else data.labels
+        seen = Inputs(data.observations.numbers, data.offsets, None)
+        self.provenance_ = provenance_of(seen, Encoded(labels, classes))
         return self
 
     def _count(self, known: Emissions | None) -> int:

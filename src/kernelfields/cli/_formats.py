@@ -1,0 +1,152 @@
+"""Sequences written in the formats that ``kf`` reads."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Mapping
+from numbers import Real
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..errors import InputError
+from ..io.conll import Sentence, write_conll
+from ..io.csv import Frames
+from ..io.jsonl import Record, write_jsonl
+from ..structures._base import Array
+from ._data import Item
+
+
+class Table(NamedTuple):
+    """Numbers of one sequence, with the names of their columns."""
+
+    columns: tuple[str, ...]
+    numbers: Array
+
+
+def to_conll(items: list[Item], path: Path) -> None:
+    """Write columns of text, the label last."""
+    sentences = []
+    for n, item in enumerate(items):
+        columns = _columns(item, n)
+        if item.y is not None:
+            columns.append([_label(label, n) for label in item.y])
+        document = item.source.document if isinstance(item.source, Sentence) else None
+        sentences.append(Sentence(columns, document=document))
+    write_conll(sentences, path)
+
+
+def to_jsonl(items: list[Item], path: Path) -> None:
+    """Write an object for every sequence; several columns of a token, or numbers, are objects too."""
+    write_jsonl((_record(item, n) for n, item in enumerate(items)), path)
+
+
+def to_csv(items: list[Item], path: Path) -> None:
+    """Write a row for every position."""
+    tables = _tables(items, "csv")
+    labelled = all(item.y is not None for item in items)
+    taken = {"sequence", *(["label"] if labelled else [])} & set(tables[0].columns)
+    if taken:
+        raise InputError(f"A column of numbers is called {min(taken)!r}, which has a meaning in csv.")
+    with path.open("w", encoding="utf-8", newline="") as file:
+        rows = csv.writer(file, lineterminator="\n")
+        rows.writerow(["sequence", *(["label"] if labelled else []), *tables[0].columns])
+        for n, (item, table) in enumerate(zip(items, tables, strict=True)):
+            name = item.source.name if isinstance(item.source, Frames) else str(n)
+            for t, numbers in enumerate(table.numbers.tolist()):
+                known = [_label(item.y[t], n)] if item.y is not None and labelled else []
+                rows.writerow([name, *known, *("" if x != x else repr(x) for x in numbers)])
+
+
+def to_npz(items: list[Item], path: Path) -> None:
+    """Write X, lengths and, if there are labels, y."""
+    tables = _tables(items, "npz")
+    arrays: dict[str, Any] = {
+        "X": np.concatenate([table.numbers for table in tables]),
+        "lengths": np.array([len(table.numbers) for table in tables], dtype=np.int64),
+    }
+    if all(item.y is not None for item in items):
+        labels = [label for item in items for label in item.y or []]
+        if not all(type(label) is type(labels[0]) for label in labels):
+            labels = list(map(str, labels))
+        arrays["y"] = np.array(labels)
+        if arrays["y"].dtype.kind not in "biufU":
+            raise InputError("Labels are neither texts nor numbers, which npz has no place for.")
+    with path.open("wb") as file:
+        np.savez(file, **arrays)
+
+
+WRITERS: Mapping[str, Callable[[list[Item], Path], None]] = {
+    "conll": to_conll,
+    "jsonl": to_jsonl,
+    "csv": to_csv,
+    "npz": to_npz,
+}
+
+
+def _columns(item: Item, n: int) -> list[list[str]]:
+    """Columns of text: tokens, their columns, or the features of objects that all have the same."""
+    if isinstance(item.x, np.ndarray):
+        raise InputError(f"Sequence {n} has numbers, which conll has no place for; choose jsonl, csv or npz.")
+    rows = [[token] if isinstance(token, str) else token for token in item.x]
+    rows = [list(row.values()) if isinstance(row, dict) else list(row) for row in rows]
+    names = {
+        tuple(token) if isinstance(token, dict) else len(token)
+        for token in item.x
+        if not isinstance(token, str)
+    }
+    if len(names) > 1 or not all(isinstance(field, str) for row in rows for field in row):
+        raise InputError(f"Sequence {n} has objects of features, which are no columns of text.")
+    return [list(column) for column in zip(*rows, strict=True)] if rows else [[]]
+
+
+def _label(label: Any, n: int) -> str:
+    if label is None:
+        raise InputError(f"Sequence {n} has a label that was not observed, which only jsonl can say.")
+    return str(label)
+
+
+def _record(item: Item, n: int) -> Record:
+    other = item.source.other if isinstance(item.source, Record) else {}
+    return Record([_token(token, item) for token in item.x], item.y, other)
+
+
+def _token(token: Any, item: Item) -> Any:
+    if isinstance(token, str | dict):
+        return token
+    if isinstance(token, tuple):
+        return {"word": token[0]} | {f"column{c}": value for c, value in enumerate(token[1:], 1)}
+    names = _names(item)
+    return {name: float(x) for name, x in zip(names, token, strict=True) if x == x}
+
+
+def _names(item: Item) -> tuple[str, ...]:
+    if isinstance(item.source, Frames):
+        return item.source.columns
+    return tuple(f"x{d}" for d in range(item.x.shape[1]))
+
+
+def _tables(items: list[Item], kind: str) -> list[Table]:
+    """Numbers of all sequences, in the columns of the first."""
+    columns = next(
+        (_names(i) if isinstance(i.x, np.ndarray) else tuple(i.x[0]) for i in items if len(i.x)), ()
+    )
+    return [_table(item, n, columns, kind) for n, item in enumerate(items)]
+
+
+def _table(item: Item, n: int, columns: tuple[str, ...], kind: str) -> Table:
+    if isinstance(item.x, np.ndarray):
+        return Table(columns, np.asarray(item.x, dtype=np.float64))
+    for t, token in enumerate(item.x):
+        if not isinstance(token, dict) or not all(isinstance(value, Real) for value in token.values()):
+            raise InputError(
+                f"Sequence {n} has tokens, which {kind} has no place for; choose conll or jsonl."
+            )
+        if set(token) != set(columns):
+            raise InputError(
+                f"Position {t} of sequence {n} has other names than the first one; "
+                f"{kind} has the same columns everywhere."
+            )
+    rows = [[float(token[name]) for name in columns] for token in item.x]
+    return Table(columns, np.array(rows, dtype=np.float64).reshape(len(rows), len(columns)))

@@ -1,0 +1,46 @@
+"""Models as ``kf`` asks them, whatever they take and whatever they know."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from ..emissions import CategoricalEmissions
+from ..estimators import HMM, KernelLogisticRegression, load
+
+NOT_PROBABILISTIC = "{} learns no probabilities: those given are a softmax of its scores."
+
+
+def load_labeller(path: Path) -> Any:
+    """Read a model file; a classifier of single rows labels sequences row by row."""
+    model = load(path)
+    return model.sequence_model() if isinstance(model, KernelLogisticRegression) else model
+
+
+def suited(model: Any, inputs: list[Any]) -> list[Any]:
+    """Give sequences as a model takes them: a hidden Markov model has symbols, the first column of tokens."""
+    if not takes_symbols(model):
+        return inputs
+    return [[token[0] if isinstance(token, tuple) else token for token in x] for x in inputs]
+
+
+def takes_symbols(model: Any) -> bool:
+    """Whether positions are symbols to a model."""
+    if not isinstance(model, HMM):
+        return False
+    given = getattr(model, "emissions_", None)
+    return isinstance(given, CategoricalEmissions) or (given is None and _names_symbols(model.emissions))
+
+
+def _names_symbols(emissions: Any) -> bool:
+    from ..emissions import Categorical
+
+    return emissions == "categorical" or isinstance(emissions, Categorical | CategoricalEmissions)
+
+
+def warning_of(model: Any) -> str | None:
+    """Say what to think of a model's probabilities, where it was not trained to have any."""
+    last = getattr(model, "second_", model)
+    if getattr(last, "probabilistic", True):
+        return None
+    return NOT_PROBABILISTIC.format(type(last).__name__)
