@@ -1,6 +1,7 @@
 """``kf convert`` from one format of data to another."""
 
 import json
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -38,7 +39,7 @@ def test_sequences_come_through(tmp_path, writer, path):
     """Whatever way round, and back again."""
     writer(tmp_path / path[0])
     first = read_data(tmp_path / path[0])
-    for before, after in zip(path, path[1:], strict=False):
+    for before, after in pairwise(path):
         result = converted(tmp_path / before, tmp_path / after)
         assert result.exit_code == 0, result.output
     same(first, read_data(tmp_path / path[-1]))

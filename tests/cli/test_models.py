@@ -74,6 +74,20 @@ def test_what_does_not_go_together_is_refused(tmp_path, words, reason):
     assert reason in result.output
 
 
+def test_a_kernel_model_goes_on_from_its_checkpoint(tmp_path):
+    data, model, state = write_table(tmp_path / "a.csv"), tmp_path / "m.kf", tmp_path / "state"
+    words = ["--model", "kernel-crf", "--checkpoint", state, "--tol", "1e-5"]
+    whole = trained(data, model, "--model", "kernel-crf", "--tol", "1e-5")
+    trained(data, model, *words, "--max-iter", whole["iterations"] // 2)
+    assert (state / "kernel-crf.checkpoint").exists()
+    refused = run("train", data, "-o", model, *words)
+    assert "add --resume to go on" in refused.output
+    resumed = trained(data, model, *words, "--resume")
+    assert resumed["iterations"] < whole["iterations"]
+    assert resumed["objective"] == pytest.approx(whole["objective"], rel=1e-4)
+    assert load(model).checkpoint is None
+
+
 def test_dictionaries_are_no_words(tmp_path):
     data = tmp_path / "a.jsonl"
     data.write_text('{"tokens": [{"w": "a"}, {"w": "b"}], "labels": ["A", "B"]}\n' * 3)

@@ -1,15 +1,18 @@
 """From a labelled file to a model, to labels, to figures: the commands as a user runs them."""
 
+import io
 import json
 import os
 
 import numpy as np
 import pytest
+from rich.console import Console
 from typer.testing import CliRunner
 
 from kernelfields import load
 from kernelfields.cli._progress import ProgressLine
 from kernelfields.cli.app import app
+from kernelfields.solvers import Progress
 
 from ._files import write_arrays, write_columns, write_json, write_table
 
@@ -117,6 +120,46 @@ def test_what_is_wrong_is_said_in_one_sentence(tmp_path, monkeypatch, words, mes
     assert message in result.output
     assert len(result.output.strip().splitlines()) == 1
     assert sorted(os.listdir(tmp_path)) == before
+
+
+@pytest.mark.parametrize("model", ["crf", "kernel-crf", "perceptron", "boosted"])
+def test_held_out_errors_are_those_of_the_model_so_far(tmp_path, monkeypatch, model):
+    """The last draft of a search that ends at once is the model that is written."""
+    seen = []
+
+    def look(line, progress, draft):
+        line.error = line.judge(draft())
+        seen.append((line.error, draft()))
+
+    monkeypatch.setattr(ProgressLine, "look", look)
+    data, dev = write_table(tmp_path / "a.csv"), write_table(tmp_path / "b.csv", n=5, seed=3)
+    summary = json.loads(
+        run(
+            "train", data, "-o", tmp_path / "m.kf", "--model", model, "--dev", dev, "--json", "--max-iter", 3
+        ).stdout.splitlines()[-1]
+    )
+    assert len(seen) >= 2
+    assert seen[-1][0] == pytest.approx(summary["held_out_token_error"], abs=1e-9)
+    assert len(set(map(id, (draft for _, draft in seen)))) == len(seen)
+
+
+def test_held_out_data_take_a_tenth_of_the_time(monkeypatch):
+    """Against a clock of our own: looks that take a second, iterations that take a quarter of one."""
+    now = [0.0]
+    monkeypatch.setattr("kernelfields.cli._progress.time.monotonic", lambda: now[0])
+    looks = []
+
+    def judge(model):
+        now[0] += 1.0
+        looks.append(now[0])
+        return 0.25
+
+    line = ProgressLine(Console(file=io.StringIO()), None, judge)
+    for n in range(400):
+        now[0] += 0.25
+        line.look(Progress(n, 1.0, 0.0, -np.inf, now[0]), lambda: None)
+    assert 5 <= len(looks) <= 1 + now[0] / 10
+    assert line.error == 0.25
 
 
 def test_an_interrupted_training_keeps_the_best_model(tmp_path, monkeypatch):

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from kernelfields import CRF
+from kernelfields import CRF, KernelCRF
 from kernelfields.errors import InputError
+from kernelfields.selection import GreedyCliques
 
 
 def data(rng, count=30):
@@ -32,6 +33,41 @@ def test_an_interrupted_search_goes_on(rng, tmp_path):
     assert not path.exists()
     assert resumed.n_iter_ < whole.n_iter_
     assert resumed.certificate_.value == pytest.approx(whole.certificate_.value, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    "more",
+    [{}, {"edge_kernel": "linear", "dtype": "float64"}, {"approximation": "nystroem", "random_state": 0}],
+)
+def test_an_interrupted_search_of_a_kernel_model_goes_on(rng, tmp_path, more):
+    X, y = data(rng)
+    path = tmp_path / "state.npz"
+    settings = {"penalty": 0.01, "tol": 1e-5, **more}
+    whole = KernelCRF(**settings).fit(X, y)
+    kept = {"checkpoint": path, "checkpoint_seconds": 0.0}
+    with pytest.warns(ConvergenceWarning):
+        short = KernelCRF(**settings, **kept, max_iter=whole.n_iter_ // 2).fit(X, y)
+    assert path.exists()
+    values = []
+    resumed = KernelCRF(**settings, **kept, callback=lambda p: values.append(p.value)).fit(X, y)
+    assert not path.exists()
+    assert values[0] <= short.certificate_.value * (1 + 1e-4)
+    assert resumed.n_iter_ < whole.n_iter_
+    assert resumed.certificate_.value == pytest.approx(whole.certificate_.value, rel=1e-4)
+
+
+def test_checkpoints_that_would_not_fit_are_refused(rng, tmp_path):
+    X, y = data(rng)
+    path = tmp_path / "state.npz"
+    with pytest.warns(ConvergenceWarning):
+        KernelCRF(checkpoint=path, max_iter=2, tol=1e-9).fit(X, y)
+    for changed in ({"kernel": "linear"}, {"penalty": 3.0}, {"dtype": "float64"}):
+        with pytest.raises(InputError, match="belongs to other data or settings"):
+            KernelCRF(**{"checkpoint": path, **changed}).fit(X, y)
+    with pytest.raises(InputError, match="needs a random_state"):
+        KernelCRF(checkpoint=path, approximation="nystroem").fit(X, y)
+    with pytest.raises(InputError, match="goes on by warm_start"):
+        KernelCRF(checkpoint=path, selection=GreedyCliques(size=2)).fit(X, y)
 
 
 def test_a_checkpoint_of_other_data_is_refused(rng, tmp_path):

@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 import math
+import time
+from collections.abc import Callable
 from typing import Any, Self
 
 from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
+from ..estimators import Onlooker
 from ..solvers import Progress
 
+SHARE = 0.1
+"""Of the time, how much may go into looking at held-out data."""
+FIRST = 1.0
+"""Seconds of training before the first look."""
 
-class ProgressLine:
-    """A live line: objective, certified gap, and about how long it will take.
+
+class ProgressLine(Onlooker):
+    """A live line: objective, certified gap, error on held-out data, and about how long it will take.
+
+    A look at held-out data is followed by at least nine times its own time without one.
 
     Parameters
     ----------
@@ -21,10 +31,17 @@ class ProgressLine:
         Where to.
     tol : float or None
         The gap at which the search will end.
+    judge : callable, optional
+        From a model to its error on held-out data.
     """
 
-    def __init__(self, console: Console, tol: float | None) -> None:
-        self.tol = tol
+    def __init__(
+        self, console: Console, tol: float | None, judge: Callable[[Any], float] | None = None
+    ) -> None:
+        self.tol, self.judge = tol, judge
+        self.error: float | None = None
+        """On held-out data, when last looked at."""
+        self._due = time.monotonic() + FIRST
         self.records: list[Progress] = []
         self._live = Live(console=console, refresh_per_second=8, transient=not console.is_terminal)
 
@@ -37,12 +54,23 @@ class ProgressLine:
         """Leave the last line standing."""
         self._live.__exit__(*error)
 
+    def look(self, progress: Progress, draft: Callable[[], Any]) -> None:
+        """Show an iteration; look at held-out data if it is time."""
+        started = time.monotonic()
+        if self.judge is not None and started >= self._due:
+            self.error = self.judge(draft())
+            ended = time.monotonic()
+            self._due = ended + (ended - started) * (1 / SHARE - 1)
+        self(progress)
+
     def __call__(self, progress: Progress) -> None:
         """Show an iteration."""
         self.records.append(progress)
         words = [f"iteration {progress.iteration:4d}", f"objective {progress.value:12.4f}"]
         if math.isfinite(progress.lower_bound):
             words.append(f"certified gap {progress.relative_gap:8.1e}")
+        if self.error is not None:
+            words.append(f"held-out error {self.error:.2%}")
         words.append(f"{progress.seconds:6.1f} s")
         left = self.seconds_left()
         if left is not None:

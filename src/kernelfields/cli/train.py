@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 import warnings
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,6 +14,7 @@ import typer
 from rich.console import Console
 
 from ..errors import InputError
+from ..metrics import token_error
 from ..report import Evaluation, evaluate
 from ._data import Data, read_data
 from ._errors import plain_errors
@@ -62,7 +64,8 @@ def train(
 ) -> None:
     """Train a model on labelled sequences and write it to a file.
 
-    Ctrl-C ends training early; the best model so far is written. `--model auto` takes the best of a panel
+    Held-out data are looked at while training goes on, for a tenth of the time at most. Ctrl-C ends training
+    early; the best model so far is written. `--model auto` takes the best of a panel
     on held-out data. {panel}
 
     Examples: kf train ner.conll -o ner.kf, kf train esp.train --dev esp.testa --features ner, kf train
@@ -79,7 +82,7 @@ def train(
         if tune:
             estimator = tuned(console, model, estimator, training, jobs, seed)
         _set_checkpoint(estimator, model, checkpoint, checkpoint_seconds, resume)
-        fitted, seconds, notes = _fit(console, estimator, training)
+        fitted, seconds, notes = _fit(console, estimator, training, held_out)
         fitted.save(out)
         summary = _summary(fitted, out, seconds, notes)
         if held_out is not None:
@@ -131,11 +134,14 @@ def _set_checkpoint(estimator: Any, name: str, folder: Path | None, seconds: flo
     estimator.set_params(checkpoint=file, checkpoint_seconds=seconds)
 
 
-def _fit(console: Console, estimator: Any, training: Data) -> tuple[Any, float, list[str]]:
+def _fit(
+    console: Console, estimator: Any, training: Data, held_out: Data | None
+) -> tuple[Any, float, list[str]]:
     """Fit with a live line; give what was warned about."""
     started = time.perf_counter()
     settings = estimator.get_params(deep=False)
-    with warnings.catch_warnings(record=True) as caught, ProgressLine(console, settings.get("tol")) as line:
+    line = ProgressLine(console, settings.get("tol"), None if held_out is None else partial(_error, held_out))
+    with warnings.catch_warnings(record=True) as caught, line:
         warnings.simplefilter("always")
         if "callback" in settings:
             estimator.set_params(callback=line)
@@ -143,6 +149,11 @@ def _fit(console: Console, estimator: Any, training: Data) -> tuple[Any, float, 
     if "callback" in settings:
         estimator.set_params(callback=None)
     return estimator, time.perf_counter() - started, [str(w.message) for w in caught]
+
+
+def _error(held_out: Data, model: Any) -> float:
+    """Share of held-out positions labelled wrong."""
+    return token_error(held_out.labels, model.predict(suited(model, held_out.inputs)))
 
 
 def _summary(fitted: Any, out: Path, seconds: float, notes: list[str]) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """Estimators: recipes of structure, space, loss, solver and decoder, with a scikit-learn face."""
 
 from ._base import SequenceLabeller
+from ._observers import Onlooker
 from ._saving import load
 from .arow import AROW
 from .boosted_crf import BoostedCRF
@@ -30,6 +31,7 @@ __all__ = [
     "KernelCRF",
     "KernelLogisticRegression",
     "KernelPerceptron",
+    "Onlooker",
     "PassiveAggressive",
     "SequenceLabeller",
     "StochasticCRF",

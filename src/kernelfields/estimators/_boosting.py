@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from ..objective import Point, Problem, Term
 from ..solvers import NewtonCG, Progress, Reason, Stop
 from ..structures import Scores, SequenceStructure
 from ..structures._base import Array, rows_of
+from ._observers import Observer
 from ._trees import Bins, Forest, TreeSettings
 
 SUFFICIENT = 1e-4
@@ -217,7 +218,7 @@ def run(
     random: Any,
     subsample: float,
     held_out: HeldOut | None,
-    callback: Callable[[Progress], None] | None,
+    report: Observer | None,
 ) -> tuple[list[float], str]:
     """Boost; give the objective before every round and after the last one, and why it ended."""
     values, started, reason = [boosting.point.value], time.perf_counter(), DONE
@@ -233,9 +234,9 @@ def run(
             if not fallen:
                 continue
             values.append(boosting.point.value)
-            if callback is not None:
+            if report is not None:
                 seconds = time.perf_counter() - started
-                callback(Progress(k, values[-1], np.nan, -np.inf, seconds))
+                report(Progress(k, values[-1], np.nan, -np.inf, seconds), None)
             stop = held_out is not None and held_out.look(boosting)
             if stop:
                 reason = NO_BETTER

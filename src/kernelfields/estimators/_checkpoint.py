@@ -73,6 +73,13 @@ class Checkpoint:
             beside.unlink(missing_ok=True)
         self._written = time.monotonic()
 
+    def settle(self, element: Array, converged: bool) -> None:
+        """Remove the file of a search that has ended as it should; of another keep where it ended."""
+        if converged:
+            self.done()
+        else:
+            self.write(element)
+
     def done(self) -> None:
         """Remove the file."""
         with contextlib.suppress(FileNotFoundError):
@@ -94,16 +101,36 @@ SETTINGS = (
     "constraints",
 )
 """Those of a linear chain that change its problem."""
+KERNEL_SETTINGS = (
+    "kernel",
+    "penalty",
+    "edge_penalty",
+    "second_order_penalty",
+    "order",
+    "bias",
+    "boundaries",
+    "edges",
+    "edge_kernel",
+    "label_kernel",
+    "class_weight",
+    "loss",
+    "constraints",
+    "base_measure",
+    "approximation",
+    "random_state",
+    "dtype",
+)
+"""Those of a kernel model, with what its elements depend on."""
 
 
-def checkpoint_of(model: Any, training: Training) -> Checkpoint | None:
-    """Give the file of a model's search, known by its data and by its settings."""
+def checkpoint_of(model: Any, training: Training, names: tuple[str, ...] = SETTINGS) -> Checkpoint | None:
+    """Give the file of a model's search, known by its data and by those of its settings."""
     if model.checkpoint is None:
         return None
     features, encoded = training.inputs.features, training.encoded
     sparsely = sparse.issparse(features)
     parts = [features.data, features.indices, features.indptr] if sparsely else [features]
-    settings = {name: getattr(model, name) for name in SETTINGS}
+    settings = {name: getattr(model, name) for name in names}
     problem = [*parts, training.inputs.offsets, encoded.labels, encoded.classes, settings]
     return Checkpoint(model.checkpoint, problem, model.checkpoint_seconds)
 

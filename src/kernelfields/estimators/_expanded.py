@@ -29,6 +29,11 @@ class Expanded(NamedTuple):
     maps: tuple[ObservationMap, ...]
     """Of each of the first terms, the kernel's: scores are columns of the map times coefficients."""
 
+    @property
+    def fourier(self) -> FourierMap | None:
+        """Random features, where they stand for the kernel."""
+        return next((one for one in self.maps if isinstance(one, FourierMap)), None)
+
 
 class Gathered(NamedTuple):
     """Coefficients over one basis."""

@@ -17,6 +17,7 @@ from ..selection import Atoms, Ending, FourierMap, Growth, Step, Task
 from ..structures._base import Array
 from ._base import Batch, SequenceLabeller
 from ._base_measure import log_base_measure
+from ._checkpoint import KERNEL_SETTINGS, checkpoint_of
 from ._expanded import Expanded, Gathered, expand, gather
 from ._full_gap import full_certificate
 from ._kernel_held_out import held_out_loss
@@ -84,6 +85,7 @@ class KernelModel(SequenceLabeller):
         kernels = VertexKernels.of(recipe.kernel, recipe.penalty, training.encoded.classes)
         edge_kernel = _edge_kernel(recipe, kernels)
         observations, rows = unique_observations(in_precision(training.inputs.features, recipe.dtype))
+        _require_steady(recipe)
         if recipe.selection is not None:
             chosen = task_of(recipe, training, observations, rows, kernels, edge_kernel)
             return self._fit_selected(recipe, training, chosen, kernels, edge_kernel, X_dev, y_dev)
@@ -94,17 +96,29 @@ class KernelModel(SequenceLabeller):
             loss = self._held_out(recipe, expanded, training, observations, X_dev, y_dev)
             stopping = EarlyStopping(loss, recipe.patience)
         line = ProgressLine() if recipe.verbose else None
-        observer = observers(reporter(recipe.callback), stopping, line)
-        found = search_afresh(problem, problem.zero(), solver, recipe.stop, observer)
+        checkpoint = checkpoint_of(recipe, training, KERNEL_SETTINGS)
+        kept = None if checkpoint is None else checkpoint.start()
+
+        def draft(point: Any) -> KernelModel:
+            model = copy(self)
+            model._kernels, model.edge_kernel_, model.fourier_ = kernels, edge_kernel, expanded.fourier
+            model._take(training, observations, gather(point, expanded.maps), point)
+            return model
+
+        watching = observers(reporter(recipe.callback, draft), stopping, line, checkpoint)
+        start = problem.zero() if kept is None else problem.refreshed(kept.astype(problem.element_dtype))
+        found = search_afresh(problem, start, solver, recipe.stop, watching)
         if line is not None:
             line.close()
+        if checkpoint is not None:
+            checkpoint.settle(found.point.element, found.reason.converged)
         if stopping is not None and stopping.element is not None:
             exact = problem.exact()
             best = exact.refreshed(stopping.element.astype(np.float64))
             point = exact.at(best)
             found = found._replace(point=point, certificate=point.certificate)
         self._kernels, self.edge_kernel_ = kernels, edge_kernel
-        self.fourier_ = next((one for one in expanded.maps if isinstance(one, FourierMap)), None)
+        self.fourier_ = expanded.fourier
         self.certificate_space_ = "full" if recipe.approximation is None else "approximation"
         self._keep(training, observations, gather(found.point, expanded.maps), found)
         self.basis_origin_ = origins(self.basis_, observations, rows, training.inputs.offsets)
@@ -224,6 +238,15 @@ class KernelModel(SequenceLabeller):
 
     def _keep(self, training: Training, observations: Any, gathered: Gathered, found: Found) -> None:
         point = found.point
+        self._take(training, observations, gathered, point)
+        self.certificate_: Certificate | None = found.certificate
+        self.mismatch_ = mismatches(point.problem, point.mismatch)
+        self.provenance_ = provenance_of(training.inputs, training.encoded)
+        self.n_iter_ = found.iterations
+        self.stop_reason_ = found.reason.value
+
+    def _take(self, training: Training, observations: Any, gathered: Gathered, point: Any) -> None:
+        """Take over what predictions need."""
         self.classes_ = training.encoded.classes
         L = len(self.classes_)
         self.basis_, self.dual_coef_, self.edge_dual_coef_ = gathered
@@ -233,13 +256,8 @@ class KernelModel(SequenceLabeller):
         self.n_features_in_ = observations.shape[1] if observations.ndim == 2 else 1
         if training.inputs.names is not None:
             self.feature_names_in_ = training.inputs.names
-        self.certificate_: Certificate | None = found.certificate
-        self.mismatch_ = mismatches(point.problem, point.mismatch)
-        self.provenance_ = provenance_of(training.inputs, training.encoded)
         self.forbidden_ = training.forbidden
         self.features_ = training.extractor
-        self.n_iter_ = found.iterations
-        self.stop_reason_ = found.reason.value
 
     def _scores(self, features: Any, offsets: Array) -> Batch:
         recipe = self._recipe()
@@ -271,6 +289,18 @@ class KernelModel(SequenceLabeller):
             return self.fourier_.times(observations, flat)
         assert self.edge_kernel_ is not None
         return used_times(self.edge_kernel_, observations, self.basis_, flat)
+
+
+def _require_steady(recipe: KernelRecipe) -> None:
+    """Refuse a checkpoint of what would be another search the next time."""
+    if recipe.checkpoint is None:
+        return
+    if recipe.selection is not None:
+        raise InputError("A selection keeps no checkpoints; it goes on by warm_start=True.")
+    if recipe.approximation is not None and recipe.random_state is None:
+        raise InputError(
+            "A checkpoint with an approximation needs a random_state: another draw, another basis."
+        )
 
 
 def _edge_kernel(recipe: KernelRecipe, kernels: VertexKernels) -> Kernel | None:

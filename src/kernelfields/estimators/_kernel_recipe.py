@@ -50,6 +50,8 @@ class KernelRecipe:
     patience: int = 5
     dtype: Any = "float32"
     memory_limit: Any = None
+    checkpoint: Any = None
+    checkpoint_seconds: float = 30.0
     random_state: Any = None
     callback: Callable[[Progress], None] | None = None
     verbose: int = 0

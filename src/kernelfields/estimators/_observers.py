@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, TextIO
 
@@ -24,13 +25,30 @@ def observers(*given: Observer | None) -> Observer:
     return observe
 
 
-def reporter(callback: Callable[[Progress], None] | None) -> Observer | None:
-    """Hand progress to a user's callback."""
+class Onlooker(ABC):
+    """A callback that may look at the model as it is, now and then."""
+
+    @abstractmethod
+    def look(self, progress: Progress, draft: Callable[[], Any]) -> None:
+        """See an iteration; ``draft()`` gives a fitted model with the present weights."""
+
+    def __call__(self, progress: Progress) -> None:
+        """See an iteration of a search that shows no drafts."""
+        self.look(progress, lambda: None)
+
+
+def reporter(
+    callback: Callable[[Progress], None] | None, draft: Callable[[Any], Any] | None = None
+) -> Observer | None:
+    """Hand progress to a user's callback; an onlooker may ask for the model at the present point."""
     if callback is None:
         return None
 
     def report(progress: Progress, point: Any) -> None:
-        callback(progress)
+        if draft is not None and isinstance(callback, Onlooker):
+            callback.look(progress, lambda: draft(point))
+        else:
+            callback(progress)
 
     return report
 

@@ -23,6 +23,7 @@ from ._constraints import barred_scores, require_respected
 from ._inputs import Inputs
 from ._labels import lookup, read_labels
 from ._linear import LabelledSet, linear_scores, read_labelled, training_terms
+from ._observers import reporter
 from ._provenance import provenance_of
 from ._random import random_state
 from ._saving_declared import ONLINE
@@ -170,6 +171,13 @@ class OnlineLabeller(SequenceLabeller):
         """Go through the training set, epoch by epoch."""
         problem = Problem(Log(data.chain, data.encoded.labels), terms)
         random, started = random_state(self.random_state), time.perf_counter()
+
+        def draft(_: Any) -> OnlineLabeller:
+            model = copy.copy(self)
+            LinearWeights.of(problem, sweep.average(), data.chain.n_labels).put(model)
+            return model
+
+        report = reporter(self.callback, draft)
         self.losses_ = []
         self.stop_reason_ = DONE
         self._sweeping = None
@@ -181,8 +189,8 @@ class OnlineLabeller(SequenceLabeller):
             if not np.isfinite(loss):
                 raise ScoreError("Scores have outgrown the arithmetic: scale the features.")
             self.losses_.append(loss)
-            if self.callback is not None:
-                self.callback(Progress(epoch, loss, np.nan, -np.inf, time.perf_counter() - started))
+            if report is not None:
+                report(Progress(epoch, loss, np.nan, -np.inf, time.perf_counter() - started), None)
             if held_out is not None:
                 LinearWeights.of(problem, sweep.average(), data.chain.n_labels).put(self)
                 if held_out.look(self):

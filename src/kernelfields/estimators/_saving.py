@@ -60,7 +60,7 @@ UPGRADES: Mapping[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
 """By version, what turns the header of older files into that of the next version."""
 SMALL = 2**24
 """Bytes of arrays up to which a file is checked when it is opened, not when it is used."""
-NOT_SAVED = ("callback",)
+NOT_SAVED = ("callback", "checkpoint")
 
 ODD = (ArithmeticError, AssertionError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 """What goes wrong where a file says what no estimator would have written."""

@@ -39,7 +39,8 @@ class Savable(ABC):
         """Write the fitted model to a file, which `kernelfields.load` reads.
 
         The file has the safetensors format and holds no code. It appears at once or not at all.
-        ``callback`` is left out; a kernel or a base measure that is a Python function cannot be saved.
+        ``callback`` and ``checkpoint`` are left out; a kernel or a base measure that is a Python function
+        cannot be saved.
         """
         from ._saving import save
 

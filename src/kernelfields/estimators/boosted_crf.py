@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Self
 
@@ -21,6 +22,7 @@ from ._boosting import Boosting, HeldOut, run
 from ._constraints import offset_of
 from ._inputs import Inputs, read_inputs
 from ._labels import lookup, read_labels
+from ._observers import reporter
 from ._provenance import provenance_of
 from ._random import random_state
 from ._saving_declared import BOOSTED
@@ -221,7 +223,14 @@ class BoostedCRF(SequenceLabeller):
         held_out = None if X_dev is None else self._held_out(training, X_dev, y_dev)
         seed = int(random_state(self.random_state).randint(2**31 - 1))
         draws = np.random.default_rng(seed)
-        values, reason = run(boosting, self.rounds, draws, self.subsample, held_out, self.callback)
+
+        def draft(_: Any) -> BoostedCRF:
+            model = copy.copy(self)
+            model._take(training, boosting, boosting.element)
+            return model
+
+        report = reporter(self.callback, draft)
+        values, reason = run(boosting, self.rounds, draws, self.subsample, held_out, report)
         self._keep(training, boosting, held_out)
         self.losses_, self.stop_reason_ = values, reason
         return self
@@ -308,18 +317,22 @@ class BoostedCRF(SequenceLabeller):
             element = held_out.element
             for forest in boosting.forests.values():
                 forest.cut(held_out.rounds)
+        self._take(training, boosting, element)
+        self.held_out_losses_: list[float] = [] if held_out is None else held_out.losses
+        self.n_iter_ = len(self.forests_["node"].rounds)
+        self.provenance_ = provenance_of(training.inputs, training.encoded)
+
+    def _take(self, training: Training, boosting: Boosting, element: Array) -> None:
+        """Take over what predictions need."""
         self.classes_ = training.encoded.classes
         slices = boosting.point.problem.slices
         for name, value in free_weights(element, slices, len(self.classes_)).items():
             setattr(self, f"{name}_", value)
         self.forests_ = boosting.forests
-        self.held_out_losses_: list[float] = [] if held_out is None else held_out.losses
-        self.n_iter_ = len(self.forests_["node"].rounds)
         self.n_features_in_ = training.inputs.features.shape[1]
         if training.inputs.names is not None:
             self.feature_names_in_ = training.inputs.names
         self.forbidden_, self.features_ = training.forbidden, None
-        self.provenance_ = provenance_of(training.inputs, training.encoded)
 
     def _scores(self, features: Any, offsets: Array) -> Batch:
         if sparse.issparse(features):

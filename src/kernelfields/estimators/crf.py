@@ -320,18 +320,20 @@ class CRF(SequenceLabeller):
         checkpoint = checkpoint_of(self, training) if base is None else None
         kept = checkpoint.start() if checkpoint else None
         start = kept if kept is not None else self._first_guess(problem) if start is None else start
-        watching = observers(reporter(self.callback), stopping, checkpoint)
+
+        def draft(point: Any) -> CRF:
+            model = copy.copy(self)
+            model._take(training, problem, point.element, base)
+            return model
+
+        watching = observers(reporter(self.callback, draft), stopping, checkpoint)
         result = search(problem, start, solver, stop, watching)
         element = result.point.element
         if stopping is not None and stopping.element is not None:
             element = stopping.element
         self._keep(training, problem, element, base, result)
-        if checkpoint and result.reason.converged:
-            checkpoint.done()
-        elif checkpoint:
-            checkpoint.write(result.point.element)
-        self.forbidden_ = training.forbidden
-        self.features_ = training.extractor
+        if checkpoint is not None:
+            checkpoint.settle(result.point.element, result.reason.converged)
         self.n_iter_ = result.progress.iteration
         self.stop_reason_ = result.reason.value
         return self
@@ -391,6 +393,19 @@ class CRF(SequenceLabeller):
     ) -> None:
         """Take over a result, all at once."""
         point = exact_problem(self, problem, training, base).at(element)
+        self._take(training, problem, element, base)
+        self.provenance_ = provenance_of(training.inputs, training.encoded)
+        self.certificate_: Certificate | None = exact_certificate(point, result)
+        self.mismatch_ = mismatches(problem, point.mismatch)
+
+    def _take(
+        self,
+        training: Training,
+        problem: Problem | LinearChainProblem,
+        element: Array,
+        base: CRF | None,
+    ) -> None:
+        """Take over what predictions need."""
         weights = LinearWeights.of(problem, element, len(training.encoded.classes))
         if base is not None:
             weights = weights.plus(LinearWeights.from_model(base))
@@ -399,9 +414,7 @@ class CRF(SequenceLabeller):
         self.n_features_in_ = training.inputs.features.shape[1]
         if training.inputs.names is not None:
             self.feature_names_in_ = training.inputs.names
-        self.provenance_ = provenance_of(training.inputs, training.encoded)
-        self.certificate_: Certificate | None = exact_certificate(point, result)
-        self.mismatch_ = mismatches(problem, point.mismatch)
+        self.forbidden_, self.features_ = training.forbidden, training.extractor
 
     def _scores(self, features: Any, offsets: Array) -> Batch:
         chain = self._chain(offsets, len(self.classes_))

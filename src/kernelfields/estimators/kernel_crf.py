@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import fields
 from typing import Any, Self
@@ -97,6 +98,11 @@ class KernelCRF(KernelModel):
     memory_limit : int, optional
         Bytes that a Gram matrix may take, half of what is available if not given; a larger one is
         computed anew for every product. With an approximation, bytes beyond which its columns go to a file.
+    checkpoint : path, optional
+        File in which the state of the search is kept while `fit` runs, at most ``checkpoint_seconds``
+        old, as in `CRF`; not with ``selection``, which goes on by ``warm_start``.
+    checkpoint_seconds : float
+        See there.
     random_state : int, RandomState or None
         Seed of `sample`, and of approximations that draw; fitting has no other randomness.
     callback : callable, optional
@@ -183,6 +189,8 @@ class KernelCRF(KernelModel):
         patience: int = 5,
         dtype: Any = "float32",
         memory_limit: Any = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        checkpoint_seconds: float = 30.0,
         random_state: Any = None,
         callback: Callable[[Progress], None] | None = None,
         verbose: int = 0,
@@ -212,6 +220,8 @@ class KernelCRF(KernelModel):
         self.patience = patience
         self.dtype = dtype
         self.memory_limit = memory_limit
+        self.checkpoint = checkpoint
+        self.checkpoint_seconds = checkpoint_seconds
         self.random_state = random_state
         self.callback = callback
         self.verbose = verbose
