@@ -54,6 +54,11 @@ def nested(depth: int) -> Any:
     return node
 
 
+def symbols_of(header: dict[str, Any]) -> list[Any]:
+    """Symbols of a vocabulary that are no texts; the last stands for all unknown words."""
+    return model_of(header)["state"]["emissions_"]["parts"]["vocabulary"]["parts"]["others"]
+
+
 HOSTILE = [
     ("crf", lambda h, a: h.__setitem__("format", 2), "format 2, of a later kernelfields"),
     ("crf", lambda h, a: h.__setitem__("format", True), "does not say what model"),
@@ -107,6 +112,19 @@ HOSTILE = [
     ("hmm-counts", array("emissions_.rates", np.full((3, 3), -1.0)), "rates of emissions is not between"),
     ("hmm-bernoulli", array("emissions_.probabilities", np.full((3, 3), 2.0)), "is not between 0.0 and 1.0"),
     ("kernel-perceptron", array("_changes.rows", np.array([], np.int64)), "_changes has shape"),
+    (
+        "kernel-perceptron",
+        lambda h, a: a["_changes.rows"].__setitem__(0, len(a["dual_coef_"])),
+        "_changes have rows that are none",
+    ),
+    (
+        "kernel-perceptron",
+        lambda h, a: a["_changes.ends"].__setitem__(0, 99),
+        "_changes have rows that are none",
+    ),
+    ("hmm-words", lambda h, a: symbols_of(h)[-1].__setitem__(1, "?"), "no symbol for unknown words"),
+    ("hmm-words", lambda h, a: symbols_of(h)[-1].__setitem__(0, 99), "places that there are not"),
+    ("hmm-words", lambda h, a: symbols_of(h)[-1].__setitem__(1, symbols_of(h)[0][1]), "symbol twice"),
     ("kernel-perceptron", state("_changes", []), "_changes are no changes"),
     ("kernel-crf-selection", state("_kernels", {"$tuple": [1, 2]}), "no set of kernels"),
     (
@@ -132,7 +150,8 @@ TREES = [
     (part("children", (0, 0), 10**6), "does not come behind its parent"),
     (part("children", (0, 1), -1), "does not come behind its parent"),
     (part("children", (0, 0), 0), "does not come behind its parent"),  # round and round
-    (part("features", 0, 4), "column that there is not"),
+    (part("children", (0, 1), 3), "does not come behind its parent"),  # the next tree
+    (part("features", 0, 2), "column that there is not"),
     (part("features", 0, -1), "column that there is not"),
     (part("leaves", slice(None), False), "does not come behind its parent"),
     (part("sets", slice(None), 99), "set of names that there is not"),
