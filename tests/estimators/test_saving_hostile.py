@@ -55,8 +55,9 @@ def nested(depth: int) -> Any:
 
 
 def symbols_of(header: dict[str, Any]) -> list[Any]:
-    """Symbols of a vocabulary that are no texts; the last stands for all unknown words."""
-    return model_of(header)["state"]["emissions_"]["parts"]["vocabulary"]["parts"]["others"]
+    """Symbols of a vocabulary that are no texts, the one that stands for all unknown words last."""
+    others = model_of(header)["state"]["emissions_"]["parts"]["vocabulary"]["parts"]["others"]
+    return sorted(others, key=lambda other: other[1]["parts"]["shape"] == "any")
 
 
 HOSTILE = [
@@ -124,7 +125,7 @@ HOSTILE = [
     ),
     ("hmm-words", lambda h, a: symbols_of(h)[-1].__setitem__(1, "?"), "no symbol for unknown words"),
     ("hmm-words", lambda h, a: symbols_of(h)[-1].__setitem__(0, 99), "places that there are not"),
-    ("hmm-words", lambda h, a: symbols_of(h)[-1].__setitem__(1, symbols_of(h)[0][1]), "symbol twice"),
+    ("hmm-words", lambda h, a: symbols_of(h)[1].__setitem__(1, symbols_of(h)[0][1]), "symbol twice"),
     ("kernel-perceptron", state("_changes", []), "_changes are no changes"),
     ("kernel-crf-selection", state("_kernels", {"$tuple": [1, 2]}), "no set of kernels"),
     (

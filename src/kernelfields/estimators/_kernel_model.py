@@ -23,7 +23,6 @@ from ._full_gap import full_certificate
 from ._kernel_held_out import held_out_loss
 from ._kernel_problem import fixed_scores, in_precision
 from ._kernel_recipe import KernelRecipe
-from ._labels import lookup, read_labels
 from ._observers import EarlyStopping, ProgressLine, observers, reporter
 from ._origins import origins
 from ._provenance import provenance_of
@@ -34,8 +33,8 @@ from ._selected import Chosen, continued, finish, gathered, pair_scores, selecte
 from ._selected_held_out import HeldOut
 from ._separate_kernels import SeparateKernels
 from ._tables import LOW_RANK_SOLVERS, SOLVERS, choose
-from ._terms import free_elements, free_weights
-from ._training import Training
+from ._terms import add_free_scores, free_weights
+from ._training import Training, read_held_out
 from ._vertex_kernels import VertexKernels, own_kernel, used_times
 
 FIT_ONLY = (
@@ -93,7 +92,7 @@ class KernelModel(SequenceLabeller):
         problem = expanded.problem
         stopping = None
         if X_dev is not None:
-            loss = self._held_out(recipe, expanded, training, observations, X_dev, y_dev)
+            loss = self._held_out(recipe, expanded, training, X_dev, y_dev)
             stopping = EarlyStopping(loss, recipe.patience)
         line = ProgressLine() if recipe.verbose else None
         checkpoint = checkpoint_of(recipe, training, KERNEL_SETTINGS)
@@ -166,10 +165,8 @@ class KernelModel(SequenceLabeller):
 
     def _judge(self, recipe: KernelRecipe, training: Training, task: Task, X: Any, y: Any) -> HeldOut:
         """Give what judges functions on held-out sequences."""
-        inputs = self._inputs(X, None, training.extractor, training.inputs.features.shape[1])
-        classes = training.encoded.classes
-        labels = lookup(read_labels(y, np.diff(inputs.offsets)), classes, "y_dev")
-        chain = recipe.chain(inputs.offsets, len(classes))
+        inputs, labels = read_held_out(self, training, X, y)
+        chain = recipe.chain(inputs.offsets, len(training.encoded.classes))
         free = [term for term in recipe.free_terms(chain) if term.name in {t.name for t in task.free}]
         same = training._replace(inputs=inputs, chain=chain)
         observations = in_precision(inputs.features, recipe.dtype)
@@ -221,15 +218,12 @@ class KernelModel(SequenceLabeller):
         recipe: KernelRecipe,
         expanded: Expanded,
         training: Training,
-        basis: Any,
         X: Any,
         y: Any,
     ) -> Callable[[Array], float]:
         """Give the loss of an element on held-out sequences."""
-        width = training.inputs.features.shape[1] if basis.ndim == 2 else 1
-        inputs = self._inputs(X, None, training.extractor, width)
+        inputs, labels = read_held_out(self, training, X, y)
         classes = training.encoded.classes
-        labels = lookup(read_labels(y, np.diff(inputs.offsets)), classes, "y_dev")
         chain = recipe.chain(inputs.offsets, len(classes))
         measure = recipe.base_measure
         offset = 0.0 if measure is None else log_base_measure(measure, inputs.features, classes)
@@ -268,9 +262,7 @@ class KernelModel(SequenceLabeller):
         if self.edge_dual_coef_ is not None:
             rows = self._edge_scores(observations[chain.edge_tails])
             theta["edge"] += rows.reshape(theta["edge"].shape)
-        elements = free_elements(self, "_")
-        for term in recipe.free_terms(chain):
-            term.space.add_scores(elements[term.name], theta[term.space.clique])
+        add_free_scores(self, recipe.free_terms(chain), theta)
         if recipe.base_measure is not None:
             theta["node"] += log_base_measure(recipe.base_measure, features, self.classes_)
         return Batch(chain, theta)

@@ -18,7 +18,7 @@ from ._constraints import offset_of
 from ._expanded import Expanded, expand, gather
 from ._kernel_problem import in_precision
 from ._kernel_recipe import KernelRecipe
-from ._terms import free_elements, free_weights
+from ._terms import add_free_scores, free_weights
 from ._training import Training
 from ._vertex_kernels import VertexKernels
 from ._weights import LinearWeights
@@ -94,9 +94,7 @@ class KernelFace(Face):
         theta = {clique: np.zeros(shape) for clique, shape in chain.shapes.items()}
         observations = in_precision(features, self.recipe.dtype)
         theta["node"] += model._kernels.scores(observations, model.basis_, model.dual_coef_)
-        elements = free_elements(model, "_")
-        for term in self.recipe.free_terms(chain):
-            term.space.add_scores(elements[term.name], theta[term.space.clique])
+        add_free_scores(model, self.recipe.free_terms(chain), theta)
         return Batch(chain, theta)
 
     def _kernels(self, classes: Array) -> VertexKernels:

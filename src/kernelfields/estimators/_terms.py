@@ -84,3 +84,10 @@ def free_elements(weights: Any, suffix: str = "") -> dict[str, Any]:
         "edges": given["transitions"].ravel(),
         "second_order": None if given["second_order"] is None else given["second_order"].ravel(),
     }
+
+
+def add_free_scores(model: Any, terms: list[Term], theta: dict[str, Array]) -> None:
+    """Add the scores of a fitted model's weights of labels."""
+    elements = free_elements(model, "_")
+    for term in terms:
+        term.space.add_scores(elements[term.name], theta[term.space.clique])

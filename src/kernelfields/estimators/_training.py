@@ -16,11 +16,11 @@ from ..solvers import Progress, Reason
 from ..spaces import WeightPairs
 from ..structures import SequenceStructure
 from ..structures._base import Array
-from ._base import read_weights
+from ._base import SequenceLabeller, read_weights
 from ._constraints import require_respected
 from ._features import Extractor
 from ._inputs import Inputs
-from ._labels import UNOBSERVED, Encoded, encode, index_of, read_labels
+from ._labels import UNOBSERVED, Encoded, encode, index_of, lookup, read_labels
 from ._tables import CONSTRAINTS, choose
 
 
@@ -157,3 +157,10 @@ def warn_of(reason: Reason, progress: Progress, stacklevel: int) -> None:
     bound = f"The certified relative gap is {gap:.1e}." if np.isfinite(gap) else "No gap is known."
     advice = "Raise max_iter or tol, or scale the features."
     warnings.warn(f"{reason.value} {bound} {advice}", ConvergenceWarning, stacklevel=stacklevel)
+
+
+def read_held_out(model: SequenceLabeller, training: Training, X: Any, y: Any) -> tuple[Inputs, Array]:
+    """Read held-out sequences as the training set was, and their labels; none may be new."""
+    features = training.inputs.features
+    inputs = model._inputs(X, None, training.extractor, features.shape[1] if features.ndim == 2 else 1)
+    return inputs, lookup(read_labels(y, np.diff(inputs.offsets)), training.encoded.classes, "y_dev")

@@ -21,21 +21,20 @@ from ._base import Batch, SequenceLabeller
 from ._boosting import Boosting, HeldOut, run
 from ._constraints import offset_of
 from ._inputs import Inputs, read_inputs
-from ._labels import lookup, read_labels
 from ._observers import reporter
 from ._provenance import provenance_of
 from ._random import random_state
 from ._saving_declared import BOOSTED
 from ._terms import (
     Penalties,
+    add_free_scores,
     chain_of,
     edge_term,
-    free_elements,
     free_weights,
     second_order_terms,
     vertex_terms,
 )
-from ._training import Training, read_training, require_positive
+from ._training import Training, read_held_out, read_training, require_positive
 from ._trees import N_BINS, Bins, TreeSettings
 
 
@@ -298,10 +297,8 @@ class BoostedCRF(SequenceLabeller):
         return None if forbidden is None else offset_of(forbidden, chain, np.float64)
 
     def _held_out(self, training: Training, X: Any, y: Any) -> HeldOut:
-        inputs = self._inputs(X, None, None, training.inputs.features.shape[1])
-        classes = training.encoded.classes
-        labels = lookup(read_labels(y, np.diff(inputs.offsets)), classes, "y_dev")
-        chain = self._chain(inputs.offsets, len(classes))
+        inputs, labels = read_held_out(self, training, X, y)
+        chain = self._chain(inputs.offsets, len(training.encoded.classes))
         return HeldOut(
             Log(chain, labels),
             self._free_terms(chain),
@@ -341,7 +338,5 @@ class BoostedCRF(SequenceLabeller):
         theta = {clique: np.zeros(shape) for clique, shape in chain.shapes.items()}
         for clique, matrix in self._matrices(chain, Inputs(features, offsets, None)).items():
             theta[clique] += self.forests_[clique].scores(matrix).reshape(theta[clique].shape)
-        elements = free_elements(self, "_")
-        for term in self._free_terms(chain):
-            term.space.add_scores(elements[term.name], theta[term.space.clique])
+        add_free_scores(self, self._free_terms(chain), theta)
         return Batch(chain, theta)

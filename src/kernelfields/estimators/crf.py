@@ -23,7 +23,6 @@ from ._base import Batch, SequenceLabeller
 from ._checkpoint import checkpoint_of
 from ._features import extractor_for, read_tokens
 from ._inputs import read_inputs
-from ._labels import lookup, read_labels
 from ._linear_problem import exact_problem, linear_problem, linear_terms
 from ._observers import EarlyStopping, observers, reporter
 from ._provenance import provenance_of
@@ -31,7 +30,7 @@ from ._saving_declared import LINEAR
 from ._search import exact_certificate, mismatches, search
 from ._tables import SOLVERS, choose
 from ._terms import chain_of
-from ._training import Training, read_training, require_positive
+from ._training import Training, read_held_out, read_training, require_positive
 from ._weights import LinearWeights
 
 EPOCHS = 10
@@ -365,8 +364,7 @@ class CRF(SequenceLabeller):
         self, problem: Problem | LinearChainProblem, training: Training, X: Any, y: Any
     ) -> Callable[[Array], float]:
         """Give the loss of an element on held-out sequences."""
-        inputs = self._inputs(X, None, training.extractor, training.inputs.features.shape[1])
-        labels = lookup(read_labels(y, np.diff(inputs.offsets)), training.encoded.classes, "y_dev")
+        inputs, labels = read_held_out(self, training, X, y)
         chain = self._chain(inputs.offsets, len(training.encoded.classes))
         terms = linear_terms(self, chain, inputs.features)
         loss = Log(chain, labels)
