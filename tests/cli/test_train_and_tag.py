@@ -122,7 +122,7 @@ def test_what_is_wrong_is_said_in_one_sentence(tmp_path, monkeypatch, words, mes
     assert sorted(os.listdir(tmp_path)) == before
 
 
-@pytest.mark.parametrize("model", ["crf", "kernel-crf", "perceptron", "boosted"])
+@pytest.mark.parametrize("model", ["crf", "kernel-crf", "ssvm", "perceptron", "boosted"])
 def test_held_out_errors_are_those_of_the_model_so_far(tmp_path, monkeypatch, model):
     """The last draft of a search that ends at once is the model that is written."""
     seen = []

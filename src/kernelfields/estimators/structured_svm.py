@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple, Self
@@ -12,10 +13,11 @@ from ..constraints import Rule
 from ..decoders import Decoder
 from ..losses import Hinge
 from ..margin import BlockDual
-from ..objective import Certificate, Problem
+from ..objective import Certificate, Point, Problem
 from ..solvers import CuttingPlane, MarginSolver, Progress, Result
 from ..structures._base import Array
 from ._base import Batch, SequenceLabeller
+from ._expanded import Expanded
 from ._hinge import hinge_maker
 from ._kernel_recipe import KernelRecipe
 from ._margin_faces import Face, KernelFace, LinearFace
@@ -217,10 +219,14 @@ class StructuredSVM(SequenceLabeller):
         expanded = face.expanded(training)
         dual = BlockDual(expanded.problem)
         history: list[Round] = []
-        result = self._search(dual, history)
-        problem = expanded.problem.exact()
-        point = problem.at(problem.refreshed(result.point.element))
-        face.keep(self, point, expanded, training.encoded.classes)
+
+        def draft(point: Any) -> StructuredSVM:
+            model = copy.copy(self)
+            model._take(face, training, expanded, point.element)
+            return model
+
+        result = self._search(dual, history, draft)
+        point = self._take(face, training, expanded, result.point.element)
         self._keep(training, result, exact_certificate(point, result))
         self.history_ = history
         self._last = self._ended(dual, result) if self.warm_start else None
@@ -244,7 +250,7 @@ class StructuredSVM(SequenceLabeller):
         )
         return LinearFace(recipe) if self.kernel is None else KernelFace(recipe)
 
-    def _search(self, dual: BlockDual, history: list[Round]) -> Result:
+    def _search(self, dual: BlockDual, history: list[Round], draft: Callable[[Any], Any]) -> Result:
         """Let the solver run; stopping too early is a warning."""
         solver = choose(MARGIN_SOLVERS, self.solver, "solver")
         if isinstance(self.solver, str) and hasattr(solver, "seed"):
@@ -254,7 +260,7 @@ class StructuredSVM(SequenceLabeller):
             history.append(Round(point.constraints, point.violation, progress.relative_gap))
 
         line = ProgressLine() if self.verbose else None
-        observer = observers(reporter(self.callback), note, line)
+        observer = observers(reporter(self.callback, draft), note, line)
         stop = self._face().recipe.stop
         last = self._last_of(dual)
         if isinstance(solver, CuttingPlane):
@@ -289,16 +295,22 @@ class StructuredSVM(SequenceLabeller):
         fits = len(last.element) == dual.problem.size
         return last if same and fits and _same(last.loss, dual.loss) else None
 
-    def _keep(self, training: Training, result: Result, certificate: Certificate | None) -> None:
+    def _take(self, face: Face, training: Training, expanded: Expanded, element: Array) -> Point:
+        """Take over what predictions need; give the point, computed anew in double."""
+        problem = expanded.problem.exact()
+        point = problem.at(problem.refreshed(element))
+        face.keep(self, point, expanded, training.encoded.classes)
         self.classes_ = training.encoded.classes
         features = training.inputs.features
         self.n_features_in_ = features.shape[1] if features.ndim == 2 else 1
         if training.inputs.names is not None:
             self.feature_names_in_ = training.inputs.names
+        self.forbidden_, self.features_ = training.forbidden, training.extractor
+        return point
+
+    def _keep(self, training: Training, result: Result, certificate: Certificate | None) -> None:
         self.certificate_ = certificate
         self.provenance_ = provenance_of(training.inputs, training.encoded)
-        self.forbidden_ = training.forbidden
-        self.features_ = training.extractor
         self.n_iter_ = result.progress.iteration
         self.stop_reason_ = result.reason.value
 
