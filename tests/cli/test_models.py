@@ -109,6 +109,18 @@ def test_the_panel_is_what_help_says(tmp_path):
         assert PANEL in shown
 
 
+def test_auto_leaves_out_what_refuses_the_data(tmp_path, monkeypatch):
+    data = write_table(tmp_path / "a.csv")
+    monkeypatch.setattr("kernelfields.cli._panel.panel", lambda data: ["crf", "nonsense"])
+    result = run("train", data, "-o", tmp_path / "m.kf", "--model", "auto")
+    assert "nonsense was left out: There is no model 'nonsense'" in " ".join(result.output.split())
+    assert "Chosen: crf" in result.output
+    monkeypatch.setattr("kernelfields.cli._panel.panel", lambda data: ["nonsense"])
+    refused = run("train", data, "-o", tmp_path / "n.kf", "--model", "auto")
+    assert refused.exit_code == 2
+    assert "No model of the panel takes these data." in refused.output
+
+
 def test_tuning_without_probabilities_counts_errors(tmp_path):
     result = run(
         "train", write_table(tmp_path / "a.csv"), "-o", tmp_path / "m.kf", "--model", "ssvm", "--tune"

@@ -9,6 +9,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from ..errors import InputError
 from ..metrics import token_error
 from ._data import Data
 from ._loaded import suited
@@ -44,7 +45,14 @@ def choose_model(console: Console, training: Data, held_out: Data | None, choice
         order = np.random.default_rng(choice.seed).permutation(len(training.items))
         count = max(1, round(HELD_OUT * len(order)))
         training, held_out = training.take(order[count:]), training.take(order[:count])
-    rows = {name: try_model(name, training, held_out, choice) for name in panel(training)}
+    rows = {}
+    for name in panel(training):
+        try:
+            rows[name] = try_model(name, training, held_out, choice)
+        except InputError as error:  # data that one model refuses may suit another
+            console.print(f"{name} was left out: {error}", markup=False)
+    if not rows:
+        raise InputError("No model of the panel takes these data.")
     best = min(rows, key=lambda name: rows[name]["token_error"])
     table = Table("model", "held-out token error", "seconds", title="auto: the panel")
     for name, row in rows.items():
