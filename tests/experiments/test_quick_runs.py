@@ -20,6 +20,10 @@ ALWAYS = {
     "explicit": "optimum_relative_difference",
     "gene": "genes_of_viterbi_in_frame_percent",
     "sparsity": "largest_relative_gap",
+    "ner-300": "largest_relative_gap",
+    "two-by-two": "largest_relative_gap",
+    "pos-table": "largest_crf_gap",
+    "loss-curves": "largest_relative_gap",
     "protein": "largest_relative_gap",
 }
 """Claims that do not depend on how much data there are: two ways to one optimum."""
@@ -58,7 +62,7 @@ def test_missing_data_is_one_sentence(name, tmp_path, monkeypatch):
     lines = [line for line in result.stderr.splitlines() if line]
     assert len(lines) == 1
     assert "is missing" in lines[0]
-    assert EXPERIMENTS[name].data in lines[0]
+    assert any(data in lines[0] for data in EXPERIMENTS[name].data.split(" and "))
     assert not (tmp_path / "out").exists()
 
 

@@ -9,11 +9,15 @@ from .explicit import EXPLICIT
 from .gene import GENE
 from .letters import LETTERS
 from .letters_svm import LETTERS_SVM
+from .loss_curves import LOSS_CURVES
 from .margin_length import MARGIN_LENGTH
+from .ner_300 import NER_300
 from .ner_table1 import NER_TABLE1
 from .pitch_accent import PITCH_ACCENT
+from .pos_table import POS_TABLE
 from .protein import PROTEIN
 from .sparsity import SPARSITY
+from .two_by_two import TWO_BY_TWO
 
 EXPERIMENTS: Mapping[str, Experiment] = {
     experiment.name: experiment
@@ -27,6 +31,10 @@ EXPERIMENTS: Mapping[str, Experiment] = {
         SPARSITY,
         MARGIN_LENGTH,
         GENE,
+        NER_300,
+        TWO_BY_TWO,
+        POS_TABLE,
+        LOSS_CURVES,
     )
 }
 

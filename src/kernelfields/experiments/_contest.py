@@ -1,0 +1,87 @@
+"""Several methods on the same sequences: what is to be set is chosen on some, errors are measured on others."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any, NamedTuple
+
+from ..metrics import token_error
+from ..structures._base import Array
+from ._folds import pick
+
+
+class Part(NamedTuple):
+    """Some labelled sequences, as tokens and as features."""
+
+    tokens: list[Any]
+    features: list[Any]
+    labels: list[Any]
+
+    def pick(self, ids: Array) -> Part:
+        """Some of them."""
+        return Part(pick(self.tokens, ids), pick(self.features, ids), pick(self.labels, ids))
+
+
+@dataclass(frozen=True)
+class Method:
+    """A way to learn, with one number to choose: a penalty, a number of epochs, a pseudocount."""
+
+    name: str
+    make: Callable[[float], Any]
+    """From that number to an estimator."""
+    choices: Sequence[float]
+    reads_tokens: bool = False
+    """Whether it learns from tokens instead of features."""
+
+    def inputs(self, part: Part) -> list[Any]:
+        """What it sees of sequences."""
+        return part.tokens if self.reads_tokens else part.features
+
+
+class Fitted(NamedTuple):
+    """A model, and how it came about."""
+
+    method: Method
+    choice: float
+    model: Any
+    seconds: float
+    """Of the fit, other choices not included."""
+
+    @property
+    def gap(self) -> float | None:
+        """Relative duality gap, where there is one."""
+        certificate = getattr(self.model, "certificate_", None)
+        return None if certificate is None else float(certificate.relative_gap)
+
+    def error(self, part: Part) -> float:
+        """Percentage of wrong labels."""
+        return 100 * token_error(part.labels, self.model.predict(self.method.inputs(part)))
+
+
+def fitted(method: Method, choice: float, train: Part) -> Fitted:
+    """Fit with a given choice; a limit of iterations is no warning, because the gap is reported."""
+    model = method.make(choice)
+    started = perf_counter()
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*limit of iterations")
+        model.fit(method.inputs(train), train.labels)
+    return Fitted(method, choice, model, perf_counter() - started)
+
+
+def chosen(method: Method, train: Part, validation: Part) -> Fitted:
+    """Fit with every choice; give the model with the fewest wrong labels on the validation part.
+
+    Of equals the first: choices are listed with the one that smooths most at the beginning.
+    """
+    models = (fitted(method, choice, train) for choice in method.choices)
+    if len(method.choices) == 1:
+        return next(models)
+    return min(models, key=lambda model: model.error(validation))
+
+
+def largest_gap(models: Sequence[Fitted]) -> float:
+    """The largest relative gap of models that have one."""
+    return max(model.gap for model in models if model.gap is not None)

@@ -1,0 +1,78 @@
+"""The methods that the papers compare, each with the number that is to be chosen for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..emissions import Categorical, UnknownWords
+from ..estimators import CRF, HMM, KernelCRF, StructuredPerceptron, StructuredSVM
+from ..kernels import Kernel
+from ._contest import Method
+
+NEVER = 10**9
+"""As a least number of words of a class: no class is common enough, and unknown words are all alike."""
+
+
+def hmm(name: str, pseudocounts: Sequence[float], *, spelling: bool) -> Method:
+    """Counts; unknown words by shape and ending, or all alike. Pseudocounts are those of emissions."""
+    unknown = UnknownWords() if spelling else UnknownWords(least=NEVER)
+
+    def make(pseudocount: float) -> HMM:
+        return HMM(Categorical(pseudocount, unknown=unknown))
+
+    return Method(name, make, pseudocounts, reads_tokens=True)
+
+
+def crf(name: str, penalties: Sequence[float], tol: float, *, observed_only: bool = False) -> Method:
+    """Log loss, linear."""
+
+    def make(penalty: float) -> CRF:
+        return CRF(penalty, tol=tol, observed_only=observed_only)
+
+    return Method(name, make, penalties)
+
+
+def perceptron(name: str, epochs: Sequence[float]) -> Method:
+    """The averaged structured perceptron."""
+
+    def make(count: float) -> StructuredPerceptron:
+        return StructuredPerceptron(epochs=int(count), random_state=0)
+
+    return Method(name, make, epochs)
+
+
+def svm(
+    name: str,
+    penalties: Sequence[float],
+    tol: float,
+    *,
+    kernel: Kernel | None = None,
+    rescaling: str = "margin",
+    solver: Any = "one-slack",
+    max_iter: int = 2000,
+) -> Method:
+    """Hinge loss, linear or with a kernel."""
+
+    def make(penalty: float) -> StructuredSVM:
+        return StructuredSVM(
+            kernel,
+            penalty,
+            rescaling=rescaling,
+            solver=solver,
+            tol=tol,
+            max_iter=max_iter,
+            bias=kernel is None,  # as the kernel CRF
+            random_state=0,
+        )
+
+    return Method(name, make, penalties)
+
+
+def kernel_crf(name: str, kernel: Kernel, penalties: Sequence[float], tol: float) -> Method:
+    """Log loss with a kernel, decoded as the others are."""
+
+    def make(penalty: float) -> KernelCRF:
+        return KernelCRF(kernel, penalty, tol=tol, decoder="viterbi")
+
+    return Method(name, make, penalties)

@@ -1,0 +1,108 @@
+"""Three small tasks with a kernel each: handwritten words, named entities, parts of speech."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..datasets import Tagged, load_conll2002, load_letters, load_ptb_sample, load_ud_ewt, spelling_templates
+from ..features import TemplateFeatures, Templates
+from ..features.sets import pos
+from ..kernels import Kernel, Polynomial
+from ._contest import Part
+from ._gram import degree_kernel, sequences_of
+
+
+class Task(NamedTuple):
+    """What is learnt from, chosen with and tested on."""
+
+    train: Part
+    validation: Part
+    test: Part
+    kernel: Kernel
+
+    @property
+    def positions(self) -> int:
+        """Number of labels in the training part."""
+        return sum(map(len, self.train.labels))
+
+
+class Texts(NamedTuple):
+    """Sentences to learn from, in random order, and sentences to test on."""
+
+    learn: Tagged
+    test: Tagged
+
+
+def letters_task(n_words: int, n_test: int, share: float, seed: int) -> Task:
+    """Words of fold 0 against those of all others, with a cubic kernel."""
+    letters = load_letters()
+    X, y = _drawn(*letters.split(0), n_words, seed)
+    X_test, y_test = _drawn(*letters.split(*range(1, 10)), n_test, seed)
+    train, validation = parted(Part(X, X, y), share)
+    kernel = Polynomial(degree=3, gamma=0.05, offset=1.0)
+    return Task(train, validation, Part(X_test, X_test, y_test), kernel)
+
+
+def entities_task(n_sentences: int, n_test: int, share: float, seed: int) -> Task:
+    """Spanish named entities with spelling in a window of three, and a kernel of degree 2."""
+    learn = load_conll2002("train", n_sentences, seed)
+    test = load_conll2002("testb", n_test, seed)
+    return text_task(Texts(Tagged(*learn), Tagged(*test)), spelling_templates(), share)
+
+
+def web_task(n_sentences: int, n_test: int, share: float, seed: int) -> Task:
+    """Parts of speech of the English Web Treebank with lexical features, and a kernel of degree 2."""
+    texts = web_texts(n_test, seed)
+    return text_task(Texts(first(texts.learn, n_sentences), texts.test), pos(), share)
+
+
+def web_texts(n_test: int, seed: int) -> Texts:
+    """Sentences of the English Web Treebank: its own parts, each in random order."""
+    learn, test = (Tagged(*_drawn(*load_ud_ewt(part), None, seed)) for part in ("train", "test"))
+    return Texts(learn, first(test, n_test))
+
+
+def treebank_texts(n_test: int, seed: int) -> Texts:
+    """Sentences of the Penn Treebank: the last ones are tested on, so that documents stay whole."""
+    every = load_ptb_sample()
+    learn, test = (
+        Tagged(every.sentences[part], every.labels[part]) for part in (slice(-n_test), slice(-n_test, None))
+    )
+    return Texts(Tagged(*_drawn(*learn, None, seed)), test)
+
+
+def first(texts: Tagged, n: int) -> Tagged:
+    """The first sentences."""
+    return Tagged(texts.sentences[:n], texts.labels[:n])
+
+
+def text_task(texts: Texts, templates: Templates, share: float) -> Task:
+    """Features that occur in the training part, for all parts."""
+    train, validation = parted(Part(texts.learn.sentences, texts.learn.sentences, texts.learn.labels), share)
+    extractor = TemplateFeatures(templates, dtype=np.float32)
+    matrix, lengths = extractor.fit_transform(train.tokens)
+    size = float(matrix.multiply(matrix).sum(axis=1).mean())
+
+    def seen(sentences: list[Any], labels: list[Any]) -> Part:
+        features, lengths = extractor.transform(sentences)
+        return Part(sentences, sequences_of(features, lengths), labels)
+
+    return Task(
+        train._replace(features=sequences_of(matrix, lengths)),
+        seen(validation.tokens, validation.labels),
+        seen(*texts.test),
+        degree_kernel(2, size),
+    )
+
+
+def parted(part: Part, share: float) -> tuple[Part, Part]:
+    """Split off the last sequences, this share of all, to choose with."""
+    n = len(part.labels) - max(1, round(share * len(part.labels)))
+    return part.pick(np.arange(n)), part.pick(np.arange(n, len(part.labels)))
+
+
+def _drawn(X: list[Any], y: list[Any], n: int | None, seed: int) -> tuple[list[Any], list[Any]]:
+    order = np.random.default_rng(seed).permutation(len(X))[:n]
+    return [X[i] for i in order], [y[i] for i in order]

@@ -1,0 +1,181 @@
+"""Named entities from few sentences: generative against discriminative, SVMs against the CRF [slides]."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..datasets import load_conll2002, spelling_templates
+from ..features import TemplateFeatures, Templates, parse_templates
+from ._base import Experiment, Report
+from ._claims import Claim
+from ._contest import Fitted, Method, Part, chosen, fitted, largest_gap
+from ._folds import folds_of, mean_of
+from ._gram import degree_kernel, sequences_of
+from ._intervals import paired_interval
+from ._methods import crf, hmm, perceptron, svm
+from ._plots import points_of_models
+from ._results import Outcome, Row
+
+HMM_WORDS, HMM_SPELLING, CRF_WORDS = "HMM words", "HMM spelling", "CRF words"
+CRF, PERCEPTRON, ZERO_ONE, MARGIN = "CRF", "perceptron", "SVM 0/1", "SVM margin"
+SLACK, KERNEL = "SVM slack", "SVM degree 2"
+GENERATIVE = (HMM_WORDS, HMM_SPELLING)
+DISCRIMINATIVE = (CRF, PERCEPTRON, ZERO_ONE, MARGIN, SLACK, KERNEL)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Sample, folds, and what is chosen from."""
+
+    n_sentences: int
+    """Of the cross-validation; twice as many others serve to choose."""
+    seed: int
+    n_folds: int
+    pseudocounts: list[float]
+    crf_penalties: list[float]
+    epochs: list[float]
+    zero_one_penalties: list[float]
+    margin_penalties: list[float]
+    slack_penalties: list[float]
+    kernel_penalties: list[float]
+    tol: float
+    max_difference: float
+    """Points of error between an SVM and the CRF that are "almost equal"."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """Methods that share their features."""
+
+    methods: list[Method]
+    sequences: Part
+    """First those of the cross-validation, then those to choose with."""
+
+
+def run(settings: Settings, report: Report) -> Outcome:
+    """All methods on the same folds."""
+    rows, errors, gaps = [], {}, []
+    for task in _tasks(settings):
+        for method in task.methods:
+            models, errors[method.name] = _cross_validated(method, task.sequences, settings, report)
+            rows.append(_row(models, errors[method.name]))
+            gaps += [model for model in models if model.gap is not None]
+    details = {"errors": errors}
+    claims = _claims(errors, largest_gap(gaps), settings)
+    return Outcome("ner-300", claims, rows, details, _notes(settings))
+
+
+def _tasks(settings: Settings) -> list[Task]:
+    words = _sequences(parse_templates("columns: w\nw[0]"), settings)
+    spelling = _sequences(spelling_templates(), settings)
+    features = spelling.features[: settings.n_sentences]
+    squares = [np.asarray(x.multiply(x).sum(axis=1)).ravel() for x in features]
+    kernel = degree_kernel(2, float(np.mean(np.concatenate(squares))))
+    some = settings
+    return [
+        Task(
+            [
+                hmm(HMM_WORDS, some.pseudocounts, spelling=False),
+                hmm(HMM_SPELLING, some.pseudocounts, spelling=True),
+                crf(CRF_WORDS, some.crf_penalties, some.tol),
+            ],
+            words,
+        ),
+        Task(
+            [
+                crf(CRF, some.crf_penalties, some.tol),
+                perceptron(PERCEPTRON, some.epochs),
+                svm(ZERO_ONE, some.zero_one_penalties, some.tol, rescaling="zero-one"),
+                svm(MARGIN, some.margin_penalties, some.tol),
+                svm(SLACK, some.slack_penalties, some.tol, rescaling="slack"),
+                svm(KERNEL, some.kernel_penalties, some.tol, kernel=kernel),
+            ],
+            spelling,
+        ),
+    ]
+
+
+def _sequences(templates: Templates, settings: Settings) -> Part:
+    corpus = load_conll2002("train", 3 * settings.n_sentences, settings.seed)
+    extractor = TemplateFeatures(templates, dtype=np.float32)
+    features, lengths = extractor.fit_transform(corpus.sentences)
+    return Part(corpus.sentences, sequences_of(features, lengths), corpus.labels)
+
+
+def _cross_validated(
+    method: Method, sequences: Part, settings: Settings, report: Report
+) -> tuple[list[Fitted], list[float]]:
+    """Models and errors of all folds, with what was best on sentences outside them."""
+    n = settings.n_sentences
+    report(f"{method.name}: choice")
+    other, more = sequences.pick(np.arange(n, 2 * n)), sequences.pick(np.arange(2 * n, 3 * n))
+    choice = chosen(method, other, more).choice
+    models, errors = [], []
+    for fold in folds_of(n, settings.n_folds, settings.seed):
+        models.append(fitted(method, choice, sequences.pick(fold.train)))
+        errors.append(models[-1].error(sequences.pick(fold.test)))
+    report(f"{method.name}: {choice:g} chosen, {np.mean(errors):.2f} % wrong, {models[0].seconds:.1f} s a fit")
+    return models, errors
+
+
+def _row(models: list[Fitted], errors: list[float]) -> Row:
+    error = mean_of(errors)
+    gaps = [model.gap for model in models if model.gap is not None]
+    return {
+        "model": models[0].method.name,
+        "error %": error.mean,
+        "standard error": error.standard_error,
+        "chosen": models[0].choice,
+        "largest gap": max(gaps, default=None),
+        "seconds per fit": mean_of([model.seconds for model in models]).mean,
+    }
+
+
+def _claims(errors: dict[str, list[float]], gap: float, settings: Settings) -> list[Claim]:
+    mean: Callable[[str], float] = lambda name: float(np.mean(errors[name]))  # noqa: E731
+    best, worst = min(GENERATIVE, key=mean), max(DISCRIMINATIVE, key=mean)
+    below = np.subtract(errors[best], errors[worst])
+    return [
+        Claim("worst_discriminative_below_best_hmm_points", float(below.mean()), at_least=0.0),
+        Claim("lower_end_of_its_interval_points", paired_interval(below.tolist())[0], at_least=0.0),
+        *(
+            Claim(f"{word}_svm_from_crf_points", abs(mean(name) - mean(CRF)), at_most=settings.max_difference)
+            for word, name in (("zero_one", ZERO_ONE), ("margin", MARGIN), ("slack", SLACK))
+        ),
+        Claim("degree2_below_margin_points", mean(MARGIN) - mean(KERNEL), at_least=0.0),
+        Claim("largest_relative_gap", gap, at_most=settings.tol),
+    ]
+
+
+def _notes(settings: Settings) -> list[str]:
+    n = settings.n_sentences
+    return [
+        f"{n} sentences drawn with seed {settings.seed}, {settings.n_folds}-fold cross-validation, standard "
+        f"errors over folds; all methods decode with Viterbi's algorithm. `chosen` is a penalty, a number of "
+        f"epochs (perceptron) or a pseudocount (HMM), the best on {n} sentences after training on {n} more, "
+        "none of them in the folds.",
+        "`words`: nothing but the words is seen, and unknown ones are all alike. `HMM spelling` takes rare "
+        "words by shape and ending. The others see word, lower case, prefixes, suffixes, shape and flags in "
+        "a window of three. The slides give a figure without numbers.",
+    ]
+
+
+def draw(outcome: Outcome, figure: Any) -> None:
+    """Errors of all methods."""
+    panel = figure.subplots()
+    points_of_models(panel, outcome, "error %", "tokens wrong, %")
+    panel.tick_params(axis="x", labelrotation=30)
+
+
+NER_300 = Experiment(
+    "ner-300",
+    "300 Spanish sentences: HMM, CRF, perceptron and SVMs with 0/1, margin and slack [slides of Görnitz]",
+    "conll2002",
+    Settings,
+    run,
+    draw,
+)
