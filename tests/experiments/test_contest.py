@@ -63,7 +63,9 @@ def test_parts_do_not_overlap():
 
 def test_features_are_those_of_the_training_part_only():
     learn = Tagged([["a"], ["b"], ["c"]], [["X"], ["Y"], ["X"]])
-    task = text_task(Texts(learn, Tagged([["a", "c"]], [["X", "X"]])), parse_templates("columns: w\nw[0]"), 0.3)
+    task = text_task(
+        Texts(learn, Tagged([["a", "c"]], [["X", "X"]])), parse_templates("columns: w\nw[0]"), 0.3
+    )
     assert [x.toarray().tolist() for x in task.train.features] == [[[1, 0]], [[0, 1]]]
     assert task.validation.features[0].toarray().tolist() == [[0, 0]]
     assert task.test.features[0].toarray().tolist() == [[1, 0], [0, 0]]
@@ -122,4 +124,8 @@ def test_shares_are_of_all_observations_and_labels(rng):
     hinge = dual_sizes(fitted(svm("hinge", [0.5], 1e-3, kernel=Linear(), solver="bcfw"), 0.5, some), task)
     assert log.shape == hinge.shape == (18, 2)
     assert (hinge == 0).any(axis=1).sum() > 0
-    assert shares_above(np.array([[0.0, 0.5], [0.1, 0.7]]), np.array([0.0, 0.1, 1.0])).tolist() == [0.75, 0.5, 0]
+    assert shares_above(np.array([[0.0, 0.5], [0.1, 0.7]]), np.array([0.0, 0.1, 1.0])).tolist() == [
+        0.75,
+        0.5,
+        0,
+    ]
