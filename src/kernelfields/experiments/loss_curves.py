@@ -156,9 +156,9 @@ def draw(outcome: Outcome, figure: Any) -> None:
         style = "-" if name.startswith(LETTERS) else "--"
         right.plot(outcome.details["thresholds"], shares, style, color=f"C{number % 2}", label=name)
     right.set(xscale="log", xlabel="threshold", ylabel="share of dual variables λ|α| above", title="sparsity")
-    for panel in (left, right):
+    for panel, place in ((left, "upper right"), (right, "center left")):
         panel.grid(alpha=0.3)
-        panel.legend()
+        panel.legend(loc=place)
 
 
 LOSS_CURVES = Experiment(

@@ -1,4 +1,4 @@
-"""Named entities from few sentences: generative against discriminative, SVMs against the CRF [slides]."""
+"""Named entities from few sentences: generative against discriminative, SVMs against the CRF [goernitz]."""
 
 from __future__ import annotations
 
@@ -165,7 +165,7 @@ def _notes(settings: Settings) -> list[str]:
         "none of them in the folds.",
         "`words`: nothing but the words is seen, and unknown ones are all alike. `HMM spelling` takes rare "
         "words by shape and ending. The others see word, lower case, prefixes, suffixes, shape and flags in "
-        "a window of three. The slides give a figure without numbers.",
+        "a window of three.",
     ]
 
 
@@ -178,7 +178,7 @@ def draw(outcome: Outcome, figure: Any) -> None:
 
 NER_300 = Experiment(
     "ner-300",
-    "300 Spanish sentences: HMM, CRF, perceptron and SVMs with 0/1, margin and slack [slides of Görnitz]",
+    "300 Spanish sentences: HMM, CRF, perceptron and SVMs with 0/1, margin and slack rescaling [goernitz]",
     "conll2002",
     Settings,
     run,
