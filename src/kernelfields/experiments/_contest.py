@@ -1,4 +1,4 @@
-"""Several methods on the same sequences: what is to be set is chosen on some, errors are measured on others."""
+"""Several methods on the same sequences: settings are chosen on some, errors measured on others."""
 
 from __future__ import annotations
 

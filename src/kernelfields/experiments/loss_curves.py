@@ -139,8 +139,8 @@ def _notes() -> list[str]:
     return [
         "Dual variables α, one for every distinct observation and label: the coefficients of the kernel "
         "expansion. `not zero` and `above 0.001` are shares of them, of λ|α|, which is the same quantity for "
-        "both losses: what was observed minus what the model expects there; `support vectors` is the share of "
-        "observations with any that is not zero. The hinge loss was minimised block by block.",
+        "both losses: what was observed minus what the model expects there; `support vectors` is the share "
+        "of observations with any that is not zero. The hinge loss was minimised block by block.",
     ]
 
 

@@ -173,8 +173,8 @@ def _notes(gap: float, settings: Settings) -> list[str]:
         "`HMM words` takes all unknown words to be alike, as that of the paper seems to do; `HMM spelling` "
         "goes by their shape and ending. All others have the same lexical features. Margin rescaling with "
         f"the Hamming cost, at most {settings.svm_passes} passes of block-coordinate Frank-Wolfe and "
-        f"{settings.svm_visits} visits of sentences, relative gaps up to {gap:.2g}; all decode with Viterbi's "
-        "algorithm.",
+        f"{settings.svm_visits} visits of sentences, relative gaps up to {gap:.2g}; all decode with "
+        "Viterbi's algorithm.",
     ]
 
 
