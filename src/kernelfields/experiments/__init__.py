@@ -6,6 +6,7 @@ from ._base import Experiment, reproduce
 from ._claims import Claim
 from ._results import Outcome, claims_of, columns_of, last_result, text_of
 from .explicit import EXPLICIT
+from .gaussian_hmm import GAUSSIAN_HMM
 from .gene import GENE
 from .letters import LETTERS
 from .letters_svm import LETTERS_SVM
@@ -29,6 +30,7 @@ EXPERIMENTS: Mapping[str, Experiment] = {
         PROTEIN,
         EXPLICIT,
         SPARSITY,
+        GAUSSIAN_HMM,
         MARGIN_LENGTH,
         GENE,
         NER_300,

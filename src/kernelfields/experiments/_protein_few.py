@@ -15,22 +15,23 @@ from ..estimators import KernelCRF
 from ..features.windows import stack_windows
 from ..kernels import RBF, Kernel
 from ..metrics import log_likelihood, token_error, transition_accuracy
+from ..selection import GreedyCliques
 from ..structures._base import Array
 from ._base import Report
 from ._folds import mean_of, pick
 from ._intervals import paired_interval
 from ._results import Row
 
-SVM, VERTICES = "SVM", "vertices"
-EDGE_COST = ", edge cost"
+SVM, VERTICES, EDGES = "SVM", "vertices", "vertices and edges"
+GREEDY = "greedy "
+EDGE_COST, BOUNDARIES = ", edge cost", ", boundaries first"
 
 Field = Callable[[Kernel, float, float, float], Any]
 """From a kernel, the penalties of vertices and edges and a tolerance to a model."""
 
-# A selection of cliques is one more line here: the same kernel and penalties, few of the expansion's terms.
 FIELDS: Mapping[str, Field] = {
     VERTICES: lambda kernel, penalty, edge, tol: KernelCRF(kernel, penalty, edge, bias=True, tol=tol),
-    "vertices and edges": lambda kernel, penalty, edge, tol: KernelCRF(
+    EDGES: lambda kernel, penalty, edge, tol: KernelCRF(
         kernel, penalty, edge, bias=True, edge_kernel=True, tol=tol
     ),
 }
@@ -64,6 +65,10 @@ class FewSettings:
     """Of a boundary missed, where a wrong label weighs 1."""
     least_q3: float
     """Points of Q3 that the edge cost may take while its weight is chosen."""
+    cliques: int
+    """Functions that a greedy selection takes, of all labellings of vertices, or of vertices and edges."""
+    step: int
+    """Of them at once."""
     tol: float
     seed: int
 
@@ -85,6 +90,9 @@ class Chosen(NamedTuple):
     penalty: float
     edge_penalty: float
     edge_weight: float
+    """Finds most boundaries among those that cost little Q3."""
+    boundary_weight: float
+    """Finds most boundaries."""
 
 
 def run_few(settings: FewSettings, report: Report) -> tuple[list[Row], dict[str, Any]]:
@@ -101,6 +109,7 @@ def run_few(settings: FewSettings, report: Report) -> tuple[list[Row], dict[str,
             trials[f"{one['name']} {size}"] = {
                 "chosen": {name: list(chosen) for name, chosen in few.chosen.items()},
                 "trials": found,
+                "paths": few.paths,
             }
             rows += _rows(one["name"], size, found)
     return rows, trials
@@ -132,6 +141,7 @@ class Few:
         report(f"{what}: choosing settings")
         self.chosen = {name: self._choose(field, tuning) for name, field in FIELDS.items()}
         self.cost = self._choose_cost(tuning)
+        self.paths: dict[str, list[list[list[float]]]] = {}
         found: dict[str, list[dict[str, float]]] = {}
         for trial in range(self.settings.n_trials):
             report(f"{what}: trial {trial + 1} of {self.settings.n_trials}")
@@ -150,11 +160,25 @@ class Few:
         yield SVM, _judge(test.y, self._svm(self.cost, train)(test.X))
         for name, field in FIELDS.items():
             chosen = self.chosen[name]
-            model = field(self.kernel, chosen.penalty, chosen.edge_penalty, self.settings.tol).fit(*train)
-            log = {"log-likelihood": _log_likelihood(model, test)}
-            yield name, _judge(test.y, model.predict(test.X)) | log
-            decoder = boundary_rule(len(model.classes_), chosen.edge_weight)
-            yield name + EDGE_COST, _judge(test.y, model.predict(test.X, decoder=decoder)) | log
+            model = field(self.kernel, chosen.penalty, chosen.edge_penalty, self.settings.tol)
+            yield from self._decoded(name, model.fit(*train), chosen, test)
+            # The same kernel and penalties, few of the expansion's terms.
+            selection = GreedyCliques(self.settings.cliques, self.settings.step)
+            greedy = model.set_params(selection=selection).fit(*train)
+            steps = [[step.functions, step.value] for step in greedy.path_]
+            self.paths.setdefault(GREEDY + name, []).append(steps)
+            yield from self._decoded(GREEDY + name, greedy, chosen, test)
+
+    def _decoded(
+        self, name: str, model: Any, chosen: Chosen, test: Chains
+    ) -> Iterator[tuple[str, dict[str, float]]]:
+        """One model under three decoders."""
+        log = {"log-likelihood": _log_likelihood(model, test)}
+        yield name, _judge(test.y, model.predict(test.X)) | log
+        weights = ((EDGE_COST, chosen.edge_weight), (BOUNDARIES, chosen.boundary_weight))
+        for suffix, weight in weights:
+            decoder = boundary_rule(len(model.classes_), weight)
+            yield name + suffix, _judge(test.y, model.predict(test.X, decoder=decoder)) | log
 
     def _choose(self, field: Field, tuning: Sequence[tuple[Chains, Chains]]) -> Chosen:
         """Penalties by Q3, as the SVM's C, then the weight of boundaries by transition accuracy."""
@@ -167,10 +191,12 @@ class Few:
             return sum(_judge(test.y, model.predict(test.X))["Q3 %"] for model, (_, test) in models)
 
         best = max(product(self.settings.penalties, self.settings.edge_penalties), key=accuracy)
-        return Chosen(*best, self._choose_weight(fitted(*best), tuning))
+        return Chosen(*best, *self._choose_weights(fitted(*best), tuning))
 
-    def _choose_weight(self, models: list[Any], tuning: Sequence[tuple[Chains, Chains]]) -> float:
-        """The weight that finds most boundaries among those that cost little Q3."""
+    def _choose_weights(
+        self, models: list[Any], tuning: Sequence[tuple[Chains, Chains]]
+    ) -> tuple[float, float]:
+        """The weight that finds most boundaries among those that cost little Q3, and among all."""
         found = {}
         for weight in (0.0, *self.settings.edge_weights):
             judged = [
@@ -181,7 +207,8 @@ class Few:
                 float(np.mean([one[name] for one in judged])) for name in ("Q3 %", "transitions %")
             ]
         least = found[0.0][0] - self.settings.least_q3
-        return max((weight for weight in found if found[weight][0] >= least), key=lambda w: found[w][1])
+        cheap = [weight for weight in found if found[weight][0] >= least]
+        return max(cheap, key=lambda w: found[w][1]), max(found, key=lambda w: found[w][1])
 
     def _choose_cost(self, tuning: Sequence[tuple[Chains, Chains]]) -> float:
         def accuracy(cost: float) -> float:

@@ -17,6 +17,10 @@ Make = Callable[[float, float], Any]
 """From a penalty and a tolerance to an estimator."""
 
 
+Show = Callable[[Any, int], None]
+"""Sees a fitted model and the number of its training positions."""
+
+
 class Tested(NamedTuple):
     """How a model fared on one fold; not the model itself, which may hold a large matrix."""
 
@@ -49,14 +53,23 @@ class Nested:
     seed: int
 
     def run(
-        self, name: str, make: Make, X: Sequence[Any], penalties: Sequence[Sequence[float]], report: Report
+        self,
+        name: str,
+        make: Make,
+        X: Sequence[Any],
+        penalties: Sequence[Sequence[float]],
+        report: Report,
+        show: Show = lambda model, n_positions: None,
     ) -> list[Tested]:
-        """Test a model on all folds, with a penalty chosen from those given for each fold."""
+        """Test a model on all folds, with a penalty chosen from those given for each fold.
+
+        ``show`` sees every model that is tested, before it is dropped.
+        """
         results = []
         folds = folds_of(len(self.y), self.n_folds, self.seed)
         for number, (fold, choices) in enumerate(zip(folds, penalties, strict=True)):
             report(f"{name}, fold {number + 1} of {self.n_folds}")
-            results.append(self._test(make, X, fold, self.choose(make, X, fold, choices)))
+            results.append(self._test(make, X, fold, self.choose(make, X, fold, choices), show))
         return results
 
     def choose(self, make: Make, X: Sequence[Any], fold: Fold, choices: Sequence[float]) -> float:
@@ -77,11 +90,14 @@ class Nested:
         share = token_error(labels, model.predict(pick(X, fold.test)))
         return round(share * sum(map(len, labels)))
 
-    def _test(self, make: Make, X: Sequence[Any], fold: Fold, penalty: float) -> Tested:
+    def _test(
+        self, make: Make, X: Sequence[Any], fold: Fold, penalty: float, show: Show
+    ) -> Tested:
         model = make(penalty, self.tol)
         started = perf_counter()
         model.fit(pick(X, fold.train), pick(self.y, fold.train))
         seconds = perf_counter() - started
+        show(model, sum(len(self.y[i]) for i in fold.train))
         held_out, labels = pick(X, fold.test), pick(self.y, fold.test)
         return Tested(
             penalty,

@@ -9,7 +9,7 @@ from typing import Any
 from ._base import Experiment, Report
 from ._claims import Claim
 from ._protein_all import CASCADE, AllSettings, run_all
-from ._protein_few import EDGE_COST, SVM, VERTICES, FewSettings, run_few
+from ._protein_few import BOUNDARIES, EDGE_COST, EDGES, GREEDY, SVM, VERTICES, FewSettings, run_few
 from ._results import Outcome, Row
 
 BEST = 82.0
@@ -20,29 +20,37 @@ BEST = 82.0
 class Settings:
     """Those of the two parts."""
 
+    parts: list[str]
+    """Which to run: "all", "few"."""
     few: Mapping[str, Any]
     all: Mapping[str, Any]
 
 
 def run(settings: Settings, report: Report) -> Outcome:
-    """Both parts."""
+    """Both parts, or one."""
     everything, few = AllSettings(**settings.all), FewSettings(**settings.few)
-    large = run_all(everything, report)
-    small, trials = run_few(few, report)
+    large = run_all(everything, report) if "all" in settings.parts else []
+    small, trials = run_few(few, report) if "few" in settings.parts else ([], {})
     rows = [*large, *small]
     claims = _claims(large, small, everything.tol)
     return Outcome("protein", claims, rows, {"trials": trials}, _notes(everything, few))
 
 
 def _claims(large: list[Row], small: list[Row], tol: float) -> list[Claim]:
-    blind = next(row for row in large if row["model"] == CASCADE)
-    claims = [
-        Claim("blind_q3", blind["Q3 %"], paper=BEST, at_least=BEST),
-        Claim("largest_relative_gap", max(row["gap"] for row in large), at_most=tol),
-    ]
-    for figure, name in (("Q3 %", "q3"), ("transitions %", "transitions")):
-        for model, suffix in ((VERTICES, ""), (VERTICES + EDGE_COST, "_edge_cost")):
-            claims.append(Claim(f"{name}_above_svm{suffix}", _least(small, figure, model), at_least=0.0))
+    claims = []
+    if large:
+        blind = next(row for row in large if row["model"] == CASCADE)
+        claims += [
+            Claim("blind_q3", blind["Q3 %"], paper=BEST, at_least=BEST),
+            Claim("largest_relative_gap", max(row["gap"] for row in large), at_most=tol),
+        ]
+    if small:
+        models = ((VERTICES, ""), (GREEDY + VERTICES, "_greedy"), (GREEDY + EDGES, "_greedy_edges"))
+        for model, suffix in models:
+            claims.append(Claim(f"q3_above_svm{suffix}", _least(small, "Q3 %", model), at_least=0.0))
+        for decoder, suffix in (("", ""), (EDGE_COST, "_edge_cost"), (BOUNDARIES, "_boundaries_first")):
+            least = _least(small, "transitions %", VERTICES + decoder)
+            claims.append(Claim(f"transitions_above_svm{suffix}", least, at_least=0.0))
     return claims
 
 
@@ -61,7 +69,9 @@ def _notes(everything: AllSettings, few: FewSettings) -> list[str]:
         "trial by trial. Penalties, C and the weight of boundaries are chosen on chains that no trial sees. "
         "The blind chains take no part.",
         "Transitions: boundaries at which both labels are right. The edge cost is a Bayes rule that pays for "
-        "boundaries missed as well as for labels.",
+        "boundaries missed as well as for labels; with boundaries first, its weight is the one that finds "
+        "most of them, whatever that does to Q3. Greedy models have the kernel and penalties of the dense "
+        f"ones, and {few.cliques} labelled cliques.",
     ]
 
 

@@ -1,0 +1,78 @@
+"""Sequences from a hidden Markov model whose states are mixtures of overlapping Gaussians [lafferty2004, 5.1]."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from ..metrics import token_error
+from ..structures import Chain
+from ..structures._base import Array, offsets_of
+
+LABELS, DIMENSIONS = 3, 2
+
+
+class Sequences(NamedTuple):
+    """What was observed, and the states behind it."""
+
+    X: list[Array]
+    y: list[list[int]]
+
+    @property
+    def size(self) -> int:
+        """Number of positions."""
+        return sum(map(len, self.y))
+
+
+@dataclass(frozen=True)
+class MixtureHMM:
+    """Three states, each a mixture of Gaussians of equal weight; states rather stay."""
+
+    means: Array
+    """(L, M, D)."""
+    factors: Array
+    """A of every covariance AAᵀ, (L, M, D, D)."""
+    stay: float
+    """Probability of no change; the other states share the rest."""
+
+    @classmethod
+    def drawn(cls, components: int, spread: float, stay: float, random: np.random.Generator) -> MixtureHMM:
+        """Draw means with a standard deviation, and covariances about one."""
+        shape = (LABELS, components, DIMENSIONS)
+        means = spread * random.normal(size=shape)
+        return cls(means, random.normal(size=(*shape, DIMENSIONS)) * 0.5 + 0.5 * np.eye(DIMENSIONS), stay)
+
+    @property
+    def transitions(self) -> Array:
+        """(L, L)."""
+        away = (1 - self.stay) / (LABELS - 1)
+        return np.where(np.eye(LABELS) > 0, self.stay, away)
+
+    def draw(self, count: int, length: int, random: np.random.Generator) -> Sequences:
+        """Draw sequences of one length."""
+        return Sequences(*map(list, zip(*(self._one(length, random) for _ in range(count)), strict=True)))
+
+    def _one(self, length: int, random: np.random.Generator) -> tuple[Array, list[int]]:
+        states = [int(random.integers(LABELS))]
+        for _ in range(length - 1):
+            states.append(int(random.choice(LABELS, p=self.transitions[states[-1]])))
+        of = random.integers(self.means.shape[1], size=length)
+        noise = random.normal(size=(length, DIMENSIONS))
+        return self.means[states, of] + np.einsum("tij,tj->ti", self.factors[states, of], noise), states
+
+    def log_density(self, X: Array) -> Array:
+        """log p(x|state) but for a constant, (T, L)."""
+        apart = X[:, None, None, :] - self.means
+        whitened = np.einsum("lmij,tlmj->tlmi", np.linalg.inv(self.factors), apart)
+        volume = np.log(np.abs(np.linalg.det(self.factors)))
+        return np.asarray(np.logaddexp.reduce(-0.5 * np.square(whitened).sum(axis=-1) - volume, axis=2))
+
+    def best_error(self, test: Sequences, *, chained: bool) -> float:
+        """Share of wrong states if this model were known: with its transitions, or without."""
+        X = np.concatenate(test.X)
+        edge = np.log(self.transitions) if chained else np.zeros((LABELS, LABELS))
+        chain = Chain(offsets_of([len(y) for y in test.y]), LABELS)
+        found = chain.marginals({"node": self.log_density(X), "edge": edge}).parts["node"].argmax(axis=1)
+        return token_error([np.concatenate(test.y).tolist()], [found.tolist()])
