@@ -1,4 +1,4 @@
-"""Sequences from a hidden Markov model whose states are mixtures of overlapping Gaussians [lafferty2004, 5.1]."""
+"""Sequences behind which a Markov chain chooses mixtures of overlapping Gaussians [lafferty2004, 5.1]."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class MixtureHMM:
         return self.means[states, of] + np.einsum("tij,tj->ti", self.factors[states, of], noise), states
 
     def log_density(self, X: Array) -> Array:
-        """log p(x|state) but for a constant, (T, L)."""
+        """Log p(x|state) but for a constant, (T, L)."""
         apart = X[:, None, None, :] - self.means
         whitened = np.einsum("lmij,tlmj->tlmi", np.linalg.inv(self.factors), apart)
         volume = np.log(np.abs(np.linalg.det(self.factors)))

@@ -1,4 +1,4 @@
-"""Sparse expansions for Spanish named entities: SGPS, and coordinates over whole sequences [altun2004gp, 5.2]."""
+"""Sparse expansions for Spanish named entities: SGPS, and whole sequences [altun2004gp, 5.2]."""
 
 from __future__ import annotations
 

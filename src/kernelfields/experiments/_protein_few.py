@@ -10,17 +10,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..datasets import Proteins, load_cb513, load_jpred4
-from ..decoders import BayesRule
+from ..decoders import BayesRule, Posterior
 from ..estimators import KernelCRF
 from ..features.windows import stack_windows
 from ..kernels import RBF, Kernel
-from ..metrics import log_likelihood, token_error, transition_accuracy
 from ..selection import GreedyCliques
 from ..structures._base import Array
 from ._base import Report
 from ._folds import mean_of, pick
 from ._intervals import paired_interval
 from ._results import Row
+from ._scored import Scored, judge
 
 SVM, VERTICES, EDGES = "SVM", "vertices", "vertices and edges"
 GREEDY = "greedy "
@@ -157,7 +157,7 @@ class Few:
         return self.chains.take(order[: self.size]), self.chains.take(test)
 
     def _trial(self, train: Chains, test: Chains) -> Iterator[tuple[str, dict[str, float]]]:
-        yield SVM, _judge(test.y, self._svm(self.cost, train)(test.X))
+        yield SVM, judge(test.y, self._svm(self.cost, train)(test.X))
         for name, field in FIELDS.items():
             chosen = self.chosen[name]
             model = field(self.kernel, chosen.penalty, chosen.edge_penalty, self.settings.tol)
@@ -173,36 +173,33 @@ class Few:
         self, name: str, model: Any, chosen: Chosen, test: Chains
     ) -> Iterator[tuple[str, dict[str, float]]]:
         """One model under three decoders."""
-        log = {"log-likelihood": _log_likelihood(model, test)}
-        yield name, _judge(test.y, model.predict(test.X)) | log
+        scored = Scored.of(model, *test)
+        log = {"log-likelihood": scored.log_likelihood()}
+        yield name, scored.judged(Posterior()) | log
         weights = ((EDGE_COST, chosen.edge_weight), (BOUNDARIES, chosen.boundary_weight))
         for suffix, weight in weights:
-            decoder = boundary_rule(len(model.classes_), weight)
-            yield name + suffix, _judge(test.y, model.predict(test.X, decoder=decoder)) | log
+            yield name + suffix, scored.judged(boundary_rule(len(scored.classes), weight)) | log
 
     def _choose(self, field: Field, tuning: Sequence[tuple[Chains, Chains]]) -> Chosen:
         """Penalties by Q3, as the SVM's C, then the weight of boundaries by transition accuracy."""
 
-        def fitted(penalty: float, edge: float) -> list[Any]:
-            return [field(self.kernel, penalty, edge, self.settings.tol).fit(*train) for train, _ in tuning]
+        def scored(pair: tuple[float, float]) -> list[Scored]:
+            return [
+                Scored.of(field(self.kernel, *pair, self.settings.tol).fit(*train), *test)
+                for train, test in tuning
+            ]
 
-        def accuracy(pair: tuple[float, float]) -> float:
-            models = zip(fitted(*pair), tuning, strict=True)
-            return sum(_judge(test.y, model.predict(test.X))["Q3 %"] for model, (_, test) in models)
+        found = {
+            pair: scored(pair) for pair in product(self.settings.penalties, self.settings.edge_penalties)
+        }
+        best = max(found, key=lambda pair: sum(one.judged(Posterior())["Q3 %"] for one in found[pair]))
+        return Chosen(*best, *self._choose_weights(found[best]))
 
-        best = max(product(self.settings.penalties, self.settings.edge_penalties), key=accuracy)
-        return Chosen(*best, *self._choose_weights(fitted(*best), tuning))
-
-    def _choose_weights(
-        self, models: list[Any], tuning: Sequence[tuple[Chains, Chains]]
-    ) -> tuple[float, float]:
+    def _choose_weights(self, scored: list[Scored]) -> tuple[float, float]:
         """The weight that finds most boundaries among those that cost little Q3, and among all."""
         found = {}
         for weight in (0.0, *self.settings.edge_weights):
-            judged = [
-                _judge(test.y, model.predict(test.X, decoder=boundary_rule(len(model.classes_), weight)))
-                for model, (_, test) in zip(models, tuning, strict=True)
-            ]
+            judged = [one.judged(boundary_rule(len(one.classes), weight)) for one in scored]
             found[weight] = [
                 float(np.mean([one[name] for one in judged])) for name in ("Q3 %", "transitions %")
             ]
@@ -212,7 +209,7 @@ class Few:
 
     def _choose_cost(self, tuning: Sequence[tuple[Chains, Chains]]) -> float:
         def accuracy(cost: float) -> float:
-            return sum(_judge(test.y, self._svm(cost, train)(test.X))["Q3 %"] for train, test in tuning)
+            return sum(judge(test.y, self._svm(cost, train)(test.X))["Q3 %"] for train, test in tuning)
 
         return max(self.settings.costs, key=accuracy)
 
@@ -220,12 +217,13 @@ class Few:
         """Residue by residue, with the same kernel."""
         from sklearn.svm import SVC
 
-        model = SVC(C=cost, gamma=self.kernel.gamma)
-        model.fit(np.concatenate(train.X), np.concatenate([np.asarray(labels) for labels in train.y]))
+        model, basis = SVC(C=cost, kernel="precomputed"), np.concatenate(train.X)
+        model.fit(self.kernel.block(basis, basis), np.concatenate([np.asarray(y) for y in train.y]))
 
         def predict(X: list[Array]) -> list[Any]:
             ends = np.cumsum([len(x) for x in X])[:-1]
-            return [part.tolist() for part in np.split(model.predict(np.concatenate(X)), ends)]
+            found = model.predict(self.kernel.block(np.concatenate(X), basis))
+            return [part.tolist() for part in np.split(found, ends)]
 
         return predict
 
@@ -236,17 +234,6 @@ def boundary_rule(n_labels: int, weight: float) -> BayesRule:
     pairs = 1.0 - np.eye(n_labels**2).reshape((n_labels,) * 4)
     boundary = vertex[:, :, None, None]  # a ≠ b of the true pair
     return BayesRule(vertex, weight * boundary * pairs)
-
-
-def _judge(y: Any, predicted: Any) -> dict[str, float]:
-    return {
-        "Q3 %": 100 * (1 - token_error(y, predicted)),
-        "transitions %": 100 * transition_accuracy(y, predicted),
-    }
-
-
-def _log_likelihood(model: Any, test: Chains) -> float:
-    return log_likelihood(model.sequence_log_proba(*test), [len(labels) for labels in test.y])
 
 
 def _rows(name: str, size: int, found: Mapping[str, list[dict[str, float]]]) -> list[Row]:

@@ -90,9 +90,7 @@ class Nested:
         share = token_error(labels, model.predict(pick(X, fold.test)))
         return round(share * sum(map(len, labels)))
 
-    def _test(
-        self, make: Make, X: Sequence[Any], fold: Fold, penalty: float, show: Show
-    ) -> Tested:
+    def _test(self, make: Make, X: Sequence[Any], fold: Fold, penalty: float, show: Show) -> Tested:
         model = make(penalty, self.tol)
         started = perf_counter()
         model.fit(pick(X, fold.train), pick(self.y, fold.train))

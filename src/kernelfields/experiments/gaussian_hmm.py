@@ -1,4 +1,4 @@
-"""Overlapping Gaussians behind a Markov chain: how many vertices, and what is a chain worth [lafferty2004, 5.1]."""
+"""Overlapping Gaussians behind a chain: how many vertices are enough? [lafferty2004, 5.1]."""
 
 from __future__ import annotations
 
@@ -81,7 +81,9 @@ def run(settings: Settings, report: Report) -> Outcome:
         "drawn": {"X": np.concatenate(test.X)[:600].tolist(), "y": np.concatenate(test.y)[:600].tolist()},
     }
     rows = [*_path_rows(details, settings), *_size_rows(errors)]
-    return Outcome("gaussian-hmm", _claims(curves, errors, settings), rows, details, _notes(details, settings))
+    return Outcome(
+        "gaussian-hmm", _claims(curves, errors, settings), rows, details, _notes(details, settings)
+    )
 
 
 def _first(sequences: Sequences, count: int) -> Sequences:
@@ -181,10 +183,10 @@ def _claims(curves: dict[str, Any], errors: Any, settings: Settings) -> list[Cla
 
 def _notes(details: dict[str, Any], settings: Settings) -> list[str]:
     return [
-        f"Sequences of {settings.length} positions; the paper's lengths, sizes and means are not known. Means "
+        f"Sequences of {settings.length} positions; the paper's lengths and sizes are not known. Means "
         f"over {settings.n_trials} trials, with standard errors and 95 % intervals of differences trial by "
         f"trial; λ is chosen on sequences of their own: {details['penalties']}.",
-        f"Who knows the source has {100 - details['error % of the source']:.2f} % of the states right, and "
+        f"Who knows the source has {100 - details['error % of the source']:.2f} % of states right, and "
         f"{100 - details['error % of the source without transitions']:.2f} % by looking at one position only.",
         "The log-likelihood is per position. The test sequences decide about nothing.",
     ]
@@ -200,7 +202,9 @@ def draw(outcome: Outcome, figure: Any) -> None:
     for name, by_size in outcome.details["errors"].items():
         means = [mean_of(values) for values in by_size.values()]
         sizes = [int(size) for size in by_size]
-        top[1].errorbar(sizes, [m.mean for m in means], [m.standard_error for m in means], fmt="o-", label=name)
+        top[1].errorbar(
+            sizes, [m.mean for m in means], [m.standard_error for m in means], fmt="o-", label=name
+        )
     source = outcome.details["error % of the source"]
     top[1].axhline(source, color="black", linestyle=":", label="the source itself")
     top[1].set(xlabel="training sequences", ylabel="wrong, %", xscale="log")
