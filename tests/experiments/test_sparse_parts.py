@@ -107,15 +107,15 @@ def test_each_sparse_system_has_its_selection():
     assert (whole.size, whole.step) == (0.02, 60)
 
 
-def tested(error):
+def found_with(error):
     return Found(0.1, error, Certificate(1.0, 1.0), 0.0, [], [], np.array([]))
 
 
 def test_claims_compare_fold_by_fold():
     found = {
-        DEGREE2: [tested(0.040), tested(0.060)],
-        SPARSE: [tested(0.041), tested(0.063)],
-        WHOLE: [tested(0.070), tested(0.080)],
+        DEGREE2: [found_with(0.040), found_with(0.060)],
+        SPARSE: [found_with(0.041), found_with(0.063)],
+        WHOLE: [found_with(0.070), found_with(0.080)],
     }
     claims = {claim.name: claim for claim in sparse_claims(found, DEGREE2)}
     assert claims["sgps_above_dense_points"].value == pytest.approx(0.2)

@@ -187,7 +187,7 @@ def _notes(details: dict[str, Any], settings: Settings) -> list[str]:
         f"over {settings.n_trials} trials, with standard errors and 95 % intervals of differences trial by "
         f"trial; λ is chosen on sequences of their own: {details['penalties']}.",
         f"Who knows the source has {100 - details['error % of the source']:.2f} % of states right, and "
-        f"{100 - details['error % of the source without transitions']:.2f} % by looking at one position only.",
+        f"{100 - details['error % of the source without transitions']:.2f} % by one position alone.",
         "The log-likelihood is per position. The test sequences decide about nothing.",
     ]
 

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from ._base import Experiment, Report
 from ._claims import Claim
 from ._protein_all import CASCADE, AllSettings, run_all
@@ -76,25 +78,41 @@ def _notes(everything: AllSettings, few: FewSettings) -> list[str]:
 
 
 def draw(outcome: Outcome, figure: Any) -> None:
-    """Q3 against transition accuracy, one panel per training set."""
+    """Q3 against transition accuracy, one panel per training set; below, the risk of greedy models."""
     groups: dict[tuple[str, int], list[Row]] = {}
     for row in outcome.rows:
         groups.setdefault((row["data"], row["chains"]), []).append(row)
-    panels = figure.subplots(1, len(groups), squeeze=False)[0]
-    for panel, ((data, chains), rows) in zip(panels, groups.items(), strict=True):
+    top, below = figure.subplots(2, len(groups), squeeze=False)
+    for panel, under, ((data, chains), rows) in zip(top, below, groups.items(), strict=True):
         for row in rows:
-            panel.plot(row["Q3 %"], row["transitions %"], "o", label=row["model"])
+            panel.plot(row["Q3 %"], row["transitions %"], "o", label=row["model"], markersize=4)
         panel.set_title(f"{data}, {chains}", fontsize="small")
         panel.set_xlabel("Q3, %")
         panel.grid(alpha=0.3)
         panel.margins(0.2)
-    panels[0].set_ylabel("boundaries found, %")
+        _draw_risk(under, outcome.details["trials"].get(f"{data} {chains}"))
+    top[0].set_ylabel("boundaries found, %")
     handles = {
         label: handle
-        for panel in panels
+        for panel in (*top, *below)
         for handle, label in zip(*panel.get_legend_handles_labels(), strict=True)
     }
-    figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=3, fontsize="small")
+    figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=4, fontsize=5)
+
+
+def _draw_risk(panel: Any, trials: Mapping[str, Any] | None) -> None:
+    """Mean over trials of R, as a share of what it is without functions; nothing where none was selected."""
+    if trials is None:
+        panel.axis("off")
+        return
+    for name, style in ((VERTICES, "k--"), (EDGES, "k-")):
+        paths = trials["paths"][GREEDY + name]
+        length = min(map(len, paths))
+        values = np.array([[value for _, value in path[:length]] for path in paths])
+        count = [functions for functions, _ in paths[0][:length]]
+        panel.plot(count, np.mean(values / values[:, :1], axis=0), style, label=f"risk, {GREEDY}{name}")
+    panel.set_xlabel("cliques")
+    panel.grid(alpha=0.3)
 
 
 PROTEIN = Experiment(

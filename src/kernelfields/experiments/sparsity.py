@@ -48,6 +48,8 @@ class Settings:
     letters_penalty: float
     shares: list[float]
     """p/N, rising."""
+    whole_shares: list[float]
+    """The same for whole sequences: each of these functions looks at all positions of one."""
     batch: int
     """Sequences looked at per step."""
     sample: int
@@ -84,7 +86,8 @@ def run(settings: Settings, report: Report) -> Outcome:
         rows.append(dense)
         for name, selection in _selections(settings).items():
             report(f"{data.name}: {name}")
-            rows += _grown(name, selection, data, settings)
+            shares = settings.whole_shares if isinstance(selection, WholeSequences) else settings.shares
+            rows += _grown(name, selection, shares, data, settings)
         report(f"{data.name}: random against best sequence")
         races[data.name] = _race(data, dense["value"], settings)
     details = {"races": races, "paper": {"p/N": 0.078, "accuracy below dense": 0.3}}
@@ -132,14 +135,14 @@ def _dense(data: Data, settings: Settings) -> dict[str, Any]:
     return _row("dense", model, data, data.size * len(model.classes_), perf_counter() - started)
 
 
-def _grown(name: str, selection: Selection, data: Data, settings: Settings) -> list[Row]:
+def _grown(name: str, selection: Selection, shares: list[float], data: Data, settings: Settings) -> list[Row]:
     """One path, its coefficients refitted and tested at every share."""
     model = KernelCRF(
         data.kernel, data.penalty, tol=settings.tol, warm_start=True, random_state=settings.seed
     )
     rows: list[Row] = []
     seconds = 0.0
-    for share in settings.shares:
+    for share in shares:
         started = perf_counter()
         step = max(1, min(10, round(share * data.size / 10)))
         model.set_params(selection=replace(selection, size=share, step=step)).fit(data.X, data.y)
