@@ -199,15 +199,17 @@ def draw(outcome: Outcome, figure: Any) -> None:
     points = np.asarray(drawn["X"])
     top[0].scatter(*points.T, c=drawn["y"], s=4, cmap="viridis")
     top[0].set_title("states", fontsize="small")
+    sizes = outcome.details["settings"]["sizes"]
     for name, by_size in outcome.details["errors"].items():
         means = [mean_of(values) for values in by_size.values()]
-        sizes = [int(size) for size in by_size]
         top[1].errorbar(
             sizes, [m.mean for m in means], [m.standard_error for m in means], fmt="o-", label=name
         )
     source = outcome.details["error % of the source"]
     top[1].axhline(source, color="black", linestyle=":", label="the source itself")
     top[1].set(xlabel="training sequences", ylabel="wrong, %", xscale="log")
+    top[1].set_xticks(sizes, sizes)
+    top[1].minorticks_off()
     top[2].axis("off")
     top[2].legend(*top[1].get_legend_handles_labels(), loc="center", fontsize="small")
     for panel, name in zip(bottom, CURVES, strict=True):
