@@ -11,7 +11,7 @@ import numpy as np
 from ._base import Experiment, Report
 from ._claims import Claim
 from ._protein_all import CASCADE, AllSettings, run_all
-from ._protein_few import BOUNDARIES, EDGE_COST, EDGES, GREEDY, SVM, VERTICES, FewSettings, run_few
+from ._protein_few import BOUNDARIES, EDGE_COST, EDGES, GREEDY, MARGINAL, SVM, VERTICES, FewSettings, run_few
 from ._results import Outcome, Row
 
 BEST = 82.0
@@ -47,7 +47,12 @@ def _claims(large: list[Row], small: list[Row], tol: float) -> list[Claim]:
             Claim("largest_relative_gap", max(row["gap"] for row in large), at_most=tol),
         ]
     if small:
-        models = ((VERTICES, ""), (GREEDY + VERTICES, "_greedy"), (GREEDY + EDGES, "_greedy_edges"))
+        models = (
+            (VERTICES, ""),
+            (MARGINAL, "_label_by_label"),
+            (GREEDY + VERTICES, "_greedy"),
+            (GREEDY + EDGES, "_greedy_edges"),
+        )
         for model, suffix in models:
             claims.append(Claim(f"q3_above_svm{suffix}", _least(small, "Q3 %", model), at_least=0.0))
         for decoder, suffix in (("", ""), (EDGE_COST, "_edge_cost"), (BOUNDARIES, "_boundaries_first")):
@@ -73,7 +78,7 @@ def _notes(everything: AllSettings, few: FewSettings) -> list[str]:
         "Transitions: boundaries at which both labels are right. The edge cost is a Bayes rule that pays for "
         "boundaries missed as well as for labels; with boundaries first, its weight is the one that finds "
         "most of them, whatever that does to Q3. Greedy models have the kernel and penalties of the dense "
-        f"ones, and {few.cliques} labelled cliques.",
+        f"ones, and {few.cliques} labelled cliques. Label by label: the log loss of every label by itself.",
     ]
 
 
@@ -85,7 +90,10 @@ def draw(outcome: Outcome, figure: Any) -> None:
     top, below = figure.subplots(2, len(groups), squeeze=False)
     for panel, under, ((data, chains), rows) in zip(top, below, groups.items(), strict=True):
         for row in rows:
-            panel.plot(row["Q3 %"], row["transitions %"], "o", label=row["model"], markersize=4)
+            colour, marker = _style(row["model"])
+            panel.plot(
+                row["Q3 %"], row["transitions %"], marker, color=colour, label=row["model"], markersize=4
+            )
         panel.set_title(f"{data}, {chains}", fontsize="small")
         panel.set_xlabel("Q3, %")
         panel.grid(alpha=0.3)
@@ -98,6 +106,15 @@ def draw(outcome: Outcome, figure: Any) -> None:
         for handle, label in zip(*panel.get_legend_handles_labels(), strict=True)
     }
     figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=4, fontsize=5)
+
+
+def _style(model: str) -> tuple[str, str]:
+    """A colour for the model, a marker for the decoder."""
+    decoders = {EDGE_COST: "^", BOUNDARIES: "s"}
+    decoder = next((suffix for suffix in decoders if model.endswith(suffix)), "")
+    known = [SVM, VERTICES, EDGES, GREEDY + VERTICES, GREEDY + EDGES, MARGINAL]
+    name = model.removesuffix(decoder)
+    return f"C{known.index(name) if name in known else len(known)}", decoders.get(decoder, "o")
 
 
 def _draw_risk(panel: Any, trials: Mapping[str, Any] | None) -> None:
