@@ -58,7 +58,10 @@ def run(settings: Settings, report: Report) -> Outcome:
     test = source.draw(settings.test_sequences, settings.length, random)
     report("choosing penalties")
     penalties = {name: _chosen(name, source, settings, random) for name in (CHAIN, SINGLE)}
-    paths, errors = [], {name: {size: [] for size in settings.sizes} for name in penalties}
+    paths = []
+    errors: dict[str, dict[int, list[float]]] = {
+        name: {size: [] for size in settings.sizes} for name in penalties
+    }
     for trial in range(settings.n_trials):
         report(f"trial {trial + 1} of {settings.n_trials}")
         train = source.draw(max(*settings.sizes, settings.path_size), settings.length, random)
