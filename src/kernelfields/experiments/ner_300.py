@@ -162,7 +162,7 @@ def _notes(settings: Settings) -> list[str]:
         f"{n} sentences drawn with seed {settings.seed}, {settings.n_folds}-fold cross-validation, standard "
         f"errors over folds; all methods decode with Viterbi's algorithm. `chosen` is a penalty, a number of "
         f"epochs (perceptron) or a pseudocount (HMM), the best on {n} sentences after training on {n} more, "
-        "none of them in the folds.",
+        "none of them in the folds, where the settings have several.",
         "`words`: nothing but the words is seen, and unknown ones are all alike. `HMM spelling` takes rare "
         "words by shape and ending. The others see word, lower case, prefixes, suffixes, shape and flags in "
         "a window of three.",
