@@ -27,6 +27,8 @@ PUBLISHED = {
 }
 """Percentage of wrong tags for 500, 1000, 2000, 4000 and 8000 sentences of the Penn Treebank."""
 PUBLISHED_SIZES = (500, 1000, 2000, 4000, 8000)
+MARKS = (4, 5, 7, 10, 15, 20, 25)
+"""On the axis of errors."""
 
 
 @dataclass(frozen=True)
@@ -187,8 +189,12 @@ def draw(outcome: Outcome, figure: Any) -> None:
             points = {int(size): error for size, error in row.items() if size.isdigit()}
             colour = colours.setdefault(row["model"], f"C{len(colours)}")
             panel.plot(list(points), list(points.values()), "o-", color=colour, label=row["model"])
-        panel.set(xscale="log", yscale="log", title=corpus, xlabel="training sentences")
-        panel.grid(alpha=0.3, which="both")
+            panel.set(xscale="log", yscale="log", title=corpus, xlabel="training sentences")
+            if len(points) > 1:
+                panel.set_xticks(list(points), [str(size) for size in points])
+        panel.set_yticks(MARKS, [str(mark) for mark in MARKS])
+        panel.minorticks_off()
+        panel.grid(alpha=0.3)
     panels[0].set_ylabel("tags wrong, %")
     figure.legend(*panels[1].get_legend_handles_labels(), loc="outside lower center", ncols=3)
 
