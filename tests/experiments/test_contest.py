@@ -93,9 +93,10 @@ def test_unknown_words_are_alike_or_go_by_spelling():
 
 
 def test_the_paper_s_lines_stand_beside_ours():
-    rows = pos_table._rows({("here", "CRF", 500): 9.0, ("here", "CRF", 1000): 7.0})
+    rows = pos_table._rows({("here", "CRF", 500): 9.0, ("here", "SVM", 500): 8.0, ("here", "CRF", 1000): 7.0})
     assert rows[0] == {"corpus": "here", "model": "CRF", "500": 9.0, "1000": 7.0}
-    assert {row["model"]: row["8000"] for row in rows[1:]} == {
+    assert rows[1] == {"corpus": "here", "model": "SVM", "500": 8.0}
+    assert {row["model"]: row["8000"] for row in rows[2:]} == {
         "HMM words": 15.87,
         "CRF": 6.38,
         "perceptron": 4.49,

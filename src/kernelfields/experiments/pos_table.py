@@ -185,13 +185,14 @@ def draw(outcome: Outcome, figure: Any) -> None:
     panels = figure.subplots(1, 3, sharey=True)
     colours: dict[str, str] = {}
     for panel, corpus in zip(panels, (TREEBANK, WEB, PAPER), strict=True):
+        sizes: set[int] = set()
         for row in (row for row in outcome.rows if row["corpus"] == corpus):
             points = {int(size): error for size, error in row.items() if size.isdigit()}
             colour = colours.setdefault(row["model"], f"C{len(colours)}")
             panel.plot(list(points), list(points.values()), "o-", color=colour, label=row["model"])
-            panel.set(xscale="log", yscale="log", title=corpus, xlabel="training sentences")
-            if len(points) > 1:
-                panel.set_xticks(list(points), [str(size) for size in points])
+            sizes |= points.keys()
+        panel.set(xscale="log", yscale="log", title=corpus, xlabel="training sentences")
+        panel.set_xticks(sorted(sizes), [str(size) for size in sorted(sizes)])
         panel.set_yticks(MARKS, [str(mark) for mark in MARKS])
         panel.minorticks_off()
         panel.grid(alpha=0.3)
