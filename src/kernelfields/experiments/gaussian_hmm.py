@@ -20,6 +20,9 @@ from ._mixtures import MixtureHMM, Sequences
 from ._results import Outcome, Row
 
 CHAIN, SINGLE = "kernel CRF", "kernel logistic regression"
+Errors = dict[str, dict[int, list[float]]]
+"""Wrong labels in percent, by model and number of training sequences, of every trial."""
+
 CURVES = ("risk", "log-likelihood", "accuracy %")
 
 
@@ -59,9 +62,7 @@ def run(settings: Settings, report: Report) -> Outcome:
     report("choosing penalties")
     penalties = {name: _chosen(name, source, settings, random) for name in (CHAIN, SINGLE)}
     paths = []
-    errors: dict[str, dict[int, list[float]]] = {
-        name: {size: [] for size in settings.sizes} for name in penalties
-    }
+    errors: Errors = {name: {size: [] for size in settings.sizes} for name in penalties}
     for trial in range(settings.n_trials):
         report(f"trial {trial + 1} of {settings.n_trials}")
         train = source.draw(max(*settings.sizes, settings.path_size), settings.length, random)
@@ -148,7 +149,7 @@ def _path_rows(details: dict[str, Any], settings: Settings) -> list[Row]:
     ]
 
 
-def _size_rows(errors: dict[str, dict[int, list[float]]]) -> list[Row]:
+def _size_rows(errors: Errors) -> list[Row]:
     rows: list[Row] = []
     for name, by_size in errors.items():
         for size, values in by_size.items():
@@ -166,12 +167,12 @@ def _size_rows(errors: dict[str, dict[int, list[float]]]) -> list[Row]:
     return rows
 
 
-def _apart(errors: dict[str, dict[int, list[float]]], size: int) -> list[float]:
+def _apart(errors: Errors, size: int) -> list[float]:
     """Points by which the chain is better, trial by trial."""
     return [b - a for a, b in zip(errors[CHAIN][size], errors[SINGLE][size], strict=True)]
 
 
-def _claims(curves: dict[str, Any], errors: Any, settings: Settings) -> list[Claim]:
+def _claims(curves: dict[str, Any], errors: Errors, settings: Settings) -> list[Claim]:
     risk, likelihood, accuracy = (np.asarray(curves[name]) for name in CURVES)
     few = settings.few
     least = min(paired_interval(_apart(errors, size))[0] for size in settings.sizes)
