@@ -230,14 +230,17 @@ def draw(outcome: Outcome, figure: Any) -> None:
                 )
         panel.set(xlabel="p/N", ylabel="accuracy, %", title=data, xscale="log")
         panel.grid(alpha=0.3)
-    panels[0][0].legend(fontsize="x-small")
+    handles = panels[0][1].get_legend_handles_labels()
+    figure.legend(*handles, loc="outside upper center", ncols=6, fontsize="x-small")
     for panel, axis in zip(panels[1], ("visits", "seconds"), strict=True):
         for data, race in outcome.details["races"].items():
             for name, curve in race.items():
                 panel.plot(curve[axis], np.asarray(curve["above optimum"]), label=f"{data}, {name}")
         panel.set(xlabel=axis, ylabel="above the optimum, relative", yscale="log")
         panel.grid(alpha=0.3)
-    panels[1][0].legend(fontsize="x-small")
+    figure.legend(
+        *panels[1][0].get_legend_handles_labels(), loc="outside lower center", ncols=4, fontsize="x-small"
+    )
 
 
 SPARSITY = Experiment(
