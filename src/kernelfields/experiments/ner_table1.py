@@ -186,9 +186,8 @@ def _notes(settings: Settings) -> list[str]:
         "degree 1 takes those of the CRF with prior, whose problem it solves in other coordinates, and "
         "sparse models those of the dense one of degree 2.",
         "p/N counts functions by training positions, p/(N L) by all their labellings; `observations` is the "
-        "share of positions whose kernel values a prediction needs. As many whole sequences as SGPS has "
-        "coordinates would need all kernel values many times over: the baseline has fewer functions, that "
-        "look at more observations. Gaps of sparse models are those in the span of their functions.",
+        "share of positions whose kernel values a prediction needs. Whole sequences take far "
+        "longer per function: the baseline has fewer of them than SGPS. Gaps of sparse models are those in the span of their functions.",
     ]
 
 
