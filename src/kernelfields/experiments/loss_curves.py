@@ -158,7 +158,7 @@ def draw(outcome: Outcome, figure: Any) -> None:
     right.set(xscale="log", xlabel="threshold", ylabel="share of dual variables λ|α| above", title="sparsity")
     for panel, place in ((left, "upper right"), (right, "center left")):
         panel.grid(alpha=0.3)
-        panel.legend(loc=place)
+        panel.legend(loc=place, fontsize="small")
 
 
 LOSS_CURVES = Experiment(
