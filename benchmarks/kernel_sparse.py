@@ -1,8 +1,9 @@
 """Kernel CRFs with few basis functions: protein secondary structure, JPred4, window 15, RBF.
 
 Fits with 2,500 landmarks beside scikit-learn's Nystroem + LogisticRegression, each alone in a process and to
-the same relative gap; residues per second of prediction with 500 basis functions, beside scikit-learn's
-SVC with the support vectors that it has; and how the time of a fit grows with the number of residues.
+the same relative distance from its own minimum; residues per second of prediction with 500 basis functions,
+beside scikit-learn's SVC with the support vectors that it has; and how the time of a fit grows with the
+number of residues.
 """
 
 from __future__ import annotations

@@ -47,6 +47,25 @@ def test_every_model_on_text_and_numbers(tmp_path, name, writer):
     assert ("softmax" in tagged.stderr) is (name in NOT_PROBABILISTIC)
 
 
+@pytest.mark.parametrize(
+    ("tags", "rule"),
+    [
+        ("B-PER I-PER O B-LOC", "iob2"),
+        ("S-PER B-LOC I-LOC E-LOC O", "iobes"),
+        ("B I O", "iob2"),
+        ("B-PER O I-PER O", None),
+        ("B E B E", None),
+        ("NN VB", None),
+    ],
+)
+def test_rules_of_entities_are_those_that_labels_obey(tmp_path, tags, rule):
+    path = tmp_path / "a.conll"
+    path.write_text("\n".join(f"word {tag}" for tag in tags.split()) + "\n")
+    data = read_data(path)
+    assert build("crf", data, Choice()).constraints == rule
+    assert build("crf", data, Choice(constraints="none")).constraints is None
+
+
 def test_hidden_markov_models_take_the_first_column(tmp_path):
     data, model = tmp_path / "a.conll", tmp_path / "m.kf"
     rows = write_columns(tmp_path / "plain.conll").read_text().splitlines()

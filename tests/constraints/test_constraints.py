@@ -52,6 +52,15 @@ def test_letters_alone_are_segments_of_one_kind():
         np.testing.assert_array_equal(a, b)
 
 
+@pytest.mark.parametrize("scheme", [IOB2, IOBES, BILOU, BMES], ids=lambda scheme: scheme.name)
+def test_which_labellings_obey_a_scheme(scheme):
+    right = written(scheme, 3)
+    assert scheme.obeyed_by([*right, ()])
+    for wrong in set(product(tags(scheme), repeat=3)) - right:
+        assert not scheme.obeyed_by([*right, wrong])
+    assert not scheme.obeyed_by([*right, ("O", "NN")])
+
+
 @pytest.mark.parametrize("label", ["B-", "X-PER", "PER", "o", "O-PER", "", 3, None, ("B", "PER"), "E-PER"])
 def test_labels_of_another_form_are_refused(label):
     with pytest.raises(InputError, match="is no tag of IOB2, whose tags are 'B-…', 'I-…' and 'O'"):

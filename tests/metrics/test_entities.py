@@ -9,7 +9,7 @@ from seqeval.metrics.sequence_labeling import precision_recall_fscore_support as
 
 from kernelfields.errors import InputError
 from kernelfields.io import read_conll
-from kernelfields.metrics import entity_f1, entity_scores
+from kernelfields.metrics import entity_f1, entity_scores, has_entities
 
 
 class Reader:
@@ -194,3 +194,22 @@ def test_entities_of_conll_2002(data_dir, name):
     assert list(scores.by_type) == ["LOC", "MISC", "ORG", "PER"]
     shifted = [["O", *row[:-1]] for row in tags]
     assert_like_conlleval(tags, shifted)
+
+
+@pytest.mark.parametrize(
+    ("labels", "expected"),
+    [
+        (["B-PER", "O", "I-PER"], True),
+        (["B-A\nB", "O"], True),
+        (["B", "I", "O"], True),
+        (["O"], False),
+        (["B", "I"], False),
+        (["a", "b"], False),
+        (["B-PER", "x"], False),
+        (["H", "E", "O"], False),
+        ([0, 1], False),
+        (["B-PER", 1], False),
+    ],
+)
+def test_what_has_entities(labels, expected):
+    assert has_entities(labels) is expected

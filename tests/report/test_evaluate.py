@@ -11,7 +11,6 @@ import pytest
 
 from kernelfields import CRF, InputError
 from kernelfields.report import evaluate, ranking
-from kernelfields.report.evaluate import has_entities
 from kernelfields.report.path import path_of
 from tests.report._stand_in import StandIn, random_case
 
@@ -54,25 +53,6 @@ def test_entities_where_labels_are_of_a_scheme() -> None:
     assert found.as_dict()["entity_precision"] == 0.5
     assert found.as_dict()["entity_recall"] == 1.0
     assert found.as_dict()["entity_f1"] == pytest.approx(2 / 3)
-
-
-@pytest.mark.parametrize(
-    ("labels", "expected"),
-    [
-        (["B-PER", "O", "I-PER"], True),
-        (["B-A\nB", "O"], True),
-        (["B", "I", "O"], True),
-        (["O"], False),
-        (["B", "I"], False),
-        (["a", "b"], False),
-        (["B-PER", "x"], False),
-        (["H", "E", "O"], False),
-        ([0, 1], False),
-        (["B-PER", 1], False),
-    ],
-)
-def test_what_has_entities(labels, expected: bool) -> None:
-    assert has_entities(labels) is expected
 
 
 def test_unseen_labels_make_the_likelihood_nil() -> None:

@@ -166,6 +166,16 @@ def test_size_is_bounded(rng) -> None:
     assert len(page(evaluate(model, model.inputs, y, tokens))) < 3_000_000
 
 
+def test_probabilities_that_were_not_learnt_are_named_so() -> None:
+    model = StandIn(["a", "b"], [[[0.7, 0.3]]])
+    said = "StandIn learns no probabilities"
+    assert said not in page(evaluate(model, model.inputs, [["a"]]))
+    model.probabilistic = False
+    found = evaluate(model, model.inputs, [["a"]])
+    assert said in page(found)
+    assert found.as_dict()["probabilistic"] is False
+
+
 def test_extremes() -> None:
     """One position, one right, none wrong; no answer anywhere; empty sequences among others."""
     alone = StandIn(["a", "b"], [[[1.0, 0.0]]])

@@ -7,8 +7,7 @@ from typing import Any
 
 from ..emissions import CategoricalEmissions
 from ..estimators import HMM, KernelLogisticRegression, load
-
-NOT_PROBABILISTIC = "{} learns no probabilities: those given are a softmax of its scores."
+from ..report.evaluation import NOT_PROBABILISTIC
 
 
 def load_labeller(path: Path) -> Any:
@@ -40,7 +39,4 @@ def _names_symbols(emissions: Any) -> bool:
 
 def warning_of(model: Any) -> str | None:
     """Say what to think of a model's probabilities, where it was not trained to have any."""
-    last = getattr(model, "second_", model)
-    if getattr(last, "probabilistic", True):
-        return None
-    return NOT_PROBABILISTIC.format(type(last).__name__)
+    return None if model.probabilistic else NOT_PROBABILISTIC.format(type(model).__name__)

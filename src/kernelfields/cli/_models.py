@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +21,11 @@ from ..estimators import (
     StructuredPerceptron,
     StructuredSVM,
 )
+from ..estimators._tables import CONSTRAINTS
 from ..features import TemplateFeatures
 from ..features.sets import chunking, ner, pos
 from ..kernels import RBF, Kernel, Polynomial, as_kernel
+from ..metrics import has_entities
 from ..selection import Nystroem
 from ._data import Data
 
@@ -31,8 +33,6 @@ DENSE_LIMIT = 15_000
 """Positions up to which a kernel model expands over all of them."""
 BASIS = 1000
 """Basis functions beyond that."""
-
-_IOB = re.compile(r"O|[BI](-.+)?", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -125,10 +125,10 @@ def _shared(data: Data, choice: Choice) -> dict[str, Any]:
 
 
 def constraints_of(data: Data, choice: Choice) -> str | None:
-    """Give the rules about labels that a user named, or those of IOB2 where labels are so."""
+    """Give the rules about labels that a user named, or those of entities that all labels obey."""
     constraints = choice.constraints
-    if constraints is None and is_iob2(data.labels):
-        constraints = "iob2"
+    if constraints is None and has_entities(chain(*data.labels)):
+        constraints = next((name for name, rule in CONSTRAINTS.items() if rule.obeyed_by(data.labels)), None)
     return None if constraints == "none" else constraints
 
 
@@ -163,7 +163,7 @@ def features_of(data: Data, given: str | None) -> Any:
             raise InputError("--features is for tokens; these data have numbers or features already.")
         return None
     if given is None:
-        given = "ner" if is_iob(data.labels) else "pos"
+        given = "ner" if has_entities(chain(*data.labels)) else "pos"
     if given == "ner":
         return TemplateFeatures(ner(pos=data.n_columns > 1), dtype=np.float32)
     sets = {"pos": pos, "chunking": chunking}
@@ -173,23 +173,3 @@ def features_of(data: Data, given: str | None) -> Any:
     if not path.is_file():
         raise InputError(f"--features {given}: neither a file of templates nor one of ner, pos, chunking.")
     return TemplateFeatures(path.read_text(encoding="utf-8"), dtype=np.float32)
-
-
-def is_iob(labels: Iterable[Sequence[Any]]) -> bool:
-    """Whether labels are of an IOB scheme."""
-    distinct = {label for one in labels for label in one}
-    tags = all(isinstance(label, str) and _IOB.fullmatch(label) for label in distinct)
-    return tags and any(str(label).startswith("B-") for label in distinct)
-
-
-def is_iob2(labels: Sequence[Sequence[Any]]) -> bool:
-    """Whether no entity begins with I-, so that a rule can say so."""
-    if not is_iob(labels):
-        return False
-    for one in labels:
-        before = "O"
-        for label in one:
-            if label.startswith("I-") and before[1:] != label[1:]:
-                return False
-            before = label
-    return True

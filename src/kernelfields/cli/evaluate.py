@@ -14,7 +14,7 @@ from ..report import Evaluation, write_report
 from ..report import evaluate as judge
 from ._data import Data, read_data
 from ._errors import plain_errors
-from ._loaded import load_labeller, suited, warning_of
+from ._loaded import load_labeller, suited
 
 SHOWN = 5
 
@@ -44,9 +44,8 @@ def evaluate(
         sequences = read_data(data, data_format, encoding=encoding)
         inputs = suited(estimator, sequences.inputs)
         found = judge(estimator, inputs, sequences.labels, sequences.texts, threshold=threshold)
-        warning = warning_of(estimator)
-        if warning is not None:
-            console.print(warning, style="yellow", markup=False)
+        if found.warning is not None:
+            console.print(found.warning, style="yellow", markup=False)
         console.print(_scores(found))
         console.print(_by_label(found))
         _examples(console, found, sequences)
@@ -54,7 +53,7 @@ def evaluate(
             write_report(found, report)
             console.print(f"Written to {report}.", markup=False)
         if as_json:
-            typer.echo(json.dumps({**found.as_dict(), "probabilistic": warning is None}))
+            typer.echo(json.dumps(found.as_dict()))
 
 
 def _scores(found: Evaluation) -> Table:

@@ -43,7 +43,8 @@ def train(
     gamma: Annotated[float | None, typer.Option(help="γ of the rbf kernel.")] = None,
     basis: Annotated[int | None, typer.Option(help="Basis functions of a large kernel model.")] = None,
     constraints: Annotated[
-        str | None, typer.Option(help="iob2, iobes, bilou, bmes, or none; iob2 where labels are so.")
+        str | None,
+        typer.Option(help="iob2, iobes, bilou, bmes, or none; of entities, the first that all labels obey."),
     ] = None,
     tol: Annotated[float | None, typer.Option(help="Certified relative gap at which to stop.")] = None,
     max_iter: Annotated[int | None, typer.Option(help="Limit of iterations or passes.")] = None,

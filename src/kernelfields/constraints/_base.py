@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+
+from ..errors import InputError
 
 Array = npt.NDArray[Any]
 
@@ -27,6 +30,13 @@ class Forbidden(NamedTuple):
         """Give masks that forbid nothing yet."""
         return cls(np.zeros((n_labels, n_labels), bool), np.zeros(n_labels, bool), np.zeros(n_labels, bool))
 
+    def allows(self, path: Array) -> bool:
+        """Whether a sequence of label numbers breaks nothing."""
+        if not len(path):
+            return True
+        broken = self.starts[path[0]] or self.ends[path[-1]] or self.pairs[path[:-1], path[1:]].any()
+        return not broken
+
 
 class Rule(ABC):
     """A rule about label sequences that looks at neighbouring pairs and at the two ends."""
@@ -34,3 +44,13 @@ class Rule(ABC):
     @abstractmethod
     def forbidden(self, names: Sequence[Hashable]) -> Forbidden:
         """Masks over labels with these names."""
+
+    def obeyed_by(self, labellings: Sequence[Sequence[Hashable]]) -> bool:
+        """Whether all these labels are ones that the rule knows, and no labelling breaks it."""
+        names = list(dict.fromkeys(chain.from_iterable(labellings)))
+        try:
+            masks = self.forbidden(names)
+        except InputError:
+            return False
+        number = {name: k for k, name in enumerate(names)}
+        return all(masks.allows(np.array([number[label] for label in one], int)) for one in labellings)

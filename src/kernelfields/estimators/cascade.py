@@ -117,6 +117,11 @@ class Cascade(Parameterised, Savable):
         self.refit = refit
         self.random_state = random_state
 
+    @property
+    def probabilistic(self) -> bool:
+        """Whether the second model's training makes probabilities."""
+        return bool(self.second.probabilistic)
+
     def fit(self, X: Any, y: Any, *, lengths: Any = None, groups: Any = None) -> Self:
         """Fit the first model to every fold's complement, the second to what they say, the first to all.
 

@@ -4,7 +4,7 @@ from .abstaining import AnsweredCurve, answered_curve
 from .boundaries import transition_accuracy
 from .calibration import Reliability, brier_score, expected_calibration_error, log_likelihood, reliability
 from .confusion import Confusion, confusion
-from .entities import EntityScore, EntityScores, entity_f1, entity_scores
+from .entities import EntityScore, EntityScores, entity_f1, entity_scores, has_entities
 from .scorers import (
     entity_f1_scorer,
     log_likelihood_scorer,
@@ -28,6 +28,7 @@ __all__ = [
     "entity_f1_scorer",
     "entity_scores",
     "expected_calibration_error",
+    "has_entities",
     "label_scores",
     "log_likelihood",
     "log_likelihood_scorer",

@@ -10,7 +10,8 @@ IOBES means it.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+import re
+from collections.abc import Hashable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,6 +29,16 @@ BEGINS = {"B": "BIOES", "I": "OES", "E": "OES", "S": TAGS, "[": TAGS, "]": TAGS}
 ENDS = {"B": "BOS", "I": "BOS", "E": "BEIOS", "S": TAGS, "[": TAGS, "]": TAGS}
 # Tags outside of entities: types are not compared.
 OUTSIDE = "O."
+
+_ENTITY_TAG = re.compile(r"O|[BIES](-.+)?", re.DOTALL)
+
+
+def has_entities(labels: Iterable[Hashable]) -> bool:
+    """Whether labels are those of an IOB scheme: "B-PER", "I-PER", "O", or just "B", "I", "O"."""
+    distinct = set(labels)
+    if not all(isinstance(label, str) and _ENTITY_TAG.fullmatch(label) for label in distinct):
+        return False
+    return any(str(label)[1:2] == "-" for label in distinct) or {"B", "I", "O"} <= distinct
 
 
 class EntityScore(NamedTuple):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable, Hashable, Iterable
 from itertools import chain
@@ -17,6 +16,7 @@ from ..metrics import (
     confusion,
     entity_scores,
     expected_calibration_error,
+    has_entities,
     label_scores,
     log_likelihood,
     reliability,
@@ -32,8 +32,6 @@ from .ranking import rank_slowest, rank_worst
 from .tokens import read_texts
 
 THRESHOLDS = np.arange(101) / 100
-
-_IOB = re.compile(r"O|[BIES](-.+)?", re.DOTALL)
 
 
 class ProbabilisticLabeller(Protocol):
@@ -102,6 +100,7 @@ def evaluate(
     judged = true, marginals, classes
     return Evaluation(
         model=type(estimator).__name__,
+        probabilistic=getattr(estimator, "probabilistic", True),
         sequences=sequences,
         token_error=token_error(true, answers),
         sequence_error=1.0 - sequence_accuracy(true, answers),
@@ -121,14 +120,6 @@ def evaluate(
         timings=Timings(predict_seconds, marginal_seconds, timed),
         path=path_of(estimator, path),
     )
-
-
-def has_entities(labels: Iterable[Hashable]) -> bool:
-    """Whether labels are those of an IOB scheme: "B-PER", "I-PER", "O", or just "B", "I", "O"."""
-    distinct = set(labels)
-    if not all(isinstance(label, str) and _IOB.fullmatch(label) for label in distinct):
-        return False
-    return any(str(label)[1:2] == "-" for label in distinct) or {"B", "I", "O"} <= distinct
 
 
 def _timed(call: Callable[[], Any]) -> tuple[Any, float]:

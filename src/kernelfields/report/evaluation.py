@@ -38,6 +38,9 @@ class Ranked(NamedTuple):
     """Time of predicting its marginals by itself; None where it was not taken."""
 
 
+NOT_PROBABILISTIC = "{} learns no probabilities: those given are a softmax of its scores."
+
+
 class Timings(NamedTuple):
     """What prediction took, in seconds."""
 
@@ -55,6 +58,8 @@ class Evaluation:
 
     model: str
     """Name of the estimator's class."""
+    probabilistic: bool
+    """Whether it learnt probabilities; if not, those judged are a softmax of its scores."""
     sequences: Sequences
     token_error: float
     """Share of positions with a wrong label."""
@@ -87,6 +92,13 @@ class Evaluation:
     """How training went, where that is known."""
 
     @property
+    def warning(self) -> str | None:
+        """What to think of probabilities that were not learnt."""
+        if self.probabilistic:
+            return None
+        return NOT_PROBABILISTIC.format(self.model)
+
+    @property
     def n_sequences(self) -> int:
         """S."""
         return len(self.sequences.true)
@@ -106,6 +118,7 @@ class Evaluation:
         return _plain(
             {
                 "model": self.model,
+                "probabilistic": self.probabilistic,
                 "sequences": self.n_sequences,
                 "tokens": self.n_tokens,
                 "token_error": self.token_error,

@@ -58,6 +58,7 @@ def page(evaluation: Evaluation, title: str | None = None, limits: Limits = LIMI
         "script": script,
         "data": embedded(data),
         "size": escape(f"{evaluation.n_tokens:,} labels in {evaluation.n_sequences:,} sequences"),
+        "warning": element("p", escape(evaluation.warning), class_="warning") if evaluation.warning else "",
         "tiles": tiles(evaluation),
         "scores": score_table(evaluation),
         "answered": picture,
