@@ -18,6 +18,7 @@ from kernelfields.selection import (
     ExactGain,
     FunctionalGradient,
     GainBound,
+    GapShare,
     GreedyCliques,
     Growth,
     InTurn,
@@ -31,7 +32,7 @@ from kernelfields.selection import (
 )
 from kernelfields.selection.orders import steepest
 from kernelfields.selection.refit import gain_of
-from kernelfields.selection.sgps import coordinate_keys, coordinate_slopes, coordinates, decoded
+from kernelfields.selection.sgps import decoded
 from kernelfields.spaces import FreeEdges
 from kernelfields.structures import Chain
 from tests._problems import small_chain
@@ -86,12 +87,12 @@ def along(task, state, name, functions):
 def test_slopes_are_derivatives(task):
     growth = grown_to(task, 5, SGPS(5, step=5, refit=RefitAll(iterations=2)))
     view, ids = view_of(growth), np.arange(task.structure.n_instances)
-    keys = np.unique(coordinate_keys(view, ids)[0])
+    keys = np.unique(SGPS().keys(view, ids)[0])
     assert len(keys) == len({*decoded_tuples(keys)})
     keys = keys[~np.isin(keys, growth.state.spent["kernel"])][::17]
-    found = coordinate_slopes(view, keys)
+    found = view.slopes_of("kernel", SGPS().functions(keys, L))
     for key, slope in zip(keys, found, strict=True):
-        value = along(task, growth.state, "kernel", coordinates(np.array([key]), L))
+        value = along(task, growth.state, "kernel", SGPS().functions(np.array([key]), L))
         assert slope == pytest.approx((value(1e-4) - value(-1e-4)) / 2e-4, abs=1e-6)
 
 
@@ -102,7 +103,7 @@ def decoded_tuples(keys):
 def test_coordinates_are_positions_with_two_labels(task):
     """(o, σ, τ), and (o, σ) at the ends of sequences: every observed pair of cliques is among them."""
     view = view_of(grown_to(task, 1))
-    found = set(decoded_tuples(coordinate_keys(view, np.arange(task.structure.n_instances))[0]))
+    found = set(decoded_tuples(SGPS().keys(view, np.arange(task.structure.n_instances))[0]))
     offsets, expected = task.structure.offsets, set()
     for a, b in pairwise(offsets):
         for t in range(a, b):
@@ -122,6 +123,41 @@ def test_slopes_of_edges_with_input_are_derivatives(rng):
             assert slopes[j, 1] == pytest.approx((value(1e-4) - value(-1e-4)) / 2e-4, abs=1e-6)
 
 
+def test_terms_of_the_gradient_are_what_slopes_are_made_of(task):
+    """⟨∇R, k(x_o, ·) [label]⟩ = Σ_i k(x_o, x_i) a_i, pairs likewise; a is read from the gradient itself."""
+    view = view_of(grown_to(task, 5, SGPS(5, step=5, refit=RefitAll(iterations=2))))
+    pool, observations = task.pools["kernel"], np.arange(14)
+    a = np.linalg.solve(pool.block(observations, observations), view.slopes("kernel", observations))
+    single = Atoms.single(*np.divmod(np.arange(14 * L), L))
+    np.testing.assert_allclose(view.gradient_terms("kernel", single), np.abs(a).ravel(), atol=1e-7)
+    b = np.abs(view.pair_slopes("kernel")) / pool.share
+    keys = np.arange(-L * L, 0)
+    np.testing.assert_allclose(view.gradient_terms("kernel", SGSA().functions(keys, L)), b.ravel()[-1 - keys])
+    tied = SGPS().functions((5 * L + 1) * (L + 1) + np.arange(L + 1), L)
+    mean = np.append(b[1] / len(task.structure.edge_tails), 0)
+    np.testing.assert_allclose(view.gradient_terms("kernel", tied), abs(a[5, 1]) + mean, atol=1e-7)
+
+
+def test_shares_add_up_to_the_gap(task):
+    """Those of all clique configurations, with their signs."""
+    view = view_of(grown_to(task, 0, SGSA(1, refit=EXACT)))
+    keys = np.concatenate([np.arange(14 * L), np.arange(-L * L, 0)])
+    functions = SGSA().functions(keys, L)
+    found = GapShare().judge(view, "kernel", functions)
+    a = view.gradient_terms("kernel", functions)
+    assert (found >= 0).all()
+    signed = signs_of(view, keys) * a * view.slopes_of("kernel", functions) / (2 * 0.3)
+    assert signed.sum() == pytest.approx(view.full_gap(), rel=1e-9)
+    np.testing.assert_allclose(found, np.abs(signed), atol=1e-12)
+    assert GapShare().judge(view, "kernel", functions, threshold=1e9).max() == 0
+
+
+def signs_of(view, keys):
+    """Of coefficients in the gradient."""
+    vertices, pairs = view.coefficients("kernel").ravel(), view.pair_slopes("kernel").ravel()
+    return np.sign(np.where(keys >= 0, vertices[keys], pairs[-1 - np.minimum(keys, -1)]))
+
+
 @pytest.mark.parametrize("size", [1, 4, 12])
 def test_bound_is_never_below_the_gain(size, rng):
     """Every candidate there is, all coefficients refitted; also of whole coordinates of SGPS."""
@@ -129,12 +165,12 @@ def test_bound_is_never_below_the_gain(size, rng):
     growth = grown_to(task, size)
     view, state = view_of(growth), growth.state
     now = view.point.value
-    keys = np.unique(coordinate_keys(view, np.arange(task.structure.n_instances))[0])
-    slopes = coordinate_slopes(view, keys)
-    bounds = view.gain_bounds("kernel", coordinates(keys, L), slopes)
+    keys = np.unique(SGPS().keys(view, np.arange(task.structure.n_instances))[0])
+    slopes = view.slopes_of("kernel", SGPS().functions(keys, L))
+    bounds = view.gain_bounds("kernel", SGPS().functions(keys, L), slopes)
     gaps = []
     for j in range(len(keys)):
-        gain = now - value_with(task, state, "kernel", coordinates(keys[[j]], L))
+        gain = now - value_with(task, state, "kernel", SGPS().functions(keys[[j]], L))
         assert gain <= bounds[j] + 1e-7
         gaps.append(gain / bounds[j] if bounds[j] > 1e-6 else 0.0)
     assert max(gaps) > 0.1  # a bound that says nothing would hold, too
@@ -192,7 +228,9 @@ def test_gap_ends_a_selection(kind, task):
 
 
 def test_threshold_leaves_flat_candidates_alone(task):
-    growth = grown_to(task, 0, SGSA(10**6, step=2, threshold=0.3, refit=EXACT, order=InTurn()))
+    growth = grown_to(
+        task, 0, SGSA(10**6, step=2, threshold=0.3, refit=EXACT, order=InTurn(), by=FunctionalGradient())
+    )
     assert growth.ending is Ending.THRESHOLD
     view = view_of(growth)
     left = np.abs(view.slopes("kernel", np.arange(14)))
@@ -329,7 +367,7 @@ def test_steepest_breaks_ties_by_order_and_takes_one_of_a_group():
 
 @pytest.mark.parametrize("kind", [SGPS, SGSA, WholeSequences])
 def test_largest_gradient_takes_the_steepest_sequence(kind, rng):
-    task = small_task(rng)
+    task, by = small_task(rng), {} if kind is WholeSequences else {"by": FunctionalGradient()}
     growth = grown_to(task, 3, kind(3, step=3, refit=EXACT, order=InTurn()))
     view, random = view_of(growth), np.random.RandomState(0)
 
@@ -338,17 +376,14 @@ def test_largest_gradient_takes_the_steepest_sequence(kind, rng):
         value = along(task, growth.state, "kernel", one)
         return abs(value(1e-4) - value(-1e-4)) / 2e-4
 
-    best = steepness(kind(9, step=1, order=LargestGradient()).propose(view, 0, random))
-    others = [kind(9, step=1, order=InTurn()).propose(view, s, random) for s in range(6)]
+    best = steepness(kind(9, step=1, order=LargestGradient(), **by).propose(view, 0, random))
+    others = [kind(9, step=1, order=InTurn(), **by).propose(view, s, random) for s in range(6)]
     assert best == pytest.approx(max(steepness(some) for some in others if some), rel=1e-3)
 
 
 def test_size_is_kept_to_and_may_be_a_share(task):
     assert grown_to(task, 7, SGPS(7, step=3)).state.size == 7
     assert SGPS(0.25).limit(40) == 10
-    assert isinstance(
-        FunctionalGradient().judge(view_of(grown_to(task, 1)), "kernel", None, np.ones(2)), np.ndarray
-    )
 
 
 def test_problem_of_selected_functions_has_the_value_of_the_dense_one(task):

@@ -88,6 +88,7 @@ RECORDS = (
     selection.ExactGain,
     selection.FunctionalGradient,
     selection.GainBound,
+    selection.GapShare,
     selection.GreedyCliques,
     selection.InTurn,
     selection.IncompleteCholesky,

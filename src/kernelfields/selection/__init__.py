@@ -3,7 +3,7 @@
 from ._base import Approximated, Approximation, Landmarks, ObservationMap
 from ._growing_base import Selection
 from .atoms import Atoms
-from .criteria import Criterion, ExactGain, FunctionalGradient, GainBound
+from .criteria import Criterion, ExactGain, FunctionalGradient, GainBound, GapShare
 from .fourier import FourierMap, RandomFourier
 from .greedy_cliques import GreedyCliques
 from .grown import Grown, Pool
@@ -33,6 +33,7 @@ __all__ = [
     "FourierMap",
     "FunctionalGradient",
     "GainBound",
+    "GapShare",
     "GreedyCliques",
     "Grown",
     "Growth",

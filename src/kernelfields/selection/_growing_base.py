@@ -90,13 +90,13 @@ class SequenceSelection(Selection):
         view: View,
         visit: int,
         random: np.random.RandomState,
-        slopes: Callable[[View, Array], tuple[Array, Array]],
+        merits: Callable[[View, Array], tuple[Array, Array]],
     ) -> Array:
-        """Give the sequences to look at; ``slopes`` gives those of candidates, and the sequence of each."""
+        """Give the sequences to look at; ``merits`` judges candidates, and gives the sequence of each."""
 
         def steepness(ids: Array) -> Array:
             result = np.zeros(len(ids))
-            values, places = slopes(view, ids)
+            values, places = merits(view, ids)
             np.maximum.at(result, places, np.abs(values))
             return result
 

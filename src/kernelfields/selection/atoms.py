@@ -41,6 +41,11 @@ class Atoms(NamedTuple):
         """Functions of one atom each."""
         return cls(observations, labels, np.arange(len(labels)), NONE, NONE, len(labels))
 
+    def summed(self, values: Array, pair_values: Array) -> Array:
+        """Values of atoms and of pairs, added up for the functions that own them, (size,)."""
+        of_atoms = np.bincount(self.owners, values, minlength=self.size)
+        return np.asarray(of_atoms + np.bincount(self.pair_owners, pair_values, minlength=self.size))
+
     def take(self, functions: Array) -> Atoms:
         """Some of the functions, in ascending order."""
         functions = np.asarray(functions, dtype=np.int64)

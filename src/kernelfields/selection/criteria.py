@@ -18,17 +18,32 @@ class Criterion(ABC):
     """Gives every candidate a number: the larger, the better."""
 
     @abstractmethod
-    def judge(self, view: View, name: str, functions: Atoms, slopes: Array) -> Array:
-        """Judge functions of a pool, (c,), given ⟨∇R, h⟩; comparable between pools."""
+    def judge(self, view: View, name: str, functions: Atoms, threshold: float = 0.0) -> Array:
+        """Judge functions of a pool, (c,), comparable between pools; 0 for those to be left alone."""
+
+
+@dataclass(frozen=True)
+class GapShare(Criterion):
+    """|a ⟨∇R, h⟩| / 2λ where ∇R = … + a h + …: the share that h has in the certified gap.
+
+    The shares of all functions sum up to ‖∇R‖²/2λ, the bound of what the whole space of the kernel can still
+    gain. a is a marginal minus what was observed, plus λ times the coefficient so far. Where ∇R is steep,
+    everything nearby is steep as well; a tells which of the neighbours it is steep because of.
+    """
+
+    def judge(self, view: View, name: str, functions: Atoms, threshold: float = 0.0) -> Array:
+        """Coefficients times slopes."""
+        slopes = np.abs(_steep(view, name, functions, threshold))
+        return np.asarray(view.gradient_terms(name, functions) * slopes / (2 * view.task.pools[name].penalty))
 
 
 @dataclass(frozen=True)
 class FunctionalGradient(Criterion):
-    """|⟨∇R, h⟩| over √λ: how fast R falls along h at first [lafferty2004]."""
+    """|⟨∇R, h⟩| over √λ: how fast R falls along h at first, the papers' choice [altun2006, lafferty2004]."""
 
-    def judge(self, view: View, name: str, functions: Atoms, slopes: Array) -> Array:
+    def judge(self, view: View, name: str, functions: Atoms, threshold: float = 0.0) -> Array:
         """No more than the slopes."""
-        return np.abs(slopes) / np.sqrt(view.task.pools[name].penalty)
+        return np.abs(_steep(view, name, functions, threshold)) / np.sqrt(view.task.pools[name].penalty)
 
 
 @dataclass(frozen=True)
@@ -43,8 +58,9 @@ class GainBound(Criterion):
 
     shortlist: int = 100
 
-    def judge(self, view: View, name: str, functions: Atoms, slopes: Array) -> Array:
+    def judge(self, view: View, name: str, functions: Atoms, threshold: float = 0.0) -> Array:
         """Bounds of the steepest; zero for the others."""
+        slopes = _steep(view, name, functions, threshold)
         listed = np.sort(steepest(slopes, self.shortlist))
         result = np.zeros(len(slopes))
         bounds = view.gain_bounds(name, functions.take(listed), slopes[listed])
@@ -64,9 +80,17 @@ class ExactGain(Criterion):
 
     shortlist: int = 20
 
-    def judge(self, view: View, name: str, functions: Atoms, slopes: Array) -> Array:
+    def judge(self, view: View, name: str, functions: Atoms, threshold: float = 0.0) -> Array:
         """Gains of the steepest; zero for the others."""
+        slopes = _steep(view, name, functions, threshold)
         result = np.zeros(len(slopes))
         for j in np.sort(steepest(slopes, self.shortlist)):
             result[j] = max(0.0, gain_of(view.task, view.state, name, functions.take(np.array([j]))))
         return result
+
+
+def _steep(view: View, name: str, functions: Atoms, threshold: float) -> Array:
+    """⟨∇R, h⟩, and 0 where that is not above the threshold."""
+    slopes = view.slopes_of(name, functions)
+    slopes[np.abs(slopes) <= threshold] = 0.0
+    return slopes

@@ -28,7 +28,8 @@ class GreedyCliques(Selection):
     size, step, threshold, gap, refit
         As in `Selection`.
     by : Criterion
-        What makes a candidate good: `FunctionalGradient`, the cheapest; `GainBound`; `ExactGain`.
+        What makes a candidate good: `FunctionalGradient`, the paper's and the cheapest; `GapShare`;
+        `GainBound`; `ExactGain`, the paper's other one.
     every_labelling : bool
         Whether a chosen clique comes with all its labellings at once; they count one by one.
     seen_only : bool
@@ -77,11 +78,8 @@ class GreedyCliques(Selection):
             allowed &= np.isin(keys, seen_keys(view.task, name))
         if not allowed.any():
             return name, keys[:0], np.zeros(0)
-        slopes = view.slopes(name, observations).ravel()[allowed]
         keys = keys[allowed]
-        slopes[np.abs(slopes) <= self.threshold] = 0
-        functions = _functions(keys, pool.width)
-        return name, keys, np.where(slopes == 0, 0.0, self.by.judge(view, name, functions, slopes))
+        return name, keys, self.by.judge(view, name, _functions(keys, pool.width), self.threshold)
 
     def _completed(self, view: View, name: str, keys: Array) -> Array:
         """All labellings of the cliques of some candidates."""

@@ -138,6 +138,28 @@ class View:
         result = pool.times(observations, self.coefficients(name))
         return result - pool.centring * result.sum(axis=1, keepdims=True)
 
+    def slopes_of(self, name: str, functions: Atoms) -> Array:
+        """⟨∇R, h⟩ of functions, (c,)."""
+        distinct, at = np.unique(functions.observations, return_inverse=True)
+        vertices = self.slopes(name, distinct)[at, functions.labels] if len(distinct) else np.zeros(0)
+        pairs = self.pair_slopes(name).ravel()[functions.pairs] if len(functions.pairs) else np.zeros(0)
+        return functions.summed(vertices, pairs)
+
+    def gradient_terms(self, name: str, functions: Atoms) -> Array:
+        """|a| of the term a h that functions have in the expansion of ∇R, (c,); no kernel values.
+
+        Label pairs without input belong to all edges at once. Those tied to an atom, as in `SGPS`, count by
+        the mean over edges, which is their share.
+        """
+        vertices = np.abs(self.coefficients(name)[functions.observations, functions.labels])
+        pairs = np.zeros(0)
+        if len(functions.pairs):
+            tied = np.isin(functions.pair_owners, functions.owners)
+            edges = np.where(tied, max(1, len(self.task.structure.edge_tails)), 1)
+            total = np.abs(self.pair_slopes(name)).ravel() / self.task.pools[name].share
+            pairs = total[functions.pairs] / edges
+        return functions.summed(vertices, pairs)
+
     def pair_slopes(self, name: str) -> Array:
         """⟨∇R, κ [pair]⟩ = κ dθ + λ V, (L, L)."""
         pool, functions = self.task.pools[name], self.state.grown[name].functions()

@@ -1,0 +1,61 @@
+"""What ways to select labelled cliques, some sequences at a time, share."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..structures._base import Array
+from ._growing_base import Proposal, SequenceSelection, fresh
+from .atoms import Atoms
+from .criteria import Criterion, GapShare
+from .orders import steepest
+from .task import View
+
+NAME = "kernel"
+
+
+@dataclass(frozen=True)
+class ConfigurationSelection(SequenceSelection):
+    """A selection among the labelled cliques of some training sequences.
+
+    Parameters
+    ----------
+    by : Criterion
+        What makes a candidate good: `GapShare`, `FunctionalGradient`, `GainBound` or `ExactGain`.
+    """
+
+    by: Criterion = field(default_factory=GapShare)
+
+    def propose(self, view: View, visit: int, random: np.random.RandomState) -> list[Proposal]:
+        """The best candidates of some sequences."""
+        ids = self.picked(view, visit, random, self._merits)
+        keys = self.keys(view, ids)[0]
+        keys = keys[fresh(view, NAME, keys)]
+        if not len(keys):
+            return []
+        L = view.task.structure.n_labels
+        merits = self.by.judge(view, NAME, self.functions(keys, L), self.threshold)
+        chosen = keys[steepest(merits, self.step, self.groups(keys, L))]
+        return [Proposal(NAME, chosen, self.functions(chosen, L))]
+
+    @abstractmethod
+    def keys(self, view: View, ids: Array) -> tuple[Array, Array]:
+        """One number for every candidate of some sequences; whose each is."""
+
+    @abstractmethod
+    def functions(self, keys: Array, n_labels: int) -> Atoms:
+        """The functions that keys stand for."""
+
+    @abstractmethod
+    def groups(self, keys: Array, n_labels: int) -> Array:
+        """Numbers that candidates share of which one at a time is enough."""
+
+    def _merits(self, view: View, ids: Array) -> tuple[Array, Array]:
+        """How good the candidates not yet dealt with are, and the sequence of each."""
+        keys, places = self.keys(view, ids)
+        left = ~np.isin(keys, view.state.spent[NAME])
+        functions = self.functions(keys[left], view.task.structure.n_labels)
+        return self.by.judge(view, NAME, functions, self.threshold), places[left]
