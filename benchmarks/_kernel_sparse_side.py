@@ -1,6 +1,6 @@
 """One side of ``kernel_sparse``, alone in a process: seconds of the fit, peak memory, accuracy.
 
-python -m benchmarks._kernel_sparse_side ours|nystroem_logistic RANK SEED [CHAINS]
+python -m benchmarks._kernel_sparse_side ours|nystroem_logistic|nystroem_sgd RANK SEED [CHAINS]
 """
 
 from __future__ import annotations
@@ -65,15 +65,28 @@ def nystroem_logistic(train: Residues, blind: Residues, rank: int, seed: int) ->
     for _ in range(BISECTIONS):
         tried = _logistic(mapped, labels, (few + fit.limit) // 2)
         few, fit = (few, tried) if tried.value <= (1 + DISTANCE) * least else (tried.limit, fit)
-    flat = fit.classifier.predict(features.transform(blind.X)).tolist()
-    ends = np.cumsum(blind.lengths)
-    predicted = [flat[b - n : b] for n, b in zip(blind.lengths, ends, strict=True)]
+    predicted = _cut(fit.classifier.predict(features.transform(blind.X)).tolist(), blind)
     return {
         "seconds": mapping + fit.seconds,
         "iterations": int(fit.classifier.n_iter_[0]),
         "distance": fit.value / least - 1,
         "q3": 100 * _q3(predicted, blind),
     }
+
+
+def nystroem_sgd(train: Residues, blind: Residues, rank: int, seed: int) -> dict[str, Any]:
+    """The same landmarks, and stochastic gradient descent until its own rule ends it."""
+    from sklearn.kernel_approximation import Nystroem
+    from sklearn.linear_model import SGDClassifier
+
+    features = Nystroem(kernel="rbf", gamma=GAMMA, n_components=rank, random_state=seed)
+    labels = list(joined.from_iterable(train.labels))
+    classifier = SGDClassifier(loss="log_loss", alpha=PENALTY / len(labels), random_state=seed)
+    started = time.perf_counter()
+    classifier.fit(features.fit_transform(train.X), labels)
+    seconds = time.perf_counter() - started
+    predicted = _cut(classifier.predict(features.transform(blind.X)).tolist(), blind)
+    return {"seconds": seconds, "iterations": int(classifier.n_iter_), "q3": 100 * _q3(predicted, blind)}
 
 
 class _Fit(NamedTuple):
@@ -107,6 +120,12 @@ def _logistic_value(classifier: Any, mapped: Any, labels: list[str]) -> float:
     return float(loss + 0.5 * PENALTY * np.square(classifier.coef_).sum(dtype=np.float64))
 
 
+def _cut(flat: list[Any], blind: Residues) -> list[list[Any]]:
+    """Labels of all residues, chain by chain."""
+    ends = np.cumsum(blind.lengths)
+    return [flat[b - n : b] for n, b in zip(blind.lengths, ends, strict=True)]
+
+
 def _q3(predicted: list[list[Any]], blind: Residues) -> float:
     pairs = zip(joined.from_iterable(predicted), joined.from_iterable(blind.labels), strict=True)
     return float(np.mean([one == other for one, other in pairs]))
@@ -116,7 +135,7 @@ def main() -> None:
     side, rank, seed = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
     chains = int(sys.argv[4]) if len(sys.argv) > 4 else None
     train, blind = read(*range(1, 8), chains=chains), read(0, chains=chains)
-    call = {"ours": ours, "nystroem_logistic": nystroem_logistic}[side]
+    call = {"ours": ours, "nystroem_logistic": nystroem_logistic, "nystroem_sgd": nystroem_sgd}[side]
     result = call(train, blind, rank, seed)
     print(json.dumps({**result, "residues": len(train.X), "peak_mb": peak_megabytes()}))
 

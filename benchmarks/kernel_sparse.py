@@ -3,7 +3,7 @@
 Fits with 2,500 landmarks beside scikit-learn's Nystroem + LogisticRegression, each alone in a process and to
 the same relative distance from its own minimum; residues per second of prediction with 500 basis functions,
 beside scikit-learn's SVC with the support vectors that it has; and how the time of a fit grows with the
-number of residues.
+number of residues, with that of basis functions, and SVC's with that of residues.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ from ._conll2000 import ROOT
 from ._proteins import GAMMA, PENALTY, Residues, read
 from ._run import Bar, Result, Side, alternate, machine
 
-SIDES = ("ours", "nystroem_logistic")
+SIDES = ("ours", "nystroem_logistic", "nystroem_sgd")
 ITERATIONS = 20
 """Of the fits whose growth is measured: how many are needed is another question."""
 
 
 def run(quick: bool) -> Result:
     rank, chains = (30, 4) if quick else (2500, None)
-    rounds = {"ours": 1 if quick else 3, "nystroem_logistic": 1}  # the second looks for its limit
+    rounds = {"ours": 1 if quick else 3, "nystroem_logistic": 1, "nystroem_sgd": 1}  # it looks for its limit
     fits = {side: [_side(side, rank, seed, chains) for seed in range(rounds[side])] for side in SIDES}
     seconds = {side: median(fit["seconds"] for fit in found) for side, found in fits.items()}
     prediction = _prediction(quick)
-    growth = _growth(quick)
+    growth, by_basis, svc = _growth(quick), _growth_by_basis(quick), _svc_growth(quick)
     bars = [
         Bar(
             "protein_time_over_nystroem_logistic",
@@ -49,10 +49,19 @@ def run(quick: bool) -> Result:
         ),
         Bar("predict_residues_per_second", prediction["residues_per_second"], at_least=100_000),
         Bar("predict_speedup_svc", prediction["speedup_svc"], at_least=20),
-        Bar("exponent_n", _exponent(growth), at_most=1.1),
+        Bar("exponent_n", _exponent(growth, "residues"), at_most=1.1),
     ]
     table = [{"side": side, **fit} for side in SIDES for fit in fits[side]]
-    details = {"machine": machine(), "fits": table, "prediction": prediction, "growth": growth}
+    details = {
+        "machine": machine(),
+        "fits": table,
+        "prediction": prediction,
+        "growth": growth,
+        "growth_by_basis": by_basis,
+        "exponent_basis": _exponent(by_basis, "basis"),
+        "svc_growth": svc,
+        "svc_seconds_extrapolated": _extrapolated(svc, table[0]["residues"]),
+    }
     return Result("kernel_sparse", bars, details)
 
 
@@ -105,6 +114,32 @@ def _growth(quick: bool) -> list[dict[str, float]]:
     return [{"residues": size, "seconds": median(found[1:])} for size, found in seconds.items()]
 
 
+def _growth_by_basis(quick: bool) -> list[dict[str, float]]:
+    """The same at a fixed number of residues."""
+    ranks, size = ((10, 20), 400) if quick else ((125, 250, 500, 1000, 2000), 50_000)
+    train = read(*range(1, 8), chains=12 if quick else None).first(size)
+    return [{"basis": rank, "seconds": _fit_seconds(train, rank)} for rank in ranks]
+
+
+def _svc_growth(quick: bool) -> list[dict[str, float]]:
+    """Seconds of scikit-learn's SVC with the same kernel on as many residues as it can take."""
+    sizes = (100, 200) if quick else (2500, 5000, 10_000)
+    everything = read(1, chains=6 if quick else None)
+    rows = []
+    for size in sizes:
+        train = everything.first(size)
+        started = time.perf_counter()
+        SVC(C=1 / PENALTY, gamma=GAMMA).fit(train.X, list(joined.from_iterable(train.labels)))
+        rows.append({"residues": len(train.X), "seconds": time.perf_counter() - started})
+    return rows
+
+
+def _extrapolated(rows: list[dict[str, float]], residues: int) -> float:
+    """Seconds at another size, if they go on to grow by the same power."""
+    last = rows[-1]
+    return float(last["seconds"] * (residues / last["residues"]) ** _exponent(rows, "residues"))
+
+
 def _fit_seconds(train: Residues, rank: int) -> float:
     settings = {"approximation": Nystroem(rank), "random_state": 0, "max_iter": ITERATIONS, "tol": 1e-9}
     with warnings.catch_warnings():
@@ -114,7 +149,7 @@ def _fit_seconds(train: Residues, rank: int) -> float:
         return time.perf_counter() - started
 
 
-def _exponent(growth: list[dict[str, float]]) -> float:
-    """The slope of log seconds over log residues."""
-    logs = np.log([[row["residues"], row["seconds"]] for row in growth])
+def _exponent(growth: list[dict[str, float]], against: str) -> float:
+    """The slope of log seconds over the logarithm of a size."""
+    logs = np.log([[row[against], row["seconds"]] for row in growth])
     return float(np.polyfit(logs[:, 0], logs[:, 1], 1)[0])
