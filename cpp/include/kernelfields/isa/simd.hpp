@@ -27,10 +27,12 @@ template <class T> struct VectorOf;
 template <> struct VectorOf<float> {
     typedef float type __attribute__((vector_size(KF_VECTOR_BYTES)));
     typedef std::int32_t bits __attribute__((vector_size(KF_VECTOR_BYTES)));
+    typedef std::uint32_t words __attribute__((vector_size(KF_VECTOR_BYTES)));
 };
 template <> struct VectorOf<double> {
     typedef double type __attribute__((vector_size(KF_VECTOR_BYTES)));
     typedef std::int64_t bits __attribute__((vector_size(KF_VECTOR_BYTES)));
+    typedef std::uint64_t words __attribute__((vector_size(KF_VECTOR_BYTES)));
 };
 
 template <class T> using Vec = typename VectorOf<T>::type;
@@ -152,7 +154,7 @@ template <class T> KF_INLINE Vec<T> exp(Vec<T> x) {
         even = even * r2 + static_cast<T>(kInverseFactorial[k - 1]);
     }
     const Vec<T> p = odd * r + even;
-    Bits<T> bits, scaled;
+    typename VectorOf<T>::words bits, scaled;  // far below `lowest` the sum wraps, and is thrown away
     std::memcpy(&bits, &shifted, sizeof bits);
     std::memcpy(&scaled, &p, sizeof scaled);
     scaled += bits << K::mantissa;  // adds n to the exponent of p
