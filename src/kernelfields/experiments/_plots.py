@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 from ._results import FIGURE, Outcome
 
 MISSING = "There is no figure, because matplotlib is not installed: pip install 'kernelfields[plot]'."
+
+WIDTH = 11
+"""Letters of a model's name in a line below a panel."""
 
 Draw = Callable[[Outcome, Any], None]
 """Draws an outcome into a matplotlib figure."""
@@ -35,7 +39,7 @@ def points_of_models(panel: Any, outcome: Outcome, value: str, label: str, paper
         places = [place + 0.15 for place in range(len(rows))]
         panel.plot(places, [row[paper] for row in rows], "kD", label="paper")
         panel.figure.legend(loc="outside upper right", ncols=2)
-    panel.set_xticks(range(len(rows)), [row["model"].replace(" degree", "\ndegree") for row in rows])
+    panel.set_xticks(range(len(rows)), [fill(row["model"], WIDTH) for row in rows])
     panel.set_xlim(-0.5, len(rows) - 0.5)
     panel.set_ylabel(f"{label}, with standard errors")
     panel.grid(axis="y", alpha=0.3)

@@ -10,7 +10,7 @@ import numpy as np
 
 from ._base import Experiment, Report
 from ._claims import Claim
-from ._protein_all import CASCADE, AllSettings, run_all
+from ._protein_all import CASCADE, ONE, AllSettings, run_all
 from ._protein_few import BOUNDARIES, EDGE_COST, EDGES, GREEDY, MARGINAL, SVM, VERTICES, FewSettings, run_few
 from ._results import Outcome, Row
 
@@ -104,6 +104,7 @@ def draw(outcome: Outcome, figure: Any) -> None:
         panel.set_xlabel("Q3, %")
         panel.grid(alpha=0.3)
         panel.margins(0.2)
+        panel.locator_params(nbins=4)
         _draw_risk(under, outcome.details["trials"].get(f"{data} {chains}"))
     top[0].set_ylabel("boundaries found, %")
     handles = {
@@ -118,7 +119,7 @@ def _style(model: str) -> tuple[str, str]:
     """A colour for the model, a marker for the decoder."""
     decoders = {EDGE_COST: "^", BOUNDARIES: "s"}
     decoder = next((suffix for suffix in decoders if model.endswith(suffix)), "")
-    known = [SVM, VERTICES, EDGES, GREEDY + VERTICES, GREEDY + EDGES, MARGINAL]
+    known = [SVM, VERTICES, EDGES, GREEDY + VERTICES, GREEDY + EDGES, MARGINAL, ONE]
     name = model.removesuffix(decoder)
     return f"C{known.index(name) if name in known else len(known)}", decoders.get(decoder, "o")
 
