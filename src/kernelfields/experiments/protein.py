@@ -104,7 +104,8 @@ def draw(outcome: Outcome, figure: Any) -> None:
         panel.set_xlabel("Q3, %")
         panel.grid(alpha=0.3)
         panel.margins(0.2)
-        panel.locator_params(nbins=4)
+        panel.locator_params(axis="x", nbins=3)
+        panel.tick_params(labelsize=6)
         _draw_risk(under, outcome.details["trials"].get(f"{data} {chains}"))
     top[0].set_ylabel("boundaries found, %")
     handles = {
