@@ -43,7 +43,6 @@ private:
         const Py_ssize_t T = sentence.size();
         for (Py_ssize_t t = 0; t < T; ++t) {
             PyObject* const token = sentence[t];
-            std::string_view text;
             if (PyUnicode_Check(token)) {
                 if (names_.size() > 1)
                     fail_at(t, "is one string, expected " + std::to_string(names_.size()) + " columns");
