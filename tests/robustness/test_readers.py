@@ -198,7 +198,10 @@ def test_long_lines(read, data: bytes, fits: bool) -> None:
     assert (outcome(read, io.BytesIO(data)) is not None) is fits
 
 
-@pytest.mark.parametrize("text", ["x" * LONG, "0[0]&" * 10_000, "(" * LONG, "9" * LONG + "[0]", "#" * LONG])
+@pytest.mark.parametrize(
+    "text",
+    ["x" * LONG, "0[0]&" * 10_000, "(" * LONG, "9" * LONG + "[0]", "#" * LONG, "columns: " + "9" * LONG],
+)
 def test_long_templates(text: str) -> None:
     with pytest.raises(InputError) as caught:
         parse_templates(text)

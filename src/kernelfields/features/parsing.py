@@ -56,7 +56,9 @@ def parse_templates(text: str) -> Templates:
                 continue
             for template in _parse_line(line, columns):
                 if template in found:
-                    raise InputError(f"{template} is there already, in line {found[template]}")
+                    raise InputError(
+                        f"{quoted(str(template))[1:-1]} is there already, in line {found[template]}"
+                    )
                 found[template] = number
         except InputError as error:
             reason = str(error).rstrip(".")

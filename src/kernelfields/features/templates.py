@@ -9,7 +9,7 @@ from enum import IntEnum
 
 import numpy as np
 
-from ..errors import InputError
+from ..errors import InputError, quoted
 
 COLUMN = re.compile(r"[^\s\[\]()&=:,#]+")
 
@@ -114,11 +114,14 @@ class Templates:
     def __post_init__(self) -> None:
         for name in self.columns:
             if not COLUMN.fullmatch(name) or self.columns.count(name) > 1:
-                raise InputError(f"{name!r} cannot be the name of a column, or is so twice.")
+                raise InputError(f"{quoted(name)} cannot be the name of a column, or is so twice.")
         for template in self.templates:
             for part in template.parts:
                 if not part.transform.of_place and part.column not in self.columns:
-                    raise InputError(f"{part} looks at a column that is not among {', '.join(self.columns)}.")
+                    known = quoted(", ".join(self.columns))[1:-1]
+                    raise InputError(
+                        f"{quoted(str(part))[1:-1]} looks at a column that is not among {known}."
+                    )
         if len(set(self.templates)) < len(self.templates):
             raise InputError("A template occurs twice.")
 
