@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InputError, quoted
-from ._lines import Source, error_at, read_lines
+from ._lines import Line, Source, error_at, read_lines
 
 Array = npt.NDArray[np.float64]
 
@@ -57,9 +57,10 @@ def read_csv(source: Source, *, sequence: str = "sequence", label: str = "label"
     first = next(lines, None)
     if first is None:
         raise InputError("The table is empty: not even a header.")
-    header = next(csv.reader([first.text]))
+    header = _fields(first)
     if sequence not in header:
-        raise first.error(f"there is no column {sequence!r} that names the sequence; there are {header}.")
+        there = quoted(", ".join(header))
+        raise first.error(f"there is no column {sequence!r} that names the sequence; there are {there}.")
     if len(set(header)) < len(header):
         raise first.error("two columns have the same name.")
     table = _Table(header, header.index(sequence), header.index(label) if label in header else None)
@@ -68,7 +69,7 @@ def read_csv(source: Source, *, sequence: str = "sequence", label: str = "label"
     for line in lines:
         if not line.text.strip():
             continue
-        row = next(csv.reader([line.text]))
+        row = _fields(line)
         if len(row) != len(header):
             raise line.error(f"expected {len(header)} fields, as in the header, but found {len(row)}.")
         table.require_numbers(row, line.file, line.number)
@@ -82,6 +83,14 @@ def read_csv(source: Source, *, sequence: str = "sequence", label: str = "label"
         present.append(row)
     if present:
         yield table.frames(present)
+
+
+def _fields(line: Line) -> list[str]:
+    """Take a line apart, which may have no fields at all."""
+    try:
+        return next(csv.reader([line.text]), [])
+    except csv.Error as error:  # a field of more characters than a row of numbers needs
+        raise line.error(f"{error}.") from None
 
 
 class _Table(NamedTuple):
@@ -99,7 +108,7 @@ class _Table(NamedTuple):
             try:
                 float(row[c] or "nan")
             except ValueError:
-                reason = f"{quoted(row[c])} in column {self.header[c]!r} is no number."
+                reason = f"{quoted(row[c])} in column {quoted(self.header[c])} is no number."
                 raise error_at(file, number, reason) from None
 
     def frames(self, rows: list[list[str]]) -> Frames:
