@@ -381,6 +381,27 @@ def test_largest_gradient_takes_the_steepest_sequence(kind, rng):
     assert best == pytest.approx(max(steepness(some) for some in others if some), rel=1e-3)
 
 
+@pytest.mark.parametrize("kind", [SGPS, SGSA])
+def test_candidates_of_some_sequences_are_those_of_each(kind, task):
+    view, ids = view_of(grown_to(task, 1)), np.arange(task.structure.n_instances)
+    keys, places = kind().keys(view, ids)
+    for s in ids:
+        alone, places_alone = kind().keys(view, ids[[s]])
+        assert sorted(keys[places == s]) == sorted(alone)
+        assert not places_alone.any()
+
+
+@pytest.mark.parametrize("kind", [SGPS, SGSA])
+def test_sequences_whose_candidates_were_dealt_with_are_not_picked(kind, task):
+    view, random = view_of(grown_to(task, 1)), np.random.RandomState(0)
+    selection, ids = kind(9, step=1, order=LargestGradient()), np.arange(task.structure.n_instances)
+    picked = selection.picked(view, 0, random, selection._merits)
+    dealt_with = view.state._replace(spent={"kernel": kind().keys(view, picked)[0]})
+    again = selection.picked(View(task, dealt_with, view.point), 0, random, selection._merits)
+    assert len(ids) > 1
+    assert again.tolist() != picked.tolist()
+
+
 def test_size_is_kept_to_and_may_be_a_share(task):
     assert grown_to(task, 7, SGPS(7, step=3)).state.size == 7
     assert SGPS(0.25).limit(40) == 10
