@@ -18,7 +18,7 @@ Array = npt.NDArray[Any]
 
 DAMAGED = (
     *(ValueError, TypeError, KeyError, AttributeError, OSError, EOFError, OverflowError, MemoryError),
-    *(zipfile.BadZipFile, zlib.error, struct.error, NotImplementedError, RuntimeError, SyntaxError),
+    *(zipfile.BadZipFile, zlib.error, struct.error, RuntimeError, SyntaxError),
 )
 """What NumPy and zipfile raise, according to where a file is damaged."""
 
