@@ -62,7 +62,10 @@ $(VENV)/installed: $(VENV)/bin/python $(NATIVE)
 	cp build/*/_core.pyi src/kernelfields/_core.pyi
 	touch $@
 
+# setuptools and its plug-ins build those tools that come as source only, seqeval for one: without build
+# isolation nobody else installs them.
 $(VENV)/ready: $(VENV)/installed
+	$(BIN)/python -m pip install -q --upgrade setuptools setuptools_scm wheel
 	$(BIN)/python -m pip install -q --no-build-isolation --editable '.[dev]' build
 	cp build/*/_core.pyi src/kernelfields/_core.pyi
 	touch $@
