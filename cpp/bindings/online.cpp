@@ -31,10 +31,14 @@ public:
         : arrays_(std::move(arrays)), chain_(checked(bias, boundaries), pairs(), edge_pairs()) {}
 
     void load(In<double> weights, In<double> free) {
-        require_shape(weights, "weights", {arrays_.pair_label.shape(0)});
-        require_shape(free, "free", {3 + labels(), labels()});
+        require_places(weights, free);
         nb::gil_scoped_release release;
         chain_.weights.load(weights.data(), free.data());
+    }
+    void load_variance(In<double> weights, In<double> free) {
+        require_places(weights, free);
+        nb::gil_scoped_release release;
+        chain_.weights.load_variance(weights.data(), free.data());
     }
     std::tuple<Out<double>, Out<double>> read(Kept kept) {
         auto weights = make<double>({arrays_.pair_label.shape(0)});
@@ -67,6 +71,10 @@ public:
     }
 
 private:
+    void require_places(const In<double>& weights, const In<double>& free) const {
+        require_shape(weights, "weights", {arrays_.pair_label.shape(0)});
+        require_shape(free, "free", {3 + labels(), labels()});
+    }
     std::size_t labels() const { return arrays_.edge_offset.shape(0); }
     WeightPairs pairs() const { return pairs_of(arrays_.pair_first, arrays_.pair_label, features()); }
     std::size_t features() const { return arrays_.pair_first.shape(0) - 1; }
@@ -149,6 +157,7 @@ template <class S> void add_class(nb::module_& m, const char* name) {
             },
             keep("order"), "variant"_a, "c"_a, "error_sensitive"_a)
         .def("set_variance", &Online<S>::set_variance, "value"_a)
+        .def("load_variance", &Online<S>::load_variance, keep("weights"), keep("free"))
         .def(
             "arow",
             [](Online<S>& self, In<std::int64_t> order, double gamma) {

@@ -6,9 +6,19 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 
-from kernelfields import AROW, CRF, InputError, PassiveAggressive, StochasticCRF, StructuredPerceptron
+from kernelfields import (
+    AROW,
+    CRF,
+    InputError,
+    PassiveAggressive,
+    StochasticCRF,
+    StructuredPerceptron,
+    load,
+)
 from kernelfields.constraints import Constraints
+from kernelfields.online import Sweep
 from kernelfields.testing import check_estimator, labelled_sequences
 
 MODELS = {
@@ -203,7 +213,7 @@ def test_unobserved_labels_are_refused(data):
         StructuredPerceptron().fit(X, [y[0], [None, *y[1][1:]], *y[2:]])
 
 
-@pytest.mark.parametrize("name", ["perceptron", "last weights", "PA", "PA-I", "PA-II"])
+@pytest.mark.parametrize("name", ["perceptron", "last weights", "PA", "PA-I", "PA-II", "AROW"])
 def test_learning_piece_by_piece_is_one_pass(name, data):
     X, y = data
     model = clone(MODELS[name]).set_params(shuffle=False, epochs=1)
@@ -225,13 +235,125 @@ def test_partial_fit_refuses_what_it_cannot_go_on_with(data):
         model.partial_fit([x[:, :2] for x in X], y)
     with pytest.raises(InputError, match="labels or a number of features that the first call had not"):
         model.partial_fit(X, [["white"] * len(labels) for labels in y])
-    assert model.fit(X, y).partial_fit(X, y).n_iter_ == 1  # fit forgets what was before
+    assert model.fit(X, y).n_iter_ <= model.epochs  # fit forgets what was before
 
 
-def test_arow_goes_on_with_new_variances(data, rng):
+@pytest.mark.parametrize("loaded", [False, True])
+@pytest.mark.parametrize("name", list(MODELS))
+def test_partial_fit_goes_on_from_fit_and_from_files(name, loaded, data, rng, tmp_path):
     X, y = data
-    model = AROW().partial_fit(X, y).partial_fit(X, y)
-    assert model.score(*labelled_sequences(rng, 60)) > 0.85
+    held_out = labelled_sequences(rng, 200)
+    model = clone(MODELS[name]).fit(X, y)
+    fitted, passes, weights = model.score(*held_out), model.n_iter_, model.coef_.copy()
+    if loaded:
+        model.save(tmp_path / "model.kf")
+        model = load(tmp_path / "model.kf")
+    model.partial_fit(X[:2], y[:2])
+    assert model.score(*held_out) > fitted - 0.1
+    assert np.abs(model.coef_ - weights).max() < 0.5 * np.abs(weights).max()
+    assert model.n_iter_ == len(model.losses_) == passes + 1
+
+
+@pytest.mark.parametrize("name", list(MODELS))
+def test_files_hold_all_that_learning_goes_on_with(name, data, tmp_path):
+    X, y = data
+    model = clone(MODELS[name]).partial_fit(X[:20], y[:20]).partial_fit(X[20:40], y[20:40])
+    model.save(tmp_path / "model.kf")
+    again = load(tmp_path / "model.kf").partial_fit(X[40:], y[40:])
+    model.partial_fit(X[40:], y[40:])
+    np.testing.assert_array_equal(again.coef_, model.coef_)
+    np.testing.assert_array_equal(again.transitions_, model.transitions_)
+    assert again.losses_ == model.losses_
+
+
+@pytest.mark.parametrize("name", ["last weights", "AROW", "SGD"])
+def test_partial_fit_after_fit_is_one_more_epoch(name, data):
+    X, y = data
+    settings = {"shuffle": False, "epochs": 1}
+    settings |= {"averaging": False, "step": 0.1} if name == "SGD" else {}
+    model = clone(MODELS[name]).set_params(**settings).fit(X, y).partial_fit(X, y)
+    whole = clone(MODELS[name]).set_params(**{**settings, "epochs": 2}).fit(X, y)
+    if name == "SGD":  # which knows of twice as many sequences by now
+        assert model.losses_[1] < 0.6 * model.losses_[0]
+    else:
+        np.testing.assert_allclose(model.coef_, whole.coef_, rtol=0, atol=1e-12)
+        np.testing.assert_allclose(model.losses_, whole.losses_)
+
+
+def test_steps_of_descent_stay_short(data):
+    X, y = data
+    model = StochasticCRF(0.3, epochs=5).fit(X, y)
+    before = model.coef_.copy()
+    model.partial_fit(X[:1], y[:1])
+    assert 0 < np.abs(model.coef_ - before).max() < 0.02 * np.abs(before).max()
+
+
+def test_old_files_go_on_too(data):
+    X, y = data
+    model = StructuredPerceptron().fit(X, y)
+    weights = model.coef_.copy()
+    del model._trail  # as in files of version 0.1.0
+    model.partial_fit(X[:1], y[:1])
+    np.testing.assert_allclose(model.coef_, weights, atol=0.02 * np.abs(weights).max())
+
+
+def test_what_was_learnt_is_not_dropped(data):
+    X, y = data
+    for part in ("bias", "boundaries"):
+        model = AROW().fit(X, y).set_params(**{part: False})
+        with pytest.raises(InputError, match=f"{part} is False, but the fitted model has such weights"):
+            model.partial_fit(X, y)
+    others = [["red" if label == "blue" else "blue" for label in labels] for labels in y]
+    model = AROW(bias=False).fit(X, y).set_params(bias=True).partial_fit(X, others)
+    assert model.intercept_.any()
+
+
+@pytest.mark.parametrize("name", list(MODELS))
+def test_warm_start_begins_with_what_was_learnt(name, data):
+    X, y = data
+    model = clone(MODELS[name]).set_params(warm_start=True, epochs=1)
+    cold = model.fit(X, y).losses_[0]
+    assert abs(model.fit(X, y).losses_[0] - cold) > 1e-3 * cold
+    assert np.abs(model.coef_ - clone(model).fit(X, y).coef_).max() > 1e-3
+
+
+@pytest.mark.parametrize("name", list(MODELS))
+@pytest.mark.parametrize("epochs", [1, 3])
+def test_an_interruption_keeps_what_was_learnt(name, epochs, data, rng):
+    X, y = data
+
+    def interrupt(progress):
+        if progress.iteration == epochs:
+            raise KeyboardInterrupt
+
+    model = clone(MODELS[name]).set_params(epochs=10, callback=interrupt)
+    with pytest.warns(ConvergenceWarning, match=f"Interrupted after {epochs} epochs"):
+        model.fit(X, y)
+    assert "Interrupted" in model.stop_reason_
+    assert model.n_iter_ == len(model.losses_) == epochs
+    whole = clone(model).set_params(callback=None, epochs=epochs).fit(X, y)
+    np.testing.assert_array_equal(model.coef_, whole.coef_)
+    model.set_params(callback=None).partial_fit(X, y)
+
+
+def test_an_interrupted_epoch_counts_as_far_as_it_went(data, monkeypatch):
+    X, y = data
+    monkeypatch.setattr("kernelfields.estimators._online_base.PIECE", 20)
+    seen = []
+
+    def learn(self, rule, order, plain=Sweep.learn):
+        seen.append(len(order))
+        if len(seen) == 3:
+            raise KeyboardInterrupt
+        return plain(self, rule, order)
+
+    monkeypatch.setattr(Sweep, "learn", learn)
+    model = StructuredPerceptron(shuffle=False)
+    with pytest.warns(ConvergenceWarning, match="Interrupted after 0 epochs"):
+        model.fit(X, y)
+    monkeypatch.undo()
+    part = StructuredPerceptron(shuffle=False, epochs=1).fit(X[:40], y[:40])
+    np.testing.assert_allclose(model.coef_, part.coef_, rtol=0, atol=1e-12)
 
 
 def test_stochastic_descent_comes_near_the_optimum(data):

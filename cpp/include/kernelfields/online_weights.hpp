@@ -113,6 +113,14 @@ public:
         if (node.scale < kSmallest || edges.scale < kSmallest) unscale();
     }
     void set_variance(double value) { variance_.assign(keys(), static_cast<S>(value)); }
+    // Variances of the pairs, and of the rows behind the features, as `load` takes weights.
+    void load_variance(const double* weights, const double* free) {
+        variance_.assign(keys(), S(1));
+        for_each_weight([&](std::size_t key, std::size_t at) { variance_[key] = static_cast<S>(weights[at]); });
+        for (std::size_t r = 0; r < 3 + labels_; ++r)
+            for (std::size_t j = 0; j < labels_; ++j)
+                variance_[(wide_ + r) * stride_ + j] = static_cast<S>(free[r * labels_ + j]);
+    }
     std::vector<S>& variance() { return variance_; }
 
     // w += change at one place.

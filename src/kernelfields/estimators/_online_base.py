@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import copy
 import time
+import warnings
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -15,25 +16,27 @@ from ..constraints import Rule as LabelRule
 from ..errors import InputError, ScoreError
 from ..losses import Log
 from ..objective import Problem, Term
-from ..online import Rule, Sweep
-from ..solvers import Progress
+from ..online import Descent, Rule, Sweep
+from ..solvers import Progress, Reason
 from ..structures._base import Array
 from ._base import Batch, SequenceLabeller, read_weights
 from ._constraints import barred_scores, require_respected
-from ._inputs import Inputs
-from ._labels import lookup, read_labels
 from ._linear import LabelledSet, linear_scores, read_labelled, training_terms
 from ._observers import reporter
+from ._online_held_out import HeldOut, Reached
 from ._provenance import provenance_of
 from ._random import random_state
 from ._saving_declared import ONLINE
 from ._tables import CONSTRAINTS, choose
 from ._terms import Penalties
+from ._trail import Trail, flat, unflat
 from ._weights import LinearWeights
 
 DONE = "All epochs were done."
 FLAWLESS = "Every training sequence was labelled right throughout an epoch."
 NO_BETTER = "The error on held-out data had stopped falling."
+PIECE = 1000
+"""Sequences that are learnt from in one native call: Ctrl-C waits for its end."""
 
 
 class OnlineLabeller(SequenceLabeller):
@@ -50,14 +53,16 @@ class OnlineLabeller(SequenceLabeller):
     patience: int
     warm_start: bool
     callback: Callable[[Progress], None] | None
+    intercept_: Array
+    start_: Array
+    end_: Array
     losses_: list[float]
-    _sweeping: _State | None
+    _trail: Trail
     _learnt = ONLINE
-    _transient = ("_sweeping",)
 
     @abstractmethod
-    def _rule(self, sweep: Sweep) -> Rule:
-        """How the weights change, from those of a sweep on."""
+    def _rule(self, sweep: Sweep, trail: Trail | None) -> Rule:
+        """How the weights change: from those of a sweep on, or on the trail of a model."""
 
     @abstractmethod
     def _penalties(self) -> Penalties:
@@ -66,10 +71,12 @@ class OnlineLabeller(SequenceLabeller):
     def partial_fit(
         self, X: Any, y: Any, *, classes: Any = None, lengths: Any = None, sample_weight: Any = None
     ) -> Self:
-        """Go on from the present weights: one pass through more sequences.
+        """Go on from the present weights, fitted or loaded: one pass through more sequences.
 
-        The model is the mean of the weights over all passes so far, if it averages; what a rule knows
-        besides weights (the variances of `AROW`) begins anew. Features not seen before are dropped.
+        Where the model is a mean of weights, it stays the mean over all passes. After `fit` learning goes on
+        from that mean; from one call to the next it goes on from the last weights, which files hold too.
+        So do they hold all else that rules know: the variances of `AROW`, and how short the steps of
+        `StochasticCRF` have become. Features not seen before are dropped.
 
         Parameters
         ----------
@@ -80,41 +87,97 @@ class OnlineLabeller(SequenceLabeller):
         """
         if self.observed_only:
             raise InputError("partial_fit does not go with observed_only: other pairs may come.")
-        state = getattr(self, "_sweeping", None)
-        known = classes if state is None else self.classes_.tolist()
-        extractor = None if state is None else self.features_
-        data = read_labelled(self.features, X, y, lengths, known, extractor)
-        if state is not None and not self._fits(data):
+        fitted = hasattr(self, "classes_")
+        known = self.classes_.tolist() if fitted else classes
+        data = read_labelled(self.features, X, y, lengths, known, self.features_ if fitted else None)
+        if fitted and not self._fits(data):
             raise InputError("partial_fit has labels or a number of features that the first call had not.")
+        trail = self._trail_so_far() if fitted else None
         sweep, terms, forbidden = self._sweep(data, sample_weight)
         model = copy.copy(self)
         model.forbidden_, model.features_ = forbidden, data.extractor
-        if state is not None:
-            sweep.load(state.element)
         model._name_features(data)
-        model._pass(sweep, data, terms, state)
+        model._pass(sweep, data, terms, trail)
         self.__dict__.update(model.__dict__)
         return self
 
-    def _pass(self, sweep: Sweep, data: LabelledSet, terms: list[Term], state: _State | None) -> None:
+    def _trail_so_far(self) -> Trail:
+        """Give what learning goes on with; refuse to drop what was learnt."""
+        for name, parts in (("bias", (self.intercept_,)), ("boundaries", (self.start_, self.end_))):
+            if not getattr(self, name) and any(part.any() for part in parts):
+                raise InputError(f"{name} is False, but the fitted model has such weights: call fit instead.")
+        trail = getattr(self, "_trail", None)
+        return Trail.guessed(self) if trail is None else trail
+
+    def _pass(self, sweep: Sweep, data: LabelledSet, terms: list[Term], trail: Trail | None) -> None:
         """Go through more sequences once; mix the mean of their weights with that of those before."""
         order, random = np.arange(data.chain.n_instances), random_state(self.random_state)
-        rule, before = self._rule(sweep), 0 if state is None else state.steps
-        if rule.forgets:
-            sweep.steps = before  # its steps grow shorter
+        weights = None if trail is None else np.concatenate(LinearWeights.from_model(self).elements(terms))
+        start = self._go_on(sweep, terms, trail, weights)
+        rule = self._rule(sweep, trail)
         if self.averaging:
             sweep.begin_average()
-        loss = sweep.learn(rule, random.permutation(order) if self.shuffle else order)
-        if not np.isfinite(loss):
-            raise ScoreError("Scores have outgrown the arithmetic: scale the features.")
-        mean, total = sweep.average(), before + len(order)
-        if self.averaging and state is not None:  # both means have the weights in between
-            mean = ((before + 1) * state.mean + (len(order) + 1) * mean - state.element) / (total + 1)
-        self._sweeping = _State(sweep.element(), mean, total)
-        self.losses_ = [*(self.losses_ if state is not None else []), loss]
-        self.n_iter_, self.stop_reason_ = len(self.losses_), DONE
+        losses: list[float] = []
+        finished = self._through(sweep, rule, random.permutation(order) if self.shuffle else order, losses)
+        mean, count = sweep.average(), sweep.steps - (0 if trail is None else trail.steps) + 1
+        if (
+            self.averaging and trail is not None and weights is not None
+        ):  # both means have the weights in between
+            count += trail.averaged - 1
+            mean = (trail.averaged * weights + (count - trail.averaged + 1) * mean - start) / count
         problem = Problem(Log(data.chain, data.encoded.labels), terms)
+        reached = self._reached(problem, sweep, rule, count)
+        last = flat(LinearWeights.of(problem, sweep.element(), data.chain.n_labels))
+        self._trail = reached.trail._replace(last=last if self.averaging else None)
+        self.losses_ = [*(self.losses_ if trail is not None else []), *losses]
+        self.n_iter_, self.stop_reason_ = len(self.losses_), DONE if finished else Reason.INTERRUPTED.value
         LinearWeights.of(problem, mean, data.chain.n_labels).put(self)
+        if not finished:
+            self._warn_of_interruption()
+
+    def _go_on(self, sweep: Sweep, terms: list[Term], trail: Trail | None, weights: Array | None) -> Array:
+        """Bring a sweep to where a trail ends; give the weights that it starts from."""
+        if trail is None or weights is None:
+            return sweep.element()
+        sizes = len(self.classes_), self.n_features_in_
+        sweep.steps, sweep.sequences = trail.steps, sweep.sequences + trail.sequences
+        if trail.last is not None:
+            weights = np.concatenate(unflat(trail.last, *sizes).elements(terms))
+        sweep.load(weights)
+        if trail.variance is not None:
+            variance = np.concatenate(unflat(trail.variance, *sizes).elements(terms))
+            new = getattr(self, "variance", 1.0)  # of parts that the model had not
+            sweep.load_variance(np.where(variance > 0, variance, new))
+        return weights
+
+    def _through(self, sweep: Sweep, rule: Rule, order: Array, losses: list[float]) -> bool:
+        """Learn from sequences in this order, and note the loss; False if Ctrl-C ended it before."""
+        try:
+            loss = 0.0
+            for begin in range(0, len(order), PIECE):  # what is native cannot be interrupted
+                loss += sweep.learn(rule, order[begin : begin + PIECE])
+            if not np.isfinite(loss):
+                raise ScoreError("Scores have outgrown the arithmetic: scale the features.")
+            losses.append(loss)
+        except KeyboardInterrupt:
+            return False
+        return True
+
+    def _reached(self, problem: Problem, sweep: Sweep, rule: Rule, averaged: int) -> Reached:
+        """Give the model at this point, and what learning could go on with."""
+        L, variance = len(self.classes_), sweep.variance()
+        step = rule.step if isinstance(rule, Descent) else None
+        kept = (
+            None if variance is None or self.observed_only else flat(LinearWeights.of(problem, variance, L))
+        )
+        trail = Trail(sweep.sequences, sweep.steps, averaged if self.averaging else 1, step, variance=kept)
+        return Reached(LinearWeights.of(problem, sweep.average(), L), trail)
+
+    def _warn_of_interruption(self) -> None:
+        from sklearn.exceptions import ConvergenceWarning
+
+        message = f"Interrupted after {self.n_iter_} epochs; what was learnt so far was kept."
+        warnings.warn(message, ConvergenceWarning, stacklevel=4)
 
     def fit(
         self,
@@ -146,13 +209,13 @@ class OnlineLabeller(SequenceLabeller):
             raise InputError(f"epochs is {self.epochs}; it must be at least 1.")
         data = read_labelled(self.features, X, y, lengths)
         sweep, terms, forbidden = self._sweep(data, sample_weight)
-        rule = self._rule(sweep)
+        rule = self._rule(sweep, None)
         if self.warm_start and self._fits(data):
             sweep.load(np.concatenate(LinearWeights.from_model(self).elements(terms)))
         model = copy.copy(self)
         model.forbidden_, model.features_ = forbidden, data.extractor
         model._name_features(data)
-        held_out = None if X_dev is None else _HeldOut(model, X_dev, y_dev, self.patience)
+        held_out = None if X_dev is None else HeldOut(model, X_dev, y_dev, self.patience)
         model._learn(sweep, rule, data, terms, held_out)
         self.__dict__.update(model.__dict__)  # all at once
         return self
@@ -166,10 +229,28 @@ class OnlineLabeller(SequenceLabeller):
         return Sweep(data.chain, terms, data.encoded.labels, weights, fixed), terms, forbidden
 
     def _learn(
-        self, sweep: Sweep, rule: Rule, data: LabelledSet, terms: list[Term], held_out: _HeldOut | None
+        self, sweep: Sweep, rule: Rule, data: LabelledSet, terms: list[Term], held_out: HeldOut | None
     ) -> None:
-        """Go through the training set, epoch by epoch."""
+        """Go through the training set, epoch by epoch; Ctrl-C keeps what was reached."""
         problem = Problem(Log(data.chain, data.encoded.labels), terms)
+        self.losses_: list[float] = []
+        try:
+            self.stop_reason_ = self._epochs(sweep, rule, data, problem, held_out)
+        except KeyboardInterrupt:
+            self.stop_reason_ = Reason.INTERRUPTED.value
+        self.n_iter_ = len(self.losses_)
+        counted = sweep.steps % data.chain.n_instances or data.chain.n_instances
+        averaged = 1 + (counted if rule.forgets else sweep.steps)
+        best = None if held_out is None else held_out.best
+        weights, self._trail = best or self._reached(problem, sweep, rule, averaged)
+        weights.put(self)
+        if self.stop_reason_ == Reason.INTERRUPTED.value:
+            self._warn_of_interruption()
+
+    def _epochs(
+        self, sweep: Sweep, rule: Rule, data: LabelledSet, problem: Problem, held_out: HeldOut | None
+    ) -> str:
+        """Learn until something says that it is enough; say what."""
         random, started = random_state(self.random_state), time.perf_counter()
 
         def draft(_: Any) -> OnlineLabeller:
@@ -178,30 +259,24 @@ class OnlineLabeller(SequenceLabeller):
             return model
 
         report = reporter(self.callback, draft)
-        self.losses_ = []
-        self.stop_reason_ = DONE
-        self._sweeping = None
         for epoch in range(1, self.epochs + 1):
             order = np.arange(data.chain.n_instances)
             if self.averaging and (epoch == 1 or rule.forgets):
                 sweep.begin_average()
-            loss = sweep.learn(rule, random.permutation(order) if self.shuffle else order)
-            if not np.isfinite(loss):
-                raise ScoreError("Scores have outgrown the arithmetic: scale the features.")
-            self.losses_.append(loss)
+            if not self._through(
+                sweep, rule, random.permutation(order) if self.shuffle else order, self.losses_
+            ):
+                return Reason.INTERRUPTED.value
+            loss = self.losses_[-1]
             if report is not None:
                 report(Progress(epoch, loss, np.nan, -np.inf, time.perf_counter() - started), None)
             if held_out is not None:
-                LinearWeights.of(problem, sweep.average(), data.chain.n_labels).put(self)
-                if held_out.look(self):
-                    self.stop_reason_ = NO_BETTER
-                    break
+                averaged = 1 + (data.chain.n_instances if rule.forgets else sweep.steps)
+                if held_out.look(self, self._reached(problem, sweep, rule, averaged)):
+                    return NO_BETTER
             if loss == 0:
-                self.stop_reason_ = FLAWLESS
-                break
-        self.n_iter_ = epoch
-        best = None if held_out is None else held_out.best
-        (best or LinearWeights.of(problem, sweep.average(), data.chain.n_labels)).put(self)
+                return FLAWLESS
+        return DONE
 
     def _name_features(self, data: LabelledSet) -> None:
         self.classes_ = data.encoded.classes
@@ -229,35 +304,3 @@ class OnlineLabeller(SequenceLabeller):
 
     def _scores(self, features: Any, offsets: Array) -> Batch:
         return linear_scores(self, features, offsets)
-
-
-class _State(NamedTuple):
-    """Where `partial_fit` goes on."""
-
-    element: Array
-    """The last weights."""
-    mean: Array
-    """Their mean over all steps, or the last ones again."""
-    steps: int
-
-
-class _HeldOut:
-    """Sequences that are not learnt from, and the weights that did best on them."""
-
-    def __init__(self, model: OnlineLabeller, X: Any, y: Any, patience: int) -> None:
-        self.inputs: Inputs = model._inputs(X, None, model.features_, model.n_features_in_)
-        self.labels = lookup(read_labels(y, np.diff(self.inputs.offsets)), model.classes_, "y_dev")
-        self.patience = patience
-        self.best: LinearWeights | None = None
-        self.fewest = np.inf
-        self.waited = 0
-
-    def look(self, model: OnlineLabeller) -> bool:
-        """Count wrong labels; say whether to stop."""
-        batch = model._ruled(self.inputs)
-        wrong = int((model._decoder(None).decode(batch.chain, batch.scores) != self.labels).sum())
-        if wrong < self.fewest:
-            self.fewest, self.best, self.waited = wrong, LinearWeights.from_model(model), 0
-        else:
-            self.waited += 1
-        return self.waited >= self.patience

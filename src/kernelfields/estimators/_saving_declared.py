@@ -18,6 +18,7 @@ from ._features import Verbatim
 from ._provenance import Provenance
 from ._saving_fields import Field, Kind, Numbers, Observations, Rules, Sizes, shape_objection
 from ._separate_kernels import SeparateKernels
+from ._trail import Trail
 from ._trees import Forest
 from ._vertex_kernels import VertexKernels
 
@@ -51,7 +52,33 @@ LINEAR: Mapping[str, Field] = {
 }
 """Of linear chains."""
 
-ONLINE: Mapping[str, Field] = {**LINEAR, "losses_": Kind(list)}
+
+@dataclass(frozen=True)
+class Trails(Field):
+    """How far learning has come, with numbers for every weight."""
+
+    needed: bool = False
+    large: bool = True
+
+    def objection(self, value: Any, sizes: Sizes) -> str:
+        """Say if counts or numbers are none."""
+        if not isinstance(value, Trail):
+            return "is no record of learning"
+        counts = (value.sequences, value.steps, value.averaged)
+        if not all(type(count) is int and 0 <= count < 2**53 for count in counts) or value.averaged == 0:
+            return "has counts that are none"
+        if value.step is not None and not (type(value.step) is float and 0 < value.step < np.inf):
+            return "has a step that is none"
+        expected = (sizes["L"] * (sizes["D"] + 3 + sizes["L"]),)
+        for numbers in (value.last, value.variance):
+            if numbers is not None and (
+                not isinstance(numbers, np.ndarray) or numbers.dtype.kind != "f" or numbers.shape != expected
+            ):
+                return f"has numbers that are not those of {expected[0]} weights"
+        return "has a negative variance" if value.variance is not None and (value.variance < 0).any() else ""
+
+
+ONLINE: Mapping[str, Field] = {**LINEAR, "losses_": Kind(list), "_trail": Trails()}
 """Of linear chains that learn sequence by sequence."""
 
 

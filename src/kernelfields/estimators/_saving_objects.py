@@ -25,6 +25,7 @@ from ._features import Verbatim
 from ._provenance import Provenance
 from ._saving_emissions import EMISSIONS
 from ._separate_kernels import SeparateKernels
+from ._trail import Trail
 from ._tree_arrays import TreeArrays
 from ._trees import Forest
 from ._vertex_kernels import LabelGroup, VertexKernels
@@ -70,6 +71,7 @@ RECORDS = (
     Round,
     SecondOrder,
     SeparateKernels,
+    Trail,
     Trial,
     VertexKernels,
     WordClass,

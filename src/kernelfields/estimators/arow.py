@@ -15,6 +15,7 @@ from ..solvers import Progress
 from ._linear import FREE
 from ._online_base import OnlineLabeller
 from ._terms import Penalties
+from ._trail import Trail
 
 
 class AROW(OnlineLabeller):
@@ -116,7 +117,7 @@ class AROW(OnlineLabeller):
     def _penalties(self) -> Penalties:
         return FREE
 
-    def _rule(self, sweep: Sweep) -> Rule:
+    def _rule(self, sweep: Sweep, trail: Trail | None) -> Rule:
         for name, value in (("variance", self.variance), ("gamma", self.gamma)):
             if not (np.isfinite(value) and value > 0):
                 raise InputError(f"{name} is {value}; it must be a positive number.")

@@ -17,6 +17,7 @@ from ._linear import FREE
 from ._online_base import OnlineLabeller
 from ._tables import VARIANTS, choose
 from ._terms import Penalties
+from ._trail import Trail
 
 
 class PassiveAggressive(OnlineLabeller):
@@ -124,7 +125,7 @@ class PassiveAggressive(OnlineLabeller):
     def _penalties(self) -> Penalties:
         return FREE
 
-    def _rule(self, sweep: Sweep) -> Rule:
+    def _rule(self, sweep: Sweep, trail: Trail | None) -> Rule:
         if not (np.isfinite(self.aggressiveness) and self.aggressiveness > 0):
             raise InputError(f"aggressiveness is {self.aggressiveness}; it must be a positive number.")
         variant = choose(VARIANTS, self.variant, "variant")

@@ -12,6 +12,7 @@ from ..solvers import Progress
 from ._linear import FREE
 from ._online_base import OnlineLabeller
 from ._terms import Penalties
+from ._trail import Trail
 
 
 class StructuredPerceptron(OnlineLabeller):
@@ -107,5 +108,5 @@ class StructuredPerceptron(OnlineLabeller):
     def _penalties(self) -> Penalties:
         return FREE
 
-    def _rule(self, sweep: Sweep) -> Rule:
+    def _rule(self, sweep: Sweep, trail: Trail | None) -> Rule:
         return Perceptron()

@@ -16,6 +16,7 @@ from ..solvers import Progress
 from ._online_base import OnlineLabeller
 from ._random import random_state
 from ._terms import Penalties
+from ._trail import Trail
 from ._training import require_positive
 
 
@@ -27,8 +28,9 @@ class StochasticCRF(OnlineLabeller):
         w ← (w − η_t ∇loss_i(w)) / (1 + η_t λ/S),        η_t = η / (1 + η (λ/S) t),
 
     S the number of sequences and t that of sequences seen before; the model is the mean of w over the last
-    epoch. For training sets that come piece by piece (`partial_fit`), or that are so large that few passes
-    must do: `CRF` starts from some such passes, goes on to the optimum, and says how near it is.
+    epoch. With `partial_fit`, S and t go on from those before, and η stays. For training sets that come
+    piece by piece, or that are so large that few passes must do: `CRF` starts from some such passes, goes
+    on to the optimum, and says how near it is.
 
     Parameters
     ----------
@@ -126,7 +128,9 @@ class StochasticCRF(OnlineLabeller):
             raise InputError("StochasticCRF needs penalties above 0.")
         return found
 
-    def _rule(self, sweep: Sweep) -> Rule:
+    def _rule(self, sweep: Sweep, trail: Trail | None) -> Rule:
+        if self.step is None and trail is not None and trail.step is not None:
+            return Descent(trail.step)
         if self.step is None:
             seed = int(random_state(self.random_state).randint(2**31 - 1))
             return Descent(calibrated_step(sweep, np.random.default_rng(seed)))

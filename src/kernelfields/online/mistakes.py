@@ -58,18 +58,14 @@ class Arow(Rule):
         w_k ← w_k + α σ_k d_k,        1/σ_k ← 1/σ_k + d_k² / γ,        α = loss / (Σ_k σ_k d_k² + γ)
 
     The loss is the margin plus the number of wrong labels [crammer2009adaptive, Figure 1, the diagonal of
-    the covariance kept]. All variances begin at ``variance`` (`begin`).
+    the covariance kept]. All variances begin at ``variance``, unless there are some.
     """
 
     variance: float = 1.0
     gamma: float = 1.0
 
-    def begin(self, sweep: Sweep) -> None:
-        """Make all weights equally uncertain."""
-        sweep.core.set_variance(self.variance)
-
     def learn(self, sweep: Sweep, order: Array) -> float:
         """Learn from mistakes."""
-        if sweep.steps == 0:
-            self.begin(sweep)
+        if not sweep.uncertain:
+            sweep.set_variance(self.variance)
         return sweep.core.arow(order, self.gamma)

@@ -54,6 +54,10 @@ class Sweep:
         self.core = self.examples.core()
         self.steps = 0
         """How many sequences have been learnt from."""
+        self.sequences = self.examples.n_instances
+        """S, over which a penalty is shared: more than are here, if others came before."""
+        self.uncertain = False
+        """Whether weights have variances."""
 
     @classmethod
     def of(cls, problem: LinearChainProblem) -> Sweep:
@@ -79,7 +83,7 @@ class Sweep:
         edge = penalty.pop(FreeEdges)
         if len(set(penalty.values())) > 1:
             raise TypeError("Descent needs one penalty for features, bias and boundaries.")
-        count = max(self.examples.n_instances, 1)
+        count = max(self.sequences, 1)
         return penalty[SparseNodes] / count, edge / count
 
     def learn(self, rule: Rule, order: Array) -> float:
@@ -106,6 +110,24 @@ class Sweep:
 
     def load(self, element: Array) -> None:
         """Go on from these weights; an average begun before is dropped."""
+        self.core.load(*self._split(element))
+
+    def variance(self) -> Array | None:
+        """Give the variances of the weights, for rules that know them; else None."""
+        return self._join(*self.core.variance()) if self.uncertain else None
+
+    def load_variance(self, element: Array) -> None:
+        """Go on with these variances."""
+        self.core.load_variance(*self._split(element))
+        self.uncertain = True
+
+    def set_variance(self, value: float) -> None:
+        """Make all weights equally uncertain."""
+        self.core.set_variance(value)
+        self.uncertain = True
+
+    def _split(self, element: Array) -> tuple[Array, Array]:
+        """Give the weights of features and the free rows of an element, as `_join` takes them."""
         L = len(self.examples.edge_offset)
         free, weights = np.zeros((3 + L, L)), np.zeros(0)
         for term, place in zip(self.terms, slices_of(self.terms).values(), strict=True):
@@ -113,7 +135,7 @@ class Sweep:
                 weights = np.ascontiguousarray(element[place], dtype=np.float64)
             else:
                 free[_rows(term.space)] = element[place].reshape(-1, L)
-        self.core.load(weights, free)
+        return weights, free
 
     def _join(self, weights: Array, free: Array) -> Array:
         """Give the element of features and free rows: bias, start, end, then one row per label."""

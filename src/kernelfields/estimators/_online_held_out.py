@@ -1,0 +1,45 @@
+"""Held-out sequences beside learning sequence by sequence."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ._inputs import Inputs
+from ._labels import lookup, read_labels
+from ._trail import Trail
+from ._weights import LinearWeights
+
+if TYPE_CHECKING:
+    from ._online_base import OnlineLabeller
+
+
+class Reached(NamedTuple):
+    """A model on its way."""
+
+    weights: LinearWeights
+    trail: Trail
+
+
+class HeldOut:
+    """Sequences that are not learnt from, and the weights that did best on them."""
+
+    def __init__(self, model: OnlineLabeller, X: Any, y: Any, patience: int) -> None:
+        self.inputs: Inputs = model._inputs(X, None, model.features_, model.n_features_in_)
+        self.labels = lookup(read_labels(y, np.diff(self.inputs.offsets)), model.classes_, "y_dev")
+        self.patience = patience
+        self.best: Reached | None = None
+        self.fewest = np.inf
+        self.waited = 0
+
+    def look(self, model: OnlineLabeller, reached: Reached) -> bool:
+        """Count wrong labels; say whether to stop."""
+        reached.weights.put(model)
+        batch = model._ruled(self.inputs)
+        wrong = int((model._decoder(None).decode(batch.chain, batch.scores) != self.labels).sum())
+        if wrong < self.fewest:
+            self.fewest, self.best, self.waited = wrong, reached, 0
+        else:
+            self.waited += 1
+        return self.waited >= self.patience
