@@ -56,7 +56,7 @@ class LinearChainProblem:
         self.loss = loss
         self.structure = loss.structure
         self.dtype = np.dtype(dtype)
-        self.geometry = Problem(loss, terms, None, dtype)
+        self.geometry = Problem(loss, terms, None, dtype, dtype)
         self.terms, self.slices = self.geometry.terms, self.geometry.slices
         self.size = self.geometry.size
         self.inner, self.inners = self.geometry.inner, self.geometry.inners

@@ -39,9 +39,9 @@ def kernel_problem(
         distinct[id(edge_kernel)] = edge_kernel
     for kernel in distinct.values():  # in the precision of the input: in single, wide ranges look like errors
         check_gram(kernel, training.inputs.features)
+    dtype = search_precision(recipe, training)
     grams = {
-        key: gram_of(kernel, observations, recipe.dtype, recipe.memory_limit)
-        for key, kernel in distinct.items()
+        key: gram_of(kernel, observations, dtype, recipe.memory_limit) for key, kernel in distinct.items()
     }
     seen = None if len(rows) == observations.shape[0] else rows
     terms = []
@@ -53,11 +53,19 @@ def kernel_problem(
         space_of_edges = KernelEdges(chain, grams[id(edge_kernel)], rows[chain.edge_tails])
         terms.append(Term("edge_kernel", space_of_edges, recipe.penalties.edge))
     offset = fixed_scores(recipe, training)
-    single = np.dtype(recipe.dtype) == np.float32 and recipe.stop.gap >= 1e-4  # what it can certify
-    dtype = np.float32 if single and isinstance(training.loss, Log) else np.float64
     if offset is not None:
         offset = {clique: values.astype(dtype) for clique, values in offset.items()}
     return Problem(training.loss, terms + recipe.free_terms(chain), offset, dtype, dtype)
+
+
+def search_precision(recipe: KernelRecipe, training: Training) -> np.dtype[Any]:
+    """Return the precision of elements, scores and Gram matrices alike.
+
+    Elements in double over a Gram matrix in single would have no inner product: the matrix rounds what it
+    is multiplied with, squares of small elements become negative, and searches divide by zero or diverge.
+    """
+    single = np.dtype(recipe.dtype) == np.float32 and recipe.stop.gap >= 1e-4  # what it can certify
+    return np.dtype(np.float32 if single and isinstance(training.loss, Log) else np.float64)
 
 
 def fixed_scores(recipe: KernelRecipe, training: Training) -> dict[str, Array] | None:

@@ -75,7 +75,8 @@ class Log(BlockLoss):
     def _augmented(self, scores: Scores) -> Scores:
         if self.cost is None:
             return scores
-        return {**scores, "node": scores["node"] + self.cost}
+        node = scores["node"]  # its precision decides; solvers multiply gradients with scores
+        return {**scores, "node": node + self.cost.astype(node.dtype, copy=False)}
 
 
 def require_allowed(observed: Array) -> None:

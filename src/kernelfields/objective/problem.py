@@ -63,7 +63,8 @@ class Problem:
         """κ of every coordinate over the weight of its space; None without an ℓ1 part."""
         if not any(term.l1 for term in self.terms):
             return None
-        return np.concatenate([np.full(term.space.size, term.l1 / term.metric) for term in self.terms])
+        kappa = [np.full(term.space.size, term.l1 / term.metric) for term in self.terms]
+        return np.concatenate(kappa).astype(self.element_dtype)
 
     @cached_property
     def blocks(self) -> tuple[tuple[str, ...], ...]:

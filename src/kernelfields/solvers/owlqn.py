@@ -64,7 +64,7 @@ class OWLQN(Solver):
         self, problem: ProblemLike, point: Any, direction: Array, steepest: Array, first: float | None
     ) -> Any:
         """Backtrack along the projected ray until the whole objective falls enough."""
-        norm = np.sqrt(problem.inner(direction, direction))
+        norm = float(np.sqrt(problem.inner(direction, direction)))  # NumPy's own would widen elements
         if norm == 0:
             return None
         step = min(1.0, 1.0 / norm) if first is None else first

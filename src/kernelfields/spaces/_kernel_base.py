@@ -11,7 +11,7 @@ from ..native import score_dot, score_dots
 from ..structures import Structure
 from ..structures._base import Array
 from ._base import BoundSpace
-from ._looks import Looks
+from ._looks import Looks, in_rows
 from .label_embedding import LabelEmbedding
 
 
@@ -92,5 +92,4 @@ class Expansion(BoundSpace):
 
     def _spread(self, gradient: Array) -> Array:
         """Gradients of cliques, added up at the observations they look at."""
-        flat = np.asarray(gradient).reshape(len(gradient), -1)
-        return self._looks.spread(self.embedding.project(flat))
+        return self._looks.spread(self.embedding.project(in_rows(gradient)))

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from scipy import sparse
 
 from ..structures._base import Array
+
+
+def in_rows(values: Array) -> Array:
+    """Return values of cliques as a matrix with a row for each; sequences of one position have no edges."""
+    return np.reshape(values, (len(values), math.prod(np.shape(values)[1:])))
 
 
 class Looks:

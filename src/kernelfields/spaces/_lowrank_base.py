@@ -9,7 +9,7 @@ import numpy as np
 from ..structures import Structure
 from ..structures._base import Array
 from ._base import Curved, Euclidean
-from ._looks import Looks
+from ._looks import Looks, in_rows
 from ._products import FeatureProducts, PreciseProducts, Products
 from .label_embedding import LabelEmbedding
 
@@ -110,12 +110,12 @@ class LowRank(Euclidean, Curved):
 
     def adjoint(self, gradient: Array) -> Array:
         """Give Φᵀ times the gradient times B."""
-        flat = gradient.reshape(len(gradient), -1)
+        flat = in_rows(gradient)
         return self.factor.transposed_times(self._looks.spread(self.embedding.project(flat))).ravel()
 
     def curvatures(self, expected: Array) -> Array:
         """Σ_v φ_k(x_v)² times the mean of the marginals, seen through the kernel on labels."""
-        mean = expected.reshape(len(expected), -1).mean(axis=0)
+        mean = in_rows(expected).sum(axis=0) / max(1, len(expected))
         vectors = self.embedding.vectors
         share = mean if vectors is None else mean @ np.square(vectors)
         return np.outer(self.factor.spectrum, share).ravel()

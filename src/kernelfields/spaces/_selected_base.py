@@ -9,7 +9,7 @@ import numpy as np
 from ..structures import Structure
 from ..structures._base import Array
 from ._base import Euclidean
-from ._looks import Looks
+from ._looks import Looks, in_rows
 from ._products import FeatureProducts, PreciseProducts
 
 
@@ -146,4 +146,4 @@ class Selected(Euclidean):
         return self.functions.pulled(self._spread(gradient))
 
     def _spread(self, gradient: Array) -> Array:
-        return self._looks.spread(gradient.reshape(len(gradient), -1))
+        return self._looks.spread(in_rows(gradient))

@@ -8,6 +8,7 @@ import numpy.typing as npt
 from ..structures import EdgeStructure, Structure
 from ..structures._base import Array, rows_of
 from ._base import Counted, Euclidean
+from ._looks import in_rows
 from ._products import Features, Products, least_of
 
 
@@ -79,7 +80,7 @@ class LinearEdges(Euclidean, Counted):
 
     def adjoint(self, gradient: Array) -> Array:
         """Give Xᵀ times the gradient."""
-        return self.features.transposed_times(gradient.reshape(len(gradient), -1)).ravel()
+        return self.features.transposed_times(in_rows(gradient)).ravel()
 
     @property
     def least(self) -> float:

@@ -1,0 +1,105 @@
+"""What users bring is seldom float64: every kind of input goes with every setting of the objective."""
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from kernelfields import CRF, KernelCRF, KernelLogisticRegression
+
+SOLVERS = ["lbfgs", "newton-cg", "block-jacobi", "subspace", "conjugate-gradients", "meta-descent"]
+
+
+def sequences(seed=0, n=12, longest=5):
+    random = np.random.default_rng(seed)
+    X = [random.normal(size=(random.integers(1, longest + 1), 4)) for _ in range(n)]
+    return X, [["abc"[int(np.argmax(row[:3]))] for row in x] for x in X]
+
+
+def dictionaries(X):
+    return [[{f"x{k}": float(v) for k, v in enumerate(row)} for row in x] for x in X]
+
+
+KINDS = {
+    "single": lambda X: [x.astype(np.float32) for x in X],
+    "sparse single": lambda X: [sparse.csr_matrix(x.astype(np.float32)) for x in X],
+    "booleans": lambda X: [sparse.csr_matrix(x > 0) for x in X],
+    "dictionaries": dictionaries,
+    "tokens": lambda X: [[[f"w{int(4 * row[0])}", f"t{int(row[1] > 0)}"] for row in x] for x in X],
+}
+
+
+def model_for(kind, **settings):
+    return CRF(features="chunking" if kind == "tokens" else None, **settings)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_l1_reaches_its_certificate_on_every_kind_of_input(kind):
+    X, y = sequences()
+    model = model_for(kind, l1=0.5).fit(KINDS[kind](X), y)
+    assert 0 <= model.certificate_.relative_gap <= 2e-3
+    assert (model.coef_ == 0).any()
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_class_weights_go_with_every_kind_of_input_and_solver(kind, solver):
+    X, y = sequences()
+    X = KINDS[kind](X)
+    model = model_for(kind, class_weight="balanced", solver=solver).fit(X, y)
+    other = model_for(kind, class_weight="balanced").fit(X, y)
+    assert model.certificate_.value == pytest.approx(other.certificate_.value, rel=3e-3)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("edge_kernel", [None, True])
+def test_class_weights_of_kernel_models_at_the_default_precision(solver, edge_kernel):
+    X, y = sequences()
+    settings = {"class_weight": "balanced", "edge_kernel": edge_kernel}
+    model = KernelCRF(**settings, solver=solver).fit(X, y)
+    double = KernelCRF(**settings, dtype="float64").fit(X, y)
+    assert model.certificate_.value == pytest.approx(double.certificate_.value, rel=3e-3)
+
+
+def test_kernel_logistic_regression_weighs_classes_at_the_default_precision():
+    X, y = (np.concatenate(part) for part in sequences())
+    model = KernelLogisticRegression(class_weight="balanced").fit(X, y)
+    assert (model.predict(X) == y).mean() > 0.8
+
+
+@pytest.mark.parametrize("loss", ["log", "marginal-log"])
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+@pytest.mark.parametrize("seed", [24, 26, 30, 41, 46, 53])
+def test_kernel_models_without_some_labels_agree_at_both_precisions(seed, kernel, loss):
+    random = np.random.default_rng(seed)
+    scale = 10.0 ** random.integers(-2, 1)
+    X = [(scale * random.normal(size=(random.integers(1, 7), 3))).astype(np.float32) for _ in range(10)]
+    y = [[None if random.random() < 0.3 else "abc"[random.integers(3)] for _ in x] for x in X]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about convergence
+        single, double = (
+            KernelCRF(kernel, 0.01, loss=loss, dtype=dtype).fit(X, y) for dtype in ("float32", "float64")
+        )
+    for p, q in zip(single.predict_marginals(X), double.predict_marginals(X), strict=True):
+        np.testing.assert_allclose(p, q, atol=1e-3)
+
+
+SHORT = {
+    "linear": lambda: CRF(edge_features=True),
+    "kernel": lambda: KernelCRF(edge_kernel=True),
+    "double": lambda: KernelCRF(edge_kernel=True, dtype="float64"),
+    "nystroem": lambda: KernelCRF(edge_kernel=True, approximation="nystroem", random_state=0),
+}
+
+
+@pytest.mark.parametrize("kind", ["double", "single", "sparse single"])
+@pytest.mark.parametrize("make", SHORT.values(), ids=SHORT)
+def test_sequences_of_one_position_have_no_edges_to_learn_from(make, kind):
+    X, y = sequences(longest=1)
+    X = KINDS.get(kind, list)(X)
+    model = make().fit(X, y)
+    assert (np.concatenate(model.predict(X)) == np.concatenate(y)).mean() > 0.7
+    assert not model.transitions_.any()
+    longer = KINDS.get(kind, list)(sequences()[0])
+    assert [len(labels) for labels in model.predict(longer)] == [x.shape[0] for x in longer]
