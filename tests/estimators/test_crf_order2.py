@@ -105,5 +105,5 @@ def test_unobserved_labels_are_summed_over(data):
 
 
 def test_other_orders_are_refused(data):
-    with pytest.raises(InputError, match="order is 3; it must be 1 or 2"):
+    with pytest.raises(InputError, match="order is 3; it must be a whole number from 1 to 2"):
         CRF(order=3).fit(*data)

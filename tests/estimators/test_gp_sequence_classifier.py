@@ -46,7 +46,7 @@ def test_sparse_is_sgps(data):
 
 def test_bad_settings_are_refused(data):
     for options, words in (
-        ({"sparse": "sgps"}, "no selection"),
+        ({"sparse": "sgps"}, "sparse is .sgps.; it must be True, False or a Selection"),
         ({"edge_variance": 0.0}, "edge_variance is 0"),
     ):
         with pytest.raises(InputError, match=words):

@@ -32,6 +32,7 @@ from ._search import Found, mismatches, search_afresh
 from ._selected import Chosen, continued, finish, gathered, pair_scores, selected_of, task_of
 from ._selected_held_out import HeldOut
 from ._separate_kernels import SeparateKernels
+from ._settings import penalties, require_settings, selecting
 from ._tables import LOW_RANK_SOLVERS, SOLVERS, choose
 from ._terms import add_free_scores, free_weights
 from ._training import Training, read_held_out
@@ -77,6 +78,7 @@ class KernelModel(SequenceLabeller):
         self, X: Any, y: Any, lengths: Any, sample_weight: Any, X_dev: Any = None, y_dev: Any = None
     ) -> Self:
         """Minimise, then take over what was found, all at once."""
+        require_settings(self, penalty=penalties, sparse=selecting)
         recipe = self._recipe()
         solvers = SOLVERS if recipe.approximation is None else LOW_RANK_SOLVERS
         solver = choose(solvers, recipe.solver, "solver")

@@ -6,10 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from ..constraints import Rule
-from ..errors import InputError
 from ..objective import Term
 from ..solvers import Progress, Solver, Stop
 from ..structures import SequenceStructure
@@ -18,7 +15,7 @@ from ._base_measure import BaseMeasure
 from ._features import extractor_for, read_tokens
 from ._inputs import read_inputs
 from ._terms import Penalties, chain_of, edge_term, second_order_terms, vertex_terms
-from ._training import ClassWeight, Training, read_training, require_positive
+from ._training import ClassWeight, Training, read_training
 from ._vertex_kernels import first_penalty, takes_objects
 
 
@@ -68,14 +65,6 @@ class KernelRecipe:
 
     def read(self, X: Any, y: Any, lengths: Any, sample_weight: Any) -> Training:
         """Read and check a training set."""
-        require_positive(
-            penalty=first_penalty(self.penalty),
-            edge_penalty=self.edge_penalty,
-            second_order_penalty=self.second_order_penalty,
-            tol=self.tol,
-        )
-        if np.dtype(self.dtype) not in (np.float32, np.float64):
-            raise InputError(f"dtype is {self.dtype!r}; it must be 'float32' or 'float64'.")
         extractor = extractor_for(self.features, X, verbatim=takes_objects(self.kernel))
         inputs = read_inputs(X, lengths) if extractor is None else read_tokens(extractor, X, fit=True)
         return read_training(

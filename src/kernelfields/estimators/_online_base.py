@@ -27,6 +27,7 @@ from ._online_held_out import HeldOut, Reached
 from ._provenance import provenance_of
 from ._random import random_state
 from ._saving_declared import ONLINE
+from ._settings import require_settings
 from ._tables import CONSTRAINTS, choose
 from ._terms import Penalties
 from ._trail import Trail, flat, unflat
@@ -85,6 +86,7 @@ class OnlineLabeller(SequenceLabeller):
         classes : list, optional
             Labels to come, for the first call; labels that are new later are refused.
         """
+        require_settings(self)
         if self.observed_only:
             raise InputError("partial_fit does not go with observed_only: other pairs may come.")
         fitted = hasattr(self, "classes_")
@@ -205,8 +207,7 @@ class OnlineLabeller(SequenceLabeller):
             Held-out sequences: learning ends when fewer of their positions have not been wrong for
             ``patience`` epochs, and the best weights seen are kept.
         """
-        if self.epochs < 1:
-            raise InputError(f"epochs is {self.epochs}; it must be at least 1.")
+        require_settings(self)
         data = read_labelled(self.features, X, y, lengths)
         sweep, terms, forbidden = self._sweep(data, sample_weight)
         rule = self._rule(sweep, None)

@@ -21,7 +21,7 @@ from ._constraints import require_respected
 from ._features import Extractor
 from ._inputs import Inputs
 from ._labels import UNOBSERVED, Encoded, encode, index_of, lookup, read_labels
-from ._tables import CONSTRAINTS, choose
+from ._tables import CONSTRAINTS, Table, choose
 
 
 class Observed(NamedTuple):
@@ -113,7 +113,9 @@ def loss_of(
     return PartialLog(chain, allowed, weights)
 
 
-LOSSES = {"log": loss_of, "marginal-log": marginal_log_loss_of}
+LOSSES: Table[Callable[..., Loss]] = Table(
+    Callable, entries={"log": loss_of, "marginal-log": marginal_log_loss_of}
+)
 
 
 def _cost(encoded: Encoded, class_weight: dict[Any, float] | str) -> Array:
@@ -138,15 +140,6 @@ def _class_weights(given: dict[Any, float] | str, encoded: Encoded) -> Array:
             raise InputError(f"class_weight has the unknown label {label!r}.")
         weights[index[label]] = weight
     return weights
-
-
-def require_positive(tol: float, **penalties: float | None) -> None:
-    """Refuse penalties that are negative or not finite, and a tolerance that is not positive."""
-    for name, value in penalties.items():
-        if value is not None and not (np.isfinite(value) and value >= 0):
-            raise InputError(f"{name} is {value}; it must be a finite number, not negative.")
-    if not tol > 0:
-        raise InputError(f"tol is {tol}; it must be positive.")
 
 
 def warn_of(reason: Reason, progress: Progress, stacklevel: int) -> None:

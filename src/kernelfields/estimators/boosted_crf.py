@@ -25,6 +25,7 @@ from ._observers import reporter
 from ._provenance import provenance_of
 from ._random import random_state
 from ._saving_declared import BOOSTED
+from ._settings import require_settings
 from ._terms import (
     Penalties,
     add_free_scores,
@@ -34,7 +35,7 @@ from ._terms import (
     second_order_terms,
     vertex_terms,
 )
-from ._training import Training, read_held_out, read_training, require_positive
+from ._training import Training, read_held_out, read_training
 from ._trees import N_BINS, Bins, TreeSettings
 
 
@@ -197,7 +198,7 @@ class BoostedCRF(SequenceLabeller):
             Held-out sequences: boosting ends when their likelihood has not risen for ``patience``
             rounds, and the rounds up to the best one are kept.
         """
-        self._check()
+        require_settings(self)
         training = self._training(X, y, lengths, sample_weight)
         categorical = self._categorical(training.inputs)
         bins = {
@@ -233,16 +234,6 @@ class BoostedCRF(SequenceLabeller):
         self._keep(training, boosting, held_out)
         self.losses_, self.stop_reason_ = values, reason
         return self
-
-    def _check(self) -> None:
-        """Refuse settings out of range."""
-        require_positive(penalty=self.penalty, edge_penalty=self.edge_penalty, tol=1.0)
-        for name in ("rounds", "min_samples_leaf", "patience"):
-            if getattr(self, name) < 1:
-                raise InputError(f"{name} is {getattr(self, name)}; it must be at least 1.")
-        for name in ("shrinkage", "max_features", "subsample"):
-            if not 0 < getattr(self, name) <= 1:
-                raise InputError(f"{name} is {getattr(self, name)}; it must be above 0 and at most 1.")
 
     def _training(self, X: Any, y: Any, lengths: Any, sample_weight: Any) -> Training:
         inputs = read_inputs(X, lengths, missing=True)

@@ -21,6 +21,7 @@ from ._inputs import read_inputs
 from ._labels import encode, index_of, read_labels
 from ._saving_base import Savable, declared_state, require_fitted
 from ._saving_fields import Field, Kind, Models
+from ._settings import require_settings
 
 
 class Cascade(Parameterised, Savable):
@@ -136,6 +137,7 @@ class Cascade(Parameterised, Savable):
         groups : (S,) sequence, optional
             Sequences of one group, such as relatives, are in one fold.
         """
+        require_settings(self)
         tokens = lengths is None and extractor_for(getattr(self.first, "features", None), X) is not None
         sequences = self._sequences(X, lengths, tokens, None)
         labels = read_labels(y, _lengths_of(sequences))

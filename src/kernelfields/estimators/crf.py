@@ -28,9 +28,10 @@ from ._observers import EarlyStopping, observers, reporter
 from ._provenance import provenance_of
 from ._saving_declared import LINEAR
 from ._search import exact_certificate, mismatches, search
+from ._settings import require_settings
 from ._tables import SOLVERS, choose
 from ._terms import chain_of
-from ._training import Training, read_held_out, read_training, require_positive
+from ._training import Training, read_held_out, read_training
 from ._weights import LinearWeights
 
 EPOCHS = 10
@@ -274,13 +275,7 @@ class CRF(SequenceLabeller):
         base: CRF | None = None,
     ) -> Training:
         """Read and check a training set, changing nothing."""
-        require_positive(
-            penalty=self.penalty,
-            edge_penalty=self.edge_penalty,
-            second_order_penalty=self.second_order_penalty,
-            l1=self.l1,
-            tol=self.tol,
-        )
+        require_settings(self)
         if base is not None:
             extractor = base.features_
             inputs = self._inputs(X, lengths, extractor, base.n_features_in_)

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any, Self
 
 from ..decoders import Decoder
-from ..errors import InputError
 from ..selection import SGPS, Selection
 from ..solvers import Progress, Solver
 from ._kernel_model import KernelModel
@@ -104,8 +103,6 @@ class GPSequenceClassifier(KernelModel):
         y_dev: Any = None,
     ) -> Self:
         """Find the maximum of the posterior; parameters as in `KernelCRF.fit`."""
-        if not self.edge_variance > 0:
-            raise InputError(f"edge_variance is {self.edge_variance}; it must be positive.")
         return self._fit(X, y, lengths, sample_weight, X_dev, y_dev)
 
     def _recipe(self) -> KernelRecipe:

@@ -10,6 +10,7 @@ from typing import Any, Self
 import numpy as np
 
 from .. import native
+from ..checks import require_not_negative
 from ..constraints import Forbidden, Rule
 from ..decoders import Decoder
 from ..emissions import Emissions, Family, Sequences
@@ -26,6 +27,7 @@ from ._labels import UNOBSERVED, Encoded
 from ._provenance import provenance_of
 from ._random import random_state
 from ._saving_declared import HIDDEN
+from ._settings import require_settings
 from ._states import encode_states
 from ._tables import EMISSIONS, TOPOLOGIES, choose
 
@@ -147,6 +149,7 @@ class HMM(SequenceLabeller):
         lengths : sequence of int, optional
             Lengths of the sequences in a flat X.
         """
+        require_settings(self, tol=require_not_negative)
         given = choose(EMISSIONS, self.emissions, "emissions")
         family, known = (given.family, given) if isinstance(given, Emissions) else (given, None)
         data = family.read(X, lengths, known)

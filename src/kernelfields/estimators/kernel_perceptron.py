@@ -7,7 +7,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from ..decoders import Decoder
-from ..errors import InputError
 from ..kernels import Kernel, as_kernel
 from ..structures import Chain
 from ..structures._base import Array
@@ -17,6 +16,7 @@ from ._linear import LabelledSet, read_labelled
 from ._provenance import provenance_of
 from ._random import random_state
 from ._saving_declared import PERCEPTRON
+from ._settings import one_of, require_settings
 
 COMBINATIONS = ("averaged", "voted", "last")
 
@@ -99,11 +99,7 @@ class KernelPerceptron(SequenceLabeller):
 
     def fit(self, X: Any, y: Any, *, lengths: Any = None) -> Self:
         """Fit to labelled sequences, every label of them observed."""
-        if self.combination not in COMBINATIONS:
-            names = ", ".join(map(repr, COMBINATIONS))
-            raise InputError(f"combination={self.combination!r} is not known; choose one of {names}.")
-        if self.epochs < 1 or (self.budget is not None and self.budget < 1):
-            raise InputError("epochs and budget must be at least 1.")
+        require_settings(self, combination=one_of(COMBINATIONS))
         data = read_labelled(None, X, y, lengths)
         kernel = as_kernel(self.kernel)
         gram = kernel(data.inputs.features)

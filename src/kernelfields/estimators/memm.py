@@ -24,8 +24,9 @@ from ._provenance import provenance_of
 from ._saving_declared import LABELLER
 from ._saving_fields import Field, Numbers
 from ._search import exact_certificate
+from ._settings import require_settings
 from ._tables import CONSTRAINTS, SOLVERS, choose
-from ._training import require_positive, warn_of
+from ._training import warn_of
 
 
 class MEMM(SequenceLabeller):
@@ -125,7 +126,7 @@ class MEMM(SequenceLabeller):
         lengths : sequence of int, optional
             Lengths of the sequences in a flat X.
         """
-        require_positive(penalty=self.penalty, edge_penalty=self.edge_penalty, tol=self.tol)
+        require_settings(self)
         data = read_labelled(self.features, X, y, lengths)
         forbidden = None
         if self.constraints is not None:

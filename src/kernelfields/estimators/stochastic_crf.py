@@ -17,7 +17,6 @@ from ._online_base import OnlineLabeller
 from ._random import random_state
 from ._terms import Penalties
 from ._trail import Trail
-from ._training import require_positive
 
 
 class StochasticCRF(OnlineLabeller):
@@ -122,7 +121,6 @@ class StochasticCRF(OnlineLabeller):
         self.callback = callback
 
     def _penalties(self) -> Penalties:
-        require_positive(penalty=self.penalty, edge_penalty=self.edge_penalty, tol=1.0)
         found = Penalties.of(self.penalty, self.edge_penalty)
         if min(found) == 0:
             raise InputError("StochasticCRF needs penalties above 0.")
@@ -134,6 +132,4 @@ class StochasticCRF(OnlineLabeller):
         if self.step is None:
             seed = int(random_state(self.random_state).randint(2**31 - 1))
             return Descent(calibrated_step(sweep, np.random.default_rng(seed)))
-        if not (np.isfinite(self.step) and self.step > 0):
-            raise InputError(f"step is {self.step}; it must be a positive number.")
         return Descent(float(self.step))

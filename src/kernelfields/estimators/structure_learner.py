@@ -14,6 +14,7 @@ from ..structures._base import Array
 from ._gain_bounds import extension, gain_bound
 from ._saving_base import Savable, declared_state, require_fitted
 from ._saving_fields import Field, Kind
+from ._settings import require_settings
 from .clique_types import CliqueType
 from .kernel_crf import KernelCRF
 
@@ -93,8 +94,7 @@ class StructureLearner(Parameterised, Savable):
         X_dev, y_dev : optional
             Held-out sequences, which have a say in what is kept.
         """
-        if not self.worth >= 0:
-            raise InputError(f"worth is {self.worth}; it must not be negative.")
+        require_settings(self)
         model = type(self.estimator)(**self.estimator.get_params(deep=False)).fit(X, y)
         if model.certificate_ is None:
             raise InputError(

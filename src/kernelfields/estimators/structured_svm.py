@@ -26,6 +26,7 @@ from ._provenance import provenance_of
 from ._random import random_state
 from ._saving_declared import MARGIN
 from ._search import exact_certificate
+from ._settings import penalties, require_settings
 from ._tables import MARGIN_SOLVERS, choose
 from ._training import Training, warn_of
 
@@ -214,6 +215,7 @@ class StructuredSVM(SequenceLabeller):
         sample_weight : (S,) array, optional
             How many times each sequence counts.
         """
+        require_settings(self, penalty=penalties)
         face = self._face()
         training = face.recipe.read(X, y, lengths, sample_weight)
         expanded = face.expanded(training)

@@ -2,34 +2,25 @@
 
 from __future__ import annotations
 
-from math import isfinite
-from numbers import Integral, Real
 from typing import Any
 
-from ..errors import InputError
+from ..checks import require_not_negative, require_positive, require_whole
 
 
 def positive(kernel: Any, name: str) -> float:
-    """Give a parameter that must be a number above zero."""
-    return _number(kernel, name, "> 0", lambda value: value > 0)
+    """Return a parameter that must be a number above zero."""
+    return require_positive(_named(kernel, name), getattr(kernel, name))
 
 
 def not_negative(kernel: Any, name: str) -> float:
-    """Give a parameter that must be a number from zero on."""
-    return _number(kernel, name, "≥ 0", lambda value: value >= 0)
+    """Return a parameter that must be a number from zero on."""
+    return require_not_negative(_named(kernel, name), getattr(kernel, name))
 
 
 def at_least_one(kernel: Any, name: str) -> int:
-    """Give a parameter that must be a whole number from one on."""
-    value = getattr(kernel, name)
-    if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
-        raise InputError(f"{type(kernel).__name__} needs a whole number {name} ≥ 1, not {value!r}.")
-    return int(value)
+    """Return a parameter that must be a whole number from one on."""
+    return require_whole(_named(kernel, name), getattr(kernel, name), most=2**31 - 1)
 
 
-def _number(kernel: Any, name: str, wanted: str, fits: Any) -> float:
-    """A Python float, because NumPy's would turn arithmetic in float32 into float64."""
-    value = getattr(kernel, name)
-    if not isinstance(value, Real) or isinstance(value, bool) or not (isfinite(value) and fits(value)):
-        raise InputError(f"{type(kernel).__name__} needs a number {name} {wanted}, not {value!r}.")
-    return float(value)
+def _named(kernel: Any, name: str) -> str:
+    return f"{name} of {type(kernel).__name__}"

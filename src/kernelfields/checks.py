@@ -1,0 +1,78 @@
+"""Checks of single arguments: one sentence that has the name, the value and what was expected."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import isfinite
+from numbers import Integral, Real
+from reprlib import Repr
+from typing import Any
+
+import numpy as np
+
+from .errors import InputError
+
+_SHORT = Repr()
+_SHORT.maxstring = _SHORT.maxother = 80
+
+MOST_WHOLE = 2**63 - 1
+"""The largest whole number that the compiled core takes."""
+
+
+def shown(value: object) -> str:
+    """Return a value as it is written in messages: in full, or the beginning and the end of what is long."""
+    return _SHORT.repr(value)
+
+
+def require_whole(name: str, value: Any, least: int = 1, most: int = MOST_WHOLE) -> int:
+    """Return a whole number between two bounds, both included."""
+    if _is_whole(value) and least <= value <= most:
+        return int(value)
+    unbounded = most >= 2**31 - 1 and not (_is_whole(value) and value > most)
+    wanted = f"from {least} on" if unbounded else f"from {least} to {most}"
+    raise InputError(f"{name} is {shown(value)}; it must be a whole number {wanted}.")
+
+
+def require_number(name: str, value: Any) -> float:
+    """Return a finite number."""
+    return _number(name, value, lambda _: True, "a finite number")
+
+
+def require_positive(name: str, value: Any) -> float:
+    """Return a finite number above zero."""
+    return _number(name, value, lambda number: number > 0, "a finite number above 0")
+
+
+def require_not_negative(name: str, value: Any) -> float:
+    """Return a finite number from zero on."""
+    return _number(name, value, lambda number: number >= 0, "a finite number, not negative")
+
+
+def require_share(name: str, value: Any, *, zero: bool = True) -> float:
+    """Return a number from 0 (or above it) to 1."""
+    if zero:
+        return _number(name, value, lambda number: 0 <= number <= 1, "a number from 0 to 1")
+    return _number(name, value, lambda number: 0 < number <= 1, "a number above 0 and at most 1")
+
+
+def require_flag(name: str, value: Any) -> bool:
+    """Return True or False; anything else, though Python would find it true or false, is a mistake."""
+    if not isinstance(value, bool | np.bool_):
+        raise InputError(f"{name} is {shown(value)}; it must be True or False.")
+    return bool(value)
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool | np.bool_)
+
+
+def _number(name: str, value: Any, fits: Callable[[float], bool], wanted: str) -> float:
+    """A Python float: NumPy's would turn arithmetic in single precision into double."""
+    try:
+        if isinstance(value, Real) and not isinstance(value, bool | np.bool_):
+            number = float(value)
+            if isfinite(number) and fits(number):
+                return number
+    except OverflowError:  # an integer beyond the largest float
+        pass
+    raise InputError(f"{name} is {shown(value)}; it must be {wanted}.")
