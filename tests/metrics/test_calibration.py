@@ -152,7 +152,11 @@ def test_log_likelihood_per_position():
         ([["a", "b"]], [[[1, 0, 0], [1, 1, 0]]], "Sequence 0 of marginals is no distribution at position 1"),
         ([[], ["a"]], [np.zeros((0, 3)), [[np.nan, 0, 0]]], "Sequence 1 of marginals is no distribution"),
         ([["a"]], [[[-0.5, 1, 0.5]]], "no distribution at position 0"),
-        ([["a", None]], [[[1, 0, 0]] * 2], "Sequence 0 of y_true has no label at position 1"),
+        ([["a", None]], [[[1, 0, 0], [1, 1, 0]]], "Sequence 0 of marginals is no distribution at position 1"),
+        ([[None, np.nan]], [[[1, 0, 0]] * 2], "none of the 2 labels of y_true is observed"),
+        ([[["a"]]], [[[1, 0, 0]]], "Sequence 0 of y_true holds a label that is not hashable"),
+        ([["a"]], [[["x", 0, 0]]], "Sequence 0 of marginals is not an array of numbers"),
+        ([["a"]], 3, "marginals must be a list"),
         ([], [], "no positions"),
     ],
 )
@@ -161,6 +165,31 @@ def test_what_is_no_probability_is_refused(metric, true, marginals, message):
         metric(true, marginals, CLASSES)
 
 
-def test_at_least_one_bin():
-    with pytest.raises(InputError, match="bins is 0"):
-        expected_calibration_error([["a"]], [[[1, 0, 0]]], CLASSES, bins=0)
+@pytest.mark.parametrize("bins", [0, -3, 2.5, np.nan, "ten", 10**12])
+def test_bins_are_a_whole_number(bins):
+    with pytest.raises(InputError, match=f"bins is {bins!r}; it must be a whole number from 1 to 1,000,000"):
+        expected_calibration_error([["a"]], [[[1, 0, 0]]], CLASSES, bins=bins)
+
+
+@pytest.mark.parametrize("classes", [["a", "a", "b"], ["a", None, "b"], ["a", "b", np.nan]])
+def test_every_class_has_one_column(classes):
+    with pytest.raises(InputError, match="classes has 3 entries; each must be another label"):
+        brier_score([["a"]], [[[1, 0, 0]]], classes)
+
+
+@pytest.mark.parametrize("classes", ["abc", 3, {"a", "b", "c"}])
+def test_classes_are_a_list(classes):
+    with pytest.raises(InputError, match=r"classes is .*, not a list of labels"):
+        brier_score([["a"]], [[[1, 0, 0]]], classes)
+
+
+@pytest.mark.parametrize("thresholds", ["x", [0.5, np.nan], 0.5, [[0.5]]])
+def test_thresholds_are_numbers(thresholds):
+    with pytest.raises(InputError, match="thresholds"):
+        answered_curve([["a"]], [[[1, 0, 0]]], CLASSES, thresholds=thresholds)
+
+
+@pytest.mark.parametrize("lengths", [[-1], [1.5], [np.nan], [np.inf], ["x"]])
+def test_lengths_are_whole_numbers(lengths):
+    with pytest.raises(InputError, match="lengths"):
+        log_likelihood([-1.0], lengths)

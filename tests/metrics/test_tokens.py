@@ -93,8 +93,13 @@ def test_no_transition_between_sequences():
         (["ab"], [["a", "b"]], "Sequence 0 of y_true is 'ab', not a list of labels"),
         ([["a"]], [3], "Sequence 0 of y_pred is 3, not a list of labels"),
         ("ab", "ab", "y_true must be a list"),
-        ([["a"], ["b", None]], [["a"], ["b", "b"]], "Sequence 1 of y_true has no label at position 1"),
-        ([[["a"]]], [["a"]], "not hashable"),
+        ([[None], [float("nan")]], [["a"], ["b"]], "none of the 2 labels of y_true is observed"),
+        ([[["a"]]], [["a"]], "Sequence 0 of y_true holds a label that is not hashable"),
+        ([{"a": 1}], [["a"]], "Sequence 0 of y_true is {'a': 1}, not a list of labels"),
+        ([{"a"}], [["a"]], "not a list of labels"),
+        (np.array(3), [["a"]], "y_true must be a list of label sequences"),
+        ({"a": [1]}, [["a"]], "y_true must be a list of label sequences"),
+        ([np.array("a")], [["a"]], "Sequence 0 of y_true is array"),
     ],
 )
 def test_what_cannot_be_compared_is_refused(metric, true, guess, message):

@@ -27,13 +27,13 @@ class StandIn:
         return [self.marginals[int(x[0, 0])] if len(x) else np.zeros((0, len(self.classes_))) for x in X]
 
     def sequence_log_proba(self, X, y):
-        """Positions are independent, unless values were given."""
+        """Positions are independent, unless values were given; None stands for any label."""
         if self.log_proba is not None:
             return np.array([self.log_proba[int(x[0, 0])] for x in X])
         names = self.classes_.tolist()
         return np.array(
             [
-                sum(np.log(p[t, names.index(label)]) for t, label in enumerate(labels))
+                sum(np.log(p[t, names.index(label)]) for t, label in enumerate(labels) if label is not None)
                 for p, labels in zip(self.predict_marginals(X), y, strict=True)
             ]
         )

@@ -9,14 +9,15 @@ import numpy as np
 
 from ..errors import InputError
 from ..structures._base import Array, offsets_of
-from ._pairs import encode, read_sequences, require_observed, require_positions
+from ._pairs import encode, require_observed, require_positions
+from ._sequences import is_list, read_row, read_sequences
 
 # Rows of float32 marginals add up to one no better than this.
 SUM_TOLERANCE = 1e-3
 
 
 class Judged(NamedTuple):
-    """All positions of all sequences, one sequence after the other."""
+    """All positions with an observed label, one sequence after the other."""
 
     true: Array
     """(N,) index into the classes; −1 for a label that is not among them."""
@@ -27,27 +28,45 @@ class Judged(NamedTuple):
 
 
 def read_marginals(y_true: Any, marginals: Any, classes: Any) -> Judged:
-    """Read label sequences and (T, L) arrays of the same lengths.
+    """Read label sequences and (T, L) arrays of the same lengths; labels not observed are left out.
 
     A true label that is not among the classes, because training never saw it, has probability 0.
     """
     true = read_sequences(y_true, "y_true")
-    require_observed(true)
-    names = classes.tolist() if isinstance(classes, np.ndarray) else list(classes)
+    index = _columns(classes)
+    if not is_list(marginals):
+        raise InputError("marginals must be a list of (T, L) arrays.")
     if len(true) != len(marginals):
         raise InputError(f"y_true has {len(true)} sequences, but marginals has {len(marginals)}.")
-    arrays = [np.asarray(p, dtype=np.float64) for p in marginals]
+    arrays = [_array(p, s) for s, p in enumerate(marginals)]
     for s, (labels, p) in enumerate(zip(true, arrays, strict=True)):
-        if p.shape != (len(labels), len(names)):
+        if p.shape != (len(labels), len(index)):
             raise InputError(
-                f"Sequence {s} of marginals has shape {p.shape}, expected {(len(labels), len(names))}: "
+                f"Sequence {s} of marginals has shape {p.shape}, expected {(len(labels), len(index))}: "
                 "one row per label of y_true, one column per class."
             )
     require_positions(sum(map(len, true)))
+    require_observed(true)
     stacked = np.concatenate(arrays)
     _require_distributions(stacked, offsets_of([len(labels) for labels in true]))
+    observed = np.array([label is not None for labels in true for label in labels])
+    return Judged(encode(true, index)[observed], stacked[observed], index)
+
+
+def _columns(classes: Any) -> dict[Hashable, int]:
+    """Column of every class."""
+    names = read_row(classes, "classes")
     index = {label: k for k, label in enumerate(names)}
-    return Judged(encode(true, index), stacked, index)
+    if len(index) < len(names) or None in index:
+        raise InputError(f"classes has {len(names)} entries; each must be another label, none missing.")
+    return index
+
+
+def _array(p: Any, s: int) -> Array:
+    try:
+        return np.asarray(p, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"Sequence {s} of marginals is not an array of numbers: {error}.") from error
 
 
 def _require_distributions(marginals: Array, offsets: Array) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..structures._base import Array, offsets_of
+from ._sequences import read_sequences
 
 NO_LABEL = -1
 
@@ -18,22 +19,32 @@ class Pairs(NamedTuple):
     """All positions of all sequences, one sequence after the other."""
 
     true: Array
-    """(N,) index into ``labels``."""
+    """(N,) index into ``labels``; −1 where the label was not observed."""
     predicted: Array
     """(N,) index into ``labels``; −1 where the prediction is None, which is right nowhere."""
     offsets: Array
     """(S + 1,) where each sequence begins."""
     labels: list[Hashable]
-    """Labels that occur on either side, sorted if they can be."""
+    """Labels that occur on either side where the true one was observed, sorted if they can be."""
+
+    @property
+    def observed(self) -> Array:
+        """Whether the true label of each position is known, (N,)."""
+        return self.true != NO_LABEL
 
     @property
     def right(self) -> Array:
-        """Whether each position is predicted right, (N,)."""
-        return self.true == self.predicted
+        """Whether each position is predicted right, (N,); nothing is where nothing was observed."""
+        return self.observed & (self.true == self.predicted)
+
+    def place(self, n: int) -> tuple[int, int]:
+        """Return the sequence and the position within it of the n-th position of all."""
+        s = int(np.searchsorted(self.offsets, n, side="right")) - 1
+        return s, n - int(self.offsets[s])
 
 
 def read_pairs(y_true: Any, y_pred: Any) -> Pairs:
-    """Read two lists of label sequences of the same lengths; only predictions may be None."""
+    """Read two lists of label sequences of the same lengths."""
     true, predicted = read_sequences(y_true, "y_true"), read_sequences(y_pred, "y_pred")
     if len(true) != len(predicted):
         raise InputError(f"y_true has {len(true)} sequences, but y_pred has {len(predicted)}.")
@@ -41,40 +52,36 @@ def read_pairs(y_true: Any, y_pred: Any) -> Pairs:
         if len(a) != len(b):
             raise InputError(f"Sequence {s} has {len(a)} labels in y_true, but {len(b)} in y_pred.")
     require_observed(true)
-    labels = distinct(chain(true, predicted))
+    labels = _labels_in_use(true, predicted)
     index = {label: k for k, label in enumerate(labels)}
-    index[None] = NO_LABEL
     return Pairs(encode(true, index), encode(predicted, index), offsets_of([len(a) for a in true]), labels)
 
 
-def read_sequences(y: Any, name: str) -> list[list[Hashable]]:
-    """Read a list of label sequences."""
-    if isinstance(y, (str, bytes)) or not hasattr(y, "__len__"):
-        raise InputError(f"{name} must be a list of label sequences.")
-    result = []
-    for s, labels in enumerate(y):
-        # A string would be taken for a sequence of characters: most likely y is flat.
-        if isinstance(labels, (str, bytes)) or not hasattr(labels, "__len__"):
-            raise InputError(f"Sequence {s} of {name} is {labels!r}, not a list of labels.")
-        result.append(labels.tolist() if isinstance(labels, np.ndarray) else list(labels))
-    return result
+def read_runs(y_true: Any, y_pred: Any) -> Pairs:
+    """Read two lists of label sequences and cut them at labels that were not observed.
+
+    What is left are the runs of observed labels, each as a sequence of its own.
+    """
+    pairs = read_pairs(y_true, y_pred)
+    return pairs if pairs.observed.all() else runs_of(pairs)
 
 
-def require_observed(y: list[list[Hashable]]) -> None:
-    """Refuse truths with unobserved labels: nothing can be compared with them."""
-    for s, labels in enumerate(y):
-        if None in labels:
-            raise InputError(f"Sequence {s} of y_true has no label at position {labels.index(None)}.")
+def runs_of(pairs: Pairs) -> Pairs:
+    """Return the runs of observed labels, each as a sequence of its own."""
+    kept = np.flatnonzero(pairs.observed)
+    begins = np.zeros(len(pairs.true) + 1, dtype=bool)
+    begins[pairs.offsets] = True
+    begins[1:] |= ~pairs.observed
+    offsets = np.append(np.flatnonzero(begins[kept]), len(kept))
+    return Pairs(pairs.true[kept], pairs.predicted[kept], offsets, pairs.labels)
 
 
-def distinct(y: Iterable[list[Hashable]]) -> list[Hashable]:
-    """Labels that occur, but None; sorted if they can be."""
+def _labels_in_use(true: list[list[Hashable]], predicted: list[list[Hashable]]) -> list[Hashable]:
+    """Labels that occur where the true one was observed, sorted if they can be."""
     seen: dict[Hashable, None] = {}
-    for labels in y:
-        try:
-            seen.update(dict.fromkeys(labels))
-        except TypeError as error:
-            raise InputError(f"{labels!r} holds a label that is not hashable: {error}.") from error
+    for a, b in zip(true, predicted, strict=True):
+        seen.update(dict.fromkeys(a))
+        seen.update(dict.fromkeys(b if None not in a else _beside(a, b)))
     seen.pop(None, None)
     try:
         return sorted(seen)  # type: ignore[type-var]
@@ -82,9 +89,28 @@ def distinct(y: Iterable[list[Hashable]]) -> list[Hashable]:
         return list(seen)
 
 
+def _beside(true: list[Hashable], predicted: list[Hashable]) -> Iterable[Hashable]:
+    return (guess for label, guess in zip(true, predicted, strict=True) if label is not None)
+
+
 def encode(y: list[list[Hashable]], index: dict[Hashable, int]) -> Array:
     """All labels of all sequences as numbers; −1 for those that have none."""
-    return np.array([index.get(label, NO_LABEL) for labels in y for label in labels], dtype=np.int64)
+    return np.array([index.get(label, NO_LABEL) for label in chain.from_iterable(y)], dtype=np.int64)
+
+
+def observed_counts(y: list[list[Hashable]]) -> list[int]:
+    """Return the number of observed labels of every sequence."""
+    return [len(labels) - labels.count(None) for labels in y]
+
+
+def require_observed(y: list[list[Hashable]]) -> None:
+    """Refuse truths of which nothing was observed; those without any position are another matter."""
+    positions = sum(map(len, y))
+    if positions > 0 and not any(observed_counts(y)):
+        raise InputError(
+            f"There is nothing to score: none of the {positions} labels of y_true is observed, "
+            "all are None or NaN."
+        )
 
 
 def require_positions(count: int) -> None:

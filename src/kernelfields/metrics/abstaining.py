@@ -31,7 +31,8 @@ def answered_curve(
     Parameters
     ----------
     y_true : list of label sequences
-        A label that is not among the classes has probability 0.
+        A label that is not among the classes has probability 0. Positions whose label is None or NaN,
+        not observed, are skipped.
     marginals : list of (T, L) arrays
         p(y_t|x), as ``predict_marginals`` gives them.
     classes : (L,) sequence of labels
@@ -52,7 +53,7 @@ def answered_curve(
     judged = read_marginals(y_true, marginals, classes)
     labels = judged.marginals.argmax(axis=1) if y_pred is None else _answers(y_true, y_pred, judged)
     confidence = judged.marginals[np.arange(len(labels)), labels]
-    levels = np.unique(confidence) if thresholds is None else np.sort(np.asarray(thresholds, np.float64))
+    levels = np.unique(confidence) if thresholds is None else _levels(thresholds)
     order = np.argsort(confidence)
     kept = len(order) - np.searchsorted(confidence[order], levels, side="left")
     wrong = np.concatenate([[0], np.cumsum((labels != judged.true)[order][::-1])])[kept]
@@ -60,14 +61,23 @@ def answered_curve(
     return AnsweredCurve(levels, kept / len(labels), error)
 
 
+def _levels(thresholds: Any) -> Array:
+    """Thresholds, ascending."""
+    try:
+        levels = np.asarray(thresholds, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"thresholds is not an array of numbers: {error}.") from error
+    if levels.ndim != 1 or np.isnan(levels).any():
+        raise InputError("thresholds must be a list of numbers, none of them NaN.")
+    return np.sort(levels)
+
+
 def _answers(y_true: Any, y_pred: Any, judged: Judged) -> Array:
-    """Predicted labels as indices into the classes."""
+    """Predicted labels as indices into the classes, where the true label is observed."""
     pairs = read_pairs(y_true, y_pred)
     labels = np.array([judged.columns.get(label, -1) for label in pairs.labels] + [-1])[pairs.predicted]
-    if (labels < 0).any():
-        n = int(np.flatnonzero(labels < 0)[0])
-        s = int(np.searchsorted(pairs.offsets, n, side="right")) - 1
-        raise InputError(
-            f"Sequence {s} of y_pred has a label at position {n - pairs.offsets[s]} that is no class."
-        )
-    return labels
+    foreign = np.flatnonzero(pairs.observed & (labels < 0))
+    if len(foreign):
+        s, t = pairs.place(int(foreign[0]))
+        raise InputError(f"Sequence {s} of y_pred has a label at position {t} that is no class.")
+    return labels[pairs.observed]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
-from ._pairs import read_pairs
+from ._pairs import read_runs
 
 
 def transition_accuracy(y_true: Any, y_pred: Any) -> float:
@@ -22,14 +22,15 @@ def transition_accuracy(y_true: Any, y_pred: Any) -> float:
     Parameters
     ----------
     y_true, y_pred : list of label sequences
-        Of the same lengths.
+        Of the same lengths. A boundary lies between two observed labels: where one of them is None or
+        NaN there is none.
 
     Examples
     --------
     >>> transition_accuracy([["a", "a", "b", "b", "a"]], [["a", "a", "b", "a", "a"]])
     0.5
     """
-    pairs = read_pairs(y_true, y_pred)
+    pairs = read_runs(y_true, y_pred)
     boundary = pairs.true[:-1] != pairs.true[1:]
     last = pairs.offsets[1:-1] - 1  # no boundary between one sequence and the next
     boundary[last[(last >= 0) & (last < len(boundary))]] = False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,6 +11,8 @@ from ..errors import InputError
 from ..structures._base import Array
 from ._marginals import read_marginals
 from ._pairs import ratio
+
+MOST_BINS = 1_000_000
 
 
 def log_likelihood(log_proba: Any, lengths: Any) -> float:
@@ -20,21 +23,30 @@ def log_likelihood(log_proba: Any, lengths: Any) -> float:
     log_proba : (S,) array
         log p(y|x) of whole sequences, as ``sequence_log_proba`` gives them.
     lengths : (S,) array of int
-        T_s, the lengths of the sequences.
+        T_s, the number of observed labels of each sequence: its length where all are.
 
     Examples
     --------
     >>> log_likelihood([-1.0, -2.0], [2, 4])
     -0.5
     """
-    values, sizes = np.asarray(log_proba, dtype=np.float64), np.asarray(lengths)
+    values, sizes = _numbers(log_proba, "log_proba"), _numbers(lengths, "lengths")
     if values.ndim != 1 or values.shape != sizes.shape:
         raise InputError(f"log_proba has shape {values.shape}, but lengths has {sizes.shape}.")
     if np.isnan(values).any():
         raise InputError(f"Sequence {int(np.flatnonzero(np.isnan(values))[0])} of log_proba is NaN.")
-    if sizes.sum() <= 0:
+    if not (np.isfinite(sizes) & (sizes >= 0) & (sizes == np.floor(sizes))).all():
+        raise InputError("lengths must be whole numbers, none negative.")
+    if sizes.sum() == 0:
         raise InputError("There is nothing to score: the sequences have no positions.")
     return float(values.sum() / sizes.sum())
+
+
+def _numbers(values: Any, name: str) -> Array:
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name} is not an array of numbers: {error}.") from error
 
 
 def brier_score(y_true: Any, marginals: Any, classes: Any) -> float:
@@ -46,7 +58,8 @@ def brier_score(y_true: Any, marginals: Any, classes: Any) -> float:
     Parameters
     ----------
     y_true : list of label sequences
-        A label that is not among the classes has probability 0.
+        A label that is not among the classes has probability 0. Positions whose label is None or NaN,
+        not observed, are skipped.
     marginals : list of (T, L) arrays
         p(y_t|x), as ``predict_marginals`` gives them.
     classes : (L,) sequence of labels
@@ -91,8 +104,8 @@ def reliability(y_true: Any, marginals: Any, classes: Any, *, bins: int = 10) ->
     >>> reliability([["a", "b"]], [[[0.9, 0.1], [0.7, 0.3]]], ["a", "b"], bins=2).accuracy.tolist()
     [0.0, 0.5]
     """
-    if bins < 1:
-        raise InputError(f"bins is {bins}; there must be at least one.")
+    if not isinstance(bins, Integral) or not 1 <= bins <= MOST_BINS:
+        raise InputError(f"bins is {bins!r}; it must be a whole number from 1 to {MOST_BINS:,}.")
     true, p, _ = read_marginals(y_true, marginals, classes)
     best = p.argmax(axis=1)
     confidence = p[np.arange(len(p)), best]

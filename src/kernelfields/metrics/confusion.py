@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..structures._base import Array
-from ._pairs import NO_LABEL, read_pairs
+from ._pairs import NO_LABEL, read_runs
 
 
 class Confusion(NamedTuple):
@@ -26,14 +26,14 @@ def confusion(y_true: Any, y_pred: Any) -> Confusion:
     Parameters
     ----------
     y_true, y_pred : list of label sequences
-        Of the same lengths.
+        Of the same lengths. Positions whose true label is None or NaN, not observed, are skipped.
 
     Examples
     --------
     >>> confusion([["a", "b", "b"]], [["a", "a", "b"]]).counts.tolist()
     [[1, 0], [1, 1]]
     """
-    pairs = read_pairs(y_true, y_pred)
+    pairs = read_runs(y_true, y_pred)
     size = len(pairs.labels)
     given = pairs.predicted != NO_LABEL
     cells = pairs.true[given] * size + pairs.predicted[given]

@@ -18,7 +18,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..structures._base import Array
-from ._pairs import NO_LABEL, Pairs, ratio, read_pairs
+from ._pairs import NO_LABEL, Pairs, ratio, read_pairs, runs_of
 
 TAGS = "BIOES.[]"
 OTHER = len(TAGS)  # any other tag
@@ -85,7 +85,8 @@ def entity_scores(y_true: Any, y_pred: Any) -> EntityScores:
     ----------
     y_true, y_pred : list of sequences of strings
         Labels such as "B-PER", "I-PER", "O", of the same lengths. A prediction that is None
-        (abstained) counts as "O".
+        (abstained) counts as "O". Sequences are cut at true labels that are None or NaN, not observed:
+        each run of observed labels is scored as a sequence of its own, so that entities end there.
 
     Examples
     --------
@@ -95,6 +96,7 @@ def entity_scores(y_true: Any, y_pred: Any) -> EntityScores:
     """
     pairs = read_pairs(y_true, y_pred)
     tags, types, names = _parse(pairs)
+    pairs = runs_of(pairs)
     true = _find(pairs.true, pairs.offsets, tags, types)
     predicted = _find(pairs.predicted, pairs.offsets, tags, types)
     n_true = np.bincount(true.types[true.begins], minlength=len(names))
@@ -126,11 +128,8 @@ def _string(label: Hashable, pairs: Pairs) -> str:
     if isinstance(label, str):
         return label
     k = pairs.labels.index(label)
-    n = int(np.flatnonzero((pairs.true == k) | (pairs.predicted == k))[0])
-    s = int(np.searchsorted(pairs.offsets, n, side="right")) - 1
-    raise InputError(
-        f"Sequence {s} has the label {label!r} at position {n - pairs.offsets[s]}; entities need strings."
-    )
+    s, t = pairs.place(int(np.flatnonzero((pairs.true == k) | (pairs.predicted == k))[0]))
+    raise InputError(f"Sequence {s} has the label {label!r} at position {t}; entities need strings.")
 
 
 def _spread(labels: Array, offsets: Array) -> Array:

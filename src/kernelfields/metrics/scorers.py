@@ -1,30 +1,37 @@
 """Scorers of sequence labellers, for ``cross_val_score``, ``GridSearchCV`` and their kin.
 
 Each is called as ``scorer(estimator, X, y)`` with lists of sequences and labels, and greater is better.
+Positions whose label is None or NaN, not observed, are skipped; a label that the model does not know is
+predicted wrong.
 """
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Hashable
+from numbers import Real
 from typing import Any, Protocol
 
-from ._pairs import read_sequences
+import numpy as np
+
+from ..errors import InputError
+from ..structures._base import Array
+from ._pairs import observed_counts, require_observed
+from ._sequences import read_sequences
+from ._steps import last_step
 from .calibration import log_likelihood
 from .entities import entity_f1
 from .tokens import sequence_accuracy, token_error
+
+FLOOR = float(np.log(np.finfo(np.float64).eps))
+"""The logarithm of the least probability that scikit-learn's ``log_loss`` counts, about −36."""
 
 
 class Labeller(Protocol):
     """What labels sequences."""
 
     def predict(self, X: Any) -> Any:
-        """Give a label sequence for every sequence."""
-
-
-class ProbabilisticLabeller(Protocol):
-    """What gives labellings a probability."""
-
-    def sequence_log_proba(self, X: Any, y: Any) -> Any:
-        """Give log p(y|x) for every sequence."""
+        """Return a label sequence for every sequence."""
 
 
 def entity_f1_scorer(estimator: Labeller, X: Any, y: Any) -> float:
@@ -42,7 +49,56 @@ def sequence_accuracy_scorer(estimator: Labeller, X: Any, y: Any) -> float:
     return sequence_accuracy(y, estimator.predict(X))
 
 
-def log_likelihood_scorer(estimator: ProbabilisticLabeller, X: Any, y: Any) -> float:
-    """Log p(y|x) per position; see `log_likelihood`."""
-    lengths = [len(labels) for labels in read_sequences(y, "y")]
-    return log_likelihood(estimator.sequence_log_proba(X, y), lengths)
+def log_likelihood_scorer(estimator: Any, X: Any, y: Any, *, floor: float = FLOOR) -> float:
+    """Log p(y|x) per observed position; see `log_likelihood`.
+
+    A label that the model does not know, because training never saw it, is impossible, and so is a
+    labelling that its constraints forbid. Their log-probability of −∞ would make all candidates of a search
+    equal, whatever else they predict. Therefore a label that is not known counts as ``floor``, the other
+    labels of its sequence by their own probability, and no sequence counts less than ``floor`` times
+    its number of labels; a warning says how many were affected.
+
+    Parameters
+    ----------
+    estimator : sequence labeller
+        One with ``sequence_log_proba``, or a pipeline or search whose last step or best estimator is one.
+    X, y : lists of sequences and of label sequences
+        Labels that are None or NaN are not observed.
+    floor : float
+        The least log-probability per position, −inf for none; ``functools.partial`` makes scorers with
+        another one.
+    """
+    if not isinstance(floor, Real) or not floor <= 0:
+        raise InputError(f"floor is {floor!r}; it must be a log-probability, 0 or less.")
+    labeller, inputs = last_step(estimator, X)
+    if not hasattr(labeller, "sequence_log_proba"):
+        raise TypeError(f"{type(labeller).__name__} has no sequence_log_proba: it gives no likelihood.")
+    labels = read_sequences(y, "y")
+    require_observed(labels)
+    known = _known(labels, labeller.classes_)
+    counted = np.array(observed_counts(known))
+    new = np.array(observed_counts(labels)) - counted
+    log_proba = np.asarray(labeller.sequence_log_proba(inputs, known), dtype=np.float64)
+    _warn(int(new.sum()), int((log_proba < _times(counted, floor)).sum()), floor)
+    values = np.maximum(log_proba, _times(counted, floor)) + _times(new, floor)
+    return log_likelihood(values, counted + new)
+
+
+def _known(y: list[list[Hashable]], classes: Any) -> list[list[Hashable]]:
+    """Labels, None for those that are not among the classes."""
+    names = set(np.asarray(classes).tolist())
+    return [[label if label in names else None for label in labels] for labels in y]
+
+
+def _times(counts: Array, floor: float) -> Array:
+    """Return counts · floor, 0 · −∞ = 0."""
+    return np.multiply(counts, floor, out=np.zeros(len(counts)), where=counts > 0)
+
+
+def _warn(new: int, improbable: int, floor: float) -> None:
+    """Say what the floor replaced."""
+    found = [f"{new} labels that are unknown to the model"] if new else []
+    found += [f"{improbable} sequences that are less probable than the floor"] if improbable else []
+    if found:
+        text = f"y has {' and '.join(found)}; they count as a log-probability of {floor:.4g} per position."
+        warnings.warn(text, UserWarning, stacklevel=3)

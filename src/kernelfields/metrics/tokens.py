@@ -9,7 +9,8 @@ import numpy as np
 
 from ..errors import InputError
 from ..structures._base import Array
-from ._pairs import NO_LABEL, Pairs, ratio, read_pairs, require_positions
+from ._pairs import NO_LABEL, Pairs, ratio, read_pairs, read_runs, require_positions
+from ._sequences import read_row
 
 
 def token_error(y_true: Any, y_pred: Any) -> float:
@@ -18,14 +19,15 @@ def token_error(y_true: Any, y_pred: Any) -> float:
     Parameters
     ----------
     y_true, y_pred : list of label sequences
-        Of the same lengths. A prediction that is None (abstained) is wrong.
+        Of the same lengths. Positions whose true label is None or NaN, not observed, are skipped. A
+        prediction that is None (abstained) is wrong.
 
     Examples
     --------
     >>> token_error([["a", "b"], ["a", "a"]], [["a", "a"], ["a", "a"]])
     0.25
     """
-    pairs = read_pairs(y_true, y_pred)
+    pairs = read_runs(y_true, y_pred)
     require_positions(len(pairs.true))
     return float(1.0 - pairs.right.mean())
 
@@ -36,7 +38,8 @@ def sequence_accuracy(y_true: Any, y_pred: Any) -> float:
     Parameters
     ----------
     y_true, y_pred : list of label sequences
-        Of the same lengths; a sequence without positions is right.
+        Of the same lengths; a sequence without positions is right. Positions whose true label is None
+        or NaN, not observed, are skipped, and so are sequences that have only such positions.
 
     Examples
     --------
@@ -46,8 +49,15 @@ def sequence_accuracy(y_true: Any, y_pred: Any) -> float:
     pairs = read_pairs(y_true, y_pred)
     if len(pairs.offsets) == 1:
         raise InputError("There is nothing to score: y_true has no sequences.")
-    wrong = np.concatenate([[0], np.cumsum(~pairs.right)])
-    return float((wrong[pairs.offsets[1:]] == wrong[pairs.offsets[:-1]]).mean())
+    known = (_per_sequence(pairs.observed, pairs) > 0) | (np.diff(pairs.offsets) == 0)
+    wrong = _per_sequence(pairs.observed & ~pairs.right, pairs)
+    return float((wrong[known] == 0).mean())
+
+
+def _per_sequence(marked: Array, pairs: Pairs) -> Array:
+    """Count the marked positions of every sequence."""
+    total = np.concatenate([[0], np.cumsum(marked)])
+    return total[pairs.offsets[1:]] - total[pairs.offsets[:-1]]
 
 
 class Average(NamedTuple):
@@ -85,7 +95,7 @@ def label_scores(y_true: Any, y_pred: Any, *, labels: Any = None) -> LabelScores
     Parameters
     ----------
     y_true, y_pred : list of label sequences
-        Of the same lengths.
+        Of the same lengths. Positions whose true label is None or NaN, not observed, are skipped.
     labels : list of labels, optional
         Which to score, say all but "O"; by default all that occur on either side.
 
@@ -97,8 +107,8 @@ def label_scores(y_true: Any, y_pred: Any, *, labels: Any = None) -> LabelScores
     >>> scores.micro.f1
     0.75
     """
-    pairs = read_pairs(y_true, y_pred)
-    chosen = pairs.labels if labels is None else list(labels)
+    pairs = read_runs(y_true, y_pred)
+    chosen = pairs.labels if labels is None else read_row(labels, "labels")
     true, predicted, right = (_pick(counts, pairs, chosen) for counts in _counts(pairs))
     precision, recall, f1 = _scores(true, predicted, right)
     micro = Average(*(float(x) for x in _scores(true.sum(), predicted.sum(), right.sum())))

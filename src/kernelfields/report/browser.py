@@ -19,6 +19,8 @@ RIVALS = 4
 """Labels whose probabilities are shown, the true one and the answer besides."""
 FILTERS = 200
 """Labels that can be filtered by, the most frequent ones."""
+UNKNOWN = -1
+"""Number of the label of positions whose true one is not known."""
 WRONG_SHARE = 0.75
 """Share of the places for sequences with wrong labels, as long as there are others."""
 
@@ -34,7 +36,7 @@ def browse(evaluation: Evaluation, limits: Limits) -> dict[str, Any]:
     """Give what the page's script reads."""
     sequences = evaluation.sequences
     names = _names(sequences)
-    index = {name: k for k, name in enumerate(names)}
+    index: dict[Hashable, int] = {None: UNKNOWN} | {name: k for k, name in enumerate(names)}
     true, answers = (
         [[index[name] for name in row] for row in y] for y in (sequences.true, sequences.answers)
     )
@@ -42,12 +44,13 @@ def browse(evaluation: Evaluation, limits: Limits) -> dict[str, Any]:
     levels = [
         np.searchsorted(evaluation.answered.thresholds, c, side="right") for c in confidences(sequences)
     ]
-    shown, filters = choose(sequences, limits), _frequent(true, len(names))
+    shown, flat = choose(sequences, limits), _Flat.of(true, answers, levels)
+    filters = _frequent(flat.true, len(names))
     return {
         "labels": [str(name) for name in names],
         "filters": filters,
-        "all": counts(np.concatenate(levels), _wrong(true, answers)),
-        "byLabel": _by_label(true, answers, levels, filters),
+        "all": flat.counts(),
+        "byLabel": [flat.counts((flat.true == k) | (flat.answers == k)) for k in filters],
         "sequences": [_sequence(s, sequences, true[s], answers[s], levels[s]) for s in shown],
     }
 
@@ -74,31 +77,32 @@ def _above(levels: Array) -> list[int]:
     return (len(levels) - np.cumsum(present)[:101]).tolist()
 
 
-def _by_label(
-    true: list[Any], answers: list[Any], levels: list[Array], labels: list[int]
-) -> list[list[list[int]]]:
-    """The same of those positions where a label is true or answered, for some labels."""
-    level, wrong = np.concatenate(levels), _wrong(true, answers)
-    right, given = np.concatenate([*map(_ints, true)]), np.concatenate([*map(_ints, answers)])
-    with_label = ((right == k) | (given == k) for k in labels)
-    return [counts(level[chosen], wrong[chosen]) for chosen in with_label]
+class _Flat(NamedTuple):
+    """Positions whose true label is known, one sequence after the other."""
 
+    true: Array
+    answers: Array
+    levels: Array
 
-def _wrong(true: list[Any], answers: list[Any]) -> Array:
-    return np.concatenate([_ints(a) != _ints(b) for a, b in zip(true, answers, strict=True)])
+    @classmethod
+    def of(cls, *columns: list[Any]) -> _Flat:
+        flat = cls(*(np.concatenate([np.array(row, dtype=np.int64) for row in column]) for column in columns))
+        known = flat.true != UNKNOWN
+        return cls(*(column[known] for column in flat))
 
-
-def _ints(row: Any) -> Array:
-    return np.array(row, dtype=np.int64)
+    def counts(self, chosen: Any = slice(None)) -> list[list[int]]:
+        """Counts of all positions, or of those that are chosen."""
+        return counts(self.levels[chosen], (self.true != self.answers)[chosen])
 
 
 def _names(sequences: Sequences) -> list[Hashable]:
     """The model's labels, then those that only the test has."""
-    return list(dict.fromkeys([*sequences.classes, *(name for row in sequences.true for name in row)]))
+    names = dict.fromkeys([*sequences.classes, *(name for row in sequences.true for name in row)])
+    return [name for name in names if name is not None]
 
 
-def _frequent(true: list[Any], size: int) -> list[int]:
-    seen = np.bincount(np.concatenate([*map(_ints, true)]), minlength=size)
+def _frequent(true: Array, size: int) -> list[int]:
+    seen = np.bincount(true, minlength=size)
     return sorted(np.argsort(-seen, kind="stable")[:FILTERS].tolist())
 
 
@@ -106,7 +110,7 @@ def _sequence(
     s: int, sequences: Sequences, true: list[int], answers: list[int], levels: Array
 ) -> dict[str, Any]:
     """One sequence; a long one from some positions before its first error on."""
-    wrong = [t for t, (a, b) in enumerate(zip(true, answers, strict=True)) if a != b]
+    wrong = [t for t, (a, b) in enumerate(zip(true, answers, strict=True)) if a not in (b, UNKNOWN)]
     start = max(min(wrong[0] - 10, len(true) - LONGEST), 0) if wrong else 0
     p = np.asarray(sequences.marginals[s])
     positions = range(start, min(start + LONGEST, len(true)))
@@ -126,7 +130,7 @@ def _sequence(
 def _rivals(p: Array, true: int, answer: int) -> list[int]:
     """Labels and their probabilities in thousandths, in turn, the most probable ones first."""
     best = [k for k in np.argsort(-p, kind="stable")[:RIVALS].tolist() if p[k] >= 0.005]
-    kept = dict.fromkeys([*best, answer, *([true] if true < len(p) else [])])
+    kept = dict.fromkeys([*best, answer, *([true] if UNKNOWN < true < len(p) else [])])
     ranked = sorted(kept, key=lambda k: -p[k])
     return [number for k in ranked for number in (k, round(1000 * float(p[k])))]
 

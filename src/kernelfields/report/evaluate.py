@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Hashable, Iterable
-from itertools import chain
+from itertools import pairwise
+from numbers import Real
 from typing import Any, Protocol
 
 import numpy as np
@@ -24,7 +25,9 @@ from ..metrics import (
     token_error,
     transition_accuracy,
 )
-from ..metrics._pairs import read_sequences
+from ..metrics._pairs import observed_counts, require_observed
+from ..metrics._sequences import read_sequences
+from ..metrics._steps import last_step
 from ..structures._base import Array
 from .evaluation import Evaluation, Sequences, Timings
 from .path import path_of
@@ -50,7 +53,7 @@ class ProbabilisticLabeller(Protocol):
 
 
 def evaluate(
-    estimator: ProbabilisticLabeller,
+    estimator: Any,
     X: Any,
     y: Any,
     tokens: Any = None,
@@ -66,9 +69,10 @@ def evaluate(
     Parameters
     ----------
     estimator : fitted sequence labeller
-        `CRF`, `KernelCRF` and the like.
+        `CRF`, `KernelCRF` and the like, or a pipeline or search whose last step or best estimator is one.
     X, y : lists of sequences and of label sequences
-        The test set. Every label must be known.
+        The test set. Positions whose label is None or NaN, not observed, are shown and not scored. A
+        label that the model does not know is wrong whatever is predicted: ``unseen`` counts them.
     tokens : list of lists of str, optional
         Texts to show, one per position; by default those of X, its first column, or numbers.
     threshold : float
@@ -85,32 +89,35 @@ def evaluate(
     >>> found.token_error, found.as_dict()["entity_f1"]
     (0.0, None)
     """
-    if not 0 <= threshold <= 1:
-        raise InputError(f"threshold is {threshold}; a probability is between 0 and 1.")
-    inputs, true = list(X), read_sequences(y, "y")
+    if not isinstance(threshold, Real) or not 0 <= threshold <= 1:
+        raise InputError(f"threshold is {threshold!r}; a probability is between 0 and 1.")
+    labeller, inputs = _labeller(estimator, X)
+    true = read_sequences(y, "y")
     if len(inputs) != len(true):
         raise InputError(f"X has {len(inputs)} sequences, but y has {len(true)}.")
-    predicted, predict_seconds = _timed(lambda: estimator.predict(inputs))
-    marginals, marginal_seconds = _timed(lambda: estimator.predict_marginals(inputs))
-    classes = np.asarray(estimator.classes_).tolist()
+    require_observed(true)
+    predicted, predict_seconds = _timed(lambda: labeller.predict(inputs))
+    marginals, marginal_seconds = _timed(lambda: labeller.predict_marginals(inputs))
+    classes = np.asarray(labeller.classes_).tolist()
     answers = _complete(predicted, marginals, classes)
-    texts = read_texts(tokens, inputs, true)
+    texts = read_texts(tokens, list(X), true)
     sequences = Sequences(texts, true, answers, marginals, classes)
-    slowest, timed = rank_slowest(sequences, lambda s: estimator.predict_marginals(inputs[s : s + 1]))
+    slowest, timed = rank_slowest(sequences, lambda s: labeller.predict_marginals(inputs[s : s + 1]))
     judged = true, marginals, classes
+    known = [label for labels in true for label in labels if label is not None]
     return Evaluation(
-        model=type(estimator).__name__,
-        probabilistic=getattr(estimator, "probabilistic", True),
+        model=type(labeller).__name__,
+        probabilistic=getattr(labeller, "probabilistic", True),
         sequences=sequences,
         token_error=token_error(true, answers),
         sequence_error=1.0 - sequence_accuracy(true, answers),
-        entities=entity_scores(true, answers) if has_entities(chain(*true, classes)) else None,
+        entities=entity_scores(true, answers) if has_entities([*known, *classes]) else None,
         labels=label_scores(true, answers),
-        nll=-log_likelihood(_log_proba(estimator, inputs, true, classes), list(map(len, true))),
+        nll=-log_likelihood(_log_proba(labeller, inputs, true, classes), observed_counts(true)),
         brier=brier_score(*judged),
         ece=expected_calibration_error(*judged),
         boundary_accuracy=_boundaries(true, answers),
-        unseen=sum(label not in classes for label in chain(*true)),
+        unseen=sum(label not in classes for label in known),
         confusion=confusion(true, answers),
         calibration=reliability(*judged),
         answered=answered_curve(*judged, y_pred=answers, thresholds=THRESHOLDS),
@@ -118,8 +125,16 @@ def evaluate(
         worst=rank_worst(sequences),
         slowest=slowest,
         timings=Timings(predict_seconds, marginal_seconds, timed),
-        path=path_of(estimator, path),
+        path=path_of(labeller, path),
     )
+
+
+def _labeller(estimator: Any, X: Any) -> tuple[ProbabilisticLabeller, list[Any]]:
+    """Return the labeller, behind the steps of a pipeline, and its sequences."""
+    labeller, inputs = last_step(estimator, X)
+    if not hasattr(labeller, "predict_marginals"):
+        raise TypeError(f"{type(labeller).__name__} has no predict_marginals: it labels no sequences.")
+    return labeller, list(inputs)
 
 
 def _timed(call: Callable[[], Any]) -> tuple[Any, float]:
@@ -139,7 +154,7 @@ def _log_proba(
     estimator: ProbabilisticLabeller, X: list[Any], y: list[list[Hashable]], classes: list[Hashable]
 ) -> Array:
     """Log p(y|x); −inf where a label is not among the classes."""
-    known = set(classes)
+    known = {*classes, None}
     possible = [s for s, labels in enumerate(y) if known.issuperset(labels)]
     result = np.full(len(y), -np.inf)
     if possible:
@@ -148,6 +163,5 @@ def _log_proba(
 
 
 def _boundaries(y_true: list[list[Hashable]], y_pred: list[list[Hashable]]) -> float | None:
-    if all(len(set(labels)) < 2 for labels in y_true):
-        return None
-    return transition_accuracy(y_true, y_pred)
+    changes = (a != b and None not in (a, b) for labels in y_true for a, b in pairwise(labels))
+    return transition_accuracy(y_true, y_pred) if any(changes) else None

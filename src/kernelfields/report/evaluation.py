@@ -18,6 +18,7 @@ class Sequences(NamedTuple):
     tokens: list[list[str]]
     """Texts to show, one per position."""
     true: list[list[Hashable]]
+    """True labels; None where they were not observed."""
     answers: list[list[Hashable]]
     """Predicted labels, never None."""
     marginals: list[Array]
@@ -62,7 +63,7 @@ class Evaluation:
     """Whether it learnt probabilities; if not, those judged are a softmax of its scores."""
     sequences: Sequences
     token_error: float
-    """Share of positions with a wrong label."""
+    """Share of observed positions with a wrong label."""
     sequence_error: float
     """Share of sequences with a wrong label."""
     entities: EntityScores | None
@@ -70,7 +71,7 @@ class Evaluation:
     labels: LabelScores
     """Scores of every label, over positions."""
     nll: float
-    """−Σ_s log p(y_s|x_s) / Σ_s T_s; inf where a true labelling is impossible for the model."""
+    """−Σ_s log p(y_s|x_s) / Σ_s T_s over observed labels; inf where they are impossible for the model."""
     brier: float
     ece: float
     """Expected calibration error."""
@@ -109,6 +110,11 @@ class Evaluation:
         return sum(map(len, self.sequences.true))
 
     @property
+    def n_unobserved(self) -> int:
+        """Number of positions without a true label, which are not scored."""
+        return sum(labels.count(None) for labels in self.sequences.true)
+
+    @property
     def chosen(self) -> int:
         """Index of the threshold among those of the curve."""
         return int(abs(self.answered.thresholds - self.threshold).argmin())
@@ -121,6 +127,7 @@ class Evaluation:
                 "probabilistic": self.probabilistic,
                 "sequences": self.n_sequences,
                 "tokens": self.n_tokens,
+                "unobserved": self.n_unobserved,
                 "token_error": self.token_error,
                 "sequence_error": self.sequence_error,
                 "entity_f1": self.entities and self.entities.overall.f1,

@@ -33,9 +33,9 @@ def order(sequences: Sequences) -> list[int]:
 
 
 def wrong_labels(sequences: Sequences) -> list[int]:
-    """Number of wrong labels of every sequence."""
+    """Number of wrong labels of every sequence; where the true one is not known, there is none."""
     return [
-        sum(a != b for a, b in zip(true, answers, strict=True))
+        sum(a != b and a is not None for a, b in zip(true, answers, strict=True))
         for true, answers in zip(sequences.true, sequences.answers, strict=True)
     ]
 

@@ -19,6 +19,7 @@ SCORES = {
     "Brier score": "mean squared distance of probabilities from the truth",
     "changes of label found": "both labels right where the true label changes",
     "labels never seen in training": "positions that no model could get right",
+    "positions without a label": "true label not known: not scored",
     "seconds to label": "all sequences in one batch",
 }
 
@@ -37,6 +38,7 @@ def score_table(evaluation: Evaluation) -> str:
         "Brier score": _number(e.brier),
         "changes of label found": None if e.boundary_accuracy is None else _share(e.boundary_accuracy),
         "labels never seen in training": f"{e.unseen:,}" if e.unseen else None,
+        "positions without a label": f"{e.n_unobserved:,}" if e.n_unobserved else None,
         "seconds to label": f"{e.timings.predict:.3g}",
     }
     return _table([], [(name, value, SCORES[name]) for name, value in values.items() if value is not None])

@@ -19,7 +19,8 @@
   const threshold = () => Number(slider.value);
   const label = () => (filter.value === "" ? null : Number(filter.value));
   const isAnswered = (token) => token[LEVEL] > threshold();
-  const isWrong = (token) => token[TRUE] !== token[ANSWER];
+  const isKnown = (token) => token[TRUE] >= 0;
+  const isWrong = (token) => isKnown(token) && token[TRUE] !== token[ANSWER];
   const has = (token, k) => token[TRUE] === k || token[ANSWER] === k;
 
   function count() {
@@ -34,7 +35,7 @@
     if (place) { mark.setAttribute("cx", place[0]); mark.setAttribute("cy", place[1]); }
   }
 
-  const state = (token) => (isAnswered(token) ? (isWrong(token) ? "wrong" : "right") : "unsure") +
+  const state = (token) => (isAnswered(token) ? (isWrong(token) ? "wrong" : isKnown(token) ? "right" : "") : "unsure") +
     (isAnswered(token) || !isWrong(token) ? "" : " error") + (label() !== null && has(token, label()) ? " chosen" : "");
 
   function paint() {
@@ -65,8 +66,9 @@
     const rivals = token[RIVALS], said = [];
     for (let n = 0; n < rivals.length; n += 2) said.push(`${data.labels[rivals[n]]} ${(rivals[n + 1] / 10).toFixed(1)} %`);
     const known = rivals.some((k, n) => n % 2 === 0 && k === token[TRUE]);
-    make(holder, "p", "detail", `true ${data.labels[token[TRUE]]}` +
-      (known ? "" : " (not a label of the model)") + `; probabilities: ${said.join(", ")}`);
+    const truth = isKnown(token) ? `true ${data.labels[token[TRUE]]}` + (known ? "" : " (not a label of the model)")
+      : "true label not known";
+    make(holder, "p", "detail", `${truth}; probabilities: ${said.join(", ")}`);
   }
 
   function draw(sequence) {

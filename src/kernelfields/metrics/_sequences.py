@@ -1,0 +1,44 @@
+"""Label sequences, as users give them."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Set
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError, quoted
+from ..missing import is_missing
+
+
+def read_sequences(y: Any, name: str) -> list[list[Hashable]]:
+    """Read a list of label sequences; labels that are missing become None."""
+    if not is_list(y):
+        raise InputError(f"{name} must be a list of label sequences.")
+    return [read_row(labels, f"Sequence {s} of {name}") for s, labels in enumerate(y)]
+
+
+def read_row(labels: Any, what: str) -> list[Hashable]:
+    """Read a list of labels, called ``what`` in messages; those that are missing become None."""
+    # A string would be taken for a sequence of characters: most likely y is flat.
+    if not is_list(labels):
+        raise InputError(f"{what} is {_shown(labels)}, not a list of labels.")
+    # Iterating over an array makes an object of NumPy for every entry, `tolist` plain ones.
+    result = labels.tolist() if isinstance(labels, np.ndarray) else list(labels)
+    try:
+        distinct = dict.fromkeys(result)
+    except TypeError as error:
+        raise InputError(f"{what} holds a label that is not hashable: {error}.") from error
+    missing = {label for label in distinct if is_missing(label)}
+    return [None if label in missing else label for label in result] if missing - {None} else result
+
+
+def is_list(value: Any) -> bool:
+    """Whether a value has a length and an order; arrays without dimensions have only the method."""
+    if isinstance(value, (str, bytes, Mapping, Set)) or getattr(value, "shape", None) == ():
+        return False
+    return hasattr(value, "__len__")
+
+
+def _shown(value: Any) -> str:
+    return quoted(value) if isinstance(value, str) else quoted(repr(value))[1:-1]
