@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Self
 
 from ..errors import InputError, ScoreError
 from ..estimators import CRF
@@ -31,13 +31,22 @@ class BaseTrainer:
         Whether `message` prints.
     """
 
+    verbose: bool
+    model_: CRF | None
+    """What was trained last."""
+
+    def __new__(cls, *_arguments: Any, **_settings: Any) -> Self:
+        """Set up what every method needs: subclasses need not call ``__init__``, as with the original."""
+        trainer = super().__new__(cls)
+        trainer._gathered, trainer.model_, trainer.verbose = Gathered(), None, False
+        BaseTrainer.select(trainer, "lbfgs")
+        return trainer
+
     def __init__(
         self, algorithm: str | None = None, params: Mapping[str, Any] | None = None, verbose: bool = True
     ) -> None:
-        self._gathered = Gathered()
-        self.model_: CRF | None = None
-        """What was trained last."""
-        self.select(algorithm if algorithm is not None else "lbfgs")
+        if algorithm is not None:
+            self.select(algorithm)
         self.verbose = verbose
         if params is not None:
             self.set_params(params)

@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Sequence
 from itertools import chain as joined
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -23,10 +23,15 @@ from ._storage import Stored, open_bytes, open_file
 class Tagger:
     """Labels sequences with a model from a file, one that was written here or by CRFsuite."""
 
-    def __init__(self) -> None:
-        self._stored: Stored | None = None
-        self._batch: Batch | None = None
-        self._marginals: Array | None = None
+    _stored: Stored | None
+    _batch: Batch | None
+    _marginals: Array | None
+
+    def __new__(cls, *_arguments: Any, **_settings: Any) -> Self:
+        """Set up what every method needs: subclasses need not call ``__init__``, as with the original."""
+        tagger = super().__new__(cls)
+        tagger._stored = tagger._batch = tagger._marginals = None
+        return tagger
 
     @classmethod
     def of(cls, model: CRF) -> Tagger:
@@ -53,12 +58,12 @@ class Tagger:
 
     def labels(self) -> list[str]:
         """Give the labels of the model."""
-        return self._model.classes_.tolist()
+        return self.model.classes_.tolist()
 
     def set(self, xseq: Any) -> None:
         """Choose the sequence that later calls are about."""
         try:
-            self._batch = self._model._batch([plain(xseq)], None, None)
+            self._batch = self.model._batch([plain(xseq)], None, None)
         except InputError as error:
             raise ItemError(str(error)) from None
         self._marginals = None
@@ -68,17 +73,17 @@ class Tagger:
         if xseq is not None:
             self.set(xseq)
         chain, scores = self._current
-        names = self._model.classes_.tolist()
+        names = self.model.classes_.tolist()
         return [names[k] for k in chain.argmax(scores).labels.tolist()]
 
     def tag_all(self, X: Sequence[Any]) -> list[list[str]]:
         """Give the best labels of many sequences at once, which is faster."""
-        return self._model.predict([plain(xseq) for xseq in X])  # type: ignore[return-value]
+        return self.model.predict([plain(xseq) for xseq in X])  # type: ignore[return-value]
 
     def marginals_all(self, X: Sequence[Any]) -> list[list[dict[str, float]]]:
         """Give the probability of every label at every position of many sequences."""
         labels = self.labels()
-        arrays = self._model.predict_marginals([plain(xseq) for xseq in X])
+        arrays = self.model.predict_marginals([plain(xseq) for xseq in X])
         return [[dict(zip(labels, row, strict=True)) for row in array.tolist()] for array in arrays]
 
     def probability(self, yseq: Sequence[str]) -> float:
@@ -120,7 +125,8 @@ class Tagger:
         return info_of(*self._stored)
 
     @property
-    def _model(self) -> CRF:
+    def model(self) -> CRF:
+        """The model itself."""
         if self._stored is None:
             raise ValueError("The tagger is not opened")
         return self._stored.model

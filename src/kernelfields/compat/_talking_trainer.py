@@ -24,22 +24,24 @@ class Trainer(BaseTrainer):
         Records of the last training: ``logparser.last_iteration``, ``logparser.iterations``.
     """
 
-    logparser: TrainLogParser
+    logparser: TrainLogParser | None = None
 
     def _before_train(self) -> None:
         self.logparser = TrainLogParser()
 
     def message(self, message: str) -> None:
         """Read a message, and tell the event that it completes."""
-        event = self.logparser.feed(message)
+        if (parser := self.logparser) is None:
+            raise RuntimeError("There is no training that this message belongs to.")
+        event = parser.feed(message)
         if not self.verbose or event is None:
             return
-        log = self.logparser.last_log
+        log = parser.last_log
         if event == "featgen_progress":
-            self.on_featgen_progress(log, self.logparser.featgen_percent)
+            self.on_featgen_progress(log, parser.featgen_percent)
         elif event == "iteration":
-            assert self.logparser.last_iteration is not None
-            self.on_iteration(log, self.logparser.last_iteration)
+            assert parser.last_iteration is not None
+            self.on_iteration(log, parser.last_iteration)
         else:
             tellers = {
                 "start": self.on_start,

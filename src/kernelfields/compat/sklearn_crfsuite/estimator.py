@@ -12,6 +12,7 @@ from ...parameters import Parameterised
 from ...structures._base import Array
 from .._info import ParsedDump
 from ..pycrfsuite import Tagger, Trainer, TrainLogParser
+from ._model_file import ModelFile
 from .trainer import LinePerIterationTrainer
 
 NAMES = {
@@ -60,7 +61,7 @@ class CRF(Parameterised):
         File that `fit` writes, and from which an estimator that was not fitted takes its model: one of
         ours, or one that CRFsuite wrote.
     keep_tempfiles : bool
-        Without effect: there are no temporary files.
+        Whether a temporary file, written when ``modelfile.name`` or ``size_`` is asked for, is kept.
     trainer_cls : subclass of Trainer, optional
         Does the training.
 
@@ -73,7 +74,9 @@ class CRF(Parameterised):
     attributes_ : list of str
         Attributes that have a weight; ``num_attributes_`` of them.
     size_ : int
-        Bytes of the weights.
+        Bytes of the model file.
+    modelfile : ModelFile
+        ``modelfile.name`` is the path of the model file, a temporary one if there is no other.
     training_log_ : TrainLogParser
         Records of the training.
     tagger_ : Tagger
@@ -147,6 +150,8 @@ class CRF(Parameterised):
         self.trainer_cls = trainer_cls
         self.training_log_: TrainLogParser | None = None
         self._tagger: Tagger | None = None
+        self._file: ModelFile | None = None
+        self._seen: ParsedDump | None = None
 
     def fit(
         self, X: Sequence[Any], y: Sequence[Any], X_dev: Sequence[Any] | None = None, y_dev: Any = None
@@ -170,6 +175,7 @@ class CRF(Parameterised):
             trainer.extend(X_dev, y_dev, 1)
         trainer.train(self.model_filename or "", -1 if X_dev is None else 1)
         self._tagger = None if trainer.model_ is None else Tagger.of(trainer.model_)
+        self._file = self._seen = None
         self.training_log_ = trainer.logparser
         return self
 
@@ -220,10 +226,16 @@ class CRF(Parameterised):
 
     @property
     def size_(self) -> int | None:
-        """Bytes of the weights."""
-        if self._info is None:
-            return None
-        return 8 * (len(self._info.state_features) + len(self._info.transitions))
+        """Bytes of the model file."""
+        return None if self.tagger_ is None else self.modelfile.size
+
+    @property
+    def modelfile(self) -> ModelFile:
+        """The model file."""
+        if self._file is None:
+            model = None if self._tagger is None else self._tagger.model
+            self._file = ModelFile(model, self.model_filename, self.keep_tempfiles)
+        return self._file
 
     @property
     def state_features_(self) -> dict[tuple[str, str], float] | None:
@@ -237,7 +249,12 @@ class CRF(Parameterised):
 
     @property
     def _info(self) -> ParsedDump | None:
-        return None if self.tagger_ is None else self.tagger_.info()
+        if self._seen is None and self.tagger_ is not None:
+            self._seen = self.tagger_.info()
+        return self._seen
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_file": None, "_seen": None}
 
     def _fitted(self) -> Tagger:
         if (

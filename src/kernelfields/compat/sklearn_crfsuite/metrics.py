@@ -3,49 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import chain
 from typing import Any
 
+from .utils import flatten
+
 Labels = Sequence[Sequence[Any]]
-
-
-def _flat(y: Labels) -> list[Any]:
-    return list(chain.from_iterable(y))
 
 
 def flat_accuracy_score(y_true: Labels, y_pred: Labels) -> float:
     """Share of positions labelled right."""
     from sklearn import metrics
 
-    return metrics.accuracy_score(_flat(y_true), _flat(y_pred))
+    return metrics.accuracy_score(flatten(y_true), flatten(y_pred))
 
 
 def flat_precision_score(y_true: Labels, y_pred: Labels, **settings: Any) -> Any:
     """Precision over positions."""
     from sklearn import metrics
 
-    return metrics.precision_score(_flat(y_true), _flat(y_pred), **settings)
+    return metrics.precision_score(flatten(y_true), flatten(y_pred), **settings)
 
 
 def flat_recall_score(y_true: Labels, y_pred: Labels, **settings: Any) -> Any:
     """Recall over positions."""
     from sklearn import metrics
 
-    return metrics.recall_score(_flat(y_true), _flat(y_pred), **settings)
+    return metrics.recall_score(flatten(y_true), flatten(y_pred), **settings)
 
 
 def flat_f1_score(y_true: Labels, y_pred: Labels, **settings: Any) -> Any:
     """F1 over positions."""
     from sklearn import metrics
 
-    return metrics.f1_score(_flat(y_true), _flat(y_pred), **settings)
+    return metrics.f1_score(flatten(y_true), flatten(y_pred), **settings)
 
 
 def flat_fbeta_score(y_true: Labels, y_pred: Labels, beta: float, **settings: Any) -> Any:
     """Weighted mean of precision and recall over positions."""
     from sklearn import metrics
 
-    return metrics.fbeta_score(_flat(y_true), _flat(y_pred), beta=beta, **settings)
+    return metrics.fbeta_score(flatten(y_true), flatten(y_pred), beta=beta, **settings)
 
 
 def flat_classification_report(
@@ -54,7 +51,7 @@ def flat_classification_report(
     """Precision, recall and F1 of every label, as a table."""
     from sklearn import metrics
 
-    return metrics.classification_report(_flat(y_true), _flat(y_pred), labels=labels, **settings)
+    return metrics.classification_report(flatten(y_true), flatten(y_pred), labels=labels, **settings)
 
 
 def sequence_accuracy_score(y_true: Labels, y_pred: Labels) -> float:

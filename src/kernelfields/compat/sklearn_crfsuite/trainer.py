@@ -27,7 +27,7 @@ class LinePerIterationTrainer(Trainer):
 
     def on_optimization_end(self, log: str) -> None:
         """Print scores by label, if there are some."""
-        last = self.logparser.last_iteration
+        last = self.logparser.last_iteration if self.logparser else None
         if last and last["scores"]:
             width = max(map(len, last["scores"]))
             print(f"{'Label':<{width}}  Precision  Recall     F1  Support")
