@@ -1,6 +1,9 @@
-"""The exceptions that users see. All are kinds of ``ValueError``."""
+"""The exceptions and warnings that users see. All exceptions are kinds of ``ValueError``."""
 
 from __future__ import annotations
+
+import sys
+import warnings
 
 
 class InputError(ValueError):
@@ -21,6 +24,14 @@ class MissingDataError(ValueError):
 
 class ModelFormatError(ValueError):
     """A model file that cannot be read; the message gives the reason."""
+
+
+def warn_user(message: str, category: type[Warning]) -> None:
+    """Warn at the line outside this package that the call came from."""
+    frame, level = sys._getframe(), 1
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(__package__ + "."):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)
 
 
 def quoted(text: str, limit: int = 120) -> str:

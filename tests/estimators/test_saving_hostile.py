@@ -75,7 +75,6 @@ HOSTILE = [
     ("crf", setting("decoder", "oracle"), "decoder='oracle' is not known"),
     ("crf", setting("class_weight", nested(60)), "nested more than"),
     ("crf", setting("solver", {"$pickle": "x"}), "no values of the kind '\\$pickle'"),
-    ("crf", setting("order", 2), "describes no model"),
     ("crf", state("coef_", None), "coef_ is no array"),
     ("crf", state("danger_", 1), "learns no 'danger_'"),
     ("crf", state("coef_", {"$array": "start_"}), "coef_ has 1 axes, expected 2"),

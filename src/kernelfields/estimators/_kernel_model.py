@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from copy import copy
 from typing import Any, Self
 
@@ -16,13 +16,15 @@ from ..objective import Certificate
 from ..selection import Atoms, Ending, FourierMap, Growth, Step, Task
 from ..structures._base import Array
 from ._base import Batch, SequenceLabeller
-from ._base_measure import log_base_measure
+from ._base_measure import BaseMeasure, log_base_measure
 from ._checkpoint import KERNEL_SETTINGS, checkpoint_of
 from ._expanded import Expanded, Gathered, expand, gather
+from ._fresh import previous
 from ._full_gap import full_certificate
 from ._kernel_held_out import held_out_loss
 from ._kernel_problem import fixed_scores, in_precision
 from ._kernel_recipe import KernelRecipe
+from ._kernel_scores import kernel_scores
 from ._observers import EarlyStopping, ProgressLine, observers, reporter
 from ._origins import origins
 from ._provenance import provenance_of
@@ -34,9 +36,9 @@ from ._selected_held_out import HeldOut
 from ._separate_kernels import SeparateKernels
 from ._settings import penalties, require_settings, selecting
 from ._tables import LOW_RANK_SOLVERS, SOLVERS, choose
-from ._terms import add_free_scores, free_weights
+from ._terms import free_weights
 from ._training import Training, read_held_out
-from ._vertex_kernels import VertexKernels, own_kernel, used_times
+from ._vertex_kernels import VertexKernels, own_kernel
 
 FIT_ONLY = (
     "certificate_",
@@ -62,6 +64,7 @@ class KernelModel(SequenceLabeller):
     transitions_: Array
     _kernels: VertexKernels | SeparateKernels
     fourier_: FourierMap | None
+    base_measure_: BaseMeasure
     certificate_space_: str
     _learnt = KERNEL
     _transient = ("_growth",)
@@ -141,7 +144,8 @@ class KernelModel(SequenceLabeller):
         line = ProgressLine() if recipe.verbose else None
         observer = observers(reporter(recipe.callback), line)
         seed = int(random_state(recipe.random_state).randint(2**31 - 1))
-        before = getattr(self, "_growth", None) if recipe.warm_start else None
+        last = previous(self) if recipe.warm_start else None
+        before = None if last is None else getattr(last, "_growth", None)
         growth = continued(before, Growth(task, recipe.selection, seed, held_out, observer))
         state = growth.run()
         if line is not None:
@@ -254,35 +258,16 @@ class KernelModel(SequenceLabeller):
             self.feature_names_in_ = training.inputs.names
         self.forbidden_ = training.forbidden
         self.features_ = training.extractor
+        measure = self._recipe().base_measure
+        self.base_measure_ = dict(measure) if isinstance(measure, Mapping) else measure
 
     def _scores(self, features: Any, offsets: Array) -> Batch:
-        recipe = self._recipe()
-        chain = recipe.chain(offsets, len(self.classes_))
-        theta = {clique: np.zeros(shape) for clique, shape in chain.shapes.items()}
-        observations = in_precision(features, recipe.dtype)
-        theta["node"] += self._node_scores(observations)
-        if self.edge_dual_coef_ is not None:
-            rows = self._edge_scores(observations[chain.edge_tails])
-            theta["edge"] += rows.reshape(theta["edge"].shape)
-        add_free_scores(self, recipe.free_terms(chain), theta)
-        if recipe.base_measure is not None:
-            theta["node"] += log_base_measure(recipe.base_measure, features, self.classes_)
-        return Batch(chain, theta)
+        return kernel_scores(self, features, offsets)
 
-    def _node_scores(self, observations: Any) -> Array:
-        """f(x_v, y), (N, L)."""
-        if self.fourier_ is not None:
-            return self.fourier_.times(observations, self.dual_coef_)
-        return self._kernels.scores(observations, self.basis_, self.dual_coef_)
-
-    def _edge_scores(self, observations: Any) -> Array:
-        """g(x_v, y, y⁺), (E, L²)."""
-        assert self.edge_dual_coef_ is not None
-        flat = self.edge_dual_coef_.reshape(-1, len(self.classes_) ** 2)
-        if self.fourier_ is not None:
-            return self.fourier_.times(observations, flat)
-        assert self.edge_kernel_ is not None
-        return used_times(self.edge_kernel_, observations, self.basis_, flat)
+    def _settle(self, state: Mapping[str, Any]) -> None:
+        vars(self).update(state)
+        # files of older versions have it among the settings only
+        vars(self).setdefault("base_measure_", getattr(self, "base_measure", None))
 
 
 def _require_steady(recipe: KernelRecipe) -> None:

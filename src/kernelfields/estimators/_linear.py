@@ -9,16 +9,14 @@ from scipy import sparse
 
 from ..errors import InputError
 from ..objective import Term
-from ..spaces import Bias, Boundary, Euclidean, FreeEdges, LinearNodes, SparseNodes
+from ..spaces import Bias, Boundary, Euclidean, FreeEdges, SparseNodes
 from ..structures import Chain
 from ..structures._base import Array
-from ._base import Batch
 from ._features import Extractor, extractor_for, read_tokens
 from ._inputs import Inputs, read_inputs
 from ._labels import UNOBSERVED, Encoded, encode, read_labels
 from ._terms import Penalties
 from ._training import Observed
-from ._weights import LinearWeights
 
 FREE = Penalties(0.0, 0.0, 0.0)
 
@@ -81,12 +79,3 @@ def training_terms(
     matrix = matrix if sparse.issparse(matrix) else sparse.csr_matrix(matrix)
     nodes = SparseNodes(data.chain, matrix, observed.features if observed else None)
     return linear_terms(nodes, data.chain, bias, boundaries, observed.edges if observed else None, penalties)
-
-
-def linear_scores(model: Any, features: Any, offsets: Array) -> Batch:
-    """Scores of a batch with the weights of a fitted model."""
-    chain = Chain(offsets, len(model.classes_))
-    terms = linear_terms(LinearNodes(chain, features), chain, model.bias, model.boundaries)
-    theta = {clique: np.zeros(shape, features.dtype) for clique, shape in chain.shapes.items()}
-    LinearWeights.from_model(model).add_scores(features, terms, theta)
-    return Batch(chain, theta)

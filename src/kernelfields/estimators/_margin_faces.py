@@ -10,15 +10,14 @@ import numpy as np
 
 from ..gram import unique_observations
 from ..objective import Point, Problem, Term
-from ..spaces import LinearNodes, as_floats
+from ..spaces import LinearNodes
 from ..structures import SequenceStructure
 from ..structures._base import Array
-from ._base import Batch
 from ._constraints import offset_of
 from ._expanded import Expanded, expand, gather
 from ._kernel_problem import in_precision
 from ._kernel_recipe import KernelRecipe
-from ._terms import add_free_scores, free_weights
+from ._terms import free_weights
 from ._training import Training
 from ._vertex_kernels import VertexKernels
 from ._weights import LinearWeights
@@ -38,10 +37,6 @@ class Face(ABC):
     def keep(self, model: Any, point: Point, expanded: Expanded, classes: Array) -> None:
         """Make what was found attributes of the model."""
 
-    @abstractmethod
-    def scores(self, model: Any, features: Any, offsets: Array) -> Batch:
-        """Scores of a batch."""
-
 
 class LinearFace(Face):
     """⟨w_y, x⟩: the model has ``coef_``."""
@@ -51,20 +46,12 @@ class LinearFace(Face):
         offset = None
         if training.forbidden is not None:
             offset = offset_of(training.forbidden, training.chain, np.float64)
-        terms = self._terms(training.chain, _floats(training.inputs.features))
+        terms = self._terms(training.chain, as_doubles(training.inputs.features))
         return Expanded(Problem(training.loss, terms, offset), ())
 
     def keep(self, model: Any, point: Point, expanded: Expanded, classes: Array) -> None:
         """Make the weights attributes of the model."""
         LinearWeights.of(point.problem, point.element, len(classes)).put(model)
-
-    def scores(self, model: Any, features: Any, offsets: Array) -> Batch:
-        """Scores of a batch."""
-        chain = self.recipe.chain(offsets, len(model.classes_))
-        theta = {clique: np.zeros(shape) for clique, shape in chain.shapes.items()}
-        features = _floats(features)
-        LinearWeights.from_model(model).add_scores(features, self._terms(chain, features), theta)
-        return Batch(chain, theta)
 
     def _terms(self, chain: SequenceStructure, features: Any) -> list[Term]:
         nodes = Term("features", LinearNodes(chain, features), self.recipe.penalties.node)
@@ -88,18 +75,10 @@ class KernelFace(Face):
         for name, value in free_weights(point.element, point.problem.slices, len(classes)).items():
             setattr(model, f"{name}_", value)
 
-    def scores(self, model: Any, features: Any, offsets: Array) -> Batch:
-        """Scores of a batch."""
-        chain = self.recipe.chain(offsets, len(model.classes_))
-        theta = {clique: np.zeros(shape) for clique, shape in chain.shapes.items()}
-        observations = in_precision(features, self.recipe.dtype)
-        theta["node"] += model._kernels.scores(observations, model.basis_, model.dual_coef_)
-        add_free_scores(model, self.recipe.free_terms(chain), theta)
-        return Batch(chain, theta)
-
     def _kernels(self, classes: Array) -> VertexKernels:
         return VertexKernels.of(self.recipe.kernel, self.recipe.penalty, classes)
 
 
-def _floats(features: Any) -> Any:
-    return as_floats(features) if features.dtype == bool else features.astype(np.float64, copy=False)
+def as_doubles(features: Any) -> Any:
+    """Return features in double precision."""
+    return features.astype(np.float64, copy=False)

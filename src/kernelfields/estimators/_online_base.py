@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import time
-import warnings
 from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any, Self
@@ -13,7 +12,7 @@ import numpy as np
 
 from ..constraints import Forbidden
 from ..constraints import Rule as LabelRule
-from ..errors import InputError, ScoreError
+from ..errors import InputError, ScoreError, warn_user
 from ..losses import Log
 from ..objective import Problem, Term
 from ..online import Descent, Rule, Sweep
@@ -21,7 +20,8 @@ from ..solvers import Progress, Reason
 from ..structures._base import Array
 from ._base import Batch, SequenceLabeller, read_weights
 from ._constraints import barred_scores, require_respected
-from ._linear import LabelledSet, linear_scores, read_labelled, training_terms
+from ._fresh import previous, starts_afresh
+from ._linear import LabelledSet, read_labelled, training_terms
 from ._observers import reporter
 from ._online_held_out import HeldOut, Reached
 from ._provenance import provenance_of
@@ -31,7 +31,7 @@ from ._settings import require_settings
 from ._tables import CONSTRAINTS, choose
 from ._terms import Penalties
 from ._trail import Trail, flat, unflat
-from ._weights import LinearWeights
+from ._weights import LinearWeights, linear_scores
 
 DONE = "All epochs were done."
 FLAWLESS = "Every training sequence was labelled right throughout an epoch."
@@ -69,6 +69,7 @@ class OnlineLabeller(SequenceLabeller):
     def _penalties(self) -> Penalties:
         """λ of the parts of the model, for rules that know penalties."""
 
+    @starts_afresh
     def partial_fit(
         self, X: Any, y: Any, *, classes: Any = None, lengths: Any = None, sample_weight: Any = None
     ) -> Self:
@@ -89,27 +90,29 @@ class OnlineLabeller(SequenceLabeller):
         require_settings(self)
         if self.observed_only:
             raise InputError("partial_fit does not go with observed_only: other pairs may come.")
-        fitted = hasattr(self, "classes_")
-        known = self.classes_.tolist() if fitted else classes
-        data = read_labelled(self.features, X, y, lengths, known, self.features_ if fitted else None)
-        if fitted and not self._fits(data):
+        before = previous(self)
+        known = classes if before is None else before.classes_.tolist()
+        extractor = None if before is None else before.features_
+        data = read_labelled(self.features, X, y, lengths, known, extractor)
+        if before is not None and not self._fits(data):
             raise InputError("partial_fit has labels or a number of features that the first call had not.")
-        trail = self._trail_so_far() if fitted else None
+        trail = None if before is None else self._trail_of(before)
         sweep, terms, forbidden = self._sweep(data, sample_weight)
-        model = copy.copy(self)
-        model.forbidden_, model.features_ = forbidden, data.extractor
-        model._name_features(data)
-        model._pass(sweep, data, terms, trail)
-        self.__dict__.update(model.__dict__)
+        self.forbidden_, self.features_ = forbidden, data.extractor
+        self._name_features(data)
+        if before is not None:
+            LinearWeights.from_model(before).put(self)
+            self.losses_ = before.losses_
+        self._pass(sweep, data, terms, trail)
         return self
 
-    def _trail_so_far(self) -> Trail:
-        """Give what learning goes on with; refuse to drop what was learnt."""
-        for name, parts in (("bias", (self.intercept_,)), ("boundaries", (self.start_, self.end_))):
+    def _trail_of(self, before: Self) -> Trail:
+        """Return what learning goes on with; refuse to drop what was learnt."""
+        for name, parts in (("bias", (before.intercept_,)), ("boundaries", (before.start_, before.end_))):
             if not getattr(self, name) and any(part.any() for part in parts):
                 raise InputError(f"{name} is False, but the fitted model has such weights: call fit instead.")
-        trail = getattr(self, "_trail", None)
-        return Trail.guessed(self) if trail is None else trail
+        trail = getattr(before, "_trail", None)
+        return Trail.guessed(before) if trail is None else trail
 
     def _pass(self, sweep: Sweep, data: LabelledSet, terms: list[Term], trail: Trail | None) -> None:
         """Go through more sequences once; mix the mean of their weights with that of those before."""
@@ -179,8 +182,9 @@ class OnlineLabeller(SequenceLabeller):
         from sklearn.exceptions import ConvergenceWarning
 
         message = f"Interrupted after {self.n_iter_} epochs; what was learnt so far was kept."
-        warnings.warn(message, ConvergenceWarning, stacklevel=4)
+        warn_user(message, ConvergenceWarning)
 
+    @starts_afresh
     def fit(
         self,
         X: Any,
@@ -212,13 +216,11 @@ class OnlineLabeller(SequenceLabeller):
         sweep, terms, forbidden = self._sweep(data, sample_weight)
         rule = self._rule(sweep, None)
         if self.warm_start and self._fits(data):
-            sweep.load(np.concatenate(LinearWeights.from_model(self).elements(terms)))
-        model = copy.copy(self)
-        model.forbidden_, model.features_ = forbidden, data.extractor
-        model._name_features(data)
-        held_out = None if X_dev is None else HeldOut(model, X_dev, y_dev, self.patience)
-        model._learn(sweep, rule, data, terms, held_out)
-        self.__dict__.update(model.__dict__)  # all at once
+            sweep.load(np.concatenate(LinearWeights.from_model(previous(self)).elements(terms)))
+        self.forbidden_, self.features_ = forbidden, data.extractor
+        self._name_features(data)
+        held_out = None if X_dev is None else HeldOut(self, X_dev, y_dev, self.patience)
+        self._learn(sweep, rule, data, terms, held_out)
         return self
 
     def _sweep(self, data: LabelledSet, sample_weight: Any) -> tuple[Sweep, list[Term], Forbidden | None]:
@@ -296,11 +298,12 @@ class OnlineLabeller(SequenceLabeller):
         return forbidden
 
     def _fits(self, data: LabelledSet) -> bool:
-        """Whether the present weights are for the same labels and features."""
+        """Whether the weights of the fit before are for the same labels and features."""
+        before = previous(self)
         return (
-            hasattr(self, "coef_")
-            and np.array_equal(self.classes_, data.encoded.classes)
-            and self.n_features_in_ == data.inputs.features.shape[1]
+            before is not None
+            and np.array_equal(before.classes_, data.encoded.classes)
+            and before.n_features_in_ == data.inputs.features.shape[1]
         )
 
     def _scores(self, features: Any, offsets: Array) -> Batch:

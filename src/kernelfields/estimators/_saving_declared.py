@@ -145,6 +145,7 @@ KERNEL: Mapping[str, Field] = {
     "edge_kernel_": Kind(Kernel, needed=False, large=True),
     "_kernels": LabelKernels(),
     "fourier_": RandomFeatures(),
+    "base_measure_": Kind(dict, needed=False),
     "certificate_space_": Kind(str, needed=False),
     "path_": Kind(list, needed=False),
     "selected_": Kind(dict, needed=False),

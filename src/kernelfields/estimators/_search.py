@@ -32,12 +32,11 @@ def search(
     solver: Solver,
     stop: Stop,
     observer: Observer | None,
-    stacklevel: int = 4,
 ) -> Result:
-    """Minimise; stopping too early is a `ConvergenceWarning` in the frame ``stacklevel`` up."""
+    """Minimise; stopping too early is a `ConvergenceWarning`."""
     result = solver.minimize(problem, start, stop, observer)
     if not result.reason.converged:
-        warn_of(result.reason, result.progress, stacklevel + 1)
+        warn_of(result.reason, result.progress)
     return result
 
 
@@ -47,7 +46,6 @@ def search_afresh(
     solver: Solver,
     stop: Stop,
     observer: Observer | None,
-    stacklevel: int = 4,
 ) -> Found:
     """Minimise, and believe a certificate only with images computed anew and in double.
 
@@ -61,7 +59,7 @@ def search_afresh(
 
     for _ in range(ROUNDS):
         left = Stop(stop.gap, stop.gradient, max(stop.iterations - done, 0))
-        result = search(problem, start, solver, left, count_on, stacklevel + 1)
+        result = search(problem, start, solver, left, count_on)
         done += result.progress.iteration
         point = exact.at(exact.refreshed(result.point.element.astype(np.float64)))
         start = point.element.astype(problem.element_dtype)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..errors import InputError
+from ..errors import InputError, warn_user
 from ..kernels import Kernel, check_gram
 from ..losses import Log
 from ..selection import Atoms, Ending, Growth, Pool, Selection, State, Task
@@ -141,7 +140,7 @@ def finish(growth: Growth, state: State, solver: Solver, stop: Stop) -> tuple[Fo
         point = problem.exact().at(element)
         reason = Reason.INTERRUPTED if interrupted else Reason.OBSERVER
         return Found(point, len(growth.path), reason, point.certificate), state
-    found = search_afresh(problem, element, solver, stop, None, stacklevel=6)
+    found = search_afresh(problem, element, solver, stop, None)
     return found, state._replace(parts=parts_of(problem, found.point.element))
 
 
@@ -150,7 +149,7 @@ def warn_of_interrupt(growth: Growth) -> None:
     from sklearn.exceptions import ConvergenceWarning
 
     count, advice = growth.state.size, "Fit again with warm_start=True to go on."
-    warnings.warn(f"{growth.ending.value} There are {count}. {advice}", ConvergenceWarning, stacklevel=5)
+    warn_user(f"{growth.ending.value} There are {count}. {advice}", ConvergenceWarning)
 
 
 def selected_of(state: State, rows: Array) -> dict[str, Atoms]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -10,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from ..constraints import Forbidden, Rule
-from ..errors import InputError
+from ..errors import InputError, warn_user
 from ..losses import Log, Loss, MarginalLog, PartialLog
 from ..solvers import Progress, Reason
 from ..spaces import WeightPairs
@@ -142,14 +141,14 @@ def _class_weights(given: dict[Any, float] | str, encoded: Encoded) -> Array:
     return weights
 
 
-def warn_of(reason: Reason, progress: Progress, stacklevel: int) -> None:
+def warn_of(reason: Reason, progress: Progress) -> None:
     """Say, as a warning, why a search ended too early, and what to do."""
     from sklearn.exceptions import ConvergenceWarning
 
     gap = progress.relative_gap
     bound = f"The certified relative gap is {gap:.1e}." if np.isfinite(gap) else "No gap is known."
     advice = "Raise max_iter or tol, or scale the features."
-    warnings.warn(f"{reason.value} {bound} {advice}", ConvergenceWarning, stacklevel=stacklevel)
+    warn_user(f"{reason.value} {bound} {advice}", ConvergenceWarning)
 
 
 def read_held_out(model: SequenceLabeller, training: Training, X: Any, y: Any) -> tuple[Inputs, Array]:

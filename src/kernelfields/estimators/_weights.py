@@ -10,9 +10,10 @@ from scipy import sparse
 
 from ..linear_chain import LinearChainProblem
 from ..objective import Problem, Term
-from ..spaces import SparseNodes, add_paired_scores
+from ..spaces import Products, SparseNodes, add_paired_scores
 from ..structures._base import Array
-from ._terms import free_elements, free_weights
+from ._base import Batch
+from ._terms import add_free_scores, fitted_chain, free_elements, free_weights
 
 
 @dataclass(frozen=True)
@@ -68,23 +69,12 @@ class LinearWeights:
         features: Any = terms[0].space
         return [features.element(self.coef.T), *self._other_elements(terms[1:])]
 
-    def add_scores(self, features: Any, terms: list[Term], theta: dict[str, Array]) -> None:
-        """Add the scores that they give to features; the first of the terms is theirs."""
-        nodes: Any = terms[0].space
-        if not sparse.issparse(self.coef):
-            nodes.add_scores(nodes.element(self.coef.T), theta["node"])
-        elif sparse.issparse(features):
-            add_paired_scores(features, self.coef.T, theta["node"])
-        else:
-            nodes.add_scores(nodes.element(self.coef.T.toarray()), theta["node"])
-        for term, element in zip(terms[1:], self._other_elements(terms[1:]), strict=True):
-            term.space.add_scores(element, theta[term.space.clique])
-
     def _other_elements(self, terms: list[Term]) -> list[Array]:
         named = free_elements(self)
         if self.edge_coef is not None:
             named["edge_features"] = self.edge_coef.transpose(2, 0, 1).ravel()
-        return [named[term.name] for term in terms]
+        found = [(term.space, named.get(term.name)) for term in terms]
+        return [np.zeros(space.size) if element is None else element for space, element in found]
 
     def widened(self, n_labels: int) -> LinearWeights:
         """Give labels that are new, behind the others, weights of zero."""
@@ -108,6 +98,22 @@ class LinearWeights:
             theirs = getattr(other, field.name)
             total[field.name] = None if mine is None else _dense(mine) + _dense(theirs)
         return LinearWeights(**total)
+
+
+def linear_scores(model: Any, features: Any, offsets: Array) -> Batch:
+    """Return the scores of a batch by the weights of a fitted model, whatever its settings say by now."""
+    edge_coef = getattr(model, "edge_coef_", None)
+    chain = fitted_chain(model, offsets, shared_edges=edge_coef is None)
+    theta = {clique: np.zeros(shape, features.dtype) for clique, shape in chain.shapes.items()}
+    if sparse.issparse(model.coef_) and sparse.issparse(features):
+        add_paired_scores(features, model.coef_.T, theta["node"])
+    else:
+        theta["node"] += Products(features).times(_dense(model.coef_).T)
+    if edge_coef is not None and chain.n_edges:
+        weights = edge_coef.transpose(2, 0, 1).reshape(features.shape[1], -1)
+        theta["edge"] += Products(features[chain.edge_tails]).times(weights).reshape(theta["edge"].shape)
+    add_free_scores(model, chain, theta)
+    return Batch(chain, theta)
 
 
 def _dense(array: Any) -> Any:

@@ -20,6 +20,7 @@ from ..structures._base import Array
 from ._base import Batch, SequenceLabeller
 from ._boosting import Boosting, HeldOut, run
 from ._constraints import offset_of
+from ._fresh import starts_afresh
 from ._inputs import Inputs, read_inputs
 from ._observers import reporter
 from ._provenance import provenance_of
@@ -31,6 +32,7 @@ from ._terms import (
     add_free_scores,
     chain_of,
     edge_term,
+    fitted_chain,
     free_weights,
     second_order_terms,
     vertex_terms,
@@ -172,6 +174,7 @@ class BoostedCRF(SequenceLabeller):
         self.random_state = random_state
         self.callback = callback
 
+    @starts_afresh
     def fit(
         self,
         X: Any,
@@ -279,8 +282,8 @@ class BoostedCRF(SequenceLabeller):
 
     def _matrices(self, chain: SequenceStructure, inputs: Inputs) -> dict[str, Array]:
         """Inputs of the cliques that have trees."""
-        matrix = np.asarray(inputs.features, dtype=np.float64)
-        return {"node": matrix, "edge": matrix[chain.edge_tails]} if self.edge_trees else {"node": matrix}
+        cliques = ("node", "edge") if self.edge_trees else ("node",)
+        return {clique: _seen_by(clique, chain, inputs.features) for clique in cliques}
 
     @staticmethod
     def _fixed(training: Training, chain: SequenceStructure) -> dict[str, Array] | None:
@@ -325,9 +328,16 @@ class BoostedCRF(SequenceLabeller):
     def _scores(self, features: Any, offsets: Array) -> Batch:
         if sparse.issparse(features):
             raise InputError("BoostedCRF needs dense features: trees look at every column of every position.")
-        chain = self._chain(offsets, len(self.classes_))
+        chain = fitted_chain(self, offsets, shared_edges="edge" not in self.forests_)
         theta = {clique: np.zeros(shape) for clique, shape in chain.shapes.items()}
-        for clique, matrix in self._matrices(chain, Inputs(features, offsets, None)).items():
-            theta[clique] += self.forests_[clique].scores(matrix).reshape(theta[clique].shape)
-        add_free_scores(self, self._free_terms(chain), theta)
+        for clique, forest in self.forests_.items():
+            matrix = _seen_by(clique, chain, features)
+            theta[clique] += forest.scores(matrix).reshape(theta[clique].shape)
+        add_free_scores(self, chain, theta)
         return Batch(chain, theta)
+
+
+def _seen_by(clique: str, chain: SequenceStructure, features: Any) -> Array:
+    """Return what the trees of a clique type look at: vertices, or the first vertex of every edge."""
+    matrix = np.asarray(features, dtype=np.float64)
+    return matrix if clique == "node" else matrix[chain.edge_tails]

@@ -16,6 +16,7 @@ from ..parameters import Parameterised
 from ..structures._base import Array
 from ._base import Labels
 from ._features import extractor_for
+from ._fresh import starts_afresh
 from ._groups import fold_numbers, pick
 from ._inputs import read_inputs
 from ._labels import encode, index_of, read_labels
@@ -123,6 +124,7 @@ class Cascade(Parameterised, Savable):
         """Whether the second model's training makes probabilities."""
         return bool(self.second.probabilistic)
 
+    @starts_afresh
     def fit(self, X: Any, y: Any, *, lengths: Any = None, groups: Any = None) -> Self:
         """Fit the first model to every fold's complement, the second to what they say, the first to all.
 

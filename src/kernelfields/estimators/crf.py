@@ -22,6 +22,7 @@ from ..structures._base import Array
 from ._base import Batch, SequenceLabeller
 from ._checkpoint import checkpoint_of
 from ._features import extractor_for, read_tokens
+from ._fresh import previous, starts_afresh
 from ._inputs import read_inputs
 from ._linear_problem import exact_problem, linear_problem, linear_terms
 from ._observers import EarlyStopping, observers, reporter
@@ -32,7 +33,7 @@ from ._settings import require_settings
 from ._tables import SOLVERS, choose
 from ._terms import chain_of
 from ._training import Training, read_held_out, read_training
-from ._weights import LinearWeights
+from ._weights import LinearWeights, linear_scores
 
 EPOCHS = 10
 """Passes of stochastic descent for large training sets: few beside the iterations they save."""
@@ -208,6 +209,7 @@ class CRF(SequenceLabeller):
         self.random_state = random_state
         self.callback = callback
 
+    @starts_afresh
     def fit(
         self,
         X: Any,
@@ -238,6 +240,7 @@ class CRF(SequenceLabeller):
         start = self._start(training) if self.warm_start else None
         return self._search(training, start, X_dev, y_dev)
 
+    @starts_afresh
     def partial_fit(
         self, X: Any, y: Any, *, classes: Any = None, lengths: Any = None, sample_weight: Any = None
     ) -> Self:
@@ -256,13 +259,14 @@ class CRF(SequenceLabeller):
         """
         if self.l1:
             raise InputError("partial_fit does not go with l1.")
-        fitted = hasattr(self, "classes_")
-        known = self.classes_.tolist() if fitted else classes
-        base = copy.copy(self) if fitted else None
+        base = previous(self)
+        known = classes if base is None else base.classes_.tolist()
         training = self._training(X, y, lengths, sample_weight, known, base)
         if base is not None:
+            weights = LinearWeights.from_model(base).widened(len(training.encoded.classes))
+            base = copy.copy(base)
             base.classes_ = training.encoded.classes
-            LinearWeights.from_model(self).widened(len(base.classes_)).put(base)
+            weights.put(base)
         return self._search(training, None, None, None, base)
 
     def _training(
@@ -345,15 +349,16 @@ class CRF(SequenceLabeller):
 
     def _start(self, training: Training) -> Array | None:
         """Give the present weights as an element, if they fit the training set."""
+        before = previous(self)
         same = (
-            hasattr(self, "coef_")
-            and np.array_equal(self.classes_, training.encoded.classes)
-            and self.n_features_in_ == training.inputs.features.shape[1]
+            before is not None
+            and np.array_equal(before.classes_, training.encoded.classes)
+            and before.n_features_in_ == training.inputs.features.shape[1]
         )
         if not same:
             return None
         terms = linear_terms(self, training.chain, training.inputs.features, training.observed, fast=True)
-        return np.concatenate(LinearWeights.from_model(self).elements(terms))
+        return np.concatenate(LinearWeights.from_model(before).elements(terms))
 
     def _held_out(
         self, problem: Problem | LinearChainProblem, training: Training, X: Any, y: Any
@@ -410,8 +415,4 @@ class CRF(SequenceLabeller):
         self.forbidden_, self.features_ = training.forbidden, training.extractor
 
     def _scores(self, features: Any, offsets: Array) -> Batch:
-        chain = self._chain(offsets, len(self.classes_))
-        terms = linear_terms(self, chain, features)
-        theta = {clique: np.zeros(shape, features.dtype) for clique, shape in chain.shapes.items()}
-        LinearWeights.from_model(self).add_scores(features, terms, theta)
-        return Batch(chain, theta)
+        return linear_scores(self, features, offsets)

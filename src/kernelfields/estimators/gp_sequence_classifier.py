@@ -8,6 +8,7 @@ from typing import Any, Self
 from ..decoders import Decoder
 from ..selection import SGPS, Selection
 from ..solvers import Progress, Solver
+from ._fresh import starts_afresh
 from ._kernel_model import KernelModel
 from ._kernel_recipe import KernelRecipe
 
@@ -92,6 +93,7 @@ class GPSequenceClassifier(KernelModel):
         self.callback = callback
         self.verbose = verbose
 
+    @starts_afresh
     def fit(
         self,
         X: Any,

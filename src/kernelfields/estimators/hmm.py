@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from itertools import pairwise
 from typing import Any, Self
@@ -15,13 +14,14 @@ from ..constraints import Forbidden, Rule
 from ..decoders import Decoder
 from ..emissions import Emissions, Family, Sequences
 from ..emissions._base import chain_scores
-from ..errors import InputError
+from ..errors import InputError, warn_user
 from ..solvers import Progress
 from ..structures import Chain
 from ..structures._base import Array, offsets_of
 from ._base import Batch, Labels, SequenceLabeller
 from ._constraints import require_respected
 from ._em import Model, Smoothing, Trained, maximise
+from ._fresh import starts_afresh
 from ._inputs import Inputs
 from ._labels import UNOBSERVED, Encoded
 from ._provenance import provenance_of
@@ -135,6 +135,7 @@ class HMM(SequenceLabeller):
         self.random_state = random_state
         self.callback = callback
 
+    @starts_afresh
     def fit(self, X: Any, y: Any = None, *, lengths: Any = None) -> Self:
         """Fit to sequences.
 
@@ -254,7 +255,7 @@ class HMM(SequenceLabeller):
             from sklearn.exceptions import ConvergenceWarning
 
             message = f"{self.max_iter} steps were not enough; raise max_iter or tol."
-            warnings.warn(message, ConvergenceWarning, stacklevel=3)
+            warn_user(message, ConvergenceWarning)
         self.classes_ = classes
         self.start_, self.transitions_, self.emissions_ = trained.model
         self.features_ = None

@@ -12,6 +12,7 @@ from ..decoders import Decoder
 from ..selection import Approximation, Selection
 from ..solvers import Progress, Solver
 from ._base_measure import BaseMeasure
+from ._fresh import starts_afresh
 from ._kernel_model import KernelModel
 from ._kernel_recipe import KernelRecipe
 
@@ -226,6 +227,7 @@ class KernelCRF(KernelModel):
         self.callback = callback
         self.verbose = verbose
 
+    @starts_afresh
     def fit(
         self,
         X: Any,

@@ -12,6 +12,7 @@ from ..structures import Chain
 from ..structures._base import Array
 from ._base import Batch, SequenceLabeller
 from ._changes import Change, Changes
+from ._fresh import starts_afresh
 from ._linear import LabelledSet, read_labelled
 from ._provenance import provenance_of
 from ._random import random_state
@@ -97,6 +98,7 @@ class KernelPerceptron(SequenceLabeller):
         self.shuffle = shuffle
         self.random_state = random_state
 
+    @starts_afresh
     def fit(self, X: Any, y: Any, *, lengths: Any = None) -> Self:
         """Fit to labelled sequences, every label of them observed."""
         require_settings(self, combination=one_of(COMBINATIONS))

@@ -18,6 +18,7 @@ from ..structures import Chain
 from ..structures._base import Array
 from ._base import Batch, SequenceLabeller
 from ._constraints import require_respected
+from ._fresh import starts_afresh
 from ._linear import LabelledSet, read_labelled
 from ._observers import observers, reporter
 from ._provenance import provenance_of
@@ -114,6 +115,7 @@ class MEMM(SequenceLabeller):
         self.random_state = random_state
         self.callback = callback
 
+    @starts_afresh
     def fit(self, X: Any, y: Any, *, lengths: Any = None) -> Self:
         """Fit to labelled sequences.
 
@@ -138,7 +140,7 @@ class MEMM(SequenceLabeller):
         solver = choose(SOLVERS, self.solver, "solver")
         result = solver.minimize(problem, problem.zero(), stop, observers(reporter(self.callback)))
         if not result.reason.converged:
-            warn_of(result.reason, result.progress, stacklevel=3)
+            warn_of(result.reason, result.progress)
         self._keep(data, problem, result.point.element)
         self.certificate_ = exact_certificate(result.point, result)
         self.forbidden_, self.features_ = forbidden, data.extractor

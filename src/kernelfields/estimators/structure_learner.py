@@ -11,6 +11,7 @@ import numpy as np
 from ..errors import InputError
 from ..parameters import Parameterised
 from ..structures._base import Array
+from ._fresh import starts_afresh
 from ._gain_bounds import extension, gain_bound
 from ._saving_base import Savable, declared_state, require_fitted
 from ._saving_fields import Field, Kind
@@ -84,6 +85,7 @@ class StructureLearner(Parameterised, Savable):
         self.candidates = candidates
         self.worth = worth
 
+    @starts_afresh
     def fit(self, X: Any, y: Any, *, X_dev: Any = None, y_dev: Any = None) -> Self:
         """Fit to labelled sequences.
 

@@ -18,9 +18,11 @@ from ..solvers import CuttingPlane, MarginSolver, Progress, Result
 from ..structures._base import Array
 from ._base import Batch, SequenceLabeller
 from ._expanded import Expanded
+from ._fresh import previous, starts_afresh
 from ._hinge import hinge_maker
 from ._kernel_recipe import KernelRecipe
-from ._margin_faces import Face, KernelFace, LinearFace
+from ._kernel_scores import kernel_scores
+from ._margin_faces import Face, KernelFace, LinearFace, as_doubles
 from ._observers import ProgressLine, observers, reporter
 from ._provenance import provenance_of
 from ._random import random_state
@@ -29,6 +31,7 @@ from ._search import exact_certificate
 from ._settings import penalties, require_settings
 from ._tables import MARGIN_SOLVERS, choose
 from ._training import Training, warn_of
+from ._weights import linear_scores
 
 
 class Round(NamedTuple):
@@ -201,6 +204,7 @@ class StructuredSVM(SequenceLabeller):
         self.callback = callback
         self.verbose = verbose
 
+    @starts_afresh
     def fit(self, X: Any, y: Any, *, lengths: Any = None, sample_weight: Any = None) -> Self:
         """Fit to labelled sequences.
 
@@ -275,7 +279,7 @@ class StructuredSVM(SequenceLabeller):
         if line is not None:
             line.close()
         if not result.reason.converged:
-            warn_of(result.reason, result.progress, 4)
+            warn_of(result.reason, result.progress)
         return result
 
     def _ended(self, dual: BlockDual, result: Result) -> _Last:
@@ -287,8 +291,9 @@ class StructuredSVM(SequenceLabeller):
 
     def _last_of(self, dual: BlockDual) -> _Last | None:
         """Give where the last fit ended, if that is a point of this one."""
-        last: _Last | None = getattr(self, "_last", None)
-        if not self.warm_start or last is None:
+        before = previous(self) if self.warm_start else None
+        last: _Last | None = None if before is None else getattr(before, "_last", None)
+        if last is None:
             return None
         settings = (self.rescaling, self.cost, self.kernel, self.bias, self.boundaries, self.order)
         same = all(
@@ -317,7 +322,9 @@ class StructuredSVM(SequenceLabeller):
         self.stop_reason_ = result.reason.value
 
     def _scores(self, features: Any, offsets: Array) -> Batch:
-        return self._face().scores(self, features, offsets)
+        if getattr(self, "coef_", None) is None:
+            return kernel_scores(self, features, offsets)
+        return linear_scores(self, as_doubles(features), offsets)
 
 
 def _same(left: Hinge, right: Hinge) -> bool:

@@ -2,6 +2,7 @@
 
 from ._base import BoundScorer, BoundSpace, Counted, Curved, Euclidean, Joint
 from ._lowrank_base import Factor, factor_of
+from ._products import Products
 from ._selected_base import Functions
 from .free import Bias, Boundary, FreeEdges, FreeTriples
 from .kernel import KernelNodes
@@ -32,6 +33,7 @@ __all__ = [
     "LinearNodes",
     "LowRankEdges",
     "LowRankNodes",
+    "Products",
     "SelectedCliques",
     "SelectedEdges",
     "SelectedNodes",
