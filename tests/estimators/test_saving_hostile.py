@@ -60,6 +60,12 @@ def symbols_of(header: dict[str, Any]) -> list[Any]:
     return sorted(others, key=lambda other: other[1]["parts"]["shape"] == "any")
 
 
+def abstaining(threshold):
+    """An object of a decoder."""
+    inner = {"$object": "Viterbi", "parts": {}}
+    return {"$object": "Abstain", "parts": {"decoder": inner, "threshold": threshold}}
+
+
 HOSTILE = [
     ("crf", lambda h, a: h.__setitem__("format", 2), "format 2, of a later kernelfields"),
     ("crf", lambda h, a: h.__setitem__("format", True), "does not say what model"),
@@ -71,7 +77,8 @@ HOSTILE = [
     ("crf", setting("danger", 1), "no setting 'danger'"),
     ("crf", setting("decoder", {"$object": "eval", "parts": {}}), "nothing called 'eval'"),
     ("crf", setting("decoder", {"$object": "RBF", "parts": {}}), "takes decoder of type"),
-    ("crf", setting("decoder", {"$object": "Posterior", "parts": {"respect": "x"}}), "takes respect"),
+    ("crf", setting("decoder", {"$object": "Abstain", "parts": {"threshold": "x"}}), "takes threshold"),
+    ("crf", setting("decoder", abstaining(2.0)), "threshold is 2.0"),
     ("crf", setting("decoder", "oracle"), "decoder='oracle' is not known"),
     ("crf", setting("class_weight", nested(60)), "nested more than"),
     ("crf", setting("solver", {"$pickle": "x"}), "no values of the kind '\\$pickle'"),

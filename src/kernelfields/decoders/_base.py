@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TypeVar
+from typing import ClassVar, TypeVar
 
-from ..structures import Scores, Structure
+import numpy as np
+
+from ..errors import InputError
+from ..structures import MaxOracle, Scores, Structure
 from ..structures._base import Array
 
 ABSTAINED = -1
@@ -15,15 +18,69 @@ Oracle = TypeVar("Oracle", bound=Structure)
 
 
 class Decoder(ABC):
-    """A decision rule; its settings are its fields."""
+    """A decision rule; its settings are its fields.
+
+    Rules about labels are scores of −inf. Whatever `choose` says, `decode` returns only labellings that the
+    scores allow, while an instance has any.
+    """
+
+    chooses_allowed: ClassVar[bool] = False
+    """Whether `choose` itself never says what the scores forbid; else `decode` looks, and mends it."""
+
+    def decode(self, structure: Structure, scores: Scores) -> Array:
+        """Return one label per vertex of the batch, `ABSTAINED` where no answer is given.
+
+        Where `choose` breaks what the scores forbid, the allowed labelling that differs from it at the
+        fewest vertices.
+        """
+        labels = self.choose(structure, scores)
+        if self.chooses_allowed:
+            return labels
+        labels = self._checked(labels, structure)
+        if not forbids(scores):
+            return labels
+        agreement = np.zeros((structure.n_vertices, structure.n_labels))
+        answered = np.flatnonzero(labels != ABSTAINED)
+        agreement[answered, labels[answered]] = 1.0
+        nearest = best_allowed(structure, scores, {"node": agreement})
+        return np.where(labels == ABSTAINED, ABSTAINED, nearest).astype(np.int32)
 
     @abstractmethod
-    def decode(self, structure: Structure, scores: Scores) -> Array:
-        """One label per vertex of the batch."""
+    def choose(self, structure: Structure, scores: Scores) -> Array:
+        """Return one label per vertex of the batch, `ABSTAINED` where no answer is given."""
+
+    def _checked(self, labels: Array, structure: Structure) -> Array:
+        """Labels of somebody's rule as integers, one for every vertex."""
+        result, name = np.asarray(labels), type(self).__name__
+        if result.shape != (structure.n_vertices,) or (result.size and result.dtype.kind not in "iu"):
+            raise InputError(
+                f"{name} chose labels of shape {result.shape} and type {result.dtype}, "
+                f"expected integers of shape ({structure.n_vertices},)."
+            )
+        wrong = np.flatnonzero((result < ABSTAINED) | (result >= structure.n_labels))
+        if wrong.size:
+            v = int(wrong[0])
+            last = structure.n_labels - 1
+            raise InputError(f"{name} chose label {result[v]} at vertex {v}, expected {ABSTAINED} to {last}.")
+        return result.astype(np.int32)
 
 
 def require(structure: Structure, oracle: type[Oracle], decoder: str) -> Oracle:
-    """Give the structure as one that offers the oracle; a plain refusal if it does not."""
+    """Return the structure as one that offers the oracle; a plain refusal if it does not."""
     if not isinstance(structure, oracle):
         raise TypeError(f"{decoder} needs a {oracle.__name__}, which {type(structure).__name__} is not.")
     return structure
+
+
+def forbids(scores: Scores) -> bool:
+    """Whether any score is −inf."""
+    return any(values.size and values.min() == -np.inf for values in scores.values())
+
+
+def best_allowed(structure: Structure, scores: Scores, gains: Scores) -> Array:
+    """Return the labelling with the highest total gain among those the scores allow."""
+    allowed = {
+        clique: np.where(values == -np.inf, -np.inf, gains.get(clique, 0.0))
+        for clique, values in scores.items()
+    }
+    return require(structure, MaxOracle, "Decoding under constraints").argmax(allowed).labels

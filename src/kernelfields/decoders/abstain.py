@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
+from ..checks import require_share, shown
+from ..errors import InputError
 from ..structures import Scores, Structure, SumOracle
 from ..structures._base import Array
 from ._base import ABSTAINED, Decoder, require
@@ -20,15 +23,22 @@ class Abstain(Decoder):
     decoder : Decoder
         What to answer.
     threshold : float
-        Answer only where p(y_v|x) is at least this; `ABSTAINED` (−1) elsewhere.
+        Answer only where p(y_v|x) is at least this, a number from 0 to 1; `ABSTAINED` (−1) elsewhere.
     """
 
     decoder: Decoder
     threshold: float
+    chooses_allowed: ClassVar[bool] = True
 
-    def decode(self, structure: Structure, scores: Scores) -> Array:
-        """Labels, −1 where none is certain enough."""
+    def __post_init__(self) -> None:
+        """Refuse what cannot be a probability."""
+        require_share("threshold", self.threshold)
+        if not isinstance(self.decoder, Decoder):
+            raise InputError(f"decoder is {shown(self.decoder)}; it must be a Decoder.")
+
+    def choose(self, structure: Structure, scores: Scores) -> Array:
+        """Return labels, −1 where none is certain enough."""
         labels = self.decoder.decode(structure, scores)
         marginals = require(structure, SumOracle, "Abstaining").marginals(scores).parts["node"]
         certain = marginals[np.arange(len(labels)), labels] >= self.threshold
-        return np.where(certain, labels, ABSTAINED).astype(np.int32)
+        return np.where(certain & (labels != ABSTAINED), labels, ABSTAINED).astype(np.int32)

@@ -5,13 +5,15 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
+from ..checks import require_whole, shown
+from ..errors import InputError
 from ..structures import KBestOracle, SampleOracle, Scores, SequenceStructure, Structure, SumOracle
 from ..structures._base import Array
-from ._base import Decoder, require
-from .posterior import best_allowed
+from ._base import Decoder, best_allowed, require
 
 
 @dataclass(frozen=True)
@@ -32,22 +34,37 @@ class BayesRule(Decoder):
 
     vertex_cost: Array | None = None
     edge_cost: Array | None = None
+    chooses_allowed: ClassVar[bool] = True
 
-    def decode(self, structure: Structure, scores: Scores) -> Array:
-        """Labels with the lowest expected cost."""
-        if self.edge_cost is not None:
+    def choose(self, structure: Structure, scores: Scores) -> Array:
+        """Return the labels with the lowest expected cost."""
+        vertex_cost = _cost("vertex_cost", self.vertex_cost, (structure.n_labels,) * 2)
+        edge_cost = _cost("edge_cost", self.edge_cost, (structure.n_labels,) * 4)
+        if edge_cost is not None:
             structure, scores = _own_edges(structure, scores)
         marginals = require(structure, SumOracle, "The Bayes rule").marginals(scores).parts
         gains: dict[str, Array] = {}
-        if self.vertex_cost is not None:
-            gains["node"] = -(marginals["node"] @ self.vertex_cost)
-        if self.edge_cost is not None:
-            gains["edge"] = -np.einsum("eab,abcd->ecd", marginals["edge"], self.edge_cost, optimize=True)
+        if vertex_cost is not None:
+            gains["node"] = -(marginals["node"] @ vertex_cost)
+        if edge_cost is not None:
+            gains["edge"] = -np.einsum("eab,abcd->ecd", marginals["edge"], edge_cost, optimize=True)
         return best_allowed(structure, scores, gains)
 
 
+def _cost(name: str, given: Any, shape: tuple[int, ...]) -> Array | None:
+    """Return a table of costs as numbers."""
+    if given is None:
+        return None
+    table = np.asarray(given)
+    if table.dtype.kind not in "biuf" or table.shape != shape or not np.isfinite(table).all():
+        raise InputError(
+            f"{name} is {table.dtype} of shape {table.shape}; it must have finite numbers and shape {shape}."
+        )
+    return table.astype(np.float64)
+
+
 def _own_edges(structure: Structure, scores: Scores) -> tuple[Structure, Scores]:
-    """Give the same chains with a copy of shared edge scores at every edge."""
+    """Return the same chains with a copy of shared edge scores at every edge."""
     if not isinstance(structure, SequenceStructure):
         raise TypeError(f"Costs over edges are for chains, not for {type(structure).__name__}.")
     if not structure.shared_edges:
@@ -70,6 +87,10 @@ class Best(Candidates):
 
     k: int = 50
 
+    def __post_init__(self) -> None:
+        """Refuse a number that is none."""
+        require_whole("k", self.k)
+
     def of(self, structure: Structure, scores: Scores) -> tuple[Array, Array]:
         """By list Viterbi."""
         labels, value = require(structure, KBestOracle, "Choosing among the k best").kbest(scores, self.k)
@@ -83,6 +104,11 @@ class Draws(Candidates):
 
     count: int = 100
     seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse numbers that are none."""
+        require_whole("count", self.count)
+        require_whole("seed", self.seed, 0)
 
     def of(self, structure: Structure, scores: Scores) -> tuple[Array, Array]:
         """By forward filtering, backward sampling."""
@@ -109,8 +135,17 @@ class MinimumRisk(Decoder):
     cost: Callable[[Array, Array], float]
     candidates: Candidates = Best()
 
-    def decode(self, structure: Structure, scores: Scores) -> Array:
-        """Labels of the candidate with the lowest expected cost."""
+    def __post_init__(self) -> None:
+        """Refuse what is no cost, and what makes no candidates."""
+        if not callable(self.cost):
+            raise InputError(f"cost is {shown(self.cost)}; it must be a function of two arrays.")
+        if not isinstance(self.candidates, Candidates):
+            raise InputError(
+                f"candidates is {shown(self.candidates)}; it must be Best(k) or Draws(count), say."
+            )
+
+    def choose(self, structure: Structure, scores: Scores) -> Array:
+        """Return the labels of the candidate with the lowest expected cost."""
         labels, weights = self.candidates.of(structure, scores)
         result = labels[0].copy()
         for s, (a, b) in enumerate(zip(structure.offsets[:-1], structure.offsets[1:], strict=True)):

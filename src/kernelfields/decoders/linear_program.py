@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -42,15 +42,17 @@ class LinearProgram(Decoder):
     a recursion.
     """
 
-    def decode(self, structure: Structure, scores: Scores) -> Array:
-        """Labels of the best labelling."""
+    chooses_allowed: ClassVar[bool] = True
+
+    def choose(self, structure: Structure, scores: Scores) -> Array:
+        """Return the labels of the best labelling."""
         found = self.relax(structure, scores)
         if not found.whole:
             raise InfeasibleError("The best point of the local polytope is no labelling.")
         return np.asarray(found.node.argmax(axis=1), dtype=np.int32)
 
     def relax(self, structure: Structure, scores: Scores) -> Relaxation:
-        """Give the best point and its value."""
+        """Return the best point and its value."""
         if not isinstance(structure, PairwiseStructure):
             raise TypeError(
                 f"LinearProgram needs vertices and edges, which {type(structure).__name__} has not."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from ..structures import MaxOracle, Scores, Structure
 from ..structures._base import Array
@@ -13,6 +14,8 @@ from ._base import Decoder, require
 class Viterbi(Decoder):
     """argmax_y p(y|x): the Bayes rule when any error spoils the whole sequence (0/1 cost)."""
 
-    def decode(self, structure: Structure, scores: Scores) -> Array:
-        """Labels of the best labelling."""
+    chooses_allowed: ClassVar[bool] = True
+
+    def choose(self, structure: Structure, scores: Scores) -> Array:
+        """Return the labels of the best labelling."""
         return require(structure, MaxOracle, "Viterbi").argmax(scores).labels

@@ -3,39 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
-from ..structures import MaxOracle, Scores, Structure, SumOracle
+from ..structures import Scores, Structure, SumOracle
 from ..structures._base import Array
-from ._base import Decoder, require
+from ._base import Decoder, best_allowed, forbids, require
 
 
 @dataclass(frozen=True)
 class Posterior(Decoder):
     """argmax of every vertex's marginal: the Bayes rule when errors are counted (Hamming cost).
 
-    Parameters
-    ----------
-    respect : bool
-        Whether to keep to allowed label pairs: then the labelling with the highest sum of
-        marginals among those that the scores do not forbid (−inf).
+    Where the scores forbid label pairs (−inf), the labelling with the highest sum of marginals among those
+    that they allow.
     """
 
-    respect: bool = False
+    chooses_allowed: ClassVar[bool] = True
 
-    def decode(self, structure: Structure, scores: Scores) -> Array:
-        """Labels by forward-backward, then a maximum per vertex or over allowed labellings."""
+    def choose(self, structure: Structure, scores: Scores) -> Array:
+        """Return labels by forward-backward, then a maximum per vertex or over allowed labellings."""
         marginals = require(structure, SumOracle, "Posterior").marginals(scores).parts["node"]
-        if not self.respect:
-            return marginals.argmax(axis=1).astype(np.int32)
-        return best_allowed(structure, scores, {"node": marginals})
-
-
-def best_allowed(structure: Structure, scores: Scores, gains: Scores) -> Array:
-    """Give the labelling with the highest total gain among those the scores allow."""
-    allowed = {
-        clique: np.where(values == -np.inf, -np.inf, gains.get(clique, 0.0))
-        for clique, values in scores.items()
-    }
-    return require(structure, MaxOracle, "Decoding under constraints").argmax(allowed).labels
+        # A label that is forbidden by itself has no probability.
+        if forbids({clique: values for clique, values in scores.items() if clique != "node"}):
+            return best_allowed(structure, scores, {"node": marginals})
+        return marginals.argmax(axis=1).astype(np.int32)

@@ -9,8 +9,9 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from ..checks import require_share
 from ..constraints import Forbidden
-from ..decoders import ABSTAINED, Abstain, Decoder, Posterior
+from ..decoders import ABSTAINED, Abstain, Decoder
 from ..errors import InputError
 from ..parameters import Parameterised
 from ..structures import SequenceStructure
@@ -88,7 +89,7 @@ class SequenceLabeller(Parameterised, Savable, ABC):
         batch = self._batch(X, lengths, allowed)
         rule = self._decoder(decoder)
         if abstain is not None:
-            rule = Abstain(rule, abstain)
+            rule = Abstain(rule, require_share("abstain", abstain))
         return self._names(batch.chain, rule.decode(batch.chain, batch.scores))
 
     def predict_marginals(self, X: Any, *, lengths: Any = None, allowed: Any = None) -> list[Array]:
@@ -176,11 +177,7 @@ class SequenceLabeller(Parameterised, Savable, ABC):
         )
 
     def _decoder(self, given: str | Decoder | None) -> Decoder:
-        """Give the decoder; label by label only among allowed labellings, where there are rules."""
-        decoder = choose(DECODERS, self.decoder if given is None else given, "decoder")
-        if self.forbidden_ is not None and isinstance(decoder, Posterior):
-            return Posterior(respect=True)
-        return decoder
+        return choose(DECODERS, self.decoder if given is None else given, "decoder")
 
     @classmethod
     def _inputs(cls, X: Any, lengths: Any, extractor: Extractor | None, width: int) -> Inputs:

@@ -83,7 +83,6 @@ RECORDS = (
     decoders.Abstain,
     decoders.BayesRule,
     decoders.LinearProgram,
-    decoders.Posterior,
     decoders.Viterbi,
     selection.AtRandom,
     selection.Atoms,
@@ -186,6 +185,7 @@ def _classes() -> dict[type, str]:
         Templates: "Templates",
         Forest: "Forest",
         selection.FourierMap: "FourierMap",
+        decoders.Posterior: "Posterior",
         np.random.RandomState: "RandomState",
     }
     plain = (*KERNELS, *RECORDS, *FAMILIES, *EMISSIONS)
@@ -204,6 +204,7 @@ def _table() -> Mapping[str, Entry]:
         *(Entry(cls.__name__, part.parts, part.make) for cls, part in EMISSIONS.items()),
         Entry("Forest", lambda found: found.arrays()._asdict(), _forest),
         Entry("FourierMap", lambda found: {"frequencies": found.frequencies}, _fourier_map),
+        Entry("Posterior", _fields, _posterior),
         Entry("RandomState", _random_parts, _random_state),
         Entry("FunctionOfSklearn", _function_parts, _function),
     ]
@@ -221,6 +222,12 @@ def _fields(value: Any) -> Parts:
 
 def _maker(cls: type) -> Callable[[Parts], Any]:
     return lambda parts: cls(**checked(cls, parts))
+
+
+def _posterior(parts: Parts) -> decoders.Posterior:
+    """Return the decoder; in older files it may or may not respect rules, which it now always does."""
+    parts.pop("respect", None)
+    return decoders.Posterior(**checked(decoders.Posterior, parts))
 
 
 KINDS: Mapping[str, type | tuple[type, ...]] = {
