@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import json
+from itertools import cycle
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 from kernelfields import CRF, KernelCRF, load
+from kernelfields.cli._loaded import read_model
 from kernelfields.cli.app import app
+from kernelfields.errors import ModelFormatError
+from kernelfields.estimators import describe
+from kernelfields.io.container import Container, write_container
 from kernelfields.selection import KMeans, Nystroem
 from kernelfields.testing.estimators import labelled_sequences
 
@@ -103,3 +109,47 @@ def test_names_that_look_like_markup(tmp_path: Path) -> None:
     CRF().fit(X, [["[bold]", "[/bold]"], ["[/bold]", "[bold]"]]).save(tmp_path / "model.kf")
     assert "[bold]" in asked(str(tmp_path / "model.kf"))
     assert "[/x]" in asked(str(tmp_path / "model.kf"))
+
+
+def leaves(value: Any, way: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """The ways to everything in a header."""
+    inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [way, *(found for key, one in inside for found in leaves(one, (*way, key)))]
+
+
+def replaced(value: Any, way: tuple[Any, ...], new: Any) -> Any:
+    """Another header, with one thing changed."""
+    if not way:
+        return new
+    changed = value.copy()
+    changed[way[0]] = replaced(value[way[0]], way[1:], new)
+    return changed
+
+
+@pytest.mark.parametrize("name", ["kernel-crf", "hmm-words"])
+def test_odd_files_with_the_right_checksum_are_refused(name: str, tmp_path: Path) -> None:
+    """Entries of the header exchanged for something else: no answer but a description or our own error."""
+    container = Container(STORED[0].with_name(f"{name}.kf"))
+    arrays = {key: container.array(key) for key in container.tensors}
+    refused = 0
+    odd = cycle([None, -1, 1e300, "[/x]", [[None]], {}])
+    for way, new in zip(leaves(container.header["model"]), odd, strict=False):
+        write_container(tmp_path / "odd.kf", arrays, replaced(container.header, ("model", *way), new))
+        try:
+            assert read_model(tmp_path / "odd.kf", describe).labels
+        except ModelFormatError:
+            refused += 1
+    assert refused > 10
+
+
+def test_whatever_goes_wrong_with_a_file_is_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(model: Any, count: int) -> None:
+        raise TypeError("unsupported operand")
+
+    monkeypatch.setattr("kernelfields.cli.inspect.describe", fail)
+    path = STORED[0].with_name("crf.kf")
+    result = CliRunner().invoke(app, ["inspect", str(path)])
+    assert result.exit_code == 2
+    assert result.stderr == f"{path} holds no model that can be used: unsupported operand.\n"

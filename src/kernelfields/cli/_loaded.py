@@ -2,17 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from ..emissions import CategoricalEmissions
+from ..errors import ModelFormatError, quoted
 from ..estimators import HMM, KernelLogisticRegression, load
 from ..report.evaluation import NOT_PROBABILISTIC
 
 
+Answer = TypeVar("Answer")
+
+
+def read_model(path: Path, ask: Callable[[Any], Answer]) -> Answer:
+    """Ask what a model file holds; whatever is odd about it is a `ModelFormatError`.
+
+    Headers are checked, but checks cannot foresee all that a file may say with the right checksum.
+    """
+    try:
+        return ask(load(path))
+    except (ModelFormatError, OSError, MemoryError):
+        raise
+    except Exception as error:
+        reason = quoted(str(error) or type(error).__name__)[1:-1]
+        raise ModelFormatError(f"{path} holds no model that can be used: {reason}.") from error
+
+
 def load_labeller(path: Path) -> Any:
     """Read a model file; a classifier of single rows labels sequences row by row."""
-    model = load(path)
+    return read_model(path, _labeller)
+
+
+def _labeller(model: Any) -> Any:
     return model.sequence_model() if isinstance(model, KernelLogisticRegression) else model
 
 

@@ -50,7 +50,7 @@ def choose_model(console: Console, training: Data, held_out: Data | None, choice
         try:
             rows[name] = try_model(name, training, held_out, choice)
         except InputError as error:  # data that one model refuses may suit another
-            console.print(f"{name} was left out: {error}", markup=False)
+            console.print(f"{name} was left out: {error}")
     if not rows:
         raise InputError("No model of the panel takes these data.")
     best = min(rows, key=lambda name: rows[name]["token_error"])

@@ -13,6 +13,7 @@ from rich.table import Table
 
 from ..errors import InputError
 from ._data import Data, read_data
+from ._console import plain_console
 from ._errors import plain_errors
 from ._models import MODELS, Choice
 from ._panel import PANEL, panel, try_model
@@ -38,7 +39,7 @@ def compare(
 
     Examples: kf compare sensors.csv, kf compare ner.conll --models crf,perceptron --folds 10
     """
-    console = Console(stderr=as_json)
+    console = plain_console(stderr=as_json)
     with plain_errors(debug):
         sequences = read_data(data, data_format, encoding=encoding)
         names = models.split(",") if models else panel(sequences)

@@ -19,6 +19,7 @@ from ..errors import InputError
 from ..report import Evaluation, write_report
 from ..report import evaluate as judge
 from ._demo_models import ENTRIES, Entry
+from ._console import plain_console
 from ._errors import plain_errors
 from ._progress import ProgressLine
 
@@ -55,7 +56,7 @@ def demo(
 
     Examples: kf demo, kf demo --report letters.html, kf demo --quick --json
     """
-    console = Console(stderr=as_json)
+    console = plain_console(stderr=as_json)
     with plain_errors(debug):
         training, test = words(quick)
         console.print(
@@ -68,11 +69,10 @@ def demo(
         console.print(verdict(rows), soft_wrap=True)
         best, found = min(tried, key=lambda pair: pair[0].letter_error)
         write_report(found, report, title=f"Handwritten words, read by a {best.name}")
-        console.print(f"Every word with its probabilities: {report}", markup=False, soft_wrap=True)
+        console.print(f"Every word with its probabilities: {report}", soft_wrap=True)
         console.print(
             "With your own data (columns of text, JSON lines, CSV or .npz): "
             "kf train DATA --model auto --holdout 0.2 -o model.kf",
-            markup=False,
             soft_wrap=True,
         )
         if as_json:

@@ -13,6 +13,7 @@ from rich.table import Table
 from ..report import Evaluation, write_report
 from ..report import evaluate as judge
 from ._data import Data, read_data
+from ._console import plain_console
 from ._errors import plain_errors
 from ._loaded import load_labeller, suited
 
@@ -38,20 +39,20 @@ def evaluate(
 
     Examples: kf evaluate ner.kf esp.testb, kf evaluate ner.kf esp.testb --report ner.html --json
     """
-    console = Console(stderr=as_json)
+    console = plain_console(stderr=as_json)
     with plain_errors(debug):
         estimator = load_labeller(model)
         sequences = read_data(data, data_format, encoding=encoding)
         inputs = suited(estimator, sequences.inputs)
         found = judge(estimator, inputs, sequences.labels, sequences.texts, threshold=threshold)
         if found.warning is not None:
-            console.print(found.warning, style="yellow", markup=False)
+            console.print(found.warning, style="yellow")
         console.print(_scores(found))
         console.print(_by_label(found))
         _examples(console, found, sequences)
         if report is not None:
             write_report(found, report)
-            console.print(f"Written to {report}.", markup=False)
+            console.print(f"Written to {report}.")
         if as_json:
             typer.echo(json.dumps(found.as_dict()))
 

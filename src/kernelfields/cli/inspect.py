@@ -7,16 +7,13 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
-from ..errors import ModelFormatError
-from ..estimators import describe, load
+from ..estimators import describe
 from ..estimators.description import Description
-
-CANNOT_READ = 2
-"""Exit code where a file is not there or no model."""
+from ._console import plain_console
+from ._errors import plain_errors
+from ._loaded import read_model
 
 MOST_LABELS = 30
 """More do not fit on a screen; --json has them."""
@@ -28,6 +25,7 @@ def inspect(
         int, typer.Option("--count", "-n", min=1, help="How many features or basis functions per label.")
     ] = 5,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,
 ) -> None:
     """Show what is in a model file: labels, transitions, strongest features, basis functions, provenance.
 
@@ -36,16 +34,12 @@ def inspect(
 
     Examples: kf inspect model.kf, kf inspect model.kf -n 20, kf inspect model.kf --json
     """
-    try:
-        found = describe(load(model), count)
-    except (ModelFormatError, OSError) as error:
-        typer.echo(str(error), err=True)
-        raise typer.Exit(CANNOT_READ) from error
-    size = model.stat().st_size
+    with plain_errors(debug):
+        found, size = read_model(model, lambda fitted: describe(fitted, count)), model.stat().st_size
     if as_json:
         typer.echo(json.dumps({"file": str(model), "bytes": size, **found.as_json()}))
         return
-    console = Console()
+    console = plain_console()
     console.print(_summary(found, str(model), size))
     for one in (found, *found.parts):
         if one is not found:
@@ -56,7 +50,7 @@ def inspect(
 
 
 def _summary(found: Description, path: str, size: int | None) -> Table:
-    table = Table("", escape(path), title=found.estimator, title_justify="left")
+    table = Table("", path, title=found.estimator, title_justify="left")
     rows: dict[str, Any] = {
         "labels": ", ".join(map(str, found.labels)),
         "settings": found.settings,
@@ -71,7 +65,7 @@ def _summary(found: Description, path: str, size: int | None) -> Table:
     }
     for name, value in rows.items():
         if value is not None:
-            table.add_row(name, escape(_text(value)))
+            table.add_row(name, _text(value))
     return table
 
 
@@ -86,12 +80,12 @@ def _transitions(found: Description) -> Table | None:
         return None
     table = Table(
         "from \\ to",
-        *(escape(str(label)) for label in found.labels),
+        *(str(label) for label in found.labels),
         title=f"{found.steps.capitalize()} of label pairs",
     )
     table.title_justify = "left"
     for label, row in zip(found.labels, found.transitions, strict=True):
-        table.add_row(escape(str(label)), *(f"{value:.2f}" for value in row))
+        table.add_row(str(label), *(f"{value:.2f}" for value in row))
     return table
 
 
@@ -104,8 +98,8 @@ def _weights(found: Description) -> Table | None:
     for group in groups:
         for n, one in enumerate(group):
             last = n == len(group) - 1
-            label = escape(str(one.label)) if n == 0 else ""
-            table.add_row(label, escape(one.name), f"{one.weight:.3f}", end_section=last)
+            label = str(one.label) if n == 0 else ""
+            table.add_row(label, one.name, f"{one.weight:.3f}", end_section=last)
     return table
 
 
@@ -119,7 +113,7 @@ def _basis(found: Description) -> Table | None:
             place = (
                 "no observation" if one.sequence < 0 else f"sequence {one.sequence}, position {one.position}"
             )
-            label = escape(str(one.label)) if n == 0 else ""
+            label = str(one.label) if n == 0 else ""
             last = n == len(group) - 1
-            table.add_row(label, escape(one.observation), place, f"{one.coefficient:.3f}", end_section=last)
+            table.add_row(label, one.observation, place, f"{one.coefficient:.3f}", end_section=last)
     return table

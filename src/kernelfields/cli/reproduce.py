@@ -9,8 +9,8 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 from ..errors import InputError, MissingDataError
 from ..experiments import (
@@ -52,7 +52,7 @@ def reproduce(
 
     Examples: kf reproduce, kf reproduce letters, kf reproduce ner-table1 --quick --json
     """
-    console = Console(stderr=as_json)
+    console = plain_console(stderr=as_json)
     if name is None:
         listing = _list(out or RESULTS)
         typer.echo(json.dumps(listing)) if as_json else console.print(_listing_table(listing))
@@ -106,16 +106,16 @@ def _show(console: Console, outcome: Outcome, folder: Path, quick: bool) -> None
         table.add_row(*(text_of(row.get(column)) for column in columns))
     console.print(table, _claims_table(outcome.claims))
     for note in outcome.notes:
-        console.print(note, markup=False)
+        console.print(note)
     if quick:
         console.print("This was the short version: whether claims hold in it says nothing.")
-    console.print(f"Written to {folder}.", markup=False)
+    console.print(f"Written to {folder}.")
 
 
 def _claims_table(claims: Sequence[Claim]) -> Table:
     table = Table("claim", "here", "paper", "bound", "holds", title="Claims", title_justify="left")
     for claim in claims:
-        holds = "yes" if claim.holds else "[bold red]no[/bold red]"
+        holds = Text("yes") if claim.holds else Text("no", style="bold red")
         table.add_row(claim.name, text_of(claim.value), text_of(claim.paper), claim.bound, holds)
     return table
 
@@ -136,7 +136,7 @@ def _listing_table(listing: Sequence[dict[str, Any]]) -> Table:
     table = Table("name", "what", "data", "last result", title="kf reproduce NAME", title_justify="left")
     for entry in listing:
         cells = entry["experiment"], entry["summary"], entry["data"], _last(entry["last"])
-        table.add_row(*map(escape, cells))  # citations stand in brackets, as markup does
+        table.add_row(*cells)
     return table
 
 

@@ -17,6 +17,7 @@ from ..errors import InputError
 from ..metrics import token_error
 from ..report import Evaluation, evaluate
 from ._data import Data, read_data
+from ._console import plain_console
 from ._errors import plain_errors
 from ._loaded import suited, warning_of
 from ._models import Choice, build
@@ -72,7 +73,7 @@ def train(
     Examples: kf train ner.conll -o ner.kf, kf train esp.train --dev esp.testa --features ner, kf train
     sensors.csv --model kernel-crf --tune, kf train ner.conll --checkpoint state --resume
     """
-    console = Console(stderr=True)
+    console = plain_console(stderr=True)
     with plain_errors(debug):
         choice = Choice(penalty, kernel, gamma, features, constraints, basis, tol, max_iter, seed)
         training, held_out = _split(data, dev, holdout, seed, {"given": data_format, "encoding": encoding})
@@ -186,11 +187,11 @@ def _show(console: Console, summary: dict[str, Any]) -> None:
             f"certified within {summary['relative_gap']:.1e} of the best."
         )
     for note in summary["warnings"]:
-        console.print(note, style="yellow", markup=False)
+        console.print(note, style="yellow")
     if "held_out_token_error" in summary:
         f1 = summary["held_out_entity_f1"]
         words = [f"token error {summary['held_out_token_error']:.2%}"]
         words += [] if f1 is None else [f"entity F1 {f1:.2%}"]
         words += [f"calibration error {summary['held_out_ece']:.2%}"]
         console.print("Held out: " + ", ".join(words) + ".")
-    console.print(f"Written to {summary['model']} ({summary['bytes'] / 1e6:.1f} MB).", markup=False)
+    console.print(f"Written to {summary['model']} ({summary['bytes'] / 1e6:.1f} MB).")
