@@ -94,7 +94,7 @@ def test_boundaries_are_none_where_labels_never_change() -> None:
 def test_texts() -> None:
     model = StandIn(["a", "b"], [[[0.9, 0.1]] * 2])
     y = [["a", "a"]]
-    assert evaluate(model, model.inputs, y).sequences.tokens == [["1", "2"]]
+    assert evaluate(model, model.inputs, y).sequences.tokens == [["0", "1"]]
     assert evaluate(model, model.inputs, y, [["x", 3]]).sequences.tokens == [["x", "3"]]
     with pytest.raises(InputError, match="Sequence 0 has 1 texts in tokens, but 2 labels in y"):
         evaluate(model, model.inputs, y, [["x"]])
@@ -139,3 +139,10 @@ def test_paths() -> None:
     path = path_of(SimpleNamespace(path_=records), [{"value": math.nan}, {"value": 1.0}])
     assert path is not None
     assert [step.at for step in path.steps] == [1]
+
+
+def test_a_repr_is_short_whatever_the_test():
+    model = StandIn(["A", "B"], [[[0.9, 0.1]] * 5000] * 3)
+    shown = repr(evaluate(model, model.inputs, [["A"] * 5000] * 3))
+    assert shown.startswith("Evaluation(StandIn on 15,000 positions of 3 sequences: token error 0.00%")
+    assert len(shown) < 200

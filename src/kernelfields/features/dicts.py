@@ -11,6 +11,7 @@ from scipy import sparse
 
 from ..errors import InputError
 from ..native import AttributePool
+from ._settings import unusual
 from .extractor import Array, Matrix
 
 
@@ -104,6 +105,10 @@ class DictFeatures:
         except ValueError as error:
             raise InputError(str(error)) from None
         return self
+
+    def __repr__(self) -> str:
+        """Return the settings that are not the usual ones."""
+        return f"DictFeatures({', '.join(unusual(self, {'min_count': 1, 'by_frequency': True}))})"
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_pool": None if self._pool is None else self.names()}

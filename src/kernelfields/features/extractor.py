@@ -11,6 +11,7 @@ from scipy import sparse
 
 from ..errors import InputError
 from ..native import FeatureIndex, Tokens, fit_features, hashed_features, pack_tokens
+from ._settings import unusual
 from .parsing import parse_templates
 from .templates import Templates
 
@@ -147,6 +148,11 @@ class TemplateFeatures:
         except ValueError as error:
             raise InputError(f"Not the vocabulary of these templates: {error}") from None
         return self
+
+    def __repr__(self) -> str:
+        """Return the settings that are not the usual ones."""
+        usual = {"min_count": 1, "n_hash": None, "boundaries": True, "by_frequency": True}
+        return f"TemplateFeatures({', '.join([repr(self.templates), *unusual(self, usual)])})"
 
     def __getstate__(self) -> dict[str, Any]:
         state = self.__dict__.copy()

@@ -11,6 +11,8 @@ import numpy as np
 
 from ..errors import InputError, quoted
 
+SHOWN = 3
+"""Templates that a repr shows."""
 COLUMN = re.compile(r"[^\s\[\]()&=:,#]+")
 
 
@@ -145,3 +147,9 @@ class Templates:
 
     def __str__(self) -> str:
         return "\n".join([f"columns: {' '.join(self.columns)}", *self.texts()])
+
+    def __repr__(self) -> str:
+        """Return the columns and the first templates: there may be hundreds."""
+        texts = self.texts()
+        shown = texts if len(texts) <= SHOWN + 1 else [*texts[:SHOWN], f"… {len(texts)} in all"]
+        return f"Templates(columns {', '.join(self.columns)}: {', '.join(shown)})"

@@ -119,6 +119,15 @@ class Evaluation:
         """Index of the threshold among those of the curve."""
         return int(abs(self.answered.thresholds - self.threshold).argmin())
 
+    def __repr__(self) -> str:
+        """Return the few numbers to see first; the sequences alone may have millions of characters."""
+        f1 = "" if self.entities is None else f", entity F1 {self.entities.overall.f1:.2%}"
+        return (
+            f"Evaluation({self.model} on {self.n_tokens:,} positions of {self.n_sequences:,} sequences: "
+            f"token error {self.token_error:.2%}{f1}, −log p per position {self.nll:.4f}, "
+            f"calibration error {self.ece:.2%})"
+        )
+
     def as_dict(self) -> dict[str, Any]:
         """Give every number as JSON knows it; what is not finite or not known is None."""
         return _plain(

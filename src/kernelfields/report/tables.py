@@ -84,12 +84,12 @@ def entity_table(evaluation: Evaluation) -> str:
 
 
 def ranked_table(ranked: Sequence[Ranked]) -> str:
-    """Sequences by number, counted from 1."""
+    """Sequences by number, counted from 0 as everywhere else."""
     timed = any(row.seconds is not None for row in ranked)
     head = ["sequence", "length", "wrong", *(["milliseconds"] if timed else [])]
     rows = [
         (
-            f"{r.sequence + 1}",
+            f"{r.sequence}",
             f"{r.length}",
             f"{r.wrong}",
             *([f"{1000 * (r.seconds or 0):.2g}"] if timed else []),

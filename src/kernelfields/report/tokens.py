@@ -22,13 +22,13 @@ def read_texts(tokens: Any, X: list[Any], y: list[list[Hashable]]) -> list[list[
 
 
 def _texts(x: Any, length: int) -> list[str]:
-    """Tokens, or the first column of tokens; numbers from 1 where there are neither."""
+    """Tokens, or the first column of tokens; numbers from 0 where there are neither."""
     if isinstance(x, (list, tuple)) and len(x) == length:
         if all(isinstance(token, str) for token in x):
             return list(x)
         if all(_is_row(token) for token in x):
             return [token[0] for token in x]
-    return [str(t + 1) for t in range(length)]
+    return [str(t) for t in range(length)]
 
 
 def _is_row(token: Any) -> bool:

@@ -74,8 +74,8 @@
   function draw(sequence) {
     const holder = make(list, "div", "sequence");
     const errors = sequence.tokens.filter(isWrong).length, cut = sequence.length - sequence.tokens.length;
-    make(holder, "h3", "", `sequence ${sequence.number + 1}, ${errors} wrong` +
-      (cut ? `; positions ${sequence.start + 1} to ${sequence.start + sequence.tokens.length} of ${sequence.length}` : ""));
+    make(holder, "h3", "", `sequence ${sequence.number}, ${errors} wrong` +
+      (cut ? `; positions ${sequence.start} to ${sequence.start + sequence.tokens.length - 1} of ${sequence.length}` : ""));
     const row = make(holder, "div", "tokens");
     for (const token of sequence.tokens) {
       const box = make(row, "button", "token");
