@@ -34,5 +34,9 @@ class PlainKernel(BoundSpace):
     def refreshed(self, element):
         return self.representer(self._halves(element)[0])
 
+    @property
+    def reach(self):
+        return float(np.sqrt(np.diag(self.gram)).sum())
+
     def take(self, structure, ids):
         raise NotImplementedError

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from . import native
 from .losses import Log
-from .objective import Certificate, Problem, Term, certify
+from .objective import Certificate, Problem, Rounding, Term, certify
 from .spaces import Bias, Boundary, FreeEdges, SparseNodes
 from .structures import Chain
 from .structures._base import Array
@@ -57,6 +57,8 @@ class LinearChainProblem:
         self.structure = loss.structure
         self.dtype = np.dtype(dtype)
         self.geometry = Problem(loss, terms, None, dtype, dtype)
+        if self.dtype == np.float64:  # features are widened, whatever they are kept in
+            self.geometry.certain = Rounding.of(self.geometry)
         self.terms, self.slices = self.geometry.terms, self.geometry.slices
         self.size = self.geometry.size
         self.inner, self.inners = self.geometry.inner, self.geometry.inners

@@ -12,6 +12,7 @@ from .certificate import Certificate, Dual, certify
 from .counts import Counts
 from .point import Line, Point
 from .problem import Problem
+from .rounding import Rounding
 from .terms import Term, represented, slices_of, sum_scores
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "Line",
     "Point",
     "Problem",
+    "Rounding",
     "Term",
     "certify",
     "represented",

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ..structures._base import Array
+from .rounding import Rounding
 
 if TYPE_CHECKING:
+    from ..spaces import BoundSpace
     from .problem import Problem
 
 
@@ -18,7 +20,7 @@ class Certificate(NamedTuple):
     value: float
     """R(f)."""
     lower_bound: float
-    """No f' has R(f') below this: R(f) − Σ_τ ‖∇_τ R(f)‖² / (2 λ_τ)."""
+    """No f' has R(f') below this: R(f) − Σ_τ ‖∇_τ R(f)‖² / (2 λ_τ), less what rounding may have added."""
 
     @property
     def gap(self) -> float:
@@ -40,11 +42,11 @@ class Dual(NamedTuple):
     """Expected minus observed features, over λ: an element."""
 
     def bound(self, problem: Problem) -> float:
-        """The lower bound."""
-        return self.level - 0.5 * problem.inner(self.mismatch, self.mismatch)
+        """Return the lower bound."""
+        return self.level - 0.5 * squared_norm(problem, self.mismatch)
 
     def mixed(self, other: Dual, problem: Problem) -> Dual:
-        """Give the best point on the way to another one.
+        """Return the best point on the way to another one.
 
         A mixture of two distributions has the mixture of their expectations, and at least that of
         their entropies: (1 − t)·level + t·level′ − ½‖(1 − t)·mismatch + t·mismatch′‖² is a bound for
@@ -60,29 +62,73 @@ class Dual(NamedTuple):
         return Dual((1 - t) * self.level + t * other.level, change)
 
 
+def squared_norm(problem: Problem, mismatch: Array) -> float:
+    """Return ‖mismatch‖², or at most what it can be without the rounding of a problem in double."""
+    rounding = problem.certain
+    if rounding is None:
+        return problem.inner(mismatch, mismatch)
+    off = rounding.of_mismatch(problem)
+    return sum(
+        term.metric * _longest(rounding, term.space, mismatch[problem.slices[term.name]], off[term.name]) ** 2
+        for term in problem.terms
+    )
+
+
+def _longest(rounding: Rounding, space: BoundSpace, part: Array, off: float) -> float:
+    """Return at most how long an element can be that is known up to ``off`` in norm."""
+    square = space.inner(part, part)
+    square += rounding.error * space.spread(part, square)
+    return float(np.sqrt(max(square, 0.0))) + off
+
+
 def certify(
     problem: Problem, element: Array, mismatch: Array, loss: float, value: float
 ) -> Certificate | None:
-    """A lower bound of min R, by the dual objective; None where there is none.
+    """Return a lower bound of min R, by the dual objective; None where there is none.
 
     The dual value is Σ_i (loss_i − ⟨θ, ∇loss_i⟩) − Σ_k (|a_k| − κ)₊² / (2λ), a = Xᵀ∇loss the
     mismatch of the coordinates; for the log loss the first sum is that of the entropies of
     p(·|x^i). Where λ = 0 the dual point must have |a_k| ≤ κ: it is moved towards the observed
     parts, by the factor s; −loss* is concave, so that s times the first sum stands.
+
+    In double precision the bound gives way by what rounding can add up to (`Rounding`), and is at most
+    the value: it holds in exact arithmetic. In single precision it is a guess that tells a search when
+    to look closer.
     """
     if not problem.certifiable:
         return None
-    along = problem.inner(element, mismatch)  # ⟨θ, ∇loss⟩, by the representer
-    scale, quadratic = 1.0, 0.0
+    level = loss - problem.inner(element, mismatch)  # ⟨θ, ∇loss⟩, by the representer
+    rounding = problem.certain
+    off = dict.fromkeys(problem.slices, 0.0)
+    if rounding is not None:
+        level -= rounding.of_level(problem, element)
+        off = rounding.of_mismatch(problem)
+    scale = _feasible_share(problem, mismatch, off)
+    bound = scale * level - 0.5 * _excess(problem, mismatch, off, scale)
+    return Certificate(value, bound if rounding is None else min(bound, value))
+
+
+def _feasible_share(problem: Problem, mismatch: Array, off: dict[str, float]) -> float:
+    """Return s, by which a dual point is moved until it fits where only ℓ1 holds."""
+    share = 1.0
     for term in problem.terms:
         if term.penalty == 0:
-            worst = float(np.abs(mismatch[problem.slices[term.name]]).max(initial=0.0))
-            scale = min(scale, term.l1 / worst) if worst > 0 else scale
+            worst = float(np.abs(mismatch[problem.slices[term.name]]).max(initial=0.0)) + off[term.name]
+            share = min(share, term.l1 / worst) if worst > 0 else share
+    return share
+
+
+def _excess(problem: Problem, mismatch: Array, off: dict[str, float], scale: float) -> float:
+    """Return Σ_k (s |a_k| − κ)₊² / λ."""
+    total, rounding = 0.0, problem.certain
     for term in problem.terms:
         if term.penalty > 0:
             part = mismatch[problem.slices[term.name]]
             part = part if scale == 1 else scale * part
             if term.l1:
                 part = np.maximum(np.abs(part) - term.l1 / term.metric, 0.0)
-            quadratic += 0.5 * term.metric * term.space.inner(part, part)
-    return Certificate(value, scale * (loss - along) - quadratic)
+            if rounding is None:
+                total += term.metric * term.space.inner(part, part)
+            else:
+                total += term.metric * _longest(rounding, term.space, part, scale * off[term.name]) ** 2
+    return total

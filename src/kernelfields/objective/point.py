@@ -54,7 +54,10 @@ class Point:
         problem = self.problem
         if not problem.certifiable or any(term.l1 or not term.penalty for term in problem.terms):
             return None
-        return Dual(self.loss.value - problem.inner(self.element, self.mismatch), self.mismatch)
+        level = self.loss.value - problem.inner(self.element, self.mismatch)
+        if problem.certain is not None:
+            level -= problem.certain.of_level(problem, self.element)
+        return Dual(level, self.mismatch)
 
     def hessian_product(self, direction: Array) -> Array:
         """∇²R(f)·d, an element; self-adjoint in the inner product."""

@@ -16,6 +16,7 @@ from ..structures import Scores, SumOracle
 from ..structures._base import Array
 from .counts import Counts, counts_of
 from .point import Point
+from .rounding import Rounding
 from .terms import Term, represented, slices_of, sum_scores
 
 
@@ -57,6 +58,12 @@ class Problem:
     def certifiable(self) -> bool:
         """Whether a lower bound is known: a convex loss, and a penalty on every space."""
         return self.loss.convex and all(term.penalty > 0 or term.l1 > 0 for term in self.terms)
+
+    @cached_property
+    def certain(self) -> Rounding | None:
+        """What certificates give way by; None where something is in single precision, and nothing certain."""
+        kinds = [self.dtype, self.element_dtype, *(term.space.precision for term in self.terms)]
+        return Rounding.of(self) if all(kind == np.float64 for kind in kinds) else None
 
     @cached_property
     def thresholds(self) -> Array | None:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -64,6 +65,20 @@ class BoundSpace(BoundScorer):
     @abstractmethod
     def refreshed(self, element: Array) -> Array:
         """Give the same element, its image computed anew: sums of images gather rounding errors."""
+
+    @property
+    def precision(self) -> np.dtype[Any]:
+        """The precision of products with the inputs."""
+        return np.dtype(np.float64)
+
+    @property
+    @abstractmethod
+    def reach(self) -> float:
+        """At least Σ_c ‖φ(x_c)‖ over all cliques: what rounding in a gradient can add up to, per unit."""
+
+    def spread(self, element: Array, square: float) -> float:
+        """At least what ⟨r, r⟩, computed as ``square``, would be without cancellation: its error, per unit."""
+        return square
 
     def precise(self) -> BoundSpace:
         """Give the same with products in double precision; itself, where it has no others."""

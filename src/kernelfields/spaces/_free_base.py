@@ -14,6 +14,11 @@ class Free(Euclidean, Curved, Counted):
         return self.adjoint(expected)
 
     @property
+    def reach(self) -> float:
+        """Every vertex has at most two features of one kind: both ends, or an edge to the next."""
+        return 2.0 * self.structure.n_vertices
+
+    @property
     def least(self) -> float:
         """0."""
         return 0.0

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -71,6 +73,26 @@ class Expansion(BoundSpace):
     def inners(self, left: Sequence[Array], right: Array) -> Array:
         """Inner products of several elements with one, in one pass."""
         return score_dots([one[: self.half] for one in left], right[self.half :])
+
+    @property
+    def precision(self) -> np.dtype[Any]:
+        """That of the Gram matrix."""
+        return self.gram.dtype
+
+    @cached_property
+    def _norms(self) -> Array:
+        """√k(x_o, x_o)."""
+        return np.sqrt(np.maximum(self.gram.diagonal.astype(np.float64), 0.0))
+
+    @cached_property
+    def reach(self) -> float:
+        """Σ_c √k(x_c, x_c), times the longest vector of the kernel on labels."""
+        return self.embedding.longest * float(self._looks.seen(self._norms).sum())
+
+    def spread(self, element: Array, square: float) -> float:
+        """(Σ_o √k(x_o, x_o) ‖γ_o‖)²: entries of K have errors of their own, which the sum cancels not."""
+        lengths = np.linalg.norm(self.coordinates(element).astype(np.float64), axis=1)
+        return float(self._norms @ lengths) ** 2
 
     def refreshed(self, element: Array) -> Array:
         """Give the same element with its image computed anew."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -10,7 +12,7 @@ from ..structures import Structure
 from ..structures._base import Array
 from ._base import Curved, Euclidean
 from ._looks import Looks, in_rows
-from ._products import FeatureProducts, PreciseProducts, Products
+from ._products import FeatureProducts, PreciseProducts, Products, sum_of_row_norms
 from .label_embedding import LabelEmbedding
 
 ROWS_PER_COLUMN = 4
@@ -51,6 +53,11 @@ class Factor:
     def coefficients(self, weights: Array) -> Array:
         """F = Σ_o k(basis_o, ·) times row o of this; weights of features where there is no basis."""
         return self.dual @ weights
+
+    @cached_property
+    def reach(self) -> float:
+        """At least Σ_i ‖φ_i‖: norms of the rows of A, times the largest stretch of T."""
+        return sum_of_row_norms(self.products.matrix) * float(np.linalg.norm(self.inside, 2))
 
     def precise(self) -> Factor:
         """Give the same with products in double precision."""
@@ -119,6 +126,17 @@ class LowRank(Euclidean, Curved):
         vectors = self.embedding.vectors
         share = mean if vectors is None else mean @ np.square(vectors)
         return np.outer(self.factor.spectrum, share).ravel()
+
+    @property
+    def precision(self) -> np.dtype[Any]:
+        """That of products with the factor."""
+        return self.factor.products.precision
+
+    @property
+    def reach(self) -> float:
+        """That of the factor, of every clique if each looks at one observation."""
+        times = 1.0 if self.rows is None else float(np.bincount(self.rows).max(initial=0))
+        return times * self.embedding.longest * self.factor.reach
 
     def table(self, element: Array) -> Array:
         """W, (m, r): a view."""

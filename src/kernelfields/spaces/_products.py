@@ -18,6 +18,9 @@ Features = Any
 ROWS = 256
 """Rows of a single-precision matrix that are widened at a time: few enough to stay in the cache."""
 
+BLOCK = 2**14
+"""Rows whose norms are taken at a time."""
+
 NARROW = 12
 """Columns up to which products with a dense matrix wait for memory: the core reads it faster than BLAS."""
 
@@ -26,6 +29,11 @@ class FeatureProducts(ABC):
     """X·W and Xᵀ·G."""
 
     matrix: Features
+
+    @property
+    def precision(self) -> np.dtype[Any]:
+        """The precision in which products are taken."""
+        return np.dtype(self.matrix.dtype)
 
     @abstractmethod
     def times(self, weights: Array) -> Array:
@@ -90,6 +98,11 @@ class PreciseProducts(FeatureProducts):
     def __init__(self, matrix: Array) -> None:
         self.matrix = matrix
 
+    @property
+    def precision(self) -> np.dtype[Any]:
+        """Double."""
+        return np.dtype(np.float64)
+
     def times(self, weights: Array) -> Array:
         """X·W."""
         weights = np.ascontiguousarray(weights, dtype=np.float64)
@@ -119,3 +132,20 @@ def least_of(matrix: Features) -> float:
     if not sparse.issparse(matrix):
         return float(matrix.min(initial=0.0))
     return min(0.0, float(matrix.data.min(initial=0)))
+
+
+def sum_of_row_norms(matrix: Features) -> float:
+    """Return Σ_i ‖x_i‖, some rows at a time."""
+    return float(
+        sum(row_norms(matrix[start : start + BLOCK]).sum() for start in range(0, matrix.shape[0], BLOCK))
+    )
+
+
+def row_norms(matrix: Features) -> Array:
+    """Return ‖x_i‖ of every row, in double."""
+    if sparse.issparse(matrix):
+        squares = np.square(matrix.data.astype(np.float64))
+        row = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+        return np.sqrt(np.bincount(row, squares, matrix.shape[0]))
+    rows = matrix.astype(np.float64, copy=False)
+    return np.sqrt(np.einsum("ij,ij->i", rows, rows))

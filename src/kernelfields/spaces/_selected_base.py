@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -10,7 +12,7 @@ from ..structures import Structure
 from ..structures._base import Array
 from ._base import Euclidean
 from ._looks import Looks, in_rows
-from ._products import FeatureProducts, PreciseProducts
+from ._products import FeatureProducts, PreciseProducts, row_norms
 
 
 class KernelRows(FeatureProducts):
@@ -132,6 +134,19 @@ class Selected(Euclidean):
         self.rows = rows
         self.size = functions.size
         self._looks = Looks(rows, functions.products.matrix.shape[0])
+
+    @property
+    def precision(self) -> np.dtype[Any]:
+        """That of the kernel values."""
+        return self.functions.products.precision
+
+    @cached_property
+    def reach(self) -> float:
+        """Norms of kernel values, times the largest stretch of C⁻¹, of every clique and label pair."""
+        matrix = self.functions.products.matrix
+        norms = row_norms(matrix)
+        seen = float(self._looks.seen(norms).sum()) + self.functions.share * self.structure.n_vertices
+        return seen * (float(np.linalg.norm(self.functions.inverse, 2)) if self.size else 0.0)
 
     def add_scores(self, element: Array, into: Array) -> None:
         """Add K_XB times the table of coefficients."""

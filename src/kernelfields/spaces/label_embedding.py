@@ -64,6 +64,11 @@ class LabelEmbedding(NamedTuple):
         kept = values > least
         return cls(vectors[:, kept] * np.sqrt(values[kept]), int(kept.sum()))
 
+    @property
+    def longest(self) -> float:
+        """The norm of the longest of the vectors."""
+        return 1.0 if self.vectors is None else float(np.linalg.norm(self.vectors, axis=1).max(initial=0.0))
+
     def scores(self, columns: Array) -> Array:
         """A Bᵀ, from r columns to L."""
         return columns if self.vectors is None else columns @ self.vectors.T.astype(columns.dtype, copy=False)

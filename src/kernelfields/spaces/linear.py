@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -9,7 +12,7 @@ from ..structures import EdgeStructure, Structure
 from ..structures._base import Array, rows_of
 from ._base import Counted, Euclidean
 from ._looks import in_rows
-from ._products import Features, Products, least_of
+from ._products import Features, Products, least_of, sum_of_row_norms
 
 
 class LinearNodes(Euclidean, Counted):
@@ -37,6 +40,16 @@ class LinearNodes(Euclidean, Counted):
     def adjoint(self, gradient: Array) -> Array:
         """Give Xᵀ times the gradient."""
         return self.features.transposed_times(gradient).ravel()
+
+    @property
+    def precision(self) -> np.dtype[Any]:
+        """That of the features."""
+        return self.features.precision
+
+    @cached_property
+    def reach(self) -> float:
+        """Σ_t ‖x_t‖."""
+        return sum_of_row_norms(self.features.matrix)
 
     def table(self, element: Array) -> Array:
         """Give the weights as a (D, L) array."""
@@ -81,6 +94,16 @@ class LinearEdges(Euclidean, Counted):
     def adjoint(self, gradient: Array) -> Array:
         """Give Xᵀ times the gradient."""
         return self.features.transposed_times(in_rows(gradient)).ravel()
+
+    @property
+    def precision(self) -> np.dtype[Any]:
+        """That of the features."""
+        return self.features.precision
+
+    @cached_property
+    def reach(self) -> float:
+        """Σ ‖x_v‖ over the tails of all edges."""
+        return sum_of_row_norms(self.features.matrix)
 
     @property
     def least(self) -> float:

@@ -13,7 +13,7 @@ from .. import native
 from ..structures import Structure
 from ..structures._base import Array, rows_of
 from ._base import Counted, Euclidean
-from ._products import least_of
+from ._products import least_of, sum_of_row_norms
 
 CACHE = 2**18
 """Numbers that the sums of frequent features may take up, so that they stay in the cache."""
@@ -153,6 +153,16 @@ class SparseNodes(Euclidean, Counted):
         pairs = (self.pairs.first, self.pairs.label)
         first, index, values = self.rows
         return native.sparse_adjoint(first, index, values, *self._columns, *pairs, gradient)
+
+    @property
+    def precision(self) -> np.dtype[Any]:
+        """That of the features."""
+        return np.dtype(self.matrix.dtype)
+
+    @cached_property
+    def reach(self) -> float:
+        """Σ_t ‖x_t‖."""
+        return sum_of_row_norms(self.matrix)
 
     def table(self, element: Array) -> Array:
         """Give the weights as a (D, L) array, zero for pairs without one."""
