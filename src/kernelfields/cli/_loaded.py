@@ -11,7 +11,6 @@ from ..errors import ModelFormatError, quoted
 from ..estimators import HMM, KernelLogisticRegression, load
 from ..report.evaluation import NOT_PROBABILISTIC
 
-
 Answer = TypeVar("Answer")
 
 

@@ -8,12 +8,11 @@ from typing import Annotated, Any
 
 import numpy as np
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from ..errors import InputError
-from ._data import Data, read_data
 from ._console import plain_console
+from ._data import Data, read_data
 from ._errors import plain_errors
 from ._models import MODELS, Choice
 from ._panel import PANEL, panel, try_model

@@ -18,8 +18,8 @@ from ..datasets import draw_letter, load_letters
 from ..errors import InputError
 from ..report import Evaluation, write_report
 from ..report import evaluate as judge
-from ._demo_models import ENTRIES, Entry
 from ._console import plain_console
+from ._demo_models import ENTRIES, Entry
 from ._errors import plain_errors
 from ._progress import ProgressLine
 

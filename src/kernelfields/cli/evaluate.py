@@ -12,8 +12,8 @@ from rich.table import Table
 
 from ..report import Evaluation, write_report
 from ..report import evaluate as judge
-from ._data import Data, read_data
 from ._console import plain_console
+from ._data import Data, read_data
 from ._errors import plain_errors
 from ._loaded import load_labeller, suited
 

@@ -83,16 +83,16 @@ def _run(
         return run_experiment(
             experiment,
             folder,
-            lambda line: console.print(escape(line)),
+            lambda line: console.print(line),
             quick=quick,
             folds=folds,
             settings=settings,
         )
-    with console.status(escape(experiment.summary)) as status:
+    with console.status(Text(experiment.summary)) as status:
         return run_experiment(
             experiment,
             folder,
-            lambda line: status.update(escape(line)),
+            lambda line: status.update(Text(line)),
             quick=quick,
             folds=folds,
             settings=settings,

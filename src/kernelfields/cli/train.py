@@ -16,8 +16,8 @@ from rich.console import Console
 from ..errors import InputError
 from ..metrics import token_error
 from ..report import Evaluation, evaluate
-from ._data import Data, read_data
 from ._console import plain_console
+from ._data import Data, read_data
 from ._errors import plain_errors
 from ._loaded import suited, warning_of
 from ._models import Choice, build
