@@ -24,6 +24,7 @@ from ..experiments import (
     text_of,
 )
 from ..experiments import reproduce as run_experiment
+from ._console import plain_console
 
 RESULTS = Path("results")
 CANNOT_RUN = 2

@@ -9,7 +9,7 @@ import numpy as np
 
 
 def unusual(extractor: Any, usual: Mapping[str, Any]) -> list[str]:
-    """Return ``name=value`` of the settings that are not the usual ones, the type of the matrix among them."""
+    """Return ``name=value`` of settings that are not the usual ones, the matrix's type among them."""
     kept = {name: getattr(extractor, name) for name in usual}
     shown = [f"{name}={value!r}" for name, value in kept.items() if value != usual[name]]
     return shown if extractor.dtype == np.float64 else [*shown, f"dtype={extractor.dtype.name!r}"]
