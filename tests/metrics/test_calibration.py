@@ -167,7 +167,7 @@ def test_what_is_no_probability_is_refused(metric, true, marginals, message):
 
 @pytest.mark.parametrize("bins", [0, -3, 2.5, np.nan, "ten", 10**12])
 def test_bins_are_a_whole_number(bins):
-    with pytest.raises(InputError, match=f"bins is {bins!r}; it must be a whole number from 1 to 1,000,000"):
+    with pytest.raises(InputError, match=f"bins is {bins!r}; it must be a whole number from 1 to 1000000"):
         expected_calibration_error([["a"]], [[[1, 0, 0]]], CLASSES, bins=bins)
 
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError, quoted
+from ..checks import shown
+from ..errors import InputError
 from ..missing import is_missing
 
 
@@ -22,7 +23,7 @@ def read_row(labels: Any, what: str) -> list[Hashable]:
     """Read a list of labels, called ``what`` in messages; those that are missing become None."""
     # A string would be taken for a sequence of characters: most likely y is flat.
     if not is_list(labels):
-        raise InputError(f"{what} is {_shown(labels)}, not a list of labels.")
+        raise InputError(f"{what} is {shown(labels)}, not a list of labels.")
     # Iterating over an array makes an object of NumPy for every entry, `tolist` plain ones.
     result = labels.tolist() if isinstance(labels, np.ndarray) else list(labels)
     try:
@@ -38,7 +39,3 @@ def is_list(value: Any) -> bool:
     if isinstance(value, (str, bytes, Mapping, Set)) or getattr(value, "shape", None) == ():
         return False
     return hasattr(value, "__len__")
-
-
-def _shown(value: Any) -> str:
-    return quoted(value) if isinstance(value, str) else quoted(repr(value))[1:-1]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..checks import require_whole
 from ..errors import InputError
 from ..structures._base import Array
 from ._marginals import read_marginals
@@ -104,8 +104,7 @@ def reliability(y_true: Any, marginals: Any, classes: Any, *, bins: int = 10) ->
     >>> reliability([["a", "b"]], [[[0.9, 0.1], [0.7, 0.3]]], ["a", "b"], bins=2).accuracy.tolist()
     [0.0, 0.5]
     """
-    if not isinstance(bins, Integral) or not 1 <= bins <= MOST_BINS:
-        raise InputError(f"bins is {bins!r}; it must be a whole number from 1 to {MOST_BINS:,}.")
+    bins = require_whole("bins", bins, 1, MOST_BINS)
     true, p, _ = read_marginals(y_true, marginals, classes)
     best = p.argmax(axis=1)
     confidence = p[np.arange(len(p)), best]

@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Hashable, Iterable
 from itertools import pairwise
-from numbers import Real
 from typing import Any, Protocol
 
 import numpy as np
 
+from ..checks import require_share
 from ..errors import InputError
 from ..metrics import (
     answered_curve,
@@ -89,8 +89,7 @@ def evaluate(
     >>> found.token_error, found.as_dict()["entity_f1"]
     (0.0, None)
     """
-    if not isinstance(threshold, Real) or not 0 <= threshold <= 1:
-        raise InputError(f"threshold is {threshold!r}; a probability is between 0 and 1.")
+    threshold = require_share("threshold", threshold)
     labeller, inputs = _labeller(estimator, X)
     true = read_sequences(y, "y")
     if len(inputs) != len(true):
