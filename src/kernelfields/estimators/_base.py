@@ -21,6 +21,7 @@ from ._features import Extractor, read_tokens
 from ._inputs import Inputs, read_inputs
 from ._labels import lookup, read_allowed, read_labels
 from ._random import random_state
+from ._routing import Routed
 from ._saving_base import Savable, declared_state, require_fitted
 from ._tables import DECODERS, choose
 
@@ -34,7 +35,7 @@ class Batch(NamedTuple):
     scores: dict[str, Array]
 
 
-class SequenceLabeller(Parameterised, Savable, ABC):
+class SequenceLabeller(Parameterised, Routed, Savable, ABC):
     """A fitted model that gives every position of a sequence a distribution over labels.
 
     Sequences come as a list of (T, D) arrays, scipy-sparse matrices or data frames, as one flat array

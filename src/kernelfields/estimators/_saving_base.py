@@ -87,7 +87,7 @@ def declared_state(model: Savable, settings: Iterable[str]) -> dict[str, Any]:
     """Give the attributes of a fitted model that it declares; refuse to forget others that a fit set."""
     known = model.__getstate__()
     state = {name: known[name] for name in model._learnt if name in known}
-    other = known.keys() - state.keys() - model._learnt_names() - set(settings)
+    other = known.keys() - state.keys() - model._learnt_names() - {*settings, "_metadata_request"}
     forgotten = sorted(name for name in other if name.startswith("_") or name.endswith("_"))
     if forgotten:
         raise TypeError(f"{type(model).__name__} does not declare {forgotten[0]} in _learnt.")

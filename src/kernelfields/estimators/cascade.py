@@ -20,12 +20,13 @@ from ._fresh import starts_afresh
 from ._groups import fold_numbers, pick
 from ._inputs import read_inputs
 from ._labels import encode, index_of, read_labels
+from ._routing import Routed
 from ._saving_base import Savable, declared_state, require_fitted
 from ._saving_fields import Field, Kind, Models
 from ._settings import require_settings
 
 
-class Cascade(Parameterised, Savable):
+class Cascade(Parameterised, Routed, Savable):
     """A model whose inputs are another model's marginals in a window [jones1999].
 
     The first model gives every position t of a sequence its marginals p₁(y_t|x). The second is trained

@@ -13,12 +13,13 @@ from ..selection import Approximation
 from ..solvers import Progress, Solver
 from ..structures._base import Array
 from ._base_measure import BaseMeasure
+from ._routing import Routed
 from ._saving_base import Savable, require_fitted
 from ._saving_fields import Field, Kind
 from .kernel_crf import KernelCRF
 
 
-class KernelLogisticRegression(Parameterised, Savable):
+class KernelLogisticRegression(Parameterised, Routed, Savable):
     """Multinomial logistic regression in the Hilbert space of a kernel,
 
         p(y|x) ∝ exp(f(x, y) + b_y),    minimising  Σ_i −log p(y_i|x_i) + (λ/2)(‖f‖² + ‖b‖²).

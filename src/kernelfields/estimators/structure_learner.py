@@ -13,6 +13,7 @@ from ..parameters import Parameterised
 from ..structures._base import Array
 from ._fresh import starts_afresh
 from ._gain_bounds import extension, gain_bound
+from ._routing import Routed
 from ._saving_base import Savable, declared_state, require_fitted
 from ._saving_fields import Field, Kind
 from ._settings import require_settings
@@ -35,7 +36,7 @@ class Trial:
     kept: bool
 
 
-class StructureLearner(Parameterised, Savable):
+class StructureLearner(Parameterised, Routed, Savable):
     """Extend a kernel CRF by clique types and kernels while that pays [altun2004exp, Remark 11].
 
     Every round bounds, for every candidate τ that is left, what it can gain: ‖∇_τ R(f)‖²/(2λ_τ), one pass
@@ -174,10 +175,10 @@ class StructureLearner(Parameterised, Savable):
         require_fitted(self)
         return self.model_.sequence_log_proba(X, y, **settings)
 
-    def score(self, X: Any, y: Any, **settings: Any) -> float:
-        """Give the share of positions labelled right."""
+    def score(self, X: Any, y: Any, *, lengths: Any = None, sample_weight: Any = None) -> float:
+        """Return the share of positions labelled right; each sequence counts ``sample_weight`` times."""
         require_fitted(self)
-        return self.model_.score(X, y, **settings)
+        return self.model_.score(X, y, lengths=lengths, sample_weight=sample_weight)
 
     def _state(self) -> dict[str, Any]:
         require_fitted(self)
