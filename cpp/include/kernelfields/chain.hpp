@@ -60,7 +60,7 @@ void run_pending(const ChainBatch<S>& batch,
     for_each_group(batch, plan, work, [&](Group group, Arena arena, std::size_t block) {
         recursion(batch, edges, group, out, sums.data() + block * square, arena, outcome.data());
     });
-    if (!edge_sum) return;
+    if (!edge_sum || batch.edges() == 0) return;  // scores of edges that do not exist may be anything
     for (std::size_t b = 0; b < plan.blocks(); ++b)
         for (std::size_t k = 0; k < square; ++k) edge_sum[k] += sums[b * square + k];
 }

@@ -90,11 +90,13 @@ KF_INLINE void exponentiate(const S* p, std::size_t L, const S* end, double larg
 template <class S, class C> void prepare_edges(const S* edge, std::size_t L, SharedEdges<C>& out) {
     const std::size_t stride = padded(L, kWidth<C>);
     const Scan range = scan<S, C>(edge, L, L, edge + L * L);
-    out.largest = range.largest;
+    // Where all pairs are forbidden, sequences of one position remain: their zero counts of pairs are multiplied
+    // by this table, which must not hold exp(-inf + inf).
+    out.largest = range.largest >= -std::numeric_limits<double>::max() ? range.largest : 0.0;
     out.range = range.finite ? range.range : std::numeric_limits<double>::quiet_NaN();
     out.forbids = range.forbids;
     for (std::size_t i = 0; i < L; ++i)
-        exponentiate<S, C>(edge + i * L, L, edge + L * L, range.largest, out.forward + i * stride);
+        exponentiate<S, C>(edge + i * L, L, edge + L * L, out.largest, out.forward + i * stride);
     for (std::size_t i = 0; i < L; ++i)
         for (std::size_t j = 0; j < stride; ++j)
             out.backward[i * stride + j] = j < L ? out.forward[j * stride + i] : C(0);
