@@ -77,7 +77,7 @@ class BoundSpace(BoundScorer):
         """At least Σ_c ‖φ(x_c)‖ over all cliques: what rounding in a gradient can add up to, per unit."""
 
     def spread(self, element: Array, square: float) -> float:
-        """At least what ⟨r, r⟩, computed as ``square``, would be without cancellation: its error, per unit."""
+        """At least what ⟨r, r⟩ (computed as ``square``) would be without cancellation: its error."""
         return square
 
     def precise(self) -> BoundSpace:
