@@ -23,6 +23,7 @@ BENCHMARKS = {
     "linear_crf_train": "benchmarks.linear_crf_train",
     "linear_online": "benchmarks.linear_online",
     "model_files": "benchmarks.model_files",
+    "one_by_one": "benchmarks.one_by_one",
     "viterbi": "benchmarks.viterbi",
 }
 

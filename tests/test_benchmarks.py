@@ -21,6 +21,7 @@ SIGNED = ("f1_minus_crfsuite", "worst_f1_difference", "exponent_n")
         "linear_crf_tag",
         "linear_crf_train",
         "linear_online",
+        "one_by_one",
         "compat",
         "crfsuite_files",
         "gram",

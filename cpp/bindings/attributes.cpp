@@ -1,14 +1,14 @@
-// Dictionaries, lists and sets of attributes, read as python-crfsuite's ItemSequence reads them.
+// Pools of attributes, and the rows that sentences become.
 #include "kernelfields/attributes.hpp"
 
 #include "arrays.hpp"
-#include "tokens.hpp"
+#include "attribute_reader.hpp"
 
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include <cmath>
 #include <tuple>
 
 namespace kernelfields::bindings {
@@ -16,120 +16,20 @@ namespace {
 
 using Sparse = std::tuple<Out<std::int64_t>, Out<std::int32_t>, Out<double>, Out<std::int64_t>>;
 
-// One walk through sentences. `learn` decides whether new attributes get a number or are dropped, `zeros`
-// whether values of zero are kept.
-class Reader {
-public:
-    Reader(StringPool& pool, bool learn, bool zeros = false) : pool_(pool), learn_(learn), zeros_(zeros) {}
-
-    void sentence(nb::handle items) {
-        if (PyUnicode_Check(items.ptr()) || PyDict_Check(items.ptr()))
-            throw std::invalid_argument("Sentence " + std::to_string(sentence_) +
-                                        " must be a list with the features of each token.");
-        for (nb::handle item : items) {
-            name_.clear();
-            if (PyUnicode_Check(item.ptr())) fail("is one string; expected a dictionary, or a list of strings");
-            read(item);
-            rows.end_row();
-            ++position_;
-        }
-        offsets.push_back(static_cast<std::int64_t>(rows.indptr.size() - 1));
-        ++sentence_;
-        position_ = 0;
-    }
-
-    AttributeRows rows;
-    std::vector<std::int64_t> offsets{0};
-
-private:
-    // A dictionary, or any collection of names; what was appended to name_ before is their prefix.
-    void read(nb::handle item) {
-        const std::size_t prefix = name_.size();
-        if (PyDict_Check(item.ptr())) {
-            Py_ssize_t at = 0;
-            PyObject *key, *value;
-            const Py_ssize_t size = PyDict_Size(item.ptr());
-            while (PyDict_Next(item.ptr(), &at, &key, &value)) {
-                append(key);
-                read_value(nb::borrow(value));
-                name_.resize(prefix);
-                if (PyDict_Size(item.ptr()) != size) fail("changes while it is read");
-            }
-            return;
-        }
-        if (!PyObject_HasAttrString(item.ptr(), "__iter__"))
-            fail("has features that are neither a dictionary nor a list or set of strings");
-        for (nb::handle name : item) {
-            append(name.ptr());
-            push(1.0);
-            name_.resize(prefix);
-        }
-    }
-
-    void read_value(nb::handle value) {
-        if (PyUnicode_Check(value.ptr()) || PyBytes_Check(value.ptr())) {
-            name_ += ':';
-            append(value.ptr());
-            push(1.0);
-        } else if (PyDict_Check(value.ptr()) || PyList_Check(value.ptr()) || PyTuple_Check(value.ptr()) ||
-                   PyAnySet_Check(value.ptr())) {
-            name_ += ':';
-            if (++depth_ > 100) fail("has features nested more than 100 times");
-            read(value);
-            --depth_;
-        } else {
-            number(value);
-        }
-    }
-
-    void number(nb::handle value) {
-        const double number = PyFloat_AsDouble(value.ptr());
-        if (number == -1.0 && PyErr_Occurred()) {
-            PyErr_Clear();
-            fail("has the feature '" + name_ + "' with a value that is no string, number or collection");
-        }
-        if (!std::isfinite(number)) fail("has the feature '" + name_ + "' with a value of NaN or infinity");
-        if (number != 0 || zeros_) push(number);
-    }
-
-    void append(PyObject* text) {
-        std::string_view bytes;
-        if (!text_of(text, bytes) && !encoded_text_of(text, bytes))
-            fail("has a name or value that is not a string of valid Unicode");
-        name_ += bytes;
-    }
-
-    void push(double value) {
-        const std::int32_t attribute = learn_ ? pool_.add(name_) : pool_.find(name_);
-        if (attribute != none) rows.push(attribute, value);
-    }
-
-    [[noreturn]] void fail(const std::string& why) const {
-        throw std::invalid_argument("Sentence " + std::to_string(sentence_) + ", position " +
-                                    std::to_string(position_) + ": the token " + why + ".");
-    }
-
-    StringPool& pool_;
-    bool learn_, zeros_;
-    std::string name_;
-    std::size_t sentence_ = 0, position_ = 0;
-    int depth_ = 0;
-};
-
 template <class T> Out<T> array_of(const std::vector<T>& from) {
     auto out = make<T>({from.size()});
     std::copy(from.begin(), from.end(), out.data());
     return out;
 }
 
-Sparse arrays_of(const Reader& reader) {
+Sparse arrays_of(const AttributeReader& reader) {
     return {array_of(reader.rows.indptr), array_of(reader.rows.indices), array_of(reader.rows.values),
             array_of(reader.offsets)};
 }
 
 Sparse fit(StringPool& pool, nb::object sentences, std::int64_t min_count, bool by_frequency) {
     StringPool all;
-    Reader reader(all, true);
+    AttributeReader reader(all, true, false);
     for (nb::handle sentence : sentences) reader.sentence(sentence);
     const auto numbers = choose_attributes(reader.rows, all.size(), min_count, by_frequency);
     reader.rows.renumber(numbers);
@@ -139,15 +39,52 @@ Sparse fit(StringPool& pool, nb::object sentences, std::int64_t min_count, bool 
 
 // Like `read`, but attributes that are new get the next numbers, and zeros are kept.
 Sparse grow(StringPool& pool, nb::object sentences) {
-    Reader reader(pool, true, true);
+    AttributeReader reader(pool, true, true);
     for (nb::handle sentence : sentences) reader.sentence(sentence);
     return arrays_of(reader);
 }
 
 Sparse read(StringPool& pool, nb::object sentences) {
-    Reader reader(pool, false);
+    AttributeReader reader(pool, false, false);
     for (nb::handle sentence : sentences) reader.sentence(sentence);
     return arrays_of(reader);
+}
+
+// Names and values by position; where an item has a name twice, the last value.
+nb::typed<nb::list, nb::typed<nb::dict, nb::str, double>> dictionaries_of(const ItemRows& items) {
+    nb::list result;
+    for (std::size_t row = 0, k = 0; row + 1 < items.rows.indptr.size(); ++row) {
+        nb::dict item;
+        for (; k < static_cast<std::size_t>(items.rows.indptr[row + 1]); ++k) {
+            const std::string_view name = items.names[static_cast<std::size_t>(items.rows.indices[k])];
+            item[nb::str(name.data(), name.size())] = items.rows.values[k];
+        }
+        result.append(item);
+    }
+    return result;
+}
+
+// Row by row, names and their values.
+using ItemState = std::vector<std::vector<std::pair<std::string, double>>>;
+
+ItemState state_of(const ItemRows& items) {
+    ItemState state;
+    for (std::size_t row = 0, k = 0; row + 1 < items.rows.indptr.size(); ++row) {
+        state.emplace_back();
+        for (; k < static_cast<std::size_t>(items.rows.indptr[row + 1]); ++k)
+            state.back().emplace_back(items.names[static_cast<std::size_t>(items.rows.indices[k])],
+                                      items.rows.values[k]);
+    }
+    return state;
+}
+
+ItemRows items_of_state(const ItemState& state) {
+    ItemRows items;
+    for (const auto& row : state) {
+        for (const auto& [name, value] : row) items.rows.push(items.names.add(name), value);
+        items.rows.end_row();
+    }
+    return items;
 }
 
 }  // namespace
@@ -176,6 +113,25 @@ void add_attributes(nb::module_& m) {
         .def("fit", &fit, "sentences"_a, "min_count"_a, "by_frequency"_a)
         .def("grow", &grow, "sentences"_a)
         .def("read", &read, "sentences"_a);
+    nb::class_<ItemRows>(m, "ItemRows", "The features of a sequence, read once; pools take it as a sentence.")
+        .def(
+            "__init__",
+            [](ItemRows* self, nb::object items) {
+                new (self) ItemRows();
+                try {
+                    AttributeReader reader(self->names, true, true);
+                    reader.sentence(items);
+                    self->rows = std::move(reader.rows);
+                } catch (...) {
+                    self->~ItemRows();
+                    throw;
+                }
+            },
+            "items"_a)
+        .def("__len__", [](const ItemRows& items) { return items.rows.indptr.size() - 1; })
+        .def("__getstate__", &state_of)
+        .def("__setstate__", [](ItemRows* self, const ItemState& state) { new (self) ItemRows(items_of_state(state)); })
+        .def("items", &dictionaries_of);
 }
 
 }  // namespace kernelfields::bindings

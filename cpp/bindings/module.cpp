@@ -12,6 +12,7 @@ void add_hmm(nanobind::module_&);
 void add_sparse(nanobind::module_&);
 void add_features(nanobind::module_&);
 void add_linear_chain(nanobind::module_&);
+void add_linear_tagger(nanobind::module_&);
 void add_tree(nanobind::module_&);
 }  // namespace kernelfields::bindings
 
@@ -27,5 +28,6 @@ NB_MODULE(_core, m) {
     kernelfields::bindings::add_sparse(m);
     kernelfields::bindings::add_features(m);
     kernelfields::bindings::add_linear_chain(m);
+    kernelfields::bindings::add_linear_tagger(m);
     kernelfields::bindings::add_tree(m);
 }

@@ -11,7 +11,9 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 try:
     from ._core import (
         AttributePool,
+        AttributeTagger,
         FeatureIndex,
+        ItemRows,
         OnlineChainDouble,
         OnlineChainFloat,
         SparseIndex32,
@@ -81,7 +83,9 @@ finally:
 
 __all__ = [
     "AttributePool",
+    "AttributeTagger",
     "FeatureIndex",
+    "ItemRows",
     "OnlineChainDouble",
     "OnlineChainFloat",
     "SparseIndex32",

@@ -24,7 +24,7 @@ PLUGIN = "upstream_names"
 def main(arguments: list[str]) -> int:
     with tempfile.TemporaryDirectory() as temporary:
         sources = Path(arguments[0]) if arguments else downloaded(Path(temporary) / "archives")
-        folders = {name: tests_of(name, sources, Path(temporary) / "sources") for name in PROJECTS}
+        folders = {name: find_tests(name, sources, Path(temporary) / "sources") for name in PROJECTS}
         missing = [name for name, folder in folders.items() if folder is None]
         failed = [name for name, folder in folders.items() if folder is not None and not passes(name, folder)]
     for name in missing:
@@ -43,7 +43,7 @@ def downloaded(folder: Path) -> Path:
     return folder
 
 
-def tests_of(name: str, sources: Path, target: Path) -> Path | None:
+def find_tests(name: str, sources: Path, target: Path) -> Path | None:
     """Find a project's folder of tests, unpacking its archive if there is one."""
     for archive in sources.glob(f"{name}-*.tar.gz"):
         with tarfile.open(archive) as file:

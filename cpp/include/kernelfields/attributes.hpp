@@ -24,6 +24,23 @@ struct AttributeRows {
         values.push_back(value);
     }
     void end_row() { indptr.push_back(static_cast<std::int64_t>(indices.size())); }
+    void clear() {
+        indptr.assign(1, 0);
+        indices.clear();
+        values.clear();
+    }
+
+    // Puts every row in the order of attributes, each once. Rows are short: insertion beats other sorts.
+    void sum_duplicates() {
+        std::size_t kept = 0, from = 0;
+        for (std::size_t row = 0; row + 1 < indptr.size(); ++row) {
+            const std::size_t start = kept, to = static_cast<std::size_t>(indptr[row + 1]);
+            for (; from < to; ++from) kept = insert(start, kept, indices[from], values[from]);
+            indptr[row + 1] = static_cast<std::int64_t>(kept);
+        }
+        indices.resize(kept);
+        values.resize(kept);
+    }
 
     // Gives attribute a the number numbers[a], or drops it where that is none.
     void renumber(const std::vector<std::int32_t>& numbers) {
@@ -38,6 +55,21 @@ struct AttributeRows {
         }
         indices.resize(kept);
         values.resize(kept);
+    }
+
+private:
+    // Puts an attribute among those from `start` to `end`, which are in order; returns their new end.
+    std::size_t insert(std::size_t start, std::size_t end, std::int32_t attribute, double value) {
+        std::size_t at = end;
+        while (at > start && indices[at - 1] > attribute) --at;
+        if (at > start && indices[at - 1] == attribute) {
+            values[at - 1] += value;
+            return end;
+        }
+        for (std::size_t k = end; k > at; --k) indices[k] = indices[k - 1], values[k] = values[k - 1];
+        indices[at] = attribute;
+        values[at] = value;
+        return end + 1;
     }
 };
 

@@ -70,16 +70,22 @@ void sparse_scores(const SparseRows<S>& x, const WeightPairs& pairs, const doubl
 
 // out += x W for weights of pairs, number by number: no table to fill, for the few rows of a prediction.
 template <class S>
+void add_pair_products(const SparseRows<S>& x, std::size_t from, std::size_t to, const std::int32_t* pair_first,
+                       const std::int32_t* pair_label, const S* weights, std::size_t labels, S* out) {
+    for (std::size_t t = from; t < to; ++t)
+        for (std::int64_t k = x.first[t]; k < x.first[t + 1]; ++k) {
+            const S scale = x.value ? x.value[k] : S(1);
+            for (std::int32_t p = pair_first[x.index[k]]; p < pair_first[x.index[k] + 1]; ++p)
+                out[t * labels + static_cast<std::size_t>(pair_label[p])] += scale * weights[p];
+        }
+}
+
+template <class S>
 void sparse_pair_times(const SparseRows<S>& x, const std::int32_t* pair_first, const std::int32_t* pair_label,
                        const S* weights, std::size_t labels, S* out) {
     const double work = static_cast<double>(x.first[x.rows]) * static_cast<double>(labels) * 0.3;
     for_each_range(x.rows, 1024, work, [&](std::size_t from, std::size_t to) {
-        for (std::size_t t = from; t < to; ++t)
-            for (std::int64_t k = x.first[t]; k < x.first[t + 1]; ++k) {
-                const S scale = x.value ? x.value[k] : S(1);
-                for (std::int32_t p = pair_first[x.index[k]]; p < pair_first[x.index[k] + 1]; ++p)
-                    out[t * labels + static_cast<std::size_t>(pair_label[p])] += scale * weights[p];
-            }
+        add_pair_products(x, from, to, pair_first, pair_label, weights, labels, out);
     });
 }
 

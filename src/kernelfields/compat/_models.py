@@ -8,9 +8,11 @@ import numpy as np
 from scipy import sparse
 
 from ..estimators import CRF
+from ..estimators._constraints import barred_scores
 from ..estimators._weights import LinearWeights
 from ..features import DictFeatures
 from ..io.crfsuite import CrfsuiteModel
+from ..native import AttributeTagger
 from ..structures._base import Array
 
 
@@ -50,6 +52,26 @@ def model_of(
     ).put(model)
     model.certificate_, model.forbidden_, model.mismatch_ = None, None, {}
     return model
+
+
+def tagger_of(model: CRF) -> AttributeTagger:
+    """Return what labels one sequence after the other with a model, in the core."""
+    assert isinstance(model.features_, DictFeatures)
+    weights = LinearWeights.from_model(model)
+    ends, transitions = np.stack([weights.intercept, weights.start, weights.end]), weights.transitions
+    if model.forbidden_ is not None:
+        barred = barred_scores(model.forbidden_)
+        ends, transitions = ends + barred.small, transitions + barred.edge
+    table: Any = sparse.csr_matrix(weights.coef.T)
+    return AttributeTagger(
+        model.features_.pool,
+        tuple(model.classes_.tolist()),
+        table.indptr.astype(np.int32, copy=False),
+        table.indices.astype(np.int32, copy=False),
+        table.data.astype(np.float64, copy=False),
+        np.ascontiguousarray(ends, dtype=np.float64),
+        np.ascontiguousarray(transitions, dtype=np.float64),
+    )
 
 
 def converted(file: CrfsuiteModel) -> CRF:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from ..errors import ModelFormatError
 from ..estimators import CRF, load
+from ..estimators._weights import LinearWeights
 from ..features import DictFeatures
 from ..io.crfsuite import MAGIC, CrfsuiteModel, read_crfsuite
 from ._models import converted
@@ -34,8 +35,13 @@ def open_file(path: str | os.PathLike[str]) -> Stored:
         return _stored(read_crfsuite(path))
     model = load(path)
     header = {"size": str(os.path.getsize(path))}
-    if not isinstance(model, CRF) or not isinstance(model.features_, DictFeatures) or model.order != 1:
+    if not isinstance(model, CRF) or not isinstance(model.features_, DictFeatures):
         raise ModelFormatError(f"{os.fspath(path)} holds a model that has no attributes, as taggers need.")
+    weights = LinearWeights.from_model(model)
+    if weights.edge_coef is not None or weights.second_order is not None:
+        raise ModelFormatError(
+            f"{os.fspath(path)} holds a model that scores more than labels and label pairs."
+        )
     return Stored(model, header)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import sys
 from collections.abc import Sequence
@@ -11,12 +12,12 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..errors import InputError
 from ..estimators import CRF
-from ..estimators._base import Batch
-from ..structures._base import Array
+from ..native import AttributeTagger
+from ..structures._base import require_feasible
 from ._info import ParsedDump, dump_lines, info_of
-from ._items import ItemError, plain
+from ._items import ItemError, ItemSequence, plain
+from ._models import tagger_of
 from ._storage import Stored, open_bytes, open_file
 
 
@@ -24,13 +25,13 @@ class Tagger:
     """Labels sequences with a model from a file, one that was written here or by CRFsuite."""
 
     _stored: Stored | None
-    _batch: Batch | None
-    _marginals: Array | None
+    _core: AttributeTagger | None
+    _numbers: dict[str, int]
 
     def __new__(cls, *_arguments: Any, **_settings: Any) -> Self:
         """Set up what every method needs: subclasses need not call ``__init__``, as with the original."""
         tagger = super().__new__(cls)
-        tagger._stored = tagger._batch = tagger._marginals = None
+        tagger._stored = tagger._core = None
         return tagger
 
     @classmethod
@@ -54,7 +55,7 @@ class Tagger:
 
     def close(self) -> None:
         """Let go of the model."""
-        self._stored = self._batch = self._marginals = None
+        self._stored = self._core = None
 
     def labels(self) -> list[str]:
         """Give the labels of the model."""
@@ -62,19 +63,23 @@ class Tagger:
 
     def set(self, xseq: Any) -> None:
         """Choose the sequence that later calls are about."""
+        native = self._native
         try:
-            self._batch = self.model._batch([plain(xseq)], None, None)
-        except InputError as error:
+            native.set(xseq.rows if isinstance(xseq, ItemSequence) else xseq)
+        except ValueError as error:
             raise ItemError(str(error)) from None
-        self._marginals = None
 
     def tag(self, xseq: Any = None) -> list[str]:
-        """Give the best labels, of a sequence or of the one chosen last."""
-        if xseq is not None:
-            self.set(xseq)
-        chain, scores = self._current
-        names = self.model.classes_.tolist()
-        return [names[k] for k in chain.argmax(scores).labels.tolist()]
+        """Return the best labels, of a sequence or of the one chosen last."""
+        native = self._native
+        try:
+            tags = native.tag(xseq.rows if isinstance(xseq, ItemSequence) else xseq)
+        except ValueError as error:
+            raise ItemError(str(error)) from None
+        if tags is None:
+            require_feasible(np.array([native.value]))
+            raise AssertionError("There is a best labelling where all scores are finite.")
+        return tags
 
     def tag_all(self, X: Sequence[Any]) -> list[list[str]]:
         """Give the best labels of many sequences at once, which is faster."""
@@ -87,27 +92,26 @@ class Tagger:
         return [[dict(zip(labels, row, strict=True)) for row in array.tolist()] for array in arrays]
 
     def probability(self, yseq: Sequence[str]) -> float:
-        """Give p(y|x) of the sequence chosen last."""
-        chain, scores = self._current
-        given = list(yseq)
-        if len(given) != chain.n_vertices:
+        """Return p(y|x) of the sequence chosen last."""
+        native, given = self._native, list(yseq)
+        if len(given) != len(native):
             raise ValueError(
-                f"The numbers of items and labels differ: |x| = {chain.n_vertices}, |y| = {len(given)}"
+                f"The numbers of items and labels differ: |x| = {len(native)}, |y| = {len(given)}"
             )
         if not given:
             return 0.0  # CRFsuite's answer
-        labels = np.array([self._number(label) for label in given], dtype=np.int32)
-        return float(np.exp(chain.score(scores, labels) - chain.log_partition(scores))[0])
+        labels = [self._number(label) for label in given]
+        return math.exp(native.score(labels) - self._log_partition(native))
 
     def marginal(self, y: str, pos: int) -> float:
-        """Give p(y_t|x) of a label at a position of the sequence chosen last."""
-        chain, scores = self._current
-        label = self._number(y)
-        if not 0 <= pos < chain.n_vertices:
-            raise ValueError(f"The position, {pos} is out of range of {chain.n_vertices}")
-        if self._marginals is None:
-            self._marginals = chain.marginals(scores).parts["node"]
-        return float(self._marginals[pos, label])
+        """Return p(y_t|x) of a label at a position of the sequence chosen last."""
+        native, label = self._native, self._number(y)
+        if not 0 <= pos < len(native):
+            raise ValueError(f"The position, {pos} is out of range of {len(native)}")
+        probability = native.marginal(label, pos)
+        if math.isnan(probability):
+            self._log_partition(native)
+        return probability
 
     def dump(self, filename: str | os.PathLike[str] | None = None) -> None:
         """Write the weights as text, to a file or to the standard output."""
@@ -131,15 +135,26 @@ class Tagger:
             raise ValueError("The tagger is not opened")
         return self._stored.model
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_core": None}
+
     @property
-    def _current(self) -> Batch:
-        if self._batch is None:
-            self.set([])
-        assert self._batch is not None
-        return self._batch
+    def _native(self) -> AttributeTagger:
+        """What does the work."""
+        if self._core is None:
+            self._core = tagger_of(self.model)
+            self._numbers = {label: k for k, label in enumerate(self.labels())}
+        return self._core
 
     def _number(self, label: str) -> int:
-        labels = self.labels()
-        if label not in labels:
+        number = self._numbers.get(label)
+        if number is None:
             raise RuntimeError(f"Failed to convert into label identifier: {label}")
-        return labels.index(label)
+        return number
+
+    @staticmethod
+    def _log_partition(native: AttributeTagger) -> float:
+        value = native.log_partition()
+        if not math.isfinite(value):
+            require_feasible(np.array([value]))
+        return value

@@ -69,7 +69,7 @@ class DictFeatures:
     @property
     def n_features(self) -> int:
         """Number of columns."""
-        return len(self._fitted())
+        return len(self.pool)
 
     def fit(self, sentences: Iterable[Any]) -> DictFeatures:
         """Find the attributes of sentences, which are lists of tokens."""
@@ -89,14 +89,14 @@ class DictFeatures:
     def transform(self, sentences: Iterable[Any]) -> Matrix:
         """Give a CSR matrix with a row for every token; attributes without a column are dropped."""
         try:
-            arrays = self._fitted().read(sentences)
+            arrays = self.pool.read(sentences)
         except ValueError as error:
             raise InputError(str(error)) from None
         return self._matrix(*arrays)
 
     def names(self) -> list[str]:
         """Give the attribute of every column."""
-        return self._fitted().names()
+        return self.pool.names()
 
     def restore(self, names: list[str]) -> DictFeatures:
         """Take over the attributes that ``names`` gave, instead of ``fit``."""
@@ -118,7 +118,9 @@ class DictFeatures:
         if state["_pool"] is not None:
             self.restore(state["_pool"])
 
-    def _fitted(self) -> AttributePool:
+    @property
+    def pool(self) -> AttributePool:
+        """The attributes, for the core."""
         if self._pool is None:
             raise InputError("Call fit first.")
         return self._pool
