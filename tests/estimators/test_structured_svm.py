@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC, LinearSVC
 
 from kernelfields import InputError, StructuredSVM
+from kernelfields.constraints import Constraints
 from kernelfields.kernels import RBF, Linear
 from kernelfields.losses import ErrorFunction, LabellingCost
 from kernelfields.solvers import WorkingSet
@@ -119,6 +121,85 @@ def test_warm_start_of_cutting_planes_reaches_the_same_value(rng):
     cold = StructuredSVM(penalty=1.8).fit(X, y)
     warm = StructuredSVM(penalty=2.0, warm_start=True).fit(X, y).set_params(penalty=1.8).fit(X, y)
     np.testing.assert_allclose(warm.certificate_.value, cold.certificate_.value, rtol=2e-3)
+
+
+RULE = Constraints(forbidden_pairs=[("a", "b"), ("b", "c"), ("c", "a")])
+
+
+def other_features(X, y):
+    return {"X": [x[:, ::-1].copy() for x in X], "y": y}
+
+
+def other_labels(X, y):
+    return {"X": X, "y": [[{"a": "b", "b": "a"}.get(label, label) for label in labels] for labels in y]}
+
+
+def other_weights(X, y):
+    return {"X": X, "y": y, "sample_weight": np.arange(1.0, len(X) + 1)}
+
+
+@pytest.mark.parametrize("kernel", [None, RBF(0.5)])
+@pytest.mark.parametrize("solver", ["one-slack", "bcfw", "n-slack"])
+@pytest.mark.parametrize("change", [other_features, other_labels, other_weights])
+def test_warm_start_with_other_data_starts_from_nothing(change, solver, kernel, rng):
+    X, y = small_data(rng, count=6)
+    settings = {"kernel": kernel, "penalty": 2.0, "solver": solver, "dtype": "float64", "random_state": 0}
+    cold = StructuredSVM(**settings).fit(**change(X, y))
+    warm = StructuredSVM(**settings, warm_start=True).fit(X, y).fit(**change(X, y))
+    assert warm.certificate_ == cold.certificate_
+    assert warm.history_ == cold.history_
+
+
+def by_length(rng):
+    """Data that respect RULE: one label per sequence."""
+    X = [rng.normal(size=(length, 4)) for length in rng.integers(1, 6, size=8)]
+    return X, [["abc"[int(np.argmax(x[:, :3].sum(axis=0)))]] * len(x) for x in X]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"constraints": RULE},
+        {"cost": np.ones((3, 3)) - np.eye(3) + 0.5 * np.eye(3, k=1)},
+        {"rescaling": "zero-one"},
+        {"kernel": RBF(2.0)},
+        {"bias": False},
+    ],
+)
+def test_warm_start_with_other_settings_starts_from_nothing(change, rng):
+    X, y = by_length(rng)
+    settings = {"kernel": RBF(0.5), "penalty": 0.5, "solver": "n-slack", "dtype": "float64"}
+    cold = StructuredSVM(**{**settings, **change}).fit(X, y)
+    warm = StructuredSVM(**settings, warm_start=True).fit(X, y).set_params(**change).fit(X, y)
+    assert warm.history_ == cold.history_
+    back = warm.set_params(constraints=None, cost="hamming", rescaling="margin", bias=True)
+    back.set_params(**settings).fit(X, y)
+    assert back.history_ == StructuredSVM(**settings).fit(X, y).history_
+
+
+def test_warm_start_sees_a_kernel_that_was_changed(rng):
+    X, y = small_data(rng, count=6)
+    kernel = RBF(0.5)
+    warm = StructuredSVM(kernel, 0.5, solver="n-slack", warm_start=True).fit(X, y)
+    kernel.set_params(gamma=3.0)
+    cold = StructuredSVM(RBF(3.0), 0.5, solver="n-slack").fit(X, y)
+    assert warm.fit(X, y).history_ == cold.history_
+
+
+@pytest.mark.parametrize("solver", ["one-slack", "subgradient"])
+@pytest.mark.parametrize("penalty", [1e-4, 1.0])
+def test_what_was_stopped_early_has_learnt_something(solver, penalty, rng):
+    X, y = small_data(rng, count=40)
+    values = []
+    for rounds in (1, 3, 10):
+        svm = StructuredSVM(
+            penalty=penalty, solver=solver, max_iter=rounds, callback=lambda p: values.append(p.value)
+        )
+        with pytest.warns(ConvergenceWarning):
+            svm.fit(X, y)
+        assert svm.certificate_.value <= min(values)
+        assert svm.score(X, y) > 0.6
+        values.clear()
 
 
 def test_constraints_are_respected_in_training_and_prediction(rng):

@@ -211,3 +211,23 @@ def test_tables_of_costs_are_checked(rng):
         vertex_cost(chain, labels, np.ones((3, 3)))
     with pytest.raises(ValueError, match="0 for none"):
         SlackHinge(chain, labels, worth=np.cos).at(small_scores(chain, rng))
+
+
+@pytest.mark.parametrize("cliques", [("triple",), ("node", "triple"), ("edge", "triple")])
+def test_instances_keep_the_costs_of_every_clique_type(cliques, rng):
+    structure = small_second_order()
+    labels = small_labels(structure, rng)
+    untied = {**structure.untied().shapes, "node": structure.shapes["node"]}
+    cost = {clique: rng.random(untied[clique]) for clique in cliques}
+    loss = MarginHinge(structure, labels, cost)
+    scores = small_scores(structure, rng)
+    whole = loss.at(scores).values
+    parts = [loss.take([s]).at(structure.cut(scores, [s])).values[0] for s in range(structure.n_instances)]
+    np.testing.assert_allclose(parts, whole)
+    assert not np.allclose(MarginHinge(structure, labels).at(scores).values, whole)
+
+
+def test_costs_of_cliques_that_are_none_are_refused(rng):
+    structure = small_chain()
+    with pytest.raises(InputError, match="cost has 'triple', which Chain does not have"):
+        MarginHinge(structure, small_labels(structure, rng), {"triple": np.zeros((3, 3, 3))})

@@ -7,13 +7,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple, Self
 
-import numpy as np
-
 from ..constraints import Rule
 from ..decoders import Decoder
-from ..losses import Hinge
 from ..margin import BlockDual
-from ..objective import Certificate, Point, Problem
+from ..objective import Certificate, Point
 from ..solvers import CuttingPlane, MarginSolver, Progress, Result
 from ..structures._base import Array
 from ._base import Batch, SequenceLabeller
@@ -23,6 +20,7 @@ from ._hinge import hinge_maker
 from ._kernel_recipe import KernelRecipe
 from ._kernel_scores import kernel_scores
 from ._margin_faces import Face, KernelFace, LinearFace, as_doubles
+from ._margin_start import Ended
 from ._observers import ProgressLine, observers, reporter
 from ._provenance import provenance_of
 from ._random import random_state
@@ -43,25 +41,6 @@ class Round(NamedTuple):
     """ε: how far the loss of a sequence is above its planes at most; inf where the solver does not know."""
     relative_gap: float
     """(primal − dual) / primal."""
-
-
-class _Last(NamedTuple):
-    """Where a fit ended."""
-
-    settings: tuple[Any, ...]
-    loss: Hinge
-    levels: Array
-    mixtures: list[Array] | None
-    """Of every sequence; None where the solver had none."""
-    element: Array
-    metrics: list[float]
-
-    def element_for(self, problem: Problem) -> Array:
-        """Give the function of the same dual variables with the penalties of another problem."""
-        result = self.element.copy()
-        for term, place, metric in zip(problem.terms, problem.slices.values(), self.metrics, strict=True):
-            result[place] *= metric / term.metric
-        return result
 
 
 class StructuredSVM(SequenceLabeller):
@@ -115,9 +94,9 @@ class StructuredSVM(SequenceLabeller):
     max_iter : int
         Limit of passes or rounds; reaching it is a `ConvergenceWarning`.
     warm_start : bool
-        Whether `fit` starts from where the last one ended, if labels and loss are the same, for a path of
-        penalties: from its dual variables, or with "one-slack" from the function they stand for, which
-        saves little.
+        Whether `fit` starts from where the last one ended, for a path of penalties: from its dual variables,
+        or with "one-slack" from the function they stand for, which saves little. If data, weights,
+        constraints or other settings of the loss or of the functions have changed, it starts from nothing.
     dtype : "float32" or "float64"
         Precision of a Gram matrix.
     memory_limit : int, optional
@@ -231,11 +210,14 @@ class StructuredSVM(SequenceLabeller):
             model._take(face, training, expanded, point.element)
             return model
 
-        result = self._search(dual, history, draft)
+        before = previous(self) if self.warm_start else None
+        last: Ended | None = None if before is None else getattr(before, "_last", None)
+        start = last if last is not None and last.fits(self, training) else None
+        result = self._search(dual, start, history, draft)
         point = self._take(face, training, expanded, result.point.element)
         self._keep(training, result, exact_certificate(point, result))
         self.history_ = history
-        self._last = self._ended(dual, result) if self.warm_start else None
+        self._last = Ended.of(self, training, dual, result) if self.warm_start else None
         return self
 
     def _face(self) -> Face:
@@ -256,7 +238,9 @@ class StructuredSVM(SequenceLabeller):
         )
         return LinearFace(recipe) if self.kernel is None else KernelFace(recipe)
 
-    def _search(self, dual: BlockDual, history: list[Round], draft: Callable[[Any], Any]) -> Result:
+    def _search(
+        self, dual: BlockDual, last: Ended | None, history: list[Round], draft: Callable[[Any], Any]
+    ) -> Result:
         """Let the solver run; stopping too early is a warning."""
         solver = choose(MARGIN_SOLVERS, self.solver, "solver")
         if isinstance(self.solver, str) and hasattr(solver, "seed"):
@@ -268,7 +252,6 @@ class StructuredSVM(SequenceLabeller):
         line = ProgressLine() if self.verbose else None
         observer = observers(reporter(self.callback, draft), note, line)
         stop = self._face().recipe.stop
-        last = self._last_of(dual)
         if isinstance(solver, CuttingPlane):
             start = dual.problem.zero() if last is None else last.element_for(dual.problem)
             result = solver.minimize(dual.problem, start, stop, observer)
@@ -281,26 +264,6 @@ class StructuredSVM(SequenceLabeller):
         if not result.reason.converged:
             warn_of(result.reason, result.progress)
         return result
-
-    def _ended(self, dual: BlockDual, result: Result) -> _Last:
-        """Give what a later fit can start from."""
-        blocks = dual.mixtures if dual.levels.any() else None
-        metrics = [term.metric for term in dual.problem.terms]
-        settings = (self.rescaling, self.cost, self.kernel, self.bias, self.boundaries, self.order)
-        return _Last(settings, dual.loss, dual.levels, blocks, result.point.element, metrics)
-
-    def _last_of(self, dual: BlockDual) -> _Last | None:
-        """Give where the last fit ended, if that is a point of this one."""
-        before = previous(self) if self.warm_start else None
-        last: _Last | None = None if before is None else getattr(before, "_last", None)
-        if last is None:
-            return None
-        settings = (self.rescaling, self.cost, self.kernel, self.bias, self.boundaries, self.order)
-        same = all(
-            a is b or (isinstance(a, str) and a == b) for a, b in zip(settings, last.settings, strict=True)
-        )
-        fits = len(last.element) == dual.problem.size
-        return last if same and fits and _same(last.loss, dual.loss) else None
 
     def _take(self, face: Face, training: Training, expanded: Expanded, element: Array) -> Point:
         """Take over what predictions need; give the point, computed anew in double."""
@@ -325,14 +288,3 @@ class StructuredSVM(SequenceLabeller):
         if getattr(self, "coef_", None) is None:
             return kernel_scores(self, features, offsets)
         return linear_scores(self, as_doubles(features), offsets)
-
-
-def _same(left: Hinge, right: Hinge) -> bool:
-    """Whether two losses have the same planes."""
-    return (
-        np.array_equal(left.structure.offsets, right.structure.offsets)
-        and left.structure.shapes == right.structure.shapes
-        and np.array_equal(left.labels, right.labels)
-        and (left.weights is None) == (right.weights is None)
-        and (left.weights is None or np.array_equal(left.weights, right.weights))  # type: ignore[arg-type]
-    )

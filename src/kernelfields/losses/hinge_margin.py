@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from ..structures import EdgeStructure, MaxOracle, Scores, Structure
-from ..structures._base import Array, rows_of
+from ..errors import InputError
+from ..structures import MaxOracle, Scores, Structure
+from ..structures._base import Array
 from ._hinge_base import Hinge, Planes
 
 
@@ -25,8 +26,9 @@ class MarginHinge(Hinge):
     labels : (N,) integers
         The observed label of every vertex.
     cost : scores, optional
-        Δ(y, ·) of every label at a vertex, ``"node"`` (N, L), and of every pair at an edge, ``"edge"``
-        (E, L, L), also where edges share scores; what is not given costs nothing.
+        Δ(y, ·) of every label at a vertex, ``"node"`` (N, L), of every pair at an edge, ``"edge"``
+        (E, L, L), also where edges share scores, and of whatever other cliques the structure has, in the
+        shapes of their scores; what is not given costs nothing.
     weights : (S,) array, optional
         How many times each instance counts.
     """
@@ -44,6 +46,8 @@ class MarginHinge(Hinge):
             )
         self._set_up(structure, labels, weights)
         self.cost = {} if cost is None else dict(cost)
+        for clique in self.cost.keys() - structure.shapes.keys():
+            raise InputError(f"cost has {clique!r}, which {type(structure).__name__} does not have.")
         self._search = self._searched(structure)
 
     def planes(self, scores: Scores) -> Planes:
@@ -54,21 +58,22 @@ class MarginHinge(Hinge):
 
     def total_cost(self, labels: Array) -> Array:
         """Δ(y, ŷ) of every instance."""
-        shapes = self._search.shapes
-        cost = {clique: self.cost.get(clique, np.zeros(shape)) for clique, shape in shapes.items()}
+        cost = {clique: np.ascontiguousarray(values) for clique, values in self._costs().items()}
         return np.asarray(self._search.score(cost, np.ascontiguousarray(labels, dtype=np.int32)))
 
     def take(self, ids: npt.ArrayLike) -> MarginHinge:
         """Give the loss of some instances only."""
         ids = np.asarray(ids, dtype=np.int64)
-        structure, labels, weights, rows = self._cut(ids)
-        cost = {}
-        if "node" in self.cost:
-            cost["node"] = self.cost["node"][rows]
-        if "edge" in self.cost:
-            assert isinstance(self.structure, EdgeStructure)
-            cost["edge"] = self.cost["edge"][rows_of(self.structure.edge_offsets, ids)]
-        return MarginHinge(structure, labels, cost, weights)
+        structure, labels, weights, _ = self._cut(ids)
+        parts = self._search.cut(self._costs(), ids)  # of every clique type, whatever the structure has
+        return MarginHinge(structure, labels, {clique: parts[clique] for clique in self.cost}, weights)
+
+    def _costs(self) -> dict[str, Array]:
+        """Costs of all clique types; zeros that take no memory for those that cost nothing."""
+        shapes = self._search.shapes
+        return {
+            clique: self.cost.get(clique, np.broadcast_to(0.0, shape)) for clique, shape in shapes.items()
+        }
 
     def _searched(self, structure: MaxOracle) -> MaxOracle:
         """Give the structure; with costs on edges one whose edges have scores of their own."""

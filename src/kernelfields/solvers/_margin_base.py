@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ._base import Array, Monitor, Observer, Result, Stop
+from ._base import Array, Monitor, Observer, Reason, Result, Stop
 
 
 class PlaneLike(Protocol):
@@ -66,6 +66,42 @@ class MarginSolver(ABC):
     @abstractmethod
     def maximize(self, dual: BlockDualLike, stop: Stop, observer: Observer | None = None) -> Result:
         """Maximise from where the dual is; Ctrl-C ends the search and keeps the point reached."""
+
+
+TRIALS = 12
+"""Shares of a way that are tried, each a quarter of the one before."""
+
+
+def settled(monitor: Monitor, best: Any, aims: list[Array], reason: Reason) -> Result:
+    """End a search; if it is too early, look between the best point and where the search was going.
+
+    Where penalties are small, first steps go much too far: their values are above that of the start, which
+    stays the best point for many iterations though it knows nothing. A small share of the same way is
+    below it, or one down the gradient.
+    """
+    if not reason.converged:
+        for aim in aims:
+            best = _lowest_towards(best, aim)
+        best = _lowest_towards(best, best.element - best.gradient)
+        assert monitor.progress is not None
+        monitor.progress = monitor.progress._replace(value=float(best.value))
+    return monitor.result(best, reason)
+
+
+def _lowest_towards(best: Any, far: Array) -> Any:
+    """Give the lowest of some points on the way, and of the best."""
+    found, share = best, 1.0
+    try:
+        for _ in range(TRIALS):
+            share /= 4
+            point = best.problem.at(best.element + share * (far - best.element))
+            if point.value < found.value:
+                found = point
+            elif found is not best:
+                break
+    except KeyboardInterrupt:  # a second one
+        pass
+    return found
 
 
 @dataclass

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ._base import Array, Monitor, Observer, ProblemLike, Reason, Result, Solver, Stop, refuse_l1
+from ._margin_base import settled
 from .simplex_qp import simplex_qp
 
 GROWTH, LEAST, MOST = 1.5, 0.05, 0.9
@@ -62,7 +63,7 @@ class CuttingPlane(Solver):
                 point = problem.at(best.element - share * (mixture.mismatch + best.element))
         except KeyboardInterrupt:
             reason = Reason.INTERRUPTED
-        return monitor.result(best, reason)
+        return settled(monitor, best, bundle.aims(), reason)
 
 
 @dataclass
@@ -122,6 +123,15 @@ class _Bundle:
         self.idle = np.where(self.shares > 0, 0, self.idle + 1)
         self._forget(self.idle <= self.patience)
         return mixture
+
+    def aims(self) -> list[Array]:
+        """Give the minimiser of the bound, and that of the mean of all planes, which strays less."""
+        if not self.planes:
+            return []
+        return [
+            -sum(share * plane.mismatch for share, plane in zip(shares, self.planes, strict=True))
+            for shares in (self.shares, np.full(len(self.planes), 1 / len(self.planes)))
+        ]
 
     def _forget(self, kept: Any) -> None:
         if kept.all():

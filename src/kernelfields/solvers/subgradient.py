@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ._base import Monitor, Observer, Reason, Result, Stop
-from ._margin_base import Best, BlockDualLike, MarginSolver
+from ._margin_base import Best, BlockDualLike, MarginSolver, settled
 from .frank_wolfe import Average
 
 
@@ -53,7 +53,7 @@ class Subgradient(MarginSolver):
                         best.point = mean
         except KeyboardInterrupt:
             reason = Reason.INTERRUPTED
-        return best.monitor.result(best.point, reason)
+        return settled(best.monitor, best.point, [dual.element], reason)
 
     @staticmethod
     def _pass(dual: BlockDualLike, random: np.random.Generator, passes: int) -> None:

@@ -1,0 +1,62 @@
+"""Where a fit of a structured SVM ended, and whether another may start from there."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Self
+
+from ..margin import BlockDual
+from ..objective import Problem
+from ..solvers import Reason, Result
+from ..structures._base import Array
+from ._content import same_content
+from ._provenance import provenance_of
+from ._training import Training
+
+SETTINGS = ("rescaling", "cost", "kernel", "order", "bias", "boundaries", "dtype")
+"""What decides the planes and the functions, besides the data; penalties may change."""
+
+
+class Ended(NamedTuple):
+    """The end of a fit. Planes are those of labellings: they are wrong for other data, rules or costs."""
+
+    problem: tuple[Any, ...]
+    """What was minimised, but for penalties."""
+    levels: Array
+    mixtures: list[Array] | None
+    """Of every sequence; None where the solver had none."""
+    element: Array
+    metrics: list[float]
+
+    @classmethod
+    def of(cls, model: Any, training: Training, dual: BlockDual, result: Result) -> Self:
+        """Describe the end of a fit; one that was interrupted may have left mixtures in disorder."""
+        whole = dual.levels.any() and result.reason is not Reason.INTERRUPTED
+        metrics = [term.metric for term in dual.problem.terms]
+        return cls(
+            copy.deepcopy(_problem(model, training)),
+            dual.levels,
+            dual.mixtures if whole else None,
+            result.point.element,
+            metrics,
+        )
+
+    def fits(self, model: Any, training: Training) -> bool:
+        """Whether a fit has the same data, weights, rules and settings, penalties left aside."""
+        return same_content(self.problem, _problem(model, training))
+
+    def element_for(self, problem: Problem) -> Array:
+        """Return the function of the same dual variables with the penalties of another problem."""
+        result = self.element.copy()
+        for term, place, metric in zip(problem.terms, problem.slices.values(), self.metrics, strict=True):
+            result[place] *= metric / term.metric
+        return result
+
+
+def _problem(model: Any, training: Training) -> tuple[Any, ...]:
+    """Return what is minimised: hash of the data, weights, what is forbidden, settings."""
+    settings: Sequence[Any] = [getattr(model, name) for name in SETTINGS]
+    data = provenance_of(training.inputs, training.encoded).data_hash
+    forbidden = None if training.forbidden is None else tuple(training.forbidden)
+    return (data, getattr(training.loss, "weights", None), forbidden, *settings)
