@@ -1,15 +1,20 @@
 """KernelLogisticRegression: scikit-learn's logistic regression on explicit features."""
 
+import warnings
+
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.datasets import make_moons
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import cross_val_score
+from sklearn.model_selection import KFold, cross_val_score
+from sklearn.utils.estimator_checks import check_dataframe_column_names_consistency, check_estimator
 
-from kernelfields import KernelCRF, KernelLogisticRegression
+from kernelfields import InputError, KernelCRF, KernelLogisticRegression, load
 from kernelfields.kernels import RBF, Polynomial
 
 EXACT = {"dtype": "float64", "tol": 1e-11}
@@ -28,7 +33,7 @@ def test_polynomial_kernel_is_logistic_regression_on_its_features(n_labels, data
     y = y if n_labels == 3 else np.where(y == "in", "in", "out")
     root = np.sqrt(2)
     features = np.column_stack([np.ones(len(X)), root * X, X**2, root * X[:, 0] * X[:, 1]])  # (⟨x, x′⟩ + 1)²
-    model = KernelLogisticRegression(Polynomial(2), penalty=0.5, **EXACT).fit(X, y)
+    model = KernelLogisticRegression(Polynomial(2), penalty=0.5, bias=False, **EXACT).fit(X, y)
     # Two labels: scikit-learn has one w for the difference, whose price is ½‖w‖²/2.
     C = 2.0 if n_labels == 3 else 4.0
     theirs = LogisticRegression(C=C, fit_intercept=False, tol=1e-10, max_iter=5000).fit(features, y)
@@ -81,3 +86,130 @@ def test_scikit_learn_tools_work(rng):
     plain = KernelLogisticRegression(RBF(2.0), penalty=0.1).fit(X, y)
     np.testing.assert_allclose(thin.predict_proba(sparse.csr_matrix(X)), plain.predict_proba(X), atol=1e-4)
     assert plain.predict_proba(X[:0]).shape == (0, 2)
+
+
+@pytest.mark.parametrize("routing", [False, True])
+def test_all_checks_of_scikit_learn_pass(routing):
+    """But one, of another kind of arrays, which scikit-learn skips unless SciPy was told of them before."""
+    with config_context(enable_metadata_routing=routing), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = check_estimator(KernelLogisticRegression(), on_skip=None, on_fail=None)
+        check_dataframe_column_names_consistency("model", KernelLogisticRegression())
+    assert len(found) > 40
+    failed = {row["check_name"]: row["exception"] for row in found if row["status"] == "failed"}
+    assert not failed
+    assert {row["check_name"] for row in found if row["status"] != "passed"} <= {"check_array_api_input"}
+
+
+def test_settings_changed_after_fit_change_nothing(data, tmp_path):
+    X, y = data
+    kernel = RBF(1.0)
+    model = KernelLogisticRegression(kernel).fit(X, y)
+    before = model.predict_proba(X)
+    model.set_params(bias=False, penalty=100.0, dtype="float32", class_weight="balanced", kernel__gamma=50.0)
+    np.testing.assert_array_equal(model.predict_proba(X), before)
+    model.save(tmp_path / "model.kf")
+    np.testing.assert_array_equal(load(tmp_path / "model.kf").predict_proba(X), before)
+
+
+def test_a_refit_leaves_nothing_behind(data, tmp_path):
+    X, y = data
+    frame = pd.DataFrame(X, columns=["left", "right"])
+    model = KernelLogisticRegression(approximation="fourier", random_state=0).fit(frame, y)
+    assert model.fourier_ is not None
+    assert model.feature_names_in_.tolist() == ["left", "right"]
+    model.set_params(approximation=None, bias=False).fit(X[:, :1], np.where(y == "in", "in", "out"))
+    fresh = clone(model).fit(X[:, :1], np.where(y == "in", "in", "out"))
+    assert vars(model).keys() == vars(fresh).keys()
+    assert not hasattr(model, "feature_names_in_")
+    np.testing.assert_array_equal(model.predict_proba(X[:, :1]), fresh.predict_proba(X[:, :1]))
+    model.save(tmp_path / "model.kf")
+    assert load(tmp_path / "model.kf").predict(X[:, :1]).tolist() == fresh.predict(X[:, :1]).tolist()
+
+
+def test_a_refused_fit_changes_nothing(data):
+    X, y = data
+    model = KernelLogisticRegression().fit(X, y)
+    before = model.predict_proba(X)
+    for bad in ((X[:, :1], y[:-1]), (X, ["in"] * len(X)), (X * np.nan, y), (X[:0], y[:0])):
+        with pytest.raises(InputError):
+            model.fit(*bad)
+    np.testing.assert_array_equal(model.predict_proba(X), before)
+    assert model.n_features_in_ == 2
+
+
+def test_class_weights_are_factors_of_rows(data):
+    X, y = data
+    weights = {"in": 3.0, "out": 0.5, "edge": 1.0}
+    model = KernelLogisticRegression(class_weight=weights, **EXACT).fit(X, y)
+    factors = np.array([weights[label] for label in y])
+    rows = KernelLogisticRegression(**EXACT).fit(X, y, sample_weight=factors)
+    np.testing.assert_allclose(model.predict_proba(X), rows.predict_proba(X), atol=1e-7)
+    both = KernelLogisticRegression(class_weight=weights, **EXACT).fit(X, y, sample_weight=1 / factors)
+    plain = KernelLogisticRegression(**EXACT).fit(X, y)
+    np.testing.assert_allclose(both.predict_proba(X), plain.predict_proba(X), atol=1e-7)
+    cut = [X[:30], X[30:]], [y[:30], y[30:]]
+    sequences = KernelLogisticRegression(class_weight=weights, **EXACT).fit(*cut)
+    np.testing.assert_allclose(sequences.predict_proba([X])[0], model.predict_proba(X), atol=1e-7)
+
+
+@pytest.mark.parametrize("mark", [None, np.nan])
+def test_unobserved_rows_are_left_out(data, mark):
+    X, y = data
+    hidden = [mark if n % 3 == 0 else str(label) for n, label in enumerate(y)]
+    kept = np.arange(len(X)) % 3 != 0
+    model = KernelLogisticRegression(**EXACT).fit(X, hidden)
+    assert model.certificate_.relative_gap <= 1e-11
+    fewer = KernelLogisticRegression(**EXACT).fit(X[kept], y[kept])
+    np.testing.assert_array_equal(model.predict_proba(X), fewer.predict_proba(X))
+    assert model.score(X, hidden) == fewer.score(X[kept], y[kept])
+    np.testing.assert_array_equal(X[model.basis_origin_[:, 0]], model.basis_)
+    cut = [X[:31], X[31:]]
+    sequences = KernelLogisticRegression(**EXACT).fit(cut, [hidden[:31], hidden[31:]])
+    np.testing.assert_array_equal([cut[s][t] for s, t in sequences.basis_origin_], sequences.basis_)
+    with pytest.raises(InputError, match="none of the 80 labels of y is observed"):
+        model.score(X, [mark] * 80)
+    with pytest.raises(InputError, match="y has no observed label in 0 rows"):
+        model.fit(X, [mark] * 80)
+
+
+def test_labels_that_training_did_not_have_are_wrong(data):
+    X, y = data
+    model = KernelLogisticRegression().fit(X, y)
+    right = model.predict(X)
+    assert model.score(X, right) == 1.0
+    assert model.score(X, ["new", *right[1:]]) == pytest.approx(79 / 80)
+
+
+@pytest.mark.parametrize("names", [("a", 1), (("x", 1), ("x", 2)), (True, False), (np.int8(3), np.int8(5))])
+def test_labels_of_any_kind(names, data):
+    X, _ = data
+    y = [names[int(x > 0)] for x in X[:, 0]]
+    model = KernelLogisticRegression().fit(X, y)
+    assert model.score(X, y) > 0.95
+    assert set(model.predict(X).tolist()) == set(names)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda X, y: (X, y[:-1]), "X has 80 rows, but y has 79 labels"),
+        (lambda X, y: (X, [[label] for label in y]), r"Row 0 of y is \[np"),
+        (lambda X, y: (X, np.linspace(0, 1, 80)), "Unknown label type: continuous. Row 1 of y is 0.01"),
+        (lambda X, y: (X, np.c_[np.arange(80), np.arange(80)]), "y should be a 1d array"),
+        (lambda X, y: ([X[:3], X[3:]], [y[:3], y[4:]]), "Sequence 1 has 77 positions in X, but 76 labels"),
+    ],
+)
+def test_labels_that_do_not_fit_are_refused(change, message, data):
+    with pytest.raises(InputError, match=message):
+        KernelLogisticRegression().fit(*change(*data))
+
+
+def test_sequences_need_folds_without_balance(data):
+    X, y = data
+    cut = [X[n : n + 8] for n in range(0, 80, 8)], [y[n : n + 8] for n in range(0, 80, 8)]
+    assert cross_val_score(KernelLogisticRegression(), *cut, cv=KFold(5)).mean() > 0.6
+    boxes = np.empty(10, dtype=object)
+    boxes[:] = cut[0]
+    model = KernelLogisticRegression().fit(boxes, cut[1])
+    assert model.predict(boxes) == model.predict(cut[0])

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy import sparse
 
+from ..errors import InputError
 from ..parameters import Parameterised
 from ..selection import Approximation
 from ..solvers import Progress, Solver
 from ..structures._base import Array
 from ._base_measure import BaseMeasure
+from ._fresh import starts_afresh
+from ._labels import Encoded, encode
 from ._routing import Routed
+from ._rows import Rows, read_row_labels, read_row_weights, read_rows
 from ._saving_base import Savable, require_fitted
 from ._saving_fields import Field, Kind
+from ._training import _class_weights as class_weights
 from .kernel_crf import KernelCRF
 
 
@@ -26,7 +30,8 @@ class KernelLogisticRegression(Parameterised, Routed, Savable):
 
     What is left of `KernelCRF` without edges, and the maximum of the posterior of multi-class Gaussian
     process classification. A classifier of rows, as scikit-learn has them; of sequences of rows it
-    labels every position for itself, which shows what `KernelCRF` gains from neighbours.
+    labels every position for itself, which shows what `KernelCRF` gains from neighbours. scikit-learn's
+    searches balance the labels of folds, which sequences have none of: there, give ``cv=KFold(5)``.
 
     Parameters
     ----------
@@ -35,9 +40,14 @@ class KernelLogisticRegression(Parameterised, Routed, Savable):
     penalty : float, or list of floats
         λ; scikit-learn's C is 1/λ.
     bias : bool
-        Whether there is b, penalised like f.
-    label_kernel, class_weight, base_measure, approximation, solver, tol, max_iter, dtype, memory_limit, \
-random_state, callback, verbose
+        Whether there is b, penalised like f. Without it, what is unlike all of the training set is given
+        all labels with the same probability.
+    class_weight : dict or "balanced", optional
+        Factors of the losses of rows, by label, as in scikit-learn; "balanced" makes all labels count alike.
+    dtype : "float64" or "float32"
+        Precision of kernel values; single precision takes half the memory.
+    label_kernel, base_measure, approximation, solver, tol, max_iter, memory_limit, random_state, callback, \
+verbose
         As in `KernelCRF`.
 
     Attributes
@@ -66,7 +76,7 @@ random_state, callback, verbose
         kernel: Any = "rbf",
         penalty: Any = 1.0,
         *,
-        bias: bool = False,
+        bias: bool = True,
         label_kernel: Any = None,
         class_weight: dict[Any, float] | str | None = None,
         base_measure: BaseMeasure = None,
@@ -74,7 +84,7 @@ random_state, callback, verbose
         solver: str | Solver = "lbfgs",
         tol: float = 1e-3,
         max_iter: int = 1000,
-        dtype: Any = "float32",
+        dtype: Any = "float64",
         memory_limit: Any = None,
         random_state: Any = None,
         callback: Callable[[Progress], None] | None = None,
@@ -96,6 +106,7 @@ random_state, callback, verbose
         self.callback = callback
         self.verbose = verbose
 
+    @starts_afresh
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit to labelled rows.
 
@@ -104,23 +115,38 @@ random_state, callback, verbose
         X : (N, D) array, scipy-sparse matrix or data frame, or a list of them
             Observations; of a list, each entry is a sequence.
         y : (N,) labels, or a list of label sequences
-            None marks one that was not observed.
+            None or NaN marks one that was not observed; its row is left out.
         sample_weight : array, optional
             How many times each row, or each sequence, counts.
         """
-        field = KernelCRF(edges=False, boundaries=False, **self.get_params(deep=False))
-        lengths = _lengths(X)
-        if lengths is not None:
-            y = [[label] for label in (y.tolist() if isinstance(y, np.ndarray) else y)]
-        self._take(field.fit(X, y, lengths=lengths, sample_weight=sample_weight))
+        rows = read_rows(self, X, fitting=True)
+        labels = read_row_labels(y, rows)
+        kept = np.array([n for n, label in enumerate(labels) if label is not None], dtype=np.int64)
+        encoded = _encode([labels[n] for n in kept])
+        weights = None if sample_weight is None else read_row_weights(sample_weight, rows)[kept]
+        if self.class_weight is not None:
+            factors = class_weights(self.class_weight, encoded)[encoded.labels]
+            weights = factors if weights is None else weights * factors
+        settings = {**self.get_params(deep=False), "class_weight": None}
+        field = KernelCRF(edges=False, boundaries=False, **settings)
+        given = [[labels[n]] for n in kept]
+        field.fit(rows.features[kept], given, lengths=np.ones(len(kept), np.int64), sample_weight=weights)
+        if field.basis_origin_ is not None:
+            field.basis_origin_ = _origins(rows, kept, field.basis_origin_)
+        if hasattr(self, "feature_names_in_"):
+            field.feature_names_in_ = self.feature_names_in_
+        self._take(field)
         return self
 
     def _take(self, field: KernelCRF) -> None:
         """Have what the field has."""
         self._field = field
-        for name, value in field.__getstate__().items():
-            if name.endswith("_") and not name.startswith("_"):
-                setattr(self, name, value)
+        known = field.__getstate__()
+        vars(self).update({name: value for name, value in known.items() if name in self._learnt_names()})
+
+    @classmethod
+    def _learnt_names(cls) -> set[str]:
+        return super()._learnt_names() | {name for name in KernelCRF._learnt_names() if name[0] != "_"}
 
     def _state(self) -> dict[str, Any]:
         self._require_fitted()
@@ -139,34 +165,44 @@ random_state, callback, verbose
         return self._field
 
     def predict_proba(self, X: Any) -> Any:
-        """p(y|x) for every row, (N, L), columns as in ``classes_``; a list of such arrays for sequences."""
-        self._require_fitted()
-        lengths = _lengths(X)
-        marginals = self._field.predict_marginals(X, lengths=lengths)
-        return (
-            marginals if lengths is None else np.concatenate([np.zeros((0, len(self.classes_))), *marginals])
-        )
-
-    def predict(self, X: Any) -> Any:
-        """Give the most probable label of every row, (N,); a list of lists for sequences."""
-        self._require_fitted()
-        if _lengths(X) is None:
-            return self._field.predict(X)
-        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+        """Return p(y|x) for every row, (N, L), columns as in ``classes_``; a list of them for sequences."""
+        rows = self._read(X)
+        return rows.split(self._probabilities(rows))
 
     def predict_log_proba(self, X: Any) -> Any:
-        """Log p(y|x), in the form of `predict_proba`."""
-        probabilities = self.predict_proba(X)
-        return (
-            [np.log(p) for p in probabilities] if isinstance(probabilities, list) else np.log(probabilities)
-        )
+        """Return log p(y|x), in the form of `predict_proba`."""
+        rows = self._read(X)
+        with np.errstate(divide="ignore"):
+            return rows.split(np.log(self._probabilities(rows)))
+
+    def predict(self, X: Any) -> Any:
+        """Return the most probable label of every row, (N,); a list of lists for sequences."""
+        rows = self._read(X)
+        labels = self.classes_[self._probabilities(rows).argmax(axis=1)]
+        return labels if rows.offsets is None else rows.split(labels.tolist())
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Give the share of rows labelled right."""
+        """Return the share of rows labelled right; those whose label is None or NaN are skipped.
+
+        A label that training did not have is wrong whatever is predicted.
+        """
+        rows = self._read(X)
+        truth = read_row_labels(y, rows)
+        kept = [n for n, label in enumerate(truth) if label is not None]
+        if not kept:
+            raise InputError(f"There is nothing to score: none of the {len(truth)} labels of y is observed.")
+        labels = self.classes_[self._probabilities(rows).argmax(axis=1)].tolist()
+        weights = None if sample_weight is None else read_row_weights(sample_weight, rows)[kept]
+        return float(np.average([labels[n] == truth[n] for n in kept], weights=weights))
+
+    def _read(self, X: Any) -> Rows:
         self._require_fitted()
-        lengths = _lengths(X)
-        truth = y if lengths is None else [[label] for label in y]
-        return self._field.score(X, truth, lengths=lengths, sample_weight=sample_weight)
+        return read_rows(self, X, fitting=False)
+
+    def _probabilities(self, rows: Rows) -> Array:
+        """P(y|x) of all rows, (N, L)."""
+        batch = self._field._batch(rows.features, np.ones(rows.features.shape[0], np.int64), None)
+        return batch.chain.marginals(batch.scores).parts["node"]
 
     def __sklearn_tags__(self) -> Any:
         """Give what scikit-learn's tools ask: that this is a classifier, whose folds they balance."""
@@ -176,14 +212,23 @@ random_state, callback, verbose
         tags.estimator_type = "classifier"
         tags.classifier_tags = ClassifierTags()
         tags.target_tags.required = True
+        tags.input_tags.sparse = True
         return tags
 
     def _require_fitted(self) -> None:
         require_fitted(self)
 
 
-def _lengths(X: Any) -> Array | None:
-    """Every row a sequence of its own; None if X is a list of sequences."""
-    if isinstance(X, list | tuple) and (len(X) == 0 or sparse.issparse(X[0]) or np.ndim(X[0]) == 2):
-        return None
-    return np.ones(X.shape[0] if sparse.issparse(X) else len(X), dtype=np.int64)
+def _encode(labels: list[Hashable]) -> Encoded:
+    """Encode observed labels; refuse fewer than two classes in scikit-learn's words."""
+    count = len(set(labels))
+    if count < 2:
+        found = "1 class" if count else "no observed label"
+        raise InputError(f"Training needs at least two classes; y has {found} in {len(labels)} rows.")
+    return encode([labels])
+
+
+def _origins(rows: Rows, kept: Array, origins: Array) -> Array:
+    """Places of basis functions in what the user gave; −1 for those that are no rows of it."""
+    places = rows.places(kept[origins[:, 0]])
+    return np.where(origins >= 0, places, -1)
