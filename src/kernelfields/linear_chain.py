@@ -88,6 +88,20 @@ class LinearChainProblem:
         return self.geometry.thresholds
 
     @property
+    def certain(self) -> Rounding | None:
+        """What certificates give way by; None in single precision."""
+        return self.geometry.certain
+
+    @property
+    def orthogonal(self) -> bool:
+        """Whether elements are orthonormal coordinates: they are."""
+        return True
+
+    def refreshed(self, element: Array) -> Array:
+        """Return the element itself: it has no image."""
+        return element
+
+    @property
     def rounding(self) -> float:
         """Share of R below which differences may be rounding."""
         return self.geometry.rounding

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kernelfields.estimators._search import search_afresh
+from kernelfields.estimators._search import search
 from kernelfields.gram import StoredGram
 from kernelfields.objective import Problem, Term
 from kernelfields.solvers import LBFGS, Reason, Stop
@@ -37,12 +37,14 @@ def test_search_goes_on_where_images_had_drifted(rng):
     fooled = exact.at(exact.refreshed(plain.point.element))
     assert fooled.certificate.relative_gap > stop.gap
     seen = []
-    found = search_afresh(
-        drifting(exact, plain.progress.iteration + 1),
+    drifts = drifting(exact, plain.progress.iteration + 1)
+    found = search(
+        drifts,
         exact.zero(),
         LBFGS(),
         stop,
         lambda progress, point: seen.append(progress.iteration),
+        drifts.exact,
     )
     assert found.reason is Reason.GAP
     assert found.point.certificate.relative_gap <= stop.gap
@@ -55,9 +57,8 @@ def test_search_goes_on_where_images_had_drifted(rng):
 def test_limit_of_iterations_holds_over_all_rounds(rng):
     exact = kernel_problem(rng)
     rounds = LBFGS().minimize(drifting(exact, 10**6), exact.zero(), Stop(gap=1e-5)).progress.iteration
+    drifts, stop = drifting(exact, rounds + 1), Stop(gap=1e-5, iterations=rounds + 1)
     with pytest.warns(match="limit of iterations"):
-        found = search_afresh(
-            drifting(exact, rounds + 1), exact.zero(), LBFGS(), Stop(gap=1e-5, iterations=rounds + 1), None
-        )
+        found = search(drifts, exact.zero(), LBFGS(), stop, None, drifts.exact)
     assert found.iterations == rounds + 1
     assert np.isfinite(found.point.value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +15,7 @@ from ..selection import Approximated, FourierMap, KernelMap, ObservationMap
 from ..spaces import LowRankEdges, LowRankNodes
 from ..structures import EdgeStructure
 from ..structures._base import Array
-from ._kernel_problem import embedding_of, fixed_scores, kernel_problem
+from ._kernel_problem import embedding_of, fixed_scores, kernel_problem, search_precision
 from ._kernel_recipe import KernelRecipe
 from ._random import random_state
 from ._tables import APPROXIMATIONS, choose
@@ -28,6 +29,8 @@ class Expanded(NamedTuple):
     problem: Problem
     maps: tuple[ObservationMap, ...]
     """Of each of the first terms, the kernel's: scores are columns of the map times coefficients."""
+    exact: Callable[[], Problem]
+    """Makes the same problem in double."""
 
     @property
     def fourier(self) -> FourierMap | None:
@@ -59,10 +62,11 @@ def expand(
     Position t has the observation ``rows[t]``.
     """
     every = [group.kernel for group in kernels.groups] + ([edge_kernel] if edge_kernel else [])
+    for kernel in {id(kernel): kernel for kernel in every}.values():
+        # in the precision of the input: in single, wide ranges look like errors
+        check_gram(kernel, training.inputs.features)
     if recipe.approximation is None:
-        problem = kernel_problem(recipe, training, observations, rows, kernels, edge_kernel)
-        dense = {id(kernel): KernelMap(kernel, observations) for kernel in every}
-        return Expanded(problem, tuple(dense[id(kernel)] for kernel in every))
+        return _dense(recipe, training, observations, rows, kernels, edge_kernel)
     settings = choose(APPROXIMATIONS, recipe.approximation, "approximation")
     random = random_state(recipe.random_state)
     distinct = {id(kernel): kernel for kernel in every}
@@ -73,11 +77,31 @@ def expand(
     maps = tuple(found[id(kernel)].map for kernel in every)
     if len(set(maps)) > 1 and isinstance(maps[0], FourierMap):
         raise InputError("Random Fourier features stand for one kernel only, not for several.")
-    for kernel in distinct.values():
-        check_gram(kernel, training.inputs.features)
     terms = _terms(recipe, training, rows, kernels, edge_kernel, found)
     every_term = [*terms, *recipe.free_terms(training.chain)]
-    return Expanded(Problem(training.loss, every_term, fixed_scores(recipe, training)), maps)
+    problem = Problem(training.loss, every_term, fixed_scores(recipe, training))
+    return Expanded(problem, maps, problem.exact)
+
+
+def _dense(
+    recipe: KernelRecipe,
+    training: Training,
+    observations: Any,
+    rows: Array,
+    kernels: VertexKernels,
+    edge_kernel: Kernel | None,
+) -> Expanded:
+    """Expansions over all observations; the exact problem has its Gram matrices computed anew in double."""
+
+    def problem_in(dtype: Any) -> Problem:
+        return kernel_problem(recipe, training, observations, rows, kernels, edge_kernel, np.dtype(dtype))
+
+    every = [group.kernel for group in kernels.groups] + ([edge_kernel] if edge_kernel else [])
+    maps = {id(kernel): KernelMap(kernel, observations) for kernel in every}
+    dtype = search_precision(recipe, training, observations)
+    problem = problem_in(dtype)
+    exact = problem.exact if dtype == np.float64 else lambda: problem_in(np.float64)
+    return Expanded(problem, tuple(maps[id(kernel)] for kernel in every), exact)
 
 
 def _terms(

@@ -30,7 +30,7 @@ from ._origins import origins
 from ._provenance import provenance_of
 from ._random import random_state
 from ._saving_declared import KERNEL
-from ._search import Found, mismatches, search_afresh
+from ._search import Found, mismatches, search
 from ._selected import Chosen, continued, finish, gathered, pair_scores, selected_of, task_of
 from ._selected_held_out import HeldOut
 from ._separate_kernels import SeparateKernels
@@ -111,13 +111,13 @@ class KernelModel(SequenceLabeller):
 
         watching = observers(reporter(recipe.callback, draft), stopping, line, checkpoint)
         start = problem.zero() if kept is None else problem.refreshed(kept.astype(problem.element_dtype))
-        found = search_afresh(problem, start, solver, recipe.stop, watching)
+        found = search(problem, start, solver, recipe.stop, watching, expanded.exact)
         if line is not None:
             line.close()
         if checkpoint is not None:
-            checkpoint.settle(found.point.element, found.reason.converged)
+            checkpoint.settle(found.point.element, found.reason.final)
         if stopping is not None and stopping.element is not None:
-            exact = problem.exact()
+            exact = expanded.exact()
             best = exact.refreshed(stopping.element.astype(np.float64))
             point = exact.at(best)
             found = found._replace(point=point, certificate=point.certificate)

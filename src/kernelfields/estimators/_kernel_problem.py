@@ -9,7 +9,7 @@ from scipy import sparse
 
 from ..errors import InputError
 from ..gram import gram_of
-from ..kernels import Kernel, check_gram
+from ..kernels import Kernel
 from ..losses import Log
 from ..objective import Problem, Term
 from ..spaces import KernelEdges, KernelNodes, LabelEmbedding
@@ -28,6 +28,7 @@ def kernel_problem(
     rows: Array,
     kernels: VertexKernels,
     edge_kernel: Kernel | None,
+    dtype: np.dtype[Any],
 ) -> Problem:
     """Put loss, expansions and the scores of labels alone together; kernels that are one share a Gram.
 
@@ -37,9 +38,6 @@ def kernel_problem(
     distinct = {id(kernel): kernel for kernel, _ in kernels.groups}
     if edge_kernel is not None:
         distinct[id(edge_kernel)] = edge_kernel
-    for kernel in distinct.values():  # in the precision of the input: in single, wide ranges look like errors
-        check_gram(kernel, training.inputs.features)
-    dtype = search_precision(recipe, training)
     grams = {
         key: gram_of(kernel, observations, dtype, recipe.memory_limit) for key, kernel in distinct.items()
     }
@@ -58,14 +56,16 @@ def kernel_problem(
     return Problem(training.loss, terms + recipe.free_terms(chain), offset, dtype, dtype)
 
 
-def search_precision(recipe: KernelRecipe, training: Training) -> np.dtype[Any]:
+def search_precision(recipe: KernelRecipe, training: Training, observations: Any) -> np.dtype[Any]:
     """Return the precision of elements, scores and Gram matrices alike.
 
     Elements in double over a Gram matrix in single would have no inner product: the matrix rounds what it
     is multiplied with, squares of small elements become negative, and searches divide by zero or diverge.
+    Kernels of objects take too long to be computed twice, for the search and for its certificate.
     """
     single = np.dtype(recipe.dtype) == np.float32 and recipe.stop.gap >= 1e-4  # what it can certify
-    return np.dtype(np.float32 if single and isinstance(training.loss, Log) else np.float64)
+    numbers = observations.dtype != object
+    return np.dtype(np.float32 if single and numbers and isinstance(training.loss, Log) else np.float64)
 
 
 def fixed_scores(recipe: KernelRecipe, training: Training) -> dict[str, Array] | None:

@@ -16,7 +16,7 @@ from ..structures._base import Array
 from ._expanded import Gathered
 from ._kernel_problem import fixed_scores
 from ._kernel_recipe import KernelRecipe
-from ._search import Found, search_afresh
+from ._search import Found, search
 from ._training import Training
 from ._vertex_kernels import VertexKernels, own_kernel
 
@@ -139,8 +139,8 @@ def finish(growth: Growth, state: State, solver: Solver, stop: Stop) -> tuple[Fo
     if interrupted or growth.held_out is not None:
         point = problem.exact().at(element)
         reason = Reason.INTERRUPTED if interrupted else Reason.OBSERVER
-        return Found(point, len(growth.path), reason, point.certificate), state
-    found = search_afresh(problem, element, solver, stop, None)
+        return Found(point, element, len(growth.path), reason, point.certificate), state
+    found = search(problem, element, solver, stop, None, problem.exact)
     return found, state._replace(parts=parts_of(problem, found.point.element))
 
 

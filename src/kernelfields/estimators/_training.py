@@ -11,6 +11,7 @@ from scipy import sparse
 from ..constraints import Forbidden, Rule
 from ..errors import InputError, warn_user
 from ..losses import Log, Loss, MarginalLog, PartialLog
+from ..objective import Certificate
 from ..solvers import Progress, Reason
 from ..spaces import WeightPairs
 from ..structures import SequenceStructure
@@ -141,11 +142,11 @@ def _class_weights(given: dict[Any, float] | str, encoded: Encoded) -> Array:
     return weights
 
 
-def warn_of(reason: Reason, progress: Progress) -> None:
+def warn_of(reason: Reason, progress: Progress, certificate: Certificate | None = None) -> None:
     """Say, as a warning, why a search ended too early, and what to do."""
     from sklearn.exceptions import ConvergenceWarning
 
-    gap = progress.relative_gap
+    gap = progress.relative_gap if certificate is None else certificate.relative_gap
     bound = f"The certified relative gap is {gap:.1e}." if np.isfinite(gap) else "No gap is known."
     advice = "Raise max_iter or tol, or scale the features."
     warn_user(f"{reason.value} {bound} {advice}", ConvergenceWarning)

@@ -16,7 +16,7 @@ from ..linear_chain import LinearChainProblem
 from ..losses import Log
 from ..objective import Certificate, Problem, sum_scores
 from ..online import Sweep, descend_first
-from ..solvers import LBFGS, OWLQN, ConjugateGradients, Progress, Result, Solver, Stop
+from ..solvers import LBFGS, OWLQN, ConjugateGradients, Progress, Solver, Stop
 from ..structures import SequenceStructure
 from ..structures._base import Array
 from ._base import Batch, SequenceLabeller
@@ -28,7 +28,7 @@ from ._linear_problem import exact_problem, linear_problem, linear_terms
 from ._observers import EarlyStopping, observers, reporter
 from ._provenance import provenance_of
 from ._saving_declared import LINEAR
-from ._search import exact_certificate, mismatches, search
+from ._search import Found, mismatches, search
 from ._settings import require_settings
 from ._tables import SOLVERS, choose
 from ._terms import chain_of
@@ -325,15 +325,17 @@ class CRF(SequenceLabeller):
             return model
 
         watching = observers(reporter(self.callback, draft), stopping, checkpoint)
-        result = search(problem, start, solver, stop, watching)
-        element = result.point.element
-        if stopping is not None and stopping.element is not None:
-            element = stopping.element
-        self._keep(training, problem, element, base, result)
+
+        def exact() -> Problem | LinearChainProblem:
+            return exact_problem(self, problem, training, base)
+
+        found = search(problem, start, solver, stop, watching, exact)
         if checkpoint is not None:
-            checkpoint.settle(result.point.element, result.reason.converged)
-        self.n_iter_ = result.progress.iteration
-        self.stop_reason_ = result.reason.value
+            checkpoint.settle(found.point.element, found.reason.final)
+        if stopping is not None and stopping.element is not None:
+            point = exact().at(stopping.element.astype(np.float64))
+            found = found._replace(point=point, element=stopping.element, certificate=point.certificate)
+        self._keep(training, problem, base, found)
         return self
 
     def _first_guess(self, problem: Problem | LinearChainProblem) -> Array:
@@ -382,19 +384,15 @@ class CRF(SequenceLabeller):
         return chain_of(offsets, n_labels, self.order, shared_edges=not self.edge_features)
 
     def _keep(
-        self,
-        training: Training,
-        problem: Problem | LinearChainProblem,
-        element: Array,
-        base: CRF | None,
-        result: Result,
+        self, training: Training, problem: Problem | LinearChainProblem, base: CRF | None, found: Found
     ) -> None:
         """Take over a result, all at once."""
-        point = exact_problem(self, problem, training, base).at(element)
-        self._take(training, problem, element, base)
+        point = found.point
+        self._take(training, problem, found.element, base)
         self.provenance_ = provenance_of(training.inputs, training.encoded)
-        self.certificate_: Certificate | None = exact_certificate(point, result)
+        self.certificate_: Certificate | None = found.certificate
         self.mismatch_ = mismatches(problem, point.mismatch)
+        self.n_iter_, self.stop_reason_ = found.iterations, found.reason.value
 
     def _take(
         self,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ..structures._base import Array
-from .rounding import Rounding
+from .rounding import ENTRY
 
 if TYPE_CHECKING:
     from ..spaces import BoundSpace
@@ -69,15 +69,15 @@ def squared_norm(problem: Problem, mismatch: Array) -> float:
         return problem.inner(mismatch, mismatch)
     off = rounding.of_mismatch(problem)
     return sum(
-        term.metric * _longest(rounding, term.space, mismatch[problem.slices[term.name]], off[term.name]) ** 2
+        term.metric * _longest(term.space, mismatch[problem.slices[term.name]], off[term.name]) ** 2
         for term in problem.terms
     )
 
 
-def _longest(rounding: Rounding, space: BoundSpace, part: Array, off: float) -> float:
+def _longest(space: BoundSpace, part: Array, off: float) -> float:
     """Return at most how long an element can be that is known up to ``off`` in norm."""
     square = space.inner(part, part)
-    square += rounding.error * space.spread(part, square)
+    square += ENTRY * space.spread(part, square)
     return float(np.sqrt(max(square, 0.0))) + off
 
 
@@ -130,5 +130,5 @@ def _excess(problem: Problem, mismatch: Array, off: dict[str, float], scale: flo
             if rounding is None:
                 total += term.metric * term.space.inner(part, part)
             else:
-                total += term.metric * _longest(rounding, term.space, part, scale * off[term.name]) ** 2
+                total += term.metric * _longest(term.space, part, scale * off[term.name]) ** 2
     return total

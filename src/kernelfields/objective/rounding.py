@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 UNIT = 2.0**-53
 """u of double precision."""
 
+ENTRY = 4 * UNIT
+"""Relative error of an inner product of two observations, or of a value of a kernel."""
+
 
 class Rounding(NamedTuple):
     """How far sums of a problem in double can be from exact ones."""
@@ -33,13 +36,16 @@ class Rounding(NamedTuple):
 
     @classmethod
     def of(cls, problem: Problem) -> Rounding:
-        """Count the operations behind a marginal: along a sequence, over labels, over positions."""
+        """Count the operations behind a marginal: along a sequence, over labels, over positions.
+
+        Sums over labels are taken by halves; those over positions err in both directions.
+        """
         structure = problem.structure
         longest = int(np.diff(structure.offsets).max(initial=0))
-        steps = longest * (structure.n_labels + 4) + np.sqrt(structure.n_vertices)
+        steps = longest * (np.log2(max(2, structure.n_labels)) + 4) + np.sqrt(structure.n_vertices)
         weights = getattr(problem.loss, "weights", None)
         weight = 1.0 if weights is None else float(np.abs(weights).max(initial=0.0))
-        return cls(float(4 * UNIT * steps), weight, weight * _fixed(problem))
+        return cls(float(2 * UNIT * steps), weight, weight * _fixed(problem))
 
     def of_level(self, problem: Problem, element: Array) -> float:
         """Return by how much a loss less ⟨θ, ∇loss⟩ can be wrong."""

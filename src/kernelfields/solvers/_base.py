@@ -143,14 +143,19 @@ class Reason(Enum):
     GAP = "The certified relative gap is below the tolerance."
     GRADIENT = "The norm of the gradient is below the tolerance."
     LIMIT = "The limit of iterations was reached."
-    STUCK = "No step lowers the objective any more: the limit of the arithmetic."
+    STUCK = "No step lowers the objective any more, but it is not as close as asked for."
     OBSERVER = "The observer asked to stop."
     INTERRUPTED = "Interrupted; the best point so far was kept."
 
     @property
     def converged(self) -> bool:
-        """Whether the result is as good as was asked for, or as can be."""
-        return self in (Reason.GAP, Reason.GRADIENT, Reason.STUCK, Reason.OBSERVER)
+        """Whether the result is as good as was asked for."""
+        return self in (Reason.GAP, Reason.GRADIENT, Reason.OBSERVER)
+
+    @property
+    def final(self) -> bool:
+        """Whether going on from there would change nothing."""
+        return self not in (Reason.LIMIT, Reason.INTERRUPTED)
 
 
 class Result(NamedTuple):

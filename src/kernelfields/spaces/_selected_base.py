@@ -12,7 +12,7 @@ from ..structures import Structure
 from ..structures._base import Array
 from ._base import Euclidean
 from ._looks import Looks, in_rows
-from ._products import FeatureProducts, PreciseProducts, row_norms
+from ._products import FeatureProducts, PreciseProducts, judged_by_some, row_norms
 
 
 class KernelRows(FeatureProducts):
@@ -111,6 +111,17 @@ class Functions:
             total += _sums(self.pair_owners, seen, self.size)
         return self.inverse @ total
 
+    def norms(self, rows: Array) -> Array:
+        """‖φ‖ of some observations with the label that makes it longest."""
+        values = self.products.matrix[rows].astype(np.float64, copy=False)
+        found = np.zeros(len(rows))
+        for label in range(self.width):
+            seen = np.zeros((self.size, len(rows)))
+            mine = self.labels == label
+            np.add.at(seen, self.owners[mine], values[:, self.rows[mine]].T)
+            np.maximum(found, row_norms((self.inverse @ seen).T), out=found)
+        return found
+
     def precise(self) -> Functions:
         """Give the same with products in double precision."""
         return replace(self, products=PreciseProducts(self.products.matrix))
@@ -142,11 +153,12 @@ class Selected(Euclidean):
 
     @cached_property
     def reach(self) -> float:
-        """Norms of kernel values, times the largest stretch of C⁻¹, of every clique and label pair."""
-        matrix = self.functions.products.matrix
-        norms = row_norms(matrix)
-        seen = float(self._looks.seen(norms).sum()) + self.functions.share * self.structure.n_vertices
-        return seen * (float(np.linalg.norm(self.functions.inverse, 2)) if self.size else 0.0)
+        """Σ_c ‖φ(x_c)‖, judged by some observations, and what label pairs add."""
+        functions, times = self.functions, 1.0
+        if self.rows is not None:
+            times = float(np.bincount(self.rows).max(initial=0))
+        seen = judged_by_some(functions.products.matrix.shape[0], functions.norms)
+        return times * seen + float(np.sqrt(functions.share)) * self.structure.n_vertices
 
     def add_scores(self, element: Array, into: Array) -> None:
         """Add K_XB times the table of coefficients."""
