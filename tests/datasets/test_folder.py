@@ -2,6 +2,7 @@
 
 import gzip
 
+import numpy as np
 import pytest
 
 from kernelfields.datasets import (
@@ -12,7 +13,7 @@ from kernelfields.datasets import (
     prosody_templates,
     spelling_templates,
 )
-from kernelfields.errors import MissingDataError
+from kernelfields.errors import InputError, MissingDataError
 from kernelfields.features import TemplateFeatures
 
 SENTENCES = "La DA O\nEFE NC B-ORG\n\nMadrid NP B-LOC\n\nSí R O\n. F O\n\n"
@@ -96,3 +97,20 @@ def test_prosody_looks_at_five_words(folder):
     for name in ("w[1]=the", "frequency[-2]=1", "length[2]=3", "after[0]=,", "suffix3(w[0])=lly"):
         assert name in names
     assert not any("[3]" in name for name in names)
+
+
+@pytest.mark.parametrize("count", [0, -1, 2.5, np.nan, "all"])
+@pytest.mark.parametrize("load", [load_conll2002, load_prosody])
+def test_numbers_of_sentences_are_whole(load, count, folder):
+    with pytest.raises(InputError, match="n_sentences is .*; it must be a whole number from 1 on"):
+        load(n_sentences=count)
+    with pytest.raises(InputError, match="seed is -1"):
+        load(n_sentences=1, seed=-1)
+
+
+def test_folders_can_be_given(folder, monkeypatch, tmp_path):
+    monkeypatch.setenv("KERNELFIELDS_DATA", str(tmp_path / "elsewhere"))
+    assert len(load_conll2002(folder=folder).sentences) == 3
+    assert len(load_prosody(folder=folder).sentences) == 2
+    with pytest.raises(MissingDataError, match="conll2002 is missing"):
+        load_conll2002()

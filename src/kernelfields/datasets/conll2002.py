@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import NamedTuple
-
-import numpy as np
 
 from ..features import Templates, parse_templates
 from ..io import read_conll
+from ._draw import drawn
 from .folder import data_file
 
 DATA_SET = "conll2002"
@@ -25,7 +25,9 @@ class Entities(NamedTuple):
     """IOB2 tags of persons, places, organisations and others: 9 labels."""
 
 
-def load_conll2002(part: str = "train", n_sentences: int | None = None, seed: int = 0) -> Entities:
+def load_conll2002(
+    part: str = "train", n_sentences: int | None = None, seed: int = 0, folder: str | Path | None = None
+) -> Entities:
     """Read the Spanish part of CoNLL-2002 from the folder of data sets.
 
     Parameters
@@ -36,11 +38,12 @@ def load_conll2002(part: str = "train", n_sentences: int | None = None, seed: in
         Read that many sentences, drawn at random, instead of all.
     seed : int
         Of the draw.
+    folder : path, optional
+        Folder of data sets instead of that in KERNELFIELDS_DATA.
     """
-    columns = [sentence.columns for sentence in read_conll(data_file(DATA_SET, f"esp.{part}.gz"))]
+    columns = [sentence.columns for sentence in read_conll(data_file(DATA_SET, f"esp.{part}.gz", folder))]
     if n_sentences is not None:
-        chosen = np.random.default_rng(seed).permutation(len(columns))[:n_sentences]
-        columns = [columns[i] for i in chosen]
+        columns = drawn(columns, n_sentences, seed)
     return Entities([column[0] for column in columns], [column[2] for column in columns])
 
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..checks import require_whole
 from ..structures._base import Array
 from .folder import data_file
 
@@ -25,6 +26,7 @@ class Genome(NamedTuple):
 
     def cut(self, length: int) -> list[Genome]:
         """Cut into pieces of about this length, in the middle of what is no gene."""
+        length = require_whole("length", length)
         change = np.flatnonzero(self.labels[1:] != self.labels[:-1]) + 1
         starts, ends = np.append(0, change), np.append(change, len(self.labels))
         between = (self.labels[starts] == "N") & (ends - starts > 1)

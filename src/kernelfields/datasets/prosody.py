@@ -9,9 +9,8 @@ from math import log2
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
-
 from ..features import Templates, parse_templates
+from ._draw import drawn
 from .folder import data_file
 
 DATA_SET = "helsinki_prosody"
@@ -34,7 +33,9 @@ class _Word(NamedTuple):
     after: str
 
 
-def load_prosody(part: str = "dev", n_sentences: int | None = None, seed: int = 0) -> Prosody:
+def load_prosody(
+    part: str = "dev", n_sentences: int | None = None, seed: int = 0, folder: str | Path | None = None
+) -> Prosody:
     """Read the Helsinki Prosody Corpus from the folder of data sets.
 
     Punctuation has no prominence and is no position of its own, but a property of the word before.
@@ -48,12 +49,13 @@ def load_prosody(part: str = "dev", n_sentences: int | None = None, seed: int = 
         Read that many sentences, drawn at random, instead of all.
     seed : int
         Of the draw.
+    folder : path, optional
+        Folder of data sets instead of that in KERNELFIELDS_DATA.
     """
-    sentences = [words for words in _sentences(data_file(DATA_SET, f"{part}.txt.gz")) if words]
+    sentences = [words for words in _sentences(data_file(DATA_SET, f"{part}.txt.gz", folder)) if words]
     counts = Counter(word.text for words in sentences for word in words)
     if n_sentences is not None:
-        chosen = np.random.default_rng(seed).permutation(len(sentences))[:n_sentences]
-        sentences = [sentences[i] for i in chosen]
+        sentences = drawn(sentences, n_sentences, seed)
     return Prosody(
         [[_columns(word, counts) for word in words] for words in sentences],
         [[word.label for word in words] for words in sentences],

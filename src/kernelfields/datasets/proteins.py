@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..checks import require_whole
 from ..features.windows import stack_windows
 from ..structures._base import Array
 from .folder import data_file
@@ -89,6 +90,7 @@ def load_cb513(
     rs126 : bool
         Whether to give only the 117 chains that come from the set of Rost and Sander.
     """
+    n_folds = require_whole("n_folds", n_folds)
     with np.load(data_file("cb513", "cb513.npz", folder)) as data:
         ids, offsets = [name.decode() for name in data["ids"]], data["offsets"]
         labels = [states.get(chr(code)) for code in data["dssp8"].tolist()]

@@ -1,0 +1,97 @@
+"""Every data set is there to be fitted, scored and evaluated; some have labels that are not known."""
+
+import functools
+
+import numpy as np
+import pytest
+
+from kernelfields import CRF, HMM, InputError, StructuredPerceptron
+from kernelfields.datasets import (
+    Genome,
+    load_cb513,
+    load_conll2002,
+    load_genome,
+    load_jpred4,
+    load_letters,
+    load_prosody,
+    load_ptb_sample,
+    load_ud_ewt,
+    prosody_templates,
+    spelling_templates,
+)
+from kernelfields.metrics import token_accuracy_scorer
+from kernelfields.report import evaluate
+
+
+def letters(folder):
+    return CRF(), *load_letters().split(0)
+
+
+def proteins(load, folder):
+    return CRF(), *load(folder).split(1, window=3)
+
+
+def entities(folder):
+    return CRF(features=spelling_templates()), *load_conll2002("testa", 80, folder=folder)
+
+
+def tagged(load, folder):
+    return StructuredPerceptron(features="pos", random_state=0), *load(folder=folder)
+
+
+def prosody(folder):
+    return CRF(features=prosody_templates()), *load_prosody("test", 80, folder=folder)
+
+
+def genome(folder):
+    pieces = load_genome(folder).cut(2000)
+    return HMM("categorical"), [piece.bases for piece in pieces], [piece.labels for piece in pieces]
+
+
+USES = {
+    "letters": letters,
+    "jpred4": functools.partial(proteins, load_jpred4),
+    "cb513": functools.partial(proteins, load_cb513),
+    "conll2002": entities,
+    "ptb": functools.partial(tagged, load_ptb_sample),
+    "ud-ewt": functools.partial(tagged, functools.partial(load_ud_ewt, "dev")),
+    "prosody": prosody,
+    "genome": genome,
+}
+WRONG = {
+    "letters": 0.6,
+    "jpred4": 0.5,
+    "cb513": 0.5,
+    "conll2002": 0.2,
+    "ptb": 0.3,
+    "ud-ewt": 0.4,
+    "prosody": 0.4,
+}
+"""Shares of labels that are wrong, with some room; bases one by one say nothing of genes."""
+
+
+@pytest.mark.parametrize("name", USES)
+def test_data_sets_are_fitted_and_evaluated(name, data_dir):
+    model, X, y = USES[name](data_dir)
+    fitted = model.fit(X[:40], y[:40])
+    found = evaluate(fitted, X[40:80], y[40:80])
+    assert found.n_tokens == sum(map(len, y[40:80]))
+    assert token_accuracy_scorer(fitted, X[40:80], y[40:80]) == 1 - found.token_error
+    assert found.token_error < WRONG.get(name, 0.8)
+
+
+def test_unknown_states_of_proteins_are_not_scored(data_dir):
+    found = load_cb513(data_dir)
+    odd = [s for s, labels in enumerate(found.labels) if None in labels]
+    X, y = [found.profiles[s] for s in odd], [found.labels[s] for s in odd]
+    judged = evaluate(CRF().fit(X, y), X, y)
+    assert judged.n_unobserved == 28
+    assert np.isfinite(judged.nll)
+    assert judged.labels.support.sum() == judged.n_tokens - 28
+
+
+def test_numbers_of_folds_and_bases_are_whole(data_dir):
+    with pytest.raises(InputError, match="n_folds is 0"):
+        load_cb513(data_dir, n_folds=0)
+    with pytest.raises(InputError, match="length is -5"):
+        Genome(np.zeros(3, np.int8), np.array(["N", "C", "N"])).cut(-5)
