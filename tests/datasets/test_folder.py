@@ -102,7 +102,7 @@ def test_prosody_looks_at_five_words(folder):
 @pytest.mark.parametrize("count", [0, -1, 2.5, np.nan, "all"])
 @pytest.mark.parametrize("load", [load_conll2002, load_prosody])
 def test_numbers_of_sentences_are_whole(load, count, folder):
-    with pytest.raises(InputError, match="n_sentences is .*; it must be a whole number from 1 on"):
+    with pytest.raises(InputError, match=r"n_sentences is .*; it must be a whole number from 1 on"):
         load(n_sentences=count)
     with pytest.raises(InputError, match="seed is -1"):
         load(n_sentences=1, seed=-1)
