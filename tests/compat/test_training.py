@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_limits
 
 from ._both import BOTH, as_in_a_new_process, messages, ours, same_shuffle, tagger, theirs, without_seconds
 from ._data import training_set
@@ -148,3 +149,20 @@ def test_sequences_are_copied(tmp_path):
     fresh.append([{"a": 5.0, "b": 1.0}], ["y"])
     fresh.train("")
     assert trainer.model_.coef_.toarray() == pytest.approx(fresh.model_.coef_.toarray())
+
+
+@pytest.mark.parametrize("params", [{}, {"c1": 0.1, "c2": 0.1}], ids=["l2", "l1"])
+def test_threads_change_no_bit(params):
+    """Nor does BLAS take some for products of the weights: on busy cores they waited for each other."""
+    rng = np.random.default_rng(0)
+    X = [[[f"{name}" for name in rng.integers(9000, size=12)] for _ in range(8)] for _ in range(150)]
+    y = [[str(label) for label in rng.integers(3, size=8)] for _ in X]
+    found = []
+    for threads in (1, 2):
+        with threadpool_limits(threads):
+            trainer = ours.Trainer(verbose=False, params={"max_iterations": 8, **params})
+            trainer.extend(X, y)
+            trainer.train("")
+        found.append(trainer.model_.coef_)
+    assert found[0].nnz > (0 if params else 10000)  # below that BLAS stays on one thread
+    assert found[0].data.tolist() == found[1].data.tolist()

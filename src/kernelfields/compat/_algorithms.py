@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 from ..errors import ScoreError
+from ..native import score_dot
 from ..online import Arow, PassiveAggressive, Perceptron, Rule, Variant
 from ..structures._base import Array
 from ._lbfgs import Iteration, Minimizer
@@ -38,7 +40,7 @@ def train_lbfgs(training: TrainingSet, settings: Settings, report: Report) -> Ar
     def objective(weights: Array) -> tuple[float, Array]:
         loss, gradient = problem.evaluate(weights)
         gradient += 2 * c2 * weights
-        return loss + c2 * float(weights @ weights), gradient
+        return loss + c2 * score_dot(weights, weights), gradient
 
     def tell(iteration: Iteration) -> None:
         step = iteration.step
@@ -127,7 +129,8 @@ def _epochs(
         if share:
             loss, missed = sweep.core.missed() - missed, sweep.core.missed()
         weights = sweep.average() if average else sweep.element()
-        norm = np.linalg.norm(weights if share or not average else sweep.element())
+        counted = weights if share or not average else sweep.element()
+        norm = math.sqrt(score_dot(counted, counted))
         lines = [f"Loss: {loss:f}", f"Feature norm: {norm:f}"]
         report.iteration(f"***** Iteration #{epoch} *****", lines, weights)
         if done(loss / training.n_sequences):

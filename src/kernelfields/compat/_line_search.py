@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..native import score_dot
 from ..structures._base import Array
 
 SUFFICIENT = 1e-4
@@ -61,7 +62,7 @@ def backtracking(strong: bool) -> Callable[..., Step]:
     def search(
         function: Function, start: Array, value: float, gradient: Array, way: Array, first: float, limit: int
     ) -> Step:
-        slope = float(gradient @ way)
+        slope = score_dot(gradient, way)
         if slope > 0:
             raise NoStepError(Fault.UPWARDS)
         length = first
@@ -70,7 +71,7 @@ def backtracking(strong: bool) -> Callable[..., Step]:
             f, g = function(weights)
             factor = 0.5
             if f <= value + length * SUFFICIENT * slope:
-                now = float(g @ way)
+                now = score_dot(g, way)
                 if now < FLAT * slope:
                     factor = 2.1
                 elif not strong or now <= -FLAT * slope:
@@ -99,7 +100,7 @@ def more_thuente(
     An interval that holds such a step is narrowed by cubic and quadratic interpolation, first of
     ψ(t) = φ(t) − φ(0) − μ t φ'(0), then, once ψ(t) ≤ 0 and φ'(t) ≥ μ φ'(0), of φ itself.
     """
-    slope = float(gradient @ way)
+    slope = score_dot(gradient, way)
     if slope > 0:
         raise NoStepError(Fault.UPWARDS)
     least = SUFFICIENT * slope
@@ -116,7 +117,7 @@ def more_thuente(
             t = best.step
         weights = start + t * way
         f, g = function(weights)
-        here = Trial(t, f, float(g @ way))
+        here = Trial(t, f, score_dot(g, way))
         enough = value + t * least
         fault = _fault(bracketed and (t <= low or high <= t or failed), t, narrow, limit <= trial)
         if fault is not None:
@@ -242,7 +243,7 @@ def orthant(c1: float) -> Callable[..., Step]:
             weights[weights * signs <= 0] = 0
             f, g = function(weights)
             f += c1 * float(np.abs(weights).sum())
-            if f <= value + SUFFICIENT * float((weights - start) @ gradient):
+            if f <= value + SUFFICIENT * score_dot(weights - start, gradient):
                 return Step(weights, f, g, length, trial)
             if not SHORTEST <= length <= LONGEST:
                 raise NoStepError(Fault.SHORT if length < SHORTEST else Fault.LONG)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..native import score_dot
 from ..online import Descent, Sweep
 from ..structures._base import Array
 from ._report import Clock, Report
@@ -46,7 +47,7 @@ class Descender:
         loss = self.sweep.learn(self.rule, order)
         time = self.first + self.sweep.steps
         weights = self.sweep.element() * (time / (time - 1))
-        square = float(weights @ weights)
+        square = score_dot(weights, weights)
         loss += 0.5 * self.decay * square * len(order)
         return Epoch(weights, loss, np.sqrt(square), 1 / (self.decay * (time - 1)))
 
