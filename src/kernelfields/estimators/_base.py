@@ -12,14 +12,14 @@ import numpy as np
 from ..checks import require_share
 from ..constraints import Forbidden
 from ..decoders import ABSTAINED, Abstain, Decoder
-from ..errors import InputError
+from ..errors import InfeasibleError, InputError, warn_user
 from ..parameters import Parameterised
 from ..structures import SequenceStructure
 from ..structures._base import Array
 from ._constraints import offset_of
 from ._features import Extractor, read_tokens
 from ._inputs import Inputs, read_inputs
-from ._labels import lookup, read_allowed, read_labels
+from ._labels import UNKNOWN, UNOBSERVED, lookup, read_allowed, read_labels
 from ._random import random_state
 from ._routing import Routed
 from ._saving_base import Savable, declared_state, require_fitted
@@ -113,16 +113,35 @@ class SequenceLabeller(Parameterised, Routed, Savable, ABC):
         ]
 
     def sequence_log_proba(self, X: Any, y: Any, *, lengths: Any = None) -> Array:
-        """Log p(y|x) of whole labellings; where a label is None, the sum over all labels."""
+        """Log p(y|x) of whole labellings; where a label is None, the sum over all labels.
+
+        It is −inf for labellings that rules forbid, and for those with a label that training did not have;
+        how many the latter are is a warning.
+        """
         batch = self._batch(X, lengths, None)
         sizes = np.diff(batch.chain.offsets)
-        given = read_labels(y, sizes)
-        log_partition = batch.chain.log_partition(batch.scores)
-        if any(label is None for labels in given for label in labels):
-            mask = read_allowed(given, self.classes_, sizes)
-            node = np.where(mask, batch.scores["node"], -np.inf)
-            return batch.chain.log_partition({**batch.scores, "node": node}) - log_partition
-        return batch.chain.score(batch.scores, lookup(given, self.classes_)) - log_partition
+        labels = lookup(read_labels(y, sizes), self.classes_)
+        result = batch.chain.log_partition(batch.scores)
+        if (labels >= 0).all():
+            return batch.chain.score(batch.scores, labels) - result
+        strange = self._strange(labels, batch.chain)
+        possible = (labels[:, None] < 0) | (labels[:, None] == np.arange(len(self.classes_)))
+        within = {**batch.scores, "node": np.where(possible, batch.scores["node"], -np.inf)}
+        result = _log_partition(batch.chain, within) - result
+        result[strange] = -np.inf
+        return result
+
+    def _strange(self, labels: Array, chain: SequenceStructure) -> Array:
+        """Return which sequences have labels that training did not have, after a warning of how many."""
+        unknown = np.flatnonzero(labels == UNKNOWN)
+        strange = np.unique(np.searchsorted(chain.offsets, unknown, side="right") - 1)
+        if len(strange):
+            warn_user(
+                f"{len(strange)} of {chain.n_instances} sequences have labels that training did not have: "
+                "their log-probability is −inf.",
+                UserWarning,
+            )
+        return strange
 
     def sample(self, X: Any, n: int = 1, *, lengths: Any = None) -> list[Labels]:
         """Give n exact draws from p(y|x) for all sequences, seeded by ``random_state``."""
@@ -131,12 +150,18 @@ class SequenceLabeller(Parameterised, Routed, Savable, ABC):
         return [self._names(batch.chain, row) for row in batch.chain.sample(batch.scores, n, int(seed))]
 
     def score(self, X: Any, y: Any, *, lengths: Any = None, sample_weight: Any = None) -> float:
-        """Give the share of positions labelled right; each sequence counts ``sample_weight`` times."""
+        """Return the share of positions labelled right; each sequence counts ``sample_weight`` times.
+
+        Positions whose label is None do not count; a label that training did not have is never right.
+        """
         batch = self._batch(X, lengths, None)
         sizes = np.diff(batch.chain.offsets)
         truth = lookup(read_labels(y, sizes), self.classes_)
+        counts = np.ones(len(sizes)) if sample_weight is None else read_weights(sample_weight, len(sizes))
+        weights = np.repeat(counts, sizes) * (truth != UNOBSERVED)
+        if not weights.any():
+            raise InputError("There is nothing to score: y has no label, or none with a weight above 0.")
         labels = self._decoder(None).decode(batch.chain, batch.scores)
-        weights = None if sample_weight is None else np.repeat(read_weights(sample_weight, len(sizes)), sizes)
         return float(np.average(labels == truth, weights=weights))
 
     def _batch(self, X: Any, lengths: Any, allowed: Any) -> Batch:
@@ -162,7 +187,8 @@ class SequenceLabeller(Parameterised, Routed, Savable, ABC):
 
     def _read(self, X: Any, lengths: Any) -> Inputs:
         """Read a batch to predict; models of other observations than features have their own."""
-        return self._inputs(X, lengths, self.features_, self.n_features_in_)
+        names = getattr(self, "feature_names_in_", None)
+        return self._inputs(X, lengths, self.features_, self.n_features_in_, names)
 
     def _require_fitted(self) -> None:
         require_fitted(self)
@@ -181,9 +207,11 @@ class SequenceLabeller(Parameterised, Routed, Savable, ABC):
         return choose(DECODERS, self.decoder if given is None else given, "decoder")
 
     @classmethod
-    def _inputs(cls, X: Any, lengths: Any, extractor: Extractor | None, width: int) -> Inputs:
+    def _inputs(
+        cls, X: Any, lengths: Any, extractor: Extractor | None, width: int, names: Array | None
+    ) -> Inputs:
         if extractor is None or lengths is not None:
-            return read_inputs(X, lengths, width, missing=cls._missing)
+            return read_inputs(X, lengths, width, names=names, missing=cls._missing)
         return read_tokens(extractor, X, fit=False)
 
     def _names(self, chain: SequenceStructure, labels: Array) -> Labels:
@@ -202,4 +230,22 @@ def read_weights(weights: Any, count: int) -> Array:
     if not (np.isfinite(result) & (result >= 0)).all():
         s = int(np.flatnonzero(~(np.isfinite(result) & (result >= 0)))[0])
         raise InputError(f"sample_weight of sequence {s} is {result[s]}; it must be finite and not negative.")
+    if count and not result.any():
+        raise InputError("sample_weight is 0 for every sequence: nothing counts.")
     return result
+
+
+def _log_partition(chain: SequenceStructure, scores: dict[str, Array]) -> Array:
+    """Return g(θ), −inf where no labelling is allowed."""
+    try:
+        return chain.log_partition(scores)
+    except InfeasibleError:
+        each = [chain.take([s]) for s in range(chain.n_instances)]
+        return np.array([_feasible(one, chain.cut(scores, [s])) for s, one in enumerate(each)])
+
+
+def _feasible(chain: Any, scores: dict[str, Array]) -> float:
+    try:
+        return float(chain.log_partition(scores)[0])
+    except InfeasibleError:
+        return -np.inf

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..losses import Log, PartialLog
+from ..losses import Log, Loss, PartialLog
 from ..objective import Point, Problem, Term
 from ..solvers import NewtonCG, Progress, Reason, Stop
 from ..structures import Scores, SequenceStructure
@@ -177,7 +177,7 @@ class HeldOut:
 
     def __init__(
         self,
-        loss: Log | PartialLog,
+        loss: Loss,
         terms: list[Term],
         fixed: Scores | None,
         inputs: Mapping[str, Array],

@@ -39,7 +39,9 @@ def _barred(mask: Array, dtype: npt.DTypeLike) -> Array:
     return np.where(mask, -np.inf, 0).astype(dtype)
 
 
-def require_respected(forbidden: Forbidden, chain: SequenceStructure, labels: Array, classes: Array) -> None:
+def require_respected(
+    forbidden: Forbidden, chain: SequenceStructure, labels: Array, classes: Array, of: str = ""
+) -> None:
     """Refuse labels that break a rule, by sequence and position; unobserved ones break none."""
     seen = labels != UNOBSERVED
     second = chain.edge_heads
@@ -48,7 +50,7 @@ def require_respected(forbidden: Forbidden, chain: SequenceStructure, labels: Ar
     if bad.any():
         t = int(second[bad][0])
         before, after = classes[labels[t - 1 : t + 1]].tolist()
-        _refuse(chain, t, f"has the forbidden label pair {before!r} → {after!r}")
+        _refuse(chain, t, of, f"has the forbidden label pair {before!r} → {after!r}")
     for verb, mask, ends in (
         ("starts", forbidden.starts, chain.first_positions),
         ("ends", forbidden.ends, chain.last_positions),
@@ -56,9 +58,10 @@ def require_respected(forbidden: Forbidden, chain: SequenceStructure, labels: Ar
         bad = seen[ends] & mask[labels[ends]]
         if bad.any():
             t = int(ends[bad][0])
-            _refuse(chain, t, f"{verb} with the forbidden label {classes[labels[[t]]].tolist()[0]!r}")
+            _refuse(chain, t, of, f"{verb} with the forbidden label {classes[labels[[t]]].tolist()[0]!r}")
 
 
-def _refuse(chain: SequenceStructure, t: int, what: str) -> NoReturn:
+def _refuse(chain: SequenceStructure, t: int, of: str, what: str) -> NoReturn:
     s = int(np.searchsorted(chain.offsets, t, side="right")) - 1
-    raise InputError(f"Sequence {s} {what} at position {t - int(chain.offsets[s])}.")
+    name = f"Sequence {s} of {of}" if of else f"Sequence {s}"
+    raise InputError(f"{name} {what} at position {t - int(chain.offsets[s])}.")

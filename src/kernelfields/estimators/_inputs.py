@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from ..errors import InputError
+from ..errors import InputError, quoted
 from ..structures._base import Array, offsets_of
 
 
@@ -23,7 +23,13 @@ class Inputs(NamedTuple):
 
 
 def read_inputs(
-    X: Any, lengths: Any = None, width: int | None = None, *, binary: bool = False, missing: bool = False
+    X: Any,
+    lengths: Any = None,
+    width: int | None = None,
+    *,
+    names: Array | None = None,
+    binary: bool = False,
+    missing: bool = False,
 ) -> Inputs:
     """Read X, a list of (T, D) arrays, sparse matrices or data frames, or one flat one with lengths.
 
@@ -35,14 +41,17 @@ def read_inputs(
         Lengths of the sequences in a flat X.
     width : int, optional
         The number of features that the model was trained with.
+    names : (D,) array, optional
+        Their names. The columns of frames are brought into this order, or into that of the first frame;
+        arrays have no names, and are taken as they are.
     binary : bool
         Whether a flat sparse matrix of booleans stays one, which takes a quarter of the memory.
     missing : bool
         Whether NaN is let through, as a value that is missing.
     """
     if lengths is not None:
-        return _read_flat(X, lengths, width, binary, missing)
-    matrices, names = _matrices(X)
+        return _read_flat(X, lengths, width, names, binary, missing)
+    matrices, names = _matrices(X, names)
     width = matrices[0].shape[1] if width is None and matrices else width
     for s, matrix in enumerate(matrices):
         if matrix.shape[1] != width:
@@ -57,13 +66,27 @@ def read_inputs(
     return Inputs(features, offsets, names)
 
 
-def _matrices(X: Any) -> tuple[list[Any], Array | None]:
+def _matrices(X: Any, names: Array | None) -> tuple[list[Any], Array | None]:
     if isinstance(X, (str, bytes)) or not isinstance(X, (Sequence, np.ndarray)):
         raise InputError("X must be a list of (T, D) arrays, or one (N, D) array together with lengths=.")
     if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype != object:
         raise InputError(f"X is one array of shape {X.shape}: give the lengths of its sequences as lengths=.")
-    matrices = [_matrix(x, f"Sequence {s} of X") for s, x in enumerate(X)]
-    return matrices, _names(X[0]) if len(X) else None
+    if names is None:
+        names = next((found for found in map(_names, X) if found is not None), None)
+    return [_named_matrix(x, names, f"Sequence {s} of X") for s, x in enumerate(X)], names
+
+
+def _named_matrix(x: Any, names: Array | None, what: str) -> Any:
+    """One sequence as a float matrix, its columns in the order of the names if it is a frame."""
+    own, matrix = _names(x), _matrix(x, what)
+    if own is None or names is None or np.array_equal(own, names):
+        return matrix
+    if len(set(own)) < len(own) or set(own) != set(names):
+        odd = next(iter({*own} ^ {*names}), None)
+        lacks = "has some twice" if odd is None else f"{'has' if odd in own else 'lacks'} {quoted(odd)}"
+        raise InputError(f"{what} has other columns than those the model knows: it {lacks}.")
+    place = {name: d for d, name in enumerate(own)}
+    return matrix[:, [place[name] for name in names]]
 
 
 def _matrix(x: Any, what: str) -> Any:
@@ -83,19 +106,32 @@ def _matrix(x: Any, what: str) -> Any:
     return array
 
 
-def _read_flat(X: Any, lengths: Any, width: int | None, binary: bool, missing: bool) -> Inputs:
+def _read_flat(
+    X: Any, lengths: Any, width: int | None, names: Array | None, binary: bool, missing: bool
+) -> Inputs:
     """One flat matrix with the lengths of its sequences."""
     kept = binary and sparse.issparse(X) and X.dtype == bool
-    matrix, lengths = X.tocsr() if kept else _matrix(X, "X"), np.asarray(lengths)
-    if lengths.ndim != 1 or not np.issubdtype(lengths.dtype, np.integer) or (lengths < 0).any():
-        raise InputError("lengths must be a list of whole numbers, none negative.")
+    matrix = X.tocsr() if kept else _named_matrix(X, names, "X")
+    lengths = _read_lengths(lengths)
     if lengths.sum() != matrix.shape[0]:
         raise InputError(f"lengths add up to {lengths.sum()}, but X has {matrix.shape[0]} rows.")
     if width is not None and matrix.shape[1] != width:
         raise InputError(f"X has {matrix.shape[1]} features per position, expected {width}.")
     offsets = offsets_of(lengths)
     _require_finite(matrix, offsets, missing)
-    return Inputs(matrix, offsets, _names(X))
+    return Inputs(matrix, offsets, _names(X) if names is None else names)
+
+
+def _read_lengths(lengths: Any) -> Array:
+    try:
+        result = np.asarray(lengths)
+    except ValueError:
+        result = np.zeros(())
+    if result.shape == (0,):
+        result = result.astype(np.int64)
+    if result.ndim != 1 or not np.issubdtype(result.dtype, np.integer) or (result < 0).any():
+        raise InputError("lengths must be a list of whole numbers, none negative.")
+    return result
 
 
 def _stack(matrices: list[Any]) -> Any:

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from ..losses import Log
 from ..objective import Problem
 from ..selection import ObservationMap
-from ..structures import SequenceStructure
+from ..structures import Scores
 from ..structures._base import Array
+from ._held_out import HeldOutSet
+from ._kernel_problem import in_precision
 from ._kernel_recipe import KernelRecipe
 
 
@@ -19,12 +20,10 @@ def held_out_loss(
     recipe: KernelRecipe,
     problem: Problem,
     maps: tuple[ObservationMap, ...],
-    observations: Any,
-    chain: SequenceStructure,
-    labels: Array,
-    offset: Array | float,
+    held_out: HeldOutSet,
+    fixed: Scores | None,
 ) -> Callable[[Array], float]:
-    """Give the loss of an element; columns of the held-out observations are kept.
+    """Return the loss of an element; columns of the held-out observations are kept.
 
     Parameters
     ----------
@@ -32,21 +31,21 @@ def held_out_loss(
         What is being minimised.
     maps : tuple of ObservationMap
         Those of the first terms of the problem, the kernels'.
-    observations : observations
-        Those held out.
-    chain, labels : SequenceStructure, (N,) array
-        The shape and the labels of the held-out sequences.
-    offset : (N, L) array
-        Their log base measure.
+    held_out : HeldOutSet
+        Sequences and labels.
+    fixed : scores, optional
+        What is not learnt: their log base measure, −inf for what is forbidden.
     """
+    chain = held_out.chain
+    observations = in_precision(held_out.inputs.features, recipe.dtype)
     kept = {one: one.columns(observations) for one in set(maps)}
     crosses = [kept[one] for one in maps]
     free = recipe.free_terms(chain)
-    loss = Log(chain, labels)
 
-    def held_out(element: Array) -> float:
+    def loss(element: Array) -> float:
         theta = {clique: np.zeros(shape) for clique, shape in chain.shapes.items()}
-        theta["node"] += offset
+        for clique, values in ({} if fixed is None else fixed).items():
+            theta[clique] += values
         for term, cross in zip(problem.terms[: len(crosses)], crosses, strict=True):
             space: Any = term.space
             scores = cross @ space.coefficients(element[problem.slices[term.name]]).astype(cross.dtype)
@@ -54,6 +53,6 @@ def held_out_loss(
             theta[term.space.clique] += seen.reshape(theta[term.space.clique].shape)
         for term in free:
             term.space.add_scores(element[problem.slices[term.name]], theta[term.space.clique])
-        return loss.at(theta).value
+        return held_out.loss.at(theta).value
 
-    return held_out
+    return loss

@@ -14,13 +14,15 @@ from ..gram import unique_observations
 from ..kernels import Kernel
 from ..objective import Certificate
 from ..selection import Atoms, Ending, FourierMap, Growth, Step, Task
+from ..structures import Scores
 from ..structures._base import Array
 from ._base import Batch, SequenceLabeller
-from ._base_measure import BaseMeasure, log_base_measure
+from ._base_measure import BaseMeasure
 from ._checkpoint import KERNEL_SETTINGS, checkpoint_of
 from ._expanded import Expanded, Gathered, expand, gather
 from ._fresh import previous
 from ._full_gap import full_certificate
+from ._held_out import HeldOutSet, read_held_out
 from ._kernel_held_out import held_out_loss
 from ._kernel_problem import fixed_scores, in_precision
 from ._kernel_recipe import KernelRecipe
@@ -37,7 +39,7 @@ from ._separate_kernels import SeparateKernels
 from ._settings import penalties, require_settings, selecting
 from ._tables import LOW_RANK_SOLVERS, SOLVERS, choose
 from ._terms import free_weights
-from ._training import Training, read_held_out
+from ._training import Training
 from ._vertex_kernels import VertexKernels, own_kernel
 
 FIT_ONLY = (
@@ -95,9 +97,10 @@ class KernelModel(SequenceLabeller):
             return self._fit_selected(recipe, training, chosen, kernels, edge_kernel, X_dev, y_dev)
         expanded = expand(recipe, training, observations, rows, kernels, edge_kernel)
         problem = expanded.problem
+        held_out = read_held_out(self, training, X_dev, y_dev, recipe.chain)
         stopping = None
-        if X_dev is not None:
-            loss = self._held_out(recipe, expanded, training, X_dev, y_dev)
+        if held_out is not None:
+            loss = self._held_out(recipe, expanded, training, held_out)
             stopping = EarlyStopping(loss, recipe.patience)
         line = ProgressLine() if recipe.verbose else None
         checkpoint = checkpoint_of(recipe, training, KERNEL_SETTINGS)
@@ -140,13 +143,14 @@ class KernelModel(SequenceLabeller):
     ) -> Self:
         """Let the space grow, fit all coefficients at the end, and take over what was found."""
         task = chosen.task
-        held_out = None if X_dev is None else self._judge(recipe, training, task, X_dev, y_dev)
+        held_out = read_held_out(self, training, X_dev, y_dev, recipe.chain)
+        judge = None if held_out is None else self._judge(recipe, training, task, held_out)
         line = ProgressLine() if recipe.verbose else None
         observer = observers(reporter(recipe.callback), line)
         seed = int(random_state(recipe.random_state).randint(2**31 - 1))
         last = previous(self) if recipe.warm_start else None
         before = None if last is None else getattr(last, "_growth", None)
-        growth = continued(before, Growth(task, recipe.selection, seed, held_out, observer))
+        growth = continued(before, Growth(task, recipe.selection, seed, judge, observer))
         state = growth.run()
         if line is not None:
             line.close()
@@ -169,14 +173,12 @@ class KernelModel(SequenceLabeller):
         self._growth = growth.at_rest() if recipe.warm_start or growth.ending is Ending.INTERRUPTED else None
         return self
 
-    def _judge(self, recipe: KernelRecipe, training: Training, task: Task, X: Any, y: Any) -> HeldOut:
-        """Give what judges functions on held-out sequences."""
-        inputs, labels = read_held_out(self, training, X, y)
-        chain = recipe.chain(inputs.offsets, len(training.encoded.classes))
-        free = [term for term in recipe.free_terms(chain) if term.name in {t.name for t in task.free}]
-        same = training._replace(inputs=inputs, chain=chain)
-        observations = in_precision(inputs.features, recipe.dtype)
-        return HeldOut(task, observations, chain, labels, free, fixed_scores(recipe, same))
+    def _judge(self, recipe: KernelRecipe, training: Training, task: Task, held_out: HeldOutSet) -> HeldOut:
+        """Return what judges functions on held-out sequences."""
+        names = {term.name for term in task.free}
+        free = [term for term in recipe.free_terms(held_out.chain) if term.name in names]
+        observations = in_precision(held_out.inputs.features, recipe.dtype)
+        return HeldOut(task, observations, held_out, free, _fixed(recipe, training, held_out))
 
     def full_gap(
         self, X: Any, y: Any, *, lengths: Any = None, sample_weight: Any = None
@@ -224,17 +226,11 @@ class KernelModel(SequenceLabeller):
         recipe: KernelRecipe,
         expanded: Expanded,
         training: Training,
-        X: Any,
-        y: Any,
+        held_out: HeldOutSet,
     ) -> Callable[[Array], float]:
-        """Give the loss of an element on held-out sequences."""
-        inputs, labels = read_held_out(self, training, X, y)
-        classes = training.encoded.classes
-        chain = recipe.chain(inputs.offsets, len(classes))
-        measure = recipe.base_measure
-        offset = 0.0 if measure is None else log_base_measure(measure, inputs.features, classes)
-        observations = in_precision(inputs.features, recipe.dtype)
-        return held_out_loss(recipe, expanded.problem, expanded.maps, observations, chain, labels, offset)
+        """Return the loss of an element on held-out sequences."""
+        fixed = _fixed(recipe, training, held_out)
+        return held_out_loss(recipe, expanded.problem, expanded.maps, held_out, fixed)
 
     def _keep(self, training: Training, observations: Any, gathered: Gathered, found: Found) -> None:
         point = found.point
@@ -268,6 +264,11 @@ class KernelModel(SequenceLabeller):
         vars(self).update(state)
         # files of older versions have it among the settings only
         vars(self).setdefault("base_measure_", getattr(self, "base_measure", None))
+
+
+def _fixed(recipe: KernelRecipe, training: Training, held_out: HeldOutSet) -> Scores | None:
+    """Return the scores of held-out sequences that are not learnt."""
+    return fixed_scores(recipe, training._replace(inputs=held_out.inputs, chain=held_out.chain))
 
 
 def _require_steady(recipe: KernelRecipe) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,6 +34,7 @@ class KernelRecipe:
     edges: bool = True
     edge_kernel: Any = None
     label_kernel: Any = None
+    classes: Sequence[Hashable] | None = None
     class_weight: ClassWeight = None
     loss: str = "log"
     constraints: str | Rule | None = None
@@ -76,6 +77,7 @@ class KernelRecipe:
             class_weight=self.class_weight,
             loss=self.loss,
             constraints=self.constraints,
+            classes=self.classes,
         )
 
     def chain(self, offsets: Array, n_labels: int) -> SequenceStructure:

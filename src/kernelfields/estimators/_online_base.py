@@ -21,6 +21,7 @@ from ..structures._base import Array
 from ._base import Batch, SequenceLabeller, read_weights
 from ._constraints import barred_scores, require_respected
 from ._fresh import previous, starts_afresh
+from ._held_out import require_both
 from ._linear import LabelledSet, read_labelled, training_terms
 from ._observers import reporter
 from ._online_held_out import HeldOut, Reached
@@ -219,7 +220,7 @@ class OnlineLabeller(SequenceLabeller):
             sweep.load(np.concatenate(LinearWeights.from_model(previous(self)).elements(terms)))
         self.forbidden_, self.features_ = forbidden, data.extractor
         self._name_features(data)
-        held_out = None if X_dev is None else HeldOut(self, X_dev, y_dev, self.patience)
+        held_out = HeldOut(self, X_dev, y_dev, self.patience) if require_both(X_dev, y_dev) else None
         self._learn(sweep, rule, data, terms, held_out)
         return self
 

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ._held_out import held_out_labels
 from ._inputs import Inputs
-from ._labels import lookup, read_labels
+from ._labels import UNOBSERVED
 from ._trail import Trail
 from ._weights import LinearWeights
 
@@ -26,8 +27,9 @@ class HeldOut:
     """Sequences that are not learnt from, and the weights that did best on them."""
 
     def __init__(self, model: OnlineLabeller, X: Any, y: Any, patience: int) -> None:
-        self.inputs: Inputs = model._inputs(X, None, model.features_, model.n_features_in_)
-        self.labels = lookup(read_labels(y, np.diff(self.inputs.offsets)), model.classes_, "y_dev")
+        self.inputs: Inputs = model._read(X, None)
+        self.labels = held_out_labels(y, self.inputs.offsets, model.classes_)
+        self.observed = self.labels != UNOBSERVED
         self.patience = patience
         self.best: Reached | None = None
         self.fewest = np.inf
@@ -37,7 +39,8 @@ class HeldOut:
         """Count wrong labels; say whether to stop."""
         reached.weights.put(model)
         batch = model._ruled(self.inputs)
-        wrong = int((model._decoder(None).decode(batch.chain, batch.scores) != self.labels).sum())
+        labels = model._decoder(None).decode(batch.chain, batch.scores)
+        wrong = int((labels != self.labels)[self.observed].sum())
         if wrong < self.fewest:
             self.fewest, self.best, self.waited = wrong, reached, 0
         else:

@@ -9,8 +9,10 @@ import numpy as np
 from ..gram._blocks import Blocks
 from ..objective import Term
 from ..selection import State, Task
-from ..structures import Scores, SequenceStructure
+from ..structures import Scores
 from ..structures._base import Array
+from ._held_out import HeldOutSet
+from ._labels import UNOBSERVED
 
 
 class HeldOut:
@@ -20,8 +22,10 @@ class HeldOut:
     ----------
     task : Task
         What is being minimised.
-    observations, chain, labels : observations, SequenceStructure, (N,) array
+    observations : observations
         Those held out.
+    held_out : HeldOutSet
+        Their sequences and labels.
     free : list of Term
         The scores of labels alone, on them.
     offset : scores, optional
@@ -32,26 +36,23 @@ class HeldOut:
         self,
         task: Task,
         observations: Any,
-        chain: SequenceStructure,
-        labels: Array,
+        held_out: HeldOutSet,
         free: list[Term],
         offset: Scores | None,
     ) -> None:
         self.task = task
         self.observations = observations
-        self.chain = chain
-        self.labels = labels
+        self.chain, self.labels, self.loss = held_out.chain, held_out.labels, held_out.loss
         self.free = free
         self.offset = offset
         self._rows: dict[str, list[Array]] = {name: [] for name in task.pools}
 
     def judge(self, state: State) -> tuple[float, float]:
-        """Give the log-likelihood, and the share of labels that are wrong, decoded one by one."""
+        """Return the log-likelihood, and the share of labels that are wrong, decoded one by one."""
         theta = self.scores(state)
-        found = self.chain.marginals(theta)
-        likelihood = self.chain.score(theta, self.labels) - found.log_partition
-        guess = found.parts["node"].argmax(axis=1)
-        return float(likelihood.sum()), float(np.mean(guess != self.labels))
+        guess = self.chain.marginals(theta).parts["node"].argmax(axis=1)
+        observed = self.labels != UNOBSERVED
+        return -self.loss.at(theta).value, float(np.mean(guess[observed] != self.labels[observed]))
 
     def scores(self, state: State) -> dict[str, Array]:
         """θ of the held-out sequences."""

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from ..checks import require_not_negative
 from ..constraints import Forbidden, Rule
 from ..errors import InputError, warn_user
 from ..losses import Log, Loss, MarginalLog, PartialLog
@@ -16,11 +17,11 @@ from ..solvers import Progress, Reason
 from ..spaces import WeightPairs
 from ..structures import SequenceStructure
 from ..structures._base import Array
-from ._base import SequenceLabeller, read_weights
+from ._base import read_weights
 from ._constraints import require_respected
 from ._features import Extractor
 from ._inputs import Inputs
-from ._labels import UNOBSERVED, Encoded, encode, index_of, lookup, read_labels
+from ._labels import UNOBSERVED, Encoded, encode, index_of, read_labels
 from ._tables import CONSTRAINTS, Table, choose
 
 
@@ -66,12 +67,17 @@ def read_training(
     loss: str = "log",
     constraints: str | Rule | None = None,
     known: list[Any] | None = None,
+    classes: Any = None,
     observed_only: bool = False,
 ) -> Training:
-    """Put inputs together with their labels; ``chain_of`` makes chains of offsets for L labels."""
+    """Put inputs together with their labels; ``chain_of`` makes chains of offsets for L labels.
+
+    Labels ``known`` before come first, and others may follow; ``classes`` are all there are.
+    """
     if len(inputs.offsets) < 2 or inputs.offsets[-1] == 0:
         raise InputError("The training set is empty.")
-    encoded = encode(read_labels(y, np.diff(inputs.offsets)), known)
+    named = read_labels(y, np.diff(inputs.offsets))
+    encoded = encode(named, known) if classes is None else encode(named, classes, closed=True)
     chain = chain_of(inputs.offsets, len(encoded.classes))
     weights = None if sample_weight is None else read_weights(sample_weight, chain.n_instances)
     make = choose(LOSSES, loss, "loss")
@@ -138,7 +144,7 @@ def _class_weights(given: dict[Any, float] | str, encoded: Encoded) -> Array:
     for label, weight in given.items():
         if label not in index:
             raise InputError(f"class_weight has the unknown label {label!r}.")
-        weights[index[label]] = weight
+        weights[index[label]] = require_not_negative(f"class_weight of {label!r}", weight)
     return weights
 
 
@@ -150,10 +156,3 @@ def warn_of(reason: Reason, progress: Progress, certificate: Certificate | None 
     bound = f"The certified relative gap is {gap:.1e}." if np.isfinite(gap) else "No gap is known."
     advice = "Raise max_iter or tol, or scale the features."
     warn_user(f"{reason.value} {bound} {advice}", ConvergenceWarning)
-
-
-def read_held_out(model: SequenceLabeller, training: Training, X: Any, y: Any) -> tuple[Inputs, Array]:
-    """Read held-out sequences as the training set was, and their labels; none may be new."""
-    features = training.inputs.features
-    inputs = model._inputs(X, None, training.extractor, features.shape[1] if features.ndim == 2 else 1)
-    return inputs, lookup(read_labels(y, np.diff(inputs.offsets)), training.encoded.classes, "y_dev")

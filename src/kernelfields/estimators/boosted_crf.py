@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -21,6 +21,7 @@ from ._base import Batch, SequenceLabeller
 from ._boosting import Boosting, HeldOut, run
 from ._constraints import offset_of
 from ._fresh import starts_afresh
+from ._held_out import read_held_out
 from ._inputs import Inputs, read_inputs
 from ._observers import reporter
 from ._provenance import provenance_of
@@ -37,7 +38,7 @@ from ._terms import (
     second_order_terms,
     vertex_terms,
 )
-from ._training import Training, read_held_out, read_training
+from ._training import Training, read_training
 from ._trees import N_BINS, Bins, TreeSettings
 
 
@@ -84,6 +85,9 @@ class BoostedCRF(SequenceLabeller):
         Whether there is b, whether there are start and end, whether there is V.
     edge_trees : bool
         Whether label pairs also get trees, L² in a round, that look at the first position of a pair.
+    classes : list, optional
+        All labels that there are, in the order of ``classes_``, also those that the training set happens
+        to lack; if not given, those that occur.
     class_weight : dict, "balanced" or None
         Cost of getting each label wrong, inside the loss (softmax-margin), as in `CRF`.
     constraints : "iob2", "iobes", "bilou", "bmes", Rule or None
@@ -145,6 +149,7 @@ class BoostedCRF(SequenceLabeller):
         boundaries: bool = True,
         edges: bool = True,
         edge_trees: bool = False,
+        classes: Sequence[Hashable] | None = None,
         class_weight: dict[Any, float] | str | None = None,
         constraints: str | Rule | None = None,
         decoder: str | Decoder = "posterior",
@@ -167,6 +172,7 @@ class BoostedCRF(SequenceLabeller):
         self.boundaries = boundaries
         self.edges = edges
         self.edge_trees = edge_trees
+        self.classes = classes
         self.class_weight = class_weight
         self.constraints = constraints
         self.decoder = decoder
@@ -223,7 +229,7 @@ class BoostedCRF(SequenceLabeller):
             ),
             float(self.shrinkage),
         )
-        held_out = None if X_dev is None else self._held_out(training, X_dev, y_dev)
+        held_out = self._held_out(training, X_dev, y_dev)
         seed = int(random_state(self.random_state).randint(2**31 - 1))
         draws = np.random.default_rng(seed)
 
@@ -250,6 +256,7 @@ class BoostedCRF(SequenceLabeller):
             sample_weight=sample_weight,
             class_weight=self.class_weight,
             constraints=self.constraints,
+            classes=self.classes,
         )
 
     def _categorical(self, inputs: Inputs) -> Array:
@@ -290,14 +297,16 @@ class BoostedCRF(SequenceLabeller):
         forbidden = training.forbidden
         return None if forbidden is None else offset_of(forbidden, chain, np.float64)
 
-    def _held_out(self, training: Training, X: Any, y: Any) -> HeldOut:
-        inputs, labels = read_held_out(self, training, X, y)
-        chain = self._chain(inputs.offsets, len(training.encoded.classes))
+    def _held_out(self, training: Training, X: Any, y: Any) -> HeldOut | None:
+        held_out = read_held_out(self, training, X, y, self._chain)
+        if held_out is None:
+            return None
+        chain = held_out.chain
         return HeldOut(
-            Log(chain, labels),
+            held_out.loss,
             self._free_terms(chain),
             self._fixed(training, chain),
-            self._matrices(chain, inputs),
+            self._matrices(chain, held_out.inputs),
             self.patience,
         )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -13,8 +13,7 @@ from ..constraints import Rule
 from ..decoders import Decoder
 from ..errors import InputError
 from ..linear_chain import LinearChainProblem
-from ..losses import Log
-from ..objective import Certificate, Problem, sum_scores
+from ..objective import Certificate, Problem
 from ..online import Sweep, descend_first
 from ..solvers import LBFGS, OWLQN, ConjugateGradients, Progress, Solver, Stop
 from ..structures import SequenceStructure
@@ -23,6 +22,7 @@ from ._base import Batch, SequenceLabeller
 from ._checkpoint import checkpoint_of
 from ._features import extractor_for, read_tokens
 from ._fresh import previous, starts_afresh
+from ._held_out import HeldOutSet, read_held_out
 from ._inputs import read_inputs
 from ._linear_problem import exact_problem, linear_problem, linear_terms
 from ._observers import EarlyStopping, observers, reporter
@@ -32,7 +32,7 @@ from ._search import Found, mismatches, search
 from ._settings import require_settings
 from ._tables import SOLVERS, choose
 from ._terms import chain_of
-from ._training import Training, read_held_out, read_training
+from ._training import Training, read_training
 from ._weights import LinearWeights, linear_scores
 
 EPOCHS = 10
@@ -79,6 +79,9 @@ class CRF(SequenceLabeller):
         Whether only pairs of feature and label, and of neighbouring labels, that occur in the
         training set have weights: for sparse features; much smaller, hardly worse, and what CRFsuite
         does.
+    classes : list, optional
+        All labels that there are, in the order of ``classes_``, also those that the training set happens
+        to lack; if not given, those that occur.
     class_weight : dict, "balanced" or None
         Cost of getting each label wrong, inside the loss (softmax-margin): labellings are pushed
         down by what they cost. "balanced" means inverse frequencies.
@@ -169,6 +172,7 @@ class CRF(SequenceLabeller):
         boundaries: bool = True,
         edge_features: bool = False,
         observed_only: bool = False,
+        classes: Sequence[Hashable] | None = None,
         class_weight: dict[Any, float] | str | None = None,
         loss: str = "log",
         constraints: str | Rule | None = None,
@@ -194,6 +198,7 @@ class CRF(SequenceLabeller):
         self.boundaries = boundaries
         self.edge_features = edge_features
         self.observed_only = observed_only
+        self.classes = classes
         self.class_weight = class_weight
         self.loss = loss
         self.constraints = constraints
@@ -282,7 +287,7 @@ class CRF(SequenceLabeller):
         require_settings(self)
         if base is not None:
             extractor = base.features_
-            inputs = self._inputs(X, lengths, extractor, base.n_features_in_)
+            inputs = base._read(X, lengths)
         else:
             extractor = extractor_for(self.features, X)
             inputs = (
@@ -300,6 +305,7 @@ class CRF(SequenceLabeller):
             loss=self.loss,
             constraints=self.constraints,
             known=known,
+            classes=self.classes if known is None else None,
             observed_only=self.observed_only,
         )
 
@@ -311,9 +317,10 @@ class CRF(SequenceLabeller):
         problem = linear_problem(
             self, training, base, fast=isinstance(solver, LBFGS | OWLQN | ConjugateGradients)
         )
+        held_out = read_held_out(self, training, X_dev, y_dev, self._chain)
         stopping = None
-        if X_dev is not None:
-            stopping = EarlyStopping(self._held_out(problem, training, X_dev, y_dev), self.patience)
+        if held_out is not None:
+            stopping = EarlyStopping(self._held_out(problem, training, held_out), self.patience)
         stop = Stop(gap=self.tol, gradient=1e-2 * self.tol, iterations=self.max_iter)
         checkpoint = checkpoint_of(self, training) if base is None else None
         kept = checkpoint.start() if checkpoint else None
@@ -363,22 +370,16 @@ class CRF(SequenceLabeller):
         return np.concatenate(LinearWeights.from_model(before).elements(terms))
 
     def _held_out(
-        self, problem: Problem | LinearChainProblem, training: Training, X: Any, y: Any
+        self, problem: Problem | LinearChainProblem, training: Training, held_out: HeldOutSet
     ) -> Callable[[Array], float]:
-        """Give the loss of an element on held-out sequences."""
-        inputs, labels = read_held_out(self, training, X, y)
-        chain = self._chain(inputs.offsets, len(training.encoded.classes))
-        terms = linear_terms(self, chain, inputs.features)
-        loss = Log(chain, labels)
+        """Return the loss of an element on held-out sequences: that of the model it would be."""
 
-        def held_out(element: Array) -> float:
-            weights = {term.name: element[problem.slices[term.name]] for term in problem.terms}
-            features = next(term.space for term in problem.terms if term.name == "features")
-            weights["features"] = features.table(weights["features"]).ravel()  # type: ignore[attr-defined]
-            plain = np.concatenate([weights[term.name] for term in terms])
-            return loss.at(sum_scores(chain, terms, plain, inputs.features.dtype)).value
+        def loss(element: Array) -> float:
+            model = copy.copy(self)
+            model._take(training, problem, element, None)
+            return held_out.loss.at(model._ruled(held_out.inputs).scores).value
 
-        return held_out
+        return loss
 
     def _chain(self, offsets: Array, n_labels: int) -> SequenceStructure:
         return chain_of(offsets, n_labels, self.order, shared_edges=not self.edge_features)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, Self
 
 from ..decoders import Decoder
@@ -41,7 +41,7 @@ class GPSequenceClassifier(KernelModel):
         κ.
     warm_start : bool
         With ``sparse``, as in `KernelCRF`.
-    features, solver, decoder, tol, max_iter, dtype, memory_limit, random_state, callback, verbose
+    classes, features, solver, decoder, tol, max_iter, dtype, memory_limit, random_state, callback, verbose
         As in `KernelCRF`.
 
     Attributes
@@ -67,6 +67,7 @@ class GPSequenceClassifier(KernelModel):
         *,
         edge_variance: float = 1.0,
         warm_start: bool = False,
+        classes: Sequence[Hashable] | None = None,
         features: Any = None,
         solver: str | Solver = "lbfgs",
         decoder: str | Decoder = "posterior",
@@ -82,6 +83,7 @@ class GPSequenceClassifier(KernelModel):
         self.sparse = sparse
         self.edge_variance = edge_variance
         self.warm_start = warm_start
+        self.classes = classes
         self.features = features
         self.solver = solver
         self.decoder = decoder
@@ -113,6 +115,7 @@ class GPSequenceClassifier(KernelModel):
             penalty=PAPER,
             edge_penalty=PAPER / self.edge_variance,
             features=self.features,
+            classes=self.classes,
             selection=SGPS() if self.sparse is True else self.sparse or None,
             warm_start=self.warm_start,
             random_state=self.random_state,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import fields
 from typing import Any, Self
 
@@ -61,6 +61,9 @@ class KernelCRF(KernelModel):
         with the penalty of edges. True stands for ``kernel``, whose Gram matrix then serves both.
     label_kernel : (L, L) array, optional
         k_Y instead of [y = y′], rows as in ``classes_``: labels that share what they learn.
+    classes : list, optional
+        All labels that there are, in the order of ``classes_``, also those that the training set happens
+        to lack; if not given, those that occur.
     class_weight : dict, "balanced" or None
         Cost of getting each label wrong, inside the loss (softmax-margin), as in `CRF`.
     loss : "log" or "marginal-log"
@@ -176,6 +179,7 @@ class KernelCRF(KernelModel):
         edges: bool = True,
         edge_kernel: Any = None,
         label_kernel: Any = None,
+        classes: Sequence[Hashable] | None = None,
         class_weight: dict[Any, float] | str | None = None,
         loss: str = "log",
         constraints: str | Rule | None = None,
@@ -207,6 +211,7 @@ class KernelCRF(KernelModel):
         self.edges = edges
         self.edge_kernel = edge_kernel
         self.label_kernel = label_kernel
+        self.classes = classes
         self.class_weight = class_weight
         self.loss = loss
         self.constraints = constraints

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from ..decoders import Decoder
-from ..kernels import Kernel, as_kernel
+from ..kernels import Kernel
 from ..structures import Chain
 from ..structures._base import Array
 from ._base import Batch, SequenceLabeller
@@ -18,6 +18,7 @@ from ._provenance import provenance_of
 from ._random import random_state
 from ._saving_declared import PERCEPTRON
 from ._settings import one_of, require_settings
+from ._vertex_kernels import own_kernel
 
 COMBINATIONS = ("averaged", "voted", "last")
 
@@ -103,7 +104,7 @@ class KernelPerceptron(SequenceLabeller):
         """Fit to labelled sequences, every label of them observed."""
         require_settings(self, combination=one_of(COMBINATIONS))
         data = read_labelled(None, X, y, lengths)
-        kernel = as_kernel(self.kernel)
+        kernel = own_kernel(self.kernel)
         gram = kernel(data.inputs.features)
         changes, steps, mistakes = self._learn(data, gram)
         self._keep(data, kernel, changes, steps)
@@ -187,7 +188,7 @@ class KernelPerceptron(SequenceLabeller):
             values = np.zeros((chain.n_vertices, size))
         else:
             values = self.kernel_(features, self.basis_)
-        if self.combination == "voted":
+        if len(self._changes.steps):  # only voters keep them, and a fit has made some mistake
             return Batch(chain, self._votes(chain, values))
         return Batch(chain, {"node": values @ self.dual_coef_, "edge": self.transitions_})
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -80,6 +80,9 @@ class StructuredSVM(SequenceLabeller):
         With 2, scores of label triples too; not with slack rescaling.
     bias, boundaries : bool
         Whether there are scores per label, and for the first and last label.
+    classes : list, optional
+        All labels that there are, in the order of ``classes_``, also those that the training set happens
+        to lack; if not given, those that occur.
     constraints : "iob2", "iobes", "bilou", "bmes", Rule or None
         Label pairs, starts and ends that cannot occur, as in `CRF`.
     solver : "one-slack", "bcfw", "n-slack", "subgradient", MarginSolver or CuttingPlane
@@ -150,6 +153,7 @@ class StructuredSVM(SequenceLabeller):
         order: int = 1,
         bias: bool = True,
         boundaries: bool = True,
+        classes: Sequence[Hashable] | None = None,
         constraints: str | Rule | None = None,
         solver: str | MarginSolver | CuttingPlane = "one-slack",
         decoder: str | Decoder = "viterbi",
@@ -171,6 +175,7 @@ class StructuredSVM(SequenceLabeller):
         self.order = order
         self.bias = bias
         self.boundaries = boundaries
+        self.classes = classes
         self.constraints = constraints
         self.solver = solver
         self.decoder = decoder
@@ -231,6 +236,7 @@ class StructuredSVM(SequenceLabeller):
             boundaries=self.boundaries,
             loss=hinge_maker(self.rescaling, self.cost),  # type: ignore[arg-type]
             constraints=self.constraints,
+            classes=self.classes,
             tol=self.tol,
             max_iter=self.max_iter,
             dtype=self.dtype,

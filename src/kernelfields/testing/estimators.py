@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 import pickle
 import tempfile
+import warnings
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -43,6 +44,7 @@ def check_estimator(
         partial(check_names_of_labels, ties=ties),
         check_probabilities,
         partial(check_bad_input, missing=missing),
+        check_labels_out_of_sight,
     ):
         check(clone(estimator), X, y)
 
@@ -143,12 +145,28 @@ def check_bad_input(estimator: Any, X: list[Any], y: list[list[Any]], *, missing
         "lengths=": lambda: estimator.fit(np.concatenate(X), y),
         "Sequence 0 of X has 1 dimensions": lambda: estimator.fit([x[:, 0] for x in X], y),
         "2 features per position, expected 3": lambda: estimator.predict([x[:, :2] for x in X]),
-        "unknown label 'white'": lambda: estimator.sequence_log_proba(X[-1:], [["red", "white", "red"]]),
     }
     for words, attempt in bad.items():
         message = _expect(InputError, attempt)
         assert words in message, f"{message!r} does not say {words!r}"
     _same(before, estimator.predict_marginals(X))
+
+
+def check_labels_out_of_sight(estimator: Any, X: list[Any], y: list[list[Any]]) -> None:
+    """Labels that are missing do not count; those that training did not have count as wrong."""
+    estimator.fit(X, y)
+    some = [[None if t % 2 else label for t, label in enumerate(labels)] for labels in y]
+    guess = estimator.predict(X)
+    right = [
+        g == label for a, b in zip(guess, some, strict=True) for g, label in zip(a, b, strict=True) if label
+    ]
+    assert np.isclose(estimator.score(X, some), np.mean(right))
+    strange = [["white", *labels[1:]] for labels in y]
+    assert estimator.score(X, strange) < 1
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        assert (estimator.sequence_log_proba(X, strange) == -np.inf).all()
+    assert f"{len(X)} of {len(X)} sequences have labels" in str(caught[0].message)
 
 
 def _expect(kind: type[Exception], attempt: Callable[[], Any]) -> str:

@@ -1,0 +1,118 @@
+"""A fit starts from nothing; a fitted model is what was fitted, whatever its settings say later."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+
+from kernelfields import (
+    CRF,
+    HMM,
+    MEMM,
+    BoostedCRF,
+    KernelCRF,
+    KernelPerceptron,
+    StructuredPerceptron,
+    StructuredSVM,
+    load,
+)
+from kernelfields.errors import InputError
+from kernelfields.kernels import RBF
+from kernelfields.selection import SGPS, RandomFourier
+
+WIDE = "wide"
+"""Stands for another training set: other labels, and one feature more."""
+
+REFITS = [
+    (CRF(edge_features=True), {"edge_features": False}),
+    (CRF(order=2), {"order": 1}),
+    (CRF(constraints="iob2"), {"constraints": None}),
+    (CRF(), WIDE),
+    (KernelCRF(order=2), {"order": 1}),
+    (KernelCRF(edge_kernel=True), {"edge_kernel": None}),
+    (KernelCRF(selection=SGPS(3)), {"selection": None}),
+    (KernelCRF(approximation=RandomFourier(10), random_state=0), {"approximation": None}),
+    (KernelCRF(base_measure={"O": 1.0}), {"base_measure": None}),
+    (KernelCRF(), WIDE),
+    (StructuredSVM("rbf"), {"kernel": None}),
+    (StructuredSVM(), {"kernel": "rbf"}),
+    (StructuredSVM(order=2), {"order": 1}),
+    (StructuredPerceptron(), WIDE),
+    (BoostedCRF(edge_trees=True, min_samples_leaf=2), {"edge_trees": False}),
+    (BoostedCRF(order=2, min_samples_leaf=2), {"order": 1}),
+    (KernelPerceptron(combination="voted"), {"combination": "last"}),
+    (MEMM(), WIDE),
+    (HMM(), WIDE),
+]
+
+
+def sequences(seed, names=("O", "B-x", "I-x"), width=3):
+    rng = np.random.default_rng(seed)
+    X, y = [], []
+    for length in (5, 4, 1, 6, 3, 4, 5, 2):
+        codes = np.minimum(np.arange(length), 2) % len(names)
+        X.append(np.eye(width)[codes] + 0.4 * rng.normal(size=(length, width)))
+        y.append([names[k] for k in codes])
+    return X, y
+
+
+def same(left, right, X):
+    for a, b in zip(left.predict_marginals(X), right.predict_marginals(X), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize(("first", "change"), REFITS, ids=repr)
+def test_a_refit_is_a_fit(first, change, tmp_path):
+    X, y = sequences(0)
+    model = clone(first).fit([pd.DataFrame(x, columns=list("abc")) for x in X], y)
+    if change == WIDE:
+        X, y = sequences(1, names=("p", "q", "r"), width=4)
+    else:
+        model.set_params(**change)
+    model.fit(X, y)
+    fresh = clone(model).fit(X, y)
+    assert vars(model).keys() == vars(fresh).keys()
+    same(model, fresh, X)
+    model.save(tmp_path / "model.kf")
+    same(load(tmp_path / "model.kf"), fresh, X)
+
+
+@pytest.mark.parametrize(("fitted", "change"), [row for row in REFITS if row[1] != WIDE], ids=repr)
+def test_settings_changed_later_change_no_prediction(fitted, change, tmp_path):
+    X, y = sequences(0)
+    model, before = clone(fitted).fit(X, y), clone(fitted).fit(X, y)
+    model.set_params(**change)
+    same(model, before, X)
+    model.save(tmp_path / "model.kf")
+    same(load(tmp_path / "model.kf"), before, X)
+
+
+@pytest.mark.parametrize("name", ["bias", "boundaries"])
+@pytest.mark.parametrize("make", [CRF, KernelCRF, StructuredSVM, StructuredPerceptron, BoostedCRF])
+def test_parts_switched_off_later_stay(make, name):
+    X, y = sequences(0)
+    model, before = (make(**{name: True}).fit(X, y) for _ in range(2))
+    same(model.set_params(**{name: False}), before, X)
+
+
+@pytest.mark.parametrize("make", [KernelCRF, StructuredSVM, KernelPerceptron])
+def test_a_kernel_changed_later_changes_no_model(make):
+    X, y = sequences(0)
+    kernel = RBF(gamma=1.0)
+    model, before = make(kernel).fit(X, y), make(RBF(gamma=1.0)).fit(X, y)
+    kernel.set_params(gamma=50.0)
+    same(model, before, X)
+
+
+@pytest.mark.parametrize("first", [row[0] for row in REFITS], ids=repr)
+def test_a_fit_that_fails_changes_nothing(first):
+    X, y = sequences(0)
+    model = clone(first).fit(X, y)
+    before, attributes = model.predict_marginals(X), dict(vars(model))
+    with pytest.raises(InputError):
+        model.fit(X, y[:-1])
+    assert vars(model) == attributes
+    for a, b in zip(before, model.predict_marginals(X), strict=True):
+        np.testing.assert_array_equal(a, b)
