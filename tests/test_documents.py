@@ -3,6 +3,7 @@
 import re
 import runpy
 import shlex
+import sys
 
 import pytest
 import typer
@@ -23,6 +24,16 @@ PAGES = sorted(
 def test_blocks_run(path, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)  # some write files
     run_page(path)
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*.py")), ids=lambda path: path.name)
+def test_examples_run(path, monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(sys, "argv", [path.name, str(tmp_path / "out.html")])
+    main = runpy.run_path(str(path))["main"]
+    monkeypatch.setitem(main.__globals__, "EVERY", 20)  # of so many words, one is learnt from
+    main()
+    assert "letters wrong; see" in capsys.readouterr().out
+    assert (tmp_path / "out.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
 
 
 def test_pages_are_found():
