@@ -177,7 +177,7 @@ def there_and_back(sentences, **options):
     write_conll(sentences, file, **options)
     file.seek(0)
     options.pop("separator", None)
-    return list(read_conll(file, **options))
+    return [sentence._replace(tabs=False) for sentence in read_conll(file, **options)]
 
 
 @quiet
@@ -303,3 +303,42 @@ def test_conll_2002(data_dir, name):
     write_conll(sentences, file)
     file.seek(0)
     assert list(read_conll(file)) == sentences
+
+
+def test_comments_are_told_from_tokens_by_their_columns():
+    """None: what has another number of columns, or the form that CoNLL-U gives comments."""
+    text = "# sent_id = 1\n# text\tis # here\n1\t#\tX\n\n#\tNN\tY\n2\tb\tZ\n"
+    assert read(text, comments=None) == [
+        Sentence([["1"], ["#"], ["X"]], ("# sent_id = 1", "# text\tis # here"), tabs=True),
+        Sentence([["#", "2"], ["NN", "b"], ["Y", "Z"]], tabs=True),
+    ]
+    text = "# newpar\n# id = x\n# NN B\n# of O\n\n#tag NN O\n\n# three words more\na NN O\n"
+    assert read(text, comments=None) == [
+        Sentence([["#", "#"], ["NN", "of"], ["B", "O"]], ("# newpar", "# id = x")),
+        Sentence([["#tag"], ["NN"], ["O"]]),
+        Sentence([["a"], ["NN"], ["O"]], ("# three words more",)),
+    ]
+    assert columns("#\n#tag\n\n# a comment\nb\n", comments=None) == [[["#", "#tag"]], [["b"]]]
+    assert columns("# #\n# #\n", comments=None) == [[["#", "#"], ["#", "#"]]]
+
+
+def test_comments_that_are_told_apart_come_back():
+    sentences = [Sentence([["1"], ["#"]], ("# sent_id = 1", "# a b c")), Sentence([["#"], ["X"]])]
+    assert there_and_back(sentences, comments=None) == sentences
+    with pytest.raises(InputError, match="'# b' is no comment"):
+        write_conll([Sentence([["a"], ["X"]], ("# b",))], io.BytesIO(), comments=None)
+    with pytest.raises(InputError, match="'#' would be taken for a comment"):
+        write_conll([Sentence([["#"], ["id"], ["="]])], io.BytesIO(), comments=None)
+
+
+def test_lines_and_tokens_have_a_limit(tmp_path):
+    """A line is refused before it is read whole, a token before it goes into a model."""
+    path = tmp_path / "long.conll"
+    path.write_bytes(b"a X\n" + b"b" * 100_001 + b" X\n")
+    with pytest.raises(InputError, match="line 2: a field has 100,001 characters; 100,000 are the limit"):
+        list(read_conll(path))
+    path.write_bytes(b"a X\n" + b"b " * 600_000 + b"\n")
+    with pytest.raises(InputError, match="line 2: the line has more than 1,048,576 bytes, the limit"):
+        list(read_conll(path))
+    path.write_bytes(b"b" * 100_000 + b" X\n")
+    assert len(list(read_conll(path))) == 1

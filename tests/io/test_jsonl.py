@@ -21,12 +21,14 @@ def read(text):
 def test_tokens_labels_and_the_rest():
     text = (
         '\ufeff{"tokens": ["a", "b"], "labels": ["X", null], "id": 7}\r\n\n'
-        '{"tokens": [{"w": "a", "n": 1.5, "b": true}]}\n{"tokens": [], "labels": []}'
+        '{"tokens": [{"w": "a", "n": 1.5, "b": true}]}\n{"tokens": [], "labels": []}\n'
+        '{"tokens": [["a", "NN"], ["b", "VB"]]}'
     )
     assert read(text) == [
         Record(["a", "b"], ["X", None], {"id": 7}),
         Record([{"w": "a", "n": 1.5, "b": True}]),
         Record([], []),
+        Record([["a", "NN"], ["b", "VB"]]),
     ]
     assert read('{"tokens": ["a"], "labels": null}') == [Record(["a"])]
 
@@ -40,7 +42,12 @@ def test_tokens_labels_and_the_rest():
         (b"3", "but found a number"),
         (b'{"labels": []}', 'the object has no "tokens"'),
         (b'{"tokens": "a b"}', '"tokens" is a string, not a list'),
-        (b'{"tokens": ["a", 1]}', "token 1 is a number, neither a string nor an object"),
+        (b'{"tokens": ["a", 1]}', "token 1 is a number: neither a string, a list of columns nor an"),
+        (b'{"tokens": [["a"], ["b", "c"]]}', "token 1 has 2 columns, but token 0 has 1"),
+        (b'{"tokens": [["a", 1]]}', "token 0 is a list that does not consist of strings"),
+        (b'{"tokens": [[]]}', "token 0 is a list that does not consist of strings"),
+        (b'{"tokens": ["a", ["b"]]}', "token 1 is a list, but token 0 is a string"),
+        (b'{"tokens": ["' + b"a" * 100_001 + b'"]}', "a text has 100,001 characters; 100,000 are the limit"),
         (b'{"tokens": ["a", {}]}', "token 1 is an object, but token 0 is a string"),
         (b'{"tokens": [{}, "a"]}', "token 1 is a string, but token 0 is an object"),
         (b'{"tokens": ["a"], "labels": "X"}', '"labels" is a string, not a list'),

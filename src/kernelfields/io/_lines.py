@@ -15,6 +15,10 @@ from ..errors import InputError
 Source = str | os.PathLike[str] | IO[bytes] | IO[str]
 
 BYTE_ORDER_MARK = "\ufeff"
+LONGEST_LINE = 2**26
+"""Bytes: what is longer is no line of a table or of JSON, but a file without ends of lines."""
+LONGEST_TEXT = 100_000
+"""Characters of a token or a label. Every look at a token is kept in a model, dozens of times its length."""
 
 
 class Line(NamedTuple):
@@ -36,7 +40,7 @@ def error_at(file: str, number: int, reason: str) -> InputError:
     return InputError(f"{file}, line {number}: {reason}")
 
 
-def read_lines(source: Source, encoding: str) -> Iterator[Line]:
+def read_lines(source: Source, encoding: str, longest: int = LONGEST_LINE) -> Iterator[Line]:
     """Read lines that end with LF or CRLF, the last one perhaps with nothing.
 
     Other characters that Unicode counts as ends of lines may occur within words and are left alone.
@@ -47,10 +51,13 @@ def read_lines(source: Source, encoding: str) -> Iterator[Line]:
         A path that ends with .gz is decompressed.
     encoding : str
         How bytes are to be read; a byte order mark at the start is skipped.
+    longest : int
+        Bytes that a line may have; a longer one is refused before it is read whole.
     """
     _require_bytewise(encoding)
     name, number = _name(source), 0
-    with _opened(source) as lines:
+    with _opened(source) as file:
+        lines = _limited(file, longest + 2)  # with CRLF
         while True:
             number += 1
             try:
@@ -63,9 +70,20 @@ def read_lines(source: Source, encoding: str) -> Iterator[Line]:
                 raise error_at(name, number, f"the compressed file is damaged: {error}.") from error
             if raw is None:
                 return
+            if (
+                len(raw) > longest
+                and len(raw.rstrip(b"\r\n" if isinstance(raw, bytes) else "\r\n")) > longest
+            ):
+                raise error_at(name, number, f"the line has more than {longest:,} bytes, the limit.")
             text = _decode(raw, encoding, name, number) if isinstance(raw, bytes) else raw
             text = text.removesuffix("\n").removesuffix("\r")
             yield Line(name, number, text.removeprefix(BYTE_ORDER_MARK) if number == 1 else text)
+
+
+def require_short(text: str, what: str) -> None:
+    """Refuse a text that no token or label has."""
+    if len(text) > LONGEST_TEXT:
+        raise InputError(f"{what} has {len(text):,} characters; {LONGEST_TEXT:,} are the limit.")
 
 
 def write_lines(lines: Iterable[str], target: Source, encoding: str) -> None:
@@ -106,13 +124,19 @@ def _name(source: Source) -> str:
 
 
 @contextmanager
-def _opened(source: Source) -> Iterator[Iterator[Any]]:
-    """Lines of a source; what had to be opened is closed."""
+def _opened(source: Source) -> Iterator[Any]:
+    """Return a file to read from; what had to be opened is closed."""
     if not isinstance(source, (str, os.PathLike)):
-        yield iter(source)
+        yield source
         return
     with gzip.open(source, "rb") if _is_packed(source) else open(source, "rb") as file:
-        yield iter(file)
+        yield file
+
+
+def _limited(file: Any, size: int) -> Iterator[Any]:
+    """Lines of a file as soon as they are there, cut after some bytes."""
+    while line := file.readline(size):
+        yield line
 
 
 @contextmanager

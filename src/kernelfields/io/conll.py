@@ -10,13 +10,18 @@ first one of the file, separated by tabs if that line has a tab, and by spaces o
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import NamedTuple
 
 from ..errors import InputError, quoted
-from ._lines import Line, Source, read_lines, write_lines
+from ._lines import LONGEST_TEXT, Line, Source, read_lines, require_short, write_lines
 
 DOCUMENT_MARK = "-DOCSTART-"
+LONGEST_LINE = 2**20
+"""Bytes of all columns of a token."""
+COMMENT = re.compile(r"#\s*(\w\S*\s+)?\w\S*\s*=(\s|$)|#\s*new(doc|par)\s*$")
+"""Comments of CoNLL-U that may have as many words as a token has columns."""
 
 
 class Sentence(NamedTuple):
@@ -28,12 +33,14 @@ class Sentence(NamedTuple):
     """Lines before the first token that begin with "#", as they are."""
     document: str | None = None
     """The line that marks the beginning of a document, before its first sentence; None elsewhere."""
+    tabs: bool = False
+    """Whether tabs separated the columns, not spaces."""
 
 
 def read_conll(
     source: Source,
     *,
-    comments: bool = False,
+    comments: bool | None = False,
     document_mark: str | None = DOCUMENT_MARK,
     encoding: str = "utf-8",
 ) -> Iterator[Sentence]:
@@ -46,9 +53,11 @@ def read_conll(
     ----------
     source : path, or file opened for reading
         A path that ends with .gz is decompressed.
-    comments : bool
+    comments : bool or None
         Whether lines that begin with "#" before the first token of a sentence are comments, as in
-        CoNLL-U. Elsewhere "#" may well be a token.
+        CoNLL-U. Elsewhere "#" may well be a token. None: those of them that have another number of
+        columns than the first other line of the file, or the form ``# name = value``, ``# newdoc`` or
+        ``# newpar``; the rest are tokens.
     document_mark : str or None
         First column of the lines that mark the beginning of a document. They are kept apart in
         ``document`` and may have any number of columns; documents without sentences are left out.
@@ -68,28 +77,27 @@ def read_conll(
     >>> [sentence.columns[0] for sentence in read_conll(file)]
     [['Melbourne', '('], ['Sydney']]
     """
-    split: Callable[[str], list[str]] | None = None
-    first, width = 0, 0
+    lines = read_lines(source, encoding, LONGEST_LINE)
+    form: _Form | None = None
+    if comments is None:
+        form, lines = _look_ahead(lines, document_mark)
     rows: list[list[str]] = []
     before: list[str] = []
     document: str | None = None
-    for line in read_lines(source, encoding):
+    for line in lines:
         mark = _is_mark(line.text, document_mark)
         if mark or not line.text.strip(" \t"):
             if rows:
-                yield _sentence(rows, before, document)
+                yield _sentence(rows, before, document, form)
                 rows, before, document = [], [], None
             document = line.text if mark else document
-        elif comments and not rows and line.text.startswith("#"):
+        elif not rows and _is_comment(line.text, comments, form):
             before.append(line.text)
         else:
-            split = split or _splitter(line.text)
-            row = split(line.text)
-            first, width = first or line.number, width or len(row)
-            _require_width(row, width, first, line)
-            rows.append(row)
+            form = form or _Form.of(line)
+            rows.append(form.row(line))
     if rows:
-        yield _sentence(rows, before, document)
+        yield _sentence(rows, before, document, form)
 
 
 def write_conll(
@@ -97,7 +105,7 @@ def write_conll(
     target: Source,
     *,
     separator: str = " ",
-    comments: bool = False,
+    comments: bool | None = False,
     document_mark: str | None = DOCUMENT_MARK,
     encoding: str = "utf-8",
 ) -> None:
@@ -106,13 +114,14 @@ def write_conll(
     Parameters
     ----------
     sentences : iterable of Sentence
-        All with the same number of columns.
+        All with the same number of columns; ``tabs`` is the business of ``separator``.
     target : path, or file opened for writing
         A path that ends with .gz is compressed.
     separator : " " or "\t"
         With spaces, fields must not be empty nor contain spaces or tabs.
-    comments : bool
-        Whether sentences may have comments; then none may begin with a token that begins with "#".
+    comments : bool or None
+        Whether sentences may have comments; then none may begin with a token that begins with "#", or,
+        if None, with one that would be taken for a comment.
     document_mark : str or None
         First column of the lines that mark the beginning of a document.
     encoding : str
@@ -130,33 +139,81 @@ def _is_mark(text: str, document_mark: str | None) -> bool:
     return re.split("[ \t]", text.lstrip(" "), maxsplit=1)[0] == document_mark
 
 
-def _splitter(text: str) -> Callable[[str], list[str]]:
-    """How the lines of a file are split, given the first one."""
-    if "\t" in text:
-        return lambda line: line.split("\t")
+class _Form(NamedTuple):
+    """How the lines of a file are split, and into how many columns."""
+
+    tabs: bool
+    width: int
+    first: int
+    """The line that says so."""
+
+    @staticmethod
+    def of(line: Line) -> _Form:
+        """Take the form of a line."""
+        tabs = "\t" in line.text
+        return _Form(tabs, len(_fields(line.text, tabs)), line.number)
+
+    def row(self, line: Line) -> list[str]:
+        """Take a line apart."""
+        row = _fields(line.text, self.tabs)
+        if len(row) != self.width:
+            raise line.error(
+                f"expected {self.width} columns, as in line {self.first}, but found {len(row)}: "
+                f"{quoted(line.text)}."
+            )
+        if len(line.text) > LONGEST_TEXT:
+            for field in row:
+                try:
+                    require_short(field, "a field")
+                except InputError as error:
+                    raise line.error(str(error)) from None
+        return row
+
+
+def _fields(text: str, tabs: bool) -> list[str]:
     # Not str.split(), for which other characters, say the no-break space, are spaces too.
-    return lambda line: [field for field in line.split(" ") if field]
+    return text.split("\t") if tabs else [field for field in text.split(" ") if field]
 
 
-def _require_width(row: list[str], width: int, first: int, line: Line) -> None:
-    if len(row) != width:
-        raise line.error(
-            f"expected {width} columns, as in line {first}, but found {len(row)}: {quoted(line.text)}."
-        )
+def _look_ahead(lines: Iterator[Line], document_mark: str | None) -> tuple[_Form | None, Iterator[Line]]:
+    """Return the form of the first line that can be no comment, and all lines."""
+    seen: list[Line] = []
+    for line in lines:
+        seen.append(line)
+        if (
+            line.text.strip(" \t")
+            and not line.text.startswith("#")
+            and not _is_mark(line.text, document_mark)
+        ):
+            return _Form.of(line), chain(seen, lines)
+    return None, iter(seen)
 
 
-def _sentence(rows: list[list[str]], comments: list[str], document: str | None) -> Sentence:
-    return Sentence([list(column) for column in zip(*rows, strict=True)], tuple(comments), document)
+def _is_comment(text: str, comments: bool | None, form: _Form | None) -> bool:
+    """Whether a line before the first token of a sentence is a comment."""
+    if comments is False or not text.startswith("#"):
+        return False
+    if comments or form is None:  # without a form, there is no line that does not begin with "#"
+        return bool(comments)
+    return len(_fields(text, form.tabs)) != form.width or COMMENT.match(text) is not None
+
+
+def _sentence(
+    rows: list[list[str]], comments: list[str], document: str | None, form: _Form | None
+) -> Sentence:
+    columns = [list(column) for column in zip(*rows, strict=True)]
+    return Sentence(columns, tuple(comments), document, form is not None and form.tabs)
 
 
 def _lines(
-    sentences: Iterable[Sentence], separator: str, comments: bool, document_mark: str | None
+    sentences: Iterable[Sentence], separator: str, comments: bool | None, document_mark: str | None
 ) -> Iterator[str]:
     width = None
     for s, sentence in enumerate(sentences):
         width = len(sentence.columns) if width is None else width
         _require_shape(sentence, width, s)
-        _require_heading(sentence, comments, document_mark, s)
+        form = _Form(separator == "\t" and width > 1, width, 0)
+        _require_heading(sentence, comments, document_mark, form, s)
         if sentence.document is not None:
             yield sentence.document
             yield ""
@@ -165,7 +222,7 @@ def _lines(
             _require_fields(row, separator, f"Sentence {s}, token {t}")
             if _is_mark(row[0], document_mark):
                 raise InputError(f"Sentence {s}, token {t}: {row[0]!r} would be taken for a document's mark.")
-            if comments and t == 0 and row[0].startswith("#"):
+            if t == 0 and _is_comment(separator.join(row), comments, form):
                 raise InputError(f"Sentence {s}, token 0: {row[0]!r} would be taken for a comment.")
             yield separator.join(row)
         yield ""
@@ -181,12 +238,14 @@ def _require_shape(sentence: Sentence, width: int, s: int) -> None:
         raise InputError(f"Sentence {s} has no tokens.")
 
 
-def _require_heading(sentence: Sentence, comments: bool, document_mark: str | None, s: int) -> None:
+def _require_heading(
+    sentence: Sentence, comments: bool | None, document_mark: str | None, form: _Form, s: int
+) -> None:
     """Comments and document marks that would be read as such."""
-    if sentence.comments and not comments:
+    if sentence.comments and comments is False:
         raise InputError(f"Sentence {s} has comments; write and read them with comments=True.")
     for comment in sentence.comments:
-        if not comment.startswith("#") or _breaks(comment):
+        if not _is_comment(comment, comments, form) or _breaks(comment):
             raise InputError(f"Sentence {s}: {comment!r} is no comment, one line that begins with '#'.")
     mark = sentence.document
     if mark is not None and (not _is_mark(mark, document_mark) or _breaks(mark)):

@@ -2,8 +2,10 @@
 
 sequence,label,x,y
 a,walk,0.1,2.5
-a,run,0.3,2.4
+a,,0.3,2.4
 b,walk,0.2,2.2
+
+An empty field is missing: a number that was not measured, a label that was not observed.
 """
 
 from __future__ import annotations
@@ -28,15 +30,21 @@ class Frames(NamedTuple):
     """What the sequence column says."""
     numbers: Array
     """(T, D), the other columns; an empty field is NaN."""
-    labels: list[str] | None
-    """T labels; None if the table has no such column."""
+    labels: list[str | None] | None
+    """T labels, None where a field is empty or NaN; None if the table has no such column."""
     columns: tuple[str, ...]
     """Names of the D columns."""
+
+
+DELIMITERS = (",", "\t", ";")
+MISSING = ("", "nan", "NaN")
+"""Labels that were not observed: what pandas and others write for them."""
 
 
 def read_csv(source: Source, *, sequence: str = "sequence", label: str = "label") -> Iterator[Frames]:
     r"""Read sequences one by one; rows of one sequence stand together.
 
+    Fields are separated by commas, tabs or semicolons, whichever give a header that names the sequence.
     What is malformed is an `InputError` that names file, line and reason.
 
     Parameters
@@ -57,10 +65,7 @@ def read_csv(source: Source, *, sequence: str = "sequence", label: str = "label"
     first = next(lines, None)
     if first is None:
         raise InputError("The table is empty: not even a header.")
-    header = _fields(first)
-    if sequence not in header:
-        there = quoted(", ".join(header))
-        raise first.error(f"there is no column {sequence!r} that names the sequence; there are {there}.")
+    delimiter, header = _header(first, sequence)
     if len(set(header)) < len(header):
         raise first.error("two columns have the same name.")
     table = _Table(header, header.index(sequence), header.index(label) if label in header else None)
@@ -69,7 +74,7 @@ def read_csv(source: Source, *, sequence: str = "sequence", label: str = "label"
     for line in lines:
         if not line.text.strip():
             continue
-        row = _fields(line)
+        row = _fields(line, delimiter)
         if len(row) != len(header):
             raise line.error(f"expected {len(header)} fields, as in the header, but found {len(row)}.")
         table.require_numbers(row, line.file, line.number)
@@ -85,10 +90,20 @@ def read_csv(source: Source, *, sequence: str = "sequence", label: str = "label"
         yield table.frames(present)
 
 
-def _fields(line: Line) -> list[str]:
+def _header(line: Line, sequence: str) -> tuple[str, list[str]]:
+    """Return what separates fields, and the names of columns."""
+    for delimiter in DELIMITERS:
+        header = _fields(line, delimiter)
+        if sequence in header:
+            return delimiter, header
+    there = quoted(", ".join(_fields(line, DELIMITERS[0])))
+    raise line.error(f"there is no column {sequence!r} that names the sequence; there are {there}.")
+
+
+def _fields(line: Line, delimiter: str) -> list[str]:
     """Take a line apart, which may have no fields at all."""
     try:
-        return next(csv.reader([line.text]), [])
+        return next(csv.reader([line.text], delimiter=delimiter), [])
     except csv.Error as error:  # a field of more characters than a row of numbers needs
         raise line.error(f"{error}.") from None
 
@@ -114,5 +129,6 @@ class _Table(NamedTuple):
     def frames(self, rows: list[list[str]]) -> Frames:
         others = self.others()
         numbers = np.array([[float(row[c] or "nan") for c in others] for row in rows]).reshape(len(rows), -1)
-        labels = None if self.label is None else [row[self.label] for row in rows]
+        given = None if self.label is None else [row[self.label] for row in rows]
+        labels = None if given is None else [None if name in MISSING else name for name in given]
         return Frames(rows[0][self.sequence], numbers, labels, tuple(self.header[c] for c in others))

@@ -1,7 +1,10 @@
 """Sequences as JSON: one object per line, with tokens and perhaps labels.
 
 {"tokens": ["Melbourne", "("], "labels": ["B-LOC", "O"]}
+{"tokens": [["Sydney", "NP"], ["is", "V"]], "labels": ["B-LOC", null]}
 {"tokens": [{"word": "Sydney", "capital": true}], "source": "any other keys"}
+
+Tokens are strings, lists of columns, or objects of features; a label that was not observed is null.
 """
 
 from __future__ import annotations
@@ -13,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..errors import InputError
-from ._lines import Source, read_lines, write_lines
+from ._lines import LONGEST_TEXT, Source, read_lines, require_short, write_lines
 
 Scalar = str | int | float | bool | None
 
@@ -22,8 +25,8 @@ Scalar = str | int | float | bool | None
 class Record:
     """One sequence."""
 
-    tokens: list[str] | list[dict[str, Any]]
-    """T strings, or T dictionaries of features."""
+    tokens: list[str] | list[list[str]] | list[dict[str, Any]]
+    """T strings, T lists of equally many columns, or T dictionaries of features."""
     labels: list[Scalar] | None = None
     """T labels, None (null) where one is not observed; or None: there are no labels."""
     other: dict[str, Any] = field(default_factory=dict)
@@ -51,7 +54,10 @@ def read_jsonl(source: Source) -> Iterator[Record]:
         if not line.text.strip():
             continue
         try:
-            yield _record(_parse(line.text))
+            record = _record(_parse(line.text))
+            if len(line.text) > LONGEST_TEXT:
+                _require_short([record.tokens, record.labels])
+            yield record
         except InputError as error:
             raise line.error(str(error)) from error
 
@@ -100,11 +106,7 @@ def _check(record: Record) -> None:
     tokens, labels = record.tokens, record.labels
     if not isinstance(tokens, list):
         raise InputError(f'"tokens" is {_kind(tokens)}, not a list.')
-    for t, token in enumerate(tokens):
-        if not isinstance(token, (str, dict)):
-            raise InputError(f"token {t} is {_kind(token)}, neither a string nor an object of features.")
-        if isinstance(token, str) != isinstance(tokens[0], str):
-            raise InputError(f"token {t} is {_kind(token)}, but token 0 is {_kind(tokens[0])}.")
+    _check_tokens(tokens)
     if labels is None:
         return
     if not isinstance(labels, list):
@@ -116,6 +118,32 @@ def _check(record: Record) -> None:
             raise InputError(f"label {t} is {_kind(label)}, not a string or a number.")
         if isinstance(label, float) and not math.isfinite(label):  # 1e999, say
             raise InputError(f"label {t} is {label}, not a finite number.")
+
+
+def _check_tokens(tokens: list[Any]) -> None:
+    for t, token in enumerate(tokens):
+        if not isinstance(token, (str, list, dict)):
+            raise InputError(
+                f"token {t} is {_kind(token)}: neither a string, a list of columns nor an object of features."
+            )
+        if type(token) is not type(tokens[0]):
+            raise InputError(f"token {t} is {_kind(token)}, but token 0 is {_kind(tokens[0])}.")
+        if isinstance(token, list):
+            if not token or not all(isinstance(column, str) for column in token):
+                raise InputError(f"token {t} is a list that does not consist of strings, its columns.")
+            if len(token) != len(tokens[0]):
+                raise InputError(f"token {t} has {len(token)} columns, but token 0 has {len(tokens[0])}.")
+
+
+def _require_short(value: Any) -> None:
+    """Look through tokens and labels for a text that is none."""
+    if isinstance(value, str):
+        require_short(value, "a text")
+    inside = (
+        [*value, *value.values()] if isinstance(value, dict) else value if isinstance(value, list) else []
+    )
+    for one in inside:
+        _require_short(one)
 
 
 def _text(record: Record, n: int) -> str:

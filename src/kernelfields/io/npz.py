@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import os
 import struct
 import zipfile
 import zlib
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +15,9 @@ import numpy.typing as npt
 from ..errors import InputError, quoted
 
 Array = npt.NDArray[Any]
-
+NAMES = ("X", "lengths", "y")
+LIMIT = 2**32
+"""Bytes that arrays may take: a compressed file may unpack to a thousand times its size."""
 
 DAMAGED = (
     *(ValueError, TypeError, KeyError, AttributeError, OSError, EOFError, OverflowError, MemoryError),
@@ -31,25 +34,29 @@ class Arrays(NamedTuple):
     lengths: Array
     """(S,) numbers of positions, N in all."""
     y: Array | None
-    """(N,) labels."""
+    """(N,) labels: numbers, NaN where one was not observed, or texts, empty where one was not observed."""
 
 
-def read_npz(path: str | os.PathLike[str]) -> Arrays:
+def read_npz(path: str | os.PathLike[str], *, limit: int = LIMIT) -> Arrays:
     """Read arrays named ``X``, ``lengths`` and, if there are labels, ``y``; nothing is unpickled.
 
     Parameters
     ----------
     path : path
         As ``numpy.savez`` writes it.
+    limit : int
+        Bytes that these arrays may take in memory, looked up before any of them is read.
     """
     name = os.fspath(path)
     with open(path, "rb") as stream:
         try:
-            with np.load(stream, allow_pickle=False) as file:
-                found = {key: file[key] for key in ("X", "lengths", "y") if key in file}
+            size = _declared(stream)
+            found = _read(stream) if size <= limit else {}
         except DAMAGED as error:
             reason = quoted(str(error) or type(error).__name__)[1:-1]
             raise InputError(f"{name} is no file of arrays: {reason}.") from error
+    if size > limit:
+        raise InputError(f"{name}: the arrays would take {size:,} bytes; {limit:,} are the limit.")
     missing = [key for key in ("X", "lengths") if key not in found]
     if missing:
         raise InputError(f"{name} has no array {missing[0]!r}.")
@@ -63,6 +70,36 @@ def read_npz(path: str | os.PathLike[str]) -> Arrays:
         or sum(lengths.tolist()) != len(X)
     ):
         raise InputError(f"{name}: lengths must be whole numbers that add up to the {len(X)} rows of X.")
-    if y is not None and y.shape != (len(X),):
-        raise InputError(f"{name}: y has shape {y.shape}, expected ({len(X)},): one label per row of X.")
+    if y is not None:
+        _require_labels(name, y, len(X))
     return Arrays(X, lengths, y)
+
+
+def _declared(stream: IO[bytes]) -> int:
+    """Return the bytes that the arrays say they take, without reading them."""
+    total = 0
+    with zipfile.ZipFile(stream) as archive:
+        for member in {f"{name}.npy" for name in NAMES} & set(archive.namelist()):
+            with archive.open(member) as file:
+                version = np.lib.format.read_magic(file)
+                read = np.lib.format.read_array_header_1_0
+                shape, _, dtype = (read if version == (1, 0) else np.lib.format.read_array_header_2_0)(file)
+            total += max(math.prod(shape) * dtype.itemsize, archive.getinfo(member).file_size)
+    stream.seek(0)
+    return total
+
+
+def _read(stream: IO[bytes]) -> dict[str, Array]:
+    with np.load(stream, allow_pickle=False) as file:
+        there = set(file.zip.namelist())
+        return {key: file[key] for key in NAMES if f"{key}.npy" in there}
+
+
+def _require_labels(name: str, y: Array, rows: int) -> None:
+    if y.shape != (rows,):
+        raise InputError(f"{name}: y has shape {y.shape}, expected ({rows},): one label per row of X.")
+    if y.dtype.kind not in "biufU":
+        raise InputError(f"{name}: y holds {y.dtype}, neither numbers nor texts.")
+    if y.dtype.kind == "f" and np.isinf(y).any():
+        row = int(np.isinf(y).argmax())
+        raise InputError(f"{name}: y holds infinity in row {row}; NaN stands for a label not observed.")
