@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from kernelfields.cli._data import read_data
+from kernelfields.cli._reading import read_data
 from kernelfields.cli.app import app
 
 from ._files import write_arrays, write_columns, write_json, write_table
@@ -50,7 +50,7 @@ def test_columns_names_documents_and_what_is_missing_stay(tmp_path):
     source.write_text("-DOCSTART- X O\n\nAna NP B\nsaw V O\n\nof P O\n")
     converted(source, tmp_path / "b.jsonl")
     rows = [json.loads(line) for line in (tmp_path / "b.jsonl").read_text().splitlines()]
-    assert rows[0]["tokens"] == [{"word": "Ana", "column1": "NP"}, {"word": "saw", "column1": "V"}]
+    assert rows[0]["tokens"] == [["Ana", "NP"], ["saw", "V"]]
     converted(tmp_path / "b.jsonl", tmp_path / "c.conll")
     assert (tmp_path / "c.conll").read_text().split() == source.read_text().split()[3:]
     converted(source, tmp_path / "d.conll")
@@ -73,7 +73,7 @@ def test_columns_names_documents_and_what_is_missing_stay(tmp_path):
         ('{"tokens": [{"a": 1}]}\n', "a.jsonl", "b.conll", "objects of features, which are no columns"),
         ('{"tokens": [{"a": 1}, {"b": 2}]}\n', "a.jsonl", "b.csv", "other names than the first one"),
         ('{"tokens": [{"label": 1}], "labels": ["A"]}\n', "a.jsonl", "b.csv", "called 'label'"),
-        ('{"tokens": ["a"], "labels": [null]}\n', "a.jsonl", "b.conll", "which only jsonl can say"),
+        ('{"tokens": ["a"], "labels": ["_"]}\n', "a.jsonl", "b.conll", "stands for a missing one in conll"),
         ("", "a.conll", "b.jsonl", "has no sequences"),
     ],
 )

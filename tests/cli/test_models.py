@@ -7,10 +7,11 @@ import pytest
 from typer.testing import CliRunner
 
 from kernelfields import KernelLogisticRegression, load
-from kernelfields.cli._data import read_data
 from kernelfields.cli._models import MODELS, Choice, build
 from kernelfields.cli._panel import PANEL, panel
+from kernelfields.cli._reading import read_data
 from kernelfields.cli.app import app
+from kernelfields.errors import InputError
 
 from ._files import frames, write_columns, write_json, write_table
 
@@ -117,7 +118,7 @@ def test_dictionaries_are_no_words(tmp_path):
 def test_the_panel_is_what_help_says(tmp_path):
     tokens = read_data(write_json(tmp_path / "a.jsonl"))
     numbers = read_data(write_table(tmp_path / "a.csv"))
-    assert panel(tokens) == ["crf", "perceptron", "ssvm", "kernel-crf"]
+    assert panel(tokens) == ["crf", "perceptron", "hmm"]
     assert panel(numbers) == ["crf", "hmm", "boosted", "kernel-crf"]
     numbers.items[3].x[0, 0] = np.nan
     assert panel(numbers) == ["hmm", "boosted"]
@@ -129,12 +130,16 @@ def test_the_panel_is_what_help_says(tmp_path):
 
 
 def test_auto_leaves_out_what_refuses_the_data(tmp_path, monkeypatch):
+    def refuse(data, choice):
+        raise InputError("These data are too good.")
+
     data = write_table(tmp_path / "a.csv")
-    monkeypatch.setattr("kernelfields.cli._panel.panel", lambda data: ["crf", "nonsense"])
+    monkeypatch.setattr("kernelfields.cli._panel.panel", lambda data: ["crf", "boosted"])
+    monkeypatch.setitem(MODELS, "boosted", refuse)
     result = run("train", data, "-o", tmp_path / "m.kf", "--model", "auto")
-    assert "nonsense was left out: There is no model 'nonsense'" in " ".join(result.output.split())
+    assert "boosted was left out: These data are too good." in " ".join(result.output.split())
     assert "Chosen: crf" in result.output
-    monkeypatch.setattr("kernelfields.cli._panel.panel", lambda data: ["nonsense"])
+    monkeypatch.setattr("kernelfields.cli._panel.panel", lambda data: ["boosted"])
     refused = run("train", data, "-o", tmp_path / "n.kf", "--model", "auto")
     assert refused.exit_code == 2
     assert "No model of the panel takes these data." in refused.output

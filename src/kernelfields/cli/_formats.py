@@ -29,17 +29,19 @@ def to_conll(items: list[Item], path: Path) -> None:
     """Write columns of text, the label last."""
     sentences = []
     for n, item in enumerate(items):
-        columns = _columns(item, n)
+        columns = columns_of(item, n)
         if item.y is not None:
-            columns.append([_label(label, n) for label in item.y])
-        document = item.source.document if isinstance(item.source, Sentence) else None
-        sentences.append(Sentence(columns, document=document))
-    write_conll(sentences, path)
+            columns.append([_label(label, n, "_", "conll") for label in item.y])
+        source = item.source if isinstance(item.source, Sentence) else None
+        before = () if source is None else source.comments
+        sentences.append(Sentence(columns, before, None if source is None else source.document))
+    tabs = any(" " in field or not field for one in sentences for column in one.columns for field in column)
+    write_conll(sentences, path, separator="\t" if tabs else " ", comments=None)
 
 
 def to_jsonl(items: list[Item], path: Path) -> None:
-    """Write an object for every sequence; several columns of a token, or numbers, are objects too."""
-    write_jsonl((_record(item, n) for n, item in enumerate(items)), path)
+    """Write an object for every sequence; several columns of a token are lists, numbers objects."""
+    write_jsonl((record_of(item) for item in items), path)
 
 
 def to_csv(items: list[Item], path: Path) -> None:
@@ -55,7 +57,7 @@ def to_csv(items: list[Item], path: Path) -> None:
         for n, (item, table) in enumerate(zip(items, tables, strict=True)):
             name = item.source.name if isinstance(item.source, Frames) else str(n)
             for t, numbers in enumerate(table.numbers.tolist()):
-                known = [_label(item.y[t], n)] if item.y is not None and labelled else []
+                known = [_label(item.y[t], n, "", "csv")] if item.y is not None and labelled else []
                 rows.writerow([name, *known, *("" if x != x else repr(x) for x in numbers)])
 
 
@@ -67,12 +69,7 @@ def to_npz(items: list[Item], path: Path) -> None:
         "lengths": np.array([len(table.numbers) for table in tables], dtype=np.int64),
     }
     if all(item.y is not None for item in items):
-        labels = [label for item in items for label in item.y or []]
-        if not all(type(label) is type(labels[0]) for label in labels):
-            labels = list(map(str, labels))
-        arrays["y"] = np.array(labels)
-        if arrays["y"].dtype.kind not in "biufU":
-            raise InputError("Labels are neither texts nor numbers, which npz has no place for.")
+        arrays["y"] = _label_array([label for item in items for label in item.y or []])
     with path.open("wb") as file:
         np.savez(file, **arrays)
 
@@ -85,7 +82,7 @@ WRITERS: Mapping[str, Callable[[list[Item], Path], None]] = {
 }
 
 
-def _columns(item: Item, n: int) -> list[list[str]]:
+def columns_of(item: Item, n: int) -> list[list[str]]:
     """Columns of text: tokens, their columns, or the features of objects that all have the same."""
     if isinstance(item.x, np.ndarray):
         raise InputError(f"Sequence {n} has numbers, which conll has no place for; choose jsonl, csv or npz.")
@@ -101,13 +98,30 @@ def _columns(item: Item, n: int) -> list[list[str]]:
     return [list(column) for column in zip(*rows, strict=True)] if rows else [[]]
 
 
-def _label(label: Any, n: int) -> str:
+def _label(label: Any, n: int, missing: str, kind: str) -> str:
+    """Return a label as a text; one that was not observed has a text of its own."""
     if label is None:
-        raise InputError(f"Sequence {n} has a label that was not observed, which only jsonl can say.")
+        return missing
+    if str(label) == missing:
+        raise InputError(f"Sequence {n} has the label {missing!r}, which stands for a missing one in {kind}.")
     return str(label)
 
 
-def _record(item: Item, n: int) -> Record:
+def _label_array(labels: list[Any]) -> Array:
+    """Labels as an array: NaN among numbers, or an empty text, is one that was not observed."""
+    known = [label for label in labels if label is not None]
+    if len(known) < len(labels) and all(type(label) in (int, float) for label in known):
+        return np.array([np.nan if label is None else label for label in labels], dtype=np.float64)
+    if len(known) < len(labels) or not all(type(label) is type(known[0]) for label in known):
+        return np.array([_label(label, 0, "", "npz") for label in labels], dtype=np.str_)
+    result = np.array(known)
+    if result.dtype.kind not in "biufU":
+        raise InputError("Labels are neither texts nor numbers, which npz has no place for.")
+    return result
+
+
+def record_of(item: Item) -> Record:
+    """Return a sequence as JSON lines have it."""
     other = item.source.other if isinstance(item.source, Record) else {}
     return Record([_token(token, item) for token in item.x], item.y, other)
 
@@ -116,7 +130,7 @@ def _token(token: Any, item: Item) -> Any:
     if isinstance(token, str | dict):
         return token
     if isinstance(token, tuple):
-        return {"word": token[0]} | {f"column{c}": value for c, value in enumerate(token[1:], 1)}
+        return list(token)
     names = _names(item)
     return {name: float(x) for name, x in zip(names, token, strict=True) if x == x}
 

@@ -37,13 +37,6 @@ def _labeller(model: Any) -> Any:
     return model.sequence_model() if isinstance(model, KernelLogisticRegression) else model
 
 
-def suited(model: Any, inputs: list[Any]) -> list[Any]:
-    """Give sequences as a model takes them: a hidden Markov model has symbols, the first column of tokens."""
-    if not takes_symbols(model):
-        return inputs
-    return [[token[0] if isinstance(token, tuple) else token for token in x] for x in inputs]
-
-
 def takes_symbols(model: Any) -> bool:
     """Whether positions are symbols to a model."""
     if not isinstance(model, HMM):

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from itertools import chain
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,8 @@ from ..estimators import (
     StructuredSVM,
 )
 from ..estimators._tables import CONSTRAINTS
-from ..features import TemplateFeatures
+from ..features import TemplateFeatures, Templates
+from ..features.parsing import parse_templates
 from ..features.sets import chunking, ner, pos
 from ..kernels import RBF, Kernel, Polynomial, as_kernel
 from ..metrics import has_entities
@@ -49,51 +49,68 @@ class Choice:
     max_iter: int | None = None
     seed: int = 0
 
+    @property
+    def given(self) -> list[str]:
+        """Names of what a user said."""
+        every = dict.fromkeys(name for names in OPTIONS.values() for name in names)
+        return [name for name in every if getattr(self, name) is not None]
+
+    def fitting(self, model: str) -> Choice:
+        """Return what a model understands, for a panel in which others understand the rest."""
+        foreign: dict[str, Any] = {name: None for name in self.given if name not in OPTIONS[model]}
+        return replace(self, **foreign)
+
 
 def build(name: str, data: Data, choice: Choice) -> Any:
-    """Give an unfitted model."""
-    if name not in MODELS:
-        raise InputError(f"There is no model {name!r}; choose one of {', '.join([*MODELS, 'auto'])}.")
+    """Return an unfitted model; an option that it does not have is refused."""
+    require_model(name)
+    for option in choice.given:
+        if option not in OPTIONS[name]:
+            those = ", ".join(model for model, options in OPTIONS.items() if option in options)
+            raise InputError(f"--{option.replace('_', '-')} is not for {name}; it is for {those}.")
     return MODELS[name](data, choice)
 
 
+def require_model(name: str) -> None:
+    """Refuse a name that is none."""
+    if name not in MODELS:
+        raise InputError(f"There is no model {name!r}; choose one of {', '.join([*MODELS, 'auto'])}.")
+
+
 def _crf(data: Data, choice: Choice) -> CRF:
-    settings = _shared(data, choice) | _search(choice) | {"penalty": choice.penalty or 1.0}
-    return CRF(**settings, observed_only=data.is_sparse)
+    settings = _shared(data, choice) | _search(choice) | {"penalty": _penalty(choice)}
+    # Which pairs of feature and label occur is known where all labels are.
+    return CRF(**settings, observed_only=data.is_sparse and len(data.known) == data.n_positions)
 
 
 def _kernel_crf(data: Data, choice: Choice) -> KernelCRF:
     large = choice.basis is not None or data.n_positions > DENSE_LIMIT
     approximation = Nystroem(choice.basis or BASIS) if large else None
     settings = _shared(data, choice) | _search(choice) | {"random_state": choice.seed}
-    penalty = choice.penalty or (1.0 if data.is_sparse else 0.1)
+    penalty = _penalty(choice, 1.0 if data.is_sparse else 0.1)
     return KernelCRF(_kernel(data, choice), penalty, approximation=approximation, **settings)
 
 
 def _gp(data: Data, choice: Choice) -> GPSequenceClassifier:
     settings: dict[str, Any] = {"features": features_of(data, choice.features)} | _search(choice)
-    return GPSequenceClassifier(_kernel(data, choice) * (1.0 / (choice.penalty or 1.0)), **settings)
+    return GPSequenceClassifier(_kernel(data, choice) * (1.0 / _positive_penalty("gp", choice)), **settings)
 
 
 def _perceptron(data: Data, choice: Choice) -> StructuredPerceptron:
-    settings: dict[str, Any] = {"epochs": choice.max_iter} if choice.max_iter else {}
-    return StructuredPerceptron(
-        features=features_of(data, choice.features), random_state=choice.seed, **settings
-    )
+    settings: dict[str, Any] = {} if choice.max_iter is None else {"epochs": choice.max_iter}
+    return StructuredPerceptron(**_shared(data, choice), random_state=choice.seed, **settings)
 
 
 def _ssvm(data: Data, choice: Choice) -> StructuredSVM:
     kernel = None if choice.kernel is None and choice.gamma is None else _kernel(data, choice)
     settings = _shared(data, choice) | _search(choice) | {"random_state": choice.seed}
-    return StructuredSVM(kernel, choice.penalty or 1.0, **settings)
+    return StructuredSVM(kernel, _positive_penalty("ssvm", choice), **settings)
 
 
 def _hmm(data: Data, choice: Choice) -> HMM:
     """Words of the first column, unknown ones by their shapes and endings; or Gaussians."""
     if data.is_sparse and not data.is_text:
         raise InputError("hmm takes words or numbers, not dictionaries of features; choose crf, say.")
-    if choice.features is not None:
-        raise InputError("--features is not for hmm, which looks at the words themselves.")
     emissions = Categorical(unknown=UnknownWords()) if data.is_text else DiagonalGaussian()
     settings: dict[str, Any] = {"constraints": constraints_of(data, choice), "random_state": choice.seed}
     return HMM(emissions, **settings, **_search(choice))
@@ -103,7 +120,8 @@ def _boosted(data: Data, choice: Choice) -> BoostedCRF:
     if data.is_sparse:
         raise InputError("boosted takes numbers, not tokens; choose crf, say.")
     settings: dict[str, Any] = {"constraints": constraints_of(data, choice), "random_state": choice.seed}
-    return BoostedCRF(choice.max_iter or 100, penalty=choice.penalty or 1.0, **settings)
+    rounds = 100 if choice.max_iter is None else choice.max_iter
+    return BoostedCRF(rounds, penalty=_penalty(choice), **settings)
 
 
 MODELS: Mapping[str, Callable[[Data, Choice], Any]] = {
@@ -117,6 +135,30 @@ MODELS: Mapping[str, Callable[[Data, Choice], Any]] = {
 }
 
 
+_SEARCH = ("tol", "max_iter")
+OPTIONS: Mapping[str, tuple[str, ...]] = {
+    "crf": ("penalty", "features", "constraints", *_SEARCH),
+    "kernel-crf": ("penalty", "kernel", "gamma", "basis", "features", "constraints", *_SEARCH),
+    "gp": ("penalty", "kernel", "gamma", "features", *_SEARCH),
+    "ssvm": ("penalty", "kernel", "gamma", "features", "constraints", *_SEARCH),
+    "perceptron": ("features", "constraints", "max_iter"),
+    "hmm": ("constraints", *_SEARCH),
+    "boosted": ("penalty", "constraints", "max_iter"),
+}
+"""Fields of `Choice` that a model understands."""
+
+
+def _penalty(choice: Choice, usual: float = 1.0) -> float:
+    return usual if choice.penalty is None else choice.penalty
+
+
+def _positive_penalty(name: str, choice: Choice) -> float:
+    penalty = _penalty(choice)
+    if not penalty > 0:
+        raise InputError(f"--penalty {penalty:g} is not for {name}, whose penalty must be positive.")
+    return penalty
+
+
 def _shared(data: Data, choice: Choice) -> dict[str, Any]:
     return {
         "features": features_of(data, choice.features),
@@ -127,7 +169,7 @@ def _shared(data: Data, choice: Choice) -> dict[str, Any]:
 def constraints_of(data: Data, choice: Choice) -> str | None:
     """Give the rules about labels that a user named, or those of entities that all labels obey."""
     constraints = choice.constraints
-    if constraints is None and has_entities(chain(*data.labels)):
+    if constraints is None and has_entities(data.known):
         constraints = next((name for name, rule in CONSTRAINTS.items() if rule.obeyed_by(data.labels)), None)
     return None if constraints == "none" else constraints
 
@@ -141,7 +183,9 @@ def _kernel(data: Data, choice: Choice) -> Kernel:
     """Degree 2 where features are words and the like, Gaussian where they are numbers."""
     name = choice.kernel or ("polynomial" if data.is_sparse else "rbf")
     if name == "rbf":
-        return RBF(gamma=choice.gamma or typical_gamma(data))
+        return RBF(gamma=typical_gamma(data) if choice.gamma is None else choice.gamma)
+    if choice.gamma is not None:
+        raise InputError(f"--gamma is for the rbf kernel, not for {name}; add --kernel rbf.")
     if name == "polynomial":
         return Polynomial(degree=2)
     return as_kernel(name)
@@ -163,13 +207,31 @@ def features_of(data: Data, given: str | None) -> Any:
             raise InputError("--features is for tokens; these data have numbers or features already.")
         return None
     if given is None:
-        given = "ner" if has_entities(chain(*data.labels)) else "pos"
-    if given == "ner":
-        return TemplateFeatures(ner(pos=data.n_columns > 1), dtype=np.float32)
-    sets = {"pos": pos, "chunking": chunking}
+        given = "ner" if has_entities(data.known) else "pos"
+    templates = _templates(given, data.n_columns)
+    if len(templates.columns) > data.n_columns:
+        raise InputError(
+            f"--features {given} looks at {len(templates.columns)} columns, {', '.join(templates.columns)}, "
+            f"but tokens have {data.n_columns}."
+        )
+    return TemplateFeatures(_wide(templates, data.n_columns), dtype=np.float32)
+
+
+def _templates(given: str, n_columns: int) -> Templates:
+    sets = {"ner": ner(pos=n_columns > 1), "pos": pos(), "chunking": chunking()}
     if given in sets:
-        return TemplateFeatures(sets[given](), dtype=np.float32)
+        return sets[given]
     path = Path(given)
     if not path.is_file():
         raise InputError(f"--features {given}: neither a file of templates nor one of ner, pos, chunking.")
-    return TemplateFeatures(path.read_text(encoding="utf-8"), dtype=np.float32)
+    try:
+        return parse_templates(path.read_text(encoding="utf-8"))
+    except UnicodeDecodeError as error:
+        raise InputError(f"--features {given}: not a text in UTF-8: {error.reason}.") from None
+
+
+def _wide(templates: Templates, n_columns: int) -> Templates:
+    """Name all columns, those that nobody looks at too: a model then knows how wide its tokens are."""
+    more = range(len(templates.columns), n_columns)
+    names = (f"column{c}" if f"column{c}" not in templates.columns else f"other{c}" for c in more)
+    return Templates((*templates.columns, *names), templates.templates)

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-import time
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 from rich.console import Console
 from rich.table import Table
 
 from ..errors import InputError
-from ..metrics import token_error
+from ._bounded import End, fit_within
 from ._data import Data
-from ._loaded import suited
-from ._models import DENSE_LIMIT, Choice, build
+from ._models import OPTIONS, Choice, build, features_of, require_model
+from ._suited import Suit
 
 HELD_OUT = 0.2
+SECONDS = 60.0
+"""Time of a fit, unless a user gives it more."""
 
 
 PANEL = (
-    "Tried are crf, perceptron and ssvm on tokens, with up to 15,000 of them kernel-crf too; "
-    "crf, hmm, boosted and kernel-crf on numbers, hmm and boosted alone where some are missing."
+    "Tried are crf, perceptron and, where tokens are words, hmm; on numbers crf, hmm, boosted and "
+    "kernel-crf, hmm and boosted alone where some are missing. ssvm, gp and, on tokens, kernel-crf take too "
+    "long to be tried unasked. A fit that takes more than --seconds counts as far as it came."
 )
 """What `panel` does, for those who ask for help."""
 
@@ -28,54 +31,138 @@ PANEL = (
 def panel(data: Data) -> list[str]:
     """Name the models worth trying, by what the data are.
 
-    Tokens have features enough for linear models; kernels are tried on some thousand of them. Numbers may
-    need curved functions. Only trees and Gaussians take numbers that are missing.
+    Tokens have features enough for linear models. Numbers may need curved functions. Only trees and
+    Gaussians take numbers that are missing.
     """
+    if data.is_text:
+        return ["crf", "perceptron", "hmm"]
     if data.is_sparse:
-        small = data.n_positions <= DENSE_LIMIT
-        return ["crf", "perceptron", "ssvm", "kernel-crf"] if small else ["crf", "perceptron", "ssvm"]
+        return ["crf", "perceptron"]
     if any(np.isnan(item.x).any() for item in data.items):
         return ["hmm", "boosted"]
     return ["crf", "hmm", "boosted", "kernel-crf"]
 
 
-def choose_model(console: Console, training: Data, held_out: Data | None, choice: Choice) -> str:
-    """Fit the panel, show how it did on held-out data, and give the name of the best."""
-    if held_out is None:
-        order = np.random.default_rng(choice.seed).permutation(len(training.items))
-        count = max(1, round(HELD_OUT * len(order)))
-        training, held_out = training.take(order[count:]), training.take(order[:count])
-    rows = {}
-    for name in panel(training):
-        try:
-            rows[name] = try_model(name, training, held_out, choice)
-        except InputError as error:  # data that one model refuses may suit another
-            console.print(f"{name} was left out: {error}")
-    if not rows:
-        raise InputError("No model of the panel takes these data.")
-    best = min(rows, key=lambda name: rows[name]["token_error"])
-    table = Table("model", "held-out token error", "seconds", title="auto: the panel")
-    for name, row in rows.items():
-        table.add_row(name, f"{row['token_error']:.2%}", f"{row['seconds']:.1f}")
-    console.print(table)
-    console.print(f"Chosen: {best}, the fewest errors on {len(held_out.items)} held-out sequences.")
-    return best
+class Trial(NamedTuple):
+    """One model on one division of the data."""
+
+    name: str
+    refused: str | None
+    """Why the model does not take these data; then nothing else is known."""
+    model: Any = None
+    end: End = End.DONE
+    wrong: tuple[int, ...] = ()
+    """Wrong labels of every held-out sequence."""
+    observed: int = 0
+    """Held-out labels that were observed."""
+    seconds: float = 0.0
+    note: str = ""
+
+    @property
+    def error(self) -> float:
+        """Share of held-out labels that are wrong."""
+        return sum(self.wrong) / max(self.observed, 1)
 
 
-def try_model(name: str, training: Data, held_out: Data, choice: Choice) -> dict[str, Any]:
+def try_model(
+    name: str, training: Data, held_out: Data, choice: Choice, seconds: float | None = SECONDS
+) -> Trial:
     """Fit one model and test it."""
-    started = time.perf_counter()
-    model = build(name, training, choice)
-    model.fit(suited(model, training.inputs), training.labels)
-    seconds = time.perf_counter() - started
-    answers = model.predict(suited(model, held_out.inputs))
+    try:
+        model = build(name, training, choice.fitting(name))
+        done = fit_within(model, Suit(model, _ignore)(training.inputs), training.labels, seconds)
+        answers = model.predict(Suit(model, _ignore)(held_out.inputs))
+    except InputError as error:  # data that one model refuses may suit another
+        return Trial(name, str(error))
     wrong = [
-        sum(a != b for a, b in zip(one, truth, strict=True))
+        sum(a != b for a, b in zip(one, truth, strict=True) if b is not None)
         for one, truth in zip(answers, held_out.labels, strict=True)
     ]
-    return {
-        "token_error": token_error(held_out.labels, answers),
-        "wrong": wrong,
-        "seconds": seconds,
-        "model": model,
-    }
+    note = (
+        f"stopped after {done.seconds:.0f} s" if done.end is End.OUT_OF_TIME else " ".join(done.warnings[:1])
+    )
+    return Trial(name, None, model, done.end, tuple(wrong), len(held_out.known), done.seconds, note)
+
+
+def _ignore(sentence: str) -> None:
+    """Training and held-out sequences are of one kind."""
+
+
+def in_turn(tasks: list[tuple[Any, ...]], jobs: int) -> Iterator[Trial]:
+    """Try models on divisions, several at a time; each comes in its turn, as soon as it is there."""
+    if jobs == 1:
+        yield from (try_model(*task) for task in tasks)
+        return
+    from joblib import Parallel, delayed
+
+    yield from Parallel(n_jobs=jobs, return_as="generator")(delayed(try_model)(*task) for task in tasks)
+
+
+def require_options(names: list[str], choice: Choice, data: Data) -> None:
+    """Refuse what no model of a panel understands."""
+    if choice.features is not None:
+        features_of(data, choice.features)
+    for name in names:
+        require_model(name)
+    for option in choice.given:
+        if not any(option in OPTIONS[name] for name in names):
+            raise InputError(f"--{option.replace('_', '-')} is for none of {', '.join(names)}.")
+
+
+class Chosen(NamedTuple):
+    """The best model of a panel."""
+
+    name: str
+    fitted: Any
+    """The model that was tried, if Ctrl-C says that there is no time for another fit; else None."""
+
+
+def choose_model(
+    console: Console, training: Data, held_out: Data | None, choice: Choice, seconds: float, jobs: int
+) -> Chosen:
+    """Fit the panel, show how it did on held-out data, and name the best; after Ctrl-C, of those tried."""
+    training, held_out = (training, held_out) if held_out is not None else _divide(training, choice.seed)
+    names = panel(training)
+    require_options(names, choice, training)
+    trials: list[Trial] = []
+    interrupted = False
+    try:
+        for trial in in_turn([(name, training, held_out, choice, seconds) for name in names], jobs):
+            if trial.refused is not None:
+                console.print(f"{trial.name} was left out: {trial.refused}")
+                continue
+            trials.append(trial)
+            console.print(f"{trial.name}: {trial.error:.2%} wrong, {trial.seconds:.1f} s")
+            if trial.end is End.INTERRUPTED:
+                raise KeyboardInterrupt
+    except KeyboardInterrupt:
+        if not trials:
+            raise
+        interrupted = True
+    if not trials:
+        raise InputError("No model of the panel takes these data.")
+    best = min(trials, key=lambda trial: trial.error)
+    console.print(_table(trials))
+    why = f"the fewest errors on {len(held_out.items)} held-out sequences"
+    if interrupted:
+        console.print(
+            f"Interrupted. Chosen of those tried so far: {best.name}, {why}, as it was fitted for that."
+        )
+    else:
+        console.print(f"Chosen: {best.name}, {why}.")
+    return Chosen(best.name, best.model if interrupted else None)
+
+
+def _divide(data: Data, seed: int) -> tuple[Data, Data]:
+    if len(data.items) < 2:
+        raise InputError("auto holds out some sequences to choose by, and there is one only.")
+    order = np.random.default_rng(seed).permutation(len(data.items))
+    count = max(1, round(HELD_OUT * len(order)))
+    return data.take(order[count:]), data.take(order[:count])
+
+
+def _table(trials: list[Trial]) -> Table:
+    table = Table("model", "held-out token error", "seconds", "note", title="auto: the panel")
+    for trial in trials:
+        table.add_row(trial.name, f"{trial.error:.2%}", f"{trial.seconds:.1f}", trial.note)
+    return table

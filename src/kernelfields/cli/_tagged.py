@@ -13,8 +13,8 @@ from typing import Any, NamedTuple, TextIO
 from ..errors import InputError
 from ..io.conll import Sentence
 from ..io.csv import Frames
-from ..io.jsonl import Record
 from ._data import Item
+from ._formats import columns_of, record_of
 
 OPEN = "_"
 """Instead of a label where the model abstains."""
@@ -69,10 +69,12 @@ class Writer:
 
     def _conll(self, item: Item, answer: Answer) -> None:
         """The columns as they were, label, probability; k best labellings as further columns."""
-        source = item.source
-        columns = source.columns if isinstance(source, Sentence) else [item.texts]
-        if isinstance(source, Sentence) and source.document is not None:
-            self.file.write(source.document + "\n\n")
+        columns = self._columns(item)
+        if isinstance(item.source, Sentence):
+            before = [] if item.source.document is None else [item.source.document, ""]
+            self.file.writelines(f"{line}\n" for line in (*before, *item.source.comments))
+        spaces = isinstance(item.source, Sentence) and not item.source.tabs
+        separator = " " if spaces else "\t"  # other tokens may hold spaces
         several = answer.kbest or []
         for n, (labels, log_proba) in enumerate(several):
             self.file.write(f"# {n + 1}: {log_proba:.4f} {' '.join(map(str, labels))}\n")
@@ -83,20 +85,26 @@ class Writer:
                 fields += [
                     f"{name}:{p:.4f}" for name, p in zip(self.classes, answer.marginals[t], strict=True)
                 ]
-            self.file.write(self._separator(columns).join(fields) + "\n")
+            self.file.write(separator.join(fields) + "\n")
         self.file.write("\n")
 
     @staticmethod
-    def _separator(columns: list[list[str]]) -> str:
-        return "\t" if any(" " in field or not field for column in columns for field in column) else " "
+    def _columns(item: Item) -> list[list[str]]:
+        """All columns that were read; of objects and numbers what is shown of them, and labels."""
+        if isinstance(item.source, Sentence):
+            return item.source.columns
+        text = all(isinstance(token, str | tuple) for token in item.x)
+        columns = columns_of(item, 0) if text else [item.texts]
+        return columns if item.y is None else [*columns, [OPEN if y is None else str(y) for y in item.y]]
 
     def _jsonl(self, item: Item, answer: Answer) -> None:
         """Give the object as it was, with predictions."""
-        source = item.source
-        value: dict[str, Any] = {"tokens": item.texts}
-        if isinstance(source, Record):
-            value = {"tokens": source.tokens, **source.other}
-            value |= {} if source.labels is None else {"labels": source.labels}
+        numbers = item.source is None  # those of arrays have no names
+        record = record_of(item)
+        value: dict[str, Any] = {"tokens": item.texts if numbers else record.tokens, **record.other}
+        value |= {} if item.y is None else {"labels": item.y}
+        if isinstance(item.source, Sentence) and item.source.comments:
+            value["comments"] = list(item.source.comments)
         value["predicted"] = answer.labels
         value["probabilities"] = [round(p, 6) for p in answer.probabilities]
         if self.marginals:
@@ -109,16 +117,25 @@ class Writer:
     def _csv(self, item: Item, answer: Answer) -> None:
         """Rows as they were, label, probability."""
         frames = item.source if isinstance(item.source, Frames) else None
-        names = list(frames.columns) if frames else ["token"]
+        kept = self._kept(item)
         if self._count == 0:
-            known = ["label"] if frames and frames.labels else []
+            more = [f"column{c}" for c in range(1, len(kept[0]))] if kept else []
+            names = list(frames.columns) if frames else ["token", *more]
+            known = [] if item.y is None else ["label"]
             extra = [f"p({name})" for name in self.classes] if self.marginals else []
             self._rows.writerow(["sequence", *known, *names, "predicted", "probability", *extra])
         for t, label in enumerate(answer.labels):
-            kept = list(frames.numbers[t]) if frames else [item.texts[t]]
-            known = [frames.labels[t]] if frames and frames.labels else []
+            known = [] if item.y is None else ["" if item.y[t] is None else item.y[t]]
             extra = [f"{p:.6f}" for p in answer.marginals[t]] if self.marginals else []
             name = frames.name if frames else str(self._count)
             shown = "" if label is None else label
-            self._rows.writerow([name, *known, *kept, shown, f"{answer.probabilities[t]:.6f}", *extra])
+            self._rows.writerow([name, *known, *kept[t], shown, f"{answer.probabilities[t]:.6f}", *extra])
         self._count += 1
+
+    @staticmethod
+    def _kept(item: Item) -> list[list[Any]]:
+        """Rows as they were: numbers, the missing ones empty, or columns of tokens."""
+        if isinstance(item.source, Frames):
+            return [["" if x != x else x for x in row] for row in item.source.numbers.tolist()]
+        pairs = zip(item.x, item.texts, strict=True)
+        return [list(token) if isinstance(token, tuple) else [text] for token, text in pairs]

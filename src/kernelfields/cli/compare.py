@@ -3,19 +3,42 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import typer
 from rich.table import Table
 
 from ..errors import InputError
+from ..structures._base import Array
+from ._bounded import End
 from ._console import plain_console
-from ._data import Data, read_data
-from ._errors import plain_errors
+from ._data import Data
+from ._errors import INTERRUPTED, plain_errors
 from ._models import MODELS, Choice
-from ._panel import PANEL, panel, try_model
+from ._options import (
+    MAX_SIZE,
+    MISSING,
+    AsJson,
+    Columns,
+    Debug,
+    Encoding,
+    Format,
+    MaxSize,
+    Missing,
+    reading_of,
+)
+from ._panel import PANEL, SECONDS, Trial, in_turn, panel, require_options
+from ._reading import note_of, read_data
+
+
+class Limits(NamedTuple):
+    """What a comparison may take."""
+
+    seconds: float
+    jobs: int
 
 
 def compare(
@@ -25,57 +48,113 @@ def compare(
     ] = None,
     folds: Annotated[int, typer.Option(help="Number of folds.", min=2)] = 5,
     features: Annotated[str | None, typer.Option(help="For tokens: ner, pos, chunking, or a file.")] = None,
-    jobs: Annotated[int, typer.Option(help="Processes.")] = 1,
+    jobs: Annotated[int, typer.Option(help="Fits at a time, each in a process of its own.", min=1)] = 1,
     seed: Annotated[int, typer.Option(help="Of the folds.")] = 0,
-    data_format: Annotated[str | None, typer.Option("--format", help="conll, jsonl, csv, npz.")] = None,
-    encoding: Annotated[str, typer.Option(help="Of CoNLL columns.")] = "utf-8",
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object, the last line.")] = False,
-    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,
+    seconds: Annotated[float, typer.Option(help="Time limit of every fit.", min=0.0)] = SECONDS,
+    data_format: Format = None,
+    encoding: Encoding = "utf-8",
+    missing: Missing = MISSING,
+    columns: Columns = None,
+    max_size: MaxSize = MAX_SIZE,
+    as_json: AsJson = False,
+    debug: Debug = False,
 ) -> None:
     """Compare models on the same folds: errors with standard errors, and paired tests against the best.
 
-    {panel} --models takes any of {models}.
+    {panel} --models takes any of {models}. Every model is shown when it is done; Ctrl-C compares those
+    that are.
 
     Examples: kf compare sensors.csv, kf compare ner.conll --models crf,perceptron --folds 10
     """
     console = plain_console(stderr=as_json)
     with plain_errors(debug):
-        sequences = read_data(data, data_format, encoding=encoding)
+        reading = reading_of(data_format, encoding, missing, columns, max_size)
+        sequences = read_data(data, reading)
+        note = note_of(sequences, reading)
+        if note is not None:
+            console.print(note)
         names = models.split(",") if models else panel(sequences)
+        choice = Choice(features=features, seed=seed)
+        require_options(names, choice, sequences)
         if folds > len(sequences.items):
             raise InputError(f"There are {len(sequences.items)} sequences, too few for {folds} folds.")
-        rows = cross_validate(names, sequences, Choice(features=features, seed=seed), folds, jobs)
+        finished: dict[str, Finished] = {}
+        interrupted = False
+        try:
+            found = cross_validate(console.print, names, sequences, choice, folds, Limits(seconds, jobs))
+            for name, one in found:
+                finished[name] = one
+                error = one.wrong.sum() / len(sequences.known)
+                console.print(f"{name}: {error:.2%} wrong, {one.seconds:.1f} s a fit")
+        except KeyboardInterrupt:
+            if not finished:
+                raise
+            interrupted = True
+            left = ", ".join(name for name in names if name not in finished)
+            console.print(f"Interrupted; without {left}.")
+        if not finished:
+            raise InputError("None of these models takes these data.")
+        rows = _rows(finished, sequences)
         console.print(_table(rows))
         if as_json:
             typer.echo(json.dumps({"folds": folds, "models": rows}))
+        if interrupted:
+            raise typer.Exit(INTERRUPTED)
 
 
 compare.__doc__ = str(compare.__doc__).format(panel=PANEL, models=", ".join(MODELS))
 
 
-def cross_validate(names: list[str], data: Data, choice: Choice, folds: int, jobs: int) -> dict[str, Any]:
-    """Fit every model on every fold; differences from the best model are tested sequence by sequence."""
-    from joblib import Parallel, delayed
+class Finished(NamedTuple):
+    """A model that was tried on all folds."""
 
+    wrong: Array
+    """Wrong labels of every sequence."""
+    seconds: float
+    """Of a fit, on average."""
+    note: str
+
+
+def cross_validate(
+    say: Callable[[str], Any], names: list[str], data: Data, choice: Choice, folds: int, limits: Limits
+) -> Iterator[tuple[str, Finished]]:
+    """Fit every model on every fold, and give each as soon as all its folds are done."""
     fold_of = np.random.default_rng(choice.seed).permutation(len(data.items)) % folds
-    tasks = [(name, fold) for name in names for fold in range(folds)]
-    found = Parallel(n_jobs=jobs)(delayed(_one)(name, data, fold_of == fold, choice) for name, fold in tasks)
-    lengths = np.array([len(item.x) for item in data.items])
-    errors = {name: np.zeros(len(lengths)) for name in names}
-    seconds = dict.fromkeys(names, 0.0)
-    for (name, fold), (wrong, spent) in zip(tasks, found, strict=True):
-        errors[name][fold_of == fold] = wrong
-        seconds[name] += spent / folds
-    best = min(names, key=lambda name: errors[name].sum())
-    return {name: _row(errors[name], errors[best], lengths, seconds[name]) for name in names}
+    divisions = [
+        (data.take(np.flatnonzero(fold_of != fold)), data.take(np.flatnonzero(fold_of == fold)))
+        for fold in range(folds)
+    ]
+    tasks = [(name, *division, choice, limits.seconds) for name in names for division in divisions]
+    trials: list[Trial] = []
+    for trial in in_turn(tasks, limits.jobs):
+        trials.append(trial)
+        if trial.end is End.INTERRUPTED:
+            raise KeyboardInterrupt
+        if len(trials) < folds:
+            continue
+        refused = next((one.refused for one in trials if one.refused is not None), None)
+        if refused is not None:
+            say(f"{trial.name} was left out: {refused}")
+        else:
+            wrong = np.zeros(len(data.items))
+            for fold, one in enumerate(trials):
+                wrong[fold_of == fold] = one.wrong
+            note = next((one.note for one in trials if one.note), "")
+            yield trial.name, Finished(wrong, sum(one.seconds for one in trials) / folds, note)
+        trials = []
 
 
-def _one(name: str, data: Data, testing: Any, choice: Choice) -> tuple[list[int], float]:
-    row = try_model(name, data.take(np.flatnonzero(~testing)), data.take(np.flatnonzero(testing)), choice)
-    return row["wrong"], row["seconds"]
+def _rows(finished: dict[str, Finished], data: Data) -> dict[str, Any]:
+    """Scores of all models; differences from the best one are tested sequence by sequence."""
+    observed = np.array([sum(label is not None for label in labels) for labels in data.labels])
+    best = min(finished.values(), key=lambda one: one.wrong.sum())
+    return {
+        name: _row(one.wrong, best.wrong, observed, one.seconds) | {"note": one.note}
+        for name, one in finished.items()
+    }
 
 
-def _row(wrong: Any, best: Any, lengths: Any, seconds: float) -> dict[str, float]:
+def _row(wrong: Any, best: Any, lengths: Any, seconds: float) -> dict[str, Any]:
     """Error per token with its standard error over sequences, and a paired t-test against the best model."""
     from scipy.stats import ttest_rel
 
@@ -92,9 +171,9 @@ def _row(wrong: Any, best: Any, lengths: Any, seconds: float) -> dict[str, float
     }
 
 
-def _table(rows: dict[str, dict[str, float]]) -> Table:
-    table = Table("model", "token error", "± s.e.", "above the best", "p", "seconds a fit")
-    for column in table.columns[1:]:
+def _table(rows: dict[str, Any]) -> Table:
+    table = Table("model", "token error", "± s.e.", "above the best", "p", "seconds a fit", "note")
+    for column in table.columns[1:6]:
         column.justify = "right"
     for name, r in sorted(rows.items(), key=lambda row: row[1]["token_error"]):
         table.add_row(
@@ -104,5 +183,6 @@ def _table(rows: dict[str, dict[str, float]]) -> Table:
             f"{r['above_best']:.2%}",
             f"{r['p_value']:.3f}",
             f"{r['seconds']:.1f}",
+            r["note"],
         )
     return table

@@ -9,9 +9,10 @@ import typer
 
 from ..compat.convert import convert_model
 from ..errors import InputError
-from ._data import FORMATS, format_of, read_items
 from ._errors import plain_errors
 from ._formats import WRITERS
+from ._options import MAX_SIZE, MISSING, Columns, Debug, Encoding, Format, MaxSize, Missing, reading_of
+from ._reading import FORMATS, Reading, ending_of, read_items
 
 CRFSUITE = b"lCRF"
 """What model files of CRFsuite begin with."""
@@ -20,22 +21,24 @@ CRFSUITE = b"lCRF"
 def convert(
     source: Annotated[Path, typer.Argument(help="A model file of CRFsuite, or sequences.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="The file to write.")],
-    data_format: Annotated[
-        str | None, typer.Option("--format", help="Of the sequences: conll, jsonl, csv, npz; by the name.")
-    ] = None,
+    data_format: Format = None,
     to: Annotated[
         str | None, typer.Option(help="Format to write: conll, jsonl, csv, npz; by the name of the file.")
     ] = None,
     unlabelled: Annotated[
         bool, typer.Option("--unlabelled", help="CoNLL columns have no labels in the last one.")
     ] = False,
-    encoding: Annotated[str, typer.Option(help="Of CoNLL columns.")] = "utf-8",
-    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,
+    encoding: Encoding = "utf-8",
+    missing: Missing = MISSING,
+    columns: Columns = None,
+    max_size: MaxSize = MAX_SIZE,
+    debug: Debug = False,
 ) -> None:
     """Turn a model that CRFsuite trained into one of kernelfields, or sequences into another format.
 
     The model gives the same tags and probabilities. Tokens go between conll and jsonl, numbers between csv,
-    npz and jsonl, where each position is an object of named numbers.
+    npz and jsonl, where each position is an object of named numbers. A label that was not observed is _ in
+    conll, null in jsonl, empty in csv, NaN or empty in npz.
 
     Examples: kf convert model.crfsuite -o model.kf, kf convert ner.conll -o ner.jsonl, kf convert
     sensors.csv -o sensors.npz
@@ -46,8 +49,8 @@ def convert(
             model = convert_model(source, out)
             typer.echo(f"{out}: {len(model.classes_)} labels, {model.n_features_in_} attributes.")
             return
-        read = format_of(source.name, data_format)
-        items = list(read_items(source, read, labelled=not unlabelled, encoding=encoding))
+        reading = reading_of(data_format, encoding, missing, columns, max_size)
+        items = list(read_items(source, reading.kind(source), reading, labelled=not unlabelled))
         if not items:
             raise InputError(f"{source} has no sequences.")
         WRITERS[kind](items, out)
@@ -56,10 +59,9 @@ def convert(
 
 def _kind(name: str, given: str | None) -> str:
     """Tell the format to write; unlike those read, a name must say it."""
-    ending = name.removesuffix(".gz").rpartition(".")[2].lower()
-    if given is None and ending not in (*FORMATS, "json", "tsv"):
+    if given is None and ending_of(name) not in (*FORMATS, "json"):
         raise InputError(f"{name} does not say the format to write; add --to, one of {', '.join(FORMATS)}.")
-    return format_of(name, given)
+    return Reading(given).kind(name)
 
 
 def _is_crfsuite(path: Path) -> bool:

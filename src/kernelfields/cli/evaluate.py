@@ -13,9 +13,22 @@ from rich.table import Table
 from ..report import Evaluation, write_report
 from ..report import evaluate as judge
 from ._console import plain_console
-from ._data import Data, read_data
 from ._errors import plain_errors
-from ._loaded import load_labeller, suited
+from ._loaded import load_labeller
+from ._options import (
+    MAX_SIZE,
+    MISSING,
+    AsJson,
+    Columns,
+    Debug,
+    Encoding,
+    Format,
+    MaxSize,
+    Missing,
+    reading_of,
+)
+from ._reading import note_of, read_data
+from ._suited import Suit
 
 SHOWN = 5
 
@@ -27,29 +40,36 @@ def evaluate(
     threshold: Annotated[
         float, typer.Option(help="Of the abstaining figures: leave less probable labels open.", min=0, max=1)
     ] = 0.9,
-    data_format: Annotated[str | None, typer.Option("--format", help="conll, jsonl, csv, npz.")] = None,
-    encoding: Annotated[str, typer.Option(help="Of CoNLL columns.")] = "utf-8",
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object, the last line.")] = False,
-    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,
+    data_format: Format = None,
+    encoding: Encoding = "utf-8",
+    missing: Missing = MISSING,
+    columns: Columns = None,
+    max_size: MaxSize = MAX_SIZE,
+    as_json: AsJson = False,
+    debug: Debug = False,
 ) -> None:
     """Test a model: errors, entities, calibration, what abstaining would be worth.
 
     Models that learn no probabilities (ssvm, perceptron) are judged by a softmax of their scores, which is
-    said.
+    said. Positions whose label was not observed are not judged. Sequences are counted from 0.
 
     Examples: kf evaluate ner.kf esp.testb, kf evaluate ner.kf esp.testb --report ner.html --json
     """
     console = plain_console(stderr=as_json)
     with plain_errors(debug):
         estimator = load_labeller(model)
-        sequences = read_data(data, data_format, encoding=encoding)
-        inputs = suited(estimator, sequences.inputs)
+        reading = reading_of(data_format, encoding, missing, columns, max_size)
+        sequences = read_data(data, reading)
+        note = note_of(sequences, reading)
+        if note is not None:
+            console.print(note)
+        inputs = Suit(estimator, console.print)(sequences.inputs)
         found = judge(estimator, inputs, sequences.labels, sequences.texts, threshold=threshold)
         if found.warning is not None:
             console.print(found.warning, style="yellow")
         console.print(_scores(found))
         console.print(_by_label(found))
-        _examples(console, found, sequences)
+        _examples(console, found)
         if report is not None:
             write_report(found, report)
             console.print(f"Written to {report}.")
@@ -88,7 +108,7 @@ def _by_label(found: Evaluation) -> Table:
     return table
 
 
-def _examples(console: Console, found: Evaluation, data: Data) -> None:
+def _examples(console: Console, found: Evaluation) -> None:
     if found.worst and found.worst[0].wrong:
         console.print(
             "Most errors: "

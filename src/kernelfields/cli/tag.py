@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import re
 import sys
+from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from ..errors import InputError
-from ._data import batches, format_of, read_items
+from ._data import Item
 from ._errors import plain_errors
-from ._loaded import load_labeller, suited, warning_of
+from ._loaded import load_labeller, warning_of
+from ._options import MAX_SIZE, MISSING, Columns, Debug, Encoding, Format, MaxSize, Missing, reading_of
+from ._reading import read_items
+from ._suited import Suit
 from ._tagged import Answer, Writer
 
 BATCH = 256
+"""Sequences of a file that are labelled together; those of a stream are labelled as they come."""
 
 
 def tag(
@@ -35,42 +42,67 @@ def tag(
     labelled: Annotated[
         bool, typer.Option("--labelled", help="The last column has labels; it is kept.")
     ] = False,
-    data_format: Annotated[
-        str | None, typer.Option("--format", help="Of the input: conll, jsonl, csv, npz.")
-    ] = None,
+    data_format: Format = None,
     to: Annotated[str | None, typer.Option(help="Of the output: conll, jsonl, csv; as the input.")] = None,
-    encoding: Annotated[str, typer.Option(help="Of CoNLL columns.")] = "utf-8",
-    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,
+    encoding: Encoding = "utf-8",
+    missing: Missing = MISSING,
+    columns: Columns = None,
+    max_size: MaxSize = MAX_SIZE,
+    debug: Debug = False,
 ) -> None:
     """Label sequences as they come, with probabilities; what was read is kept beside the labels.
 
-    Models that learn no probabilities (ssvm, perceptron) give a softmax of their scores, and say so.
+    The standard input is answered sequence by sequence, as soon as one is complete. Models that learn no
+    probabilities (ssvm, perceptron) give a softmax of their scores, and say so.
 
     Examples: kf tag ner.kf news.conll, cat news.conll | kf tag ner.kf --abstain 0.9, kf tag ner.kf
     news.jsonl --kbest 3 -o tagged.jsonl
     """
     with plain_errors(debug):
+        reading = reading_of(data_format, encoding, missing, columns, max_size)
         estimator = load_labeller(model)
         warning = warning_of(estimator)
         if warning is not None:
-            typer.echo(warning, err=True)
-        kind = format_of(data if data != "-" else "", data_format)
-        source: Any = sys.stdin.buffer if data == "-" else Path(data)
-        items = read_items(source, kind, labelled=labelled or allowed, encoding=encoding)
+            _say(warning)
+        streamed = data == "-"
+        kind = reading.kind("" if streamed else data)
+        source: Any = sys.stdin.buffer if streamed else Path(data)
+        items = read_items(source, kind, reading, labelled=labelled or allowed)
+        suit, done = Suit(estimator, _say), 0
         with Writer.to(out, to or ("jsonl" if kind == "npz" else kind), estimator, marginals) as writer:
-            for batch in batches(items, BATCH):
-                inputs = suited(estimator, [item.x for item in batch])
+            for batch in _batches(items, 1 if streamed else BATCH):
                 known = [_known(item.y) for item in batch] if allowed else None
-                for item, answer in zip(
-                    batch, _answers(estimator, inputs, known, abstain, kbest), strict=True
-                ):
+                inputs = suit([item.x for item in batch])
+                answers = _numbered(done, lambda: _answers(estimator, inputs, known, abstain, kbest))  # noqa: B023
+                for item, answer in zip(batch, answers, strict=True):
                     writer.write(item, answer)
+                done += len(batch)
+                if streamed:
+                    writer.file.flush()
+
+
+def _say(sentence: str) -> None:
+    typer.echo(sentence, err=True)
+
+
+def _batches(items: Iterator[Item], size: int) -> Iterator[list[Item]]:
+    while batch := list(islice(items, size)):
+        yield batch
 
 
 def _known(labels: list[Any] | None) -> list[Any]:
     if labels is None:
-        raise InputError("--allowed needs a column of labels that says what is known.")
-    return [None if label in ("_", None) else label for label in labels]
+        raise InputError("--allowed needs labels that say what is known.")
+    return labels
+
+
+def _numbered(first: int, label: Any) -> list[Answer]:
+    """Label some sequences; errors count from the first of all."""
+    try:
+        return list(label())
+    except InputError as error:
+        message = re.sub(r"^Sequence (\d+)", lambda found: f"Sequence {int(found[1]) + first}", str(error))
+        raise InputError(message) from error
 
 
 def _answers(

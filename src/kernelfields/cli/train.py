@@ -17,13 +17,30 @@ from ..errors import InputError
 from ..metrics import token_error
 from ..report import Evaluation, evaluate
 from ._console import plain_console
-from ._data import Data, read_data
+from ._data import Data
 from ._errors import plain_errors
-from ._loaded import suited, warning_of
-from ._models import Choice, build
-from ._panel import PANEL, choose_model
+from ._loaded import warning_of
+from ._models import Choice, build, require_model
+from ._options import (
+    MAX_SIZE,
+    MISSING,
+    AsJson,
+    Columns,
+    Debug,
+    Encoding,
+    Format,
+    MaxSize,
+    Missing,
+    reading_of,
+)
+from ._panel import PANEL, SECONDS, choose_model
 from ._progress import ProgressLine
+from ._reading import Reading, note_of, read_data
+from ._suited import Suit
 from ._tuning import tune as tuned
+
+UNTUNED = ("perceptron", "hmm", "gp")
+"""Models without a penalty that `tune` could set."""
 
 
 def train(
@@ -50,25 +67,32 @@ def train(
     tol: Annotated[float | None, typer.Option(help="Certified relative gap at which to stop.")] = None,
     max_iter: Annotated[int | None, typer.Option(help="Limit of iterations or passes.")] = None,
     tune: Annotated[
-        bool, typer.Option("--tune", help="Choose penalty and kernel by cross-validation.")
+        bool, typer.Option("--tune", help="Choose penalty and kernel by --dev, else by cross-validation.")
     ] = False,
-    jobs: Annotated[int, typer.Option(help="Processes for --tune and auto.")] = 1,
+    jobs: Annotated[int | None, typer.Option(help="Fits at a time of --tune and auto; 1.", min=1)] = None,
+    seconds: Annotated[
+        float | None, typer.Option(help=f"Time limit of every fit that auto tries; {SECONDS:g}.", min=0.0)
+    ] = None,
     checkpoint: Annotated[
         Path | None, typer.Option(help="Folder for the state of training, to go on after a crash.")
     ] = None,
     checkpoint_seconds: Annotated[float, typer.Option(help="Least time between two checkpoints.")] = 30.0,
     resume: Annotated[bool, typer.Option("--resume", help="Go on from the checkpoint.")] = False,
-    data_format: Annotated[str | None, typer.Option("--format", help="conll, jsonl, csv, npz.")] = None,
-    encoding: Annotated[str, typer.Option(help="Of CoNLL columns.")] = "utf-8",
+    data_format: Format = None,
+    encoding: Encoding = "utf-8",
+    missing: Missing = MISSING,
+    columns: Columns = None,
+    max_size: MaxSize = MAX_SIZE,
     seed: Annotated[int, typer.Option(help="For what is drawn at random.")] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object, the last line.")] = False,
-    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,
+    as_json: AsJson = False,
+    debug: Debug = False,
 ) -> None:
     """Train a model on labelled sequences and write it to a file.
 
     Held-out data are looked at while training goes on, for a tenth of the time at most. Ctrl-C ends training
-    early; the best model so far is written. `--model auto` takes the best of a panel
-    on held-out data. {panel}
+    early; the best model so far is written. Labels that were not observed (null in JSON lines, empty in
+    tables, _ in columns) are no labels: the model learns from the others. Options that the model does not
+    have are refused. `--model auto` takes the best of a panel on held-out data. {panel}
 
     Examples: kf train ner.conll -o ner.kf, kf train esp.train --dev esp.testa --features ner, kf train
     sensors.csv --model kernel-crf --tune, kf train ner.conll --checkpoint state --resume
@@ -76,19 +100,31 @@ def train(
     console = plain_console(stderr=True)
     with plain_errors(debug):
         choice = Choice(penalty, kernel, gamma, features, constraints, basis, tol, max_iter, seed)
-        training, held_out = _split(data, dev, holdout, seed, {"given": data_format, "encoding": encoding})
+        _require_sense(model, choice, tune, jobs, seconds, checkpoint)
+        reading = reading_of(data_format, encoding, missing, columns, max_size)
+        training, held_out = _split(data, dev, holdout, seed, reading)
+        for note in filter(None, [note_of(training, reading)]):
+            console.print(note)
         _require_folder(out)
+        fitted = None
         if model == "auto":
-            model = choose_model(console, training, held_out, choice)
-        estimator = build(model, training, choice)
-        if tune:
-            estimator = tuned(console, model, estimator, training, jobs, seed)
-        _set_checkpoint(estimator, model, checkpoint, checkpoint_seconds, resume)
-        fitted, seconds, notes = _fit(console, estimator, training, held_out)
+            limit = SECONDS if seconds is None else seconds
+            model, fitted = choose_model(console, training, held_out, choice, limit, jobs or 1)
+            choice = choice.fitting(model)
+            tune = _can_tune(console, model, tune)
+        spent, notes = 0.0, list[str]()
+        if fitted is None:
+            estimator = build(model, training, choice)
+            if tune:
+                by = held_out if dev is not None else None
+                estimator = tuned(console, model, estimator, training, by, jobs or 1, seed)
+            _set_checkpoint(estimator, model, checkpoint, checkpoint_seconds, resume)
+            fitted, spent, notes = _fit(console, estimator, training, held_out)
         fitted.save(out)
-        summary = _summary(fitted, out, seconds, notes)
+        summary = _summary(fitted, out, spent, notes)
         if held_out is not None:
-            found = evaluate(fitted, suited(fitted, held_out.inputs), held_out.labels, held_out.texts)
+            inputs = Suit(fitted, console.print)(held_out.inputs)
+            found = evaluate(fitted, inputs, held_out.labels, held_out.texts)
             summary |= _held_out_summary(found)
             warning = warning_of(fitted)
             summary["warnings"] = summary["warnings"] + ([] if warning is None else [warning])
@@ -100,13 +136,38 @@ def train(
 train.__doc__ = str(train.__doc__).format(panel=PANEL)
 
 
+def _require_sense(
+    model: str, choice: Choice, tune: bool, jobs: int | None, seconds: float | None, checkpoint: Path | None
+) -> None:
+    """Refuse options that would have no effect."""
+    automatic = model == "auto"
+    if not automatic:
+        require_model(model)
+    if jobs is not None and not (automatic or tune):
+        raise InputError("--jobs is for --tune and --model auto; other fits use all cores anyway.")
+    if seconds is not None and not automatic:
+        raise InputError("--seconds is for --model auto; Ctrl-C ends other fits, --max-iter limits them.")
+    if tune and choice.penalty is not None:
+        raise InputError("--tune chooses the penalty; leave --penalty out.")
+    if automatic and checkpoint is not None:
+        raise InputError("--checkpoint needs a model with a name, not auto.")
+
+
+def _can_tune(console: Console, model: str, wanted: bool) -> bool:
+    if wanted and model in UNTUNED:
+        console.print(f"{model} has no penalty to tune.")
+    return wanted and model not in UNTUNED
+
+
 def _split(
-    path: Path, dev: Path | None, holdout: float, seed: int, options: dict[str, Any]
+    path: Path, dev: Path | None, holdout: float, seed: int, reading: Reading
 ) -> tuple[Data, Data | None]:
-    """Give training and held-out sequences."""
-    data = read_data(path, options["given"], encoding=options["encoding"])
+    """Return training and held-out sequences."""
+    if dev is not None and holdout:
+        raise InputError("--dev and --holdout exclude each other.")
+    data = read_data(path, reading)
     if dev is not None:
-        return data, read_data(dev, options["given"], encoding=options["encoding"])
+        return data, read_data(dev, reading)
     count = round(holdout * len(data.items))
     if count == 0:
         return data, None
@@ -147,7 +208,7 @@ def _fit(
         warnings.simplefilter("always")
         if "callback" in settings:
             estimator.set_params(callback=line)
-        estimator.fit(suited(estimator, training.inputs), training.labels)
+        estimator.fit(Suit(estimator, console.print)(training.inputs), training.labels)
     if "callback" in settings:
         estimator.set_params(callback=None)
     return estimator, time.perf_counter() - started, [str(w.message) for w in caught]
@@ -155,7 +216,7 @@ def _fit(
 
 def _error(held_out: Data, model: Any) -> float:
     """Share of held-out positions labelled wrong."""
-    return token_error(held_out.labels, model.predict(suited(model, held_out.inputs)))
+    return token_error(held_out.labels, model.predict(Suit(model, lambda _: None)(held_out.inputs)))
 
 
 def _summary(fitted: Any, out: Path, seconds: float, notes: list[str]) -> dict[str, Any]:

@@ -1,0 +1,69 @@
+"""Fits that end in time, and say when a user ended them."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable
+from enum import Enum, auto
+from typing import Any, NamedTuple
+
+from ..estimators import Onlooker
+from ..solvers import Progress
+
+INTERRUPTED = "Interrupted"
+"""How reasons begin of searches that Ctrl-C ended; the best point so far was kept."""
+
+
+class End(Enum):
+    """How a fit ended."""
+
+    DONE = auto()
+    OUT_OF_TIME = auto()
+    INTERRUPTED = auto()
+
+
+class Bounded(NamedTuple):
+    """A fit that ended, whatever way; the model is fitted."""
+
+    end: End
+    seconds: float
+    warnings: list[str]
+
+
+class _Deadline(Onlooker):
+    """Ends a search as Ctrl-C does once its time is over."""
+
+    def __init__(self, seconds: float) -> None:
+        self.due = time.monotonic() + seconds
+        self.over = False
+
+    def look(self, progress: Progress, draft: Callable[[], Any]) -> None:
+        """See an iteration; the start of a search is nothing to keep."""
+        if progress.iteration > 0 and time.monotonic() >= self.due:
+            self.over = True
+            raise KeyboardInterrupt
+
+
+def fit_within(model: Any, X: Any, y: Any, seconds: float | None) -> Bounded:
+    """Fit a model for some seconds at most, a first iteration apart.
+
+    Ctrl-C, which searches survive with what they have, is told apart from the end of the time.
+    """
+    deadline, started = _Deadline(float("inf") if seconds is None else seconds), time.perf_counter()
+    settings = model.get_params(deep=False)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        if "callback" in settings:
+            model.set_params(callback=deadline)
+        try:
+            model.fit(X, y)
+        finally:
+            if "callback" in settings:
+                model.set_params(callback=settings["callback"])
+    spent = time.perf_counter() - started
+    said = [str(warning.message) for warning in caught]
+    if deadline.over:
+        return Bounded(End.OUT_OF_TIME, spent, [])
+    stopped = str(getattr(model, "stop_reason_", "")).startswith(INTERRUPTED)
+    return Bounded(End.INTERRUPTED if stopped else End.DONE, spent, said)

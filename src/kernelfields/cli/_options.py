@@ -1,0 +1,46 @@
+"""Options that several commands have, written once."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from ..errors import InputError
+from ..io.npz import LIMIT
+from ._reading import Reading
+
+GIGABYTE = 2**30
+
+Format = Annotated[
+    str | None,
+    typer.Option("--format", help="conll, jsonl, csv or npz, if the name of the file does not say it."),
+]
+Encoding = Annotated[str, typer.Option(help="Of CoNLL columns.")]
+Missing = Annotated[
+    str, typer.Option(help="In CoNLL columns, the label of tokens whose label was not observed; '' for none.")
+]
+Columns = Annotated[
+    str | None, typer.Option(help="CoNLL columns to take, counted from 1 and the label last, as in 2,4.")
+]
+MaxSize = Annotated[float, typer.Option(help="Gigabytes that the arrays of an .npz may take.", min=0.0)]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object, the last line.")]
+Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks.")]
+MISSING = "_"
+MAX_SIZE = LIMIT / GIGABYTE
+
+
+def reading_of(
+    data_format: str | None, encoding: str, missing: str, columns: str | None, max_size: float
+) -> Reading:
+    """Return how files are to be read, by the options above."""
+    return Reading(data_format, encoding, missing, _numbers(columns), int(max_size * GIGABYTE))
+
+
+def _numbers(columns: str | None) -> tuple[int, ...] | None:
+    if columns is None:
+        return None
+    words = columns.split(",")
+    if not all(word.isascii() and word.isdecimal() and 0 < int(word) <= 1000 for word in words):
+        raise InputError(f"--columns {columns!r} is no list of numbers from 1 on, with commas.")
+    return tuple(map(int, words))

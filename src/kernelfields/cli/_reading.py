@@ -1,0 +1,162 @@
+"""Sequences from any file that ``kf`` reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from ..errors import InputError, quoted
+from ..io._lines import read_lines
+from ..io.conll import Sentence, read_conll
+from ..io.csv import Frames, read_csv
+from ..io.jsonl import Record, read_jsonl
+from ..io.npz import LIMIT, read_npz
+from ._data import Data, Item
+
+Source = Path | IO[bytes]
+FORMATS = ("conll", "jsonl", "csv", "npz")
+MOST_NUMBERS = 20
+"""Different fractions that may be labels; more of them are measurements."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How files are read."""
+
+    format: str | None = None
+    encoding: str = "utf-8"
+    missing: str = "_"
+    """The label in columns of text that stands for none; no label if empty."""
+    columns: tuple[int, ...] | None = None
+    """Columns of text to take, counted from 1."""
+    limit: int = LIMIT
+    """Bytes that arrays may take."""
+
+    def kind(self, path: Path | str) -> str:
+        """Tell the format by the end of a name; columns of text if it says nothing."""
+        if self.format is not None:
+            if self.format not in FORMATS:
+                raise InputError(f"There is no format {self.format!r}; choose one of {', '.join(FORMATS)}.")
+            return self.format
+        ending = ending_of(str(path))
+        if ending == "tsv":
+            return "csv" if _has_header(path) else "conll"
+        return {"json": "jsonl"}.get(ending, ending if ending in FORMATS else "conll")
+
+
+def ending_of(name: str) -> str:
+    """Return what a name ends with, compressed or not."""
+    return Path(name.removesuffix(".gz")).suffix.removeprefix(".").lower()
+
+
+def _has_header(path: Path | str) -> bool:
+    """Whether a file with tabs is a table: whether its first line names the column of sequences."""
+    first = next(read_lines(path, "latin-1"), None)
+    return first is not None and "sequence" in first.text.split("\t")
+
+
+def read_items(source: Source, kind: str, reading: Reading, *, labelled: bool) -> Iterator[Item]:
+    """Read sequences one by one; with ``labelled``, the last column of text is the label."""
+    if reading.columns is not None and kind != "conll":
+        raise InputError(f"--columns is for columns of text, not for {kind}.")
+    if kind == "conll":
+        sentences = read_conll(source, comments=None, encoding=reading.encoding)
+        return (_from_sentence(one, labelled, reading) for one in sentences)
+    if kind == "jsonl":
+        return (_from_record(one) for one in read_jsonl(source))
+    if kind == "csv":
+        return (_from_frames(one) for one in read_csv(source))
+    if not isinstance(source, Path):
+        raise InputError("Arrays (.npz) cannot be read from a stream.")
+    return _from_arrays(source, reading.limit)
+
+
+def read_data(path: Path, reading: Reading | None = None) -> Data:
+    """Read all sequences of a file; each must have labels, though some may be missing."""
+    reading = reading or Reading()
+    kind = reading.kind(path)
+    items = list(read_items(path, kind, reading, labelled=True))
+    if not items:
+        raise InputError(f"{path} has no sequences.")
+    bare = next((n for n, item in enumerate(items) if item.y is None), None)
+    if bare is not None:
+        raise InputError(f"{path}: sequence {bare} has no labels.")
+    data = Data(items, kind)
+    _require_classes(data, path, reading)
+    return data
+
+
+def _require_classes(data: Data, path: Path, reading: Reading) -> None:
+    """Refuse labels that are none: all of them missing, or numbers that were measured."""
+    known = data.known
+    if not known and data.n_positions:
+        said = f" (--missing says which, now {reading.missing!r})" if data.kind == "conll" else ""
+        raise InputError(f"{path}: no label was observed, all are missing{said}.")
+    values = set(map(str, known))
+    if len(values) <= MOST_NUMBERS:
+        return
+    try:
+        fractions = [value for value in values if float(value) % 1]
+    except ValueError:
+        return
+    if fractions:
+        raise InputError(
+            f"{path}: the labels are {len(values)} different numbers such as {min(fractions)}, not classes; "
+            "a table of numbers needs a header with the columns sequence and label."
+        )
+
+
+def note_of(data: Data, reading: Reading) -> str | None:
+    """Say how many labels are missing, which a user may not have meant."""
+    count = data.n_positions - len(data.known)
+    if count == 0:
+        return None
+    forms = {"jsonl": "null", "csv": "empty", "npz": "NaN or empty"}
+    what = forms.get(data.kind, f"{quoted(reading.missing)}; --missing '' would make it a label")
+    return f"{count:,} of {data.n_positions:,} labels were not observed ({what})."
+
+
+def _from_sentence(sentence: Sentence, labelled: bool, reading: Reading) -> Item:
+    columns = sentence.columns
+    if reading.columns is not None:
+        beyond = max(reading.columns)
+        if beyond > len(columns):
+            raise InputError(f"--columns names column {beyond}, but there are {len(columns)}.")
+        columns = [columns[c - 1] for c in reading.columns]
+    if labelled and len(columns) < 2:
+        raise InputError("There is one column only: no labels beside the tokens.")
+    inputs = columns[:-1] if labelled else columns
+    x: list[Any] = list(inputs[0]) if len(inputs) == 1 else list(zip(*inputs, strict=True))
+    y = [None if label == reading.missing else label for label in columns[-1]] if labelled else None
+    return Item(x, y, list(columns[0]), sentence)
+
+
+def _from_record(record: Record) -> Item:
+    tokens = record.tokens
+    x = [tuple(token) if isinstance(token, list) else token for token in tokens]
+    return Item(x, record.labels, [_shown(token) for token in tokens], record)
+
+
+def _shown(token: str | list[str] | dict[str, Any]) -> str:
+    if isinstance(token, str):
+        return token
+    return token[0] if isinstance(token, list) else str(token.get("word", token))
+
+
+def _from_frames(frames: Frames) -> Item:
+    y = None if frames.labels is None else list(frames.labels)
+    return Item(frames.numbers, y, [str(t) for t in range(len(frames.numbers))], frames)
+
+
+def _from_arrays(path: Path, limit: int) -> Iterator[Item]:
+    arrays = read_npz(path, limit=limit)
+    ends = np.cumsum(arrays.lengths)
+    for a, b in zip(ends - arrays.lengths, ends, strict=True):
+        y = None
+        if arrays.y is not None:
+            y = [None if label == "" or label != label else label for label in arrays.y[a:b].tolist()]
+        yield Item(arrays.X[a:b], y, [str(t) for t in range(b - a)], None)

@@ -1,0 +1,125 @@
+"""Sequences as a model takes them, and what does not fit it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError, quoted
+from ..features import DictFeatures, TemplateFeatures
+from ._loaded import takes_symbols
+
+SPACES = 2
+"""In the only token of a sequence: so many look like a sentence that was not split."""
+
+
+class Suit:
+    """Makes inputs of a file fit a model, or refuses them; what it had to do it says once.
+
+    A model that was trained on several columns takes tokens as columns, as objects that name them (by the
+    names of its templates, or as ``word``, ``column1``, …) and as words, whose other columns are then empty.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted, or about to be fitted to these sequences.
+    say : callable
+        Takes a sentence for the user.
+    """
+
+    def __init__(self, model: Any, say: Callable[[str], Any]) -> None:
+        self.extractor = getattr(model, "features_", None)
+        self.symbols = takes_symbols(model)
+        self.numbers = self.extractor is None and not self.symbols and hasattr(model, "n_features_in_")
+        self.say = say
+        self._said: set[str] = set()
+        self._count = 0
+
+    def __call__(self, inputs: list[Any]) -> list[Any]:
+        """Return sequences that the model takes."""
+        first, self._count = self._count, self._count + len(inputs)
+        return [self._one(x, f"Sequence {first + s}") for s, x in enumerate(inputs)]
+
+    def _one(self, x: Any, where: str) -> Any:
+        if isinstance(x, np.ndarray):
+            if self.symbols or self.extractor is not None:
+                raise InputError(f"{where} has numbers, but the model labels tokens.")
+            return x
+        if self.numbers:
+            raise InputError(f"{where} has tokens, but the model labels numbers.")
+        self._look_for_sentences(x, where)
+        if isinstance(self.extractor, TemplateFeatures):
+            return [self._token(token, self.extractor.templates.columns, where) for token in x]
+        if isinstance(self.extractor, DictFeatures) and any(isinstance(token, str) for token in x):
+            raise InputError(f"{where} has words, but the model takes objects of features, as in JSON lines.")
+        return [self._symbol(token, where) for token in x] if self.symbols else x
+
+    def _look_for_sentences(self, x: list[Any], where: str) -> None:
+        if len(x) == 1 and isinstance(x[0], str) and x[0].strip().count(" ") >= SPACES:
+            self._once(
+                f"{where} is one token with spaces, {quoted(x[0], 40)}, and gets one label: "
+                "give every token by itself."
+            )
+
+    def _token(self, token: Any, names: tuple[str, ...], where: str) -> Any:
+        """Return the columns of a token."""
+        if isinstance(token, dict):
+            token = self._named(token, names, where)
+        elif isinstance(token, str):
+            token = (token,)
+        if len(token) > len(names):
+            raise InputError(
+                f"{where} has tokens of {_columns(len(token))}, {quoted(' '.join(token), 40)}, but the model "
+                f"was trained on {len(names)}: give one token per line, say --labelled if the last column "
+                "has labels, or take some columns by --columns."
+            )
+        if 1 < len(token) < len(names):
+            raise InputError(
+                f"{where} has tokens of {_columns(len(token))}, but the model was trained on {len(names)}: "
+                f"{', '.join(names)}."
+            )
+        if len(token) < len(names):
+            self._without(names[1:])
+        padded = (*token, *("" for _ in range(len(names) - len(token))))
+        return padded if len(names) > 1 else padded[0]
+
+    def _named(self, token: dict[str, Any], names: tuple[str, ...], where: str) -> tuple[str, ...]:
+        """Return the columns that an object names."""
+        keys = [(name, "word" if c == 0 else f"column{c}") for c, name in enumerate(names)]
+        found = [next((token[key] for key in both if key in token), None) for both in keys]
+        if not isinstance(found[0], str):
+            raise InputError(
+                f"{where} has an object without a text {names[0]!r} or 'word', the token itself."
+            )
+        empty = [name for name, value in zip(names, found, strict=True) if not isinstance(value, str)]
+        if empty:
+            self._without(empty)
+        return tuple(value if isinstance(value, str) else "" for value in found)
+
+    def _symbol(self, token: Any, where: str) -> Any:
+        """Return the first column, which is all that a hidden Markov model looks at."""
+        if isinstance(token, dict):
+            return self._named(token, ("word",), where)[0]
+        if isinstance(token, tuple):
+            if len(token) > 1:
+                self._once("The model looks at the first column of tokens only.")
+            return token[0]
+        return token
+
+    def _without(self, names: Any) -> None:
+        self._once(
+            f"The model was trained with {', '.join(names)} beside the words, which these tokens lack: "
+            "expect more errors."
+        )
+
+    def _once(self, sentence: str) -> None:
+        kind = sentence.split(" ", 2)[-1][:40]
+        if kind not in self._said:
+            self._said.add(kind)
+            self.say(sentence)
+
+
+def _columns(count: int) -> str:
+    return f"{count} columns" if count > 1 else "one column"

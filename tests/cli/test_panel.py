@@ -1,0 +1,119 @@
+"""``--model auto`` and ``kf compare``: they end, they tell what is done, and Ctrl-C keeps it."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from kernelfields import CRF, load
+from kernelfields.cli._bounded import End, fit_within
+from kernelfields.cli._models import Choice
+from kernelfields.cli._panel import try_model
+from kernelfields.cli._reading import read_data
+from kernelfields.cli.app import app
+
+from ._files import write_columns, write_json, write_table
+
+
+def run(*words):
+    return CliRunner().invoke(app, [str(word) for word in words])
+
+
+def interrupt(*args, **settings):
+    raise KeyboardInterrupt
+
+
+def test_fits_end_in_time(tmp_path):
+    data = read_data(write_table(tmp_path / "a.csv"))
+    model = CRF(penalty=1e-6, tol=1e-12)
+    done = fit_within(model, data.inputs, data.labels, 0.0)
+    assert done.end is End.OUT_OF_TIME
+    assert model.n_iter_ == 1
+    assert model.callback is None
+    assert fit_within(CRF(), data.inputs, data.labels, None).end is End.DONE
+
+
+def test_a_fit_that_took_too_long_counts_and_says_so(tmp_path):
+    data = read_data(write_table(tmp_path / "a.csv"))
+    trial = try_model("crf", data, data, Choice(penalty=1e-6, tol=1e-12), 0.0)
+    assert trial.note.startswith("stopped after")
+    assert trial.end is End.OUT_OF_TIME
+
+
+@pytest.mark.parametrize("writer", [write_columns, write_json])
+def test_text_is_compared_model_by_model(tmp_path, writer):
+    data = writer(tmp_path / ("a.conll" if writer is write_columns else "a.jsonl"), 80)
+    result = run("compare", data, "--json", "--folds", 2)
+    assert result.exit_code == 0, result.output
+    rows = json.loads(result.stdout.splitlines()[-1])["models"]
+    assert list(rows) == ["crf", "perceptron", "hmm"]
+    told = [line.split(":")[0] for line in result.stderr.splitlines() if "% wrong" in line]
+    assert told == list(rows)
+
+
+def test_an_interrupted_comparison_shows_what_is_done(tmp_path, monkeypatch):
+    monkeypatch.setattr("kernelfields.StructuredPerceptron.fit", interrupt)
+    result = run("compare", write_columns(tmp_path / "a.conll"), "--json", "--folds", 2)
+    assert result.exit_code == 130
+    assert list(json.loads(result.stdout.splitlines()[-1])["models"]) == ["crf"]
+    assert "Interrupted; without perceptron, hmm." in result.stderr
+
+
+def test_an_interrupted_fit_ends_the_comparison(tmp_path, monkeypatch):
+    """Searches survive Ctrl-C with what they have; a comparison must not go on to the next."""
+
+    def stopped(model, *args, **settings):
+        fit(model, *args, **settings).stop_reason_ = "Interrupted; the best point so far was kept."
+
+    fit = CRF.fit
+    monkeypatch.setattr(CRF, "fit", stopped)
+    data = write_columns(tmp_path / "a.conll")
+    result = run("compare", data, "--models", "perceptron,crf,hmm", "--folds", 2)
+    assert result.exit_code == 130
+    assert "Interrupted; without crf, hmm." in result.output
+
+
+def test_an_interrupted_panel_writes_the_best_so_far(tmp_path, monkeypatch):
+    monkeypatch.setattr("kernelfields.StructuredPerceptron.fit", interrupt)
+    data, model = write_columns(tmp_path / "a.conll"), tmp_path / "m.kf"
+    result = run("train", data, "--model", "auto", "-o", model)
+    assert result.exit_code == 0, result.output
+    assert "Interrupted. Chosen of those tried so far" in result.output
+    assert type(load(model)) is CRF
+    assert load(model).provenance_.sequences == 24
+
+
+def test_nothing_done_is_nothing_written(tmp_path, monkeypatch):
+    monkeypatch.setattr("kernelfields.CRF.fit", interrupt)
+    data, model = write_columns(tmp_path / "a.conll"), tmp_path / "m.kf"
+    for words in (["compare", data], ["train", data, "--model", "auto", "-o", model]):
+        result = run(*words)
+        assert (result.exit_code, result.stderr) == (130, "Interrupted; nothing was written.\n")
+    assert not model.exists()
+
+
+def test_an_interrupted_tuning_takes_the_folds_that_are_done(tmp_path, monkeypatch):
+    calls = []
+
+    def count(model, *args, **settings):
+        calls.append(model)
+        if len(calls) == 8:  # the second of six penalties on the second fold
+            raise KeyboardInterrupt
+        return fit(model, *args, **settings)
+
+    fit = CRF.fit
+    monkeypatch.setattr(CRF, "fit", count)
+    result = run("train", write_columns(tmp_path / "a.conll"), "--tune", "-o", tmp_path / "m.kf")
+    assert result.exit_code == 0, result.output
+    assert "Interrupted: settings are chosen by 1 of 5 folds." in result.output
+    assert load(tmp_path / "m.kf").penalty in (10.0, 3.0, 1.0, 0.3, 0.1, 0.03)
+
+
+def test_several_fits_at_a_time_are_the_same(tmp_path):
+    data = write_table(tmp_path / "a.csv")
+    words = ["compare", data, "--models", "crf,hmm", "--folds", 2, "--json"]
+    one, two = (json.loads(run(*words, "--jobs", n).stdout.splitlines()[-1])["models"] for n in (1, 2))
+    for name, row in one.items():
+        assert row["token_error"] == two[name]["token_error"]
+    chosen = run("train", data, "--model", "auto", "--jobs", 2, "-o", tmp_path / "m.kf")
+    assert chosen.exit_code == 0, chosen.output
