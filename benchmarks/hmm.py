@@ -98,7 +98,8 @@ def run(quick: bool) -> Result:
         }
         table.append({"model": case.kind, "sequences": case.what, "log_likelihoods_differ": worst})
     counting = _counting(20_000 if quick else 20_000_000, rng)
-    seconds = alternate({**sides, **counting}, rounds)
+    gaussians = _gaussian_counting(2_000 if quick else 60_000, rng)
+    seconds = alternate({**sides, **counting, **gaussians}, rounds)
     for row in table:
         name = f"{row['model']}, {row['sequences']}"
         theirs = min(seconds[f"{name}: hmmlearn"], seconds[f"{name}: hmmlearn, two cores"])
@@ -114,6 +115,7 @@ def run(quick: bool) -> Result:
         "counting_gbytes_per_second": {
             name: (20_000 if quick else 20_000_000) * 8 / seconds[name] / 1e9 for name in counting
         },
+        "counting_gaussians_ms": {name: 1e3 * seconds[name] for name in gaussians},
         "em": table,
     }
     return Result("hmm", _bars(table), details)
@@ -189,4 +191,31 @@ def _counting(positions: int, rng: np.random.Generator) -> dict[str, Side]:
         f"{name}, {cores}": Side(call, threads)
         for name, call in calls.items()
         for cores, threads in (("one core", 1), ("two cores", 2))
+    }
+
+
+def _gaussian_counting(positions: int, rng: np.random.Generator) -> dict[str, Side]:
+    """Fits of Gaussians to labelled rows, beside hmmlearn's statistics of rows whose states are certain."""
+    states, columns = 60, 20
+    labels = rng.permutation(np.arange(positions) % states)
+    X = rng.normal(size=(states, columns))[labels] + rng.normal(size=(positions, columns))
+    lengths, certain = np.full(positions // 100, 100), np.eye(states)[labels]
+
+    def theirs() -> dict[str, Any]:
+        model = hmmlearn.GaussianHMM(states, covariance_type="full", params="mc")
+        model.n_features = columns
+        statistics = model._initialize_sufficient_statistics()
+        model._accumulate_sufficient_statistics(statistics, X, certain, certain, certain, certain)
+        return dict(statistics)
+
+    def ours(family: str) -> HMM:
+        return HMM(family).fit(X, labels, lengths=lengths)
+
+    statistics, means = theirs(), ours("gaussian-full").emissions_.means
+    if not np.allclose(statistics["obs"] / statistics["post"][:, None], means, atol=1e-10):
+        raise AssertionError("Means of labelled rows differ.")
+    return {
+        "labelled, gaussian": Side(lambda: ours("gaussian")),
+        "labelled, gaussian-full": Side(lambda: ours("gaussian-full")),
+        "labelled, hmmlearn's statistics of gaussian-full": Side(theirs),
     }

@@ -196,20 +196,36 @@ class GaussianEmissions(RowEmissions):
 
 
 def moments_of(rows: Rows, weights: Array, full: bool) -> Moments:
-    """Moments of weighted rows, in two passes."""
-    seen = rows.seen
+    """Moments of weighted rows, in two passes.
+
+    A state whose weights are mostly zero, as where labels are observed, looks at its own rows only: the work
+    for all states together is then that for one.
+    """
+    x, seen, D = rows.filled, rows.seen, rows.n_columns
     if seen is not None and (full or not rows.partial):
         weights = np.where(seen.all(axis=1, keepdims=True), weights, 0.0)
         seen = None
-    below = weights.sum(axis=0)[:, None] if seen is None else weights.T @ seen
-    total = weights.T @ rows.filled
-    mean = np.divide(total, below, out=np.zeros_like(total), where=below > 0)
-    scatter = np.empty(mean.shape + ((mean.shape[1],) if full else ()))
-    for k in range(len(mean)):
-        centred = rows.filled - mean[k] if seen is None else np.where(seen, rows.filled - mean[k], 0.0)
-        weighted = weights[:, k, None] * centred
-        scatter[k] = weighted.T @ centred if full else (weighted * centred).sum(axis=0)
+    columns = np.ascontiguousarray(weights.T)
+    below, mean = np.zeros((len(columns), 1 if seen is None else D)), np.zeros((len(columns), D))
+    scatter = np.zeros((len(columns), D, *([D] if full else [])))
+    for k, weight in enumerate(columns):
+        used = np.flatnonzero(weight)
+        if 2 * len(used) < len(weight):
+            found = _state_moments(x[used], weight[used], None if seen is None else seen[used], full)
+        else:
+            found = _state_moments(x, weight, seen, full)
+        below[k], mean[k], scatter[k] = found
     return Moments(below[:, 0] if seen is None else below, mean, scatter)
+
+
+def _state_moments(x: Array, weight: Array, seen: Array | None, full: bool) -> Moments:
+    """Moments of one state."""
+    below = weight.sum(keepdims=True) if seen is None else weight @ seen
+    total = weight @ x
+    mean = np.divide(total, below, out=np.zeros_like(total), where=below > 0)
+    centred = x - mean if seen is None else np.where(seen, x - mean, 0.0)
+    weighted = weight[:, None] * centred
+    return Moments(below, mean, weighted.T @ centred if full else np.einsum("td,td->d", weighted, centred))
 
 
 def _factors(covariances: Array) -> tuple[Array, Array]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import Any
 
+import numpy as np
+
 from ..structures._base import Array
 from ._base import Emissions, Expected, Markov, Sequences, chain_scores
 
@@ -27,9 +29,7 @@ class ScoredEmissions(Emissions):
 
 def one_hot(labels: Array, n_states: int) -> Array:
     """Weights of observed states: a one where a state was observed, else zeros; (N, L)."""
-    import numpy as np
-
-    weights = np.zeros((len(labels), n_states))
+    weights = np.zeros((n_states, len(labels)))  # state by state, as it is read
     given = np.flatnonzero(labels >= 0)
-    weights[given, labels[given]] = 1.0
-    return weights
+    weights[labels[given], given] = 1.0
+    return weights.T
