@@ -15,6 +15,7 @@ from threadpoolctl import threadpool_limits
 from kernelfields import HMM, InfeasibleError, InputError
 from kernelfields.constraints import LeftRight
 from kernelfields.emissions import (
+    Bernoulli,
     Categorical,
     CategoricalEmissions,
     DiagonalGaussian,
@@ -453,3 +454,59 @@ def test_score_without_labels_is_the_log_likelihood(rng):
     X = sequences(Poisson(), rng, [10, 20])
     model = HMM("poisson", 2, random_state=0).fit(X)
     assert model.score(X) == pytest.approx(model.log_probability(X).sum() / 30)
+
+
+@pytest.mark.parametrize(
+    ("emissions", "words"),
+    [
+        (DiagonalGaussian(prior_scale=-1.0), "prior_scale is -1.0"),
+        (FullGaussian(prior_weight=np.nan), "prior_weight is nan"),
+        (GaussianMixture(components=0), "components is 0"),
+        (GaussianMixture(gaussian=FullGaussian(prior_scale=-1.0)), "prior_scale is -1.0"),
+        (GaussianMixture(pseudocount=-1.0), "pseudocount is -1.0"),
+        (Bernoulli(-1.0), "pseudocount is -1.0"),
+        (Multinomial(pseudocount=-1.0), "pseudocount is -1.0"),
+    ],
+)
+def test_settings_of_emissions_are_checked(emissions, words):
+    X, y = [np.eye(2), np.eye(2)], [["a", "b"], ["a", "b"]]
+    with pytest.raises(InputError, match=words):
+        HMM(emissions).fit(X, y)
+    with pytest.raises(InputError, match=words):
+        HMM(emissions, 2).fit(X)
+
+
+def test_negative_pseudocounts_of_states_are_refused():
+    with pytest.raises(InputError, match="pseudocount is -1"):
+        HMM("categorical", pseudocount=-1).fit([["x", "z"]], [["a", "b"]])
+
+
+def test_restarts_beside_labels_are_refused():
+    with pytest.raises(InputError, match="restarts is 3, but with y there is one start"):
+        HMM("categorical", restarts=3).fit([["x", "z"]], [["a", "b"]])
+
+
+def test_a_family_changed_after_fit_changes_no_model():
+    family = Categorical(order=1)
+    X, y = [["x", "z", "x"]] * 3, [["a", "b", "b"]] * 3
+    model = HMM(family).fit(X, y)
+    before = model.log_probability(X)
+    family.set_params(order=0, pseudocount=5.0)
+    np.testing.assert_array_equal(model.log_probability(X), before)
+    assert model.emissions_.family.pseudocount == 0.1
+
+
+@pytest.mark.parametrize("full", [False, True])
+def test_counts_of_rows_are_moments_by_hand(full, rng):
+    labels = rng.integers(5, size=200)
+    rows = rng.normal(size=(200, 3)) + labels[:, None]
+    rows[rng.random(200) < 0.1] = np.nan
+    family = FullGaussian(0.0) if full else DiagonalGaussian(0.0)
+    emissions = HMM(family).fit([rows], [labels]).emissions_
+    for k in range(5):
+        mine = rows[(labels == k) & ~np.isnan(rows[:, 0])]
+        covariance = np.cov(mine.T, bias=True)
+        np.testing.assert_allclose(emissions.means[k], mine.mean(axis=0))
+        np.testing.assert_allclose(
+            emissions.covariances[k], covariance if full else np.diag(covariance), atol=1e-12
+        )

@@ -8,16 +8,26 @@ observations into node scores log p(x_t|y_t), and that is all prediction needs o
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..checks import require_not_negative, require_whole
 from ..parameters import Parameterised
 from ..structures import Chain
 from ..structures._base import Array
 
 Random = Any
 """A NumPy Generator."""
+
+
+CHECKS: Mapping[str, Callable[[str, Any], object]] = {
+    **dict.fromkeys(["prior_scale", "prior_weight", "pseudocount"], require_not_negative),
+    **dict.fromkeys(["components", "trials"], require_whole),
+    "order": lambda name, value: require_whole(name, value, 0, 20),
+}
+"""What settings of families may be."""
 
 
 class Sequences(NamedTuple):
@@ -80,12 +90,21 @@ class Emissions(ABC):
         """Number of free parameters."""
 
     @abstractmethod
-    def draw(self, states: Array, rng: Random) -> Any:
-        """One observation for each of some states."""
+    def draw(self, states: Array, rng: Random, offsets: Array | None = None) -> Any:
+        """One observation for each of some states, of one sequence, or of those that ``offsets`` say."""
 
 
 class Family(Parameterised, ABC):
     """Distributions to choose emissions from."""
+
+    def require_settings(self) -> None:
+        """Refuse settings that mean nothing."""
+        for name in self._parameter_names():
+            value = getattr(self, name)
+            if name in CHECKS:
+                CHECKS[name](name, value)
+            elif isinstance(value, Family):
+                value.require_settings()
 
     @abstractmethod
     def read(self, X: Any, lengths: Any, known: Emissions | None) -> Sequences:

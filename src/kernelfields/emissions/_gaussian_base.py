@@ -186,7 +186,7 @@ class GaussianEmissions(RowEmissions):
         """Means and covariances."""
         return self.means.size + self.family.free(self.n_states, self.n_columns)
 
-    def draw(self, states: Array, rng: Random) -> Array:
+    def draw(self, states: Array, rng: Random, offsets: Array | None = None) -> Array:
         """Draw rows."""
         noise = rng.normal(size=(len(states), self.n_columns))
         if not self.family.full:

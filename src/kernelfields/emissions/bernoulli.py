@@ -91,7 +91,7 @@ class BernoulliEmissions(ScoredEmissions, RowEmissions):
         """One probability for every state and column."""
         return self.probabilities.size
 
-    def draw(self, states: Array, rng: Random) -> Array:
+    def draw(self, states: Array, rng: Random, offsets: Array | None = None) -> Array:
         """Draw zeros and ones."""
         chance = self.probabilities[states]
         return (rng.random(chance.shape) < chance).astype(np.float64)

@@ -9,9 +9,11 @@ import numpy as np
 from scipy.special import xlogy
 
 from .. import native
+from ..checks import require_whole
 from ..errors import InputError
 from ..structures._base import Array, require_feasible
 from ._base import Emissions, Expected, Family, Markov, Random, Sequences, log_of
+from .contexts import draw_words, require_contexts, used_contexts, words_of
 from .unknown import UnknownWords
 from .vocabulary import MISSING, Vocabulary, build, flatten
 
@@ -20,7 +22,10 @@ class Categorical(Family):
     """One of V symbols at each position, p(x = v|k) = b_kv.
 
     Probabilities are smoothed counts, (count + a) / (all + a·V): a Dirichlet prior. Symbols are any hashable
-    objects; None and NaN are missing.
+    objects; None and NaN are missing. With an ``order`` n above 0 a symbol depends on the n before it too,
+    p(x_t|y_t, x_{t−n}, …, x_{t−1}), every context with counts of its own: what genes and texts need, whose
+    letters are far from independent. Before the first symbol, and in place of a missing one, there is
+    nothing, which is one more value that a symbol of a context can have.
 
     Parameters
     ----------
@@ -30,7 +35,10 @@ class Categorical(Family):
         All symbols there are, or their number V if they are 0 to V − 1; those of the training set if not
         given.
     unknown : UnknownWords, optional
-        What to take rare and unknown symbols for; without it unknown symbols are refused.
+        What to take rare and unknown symbols for; without it unknown symbols are refused. Not beside
+        ``symbols``, which are all there are.
+    order : int
+        n: how many symbols before it a symbol depends on. There are (V + 1)ⁿ V probabilities in each state.
     """
 
     def __init__(
@@ -38,53 +46,80 @@ class Categorical(Family):
         pseudocount: float = 0.1,
         symbols: int | list[Hashable] | None = None,
         unknown: UnknownWords | None = None,
+        order: int = 0,
     ) -> None:
         self.pseudocount = pseudocount
         self.symbols = symbols
         self.unknown = unknown
+        self.order = order
 
     def read(self, X: Any, lengths: Any, known: Emissions | None) -> Sequences:
         """Read sequences of symbols."""
         flat, offsets = flatten(X, lengths)
+        order = self.order
         if known is not None:
             assert isinstance(known, CategoricalEmissions)
-            vocabulary = known.vocabulary
+            vocabulary, order = known.vocabulary, known.order
         elif self.symbols is not None:
-            given = list(range(self.symbols)) if isinstance(self.symbols, int) else self.symbols
-            vocabulary = Vocabulary(given)
+            vocabulary = self._given()
         else:
             vocabulary = build(flat, self.unknown)
-        return Sequences(Symbols(vocabulary.encode(flat), vocabulary), offsets)
+        words = words_of(vocabulary.encode(flat), offsets, len(vocabulary), order)
+        return Sequences(Symbols(words, vocabulary), offsets)
+
+    def _given(self) -> Vocabulary:
+        """Return the vocabulary that the settings say."""
+        if self.unknown is not None:
+            raise InputError("symbols are all there are: give either symbols or unknown.")
+        if isinstance(self.symbols, list | tuple | np.ndarray):
+            given = list(self.symbols)
+            if len(set(given)) < len(given) or None in given or not given:
+                raise InputError("symbols must be a list of different symbols, None not among them.")
+            return Vocabulary(given)
+        return Vocabulary(range(require_whole("symbols", self.symbols)))
 
     def guess(self, observations: Symbols, n_states: int, rng: Random) -> Emissions:
         """Start from frequencies of symbols, times random numbers."""
         if not len(observations.vocabulary):
             raise InputError("X has no symbol.")
-        counts = np.bincount(
-            observations.numbers[observations.numbers != MISSING], None, len(observations.vocabulary)
+        size = self._words(observations.vocabulary)
+        counts = np.bincount(observations.numbers[observations.numbers != MISSING], None, size)
+        weights = (counts + 1.0) * rng.gamma(2.0, size=(n_states, size))
+        return CategoricalEmissions(
+            _normalised(self._by_context(weights, observations.vocabulary)), observations.vocabulary, self
         )
-        weights = (counts + 1.0) * rng.gamma(2.0, size=(n_states, len(counts)))
-        probabilities = weights / weights.sum(axis=1, keepdims=True)
-        return CategoricalEmissions(probabilities, observations.vocabulary, self)
 
     def labelled(self, data: Sequences, n_states: int) -> Emissions:
         """Count symbols in states, one pass in the core."""
         symbols: Symbols = data.observations
         assert data.labels is not None
-        size = len(symbols.vocabulary)
+        size = self._words(symbols.vocabulary)
         _, _, counts = native.hmm_counts(data.labels, n_states, data.offsets, symbols.numbers, size)
         return self.of(counts, symbols.vocabulary)
 
     def of(self, counts: Array, vocabulary: Vocabulary) -> CategoricalEmissions:
-        """Give the probabilities for counts, (L, V)."""
-        above = counts + self.pseudocount
-        total = above.sum(axis=1, keepdims=True)
-        even = np.full_like(above, 1.0 / max(above.shape[1], 1))
-        return CategoricalEmissions(np.divide(above, total, out=even, where=total > 0), vocabulary, self)
+        """Return the probabilities for counts of words, (L, V) or (L, (V + 1)ⁿ V)."""
+        above = self._by_context(counts + self.pseudocount, vocabulary)
+        return CategoricalEmissions(_normalised(above), vocabulary, self)
+
+    def _words(self, vocabulary: Vocabulary) -> int:
+        return require_contexts(len(vocabulary), self.order) * len(vocabulary)
+
+    def _by_context(self, words: Array, vocabulary: Vocabulary) -> Array:
+        """Numbers of words with an axis for every symbol."""
+        V = len(vocabulary)
+        return words.reshape(len(words), *([V + 1] * self.order), V)
+
+
+def _normalised(weights: Array) -> Array:
+    """Make the last axis sum to one; even where there is nothing."""
+    total = weights.sum(axis=-1, keepdims=True)
+    even = np.full_like(weights, 1.0 / max(weights.shape[-1], 1))
+    return np.divide(weights, total, out=even, where=total > 0)
 
 
 class Symbols:
-    """Numbers of symbols.
+    """Numbers of symbols, or of words where they depend on symbols before them.
 
     Parameters
     ----------
@@ -107,8 +142,9 @@ class CategoricalEmissions(Emissions):
 
     Parameters
     ----------
-    probabilities : (L, V) array
-        b; rows sum to one.
+    probabilities : (L, V) array, or (L, V + 1, ..., V + 1, V)
+        b, the last axis summing to one. With more than two axes, those between are the symbols before,
+        the latest last; V there is nothing.
     vocabulary : Vocabulary, optional
         The symbols; 0 to V − 1 if not given.
     family : Categorical, optional
@@ -119,10 +155,20 @@ class CategoricalEmissions(Emissions):
         self, probabilities: Array, vocabulary: Vocabulary | None = None, family: Categorical | None = None
     ) -> None:
         self.probabilities = np.asarray(probabilities, dtype=np.float64)
-        self.n_states, size = self.probabilities.shape
+        self.n_states, *before, size = self.probabilities.shape
+        self.order = len(before)
+        if any(axis != size + 1 for axis in before):
+            raise InputError(
+                f"probabilities have shape {self.probabilities.shape}; axes between the first and the last "
+                f"must be {size + 1}: every symbol, or nothing."
+            )
         self.vocabulary = Vocabulary(range(size)) if vocabulary is None else vocabulary
-        self.family: Categorical = Categorical() if family is None else family
-        self._table = np.ascontiguousarray(log_of(self.probabilities).T)
+        self.family: Categorical = Categorical(order=self.order) if family is None else family
+        if self.family.order != self.order:
+            raise InputError(
+                f"probabilities are of order {self.order}, but the family has order {self.family.order}."
+            )
+        self._table = np.ascontiguousarray(log_of(self.probabilities).reshape(self.n_states, -1).T)
 
     def log_density(self, observations: Symbols) -> Array:
         """Look up logarithms; zeros where a symbol is missing."""
@@ -144,7 +190,7 @@ class CategoricalEmissions(Emissions):
         return Expected(value, start, transitions, counts)
 
     def improved(self, statistics: Array) -> CategoricalEmissions:
-        """Give new probabilities for expected counts, (V, L)."""
+        """Return new probabilities for expected counts of words, one row each, (·, L)."""
         return self.family.of(statistics.T, self.vocabulary)
 
     def log_prior(self) -> float:
@@ -153,15 +199,26 @@ class CategoricalEmissions(Emissions):
 
     @property
     def n_parameters(self) -> int:
-        """All probabilities but one in every state."""
-        return self.n_states * (len(self.vocabulary) - 1)
+        """All probabilities but one in every state and context that there is where nothing is missing."""
+        V = len(self.vocabulary)
+        return self.n_states * used_contexts(V, self.order) * (V - 1)
 
-    def draw(self, states: Array, rng: Random) -> list[Hashable]:
-        """Draw symbols."""
+    def draw(self, states: Array, rng: Random, offsets: Array | None = None) -> list[Hashable]:
+        """Draw symbols, those of a sequence one after the other."""
+        ends = np.array([0, len(states)]) if offsets is None else offsets
+        if self.order:
+            V = len(self.vocabulary)
+            numbers = draw_words(self.probabilities.reshape(self.n_states, -1, V), states, ends, rng)
+        else:
+            numbers = self._draw_alone(states, rng)
+        return [self.vocabulary.symbols[v] for v in numbers]
+
+    def _draw_alone(self, states: Array, rng: Random) -> Array:
+        """Draw numbers of symbols that depend on states only."""
         edges = np.cumsum(self.probabilities, axis=1)
         draws = rng.random(len(states)) * edges[states, -1]
         numbers = np.empty(len(states), dtype=np.int64)
         for k in range(self.n_states):
             mine = states == k
             numbers[mine] = np.searchsorted(edges[k], draws[mine], side="right")
-        return [self.vocabulary.symbols[v] for v in numbers]
+        return numbers

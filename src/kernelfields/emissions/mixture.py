@@ -144,7 +144,7 @@ class MixtureEmissions(ScoredEmissions, RowEmissions):
         """Shares but one in every state, and those of the Gaussians."""
         return self.n_states * (self.weights.shape[1] - 1) + self.gaussians.n_parameters
 
-    def draw(self, states: Array, rng: Random) -> Array:
+    def draw(self, states: Array, rng: Random, offsets: Array | None = None) -> Array:
         """Draw components, then rows."""
         edges = np.cumsum(self.weights, axis=1)[states]
         part = (rng.random(len(states))[:, None] > edges[:, :-1]).sum(axis=1)

@@ -92,6 +92,6 @@ class MultinomialEmissions(ScoredEmissions, RowEmissions):
         """All probabilities but one in every state."""
         return self.n_states * (self.n_columns - 1)
 
-    def draw(self, states: Array, rng: Random) -> Array:
+    def draw(self, states: Array, rng: Random, offsets: Array | None = None) -> Array:
         """Draw counts."""
         return np.asarray(rng.multinomial(self.family.trials, self.probabilities[states]), dtype=np.float64)

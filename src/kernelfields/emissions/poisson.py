@@ -91,7 +91,7 @@ class PoissonEmissions(ScoredEmissions, RowEmissions):
         """One rate for every state and column."""
         return self.rates.size
 
-    def draw(self, states: Array, rng: Random) -> Array:
+    def draw(self, states: Array, rng: Random, offsets: Array | None = None) -> Array:
         """Draw counts."""
         return np.asarray(rng.poisson(self.rates[states]), dtype=np.float64)
 

@@ -75,10 +75,14 @@ def _of_family(parts: Parts, kind: type) -> Any:
 
 
 def _categorical(parts: Parts) -> CategoricalEmissions:
-    probabilities, vocabulary = _numbers(parts, "probabilities", 2, 0.0, 1.0), parts["vocabulary"]
-    if not isinstance(vocabulary, Vocabulary) or len(vocabulary) != probabilities.shape[1]:
+    family, vocabulary = _of_family(parts, Categorical), parts["vocabulary"]
+    if type(family.order) is not int or not 0 <= family.order <= 20:
+        raise ModelFormatError("Emissions have an order that is none.")
+    probabilities = _numbers(parts, "probabilities", 2 + family.order, 0.0, 1.0)
+    sizes = {*probabilities.shape[1:-1], probabilities.shape[-1] + 1}
+    if not isinstance(vocabulary, Vocabulary) or sizes != {len(vocabulary) + 1}:
         raise ModelFormatError("The vocabulary of emissions has another size than their probabilities.")
-    return CategoricalEmissions(probabilities, vocabulary, _of_family(parts, Categorical))
+    return CategoricalEmissions(probabilities, vocabulary, family)
 
 
 def _gaussian(parts: Parts) -> GaussianEmissions:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from itertools import pairwise
 from typing import Any, Self
@@ -61,7 +62,7 @@ class HMM(SequenceLabeller):
         Added to every count of a first state and of a step that is possible: a Dirichlet prior.
         Emissions have their own.
     restarts : int
-        Runs of expectation-maximisation from different random starts; the best is kept.
+        Runs of expectation-maximisation from different random starts, where no y is given; the best is kept.
     tol : float
         Relative gain of the objective at which a run ends; 0 makes exactly ``max_iter`` steps.
     max_iter : int
@@ -151,8 +152,11 @@ class HMM(SequenceLabeller):
             Lengths of the sequences in a flat X.
         """
         require_settings(self, tol=require_not_negative)
-        given = choose(EMISSIONS, self.emissions, "emissions")
+        given = copy.deepcopy(choose(EMISSIONS, self.emissions, "emissions"))  # which its owner may change
         family, known = (given.family, given) if isinstance(given, Emissions) else (given, None)
+        family.require_settings()
+        if y is not None and self.restarts > 1:
+            raise InputError(f"restarts is {self.restarts}, but with y there is one start: what labels say.")
         data = family.read(X, lengths, known)
         if data.offsets[-1] == 0:
             raise InputError("The training set is empty.")
@@ -303,7 +307,7 @@ class HMM(SequenceLabeller):
         node[chain.first_positions] = self._model.markov.start
         scores = {"node": node, "edge": self._model.markov.transitions}
         states = chain.sample(scores, 1, int(rng.integers(2**31 - 1)))[0]
-        flat = self.emissions_.draw(states, rng)
+        flat = self.emissions_.draw(states, rng, chain.offsets)
         return [flat[a:b] for a, b in pairwise(chain.offsets)], self._names(chain, states)
 
     @property

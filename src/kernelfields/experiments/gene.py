@@ -10,12 +10,12 @@ import numpy as np
 
 from ..constraints import Rule
 from ..datasets import Genome, load_genome
-from ..emissions import Categorical, CategoricalEmissions
+from ..emissions import Categorical
 from ..estimators import CRF, HMM
 from ..structures._base import Array
 from ._base import Experiment, Report
 from ._claims import Claim
-from ._genes import LABELS, STRANDS, genes, grammar, states_of, word_features, words
+from ._genes import LABELS, STRANDS, genes, grammar, states_of, word_features
 from ._results import Outcome, Row
 
 
@@ -63,37 +63,22 @@ def run(settings: Settings, report: Report) -> Outcome:
 
 
 class _Codons:
-    """An HMM whose states are places in a codon; a base may depend on some before it.
-
-    Words of bases are counted as symbols, then every base is given those before it in the word:
-    p(x_t|y_t, x_{t−1}, ...) takes the place of p(x_t|y_t), the sums over states stay the same.
-    """
+    """An HMM whose states are places in a codon; a base may depend on some before it."""
 
     def __init__(self, order: int, settings: Settings) -> None:
-        self.order = order
-        family = Categorical(settings.pseudocount, symbols=4 ** (order + 1))
+        family = Categorical(settings.pseudocount, symbols=4, order=order)
         rule: Rule = grammar()
         self.model = HMM(family, constraints=rule, pseudocount=0.0)
 
-    def _inputs(self, pieces: list[Genome]) -> list[Array]:
-        return [words(piece.bases, self.order + 1) for piece in pieces]
-
     def fit(self, pieces: list[Genome]) -> None:
-        self.model.fit(self._inputs(pieces), [states_of(piece.labels) for piece in pieces])
-        counted = self.model.emissions_
-        assert isinstance(counted, CategoricalEmissions)
-        given = counted.probabilities.reshape(len(STRANDS), -1, 4)
-        given = given / given.sum(axis=2, keepdims=True)
-        self.model.emissions_ = CategoricalEmissions(
-            given.reshape(len(STRANDS), -1), counted.vocabulary, counted.family
-        )
+        self.model.fit([piece.bases for piece in pieces], [states_of(piece.labels) for piece in pieces])
 
     def strands(self, pieces: list[Genome]) -> list[Array]:
-        marginals = self.model.predict_marginals(self._inputs(pieces))
+        marginals = self.model.predict_marginals([piece.bases for piece in pieces])
         return [_by_strand(m).argmax(axis=1) for m in marginals]
 
     def paths(self, pieces: list[Genome]) -> list[Array]:
-        return [STRANDS[np.array(path)] for path in self.model.predict(self._inputs(pieces))]
+        return [STRANDS[np.array(path)] for path in self.model.predict([piece.bases for piece in pieces])]
 
 
 class _Field:
