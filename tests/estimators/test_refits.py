@@ -32,7 +32,7 @@ REFITS = [
     (CRF(), WIDE),
     (KernelCRF(order=2), {"order": 1}),
     (KernelCRF(edge_kernel=True), {"edge_kernel": None}),
-    (KernelCRF(selection=SGPS(3)), {"selection": None}),
+    (KernelCRF(selection=SGPS(3), random_state=0), {"selection": None}),
     (KernelCRF(approximation=RandomFourier(10), random_state=0), {"approximation": None}),
     (KernelCRF(base_measure={"O": 1.0}), {"base_measure": None}),
     (KernelCRF(), WIDE),
