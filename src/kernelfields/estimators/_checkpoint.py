@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 import time
 import zipfile
@@ -11,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from ..errors import InputError
 from ..solvers import Progress
 from ..structures._base import Array
+from ._digest import digest
 from ._training import Training
 
 
@@ -37,12 +36,12 @@ class Checkpoint:
 
     def __init__(self, path: str | os.PathLike[str], problem: list[Any], seconds: float = 30.0) -> None:
         self.path = Path(path)
-        self.key = _digest(problem)
+        self.key = digest(problem)
         self.seconds = seconds
         self._written = time.monotonic()
 
-    def start(self) -> Array | None:
-        """Give the element that was kept; None without a file."""
+    def start(self, size: int) -> Array | None:
+        """Return the element of this size that was kept; None without a file."""
         if not self.path.exists():
             return None
         try:
@@ -51,7 +50,9 @@ class Checkpoint:
         except (OSError, KeyError, ValueError, EOFError, zipfile.BadZipFile) as error:
             raise InputError(f"{self.path} is not a checkpoint: {error}.") from error
         if key != self.key:
-            raise InputError(f"{self.path} belongs to other data or settings; remove it to start anew.")
+            raise InputError(f"{self.path} belongs to other data or settings; remove it to start again.")
+        if element.dtype.kind != "f" or element.shape != (size,) or not np.isfinite(element).all():
+            raise InputError(f"{self.path} is damaged: it does not hold {size} finite numbers.")
         return element
 
     def __call__(self, progress: Progress, point: Any) -> None:
@@ -98,7 +99,6 @@ SETTINGS = (
     "observed_only",
     "class_weight",
     "loss",
-    "constraints",
 )
 """Those of a linear chain that change its problem."""
 KERNEL_SETTINGS = (
@@ -114,7 +114,6 @@ KERNEL_SETTINGS = (
     "label_kernel",
     "class_weight",
     "loss",
-    "constraints",
     "base_measure",
     "approximation",
     "random_state",
@@ -124,27 +123,12 @@ KERNEL_SETTINGS = (
 
 
 def checkpoint_of(model: Any, training: Training, names: tuple[str, ...] = SETTINGS) -> Checkpoint | None:
-    """Give the file of a model's search, known by its data and by those of its settings."""
+    """Return the file of a model's search, known by its data and by those of its settings."""
     if model.checkpoint is None:
         return None
-    features, encoded = training.inputs.features, training.encoded
-    sparsely = sparse.issparse(features)
-    parts = [features.data, features.indices, features.indptr] if sparsely else [features]
+    encoded = training.encoded
     settings = {name: getattr(model, name) for name in names}
-    problem = [*parts, training.inputs.offsets, encoded.labels, encoded.classes, settings]
+    forbidden = None if training.forbidden is None else tuple(training.forbidden)
+    data = [training.inputs.features, training.inputs.offsets, encoded.labels, encoded.classes]
+    problem = [*data, training.weights, forbidden, settings]
     return Checkpoint(model.checkpoint, problem, model.checkpoint_seconds)
-
-
-def _digest(parts: list[Any]) -> str:
-    """A short text that differs where the parts differ."""
-    total = hashlib.sha256()
-    for part in parts:
-        if isinstance(part, np.ndarray):
-            total.update(f"{part.dtype}{part.shape}".encode())
-            total.update(
-                np.ascontiguousarray(part).data if part.dtype != object else repr(part.tolist()).encode()
-            )
-        else:
-            total.update(repr(part).encode())
-        total.update(b"\0")
-    return total.hexdigest()[:32]

@@ -41,6 +41,7 @@ from ._tables import LOW_RANK_SOLVERS, SOLVERS, choose
 from ._terms import free_weights
 from ._training import Training
 from ._vertex_kernels import VertexKernels, own_kernel
+from ._warm import warm_element
 
 FIT_ONLY = (
     "certificate_",
@@ -95,6 +96,7 @@ class KernelModel(SequenceLabeller):
         if recipe.selection is not None:
             chosen = task_of(recipe, training, observations, rows, kernels, edge_kernel)
             return self._fit_selected(recipe, training, chosen, kernels, edge_kernel, X_dev, y_dev)
+        checkpoint = checkpoint_of(recipe, training, KERNEL_SETTINGS)  # before anything is drawn
         expanded = expand(recipe, training, observations, rows, kernels, edge_kernel)
         problem = expanded.problem
         held_out = read_held_out(self, training, X_dev, y_dev, recipe.chain)
@@ -103,8 +105,12 @@ class KernelModel(SequenceLabeller):
             loss = self._held_out(recipe, expanded, training, held_out)
             stopping = EarlyStopping(loss, recipe.patience)
         line = ProgressLine() if recipe.verbose else None
-        checkpoint = checkpoint_of(recipe, training, KERNEL_SETTINGS)
-        kept = None if checkpoint is None else checkpoint.start()
+        kept = None if checkpoint is None else checkpoint.start(problem.size)
+        start = problem.zero() if kept is None else problem.refreshed(kept.astype(problem.element_dtype))
+        last = previous(self) if recipe.warm_start and kept is None else None
+        if last is not None:
+            warm = warm_element(last, problem, observations, training.encoded.classes)
+            start = start if warm is None else warm
 
         def draft(point: Any) -> KernelModel:
             model = copy(self)
@@ -113,7 +119,6 @@ class KernelModel(SequenceLabeller):
             return model
 
         watching = observers(reporter(recipe.callback, draft), stopping, line, checkpoint)
-        start = problem.zero() if kept is None else problem.refreshed(kept.astype(problem.element_dtype))
         found = search(problem, start, solver, recipe.stop, watching, expanded.exact)
         if line is not None:
             line.close()
@@ -272,7 +277,9 @@ def _fixed(recipe: KernelRecipe, training: Training, held_out: HeldOutSet) -> Sc
 
 
 def _require_steady(recipe: KernelRecipe) -> None:
-    """Refuse a checkpoint of what would be another search the next time."""
+    """Refuse to go on from what would be another search the next time."""
+    if recipe.warm_start and recipe.approximation is not None:
+        raise InputError("warm_start does not go with an approximation: its subspace is another every time.")
     if recipe.checkpoint is None:
         return
     if recipe.selection is not None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
-from ..checks import require_not_negative
+from ..checks import require_not_negative, shown
 from ..constraints import Forbidden, Rule
 from ..errors import InputError, warn_user
 from ..losses import Log, Loss, MarginalLog, PartialLog
@@ -50,6 +50,8 @@ class Training(NamedTuple):
     inputs: Inputs
     encoded: Encoded
     chain: SequenceStructure
+    weights: Array | None
+    """How many times each sequence counts."""
     loss: Loss
     forbidden: Forbidden | None
     observed: Observed | None
@@ -87,9 +89,8 @@ def read_training(
         forbidden = rule.forbidden(encoded.classes.tolist())
         require_respected(forbidden, chain, encoded.labels, encoded.classes)
     observed = Observed.of(inputs, encoded, chain) if observed_only else None
-    return Training(
-        inputs, encoded, chain, make(chain, encoded, weights, class_weight), forbidden, observed, extractor
-    )
+    whole = make(chain, encoded, weights, class_weight)
+    return Training(inputs, encoded, chain, weights, whole, forbidden, observed, extractor)
 
 
 def marginal_log_loss_of(
@@ -139,6 +140,8 @@ def _class_weights(given: dict[Any, float] | str, encoded: Encoded) -> Array:
         if given != "balanced":
             raise InputError(f"class_weight={given!r} is not known; give a dictionary or 'balanced'.")
         return len(encoded.labels) / (len(count) * np.maximum(count, 1))
+    if not isinstance(given, Mapping):
+        raise InputError(f"class_weight is {shown(given)}; it must be a dictionary or 'balanced'.")
     index = index_of(encoded.classes)
     weights = np.ones(len(count))
     for label, weight in given.items():

@@ -264,6 +264,8 @@ class CRF(SequenceLabeller):
         """
         if self.l1:
             raise InputError("partial_fit does not go with l1.")
+        if self.checkpoint is not None:
+            raise InputError("partial_fit keeps no checkpoints; set checkpoint=None, or call fit.")
         base = previous(self)
         known = classes if base is None else base.classes_.tolist()
         training = self._training(X, y, lengths, sample_weight, known, base)
@@ -322,8 +324,8 @@ class CRF(SequenceLabeller):
         if held_out is not None:
             stopping = EarlyStopping(self._held_out(problem, training, held_out), self.patience)
         stop = Stop(gap=self.tol, gradient=1e-2 * self.tol, iterations=self.max_iter)
-        checkpoint = checkpoint_of(self, training) if base is None else None
-        kept = checkpoint.start() if checkpoint else None
+        checkpoint = checkpoint_of(self, training)
+        kept = checkpoint.start(problem.size) if checkpoint else None
         start = kept if kept is not None else self._first_guess(problem) if start is None else start
 
         def draft(point: Any) -> CRF:

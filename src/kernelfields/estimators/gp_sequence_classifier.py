@@ -40,7 +40,7 @@ class GPSequenceClassifier(KernelModel):
     edge_variance : float
         κ.
     warm_start : bool
-        With ``sparse``, as in `KernelCRF`.
+        As in `KernelCRF`.
     classes, features, solver, decoder, tol, max_iter, dtype, memory_limit, random_state, callback, verbose
         As in `KernelCRF`.
 

@@ -84,8 +84,10 @@ class KernelCRF(KernelModel):
         the other: `GreedyCliques`, `SGPS`, `SGSA` or `WholeSequences` of ``selection``. Kernel values are
         computed for these only. With `GreedyCliques`, several kernels in a list have functions of their own.
     warm_start : bool
-        With ``selection``: keep what it takes to go on, and go on from there when `fit` is called again
-        with the same data, with a larger size, say, or after Ctrl-C.
+        Whether `fit` starts from the function of the last one, if labels are the same: from its
+        coefficients at observations that the training set has again. With ``selection``: keep what it takes
+        to go on, and go on from there when `fit` is called again with the same data, with a larger size,
+        say, or after Ctrl-C. Not with ``approximation``.
     solver : "lbfgs", "newton-cg" or Solver
         How to minimise; the other names that `CRF` knows are known here, too.
     decoder : "posterior", "viterbi" or Decoder
