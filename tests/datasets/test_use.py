@@ -77,6 +77,7 @@ def test_data_sets_are_fitted_and_evaluated(name, data_dir):
     found = evaluate(fitted, X[40:80], y[40:80])
     assert found.n_tokens == sum(map(len, y[40:80]))
     assert token_accuracy_scorer(fitted, X[40:80], y[40:80]) == 1 - found.token_error
+    assert fitted.score(X[40:80], y[40:80]) == pytest.approx(1 - found.token_error, abs=1e-12)
     assert found.token_error < WRONG.get(name, 0.8)
 
 

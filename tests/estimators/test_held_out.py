@@ -104,7 +104,7 @@ def test_held_out_labels_that_break_the_rules_are_refused(make, rng):
 @pytest.mark.parametrize("make", ALL)
 def test_weights_that_say_nothing_are_refused(make, rng):
     X, y = tagged(rng, 12)
-    with pytest.raises(InputError, match="sample_weight is 0 for every sequence"):
+    with pytest.raises(InputError, match="sample_weight is zero for every sequence"):
         make().fit(X, y, sample_weight=np.zeros(12))
 
 

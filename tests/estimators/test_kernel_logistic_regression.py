@@ -213,3 +213,15 @@ def test_sequences_need_folds_without_balance(data):
     boxes[:] = cut[0]
     model = KernelLogisticRegression().fit(boxes, cut[1])
     assert model.predict(boxes) == model.predict(cut[0])
+
+
+def test_frames_of_sequences_are_matched_by_name(data):
+    X, y = data
+    frames = [pd.DataFrame(x, columns=["left", "right"]) for x in (X[:40], X[40:])]
+    model = KernelLogisticRegression().fit(frames, [y[:40], y[40:]])
+    assert model.predict([frame[["right", "left"]] for frame in frames]) == model.predict([X[:40], X[40:]])
+    with pytest.raises(InputError, match="other columns"):
+        model.predict([frame.rename(columns={"left": "up"}) for frame in frames])
+    nameless = KernelLogisticRegression().fit([X[:40], X[40:]], [y[:40], y[40:]])
+    nameless.predict(frames)
+    assert not hasattr(nameless, "feature_names_in_")

@@ -231,7 +231,7 @@ def read_weights(weights: Any, count: int) -> Array:
         s = int(np.flatnonzero(~(np.isfinite(result) & (result >= 0)))[0])
         raise InputError(f"sample_weight of sequence {s} is {result[s]}; it must be finite and not negative.")
     if count and not result.any():
-        raise InputError("sample_weight is 0 for every sequence: nothing counts.")
+        raise InputError("sample_weight is zero for every sequence: nothing counts.")
     return result
 
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import InputError
+from ..missing import is_missing
 from ..structures._base import Array
 
 UNOBSERVED = -1
@@ -65,13 +66,6 @@ def _read_sequence(
 def plain(label: Any) -> Any:
     """Return a number or text of NumPy as Python's; others as they are."""
     return label.item() if isinstance(label, np.generic) else label
-
-
-def is_missing(label: Any) -> bool:
-    """Whether something stands for a label that was not observed: None, NaN, or what pandas has for them."""
-    if isinstance(label, (float, np.floating)):
-        return bool(label != label)
-    return label is None or type(label).__name__ in ("NAType", "NaTType")
 
 
 def _flat(y: Any, lengths: Array) -> bool:

@@ -49,12 +49,7 @@ def read_rows(model: Any, X: Any, *, fitting: bool) -> Rows:
     if it was.
     """
     if _are_sequences(X):
-        inputs = read_inputs(X, None, None if fitting else model.n_features_in_)
-        if fitting:
-            model.n_features_in_ = inputs.features.shape[1]
-            if inputs.names is not None:
-                model.feature_names_in_ = inputs.names
-        return Rows(inputs.features, inputs.offsets)
+        return _read_sequences(model, X, fitting)
     from sklearn.utils.validation import validate_data
 
     wanted = {"accept_sparse": "csr", "dtype": (np.float64, np.float32), "ensure_min_samples": int(fitting)}
@@ -64,6 +59,18 @@ def read_rows(model: Any, X: Any, *, fitting: bool) -> Rows:
         raise TypeError(f"X is not an array of numbers: {error}.") from error
     except ValueError as error:
         raise InputError(str(error)) from error
+
+
+def _read_sequences(model: Any, X: Any, fitting: bool) -> Rows:
+    if not fitting:
+        names = getattr(model, "feature_names_in_", None)
+        inputs = read_inputs(X, width=model.n_features_in_, names=names)
+        return Rows(inputs.features, inputs.offsets)
+    inputs = read_inputs(X)
+    model.n_features_in_ = inputs.features.shape[1]
+    if inputs.names is not None:
+        model.feature_names_in_ = inputs.names
+    return Rows(inputs.features, inputs.offsets)
 
 
 def _are_sequences(X: Any) -> bool:
@@ -80,8 +87,7 @@ def read_row_labels(y: Any, rows: Rows) -> list[Hashable]:
     if y is None:
         raise InputError("A classifier requires y to be passed, but the target y is None.")
     if rows.offsets is not None:
-        labels = list(chain.from_iterable(read_labels(y, np.diff(rows.offsets))))
-        return [None if is_missing(label) else label for label in labels]
+        return list(chain.from_iterable(read_labels(y, np.diff(rows.offsets))))
     labels = [None if is_missing(label) else label for label in _column(y)]
     if len(labels) != rows.features.shape[0]:
         raise InputError(f"X has {rows.features.shape[0]} rows, but y has {len(labels)} labels.")
@@ -113,7 +119,4 @@ def _column(y: Any) -> list[Any]:
 def read_row_weights(weights: Any, rows: Rows) -> Array:
     """Return a weight for every row, of those given for rows or for sequences."""
     count = rows.features.shape[0] if rows.offsets is None else len(rows.offsets) - 1
-    result = read_weights(weights, count)
-    if not result.any():
-        raise InputError("Every sample_weight is zero: there is nothing to learn from.")
-    return rows.spread(result)
+    return rows.spread(read_weights(weights, count))

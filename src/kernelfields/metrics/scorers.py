@@ -7,14 +7,13 @@ predicted wrong.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Hashable
 from numbers import Real
 from typing import Any, Protocol
 
 import numpy as np
 
-from ..errors import InputError
+from ..errors import InputError, warn_user
 from ..structures._base import Array
 from ._pairs import observed_counts, require_observed
 from ._sequences import read_sequences
@@ -101,4 +100,4 @@ def _warn(new: int, improbable: int, floor: float) -> None:
     found += [f"{improbable} sequences that are less probable than the floor"] if improbable else []
     if found:
         text = f"y has {' and '.join(found)}; they count as a log-probability of {floor:.4g} per position."
-        warnings.warn(text, UserWarning, stacklevel=3)
+        warn_user(text, UserWarning)
