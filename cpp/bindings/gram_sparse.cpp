@@ -7,12 +7,10 @@ namespace {
 template <class S>
 SparseRows<S> rows_of(const In<std::int64_t>& first, const In<std::int32_t>& index, const std::optional<In<S>>& value,
                       std::size_t features) {
-    require_offsets(first, "first", index.shape(0));
-    if (value) require_shape(*value, "value", {index.shape(0)});
-    for (std::size_t k = 0; k < index.shape(0); ++k)
-        if (index.data()[k] < 0 || static_cast<std::size_t>(index.data()[k]) >= features)
-            throw std::invalid_argument("index holds " + std::to_string(index.data()[k]) + ", but there are " +
-                                        std::to_string(features) + " features.");
+    const std::size_t count = length_of(index, "index");
+    require_offsets(first, "first", count);
+    if (value) require_shape(*value, "value", {count});
+    require_below(index, "index", features);
     return {first.shape(0) - 1, features, first.data(), index.data(), value ? value->data() : nullptr};
 }
 
@@ -29,7 +27,7 @@ void products(const SparseIndex<S>& y, In<std::int64_t> first, In<std::int32_t> 
               std::size_t start, nb::ndarray<S, nb::ndim<2>, nb::device::cpu> out) {
     const auto x = rows_of<S>(first, index, value, y.features());
     const std::size_t stop = start + out.shape(1);
-    if (out.shape(0) != x.rows || stop > y.rows() || (out.shape(1) > 1 && out.stride(1) != 1) || out.stride(0) < 0)
+    if (out.shape(0) != x.rows || start > y.rows() || stop > y.rows() || (out.shape(1) > 1 && out.stride(1) != 1) || out.stride(0) < 0)
         throw std::invalid_argument("out must have one contiguous row per row of x, and a column per row asked for.");
     if (y.binary() != !value) throw std::invalid_argument("Both sides must have values, or neither.");
     nb::gil_scoped_release release;

@@ -42,6 +42,7 @@ Expectations categorical(In<std::int32_t> symbols, In<double> table, In<double> 
     if (symbols.ndim() != 1)
         throw std::invalid_argument("symbols has shape " + shape_of(symbols) + ", expected (positions,).");
     const HmmBatch batch = batch_of(start, edge, offsets, labels, symbols.shape(0));
+    if (table.ndim() != 2) throw std::invalid_argument("table has shape " + shape_of(table) + ", expected a matrix.");
     const std::size_t V = table.shape(0);
     require_shape(table, "table", {V, batch.labels});
     hmm_counts_detail::require_range(symbols.data(), 0, symbols.shape(0), V, "symbols");
@@ -72,8 +73,7 @@ std::tuple<Out<double>, Out<double>, Out<double>> counts(In<std::int32_t> labels
                                                          In<std::int64_t> offsets,
                                                          std::optional<In<std::int32_t>> symbols,
                                                          std::size_t n_symbols) {
-    const std::size_t N = labels.shape(0);
-    require_shape(labels, "labels", {N});
+    const std::size_t N = length_of(labels, "labels");
     require_offsets(offsets, "offsets", N);
     if (symbols) require_shape(*symbols, "symbols", {N});
     auto start = make<double>({n_labels});

@@ -8,19 +8,14 @@
 namespace kernelfields::bindings {
 namespace {
 
-void require_columns(const In<std::int32_t>& index, std::size_t columns) {
-    for (std::size_t k = 0; k < index.shape(0); ++k)
-        if (static_cast<std::size_t>(static_cast<std::uint32_t>(index.data()[k])) >= columns)
-            throw std::invalid_argument("index holds " + std::to_string(index.data()[k]) + ", expected 0 to " +
-                                        std::to_string(columns) + ".");
-}
-
 template <class S>
 std::pair<Out<std::int32_t>, std::optional<Out<S>>> ranked(In<std::int64_t> first, In<std::int32_t> index,
                                                            std::optional<In<S>> value, In<std::int32_t> rank,
                                                            std::size_t frequent, std::size_t single) {
-    const auto x = rows_of<S>(first, index, value, rank.shape(0));
-    require_columns(index, rank.shape(0));
+    const std::size_t columns = length_of(rank, "rank");
+    const auto x = rows_of<S>(first, index, value, columns);
+    require_below(index, "index", columns);
+    require_below(rank, "rank", columns);
     auto out = make<std::int32_t>({index.shape(0)});
     std::optional<Out<S>> values;
     if (value) values = make<S>({index.shape(0)});
@@ -35,7 +30,7 @@ std::pair<Out<std::int64_t>, Out<std::int32_t>> observed_pairs(In<std::int64_t> 
                                                                In<std::int32_t> labels, std::size_t n_labels,
                                                                std::size_t columns) {
     const auto x = rows_of<float>(first, index, std::nullopt, columns);
-    require_columns(index, columns);
+    require_below(index, "index", columns);
     require_labels(labels, x.rows, n_labels);
     SeenPairs seen(x.columns, n_labels);
     seen.mark(x, labels.data());
@@ -46,7 +41,7 @@ std::pair<Out<std::int64_t>, Out<std::int32_t>> observed_pairs(In<std::int64_t> 
 }
 
 Out<std::int64_t> column_counts(In<std::int32_t> index, std::size_t columns) {
-    require_columns(index, columns);
+    require_below(index, "index", columns);
     auto counts = make<std::int64_t>({columns});
     std::fill_n(counts.data(), columns, 0);
     for (std::size_t k = 0; k < index.shape(0); ++k) ++counts.data()[index.data()[k]];
@@ -62,11 +57,16 @@ double loss(In<std::int64_t> first, In<std::int32_t> index, std::optional<In<S>>
             In<std::int64_t> order, In<std::int32_t> labels, std::optional<In<double>> weight, In<S> features,
             In<S> small, In<S> edge, Into<S> out_features, Into<double> out_small, Into<double> out_edge,
             bool variances, std::optional<In<S>> square) {
-    const auto x = rows_of<S>(first, index, value, pair_first.shape(0) - 1);
-    const std::size_t L = edge.shape(0), S_ = offsets.shape(0) - 1;
+    const auto x = rows_of<S>(first, index, value, features_of(pair_first));
+    if (edge.ndim() != 2) throw std::invalid_argument("edge has shape " + shape_of(edge) + ", expected a matrix.");
+    const std::size_t L = edge.shape(0);
     if (frequent > single || single > x.columns) throw std::invalid_argument("frequent <= single <= columns.");
     require_offsets(offsets, "offsets", x.rows);
+    const std::size_t S_ = offsets.shape(0) - 1;
     require_shape(order, "order", {S_});
+    for (std::size_t s = 0; s < S_; ++s)
+        if (static_cast<std::size_t>(order.data()[s]) >= S_)
+            throw std::invalid_argument("order holds a sequence that does not exist.");
     require_labels(labels, x.rows, L);
     if (square) require_shape(*square, "square", {index.shape(0)});
     if (weight) require_shape(*weight, "weight", {S_});
@@ -75,10 +75,13 @@ double loss(In<std::int64_t> first, In<std::int32_t> index, std::optional<In<S>>
     require_shape(edge, "edge", {L, L});
     if (out_features.size() != features.size() || out_small.size() != 3 * L || out_edge.size() != L * L)
         throw std::invalid_argument("The gradient must have the shape of the weights.");
+    const WeightPairs pairs = pairs_of(pair_first, pair_label, x.columns);
+    if (static_cast<std::size_t>(pairs.first[x.columns] - pairs.first[single]) != x.columns - single)
+        throw std::invalid_argument("Features from `single` on must have one pair each.");
     const LinearChainData<S> data{x,
                                   frequent,
                                   single,
-                                  pairs_of(pair_first, pair_label, x.columns),
+                                  pairs,
                                   S_,
                                   L,
                                   offsets.data(),

@@ -1,5 +1,10 @@
 // The compiled module: a table of contents.
+#include "kernelfields/memory.hpp"
+
 #include <nanobind/nanobind.h>
+
+#include <exception>
+#include <stdexcept>
 
 namespace kernelfields::bindings {
 void add_attributes(nanobind::module_&);
@@ -16,7 +21,26 @@ void add_linear_tagger(nanobind::module_&);
 void add_tree(nanobind::module_&);
 }  // namespace kernelfields::bindings
 
+namespace {
+
+// Memory that cannot be had is said in a sentence; the library's own exceptions only name a C++ function.
+void translate(const std::exception_ptr& failure, void*) {
+    const char* const plain = "There is not enough memory: use fewer or shorter sequences, or fewer labels.";
+    try {
+        std::rethrow_exception(failure);
+    } catch (const kernelfields::MemoryShortage& shortage) {
+        PyErr_SetString(PyExc_MemoryError, shortage.what());
+    } catch (const std::bad_alloc&) {
+        PyErr_SetString(PyExc_MemoryError, plain);
+    } catch (const std::length_error&) {
+        PyErr_SetString(PyExc_MemoryError, plain);
+    }
+}
+
+}  // namespace
+
 NB_MODULE(_core, m) {
+    nanobind::register_exception_translator(translate);
     m.doc() = "Inference for ragged batches of structures. Private: use kernelfields.structures.";
     kernelfields::bindings::add_attributes(m);
     kernelfields::bindings::add_chain(m);

@@ -77,7 +77,7 @@ private:
     }
     std::size_t labels() const { return arrays_.edge_offset.shape(0); }
     WeightPairs pairs() const { return pairs_of(arrays_.pair_first, arrays_.pair_label, features()); }
-    std::size_t features() const { return arrays_.pair_first.shape(0) - 1; }
+    std::size_t features() const { return features_of(arrays_.pair_first); }
     const std::uint8_t* edge_pairs() const {
         if (!arrays_.edge_pairs) return nullptr;
         require_shape(*arrays_.edge_pairs, "edge_pairs", {labels(), labels()});
@@ -86,19 +86,14 @@ private:
     OnlineData<S> checked(bool bias, bool boundaries) const {
         const OnlineArrays<S>& a = arrays_;
         const auto x = rows_of<S>(a.first, a.index, a.value, features());
-        for (std::size_t k = 0; k < a.index.size(); ++k)
-            if (a.index.data()[k] < 0 || static_cast<std::size_t>(a.index.data()[k]) >= x.columns)
-                throw std::invalid_argument("index holds " + std::to_string(a.index.data()[k]) + ", expected 0 to " +
-                                            std::to_string(x.columns) + ".");
+        require_below(a.index, "index", x.columns);
         if (a.edge_offset.ndim() != 2 || labels() == 0)
             throw std::invalid_argument("edge_offset has shape " + shape_of(a.edge_offset) +
                                         ", expected (labels, labels).");
         require_shape(a.edge_offset, "edge_offset", {labels(), labels()});
         require_offsets(a.offsets, "offsets", x.rows);
         require_labels(a.labels, x.rows, labels());
-        for (std::size_t p = 0; p < a.pair_label.size(); ++p)
-            if (a.pair_label.data()[p] < 0 || static_cast<std::size_t>(a.pair_label.data()[p]) >= labels())
-                throw std::invalid_argument("pair_label holds a label that does not exist.");
+        require_below(a.pair_label, "pair_label", labels());
         const std::size_t sequences = a.offsets.shape(0) - 1;
         if (a.weight) require_shape(*a.weight, "weight", {sequences});
         require_shape(a.small_offset, "small_offset", {3, labels()});

@@ -9,7 +9,7 @@ namespace {
 template <class S>
 void scores(In<std::int64_t> first, In<std::int32_t> index, std::optional<In<S>> value, In<std::int64_t> pair_first,
             In<std::int32_t> pair_label, In<double> weights, nb::ndarray<S, nb::c_contig, nb::device::cpu> out) {
-    const auto x = rows_of<S>(first, index, value, pair_first.shape(0) - 1);
+    const auto x = rows_of<S>(first, index, value, features_of(pair_first));
     const WeightPairs pairs = pairs_of(pair_first, pair_label, x.columns);
     require_shape(weights, "weights", {pair_label.shape(0)});
     if (out.ndim() != 2 || out.shape(0) != x.rows) throw std::invalid_argument("out must have one row per row of x.");
@@ -31,18 +31,19 @@ void times(In<std::int64_t> first, In<std::int32_t> index, std::optional<In<S>> 
 template <class S>
 void pair_times(In<std::int64_t> first, In<std::int32_t> index, std::optional<In<S>> value, In<std::int32_t> pair_first,
                 In<std::int32_t> pair_label, In<S> weights, nb::ndarray<S, nb::c_contig, nb::device::cpu> out) {
-    const auto x = rows_of<S>(first, index, value, pair_first.shape(0) - 1);
-    require_shape(weights, "weights", {pair_label.shape(0)});
+    const auto x = rows_of<S>(first, index, value, features_of(pair_first));
+    require_below(index, "index", x.columns);
+    require_shape(weights, "weights", {length_of(pair_label, "pair_label")});
     if (out.ndim() != 2 || out.shape(0) != x.rows) throw std::invalid_argument("out must have one row per row of x.");
     nb::gil_scoped_release release;
-    sparse_pair_times(x, pair_first.data(), pair_label.data(), weights.data(), out.shape(1), out.data());
+    sparse_pair_times(x, pair_first.data(), pair_label.data(), weights.data(), weights.size(), out.shape(1), out.data());
 }
 
 template <class S>
 Out<double> adjoint(In<std::int64_t> first, In<std::int32_t> index, std::optional<In<S>> value,
                     In<std::int64_t> column_first, In<std::int32_t> column_index, std::optional<In<S>> column_value,
                     In<std::int64_t> pair_first, In<std::int32_t> pair_label, In<S> gradient) {
-    const auto x = rows_of<S>(first, index, value, pair_first.shape(0) - 1);
+    const auto x = rows_of<S>(first, index, value, features_of(pair_first));
     const auto columns = rows_of<S>(column_first, column_index, column_value, x.rows);
     const WeightPairs pairs = pairs_of(pair_first, pair_label, x.columns);
     if (gradient.ndim() != 2 || gradient.shape(0) != x.rows || columns.rows > x.columns)

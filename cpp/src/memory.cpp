@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <limits>
 #include <mutex>
 #include <new>
+#include <string>
 
 #ifdef __linux__
 #include <sys/mman.h>
@@ -58,13 +60,14 @@ void* keep(void* block) {
 }  // namespace
 
 void* allocate(std::size_t bytes) {
+    if (bytes > std::numeric_limits<std::ptrdiff_t>::max() - kLarge) throw std::bad_alloc();
     const bool large = bytes >= kLarge;
     if (large)
         if (void* block = take_kept(bytes)) return block;
     const std::size_t alignment = large ? kHugePage : kAlignment;
     const std::size_t whole = ((bytes + kAlignment) / alignment + 1) * alignment;
     auto* memory = static_cast<std::byte*>(std::aligned_alloc(alignment, whole));
-    if (!memory) throw std::bad_alloc();
+    if (!memory) throw MemoryShortage("There are no " + std::to_string(bytes) + " bytes of memory left.");
 #ifdef __linux__
     if (large) madvise(memory, whole, MADV_HUGEPAGE);
 #endif

@@ -69,3 +69,21 @@ def test_abstain_is_a_probability(abstain: Any, data: Any) -> None:
     model = kf.CRF().fit(*data)
     with pytest.raises(InputError, match=r"^abstain is .*; it must be a number from 0 to 1"):
         model.predict(data[0], abstain=abstain)
+
+
+@pytest.mark.parametrize("number", [-1, 2.5, "3", None, [3], True, float("nan"), 10**30])
+def test_numbers_of_labellings(number: Any, data: Any) -> None:
+    model = kf.CRF().fit(*data)
+    for bad in (number, 0):
+        with pytest.raises(InputError, match=r"^k is .*; it must be a whole number from 1 "):
+            model.predict_kbest(data[0], bad)
+    with pytest.raises(InputError, match=r"^n is .*; it must be a whole number from 0 "):
+        model.sample(data[0], number)
+
+
+def test_huge_numbers_of_labellings(data: Any) -> None:
+    model = kf.CRF().fit(*data)
+    assert len(model.predict_kbest([data[0][0][:2]], 2**62)[0]) == 9
+    with pytest.raises(InputError, match="draws would take"):
+        model.sample(data[0], 2**62)
+    assert model.sample(data[0], 0) == []

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from kernelfields import memory
 from kernelfields.errors import InputError
 from kernelfields.gram import PackedGram, StoredGram, TiledGram, _memory, gram_of, kernel_times
 from kernelfields.kernels import RBF, Kernel, Linear, Polynomial
@@ -62,17 +63,18 @@ def test_the_default_is_half_of_what_is_available(monkeypatch) -> None:
 
 
 def test_limits_of_containers(tmp_path) -> None:
-    assert _memory._of_container(tmp_path) is None
+    assert memory._of_container(tmp_path) is None
     (tmp_path / "memory.current").write_text("300\n")
     (tmp_path / "memory.max").write_text("max\n")
-    assert _memory._of_container(tmp_path) is None
+    assert memory._of_container(tmp_path) is None
     (tmp_path / "memory.max").write_text("1000\n")
-    assert _memory._of_container(tmp_path) == 700
+    assert memory._of_container(tmp_path) == 700
 
 
 PEAK = """
 import re
 import numpy as np
+from kernelfields import memory
 from kernelfields.gram import gram_of
 from kernelfields.kernels import Polynomial
 

@@ -154,7 +154,7 @@ def test_blocks_leave_the_rest_of_an_array_alone(rng) -> None:
 
 def test_bad_arrays() -> None:
     rows = np.array([0, 1]), np.array([3], dtype=np.int32)
-    with pytest.raises(ValueError, match="index holds 3, but there are 3 features"):
+    with pytest.raises(ValueError, match="index holds 3 at entry 0, but there are 3"):
         native.SparseIndex64(*rows, None, 3)
     index = native.SparseIndex64(*rows, None, 4)
     with pytest.raises(ValueError, match="Both sides must have values, or neither"):

@@ -17,7 +17,7 @@ from tests.online._textbook import Tiny
         ("weight", lambda a: np.ones(2), "weight has shape"),
         ("small_offset", lambda a: a[1:], "small_offset has shape"),
         ("edge_offset", lambda a: np.zeros((2, 3)), "has shape"),
-        ("pair_label", lambda a: a + 9, "label that does not exist"),
+        ("pair_label", lambda a: a + 9, "pair_label holds"),
         ("edge_pairs", lambda a: np.ones((2, 2), np.uint8), "edge_pairs has shape"),
         ("value", lambda a: a[1:], "value has shape"),
     ],

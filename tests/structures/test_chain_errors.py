@@ -70,6 +70,9 @@ def test_wrong_shapes_are_named() -> None:
         chain.log_partition({"node": np.zeros((2, 2)), "edge": np.zeros((2, 2))})
     with pytest.raises(ValueError, match=r"edge scores have shape \(2, 2, 2\), expected \(2, 2\)"):
         chain.log_partition({"node": np.zeros((3, 2)), "edge": np.zeros((2, 2, 2))})
-    for offsets in ([1, 2], [0, 2, 1], [], [[0, 1]]):
+    for offsets in ([[0, 1]], [0.0, 1.0], ["0", "1"], None, 3, np.array([0, 2**63], dtype=np.uint64)):
+        with pytest.raises(ValueError, match=r"^offsets (are|have) "):
+            Chain(offsets, 2)
+    for offsets in ([1, 2], [0, 2, 1], []):
         with pytest.raises(ValueError, match="offsets must start with 0 and never fall"):
             Chain(offsets, 2)

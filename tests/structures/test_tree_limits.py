@@ -88,7 +88,7 @@ def test_bad_shared_edges_harm_only_instances_with_edges():
         ([4, -1, 3, 2], "Vertex 0 of instance 0 has parent 4, which is outside the instance."),
         ([-1, 0, 3, 2], "Vertex 2 of instance 1 is its own ancestor."),
         ([-1, 0, 3], r"parents have shape \(3,\), expected \(4,\)."),
-        ([-1.0, 0.0, 3.0, -1.0], "parents must be integers, not float64."),
+        ([-1.0, 0.0, 3.0, -1.0], r"parents are \[-1.0, .*\]; they must be a vector of whole numbers."),
     ],
 )
 def test_parents_that_form_no_forest(parents, message):

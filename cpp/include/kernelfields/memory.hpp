@@ -2,8 +2,21 @@
 #pragma once
 
 #include <cstddef>
+#include <new>
+#include <string>
+#include <utility>
 
 namespace kernelfields {
+
+// Memory that cannot be had, and what for.
+class MemoryShortage : public std::bad_alloc {
+public:
+    explicit MemoryShortage(std::string text) : text_(std::move(text)) {}
+    const char* what() const noexcept override { return text_.c_str(); }
+
+private:
+    std::string text_;
+};
 
 constexpr std::size_t kAlignment = 64;
 

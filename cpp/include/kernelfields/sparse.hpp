@@ -17,7 +17,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <memory>
+#include <stdexcept>
 #include <vector>
 
 namespace kernelfields {
@@ -68,24 +70,33 @@ void sparse_scores(const SparseRows<S>& x, const WeightPairs& pairs, const doubl
     });
 }
 
-// out += x W for weights of pairs, number by number: no table to fill, for the few rows of a prediction.
+// out += x W for weights of pairs, number by number: no table to fill, for the few rows of a prediction. `pairs`
+// is how many there are: they are checked where they are met, since to look at all of a model would take longer.
+// Without it they must have been checked before.
 template <class S>
 void add_pair_products(const SparseRows<S>& x, std::size_t from, std::size_t to, const std::int32_t* pair_first,
-                       const std::int32_t* pair_label, const S* weights, std::size_t labels, S* out) {
+                       const std::int32_t* pair_label, const S* weights, std::size_t labels, S* out,
+                       std::size_t pairs = std::numeric_limits<std::int32_t>::max()) {
     for (std::size_t t = from; t < to; ++t)
         for (std::int64_t k = x.first[t]; k < x.first[t + 1]; ++k) {
             const S scale = x.value ? x.value[k] : S(1);
-            for (std::int32_t p = pair_first[x.index[k]]; p < pair_first[x.index[k] + 1]; ++p)
-                out[t * labels + static_cast<std::size_t>(pair_label[p])] += scale * weights[p];
+            const std::int32_t begin = pair_first[x.index[k]], end = pair_first[x.index[k] + 1];
+            if (begin < 0 || static_cast<std::int64_t>(pairs) < end)
+                throw std::invalid_argument("pair_first leads outside the pairs.");
+            for (std::int32_t p = begin; p < end; ++p) {
+                const auto label = static_cast<std::uint32_t>(pair_label[p]);
+                if (label >= labels) throw std::invalid_argument("pair_label holds a label that does not exist.");
+                out[t * labels + label] += scale * weights[p];
+            }
         }
 }
 
 template <class S>
 void sparse_pair_times(const SparseRows<S>& x, const std::int32_t* pair_first, const std::int32_t* pair_label,
-                       const S* weights, std::size_t labels, S* out) {
+                       const S* weights, std::size_t pairs, std::size_t labels, S* out) {
     const double work = static_cast<double>(x.first[x.rows]) * static_cast<double>(labels) * 0.3;
     for_each_range(x.rows, 1024, work, [&](std::size_t from, std::size_t to) {
-        add_pair_products(x, from, to, pair_first, pair_label, weights, labels, out);
+        add_pair_products(x, from, to, pair_first, pair_label, weights, labels, out, pairs);
     });
 }
 

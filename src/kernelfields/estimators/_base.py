@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ..checks import require_share
+from ..checks import require_share, require_whole
 from ..constraints import Forbidden
 from ..decoders import ABSTAINED, Abstain, Decoder
 from ..errors import InfeasibleError, InputError, warn_user
@@ -103,8 +103,11 @@ class SequenceLabeller(Parameterised, Routed, Savable, ABC):
         self, X: Any, k: int, *, lengths: Any = None, allowed: Any = None
     ) -> list[list[tuple[list[Hashable], float]]]:
         """Give the k best labellings of every sequence with log p(y|x), best first."""
+        count = require_whole("k", k)
         batch = self._batch(X, lengths, allowed)
-        labels, value = batch.chain.kbest(batch.scores, k)
+        longest = int(np.diff(batch.chain.offsets).max(initial=0))
+        most = batch.chain.n_labels ** min(longest, 62)  # there are no more labellings of few positions
+        labels, value = batch.chain.kbest(batch.scores, min(count, most) if longest <= 62 else count)
         log_proba = value - batch.chain.log_partition(batch.scores)[:, None]
         named = [self._names(batch.chain, np.maximum(row, 0)) for row in labels]
         return [
@@ -145,9 +148,10 @@ class SequenceLabeller(Parameterised, Routed, Savable, ABC):
 
     def sample(self, X: Any, n: int = 1, *, lengths: Any = None) -> list[Labels]:
         """Give n exact draws from p(y|x) for all sequences, seeded by ``random_state``."""
+        count = require_whole("n", n, 0)
         batch = self._batch(X, lengths, None)
         seed = random_state(self.random_state).randint(2**31 - 1)
-        return [self._names(batch.chain, row) for row in batch.chain.sample(batch.scores, n, int(seed))]
+        return [self._names(batch.chain, row) for row in batch.chain.sample(batch.scores, count, int(seed))]
 
     def score(self, X: Any, y: Any, *, lengths: Any = None, sample_weight: Any = None) -> float:
         """Return the share of positions labelled right; each sequence counts ``sample_weight`` times.

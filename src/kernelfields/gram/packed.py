@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import native
+from ..checks import require_whole
 from ..errors import InputError
 from ..kernels import Kernel
 from ..kernels._base import Observations
@@ -33,8 +34,17 @@ class PackedGram(Gram):
     """
 
     def __init__(self, numbers: Array, size: int) -> None:
-        self.size = size
+        if numbers.dtype not in (np.float32, np.float64):
+            raise InputError(f"numbers are {numbers.dtype}; they must be float32 or float64.")
+        self.size = require_whole("size", size, 0)
         self.dtype = numbers.dtype
+        if self.size**2 > 2 * numbers.size:  # lest the panels of any size be listed
+            raise InputError(
+                f"There are {numbers.size} numbers, too few for a Gram matrix of size {self.size}."
+            )
+        expected = PackedGram.bytes_for(self.size, self.dtype) // self.dtype.itemsize
+        if numbers.shape != (expected,) or not numbers.flags.c_contiguous:
+            raise InputError(f"numbers have shape {numbers.shape}, expected ({expected},), contiguous.")
         self._numbers = numbers
 
     @classmethod

@@ -11,6 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from .. import native
+from ..errors import InputError
 from ..structures._base import Array
 
 Features = Any
@@ -18,6 +19,9 @@ Features = Any
 
 ROWS = 256
 """Rows of a single-precision matrix that are widened at a time: few enough to stay in the cache."""
+
+MOST_COLUMNS = 2**31 - 1
+"""Columns of sparse matrices are numbers of 32 bits."""
 
 BLOCK = 2**14
 """Rows whose norms are taken at a time."""
@@ -53,7 +57,7 @@ class Products(FeatureProducts):
     """
 
     def __init__(self, matrix: Features) -> None:
-        self.matrix = matrix.tocsr() if sparse.issparse(matrix) else _with_contiguous_rows(matrix)
+        self.matrix = sound_rows(matrix) if sparse.issparse(matrix) else _with_contiguous_rows(matrix)
 
     @cached_property
     def _transposed(self) -> Features:
@@ -120,6 +124,17 @@ class PreciseProducts(FeatureProducts):
             rows = self.matrix[start : start + ROWS].astype(np.float64, copy=False)
             result += rows.T @ gradient[start : start + ROWS].astype(np.float64, copy=False)
         return result
+
+
+def sound_rows(matrix: Any) -> Any:
+    """Return a sparse matrix by rows, whose columns are those that it says to have: SciPy does not look."""
+    rows = matrix.tocsr()
+    if rows.shape[1] > MOST_COLUMNS:
+        raise InputError(f"There are {rows.shape[1]} features; at most {MOST_COLUMNS} can be told apart.")
+    if rows.indices.size and not 0 <= rows.indices.min() <= rows.indices.max() < rows.shape[1]:
+        worst = rows.indices.min() if rows.indices.min() < 0 else rows.indices.max()
+        raise InputError(f"The sparse matrix has an entry in column {worst}, but {rows.shape[1]} columns.")
+    return rows
 
 
 def _with_contiguous_rows(matrix: Any) -> Array:

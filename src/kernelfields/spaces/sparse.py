@@ -10,10 +10,11 @@ import numpy.typing as npt
 from scipy import sparse
 
 from .. import native
+from ..errors import InputError
 from ..structures import Structure
 from ..structures._base import Array, rows_of
 from ._base import Counted, Euclidean
-from ._products import least_of, sum_of_row_norms
+from ._products import least_of, sound_rows, sum_of_row_norms
 
 CACHE = 2**18
 """Numbers that the sums of frequent features may take up, so that they stay in the cache."""
@@ -65,6 +66,21 @@ class WeightPairs(NamedTuple):
         shift = np.repeat(first[:-1][order] - moved[:-1], size[order])
         return cls(rank, moved, label[np.arange(len(label)) + shift], frequent, single)
 
+    def require_sound(self, n_features: int, n_labels: int) -> None:
+        """Refuse pairs of other features or labels than there are: the core follows them."""
+        sizes = np.diff(self.first)
+        fits = (
+            len(self.rank) == len(sizes) == n_features
+            and 0 <= self.frequent <= self.single <= n_features
+            and (sizes >= 0).all()
+            and (sizes[self.single :] == 1).all()
+            and self.first[0] == 0
+            and self.first[-1] == len(self.label)
+            and (len(self.label) == 0 or 0 <= self.label.min() <= self.label.max() < n_labels)
+        )
+        if not fits:
+            raise InputError(f"The pairs are not those of {n_features} features and {n_labels} labels.")
+
     @property
     def feature(self) -> Array:
         """The feature of every weight."""
@@ -114,10 +130,11 @@ class SparseNodes(Euclidean, Counted):
     clique = "node"
 
     def __init__(self, structure: Structure, features: Any, pairs: WeightPairs | None = None) -> None:
-        matrix = features.tocsr()
+        matrix = sound_rows(features)
         self.structure = structure
         self.matrix = matrix
         self.pairs = WeightPairs.of(matrix, structure.n_labels) if pairs is None else pairs
+        self.pairs.require_sound(matrix.shape[1], structure.n_labels)
         self.size = len(self.pairs.label)
         first = matrix.indptr.astype(np.int64, copy=False)
         values = None if (matrix.data == 1).all() else as_floats(matrix.data)

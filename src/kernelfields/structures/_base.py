@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InfeasibleError, ScoreError
+from ._arguments import require_ids, require_labels, require_weights, score_array
 
 Array = npt.NDArray[Any]
 Scores = Mapping[str, Array]
@@ -157,7 +158,7 @@ class PairwiseStructure(EdgeStructure):
 
     def cut(self, scores: Scores, ids: npt.ArrayLike) -> dict[str, Array]:
         """Scores of some instances only."""
-        ids = np.asarray(ids, dtype=np.int64)
+        ids = require_ids(ids, self.n_instances)
         edge = scores["edge"]
         return {
             "node": scores["node"][rows_of(self._offsets, ids)],
@@ -166,7 +167,8 @@ class PairwiseStructure(EdgeStructure):
 
     def subtract_parts(self, into: Scores, labels: Array, weights: Array | None = None) -> None:
         """Subtract the indicator of a labelling, number by number."""
-        labels = np.asarray(labels)
+        labels = require_labels(labels, self.n_vertices, self.n_labels)
+        weights = require_weights(weights, self.n_instances)
         node_weight: Array | float = 1.0
         edge_weight: Array | float = 1.0
         if weights is not None:
@@ -184,14 +186,9 @@ class PairwiseStructure(EdgeStructure):
 
     def _arrays(self, scores: Scores, dtype: npt.DTypeLike | None = None) -> tuple[Array, Array]:
         """Node and edge scores as the core wants them, single or double precision, shapes checked."""
-        node = np.ascontiguousarray(scores["node"], dtype=dtype)
-        if node.dtype not in (np.float32, np.float64):
-            node = node.astype(np.float64)
-        edge = np.ascontiguousarray(scores["edge"], dtype=node.dtype)
-        for name, array in (("node", node), ("edge", edge)):
-            if array.shape != self.shapes[name]:
-                raise ValueError(f"{name} scores have shape {array.shape}, expected {self.shapes[name]}.")
-        return node, edge
+        shapes = self.shapes
+        node = score_array(scores, "node", shapes["node"], dtype)
+        return node, score_array(scores, "edge", shapes["edge"], node.dtype)
 
 
 class MaxOracle(Structure):
@@ -250,14 +247,6 @@ def require_feasible(values: Array) -> None:
     if values[s] == -np.inf:
         raise InfeasibleError(f"Sequence {s} has no allowed labelling.")
     raise ScoreError(f"Sequence {s} has scores that are NaN or +inf.")
-
-
-def require_offsets(offsets: npt.ArrayLike) -> Array:
-    """Offsets of a ragged batch as int64, from 0 on and never falling."""
-    result = np.ascontiguousarray(offsets, dtype=np.int64)
-    if result.ndim != 1 or len(result) == 0 or result[0] != 0 or (np.diff(result) < 0).any():
-        raise ValueError("offsets must start with 0 and never fall.")
-    return result
 
 
 def offsets_of(lengths: npt.ArrayLike) -> Array:

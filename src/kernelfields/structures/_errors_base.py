@@ -9,6 +9,8 @@ import numpy.typing as npt
 
 from .. import native
 from ..errors import InputError, ScoreError
+from ..memory import require_memory
+from ._arguments import whole_numbers
 from ._base import Array, Labelling, PairwiseStructure, Scores, Structure
 
 NUMBERS = 2**27
@@ -52,13 +54,17 @@ class ForestErrors(PairwiseStructure, ErrorCountOracle):
     def best_by_errors(self, scores: Scores, errors: Array) -> Array:
         """From the leaves to the roots."""
         counted = self._counted(errors)
-        value = native.tree_best_by_errors(*self._forest(scores), counted, self._most(counted) + 1)
+        levels = self._most(counted) + 1
+        require_memory("The tables of errors", 8 * levels * (self.n_instances + 4 * self.n_labels))
+        value = native.tree_best_by_errors(*self._forest(scores), counted, levels)
         _require_numbers(value)
         return np.asarray(value)
 
     def argmax_at_errors(self, scores: Scores, errors: Array, counts: npt.ArrayLike) -> Labelling:
         """From the leaves to the roots, then labels on the way back."""
-        levels = np.ascontiguousarray(counts, dtype=np.int64)
+        levels = whole_numbers("counts", counts)
+        if levels.shape != (self.n_instances,):
+            raise InputError(f"counts have shape {levels.shape}, expected ({self.n_instances},).")
         self._require_room(levels)
         labels, value = native.tree_argmax_at_errors(*self._forest(scores), self._counted(errors), levels)
         _require_numbers(value[:, None])
@@ -68,10 +74,12 @@ class ForestErrors(PairwiseStructure, ErrorCountOracle):
         return *self._arrays(scores), self._offsets, self._above()
 
     def _counted(self, errors: Array) -> Array:
-        result = np.ascontiguousarray(errors, dtype=np.int32)
-        if not np.array_equal(result, errors):
-            raise InputError("Numbers of errors must be whole.")
-        return result
+        given, shape = np.asarray(errors), (self.n_vertices, self.n_labels)
+        if given.dtype.kind not in "biuf" or given.shape != shape:
+            raise InputError(f"errors are {given.dtype} of shape {given.shape}, expected shape {shape}.")
+        if not ((given >= 0) & (given < NUMBERS) & (given == np.floor(given))).all():
+            raise InputError(f"Numbers of errors must be whole, from 0 to {NUMBERS - 1}.")
+        return np.ascontiguousarray(given, dtype=np.int32)
 
     def _most(self, errors: Array) -> int:
         """K."""
@@ -79,12 +87,12 @@ class ForestErrors(PairwiseStructure, ErrorCountOracle):
         return int(np.diff(worst[self._offsets]).max(initial=0))
 
     def _require_room(self, counts: Array) -> None:
-        needed = 2 * np.diff(self._offsets) * (counts + 1) * self.n_labels
+        needed = 2.0 * np.diff(self._offsets) * (counts + 1.0) * self.n_labels
         if (needed > NUMBERS).any():
             s = int(np.argmax(needed))
             raise InputError(
                 f"Instance {s} has {np.diff(self._offsets)[s]} vertices: the tables of its labellings with "
-                f"{counts[s]} errors would take {needed[s]} numbers, more than {NUMBERS}."
+                f"{counts[s]} errors would take {needed[s]:.0f} numbers, more than {NUMBERS}."
             )
 
 

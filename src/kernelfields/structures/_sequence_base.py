@@ -8,6 +8,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from ..checks import require_flag, require_whole
+from ._arguments import MOST_LABELS, require_offsets
 from ._base import (
     Array,
     CovarianceOracle,
@@ -16,7 +18,6 @@ from ._base import (
     MaxOracle,
     SampleOracle,
     offsets_of,
-    require_offsets,
 )
 
 
@@ -26,8 +27,8 @@ class SequenceStructure(EdgeStructure, MaxOracle, CovarianceOracle, SampleOracle
     def _set_shape(self, offsets: npt.ArrayLike, n_labels: int, shared_edges: bool) -> None:
         """Take over what a constructor was given."""
         self._offsets = require_offsets(offsets)
-        self.n_labels = int(n_labels)
-        self.shared_edges = shared_edges
+        self.n_labels = require_whole("n_labels", n_labels, 1, MOST_LABELS)
+        self.shared_edges = require_flag("shared_edges", shared_edges)
         lengths = np.diff(self._offsets)
         self.edge_offsets = offsets_of(np.maximum(lengths - 1, 0))
 

@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import native
+from ._arguments import require_best, require_draws, require_ids, require_labels, require_weights
 from ._base import (
     Array,
     Labelling,
@@ -53,7 +54,7 @@ class Chain(PairwiseBlocks, ForestErrors, SequenceStructure):
 
     def take(self, ids: npt.ArrayLike) -> Chain:
         """Chains of some sequences only."""
-        ids = np.asarray(ids, dtype=np.int64)
+        ids = require_ids(ids, self.n_instances)
         return Chain(offsets_of(np.diff(self._offsets)[ids]), self.n_labels, self.shared_edges)
 
     def untied(self) -> Chain:
@@ -62,7 +63,7 @@ class Chain(PairwiseBlocks, ForestErrors, SequenceStructure):
 
     def score(self, scores: Scores, labels: Array) -> Array:
         """⟨θ, parts(y)⟩ for every sequence."""
-        labels = np.ascontiguousarray(labels, dtype=np.int32)
+        labels = require_labels(labels, self.n_vertices, self.n_labels)
         return np.asarray(native.chain_score(*self._native(scores), labels))
 
     def argmax(self, scores: Scores) -> Labelling:
@@ -79,7 +80,9 @@ class Chain(PairwiseBlocks, ForestErrors, SequenceStructure):
 
     def marginals(self, scores: Scores, weights: Array | None = None) -> Marginals:
         """Forward-backward."""
-        value, node, edge = native.chain_marginals(*self._native(scores), weights)
+        value, node, edge = native.chain_marginals(
+            *self._native(scores), require_weights(weights, self.n_instances)
+        )
         require_feasible(value)
         return Marginals(value, {"node": node, "edge": edge})
 
@@ -93,18 +96,23 @@ class Chain(PairwiseBlocks, ForestErrors, SequenceStructure):
         """∇²g(θ)·d by one more sweep in each direction."""
         arrays = self._native(scores)
         along = self._arrays(direction, arrays[0].dtype)
-        value, node, edge = native.chain_covariance(*arrays, *along, weights)
+        value, node, edge = native.chain_covariance(
+            *arrays, *along, require_weights(weights, self.n_instances)
+        )
         require_feasible(value)
         return {"node": node, "edge": edge}
 
     def sample(self, scores: Scores, count: int, seed: int) -> Array:
         """Forward messages, then draws from the last label to the first."""
-        labels, value = native.chain_sample(*self._native(scores), count, seed)
+        draws = require_draws(count, seed, self.n_vertices)
+        labels, value = native.chain_sample(*self._native(scores), *draws)
         require_feasible(value)
         return np.asarray(labels)
 
     def kbest(self, scores: Scores, k: int) -> Labellings:
         """List Viterbi."""
+        longest = int(np.diff(self._offsets).max(initial=0))
+        k = require_best(k, self.n_vertices, self.n_instances, longest * self.n_labels)
         arrays = self._native(scores)
         require_feasible(native.chain_argmax(*arrays)[1])
         return Labellings(*native.chain_kbest(*arrays, k))

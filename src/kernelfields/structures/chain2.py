@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import native
+from ._arguments import require_best, require_draws, require_ids, require_labels, require_weights, score_array
 from ._base import Array, Labelling, Labellings, Marginals, Scores, offsets_of, require_feasible
 from ._sequence_base import SequenceStructure
 from .chain import Chain
@@ -59,7 +60,7 @@ class SecondOrderChain(SequenceStructure):
 
     def take(self, ids: npt.ArrayLike) -> SecondOrderChain:
         """Chains of some sequences only."""
-        ids = np.asarray(ids, dtype=np.int64)
+        ids = require_ids(ids, self.n_instances)
         return SecondOrderChain(offsets_of(np.diff(self._offsets)[ids]), self.n_labels, self.shared_edges)
 
     def untied(self) -> SecondOrderChain:
@@ -72,7 +73,8 @@ class SecondOrderChain(SequenceStructure):
 
     def subtract_parts(self, into: Scores, labels: Array, weights: Array | None = None) -> None:
         """Subtract the indicator of a labelling; for triples, how often each occurs."""
-        labels = np.asarray(labels)
+        labels = require_labels(labels, self.n_vertices, self.n_labels)
+        weights = require_weights(weights, self.n_instances)
         ends = self.triple_ends
         counted: Array | float = 1.0
         if weights is not None:
@@ -82,7 +84,7 @@ class SecondOrderChain(SequenceStructure):
 
     def score(self, scores: Scores, labels: Array) -> Array:
         """⟨θ, parts(y)⟩ for every sequence."""
-        labels = np.ascontiguousarray(labels, dtype=np.int32)
+        labels = require_labels(labels, self.n_vertices, self.n_labels)
         return np.asarray(native.chain2_score(*self._native(scores), labels))
 
     def argmax(self, scores: Scores) -> Labelling:
@@ -99,7 +101,9 @@ class SecondOrderChain(SequenceStructure):
 
     def marginals(self, scores: Scores, weights: Array | None = None) -> Marginals:
         """Messages to the first label, marginals on the way back."""
-        value, node, edge, triple = native.chain2_marginals(*self._native(scores), weights)
+        value, node, edge, triple = native.chain2_marginals(
+            *self._native(scores), require_weights(weights, self.n_instances)
+        )
         require_feasible(value)
         return Marginals(value, {"node": node, "edge": edge, "triple": triple})
 
@@ -113,18 +117,23 @@ class SecondOrderChain(SequenceStructure):
         """∇²g(θ)·d by differentiating both sweeps."""
         arrays = self._native(scores)
         along = self._arrays(direction, arrays[0].dtype)
-        value, node, edge, triple = native.chain2_covariance(*arrays, *along, weights)
+        value, node, edge, triple = native.chain2_covariance(
+            *arrays, *along, require_weights(weights, self.n_instances)
+        )
         require_feasible(value)
         return {"node": node, "edge": edge, "triple": triple}
 
     def sample(self, scores: Scores, count: int, seed: int) -> Array:
         """Messages to the first label, then draws from the first to the last."""
-        labels, value = native.chain2_sample(*self._native(scores), count, seed)
+        draws = require_draws(count, seed, self.n_vertices)
+        labels, value = native.chain2_sample(*self._native(scores), *draws)
         require_feasible(value)
         return np.asarray(labels)
 
     def kbest(self, scores: Scores, k: int) -> Labellings:
         """List Viterbi over label pairs."""
+        longest = int(np.diff(self._offsets).max(initial=0))
+        k = require_best(k, self.n_vertices, self.n_instances, longest * self.n_labels**2)
         arrays = self._native(scores)
         require_feasible(native.chain2_argmax(*arrays)[1])
         return Labellings(*native.chain2_kbest(*arrays, k))
@@ -132,10 +141,7 @@ class SecondOrderChain(SequenceStructure):
     def _arrays(self, scores: Scores, dtype: npt.DTypeLike | None = None) -> tuple[Array, Array, Array]:
         """Scores as the core wants them, in one precision, shapes checked."""
         node, edge = self._pairs._arrays(scores, dtype)
-        triple = np.ascontiguousarray(scores["triple"], dtype=node.dtype)
-        if triple.shape != self.shapes["triple"]:
-            raise ValueError(f"triple scores have shape {triple.shape}, expected {self.shapes['triple']}.")
-        return node, edge, triple
+        return node, edge, score_array(scores, "triple", self.shapes["triple"], node.dtype)
 
     def _native(self, scores: Scores) -> tuple[Array, Array, Array, Array]:
         return *self._arrays(scores), self._offsets

@@ -6,6 +6,17 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import native
+from ..checks import require_flag, require_whole
+from ..errors import InputError
+from ._arguments import (
+    MOST_LABELS,
+    require_draws,
+    require_ids,
+    require_labels,
+    require_offsets,
+    require_weights,
+    whole_numbers,
+)
 from ._base import (
     Array,
     CovarianceOracle,
@@ -16,7 +27,6 @@ from ._base import (
     Scores,
     offsets_of,
     require_feasible,
-    require_offsets,
     rows_of,
 )
 from ._blocks_base import PairwiseBlocks
@@ -60,8 +70,8 @@ class Tree(PairwiseBlocks, ForestErrors, MaxOracle, CovarianceOracle, SampleOrac
     ) -> None:
         self._offsets = require_offsets(offsets)
         self.parents = _require_parents(self._offsets, parents)
-        self.n_labels = int(n_labels)
-        self.shared_edges = shared_edges
+        self.n_labels = require_whole("n_labels", n_labels, 1, MOST_LABELS)
+        self.shared_edges = require_flag("shared_edges", shared_edges)
         edges_before = offsets_of(self.parents >= 0)
         self.edge_offsets = edges_before[self._offsets]
 
@@ -77,7 +87,7 @@ class Tree(PairwiseBlocks, ForestErrors, MaxOracle, CovarianceOracle, SampleOrac
 
     def take(self, ids: npt.ArrayLike) -> Tree:
         """Forests of some instances only."""
-        ids = np.asarray(ids, dtype=np.int64)
+        ids = require_ids(ids, self.n_instances)
         lengths = np.diff(self._offsets)[ids]
         offsets = offsets_of(lengths)
         parents = self.parents[rows_of(self._offsets, ids)]
@@ -90,7 +100,7 @@ class Tree(PairwiseBlocks, ForestErrors, MaxOracle, CovarianceOracle, SampleOrac
 
     def score(self, scores: Scores, labels: Array) -> Array:
         """⟨θ, parts(y)⟩ for every instance."""
-        labels = np.ascontiguousarray(labels, dtype=np.int32)
+        labels = require_labels(labels, self.n_vertices, self.n_labels)
         return np.asarray(native.tree_score(*self._native(scores), labels))
 
     def argmax(self, scores: Scores) -> Labelling:
@@ -107,7 +117,9 @@ class Tree(PairwiseBlocks, ForestErrors, MaxOracle, CovarianceOracle, SampleOrac
 
     def marginals(self, scores: Scores, weights: Array | None = None) -> Marginals:
         """Messages to the roots, marginals on the way back."""
-        value, node, edge = native.tree_marginals(*self._native(scores), weights)
+        value, node, edge = native.tree_marginals(
+            *self._native(scores), require_weights(weights, self.n_instances)
+        )
         require_feasible(value)
         return Marginals(value, {"node": node, "edge": edge})
 
@@ -121,13 +133,16 @@ class Tree(PairwiseBlocks, ForestErrors, MaxOracle, CovarianceOracle, SampleOrac
         """∇²g(θ)·d by differentiating both sweeps."""
         arrays = self._native(scores)
         along = self._arrays(direction, arrays[0].dtype)
-        value, node, edge = native.tree_covariance(*arrays, *along, weights)
+        value, node, edge = native.tree_covariance(
+            *arrays, *along, require_weights(weights, self.n_instances)
+        )
         require_feasible(value)
         return {"node": node, "edge": edge}
 
     def sample(self, scores: Scores, count: int, seed: int) -> Array:
         """Messages to the roots, then draws from the roots to the leaves."""
-        labels, value = native.tree_sample(*self._native(scores), count, seed)
+        draws = require_draws(count, seed, self.n_vertices)
+        labels, value = native.tree_sample(*self._native(scores), *draws)
         require_feasible(value)
         return np.asarray(labels)
 
@@ -140,11 +155,8 @@ class Tree(PairwiseBlocks, ForestErrors, MaxOracle, CovarianceOracle, SampleOrac
 
 def _require_parents(offsets: Array, parents: npt.ArrayLike) -> Array:
     """Parents of a batch of forests as int64; the core finds cycles and strangers."""
-    given = np.asarray(parents)
-    if given.shape != (offsets[-1],):
-        raise ValueError(f"parents have shape {given.shape}, expected {(int(offsets[-1]),)}.")
-    if given.size and given.dtype.kind not in "iu":
-        raise ValueError(f"parents must be integers, not {given.dtype}.")
-    result = np.ascontiguousarray(given, dtype=np.int64)
+    result = whole_numbers("parents", parents)
+    if result.shape != (offsets[-1],):
+        raise InputError(f"parents have shape {result.shape}, expected {(int(offsets[-1]),)}.")
     native.tree_check(offsets, result)
     return result
