@@ -8,7 +8,21 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from kernelfields import CRF, HMM, BoostedCRF, KernelCRF, StructuredPerceptron, StructuredSVM, load
+from kernelfields import (
+    AROW,
+    CRF,
+    HMM,
+    MEMM,
+    BoostedCRF,
+    GPSequenceClassifier,
+    KernelCRF,
+    KernelPerceptron,
+    PassiveAggressive,
+    StochasticCRF,
+    StructuredPerceptron,
+    StructuredSVM,
+    load,
+)
 from kernelfields.errors import InputError
 
 
@@ -64,7 +78,11 @@ def test_log_proba_of_partly_known_labellings_that_rules_forbid(X):
 
 
 @pytest.mark.parametrize(
-    "make", [CRF, KernelCRF, BoostedCRF, StructuredSVM], ids=["crf", "kernel-crf", "boosted", "svm"]
+    "make",
+    [
+        *(CRF, KernelCRF, GPSequenceClassifier, BoostedCRF, StructuredSVM, MEMM, StructuredPerceptron, AROW),
+        *(PassiveAggressive, StochasticCRF, KernelPerceptron),
+    ],
 )
 def test_classes_name_labels_that_training_lacks(make, X, tmp_path):
     model = make(classes=["c", "b", "a"]).fit(X, Y)

@@ -92,11 +92,14 @@ def _named_matrix(x: Any, names: Array | None, what: str) -> Any:
 def _matrix(x: Any, what: str) -> Any:
     """One sequence as a float matrix."""
     if sparse.issparse(x):
+        rows = _rows(x, what)
         if x.dtype == bool:
-            return x.tocsr().astype(np.float32)
-        return x.tocsr() if x.dtype in (np.float32, np.float64) else x.tocsr().astype(np.float64)
+            return rows.astype(np.float32)
+        return rows if x.dtype in (np.float32, np.float64) else rows.astype(np.float64)
     try:
         array = np.asarray(x)
+        if array.dtype.kind in "cSUmM":
+            raise TypeError(f"its entries are {array.dtype}")
         if array.dtype not in (np.float32, np.float64):
             array = array.astype(np.float64)
     except (TypeError, ValueError) as error:
@@ -106,12 +109,27 @@ def _matrix(x: Any, what: str) -> Any:
     return array
 
 
+def _rows(x: Any, what: str) -> Any:
+    """Return a sparse matrix by rows, every entry of it once; indices that are none would crash the core."""
+    if x.ndim != 2 or x.dtype.kind not in "biuf":
+        raise InputError(f"{what} is not a matrix of numbers: it has {x.ndim} dimensions of {x.dtype}.")
+    rows = x.tocsr()
+    try:
+        rows.check_format(full_check=True)
+    except ValueError as error:
+        raise InputError(f"{what} is a damaged sparse matrix: {error}.") from error
+    if not rows.has_canonical_format:
+        rows = rows.copy() if rows is x else rows
+        rows.sum_duplicates()
+    return rows
+
+
 def _read_flat(
     X: Any, lengths: Any, width: int | None, names: Array | None, binary: bool, missing: bool
 ) -> Inputs:
     """One flat matrix with the lengths of its sequences."""
     kept = binary and sparse.issparse(X) and X.dtype == bool
-    matrix = X.tocsr() if kept else _named_matrix(X, names, "X")
+    matrix = _rows(X, "X") if kept else _named_matrix(X, names, "X")
     lengths = _read_lengths(lengths)
     if lengths.sum() != matrix.shape[0]:
         raise InputError(f"lengths add up to {lengths.sum()}, but X has {matrix.shape[0]} rows.")

@@ -37,14 +37,21 @@ def read_labelled(
     lengths: Any,
     known: list[Any] | None = None,
     fitted: Extractor | None = None,
+    *,
+    names: Array | None = None,
+    classes: Any = None,
 ) -> LabelledSet:
-    """Read and check a training set; labels known before come first, a fitted extractor stays as it is."""
+    """Read and check a training set; labels known before come first, a fitted extractor stays as it is.
+
+    Frames have columns of these names, if some are given; ``classes`` are all labels that there are.
+    """
     extractor = extractor_for(features, X) if fitted is None else fitted
     fit = fitted is None
-    inputs = read_inputs(X, lengths) if extractor is None else read_tokens(extractor, X, fit=fit)
+    inputs = read_inputs(X, lengths, names=names) if extractor is None else read_tokens(extractor, X, fit=fit)
     if len(inputs.offsets) < 2 or inputs.offsets[-1] == 0:
         raise InputError("The training set is empty.")
-    encoded = encode(read_labels(y, np.diff(inputs.offsets)), known)
+    named = read_labels(y, np.diff(inputs.offsets))
+    encoded = encode(named, known) if classes is None else encode(named, classes, closed=True)
     chain = Chain(inputs.offsets, len(encoded.classes))
     if (encoded.labels == UNOBSERVED).any():
         t = int(np.flatnonzero(encoded.labels == UNOBSERVED)[0])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import time
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -47,6 +47,7 @@ class OnlineLabeller(SequenceLabeller):
     averaging: bool
     epochs: int
     features: Any
+    classes: Sequence[Hashable] | None
     bias: bool
     boundaries: bool
     observed_only: bool
@@ -94,7 +95,9 @@ class OnlineLabeller(SequenceLabeller):
         before = previous(self)
         known = classes if before is None else before.classes_.tolist()
         extractor = None if before is None else before.features_
-        data = read_labelled(self.features, X, y, lengths, known, extractor)
+        names = getattr(before, "feature_names_in_", None)
+        every = self.classes if known is None else None
+        data = read_labelled(self.features, X, y, lengths, known, extractor, names=names, classes=every)
         if before is not None and not self._fits(data):
             raise InputError("partial_fit has labels or a number of features that the first call had not.")
         trail = None if before is None else self._trail_of(before)
@@ -213,7 +216,7 @@ class OnlineLabeller(SequenceLabeller):
             ``patience`` epochs, and the best weights seen are kept.
         """
         require_settings(self)
-        data = read_labelled(self.features, X, y, lengths)
+        data = read_labelled(self.features, X, y, lengths, classes=self.classes)
         sweep, terms, forbidden = self._sweep(data, sample_weight)
         rule = self._rule(sweep, None)
         if self.warm_start and self._fits(data):

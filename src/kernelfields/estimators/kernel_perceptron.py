@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -49,6 +50,8 @@ class KernelPerceptron(SequenceLabeller):
         How many times to go through the training set, at most; an epoch without mistakes is the last.
     edges : bool
         Whether there is V.
+    classes : list, optional
+        All labels that there are, as in `CRF`.
     decoder : "viterbi", "posterior" or Decoder
         How `predict` decides; a vote is always one about single labels.
     shuffle : bool
@@ -86,6 +89,7 @@ class KernelPerceptron(SequenceLabeller):
         *,
         epochs: int = 10,
         edges: bool = True,
+        classes: Sequence[Hashable] | None = None,
         decoder: str | Decoder = "viterbi",
         shuffle: bool = True,
         random_state: Any = 0,
@@ -95,6 +99,7 @@ class KernelPerceptron(SequenceLabeller):
         self.budget = budget
         self.epochs = epochs
         self.edges = edges
+        self.classes = classes
         self.decoder = decoder
         self.shuffle = shuffle
         self.random_state = random_state
@@ -103,7 +108,7 @@ class KernelPerceptron(SequenceLabeller):
     def fit(self, X: Any, y: Any, *, lengths: Any = None) -> Self:
         """Fit to labelled sequences, every label of them observed."""
         require_settings(self, combination=one_of(COMBINATIONS))
-        data = read_labelled(None, X, y, lengths)
+        data = read_labelled(None, X, y, lengths, classes=self.classes)
         kernel = own_kernel(self.kernel)
         gram = kernel(data.inputs.features)
         changes, steps, mistakes = self._learn(data, gram)

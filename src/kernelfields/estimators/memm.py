@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -48,6 +48,8 @@ class MEMM(SequenceLabeller):
         λ_e; λ if not given.
     features : str, Templates, TemplateFeatures or DictFeatures, optional
         What to look at where X holds tokens instead of arrays, as for `CRF`.
+    classes : list, optional
+        All labels that there are, as in `CRF`.
     constraints : "iob2", "iobes", "bilou", "bmes", Rule or None
         Label pairs, starts and ends that cannot occur in a prediction; the probabilities of those
         labellings go to the others.
@@ -96,6 +98,7 @@ class MEMM(SequenceLabeller):
         edge_penalty: float | None = None,
         *,
         features: Any = None,
+        classes: Sequence[Hashable] | None = None,
         constraints: str | Rule | None = None,
         solver: str | Solver = "lbfgs",
         decoder: str | Decoder = "viterbi",
@@ -107,6 +110,7 @@ class MEMM(SequenceLabeller):
         self.penalty = penalty
         self.edge_penalty = edge_penalty
         self.features = features
+        self.classes = classes
         self.constraints = constraints
         self.solver = solver
         self.decoder = decoder
@@ -129,7 +133,7 @@ class MEMM(SequenceLabeller):
             Lengths of the sequences in a flat X.
         """
         require_settings(self)
-        data = read_labelled(self.features, X, y, lengths)
+        data = read_labelled(self.features, X, y, lengths, classes=self.classes)
         forbidden = None
         if self.constraints is not None:
             rule = choose(CONSTRAINTS, self.constraints, "constraints")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 import numpy as np
@@ -50,6 +50,8 @@ class StochasticCRF(OnlineLabeller):
     observed_only : bool
         Whether only pairs of feature and label, and of neighbouring labels, that occur in the
         training set have weights: for sparse features.
+    classes : list, optional
+        All labels that there are, as in `CRF`.
     constraints : "iob2", "iobes", "bilou", "bmes", Rule or None
         Label pairs, starts and ends that cannot occur, in training and in prediction.
     decoder : "viterbi", "posterior" or Decoder
@@ -95,6 +97,7 @@ class StochasticCRF(OnlineLabeller):
         bias: bool = True,
         boundaries: bool = True,
         observed_only: bool = False,
+        classes: Sequence[Hashable] | None = None,
         constraints: str | LabelRule | None = None,
         decoder: str | Decoder = "viterbi",
         shuffle: bool = True,
@@ -112,6 +115,7 @@ class StochasticCRF(OnlineLabeller):
         self.bias = bias
         self.boundaries = boundaries
         self.observed_only = observed_only
+        self.classes = classes
         self.constraints = constraints
         self.decoder = decoder
         self.shuffle = shuffle

@@ -1,0 +1,64 @@
+"""Matrices in every form that SciPy and NumPy have: the same numbers make the same model."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from kernelfields import CRF, KernelCRF, StructuredPerceptron
+from kernelfields.errors import InputError
+
+Y = [["a", "b", "a"], ["b", "a"]]
+
+
+def twice(dense):
+    """Return a sparse matrix that has every entry in two halves, the columns in no order."""
+    whole = sparse.coo_matrix(dense)
+    rows, columns = np.tile(whole.row, 2)[::-1], np.tile(whole.col, 2)[::-1]
+    order = np.argsort(rows, kind="stable")
+    first = np.searchsorted(rows[order], np.arange(len(dense) + 1))
+    halves = np.tile(whole.data / 2, 2)[::-1]
+    return sparse.csr_matrix((halves[order], columns[order], first), shape=dense.shape)
+
+
+FORMS = {
+    "csr": sparse.csr_matrix,
+    "csr array": sparse.csr_array,
+    "csc": sparse.csc_matrix,
+    "coo": sparse.coo_matrix,
+    "twice": twice,
+    "Fortran": np.asfortranarray,
+    "backwards": lambda x: x[:, ::-1].copy()[:, ::-1],
+    "integers": lambda x: x.astype(np.int16),
+    "lists": lambda x: x.tolist(),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("make", [CRF, lambda: KernelCRF(dtype="float64"), StructuredPerceptron])
+def test_the_form_does_not_matter(make, form, rng):
+    X = [rng.integers(-3, 4, size=(len(labels), 4)).astype(float) for labels in Y]
+    same = [FORMS[form](x) for x in X]
+    model, other = make().fit(X, Y), make().fit(same, Y)
+    for a, b in zip(model.predict_marginals(X), other.predict_marginals(same), strict=True):
+        np.testing.assert_allclose(a, b, atol=1e-3)  # both within the tolerance of the search
+    if sparse.issparse(same[0]):
+        lengths = [x.shape[0] for x in same]
+        got = np.concatenate(other.predict_marginals(sparse.vstack(same), lengths=lengths))
+        np.testing.assert_allclose(got, np.concatenate(other.predict_marginals(same)), atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("x", "words"),
+    [
+        (sparse.csr_matrix((np.ones(3), [0, 5, 1], [0, 1, 2, 3]), shape=(3, 4)), "damaged sparse matrix"),
+        (sparse.csr_matrix(np.ones((3, 2), dtype=complex)), "not a matrix of numbers"),
+        (np.ones((3, 2), dtype=complex), "its entries are complex128"),
+        (np.array([["1"], ["2"], ["3"]]), "its entries are <U1"),
+        (np.array(["2020-01-01"] * 3, dtype="M8[D]")[:, None], "its entries are datetime64"),
+    ],
+)
+def test_what_is_no_matrix_of_numbers_is_refused(x, words):
+    with pytest.raises(InputError, match=f"Sequence 0 of X is .*{words}"):
+        CRF().fit([x, np.ones((2, x.shape[1]))], Y)
