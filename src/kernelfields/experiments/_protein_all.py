@@ -107,8 +107,7 @@ def inputs(proteins: Proteins, ids: Array, settings: AllSettings) -> list[Array]
     profiles = [proteins.profiles[i] for i in ids]
     away = np.arange(settings.window) - settings.window // 2
     weights = np.exp(-0.5 * (away / settings.reach) ** 2).astype(np.float32)
-    columns = np.repeat(weights, profiles[0].shape[1])
-    return [windows * columns for windows in stack_windows(profiles, settings.window)]
+    return stack_windows(profiles, settings.window, weights=weights)
 
 
 def judge(model: Any, X: list[Array], y: list[Any]) -> dict[str, float]:

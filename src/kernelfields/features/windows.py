@@ -7,47 +7,124 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
+from ..checks import require_whole, shown
 from ..errors import InputError
 
 Array = npt.NDArray[Any]
 
 
-def stack_windows(sequences: Sequence[Array], width: int) -> list[Array]:
-    """Give every position the frames around it: (x_{t−h}, …, x_t, …, x_{t+h}) with h = (width − 1)/2.
+def stack_windows(
+    sequences: Sequence[Any],
+    width: int,
+    *,
+    stride: int = 1,
+    weights: npt.ArrayLike | None = None,
+    padding: str | float = 0.0,
+) -> list[Any]:
+    """Return every position with the frames around it: (x_{t−hs}, …, x_{t−s}, x_t, x_{t+s}, …, x_{t+hs}).
 
-    Beyond either end of a sequence there are zeros.
+    Here h = (width − 1)/2 and s is the stride. Every position has a window, so that labels stay as they are.
 
     Parameters
     ----------
-    sequences : list of (T, D) arrays
+    sequences : list of (T, D) arrays or scipy-sparse matrices
         Frames.
     width : int
-        Odd.
+        How many frames there are in a window; odd.
+    stride : int
+        How many positions it is from one frame of a window to the next: with 2, windows leave out every other
+        frame and reach twice as far.
+    weights : (width,) array, optional
+        What frames are multiplied with, place by place, such as less the farther away they are; nothing is
+        if not given.
+    padding : float or "edge"
+        What is beyond the ends of a sequence: a number, NaN for models that take it as missing, or "edge" for
+        the first and the last frame again. Sparse matrices take 0 or "edge".
 
     Returns
     -------
-    list of (T, width·D) arrays
-        In the type of the frames.
+    list of (T, width·D) arrays, or CSR matrices where the frames are sparse
+        In the type of the frames, if weights and padding fit into it.
 
     Examples
     --------
-    >>> stack_windows([np.array([[1.0], [2.0], [3.0]])], 3)[0]
+    >>> frames = np.array([[1.0], [2.0], [3.0]])
+    >>> stack_windows([frames], 3)[0]
     array([[0., 1., 2.],
            [1., 2., 3.],
            [2., 3., 0.]])
+    >>> stack_windows([frames], 3, weights=[0.5, 1.0, 0.5], padding="edge")[0]
+    array([[0.5, 1. , 1. ],
+           [0.5, 2. , 1.5],
+           [1. , 3. , 1.5]])
     """
-    if width < 1 or width % 2 == 0:
-        raise InputError(f"The width of windows is {width}; it must be odd and positive.")
-    return [_windows(np.asarray(frames), width) for frames in sequences]
+    if require_whole("The width of windows", width) % 2 == 0:
+        raise InputError(f"The width of windows is {width}; it must be odd.")
+    require_whole("stride", stride, 1, 2**31 - 1)
+    _require_padding(padding)
+    factors = None if weights is None else _factors(weights, width)
+    steps = stride * (np.arange(width) - width // 2)
+    return [_windows(_frames(x, s), steps, factors, padding) for s, x in enumerate(sequences)]
 
 
-def _windows(frames: Array, width: int) -> Array:
+def _require_padding(padding: Any) -> None:
+    number = isinstance(padding, int | float | np.number) and not np.isinf(padding)
+    if padding != "edge" and not number:
+        raise InputError(f"padding is {shown(padding)}; it must be a number, NaN or 'edge'.")
+
+
+def _factors(weights: npt.ArrayLike, width: int) -> Array:
+    try:
+        factors = np.asarray(weights)
+        if factors.dtype.kind not in "fiu":
+            factors = factors.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"weights are no numbers: {error}.") from error
+    if factors.shape != (width,) or not np.isfinite(factors).all():
+        raise InputError(f"weights must be {width} finite numbers, one for every frame of a window.")
+    return factors
+
+
+def _frames(x: Any, s: int) -> Any:
+    """One sequence, as a matrix."""
+    frames = x.tocsr() if sparse.issparse(x) else np.asarray(x)
+    if frames.ndim != 2:
+        raise InputError(f"Sequence {s} has {frames.ndim} dimensions, expected 2: one frame per position.")
+    return frames
+
+
+def _windows(frames: Any, steps: Array, factors: Array | None, padding: str | float) -> Any:
+    if sparse.issparse(frames):
+        return _sparse_windows(frames, steps, factors, padding)
     T, D = frames.shape
-    result = np.zeros((T, width, D), dtype=frames.dtype)
-    for k in range(width):
-        ahead = k - width // 2  # the frame at t + ahead goes to place k
-        first, last = max(0, -ahead), min(T, T - ahead)
+    blank = 0.0 if padding == "edge" else float(padding)
+    kind = frames.dtype if blank == 0 else np.result_type(frames.dtype, np.float32)
+    result = np.full((T, len(steps), D), blank, dtype=kind)
+    for k, ahead in enumerate(steps.tolist()):  # the frame at t + ahead goes to place k
+        first, last = min(max(0, -ahead), T), max(min(T, T - ahead), 0)
         if first < last:
             result[first:last, k] = frames[first + ahead : last + ahead]
-    return result.reshape(T, width * D)
+        if padding == "edge" and T:
+            result[:first, k], result[last:, k] = frames[0], frames[-1]
+    if factors is not None:
+        result = result * factors[:, None].astype(np.result_type(kind, np.float32), copy=False)
+    return result.reshape(T, len(steps) * D)
+
+
+def _sparse_windows(frames: Any, steps: Array, factors: Array | None, padding: str | float) -> Any:
+    """Rows picked once for every place, none beyond the ends."""
+    if padding != "edge" and padding != 0:
+        raise InputError(f"padding is {padding}; with sparse matrices it must be 0 or 'edge'.")
+    T = frames.shape[0]
+    if T == 0:
+        return sparse.csr_matrix((0, len(steps) * frames.shape[1]), dtype=frames.dtype)
+    places = []
+    for k, ahead in enumerate(steps.tolist()):
+        there = np.clip(np.arange(T) + ahead, 0, T - 1)
+        kept = np.arange(T) if padding == "edge" else np.flatnonzero(there == np.arange(T) + ahead)
+        ones = np.ones(len(kept), dtype=frames.dtype)
+        rows = sparse.csr_matrix((ones, (kept, there[kept])), shape=(T, T)) @ frames
+        places.append(rows if factors is None else rows * factors[k])
+    return sparse.hstack(places, format="csr", dtype=frames.dtype if factors is None else None)
