@@ -97,7 +97,8 @@ def test_models_of_the_library(settings, tmp_path):
 
 def test_no_allowed_labelling(tmp_path):
     rule = Constraints(forbidden_starts=["b"], forbidden_ends=["a"])
-    CRF(constraints=rule).fit([[["x"], ["y"]]], [["a", "b"]]).save(tmp_path / "m")
+    items, labels = [[["x"], ["x"], ["y"]], [["x"], ["y"], ["y"]]], [["a", "a", "b"], ["a", "b", "b"]]
+    CRF(constraints=rule).fit(items, labels).save(tmp_path / "m")
     tagger = Tagger()
     tagger.open(tmp_path / "m")
     assert tagger.tag([["x"], ["y"]]) == ["a", "b"]

@@ -12,6 +12,7 @@ from ..errors import ScoreError
 from ..native import score_dot
 from ..online import Arow, PassiveAggressive, Perceptron, Rule, Variant
 from ..structures._base import Array
+from ._first_gradient import resolve_ties
 from ._lbfgs import Iteration, Minimizer
 from ._report import Report
 from ._sgd import train_l2sgd
@@ -35,10 +36,12 @@ def train_lbfgs(training: TrainingSet, settings: Settings, report: Report) -> Ar
         linesearch=settings["linesearch"],
         linesearch__max_iterations=settings["max_linesearch"],
     )
-    problem, c2 = training.problem(), settings["c2"]
+    problem, c1, c2 = training.problem(), settings["c1"], settings["c2"]
 
     def objective(weights: Array) -> tuple[float, Array]:
         loss, gradient = problem.evaluate(weights)
+        if c1 and not weights.any():
+            resolve_ties(training, gradient, c1)
         gradient += 2 * c2 * weights
         return loss + c2 * score_dot(weights, weights), gradient
 
