@@ -126,3 +126,32 @@ def test_columns_are_taken_by_number(tmp_path):
     assert len(lines[0]) == 8
     assert np.mean([fields[4] == fields[6] for fields in lines]) > 0.95
     assert "there are 6" in run("tag", tmp_path / "m.kf", data, "--columns", "7").output
+
+
+def test_columns_that_nobody_looks_at_are_named(tmp_path):
+    rows = write_columns(tmp_path / "plain.conll").read_text()
+    data = tmp_path / "a.conll"
+    data.write_text(rows.replace(" ", " T "))
+    result = run("train", data, "--features", "pos", "-o", tmp_path / "m.kf", "--json")
+    assert json.loads(result.stdout.splitlines()[-1])["warnings"] == [
+        "Nothing looks at column 2 (column1) of tokens; --features FILE would."
+    ]
+    assert "Nothing looks at" not in run("train", data, "--features", "ner", "-o", tmp_path / "m.kf").output
+
+
+def test_columns_of_tables_are_found_by_name(tmp_path):
+    """In another order they are the same numbers; with other names they are others."""
+    data, model = write_table(tmp_path / "a.csv"), tmp_path / "m.kf"
+    run("train", data, "-o", model)
+    assert "noise" in run("inspect", model).output
+    rows = [line.split(",") for line in data.read_text().splitlines()]
+    (tmp_path / "b.csv").write_text("\n".join(",".join([r[0], r[1], r[3], r[2]]) for r in rows))
+    errors = [
+        json.loads(run("evaluate", model, tmp_path / name, "--json").stdout.splitlines()[-1])["token_error"]
+        for name in ("a.csv", "b.csv")
+    ]
+    assert errors[0] == errors[1]
+    (tmp_path / "c.csv").write_text(data.read_text().replace("noise", "other"))
+    refused = run("tag", model, tmp_path / "c.csv")
+    assert refused.exit_code == 2
+    assert "has other columns than those the model knows" in refused.stderr

@@ -2,8 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
+
+
+class Named(np.ndarray):
+    """Numbers that know the names of their columns, by which models find them as those of data frames."""
+
+    columns: Sequence[str] | None = None
+
+    @classmethod
+    def of(cls, numbers: Any, columns: Sequence[str]) -> Named:
+        """Name the columns of a matrix."""
+        named: Named = np.asarray(numbers).view(cls)
+        named.columns = columns
+        return named
 
 
 @dataclass(frozen=True)

@@ -230,6 +230,18 @@ def _templates(given: str, n_columns: int) -> Templates:
         raise InputError(f"--features {given}: not a text in UTF-8: {error.reason}.") from None
 
 
+def unused_columns(model: Any) -> str | None:
+    """Say which columns of tokens nobody looks at."""
+    extractor = getattr(model, "features", None)
+    if not isinstance(extractor, TemplateFeatures):
+        return None
+    seen = {part.column for template in extractor.templates.templates for part in template.parts}
+    unused = [f"{c} ({name})" for c, name in enumerate(extractor.templates.columns, 1) if name not in seen]
+    if not unused:
+        return None
+    return f"Nothing looks at column {', '.join(unused)} of tokens; --features FILE would."
+
+
 def _wide(templates: Templates, n_columns: int) -> Templates:
     """Name all columns, those that nobody looks at too: a model then knows how wide its tokens are."""
     more = range(len(templates.columns), n_columns)

@@ -15,7 +15,7 @@ from ..io.conll import Sentence, read_conll
 from ..io.csv import Frames, read_csv
 from ..io.jsonl import Record, read_jsonl
 from ..io.npz import LIMIT, read_npz
-from ._data import Data, Item
+from ._data import Data, Item, Named
 
 Source = Path | IO[bytes]
 FORMATS = ("conll", "jsonl", "csv", "npz")
@@ -149,7 +149,8 @@ def _shown(token: str | list[str] | dict[str, Any]) -> str:
 
 def _from_frames(frames: Frames) -> Item:
     y = None if frames.labels is None else list(frames.labels)
-    return Item(frames.numbers, y, [str(t) for t in range(len(frames.numbers))], frames)
+    x = Named.of(frames.numbers, frames.columns)
+    return Item(x, y, [str(t) for t in range(len(x))], frames)
 
 
 def _from_arrays(path: Path, limit: int) -> Iterator[Item]:

@@ -20,7 +20,7 @@ from ._console import plain_console
 from ._data import Data
 from ._errors import plain_errors
 from ._loaded import warning_of
-from ._models import Choice, build, require_model
+from ._models import Choice, build, require_model, unused_columns
 from ._options import (
     MAX_SIZE,
     MISSING,
@@ -123,11 +123,9 @@ def train(
         fitted.save(out)
         summary = _summary(fitted, out, spent, notes)
         if held_out is not None:
-            inputs = Suit(fitted, console.print)(held_out.inputs)
+            inputs = Suit(fitted, lambda _: None)(held_out.inputs)
             found = evaluate(fitted, inputs, held_out.labels, held_out.texts)
             summary |= _held_out_summary(found)
-            warning = warning_of(fitted)
-            summary["warnings"] = summary["warnings"] + ([] if warning is None else [warning])
         _show(console, summary)
         if as_json:
             typer.echo(json.dumps(summary))
@@ -231,7 +229,7 @@ def _summary(fitted: Any, out: Path, seconds: float, notes: list[str]) -> dict[s
         "stop_reason": getattr(fitted, "stop_reason_", None),
         "seconds": seconds,
         "bytes": out.stat().st_size,
-        "warnings": notes,
+        "warnings": [*notes, *filter(None, [unused_columns(fitted), warning_of(fitted)])],
     }
 
 
