@@ -83,6 +83,20 @@ def test_an_interrupted_panel_writes_the_best_so_far(tmp_path, monkeypatch):
     assert load(model).provenance_.sequences == 24
 
 
+def test_interrupted_tagging_says_how_far_it_came(tmp_path, monkeypatch):
+    data, model = write_columns(tmp_path / "a.conll", 300), tmp_path / "m.kf"
+    run("train", data, "-o", model)
+    predict = CRF.predict
+
+    def impatient(model, X, **settings):
+        return interrupt() if len(X) == 44 else predict(model, X, **settings)  # behind the first batch
+
+    monkeypatch.setattr(CRF, "predict", impatient)
+    result = run("tag", model, data, "--labelled", "-o", tmp_path / "out.conll")
+    assert (result.exit_code, result.stderr) == (130, "Interrupted; 256 sequences are labelled.\n")
+    assert len((tmp_path / "out.conll").read_text().split("\n\n")) == 257
+
+
 def test_nothing_done_is_nothing_written(tmp_path, monkeypatch):
     monkeypatch.setattr("kernelfields.CRF.fit", interrupt)
     data, model = write_columns(tmp_path / "a.conll"), tmp_path / "m.kf"

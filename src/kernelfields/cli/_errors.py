@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import NoReturn
 
 import typer
 
@@ -26,22 +27,23 @@ def plain_errors(debug: bool = False) -> Iterator[None]:
     except OURS as error:
         if debug:
             raise
-        _end(str(error), WRONG_INPUT)
+        end(str(error), WRONG_INPUT)
     except BrokenPipeError:  # the reader of our output has gone: nothing to say to anybody
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         raise typer.Exit(0) from None
     except OSError as error:
         if debug:
             raise
-        _end(f"{error.filename or 'A file'}: {error.strerror or error}.", WRONG_INPUT)
+        end(f"{error.filename or 'A file'}: {error.strerror or error}.", WRONG_INPUT)
     except MemoryError as error:
         if debug:
             raise
-        _end(f"Not enough memory. {error}".strip(), WRONG_INPUT)
+        end(f"Not enough memory. {error}".strip(), WRONG_INPUT)
     except KeyboardInterrupt:
-        _end("Interrupted; nothing was written.", INTERRUPTED)
+        end("Interrupted; nothing was written.", INTERRUPTED)
 
 
-def _end(message: str, code: int) -> None:
+def end(message: str, code: int) -> NoReturn:
+    """Say something last, and end with an exit code."""
     typer.echo(message, err=True)
     raise typer.Exit(code)

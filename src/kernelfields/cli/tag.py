@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,7 +14,7 @@ import typer
 
 from ..errors import InputError
 from ._data import Item
-from ._errors import plain_errors
+from ._errors import INTERRUPTED, end, plain_errors
 from ._loaded import load_labeller, warning_of
 from ._options import MAX_SIZE, MISSING, Columns, Debug, Encoding, Format, MaxSize, Missing, reading_of
 from ._reading import read_items
@@ -70,15 +71,20 @@ def tag(
         items = read_items(source, kind, reading, labelled=labelled or allowed)
         suit, done = Suit(estimator, _say), 0
         with Writer.to(out, to or ("jsonl" if kind == "npz" else kind), estimator, marginals) as writer:
-            for batch in _batches(items, 1 if streamed else BATCH):
-                known = [_known(item.y) for item in batch] if allowed else None
-                inputs = suit([item.x for item in batch])
-                answers = _numbered(done, lambda: _answers(estimator, inputs, known, abstain, kbest))  # noqa: B023
-                for item, answer in zip(batch, answers, strict=True):
-                    writer.write(item, answer)
-                done += len(batch)
-                if streamed:
-                    writer.file.flush()
+            try:
+                for batch in _batches(items, 1 if streamed else BATCH):
+                    known = [_known(item.y) for item in batch] if allowed else None
+                    asked = partial(
+                        _answers, estimator, suit([item.x for item in batch]), known, abstain, kbest
+                    )
+                    for item, answer in zip(batch, _numbered(done, asked), strict=True):
+                        writer.write(item, answer)
+                    done += len(batch)
+                    if streamed:
+                        writer.file.flush()
+            except KeyboardInterrupt:
+                writer.file.flush()
+                end(f"Interrupted; {done} sequences are labelled.", INTERRUPTED)
 
 
 def _say(sentence: str) -> None:
@@ -96,10 +102,10 @@ def _known(labels: list[Any] | None) -> list[Any]:
     return labels
 
 
-def _numbered(first: int, label: Any) -> list[Answer]:
+def _numbered(first: int, label: Callable[[], list[Answer]]) -> list[Answer]:
     """Label some sequences; errors count from the first of all."""
     try:
-        return list(label())
+        return label()
     except InputError as error:
         message = re.sub(r"^Sequence (\d+)", lambda found: f"Sequence {int(found[1]) + first}", str(error))
         raise InputError(message) from error

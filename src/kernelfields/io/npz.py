@@ -16,7 +16,7 @@ from ..errors import InputError, quoted
 
 Array = npt.NDArray[Any]
 NAMES = ("X", "lengths", "y")
-LIMIT = 2**32
+LIMIT = 2**31
 """Bytes that arrays may take: a compressed file may unpack to a thousand times its size."""
 
 DAMAGED = (
@@ -56,7 +56,8 @@ def read_npz(path: str | os.PathLike[str], *, limit: int = LIMIT) -> Arrays:
             reason = quoted(str(error) or type(error).__name__)[1:-1]
             raise InputError(f"{name} is no file of arrays: {reason}.") from error
     if size > limit:
-        raise InputError(f"{name}: the arrays would take {size:,} bytes; {limit:,} are the limit.")
+        more = "limit= in Python, --max-size of kf"
+        raise InputError(f"{name}: the arrays would take {size:,} bytes; {limit:,} are the limit ({more}).")
     missing = [key for key in ("X", "lengths") if key not in found]
     if missing:
         raise InputError(f"{name} has no array {missing[0]!r}.")
