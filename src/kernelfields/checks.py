@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Set
 from math import isfinite
 from numbers import Integral, Real
 from reprlib import Repr
@@ -22,6 +22,13 @@ MOST_WHOLE = 2**63 - 1
 def shown(value: object) -> str:
     """Return a value as it is written in messages: in full, or the beginning and the end of what is long."""
     return _SHORT.repr(value)
+
+
+def is_list(value: object) -> bool:
+    """Return whether a value has a length and an order, and is no text; strings would pass for both."""
+    if isinstance(value, str | bytes | Mapping | Set | type) or getattr(value, "nnz", None) is not None:
+        return False
+    return hasattr(value, "__len__") and getattr(value, "shape", None) != ()  # arrays without dimensions
 
 
 def require_whole(name: str, value: Any, least: int = 1, most: int = MOST_WHOLE) -> int:

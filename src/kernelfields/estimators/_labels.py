@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..checks import is_list
 from ..errors import InputError
 from ..missing import is_missing
 from ..structures._base import Array
@@ -30,7 +31,7 @@ def read_labels(y: Any, lengths: Array, what: str = "y") -> list[list[Hashable]]
 
     NaN and the missing values of pandas are missing labels, too.
     """
-    if isinstance(y, (str, bytes, dict, set)) or not hasattr(y, "__len__"):
+    if not is_list(y):
         raise InputError(f"{what} must be a list of label sequences.")
     if hasattr(y, "to_numpy"):  # a series or a frame of pandas has an index of its own
         y = y.to_numpy()
@@ -49,7 +50,7 @@ def read_labels(y: Any, lengths: Array, what: str = "y") -> list[list[Hashable]]
 def _read_sequence(
     labels: Any, length: int, name: str, what: str, shared: dict[Hashable, Hashable]
 ) -> list[Hashable]:
-    if not hasattr(labels, "__len__") or isinstance(labels, (dict, set, frozenset)):
+    if not is_list(labels) and not isinstance(labels, str):
         raise InputError(f"{name} of {what} is not a sequence of labels.")
     if len(labels) != length:
         raise InputError(f"{name} has {length} positions in X, but {len(labels)} labels in {what}.")

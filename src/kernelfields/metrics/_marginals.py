@@ -7,10 +7,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..checks import is_list
 from ..errors import InputError
 from ..structures._base import Array, offsets_of
+from ._numbers import read_numbers
 from ._pairs import encode, require_observed, require_positions
-from ._sequences import is_list, read_row, read_sequences
+from ._sequences import read_row, read_sequences
 
 # Rows of float32 marginals add up to one no better than this.
 SUM_TOLERANCE = 1e-3
@@ -38,7 +40,7 @@ def read_marginals(y_true: Any, marginals: Any, classes: Any) -> Judged:
         raise InputError("marginals must be a list of (T, L) arrays.")
     if len(true) != len(marginals):
         raise InputError(f"y_true has {len(true)} sequences, but marginals has {len(marginals)}.")
-    arrays = [_array(p, s) for s, p in enumerate(marginals)]
+    arrays = [read_numbers(p, f"Sequence {s} of marginals") for s, p in enumerate(marginals)]
     for s, (labels, p) in enumerate(zip(true, arrays, strict=True)):
         if p.shape != (len(labels), len(index)):
             raise InputError(
@@ -60,13 +62,6 @@ def _columns(classes: Any) -> dict[Hashable, int]:
     if len(index) < len(names) or None in index:
         raise InputError(f"classes has {len(names)} entries; each must be another label, none missing.")
     return index
-
-
-def _array(p: Any, s: int) -> Array:
-    try:
-        return np.asarray(p, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"Sequence {s} of marginals is not an array of numbers: {error}.") from error
 
 
 def _require_distributions(marginals: Array, offsets: Array) -> None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Set
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
 
-from ..checks import shown
+from ..checks import is_list, shown
 from ..errors import InputError
 from ..missing import is_missing
 
@@ -32,10 +32,3 @@ def read_row(labels: Any, what: str) -> list[Hashable]:
         raise InputError(f"{what} holds a label that is not hashable: {error}.") from error
     missing = {label for label in distinct if is_missing(label)}
     return [None if label in missing else label for label in result] if missing - {None} else result
-
-
-def is_list(value: Any) -> bool:
-    """Whether a value has a length and an order; arrays without dimensions have only the method."""
-    if isinstance(value, (str, bytes, Mapping, Set)) or getattr(value, "shape", None) == ():
-        return False
-    return hasattr(value, "__len__")

@@ -9,6 +9,7 @@ import numpy as np
 from ..errors import InputError
 from ..structures._base import Array
 from ._marginals import Judged, read_marginals
+from ._numbers import read_numbers
 from ._pairs import read_pairs
 
 
@@ -63,10 +64,7 @@ def answered_curve(
 
 def _levels(thresholds: Any) -> Array:
     """Thresholds, ascending."""
-    try:
-        levels = np.asarray(thresholds, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"thresholds is not an array of numbers: {error}.") from error
+    levels = read_numbers(thresholds, "thresholds")
     if levels.ndim != 1 or np.isnan(levels).any():
         raise InputError("thresholds must be a list of numbers, none of them NaN.")
     return np.sort(levels)

@@ -10,6 +10,7 @@ from ..checks import require_whole
 from ..errors import InputError
 from ..structures._base import Array
 from ._marginals import read_marginals
+from ._numbers import read_numbers
 from ._pairs import ratio
 
 MOST_BINS = 1_000_000
@@ -30,7 +31,7 @@ def log_likelihood(log_proba: Any, lengths: Any) -> float:
     >>> log_likelihood([-1.0, -2.0], [2, 4])
     -0.5
     """
-    values, sizes = _numbers(log_proba, "log_proba"), _numbers(lengths, "lengths")
+    values, sizes = read_numbers(log_proba, "log_proba"), read_numbers(lengths, "lengths")
     if values.ndim != 1 or values.shape != sizes.shape:
         raise InputError(f"log_proba has shape {values.shape}, but lengths has {sizes.shape}.")
     if np.isnan(values).any():
@@ -40,13 +41,6 @@ def log_likelihood(log_proba: Any, lengths: Any) -> float:
     if sizes.sum() == 0:
         raise InputError("There is nothing to score: the sequences have no positions.")
     return float(values.sum() / sizes.sum())
-
-
-def _numbers(values: Any, name: str) -> Array:
-    try:
-        return np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{name} is not an array of numbers: {error}.") from error
 
 
 def brier_score(y_true: Any, marginals: Any, classes: Any) -> float:

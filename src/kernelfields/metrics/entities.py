@@ -34,8 +34,14 @@ _ENTITY_TAG = re.compile(r"O|[BIES](-.+)?", re.DOTALL)
 
 
 def has_entities(labels: Iterable[Hashable]) -> bool:
-    """Whether labels are those of an IOB scheme: "B-PER", "I-PER", "O", or just "B", "I", "O"."""
-    distinct = set(labels)
+    """Whether labels are those of an IOB scheme: "B-PER", "I-PER", "O", or just "B", "I", "O".
+
+    Those that are None, not observed, are skipped.
+    """
+    try:
+        distinct = set(labels) - {None}
+    except TypeError as error:
+        raise InputError(f"labels must be a list of labels: {error}.") from error
     if not all(isinstance(label, str) and _ENTITY_TAG.fullmatch(label) for label in distinct):
         return False
     return any(str(label)[1:2] == "-" for label in distinct) or {"B", "I", "O"} <= distinct

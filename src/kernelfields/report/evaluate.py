@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..checks import require_share
+from ..checks import is_list, require_share, shown
 from ..errors import InputError
 from ..metrics import (
     answered_curve,
@@ -97,6 +97,7 @@ def evaluate(
     require_observed(true)
     predicted, predict_seconds = _timed(lambda: labeller.predict(inputs))
     marginals, marginal_seconds = _timed(lambda: labeller.predict_marginals(inputs))
+    _require_lengths(predicted, true)
     classes = np.asarray(labeller.classes_).tolist()
     answers = _complete(predicted, marginals, classes)
     texts = read_texts(tokens, list(X), true)
@@ -130,10 +131,20 @@ def evaluate(
 
 def _labeller(estimator: Any, X: Any) -> tuple[ProbabilisticLabeller, list[Any]]:
     """Return the labeller, behind the steps of a pipeline, and its sequences."""
+    if not is_list(X):
+        raise InputError(f"X is {shown(X)}, not a list of sequences.")
     labeller, inputs = last_step(estimator, X)
     if not hasattr(labeller, "predict_marginals"):
         raise TypeError(f"{type(labeller).__name__} has no predict_marginals: it labels no sequences.")
     return labeller, list(inputs)
+
+
+def _require_lengths(predicted: Any, y: list[list[Hashable]]) -> None:
+    for s, (answers, labels) in enumerate(zip(predicted, y, strict=True)):
+        if len(answers) != len(labels):
+            raise InputError(
+                f"Sequence {s} has {len(answers)} positions in X, but {len(labels)} labels in y."
+            )
 
 
 def _timed(call: Callable[[], Any]) -> tuple[Any, float]:

@@ -6,6 +6,9 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
+from ..checks import shown
+from ..errors import InputError
+
 
 class Step(NamedTuple):
     """One iteration, or one size of a growing basis."""
@@ -55,6 +58,8 @@ def path_of(estimator: Any, records: Iterable[Any] | None) -> Path | None:
         ``value`` and perhaps ``lower_bound``, ``iteration``, ``size``. Those without a finite value
         are left out.
     """
+    if records is not None and not isinstance(records, Iterable):
+        raise InputError(f"path is {shown(records)}, not a list of records.")
     given = list(records if records is not None else getattr(estimator, "path_", None) or ())
     sized = bool(given) and all(_number(record, "size") is not None for record in given)
     steps = [_step(record, n, sized) for n, record in enumerate(given)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import Any
 
+from ..checks import is_list, shown
 from ..errors import InputError
 
 
@@ -12,6 +13,11 @@ def read_texts(tokens: Any, X: list[Any], y: list[list[Hashable]]) -> list[list[
     """Give a text for every position: those given, or those of X, or numbers."""
     if tokens is None:
         return [_texts(x, len(labels)) for x, labels in zip(X, y, strict=True)]
+    if not is_list(tokens):
+        raise InputError(f"tokens is {shown(tokens)}, not a list of lists of texts.")
+    for s, sequence in enumerate(tokens):
+        if not is_list(sequence) and not isinstance(sequence, str):
+            raise InputError(f"Sequence {s} of tokens is {shown(sequence)}, not a list of texts.")
     result = [[str(token) for token in sequence] for sequence in tokens]
     if len(result) != len(y):
         raise InputError(f"tokens has {len(result)} sequences, but y has {len(y)}.")
