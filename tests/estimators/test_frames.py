@@ -8,8 +8,10 @@ import pytest
 
 from kernelfields import (
     CRF,
+    HMM,
     MEMM,
     BoostedCRF,
+    Cascade,
     KernelCRF,
     KernelPerceptron,
     StructuredPerceptron,
@@ -17,7 +19,17 @@ from kernelfields import (
 )
 from kernelfields.errors import InputError
 
-MAKERS = [CRF, KernelCRF, BoostedCRF, StructuredSVM, StructuredPerceptron, KernelPerceptron, MEMM]
+MAKERS = [
+    HMM,
+    lambda: Cascade(CRF(), CRF(), folds=2, random_state=0),
+    CRF,
+    KernelCRF,
+    BoostedCRF,
+    StructuredSVM,
+    StructuredPerceptron,
+    KernelPerceptron,
+    MEMM,
+]
 
 
 @pytest.fixture

@@ -78,15 +78,37 @@ def _matrices(X: Any, names: Array | None) -> tuple[list[Any], Array | None]:
 
 def _named_matrix(x: Any, names: Array | None, what: str) -> Any:
     """One sequence as a float matrix, its columns in the order of the names if it is a frame."""
-    own, matrix = _names(x), _matrix(x, what)
+    order = _order(x, names, what)
+    return _matrix(x, what) if order is None else _matrix(x, what)[:, order]
+
+
+def _order(x: Any, names: Array | None, what: str) -> list[int] | None:
+    """Return where a frame has the columns of these names; None if they are in order, or have no names."""
+    own = _names(x)
     if own is None or names is None or np.array_equal(own, names):
-        return matrix
+        return None
     if len(set(own)) < len(own) or set(own) != set(names):
         odd = next(iter({*own} ^ {*names}), None)
         lacks = "has some twice" if odd is None else f"{'has' if odd in own else 'lacks'} {quoted(odd)}"
         raise InputError(f"{what} has other columns than those the model knows: it {lacks}.")
     place = {name: d for d, name in enumerate(own)}
-    return matrix[:, [place[name] for name in names]]
+    return [place[name] for name in names]
+
+
+def in_order(X: Any, lengths: Any, names: Array | None) -> tuple[Any, Array | None]:
+    """Bring the columns of frames into one order, whatever they hold; return it, too."""
+    if lengths is not None:
+        names = _names(X) if names is None else names
+        order = _order(X, names, "X")
+        return X if order is None else np.asarray(X)[:, order], names
+    if isinstance(X, (str, bytes)) or not isinstance(X, (Sequence, np.ndarray)):
+        return X, names  # whoever reads it will say what is wrong
+    if names is None:
+        names = next((found for found in map(_names, X) if found is not None), None)
+    if names is None:
+        return X, None
+    orders = [_order(x, names, f"Sequence {s} of X") for s, x in enumerate(X)]
+    return [x if k is None else np.asarray(x)[:, k] for x, k in zip(X, orders, strict=True)], names
 
 
 def _matrix(x: Any, what: str) -> Any:

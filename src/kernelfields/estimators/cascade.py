@@ -18,11 +18,11 @@ from ._base import Labels
 from ._features import extractor_for
 from ._fresh import starts_afresh
 from ._groups import fold_numbers, pick
-from ._inputs import read_inputs
+from ._inputs import in_order, read_inputs
 from ._labels import encode, index_of, read_labels
 from ._routing import Routed
 from ._saving_base import Savable, declared_state, require_fitted
-from ._saving_fields import Field, Kind, Models
+from ._saving_fields import Field, Kind, Models, Numbers
 from ._settings import require_settings
 
 
@@ -87,6 +87,7 @@ class Cascade(Parameterised, Routed, Savable):
 
     _learnt: ClassVar[Mapping[str, Field]] = {
         "n_features_in_": Kind(int, needed=False),
+        "feature_names_in_": Numbers("D", kinds="OU", needed=False),
         "_tokens": Kind(bool),
         "first_": Models(),
         "second_": Kind(Savable, large=True),
@@ -142,6 +143,10 @@ class Cascade(Parameterised, Routed, Savable):
         """
         require_settings(self)
         tokens = lengths is None and extractor_for(getattr(self.first, "features", None), X) is not None
+        if not tokens:
+            X, names = in_order(X, lengths, None)
+            if names is not None:
+                self.feature_names_in_ = names
         sequences = self._sequences(X, lengths, tokens, None)
         labels = read_labels(y, _lengths_of(sequences))
         if not sequences:
@@ -232,6 +237,8 @@ class Cascade(Parameterised, Routed, Savable):
     def _handed_on(self, X: Any, lengths: Any) -> list[Any]:
         """What the second model sees of sequences to predict."""
         require_fitted(self)
+        if not self._tokens:
+            X, _ = in_order(X, lengths, getattr(self, "feature_names_in_", None))
         sequences = self._sequences(X, lengths, self._tokens, self.n_features_in_)
         return self._seen_by_second(sequences, _mean_marginals(self.first_, sequences, self.classes_))
 

@@ -23,7 +23,7 @@ from ._base import Batch, Labels, SequenceLabeller
 from ._constraints import require_respected
 from ._em import Model, Smoothing, Trained, maximise
 from ._fresh import starts_afresh
-from ._inputs import Inputs
+from ._inputs import Inputs, in_order
 from ._labels import UNOBSERVED, Encoded
 from ._provenance import provenance_of
 from ._random import random_state
@@ -157,6 +157,7 @@ class HMM(SequenceLabeller):
         family.require_settings()
         if y is not None and self.restarts > 1:
             raise InputError(f"restarts is {self.restarts}, but with y there is one start: what labels say.")
+        X, names = in_order(X, lengths, None)
         data = family.read(X, lengths, known)
         if data.offsets[-1] == 0:
             raise InputError("The training set is empty.")
@@ -172,6 +173,8 @@ class HMM(SequenceLabeller):
             data = data._replace(labels=encoded.labels)
             trained = self._from_labels(data, family, smoothing)
         self._keep(classes, forbidden, trained)
+        if names is not None:
+            self.feature_names_in_ = names
         labels = np.zeros(0, dtype=np.int64) if data.labels is None else data.labels
         seen = Inputs(data.observations.numbers, data.offsets, None)
         self.provenance_ = provenance_of(seen, Encoded(labels, classes))
@@ -315,6 +318,7 @@ class HMM(SequenceLabeller):
         return Model(self.start_, self.transitions_, self.emissions_)
 
     def _read(self, X: Any, lengths: Any) -> Inputs:
+        X, _ = in_order(X, lengths, getattr(self, "feature_names_in_", None))
         data = self.emissions_.family.read(X, lengths, self.emissions_)
         return Inputs(data.observations, data.offsets, None)
 
