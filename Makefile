@@ -6,10 +6,10 @@ NATIVE := $(shell find cpp CMakeLists.txt pyproject.toml -type f 2>/dev/null)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format docs bench mutants sanitize build clean
+.PHONY: help demo test lint format docs bench certificates mutants sanitize build clean
 
 help: ## Print this list
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
 demo: $(VENV)/installed ## Set up .venv, install, and run the main job
 	@$(BIN)/kf demo
@@ -37,6 +37,9 @@ docs: $(VENV)/ready ## Build the site into build/site; warnings are errors
 bench: $(VENV)/ready ## Run every benchmark beside its rivals
 	for name in $$($(BIN)/python -c 'from benchmarks.__main__ import BENCHMARKS; print(*BENCHMARKS)'); do \
 		$(BIN)/python -m benchmarks $$name || exit 1; done
+
+certificates: $(VENV)/ready ## Check the certificates of 10,000 random problems by enumeration
+	KERNELFIELDS_CERTIFICATES=10000 $(BIN)/python -m pytest -q tests/objective/test_certificates.py
 
 mutants: $(VENV)/ready ## Break the code in small ways; every break must fail a test
 	$(BIN)/python tests/mutants/run.py

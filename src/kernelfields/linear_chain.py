@@ -151,10 +151,11 @@ class LinearChainProblem:
         """About the diagonal of the Hessian: 1 + Σ_t μ_t (1 − μ_t) x_t² / λ for every coordinate.
 
         As if labels of different positions were independent; with λ = 0 the first term is left out.
-        None unless the point is certified to be near the optimum: from afar, curvatures say little about
-        it, and cost three times the iterations that they save near by.
+        None unless features have different scales, or the point is certified to be near the optimum: from
+        afar, curvatures say little about it, and cost three times the iterations that they save near by.
         """
-        if point.certificate is None or point.certificate.relative_gap > NEAR:
+        near = point.certificate is not None and point.certificate.relative_gap <= NEAR
+        if not near and not self.geometry.uneven:
             return None
         _, result = self._sweep(point.element, variances=True)
         for term in self.terms:

@@ -78,12 +78,12 @@ def exact_certificate(point: Any, result: Result) -> Certificate | None:
     """Return the value at a point in double with the best bound that a search to it has proved.
 
     That of the point itself; of a search in double also that of the mixture of dual points, its image
-    computed anew, or, where elements have no images, that of the best iteration.
+    computed anew, or, where elements have no images, that of the best iteration. No loss is negative.
     """
     certificate: Certificate | None = point.certificate
     if certificate is None:
         return None
-    bounds, searched = [certificate.lower_bound], result.point.problem
+    bounds, searched = [0.0, certificate.lower_bound], result.point.problem
     if searched.certain is not None:
         if result.dual is not None:
             mismatch = point.problem.refreshed(result.dual.mismatch.astype(np.float64))

@@ -19,6 +19,9 @@ from .point import Point
 from .rounding import Rounding
 from .terms import Term, represented, slices_of, sum_scores
 
+UNEVEN = 1e4
+"""Ratio of the squares of scales from which on they matter more than how often features occur."""
+
 
 class Problem:
     """R as a function on the sum of the spaces.
@@ -74,6 +77,17 @@ class Problem:
         return np.concatenate(kappa).astype(self.element_dtype)
 
     @cached_property
+    def uneven(self) -> bool:
+        """Whether features, or penalties, have such different scales that a search has to know of it."""
+        sizes = [(term.space.sizes, term.metric) for term in self.terms if isinstance(term.space, Curved)]
+        if len(sizes) < len(self.terms):
+            return False  # nobody could tell it
+        known = [(one[0] ** 2 / metric, one[1] ** 2 / metric) for one, metric in sizes if one is not None]
+        high = max((high for _, high in known), default=1.0)
+        low = min((low for low, _ in known), default=1.0)
+        return len(known) < len(sizes) or (high > UNEVEN * low and high * self.structure.n_vertices > 1)
+
+    @cached_property
     def blocks(self) -> tuple[tuple[str, ...], ...]:
         """The names of the spaces, those that feed one clique type together."""
         cliques = dict.fromkeys(term.space.clique for term in self.terms)
@@ -124,11 +138,9 @@ class Problem:
         """About the diagonal of the Hessian at a point; None where coordinates are not orthogonal.
 
         1 plus the curvature of the loss over λ, as if cliques were independent; with λ = 0 the first
-        term is left out.
+        term is left out. None also where coordinates are so alike that it would not help.
         """
-        if not isinstance(self.structure, SumOracle):
-            return None
-        if not all(isinstance(term.space, Curved) for term in self.terms):
+        if not isinstance(self.structure, SumOracle) or not self.uneven:
             return None
         expected = self.structure.marginals(self.with_offset(point.theta)).parts
         pieces = []

@@ -46,11 +46,13 @@ class LBFGS(Solver):
         iteration = 0
         reason = monitor.look(iteration, point)
         memory = (10 if len(start) < LARGE else 5) if self.memory is None else self.memory
-        history = History(problem, memory, problem.curvatures(point))
+        curvatures = problem.curvatures(point) if reason is None else None
+        history = History(problem, memory, curvatures)
         try:
             while reason is None:
                 direction = history.apply(-point.gradient)
-                first = 1.0 if history else min(1.0, 1.0 / monitor.gradient_norm)
+                known = history or curvatures is not None
+                first = 1.0 if known else min(1.0, 1.0 / monitor.gradient_norm)
                 found = wolfe(point.along(direction), point, first, rounding=problem.rounding)
                 if found is None and history:
                     history.clear()  # once more along the gradient itself

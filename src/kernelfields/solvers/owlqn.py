@@ -6,11 +6,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ._base import Array, Monitor, Observer, ProblemLike, Reason, Result, Solver, Stop
 from .lbfgs import History
 
+Mask = npt.NDArray[np.bool_]
+
 SUFFICIENT = 1e-4
+FLATTER = 0.8
+"""Share of the squared slope below which a step counts though its value is that of rounding."""
 
 
 @dataclass(frozen=True)
@@ -37,15 +42,17 @@ class OWLQN(Solver):
         kappa = problem.thresholds
         assert kappa is not None
         point = problem.at(start)
-        history = History(problem, self.memory)
         iteration = 0
         reason = monitor.look(iteration, point)
+        curvatures = problem.curvatures(point) if reason is None else None
+        history = History(problem, self.memory, curvatures)
         try:
             while reason is None:
                 steepest = pseudo_gradient(point, kappa)
                 direction = history.apply(-steepest)
-                direction[direction * steepest >= 0] = 0
-                found = self._search(problem, point, direction, steepest, 1.0 if history else None)
+                self._align(problem, direction, steepest, (kappa > 0) & (point.element == 0))
+                known = history or curvatures is not None
+                found = self._search(problem, point, direction, steepest, 1.0 if known else None)
                 if found is None and history:
                     history.clear()
                     continue
@@ -60,6 +67,17 @@ class OWLQN(Solver):
             reason = Reason.INTERRUPTED
         return monitor.result(point, reason)
 
+    @staticmethod
+    def _align(problem: ProblemLike, direction: Array, steepest: Array, pinned: Mask) -> None:
+        """Leave out what points away from the orthant: at zeros only, unless the rest would not descend.
+
+        Elsewhere the function is smooth; to cut the step there makes nearly parallel features crawl.
+        """
+        away = np.asarray(direction * steepest >= 0)
+        direction[away & pinned] = 0
+        if not problem.inner(direction, steepest) < 0:
+            direction[away] = 0
+
     def _search(
         self, problem: ProblemLike, point: Any, direction: Array, steepest: Array, first: float | None
     ) -> Any:
@@ -68,15 +86,31 @@ class OWLQN(Solver):
         if norm == 0:
             return None
         step = min(1.0, 1.0 / norm) if first is None else first
+        assert problem.thresholds is not None
+        bound = np.asarray(problem.thresholds > 0)
         orthant = np.where(point.element != 0, np.sign(point.element), -np.sign(steepest))
         for _ in range(30):
             moved = point.element + step * direction
-            moved[moved * orthant <= 0] = 0
+            moved[(moved * orthant <= 0) & bound] = 0
             trial = problem.at(moved)
             if trial.value <= point.value + SUFFICIENT * problem.inner(steepest, moved - point.element):
                 return trial
+            if _flatter(problem, trial, point, steepest):
+                return trial
             step *= 0.5
         return None
+
+
+def _flatter(problem: ProblemLike, trial: Any, point: Any, steepest: Array) -> bool:
+    """Whether a value differs by rounding only, and the slope says that the step was a good one.
+
+    Near the minimum values drown in rounding long before slopes do.
+    """
+    if trial.value > point.value + problem.rounding * abs(point.value):
+        return False
+    assert problem.thresholds is not None
+    slope = pseudo_gradient(trial, problem.thresholds)
+    return problem.inner(slope, slope) <= FLATTER * problem.inner(steepest, steepest)
 
 
 def pseudo_gradient(point: Any, kappa: Array) -> Array:

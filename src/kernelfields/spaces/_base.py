@@ -100,6 +100,11 @@ class Curved(ABC):
         other; a guess that solvers scale.
         """
 
+    @property
+    def sizes(self) -> tuple[float, float] | None:
+        """The least and the largest column of φ, by its largest entry; None if curvatures always help."""
+        return 1.0, 1.0
+
 
 class Counted(ABC):
     """Part of a space with orthonormal coordinates whose features can be looked at one by one."""

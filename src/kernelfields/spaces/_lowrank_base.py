@@ -120,6 +120,11 @@ class LowRank(Euclidean, Curved):
         flat = in_rows(gradient)
         return self.factor.transposed_times(self._looks.spread(self.embedding.project(flat))).ravel()
 
+    @property
+    def sizes(self) -> None:
+        """None: columns are principal coordinates, which differ as much as the spectrum falls."""
+        return
+
     def curvatures(self, expected: Array) -> Array:
         """Σ_v φ_k(x_v)² times the mean of the marginals, seen through the kernel on labels."""
         mean = in_rows(expected).sum(axis=0) / max(1, len(expected))

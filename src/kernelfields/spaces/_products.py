@@ -143,6 +143,28 @@ def _with_contiguous_rows(matrix: Any) -> Array:
     return array if apart else np.ascontiguousarray(array)
 
 
+def squares_times(matrix: Features, columns: Array) -> Array:
+    """(X∘X)ᵀ·A, some rows at a time."""
+    result = np.zeros((matrix.shape[1], columns.shape[1]))
+    for start in range(0, matrix.shape[0], BLOCK):
+        rows = matrix[start : start + BLOCK].astype(np.float64)
+        squares = rows.multiply(rows) if sparse.issparse(rows) else np.square(rows)
+        result += squares.T @ columns[start : start + BLOCK]
+    return result
+
+
+def column_sizes(matrix: Features) -> tuple[float, float]:
+    """The least and the largest column by its largest entry, without those that are zero."""
+    if min(matrix.shape) == 0:
+        return 1.0, 1.0
+    high, low = matrix.max(axis=0), matrix.min(axis=0)
+    if sparse.issparse(matrix):
+        high, low = high.toarray().ravel(), low.toarray().ravel()
+    size = np.maximum(high.astype(np.float64), -low.astype(np.float64))
+    size = size[size > 0]
+    return (float(size.min()), float(size.max())) if len(size) else (1.0, 1.0)
+
+
 def least_of(matrix: Features) -> float:
     """The least entry of a matrix."""
     if not sparse.issparse(matrix):

@@ -10,12 +10,12 @@ import numpy.typing as npt
 
 from ..structures import EdgeStructure, Structure
 from ..structures._base import Array, rows_of
-from ._base import Counted, Euclidean
+from ._base import Counted, Curved, Euclidean
 from ._looks import in_rows
-from ._products import Features, Products, least_of, sum_of_row_norms
+from ._products import Features, Products, column_sizes, least_of, squares_times, sum_of_row_norms
 
 
-class LinearNodes(Euclidean, Counted):
+class LinearNodes(Euclidean, Curved, Counted):
     """f(x_t, y_t) = ⟨w_{y_t}, x_t⟩ on every vertex; w is (D, L).
 
     Parameters
@@ -59,6 +59,15 @@ class LinearNodes(Euclidean, Counted):
         """Give the element with these weights, (D, L)."""
         return table.ravel()
 
+    def curvatures(self, expected: Array) -> Array:
+        """Σ_c μ_c x_c²."""
+        return squares_times(self.features.matrix, in_rows(expected)).ravel()
+
+    @cached_property
+    def sizes(self) -> tuple[float, float]:
+        """The least and the largest column."""
+        return column_sizes(self.features.matrix)
+
     @property
     def least(self) -> float:
         """The least of them."""
@@ -70,7 +79,7 @@ class LinearNodes(Euclidean, Counted):
         return LinearNodes(structure, self.features.matrix[rows])
 
 
-class LinearEdges(Euclidean, Counted):
+class LinearEdges(Euclidean, Curved, Counted):
     """f(x_v, y_v, y_u) = ⟨w_{y_v, y_u}, x_v⟩ on every edge from v to u; w is (D, L, L).
 
     Edges then have scores of their own: the structure needs ``shared_edges=False``, and E·L² numbers.
@@ -104,6 +113,15 @@ class LinearEdges(Euclidean, Counted):
     def reach(self) -> float:
         """Σ ‖x_v‖ over the tails of all edges."""
         return sum_of_row_norms(self.features.matrix)
+
+    def curvatures(self, expected: Array) -> Array:
+        """Σ_c μ_c x_c²."""
+        return squares_times(self.features.matrix, in_rows(expected)).ravel()
+
+    @cached_property
+    def sizes(self) -> tuple[float, float]:
+        """The least and the largest column."""
+        return column_sizes(self.features.matrix)
 
     @property
     def least(self) -> float:

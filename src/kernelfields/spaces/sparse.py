@@ -13,8 +13,8 @@ from .. import native
 from ..errors import InputError
 from ..structures import Structure
 from ..structures._base import Array, rows_of
-from ._base import Counted, Euclidean
-from ._products import least_of, sound_rows, sum_of_row_norms
+from ._base import Counted, Curved, Euclidean
+from ._products import column_sizes, least_of, sound_rows, squares_times, sum_of_row_norms
 
 CACHE = 2**18
 """Numbers that the sums of frequent features may take up, so that they stay in the cache."""
@@ -110,7 +110,7 @@ def add_paired_scores(features: Any, table: Any, into: Array) -> None:
     native.sparse_pair_times(*rows, values, table.indptr, table.indices, weights, into)
 
 
-class SparseNodes(Euclidean, Counted):
+class SparseNodes(Euclidean, Curved, Counted):
     """f(x_t, y_t) = ⟨w_{y_t}, x_t⟩ for sparse x; one weight per (feature, label) pair.
 
     Products run in the core on all cores: by rows for scores; for gradients by rows where features
@@ -180,6 +180,15 @@ class SparseNodes(Euclidean, Counted):
     def reach(self) -> float:
         """Σ_t ‖x_t‖."""
         return sum_of_row_norms(self.matrix)
+
+    def curvatures(self, expected: Array) -> Array:
+        """Σ_t μ_t x_t², at the pairs that have a weight."""
+        return self.element(squares_times(self.matrix, expected))
+
+    @cached_property
+    def sizes(self) -> tuple[float, float]:
+        """The least and the largest column."""
+        return (1.0, 1.0) if self.rows[2] is None else column_sizes(self.matrix)
 
     def table(self, element: Array) -> Array:
         """Give the weights as a (D, L) array, zero for pairs without one."""
