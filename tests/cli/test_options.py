@@ -91,6 +91,9 @@ def test_perceptrons_obey_constraints(tmp_path):
         (["--model", "kernel-crf", "--kernel", "linear", "--gamma", "1"], "--gamma is for the rbf kernel"),
         (["--columns", "1,2"], "--columns is for columns of text, not for csv"),
         (["--columns", "0"], "--columns '0' is no list"),
+        (["--holdout", "0.01"], "--holdout 0.01 holds out none of 20 sequences"),
+        (["-o", "."], ". cannot be written: it is a folder"),
+        (["--model", "kernel-crf", "--basis", "0"], "0"),
     ],
 )
 def test_what_would_have_no_effect_is_refused(tmp_path, monkeypatch, words, reason):
@@ -155,3 +158,19 @@ def test_columns_of_tables_are_found_by_name(tmp_path):
     refused = run("tag", model, tmp_path / "c.csv")
     assert refused.exit_code == 2
     assert "has other columns than those the model knows" in refused.stderr
+
+
+def test_held_out_data_are_of_the_same_form(tmp_path):
+    """Nothing is trained, and nothing written, before that is known."""
+    data, model = write_columns(tmp_path / "a.conll"), tmp_path / "m.kf"
+    wide, table = tmp_path / "b.conll", write_table(tmp_path / "b.csv")
+    wide.write_text(data.read_text().replace(" ", " T "))
+    for training, dev, forms in (
+        (data, wide, ("tokens of one column", "tokens of 2 columns")),
+        (wide, data, ("tokens of 2 columns", "tokens of one column")),
+        (data, table, ("tokens of one column", "2 numbers")),
+    ):
+        refused = run("train", training, "--dev", dev, "-o", model)
+        assert refused.exit_code == 2
+        assert refused.output == f"{training} has {forms[0]}, but {dev} has {forms[1]}.\n"
+    assert not model.exists()

@@ -86,6 +86,16 @@ class Data:
         first = next((item.x[0] for item in self.items if len(item.x)), "")
         return len(first) if isinstance(first, tuple) else 1
 
+    @property
+    def form(self) -> str:
+        """What positions are, in words."""
+        first = next((item.x[0] for item in self.items if len(item.x)), None)
+        if isinstance(first, np.ndarray):
+            return f"{len(first)} numbers"
+        if isinstance(first, dict):
+            return "objects of features"
+        return "tokens of one column" if self.n_columns == 1 else f"tokens of {self.n_columns} columns"
+
     def take(self, ids: Any) -> Data:
         """Give some of the sequences."""
         return Data([self.items[i] for i in ids], self.kind)

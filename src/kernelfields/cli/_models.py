@@ -68,6 +68,12 @@ def build(name: str, data: Data, choice: Choice) -> Any:
         if option not in OPTIONS[name]:
             those = ", ".join(model for model, options in OPTIONS.items() if option in options)
             raise InputError(f"--{option.replace('_', '-')} is not for {name}; it is for {those}.")
+    unknown = data.n_positions - len(data.known)
+    if unknown and name in COMPLETE:
+        those = ", ".join(model for model in MODELS if model not in COMPLETE)
+        raise InputError(
+            f"{name} needs every label, and {unknown:,} were not observed; choose one of {those}."
+        )
     return MODELS[name](data, choice)
 
 
@@ -85,7 +91,7 @@ def _crf(data: Data, choice: Choice) -> CRF:
 
 def _kernel_crf(data: Data, choice: Choice) -> KernelCRF:
     large = choice.basis is not None or data.n_positions > DENSE_LIMIT
-    approximation = Nystroem(choice.basis or BASIS) if large else None
+    approximation = Nystroem(BASIS if choice.basis is None else choice.basis) if large else None
     settings = _shared(data, choice) | _search(choice) | {"random_state": choice.seed}
     penalty = _penalty(choice, 1.0 if data.is_sparse else 0.1)
     return KernelCRF(_kernel(data, choice), penalty, approximation=approximation, **settings)
@@ -135,6 +141,8 @@ MODELS: Mapping[str, Callable[[Data, Choice], Any]] = {
 }
 
 
+COMPLETE = ("ssvm", "perceptron")
+"""Models that learn from sequences only whose labels are all known."""
 _SEARCH = ("tol", "max_iter")
 OPTIONS: Mapping[str, tuple[str, ...]] = {
     "crf": ("penalty", "features", "constraints", *_SEARCH),

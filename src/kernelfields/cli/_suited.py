@@ -27,13 +27,17 @@ class Suit:
         Fitted, or about to be fitted to these sequences.
     say : callable
         Takes a sentence for the user.
+    hint : str
+        What to do about tokens that are too wide.
     """
 
-    def __init__(self, model: Any, say: Callable[[str], Any]) -> None:
+    def __init__(
+        self, model: Any, say: Callable[[str], Any], hint: str = "--columns takes some of them"
+    ) -> None:
         self.extractor = getattr(model, "features_", None)
         self.symbols = takes_symbols(model)
         self.numbers = self.extractor is None and not self.symbols and hasattr(model, "n_features_in_")
-        self.say = say
+        self.say, self.hint = say, hint
         self._said: set[str] = set()
         self._count = 0
 
@@ -72,8 +76,7 @@ class Suit:
         if len(token) > len(names):
             raise InputError(
                 f"{where} has tokens of {_columns(len(token))}, {quoted(' '.join(token), 40)}, but the model "
-                f"was trained on {len(names)}: give one token per line, say --labelled if the last column "
-                "has labels, or take some columns by --columns."
+                f"was trained on {len(names)}; {self.hint}."
             )
         if 1 < len(token) < len(names):
             raise InputError(

@@ -49,7 +49,7 @@ def compare(
     folds: Annotated[int, typer.Option(help="Number of folds.", min=2)] = 5,
     features: Annotated[str | None, typer.Option(help="For tokens: ner, pos, chunking, or a file.")] = None,
     jobs: Annotated[int, typer.Option(help="Fits at a time, each in a process of its own.", min=1)] = 1,
-    seed: Annotated[int, typer.Option(help="Of the folds.")] = 0,
+    seed: Annotated[int, typer.Option(help="Of the folds.", min=0)] = 0,
     seconds: Annotated[float, typer.Option(help="Time limit of every fit.", min=0.0)] = SECONDS,
     data_format: Format = None,
     encoding: Encoding = "utf-8",
@@ -73,7 +73,7 @@ def compare(
         note = note_of(sequences, reading)
         if note is not None:
             console.print(note)
-        names = models.split(",") if models else panel(sequences)
+        names = list(dict.fromkeys(models.split(","))) if models else panel(sequences)
         choice = Choice(features=features, seed=seed)
         require_options(names, choice, sequences)
         if folds > len(sequences.items):
@@ -173,6 +173,7 @@ def _row(wrong: Any, best: Any, lengths: Any, seconds: float) -> dict[str, Any]:
 
 def _table(rows: dict[str, Any]) -> Table:
     table = Table("model", "token error", "± s.e.", "above the best", "p", "seconds a fit", "note")
+    table.columns[0].no_wrap = True
     for column in table.columns[1:6]:
         column.justify = "right"
     for name, r in sorted(rows.items(), key=lambda row: row[1]["token_error"]):

@@ -23,6 +23,9 @@ from ._tagged import Answer, Writer
 
 BATCH = 256
 """Sequences of a file that are labelled together; those of a stream are labelled as they come."""
+HINT = (
+    "give one token per line, say --labelled if the last column has labels, or take some columns by --columns"
+)
 
 
 def tag(
@@ -69,7 +72,7 @@ def tag(
         kind = reading.kind("" if streamed else data)
         source: Any = sys.stdin.buffer if streamed else Path(data)
         items = read_items(source, kind, reading, labelled=labelled or allowed)
-        suit, done = Suit(estimator, _say), 0
+        suit, done = Suit(estimator, _say, HINT), 0
         with Writer.to(out, to or ("jsonl" if kind == "npz" else kind), estimator, marginals) as writer:
             try:
                 for batch in _batches(items, 1 if streamed else BATCH):

@@ -83,7 +83,7 @@ def train(
     missing: Missing = MISSING,
     columns: Columns = None,
     max_size: MaxSize = MAX_SIZE,
-    seed: Annotated[int, typer.Option(help="For what is drawn at random.")] = 0,
+    seed: Annotated[int, typer.Option(help="For what is drawn at random.", min=0)] = 0,
     as_json: AsJson = False,
     debug: Debug = False,
 ) -> None:
@@ -165,10 +165,15 @@ def _split(
         raise InputError("--dev and --holdout exclude each other.")
     data = read_data(path, reading)
     if dev is not None:
-        return data, read_data(dev, reading)
+        held_out = read_data(dev, reading)
+        if held_out.form != data.form:
+            raise InputError(f"{path} has {data.form}, but {dev} has {held_out.form}.")
+        return data, held_out
     count = round(holdout * len(data.items))
-    if count == 0:
+    if holdout == 0:
         return data, None
+    if count == 0:
+        raise InputError(f"--holdout {holdout:g} holds out none of {len(data.items)} sequences.")
     order = np.random.default_rng(seed).permutation(len(data.items))
     if count == len(order):
         raise InputError("Nothing is left to train on; hold out less.")
@@ -176,6 +181,8 @@ def _split(
 
 
 def _require_folder(out: Path) -> None:
+    if out.is_dir():
+        raise InputError(f"{out} cannot be written: it is a folder.")
     if not out.absolute().parent.is_dir():
         raise InputError(f"{out} cannot be written: there is no folder {out.parent}.")
 
