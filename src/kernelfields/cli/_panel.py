@@ -12,8 +12,9 @@ from rich.table import Table
 from ..errors import InputError
 from ._bounded import End, fit_within
 from ._data import Data
-from ._models import OPTIONS, Choice, build, features_of, require_model
+from ._models import OPTIONS, Choice, build, require_model
 from ._suited import Suit
+from ._token_features import features_of
 
 HELD_OUT = 0.2
 SECONDS = 60.0

@@ -15,12 +15,11 @@ from rich.console import Console
 
 from ..errors import InputError
 from ..metrics import token_error
-from ..report import Evaluation, evaluate
+from ..report import evaluate
 from ._console import plain_console
 from ._data import Data
 from ._errors import plain_errors
-from ._loaded import warning_of
-from ._models import Choice, build, require_model, unused_columns
+from ._models import Choice, build, require_model
 from ._options import (
     MAX_SIZE,
     MISSING,
@@ -37,6 +36,7 @@ from ._panel import PANEL, SECONDS, choose_model
 from ._progress import ProgressLine
 from ._reading import Reading, note_of, read_data
 from ._suited import Suit
+from ._summary import held_out_summary, show_summary, summary_of
 from ._tuning import tune as tuned
 
 UNTUNED = ("perceptron", "hmm", "gp")
@@ -100,12 +100,13 @@ def train(
     console = plain_console(stderr=True)
     with plain_errors(debug):
         choice = Choice(penalty, kernel, gamma, features, constraints, basis, tol, max_iter, seed)
+        _require_folder(out)
         _require_sense(model, choice, tune, jobs, seconds, checkpoint)
         reading = reading_of(data_format, encoding, missing, columns, max_size)
         training, held_out = _split(data, dev, holdout, seed, reading)
-        for note in filter(None, [note_of(training, reading)]):
+        note = note_of(training, reading)
+        if note is not None:
             console.print(note)
-        _require_folder(out)
         fitted = None
         if model == "auto":
             limit = SECONDS if seconds is None else seconds
@@ -121,12 +122,12 @@ def train(
             _set_checkpoint(estimator, model, checkpoint, checkpoint_seconds, resume)
             fitted, spent, notes = _fit(console, estimator, training, held_out)
         fitted.save(out)
-        summary = _summary(fitted, out, spent, notes)
+        summary = summary_of(fitted, out, spent, notes)
         if held_out is not None:
             inputs = Suit(fitted, lambda _: None)(held_out.inputs)
             found = evaluate(fitted, inputs, held_out.labels, held_out.texts)
-            summary |= _held_out_summary(found)
-        _show(console, summary)
+            summary |= held_out_summary(found)
+        show_summary(console, summary)
         if as_json:
             typer.echo(json.dumps(summary))
 
@@ -222,42 +223,3 @@ def _fit(
 def _error(held_out: Data, model: Any) -> float:
     """Share of held-out positions labelled wrong."""
     return token_error(held_out.labels, model.predict(Suit(model, lambda _: None)(held_out.inputs)))
-
-
-def _summary(fitted: Any, out: Path, seconds: float, notes: list[str]) -> dict[str, Any]:
-    certificate = getattr(fitted, "certificate_", None)
-    return {
-        "model": str(out),
-        "kind": type(fitted).__name__,
-        "labels": len(fitted.classes_),
-        "iterations": getattr(fitted, "n_iter_", None),
-        "objective": None if certificate is None else certificate.value,
-        "relative_gap": None if certificate is None else certificate.relative_gap,
-        "stop_reason": getattr(fitted, "stop_reason_", None),
-        "seconds": seconds,
-        "bytes": out.stat().st_size,
-        "warnings": [*notes, *filter(None, [unused_columns(fitted), warning_of(fitted)])],
-    }
-
-
-def _held_out_summary(found: Evaluation) -> dict[str, Any]:
-    every = found.as_dict()
-    return {f"held_out_{name}": every[name] for name in ("token_error", "entity_f1", "nll", "ece")}
-
-
-def _show(console: Console, summary: dict[str, Any]) -> None:
-    console.print(f"{summary['kind']} with {summary['labels']} labels in {summary['seconds']:.1f} s.")
-    if summary["relative_gap"] is not None:
-        console.print(
-            f"Objective {summary['objective']:.4f}, "
-            f"certified within {summary['relative_gap']:.1e} of the best."
-        )
-    for note in summary["warnings"]:
-        console.print(note, style="yellow")
-    if "held_out_token_error" in summary:
-        f1 = summary["held_out_entity_f1"]
-        words = [f"token error {summary['held_out_token_error']:.2%}"]
-        words += [] if f1 is None else [f"entity F1 {f1:.2%}"]
-        words += [f"calibration error {summary['held_out_ece']:.2%}"]
-        console.print("Held out: " + ", ".join(words) + ".")
-    console.print(f"Written to {summary['model']} ({summary['bytes'] / 1e6:.1f} MB).")

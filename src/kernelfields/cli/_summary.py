@@ -1,0 +1,54 @@
+"""What ``kf train`` says at the end."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from ..report import Evaluation
+from ._loaded import warning_of
+from ._token_features import unused_columns
+
+
+def summary_of(fitted: Any, out: Path, seconds: float, notes: list[str]) -> dict[str, Any]:
+    """Return what there is to say about a fit, as JSON knows it."""
+    certificate = getattr(fitted, "certificate_", None)
+    return {
+        "model": str(out),
+        "kind": type(fitted).__name__,
+        "labels": len(fitted.classes_),
+        "iterations": getattr(fitted, "n_iter_", None),
+        "objective": None if certificate is None else certificate.value,
+        "relative_gap": None if certificate is None else certificate.relative_gap,
+        "stop_reason": getattr(fitted, "stop_reason_", None),
+        "seconds": seconds,
+        "bytes": out.stat().st_size,
+        "warnings": [*notes, *filter(None, [unused_columns(fitted), warning_of(fitted)])],
+    }
+
+
+def held_out_summary(found: Evaluation) -> dict[str, Any]:
+    """Return the scores on held-out data."""
+    every = found.as_dict()
+    return {f"held_out_{name}": every[name] for name in ("token_error", "entity_f1", "nll", "ece")}
+
+
+def show_summary(console: Console, summary: dict[str, Any]) -> None:
+    """Print it in sentences."""
+    console.print(f"{summary['kind']} with {summary['labels']} labels in {summary['seconds']:.1f} s.")
+    if summary["relative_gap"] is not None:
+        console.print(
+            f"Objective {summary['objective']:.4f}, "
+            f"certified within {summary['relative_gap']:.1e} of the best."
+        )
+    for note in summary["warnings"]:
+        console.print(note, style="yellow")
+    if "held_out_token_error" in summary:
+        f1 = summary["held_out_entity_f1"]
+        words = [f"token error {summary['held_out_token_error']:.2%}"]
+        words += [] if f1 is None else [f"entity F1 {f1:.2%}"]
+        words += [f"calibration error {summary['held_out_ece']:.2%}"]
+        console.print("Held out: " + ", ".join(words) + ".")
+    console.print(f"Written to {summary['model']} ({summary['bytes'] / 1e6:.1f} MB).")

@@ -1,0 +1,64 @@
+"""What models look at in tokens."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError
+from ..features import TemplateFeatures, Templates
+from ..features.parsing import parse_templates
+from ..features.sets import chunking, ner, pos
+from ..metrics import has_entities
+from ._data import Data
+
+
+def features_of(data: Data, given: str | None) -> Any:
+    """Give what to look at in tokens: a named set, a file of templates; None for numbers and dictionaries."""
+    if not data.is_text:
+        if given is not None:
+            raise InputError("--features is for tokens; these data have numbers or features already.")
+        return None
+    if given is None:
+        given = "ner" if has_entities(data.known) else "pos"
+    templates = _templates(given, data.n_columns)
+    if len(templates.columns) > data.n_columns:
+        raise InputError(
+            f"--features {given} looks at {len(templates.columns)} columns, {', '.join(templates.columns)}, "
+            f"but tokens have {data.n_columns}."
+        )
+    return TemplateFeatures(_wide(templates, data.n_columns), dtype=np.float32)
+
+
+def _templates(given: str, n_columns: int) -> Templates:
+    sets = {"ner": ner(pos=n_columns > 1), "pos": pos(), "chunking": chunking()}
+    if given in sets:
+        return sets[given]
+    path = Path(given)
+    if not path.is_file():
+        raise InputError(f"--features {given}: neither a file of templates nor one of ner, pos, chunking.")
+    try:
+        return parse_templates(path.read_text(encoding="utf-8"))
+    except UnicodeDecodeError as error:
+        raise InputError(f"--features {given}: not a text in UTF-8: {error.reason}.") from None
+
+
+def unused_columns(model: Any) -> str | None:
+    """Say which columns of tokens nobody looks at."""
+    extractor = getattr(model, "features", None)
+    if not isinstance(extractor, TemplateFeatures):
+        return None
+    seen = {part.column for template in extractor.templates.templates for part in template.parts}
+    unused = [f"{c} ({name})" for c, name in enumerate(extractor.templates.columns, 1) if name not in seen]
+    if not unused:
+        return None
+    return f"Nothing looks at column {', '.join(unused)} of tokens; --features FILE would."
+
+
+def _wide(templates: Templates, n_columns: int) -> Templates:
+    """Name all columns, those that nobody looks at too: a model then knows how wide its tokens are."""
+    more = range(len(templates.columns), n_columns)
+    names = (f"column{c}" if f"column{c}" not in templates.columns else f"other{c}" for c in more)
+    return Templates((*templates.columns, *names), templates.templates)
