@@ -129,3 +129,30 @@ def test_tables_with_tabs_are_tables(tmp_path):
     columns = write_columns(tmp_path / "plain.conll").read_text()
     (tmp_path / "b.tsv").write_text(columns.replace(" ", "\t"))
     assert read_data(tmp_path / "b.tsv").is_text
+
+
+def test_records_without_labels_are_told_how_to_say_so(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"tokens": ["a"], "labels": ["X"]}\n{"tokens": ["b"]}\n')
+    with pytest.raises(InputError, match="sequence 1 has no labels; null for a position says that"):
+        read_data(path)
+    path.write_text(
+        '{"tokens": ["a", "c"], "labels": ["X", "Y"]}\n{"tokens": []}\n'.replace("[]}", '[], "labels": []}')
+    )
+    assert run("train", path, "-o", tmp_path / "m.kf").exit_code == 0
+    assert run("tag", tmp_path / "m.kf", path, "--kbest", 2).exit_code == 0
+
+
+def test_the_last_column_of_conll_u_is_no_label(tmp_path):
+    row = "{}\t{}\t{}\t{}\t_\t_\t0\troot\t_\t{}"
+    rows = [
+        row.format(t, w, w, y, "SpaceAfter=No") for t, (w, y) in enumerate([("a", "DET"), ("dog", "NOUN")], 1)
+    ]
+    path = tmp_path / "a.conllu"
+    path.write_text("# sent_id = 1\n# text = a dog\n" + "\n".join(rows) + "\n")
+    with pytest.raises(
+        InputError, match="say which of the ten columns are words and labels, as in --columns 2,4"
+    ):
+        read_data(path)
+    data = read_data(path, Reading(columns=(2, 4)))
+    assert (data.inputs, data.labels) == ([["a", "dog"]], [["DET", "NOUN"]])

@@ -19,6 +19,8 @@ from ._data import Data, Item, Named
 
 Source = Path | IO[bytes]
 FORMATS = ("conll", "jsonl", "csv", "npz")
+CONLLU = 10
+"""Columns of CoNLL-U."""
 MOST_NUMBERS = 20
 """Different fractions that may be labels; more of them are measurements."""
 
@@ -80,14 +82,22 @@ def read_data(path: Path, reading: Reading | None = None) -> Data:
     reading = reading or Reading()
     kind = reading.kind(path)
     items = list(read_items(path, kind, reading, labelled=True))
+    if ending_of(path.name) == "conllu" and reading.columns is None and _is_complete(items):
+        raise InputError(f"{path}: say which of the ten columns are words and labels, as in --columns 2,4.")
     if not items:
         raise InputError(f"{path} has no sequences.")
     bare = next((n for n, item in enumerate(items) if item.y is None), None)
     if bare is not None:
-        raise InputError(f"{path}: sequence {bare} has no labels.")
+        how = "; null for a position says that its label was not observed" if kind == "jsonl" else ""
+        raise InputError(f"{path}: sequence {bare} has no labels{how}.")
     data = Data(items, kind)
     _require_classes(data, path, reading)
     return data
+
+
+def _is_complete(items: list[Item]) -> bool:
+    """Whether sentences have all columns of CoNLL-U, the last one of which is no label."""
+    return bool(items) and len(items[0].source.columns) == CONLLU
 
 
 def _require_classes(data: Data, path: Path, reading: Reading) -> None:

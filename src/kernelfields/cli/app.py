@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from inspect import getdoc
 from typing import Annotated
 
 import typer
@@ -16,13 +18,19 @@ from .reproduce import reproduce
 from .tag import tag
 from .train import train
 
+
+def _flowing(command: Callable[..., None]) -> str:
+    """Return a command's docstring with paragraphs that are as wide as the terminal, not as the source."""
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in (getdoc(command) or "").split("\n\n"))
+
+
 app = typer.Typer(
     help="Structured prediction with calibrated probabilities.",
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for command in (train, tag, evaluate, compare, inspect, convert, demo, reproduce):
-    app.command()(command)
+    app.command(help=_flowing(command))(command)
 
 
 def _version(wanted: bool) -> None:
