@@ -73,7 +73,7 @@ def test_kernel_logistic_regression_weighs_classes_at_the_default_precision():
 @pytest.mark.parametrize("seed", [24, 26, 30, 41, 46, 53])
 def test_kernel_models_without_some_labels_agree_at_both_precisions(seed, kernel, loss):
     random = np.random.default_rng(seed)
-    scale = 10.0 ** random.integers(-2, 1)
+    scale = 10.0 ** random.integers(-2, 3)
     X = [(scale * random.normal(size=(random.integers(1, 7), 3))).astype(np.float32) for _ in range(10)]
     y = [[None if random.random() < 0.3 else "abc"[random.integers(3)] for _ in x] for x in X]
     with warnings.catch_warnings():
@@ -103,3 +103,15 @@ def test_sequences_of_one_position_have_no_edges_to_learn_from(make, kind):
     assert not model.transitions_.any()
     longer = KINDS.get(kind, list)(sequences()[0])
     assert [len(labels) for labels in model.predict(longer)] == [x.shape[0] for x in longer]
+
+
+@pytest.mark.parametrize("kernels", [["linear", "rbf"], ["rbf", "linear"]])
+def test_scores_of_several_kernels_are_those_of_the_attributes(kernels):
+    random = np.random.default_rng(0)
+    X = [5 * random.normal(size=(4, 3)) for _ in range(15)]
+    y = [["abc"[random.integers(3)] for _ in x] for x in X]
+    model = KernelCRF(kernels, [1e-6, 1.0], edges=False, boundaries=False).fit(X, y)
+    observations = np.concatenate(X).astype(np.float32).astype(np.float64)
+    scores = model.kernel_(observations, model.basis_.astype(np.float64)) @ model.dual_coef_
+    expected = np.exp(scores - np.logaddexp.reduce(scores, axis=1)[:, None])
+    np.testing.assert_allclose(np.concatenate(model.predict_marginals(X)), expected, atol=1e-5)

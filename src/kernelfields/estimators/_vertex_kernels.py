@@ -16,6 +16,9 @@ from ..kernels import Kernel, ProductKernel, as_kernel
 from ..structures._base import Array
 from ._labels import index_of
 
+WRONG = 1e-5
+"""Error of scores that nobody notices."""
+
 
 class LabelGroup(NamedTuple):
     """A kernel and the labels it is for."""
@@ -83,9 +86,22 @@ def _copied(setting: Any) -> Any:
 def used_times(kernel: Kernel, observations: Any, basis: Any, coef: Array) -> Array:
     """Σ_o k(x, basis_o) coef_o over the o that have coefficients: kernels may share a basis in parts."""
     used = coef.any(axis=1)
-    if used.all():
-        return kernel_times(kernel, observations, basis, coef)
-    return kernel_times(kernel, observations, basis[used], coef[used])
+    if not used.all():
+        basis, coef = basis[used], coef[used]
+    return kernel_times(kernel, observations, basis, coef, dtype=_precision(kernel, observations, basis, coef))
+
+
+def _precision(kernel: Kernel, observations: Any, basis: Any, coef: Array) -> Any:
+    """Return double where scores of single-precision kernel values would be wrong by more than `WRONG`.
+
+    Where penalties are small, large terms cancel: the error is about ε √(k(x, x) Σ_o k(b_o, b_o) coef_o²).
+    """
+    if basis.dtype != np.float32 or 0 in (len(coef), observations.shape[0]):
+        return None
+    sizes = np.asarray(kernel.diagonal(basis), dtype=np.float64)
+    most = float(np.asarray(kernel.diagonal(observations), dtype=np.float64).max())
+    error = np.finfo(np.float32).eps * np.sqrt(max(0.0, most * float((np.square(coef).T @ sizes).max())))
+    return np.float64 if error > WRONG else None
 
 
 def takes_objects(spec: Any) -> bool:
