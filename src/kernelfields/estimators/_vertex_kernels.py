@@ -88,7 +88,9 @@ def used_times(kernel: Kernel, observations: Any, basis: Any, coef: Array) -> Ar
     used = coef.any(axis=1)
     if not used.all():
         basis, coef = basis[used], coef[used]
-    return kernel_times(kernel, observations, basis, coef, dtype=_precision(kernel, observations, basis, coef))
+    return kernel_times(
+        kernel, observations, basis, coef, dtype=_precision(kernel, observations, basis, coef)
+    )
 
 
 def _precision(kernel: Kernel, observations: Any, basis: Any, coef: Array) -> Any:
