@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -179,3 +180,26 @@ def test_comments_are_skipped(tmp_path):
     first = (tmp_path / "out.conll").read_text().splitlines()[:3]
     assert first[:2] == ["# sent_id = 0", "# text = #"]
     assert len(first[2].split("\t")) == 4
+
+
+STORED = sorted((Path(__file__).parents[1] / "regression").rglob("*.kf"))
+FORMS = {
+    "words": ("conll", "a\nb\n"),
+    "columns": ("conll", "a x\nb y\n"),
+    "objects": ("jsonl", '{"tokens": [{"w": "a"}, {"w": "b"}]}\n'),
+    "two numbers": ("csv", "sequence,x,y\ns,1,0\ns,0,1\n"),
+    "three numbers": ("csv", "sequence,x,y,z\ns,1,0,1\ns,0,1,1\n"),
+}
+
+
+@pytest.mark.parametrize("path", STORED, ids=lambda path: path.stem)
+def test_every_model_labels_some_form_and_refuses_others_in_one_sentence(path):
+    answered = []
+    for form, (kind, text) in FORMS.items():
+        result = run("tag", path, "--format", kind, text=text)
+        assert result.exit_code in (0, 2), (form, result.exception)
+        if result.exit_code == 0:
+            answered.append(form)
+        else:
+            assert "Sequence 0" in result.stderr.splitlines()[-1]
+    assert answered

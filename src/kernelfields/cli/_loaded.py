@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from ..emissions import CategoricalEmissions
 from ..errors import ModelFormatError, quoted
-from ..estimators import HMM, KernelLogisticRegression, load
+from ..estimators import HMM, KernelLogisticRegression, StructureLearner, load
 from ..report.evaluation import NOT_PROBABILISTIC
 
 Answer = TypeVar("Answer")
@@ -34,6 +34,8 @@ def load_labeller(path: Path) -> Any:
 
 
 def _labeller(model: Any) -> Any:
+    if isinstance(model, StructureLearner):
+        return model.model_
     return model.sequence_model() if isinstance(model, KernelLogisticRegression) else model
 
 

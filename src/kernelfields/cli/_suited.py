@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError, quoted
+from ..estimators._features import Verbatim
 from ..features import DictFeatures, TemplateFeatures
 from ._loaded import takes_symbols
 
@@ -35,7 +36,7 @@ class Suit:
         self, model: Any, say: Callable[[str], Any], hint: str = "--columns takes some of them"
     ) -> None:
         self.extractor = getattr(model, "features_", None)
-        self.symbols = takes_symbols(model)
+        self.symbols = takes_symbols(model) or isinstance(self.extractor, Verbatim)
         self.numbers = self.extractor is None and not self.symbols and hasattr(model, "n_features_in_")
         self.say, self.hint = say, hint
         self._said: set[str] = set()
@@ -93,16 +94,15 @@ class Suit:
         keys = [(name, "word" if c == 0 else f"column{c}") for c, name in enumerate(names)]
         found = [next((token[key] for key in both if key in token), None) for both in keys]
         if not isinstance(found[0], str):
-            raise InputError(
-                f"{where} has an object without a text {names[0]!r} or 'word', the token itself."
-            )
+            known = " or ".join(map(repr, dict.fromkeys(keys[0])))
+            raise InputError(f"{where} has an object without a text {known}, the token itself.")
         empty = [name for name, value in zip(names, found, strict=True) if not isinstance(value, str)]
         if empty:
             self._without(empty)
         return tuple(value if isinstance(value, str) else "" for value in found)
 
     def _symbol(self, token: Any, where: str) -> Any:
-        """Return the first column, which is all that a hidden Markov model looks at."""
+        """Return the first column, which is all that hidden Markov models and kernels on words look at."""
         if isinstance(token, dict):
             return self._named(token, ("word",), where)[0]
         if isinstance(token, tuple):
