@@ -132,15 +132,19 @@ def test_a_rare_label_does_not_spoil_model_selection(tagged):
         assert search.best_params_ == {"penalty": 1.0}
 
 
+def negative(X):
+    return [-x for x in X]
+
+
 @pytest.fixture
 def pipeline():
-    return Pipeline([("same", FunctionTransformer()), ("skip", "passthrough"), ("crf", CRF())])
+    return Pipeline([("sign", FunctionTransformer(negative)), ("skip", "passthrough"), ("crf", CRF())])
 
 
 @pytest.mark.parametrize("name", SCORERS)
 def test_pipelines_and_searches_are_scored(tagged, pipeline, name):
     X, y = tagged
-    plain = SCORERS[name](CRF().fit(X, y), X, y)
+    plain = SCORERS[name](CRF().fit(negative(X), y), negative(X), y)
     assert SCORERS[name](pipeline.fit(X, y), X, y) == plain
     search = GridSearchCV(pipeline, {"crf__penalty": [1e4, 1.0]}, scoring=SCORERS[name], cv=3).fit(X, y)
     assert search.best_params_ == {"crf__penalty": 1.0}

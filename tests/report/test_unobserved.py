@@ -52,6 +52,9 @@ def test_the_page_counts_what_was_observed(rng, tmp_path) -> None:
     for s, labels in enumerate(hidden):
         names = [None if token[1] == -1 else data["labels"][token[1]] for token in shown[s]]
         assert names == labels
+        for *_, rivals in shown[s]:
+            assert min(rivals[::2]) >= 0
+            assert len(set(rivals[::2])) == len(rivals[::2])
     write_report(found, tmp_path / "page.html")
     assert "positions without a label" in (tmp_path / "page.html").read_text(encoding="utf-8")
 
