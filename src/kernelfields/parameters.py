@@ -8,6 +8,7 @@ more than training many a model; it is imported where it is needed.
 from __future__ import annotations
 
 import inspect
+from functools import cache
 from typing import Any, Self
 
 
@@ -15,10 +16,11 @@ class Parameterised:
     """Something whose settings are the arguments of its constructor, kept as attributes of their names."""
 
     @classmethod
-    def _parameter_names(cls) -> list[str]:
+    @cache
+    def _parameter_names(cls) -> tuple[str, ...]:
         kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
         given = inspect.signature(cls).parameters.values()
-        return [parameter.name for parameter in given if parameter.kind in kinds]
+        return tuple(parameter.name for parameter in given if parameter.kind in kinds)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Give all settings; with ``deep`` also those of settings that have some, as ``outer__inner``."""

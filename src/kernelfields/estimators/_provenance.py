@@ -7,6 +7,7 @@ import platform
 import zlib
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cache
 from importlib.metadata import version
 from typing import Any
 
@@ -68,4 +69,10 @@ def _sum_of(array: Array) -> int:
 def versions() -> dict[str, str]:
     """Versions of what computes."""
     packages = ("kernelfields", "numpy", "scipy")
-    return {"python": platform.python_version(), **{name: version(name) for name in packages}}
+    return {"python": platform.python_version(), **{name: _version(name) for name in packages}}
+
+
+@cache
+def _version(package: str) -> str:
+    """Look a version up once: reading it takes as long as fitting a small model."""
+    return version(package)
