@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from ..errors import InputError
 from ..structures._base import Array, offsets_of
@@ -93,13 +94,15 @@ def read_rows(X: Any, lengths: Any, width: int | None) -> Sequences:
             what = "X" if lengths is not None else f"Sequence {s} of X"
             raise InputError(f"{what} has {matrix.shape[1]} features per position, expected {width}.")
     filled = [matrix for matrix in matrices if len(matrix)]
-    values = np.concatenate(filled) if filled else np.zeros((0, width))
+    values = np.ascontiguousarray(np.concatenate(filled)) if filled else np.zeros((0, width))
     if np.isinf(values).any():
         raise InputError("X holds an infinite number; NaN stands for what is missing.")
     return Sequences(Rows(values), offsets)
 
 
 def _matrix(x: Any, what: str, width: int | None) -> Array:
+    if sparse.issparse(x):
+        raise InputError(f"{what} is sparse; emissions of rows need dense arrays.")
     if not isinstance(x, np.ndarray) and any(row is None for row in x):
         size = next((len(row) for row in x if row is not None), width or 0)
         x = [[np.nan] * size if row is None else row for row in x]

@@ -7,6 +7,7 @@ from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from ..errors import InputError
 from ..structures._base import Array, offsets_of
@@ -119,6 +120,10 @@ def flatten(X: Any, lengths: Any) -> tuple[Array | list[Hashable], Array]:
 
 
 def _sequence(x: Any, what: str) -> Array | list[Hashable]:
+    if sparse.issparse(x):
+        raise InputError(f"{what} is sparse; symbols come as lists or dense arrays.")
+    if hasattr(x, "columns"):  # a frame would be a sequence of names
+        x = x.to_numpy()
     if isinstance(x, np.ndarray):
         if x.ndim == 2 and x.shape[1] == 1:
             x = x[:, 0]
@@ -129,4 +134,8 @@ def _sequence(x: Any, what: str) -> Array | list[Hashable]:
         return list(x)
     if not hasattr(x, "__len__"):
         raise InputError(f"{what} is not a sequence of symbols.")
-    return [s[0] if isinstance(s, (list, np.ndarray)) and len(s) == 1 else s for s in x]
+    symbols = [s[0] if isinstance(s, (list, np.ndarray)) and len(s) == 1 else s for s in x]
+    for t, symbol in enumerate(symbols):
+        if not isinstance(symbol, Hashable):
+            raise InputError(f"{what} has a {type(symbol).__name__} at position {t}, which is no symbol.")
+    return symbols

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from ..errors import InputError
 from ..features import DictFeatures, TemplateFeatures, Templates
@@ -76,5 +77,12 @@ def _attributes(token: Any) -> bool:
 
 def read_tokens(extractor: Extractor, X: Any, *, fit: bool) -> Inputs:
     """Give the features of sentences, which the extractor also learns from if asked to."""
+    if isinstance(X, list | tuple):
+        for s, sentence in enumerate(X):
+            if hasattr(sentence, "columns") or sparse.issparse(sentence):
+                kind = type(sentence).__name__
+                raise InputError(
+                    f"Sequence {s} of X is a {kind}; with features= it must be a list of tokens."
+                )
     matrix, lengths = extractor.fit_transform(X) if fit else extractor.transform(X)
     return Inputs(matrix, offsets_of(lengths), None)

@@ -157,7 +157,7 @@ def _read_flat(
         raise InputError(f"lengths add up to {lengths.sum()}, but X has {matrix.shape[0]} rows.")
     if width is not None and matrix.shape[1] != width:
         raise InputError(f"X has {matrix.shape[1]} features per position, expected {width}.")
-    offsets = offsets_of(lengths)
+    offsets, matrix = offsets_of(lengths), _canonical(matrix)
     _require_finite(matrix, offsets, missing)
     return Inputs(matrix, offsets, _names(X) if names is None else names)
 
@@ -176,8 +176,17 @@ def _read_lengths(lengths: Any) -> Array:
 
 def _stack(matrices: list[Any]) -> Any:
     if any(sparse.issparse(matrix) for matrix in matrices):
-        return sparse.vstack([sparse.csr_matrix(matrix) for matrix in matrices], format="csr")
-    return np.concatenate(matrices)
+        return _canonical(sparse.vstack([sparse.csr_matrix(matrix) for matrix in matrices], format="csr"))
+    return np.ascontiguousarray(np.concatenate(matrices))
+
+
+def _canonical(matrix: Any) -> Any:
+    """Sparse rows with entries by column, each once: the same numbers make the very same model."""
+    if not sparse.issparse(matrix) or matrix.has_canonical_format:
+        return matrix
+    result = matrix.copy()
+    result.sum_duplicates()
+    return result
 
 
 def _names(x: Any) -> Array | None:

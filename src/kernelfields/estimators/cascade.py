@@ -72,8 +72,10 @@ class Cascade(Parameterised, Routed, Savable):
         Neither these nor the folds are in model files.
     classes_ : (L,) array
         Labels, in the order of all arrays over labels.
-    n_features_in_ : int or None
-        Of arrays; None if X holds tokens.
+    window_, weight_, keep_inputs_
+        As they were set when the model was fitted.
+    n_features_in_, feature_names_in_ : int or None, array
+        Of arrays; None if X holds tokens. Names only if X holds frames.
 
     Examples
     --------
@@ -89,6 +91,9 @@ class Cascade(Parameterised, Routed, Savable):
         "n_features_in_": Kind(int, needed=False),
         "feature_names_in_": Numbers("D", kinds="OU", needed=False),
         "_tokens": Kind(bool),
+        "window_": Kind(int, needed=False),
+        "weight_": Kind(float, needed=False),
+        "keep_inputs_": Kind(bool, needed=False),
         "first_": Models(),
         "second_": Kind(Savable, large=True),
     }
@@ -98,6 +103,9 @@ class Cascade(Parameterised, Routed, Savable):
     fold_: Array
     out_of_fold_: list[Array]
     classes_: Array
+    window_: int
+    weight_: float
+    keep_inputs_: bool
     n_features_in_: int | None
 
     def __init__(
@@ -142,6 +150,8 @@ class Cascade(Parameterised, Routed, Savable):
             Sequences of one group, such as relatives, are in one fold.
         """
         require_settings(self)
+        self.window_, self.weight_ = int(self.window), float(self.weight)
+        self.keep_inputs_ = bool(self.keep_inputs)
         tokens = lengths is None and extractor_for(getattr(self.first, "features", None), X) is not None
         if not tokens:
             X, names = in_order(X, lengths, None)
@@ -204,7 +214,7 @@ class Cascade(Parameterised, Routed, Savable):
 
     def _sequences(self, X: Any, lengths: Any, tokens: bool, width: int | None) -> list[Any]:
         """X as a list: arrays checked once, with their own numbers; tokens as they are."""
-        if tokens and self.keep_inputs:
+        if tokens and self.keep_inputs_:
             raise InputError("keep_inputs needs sequences of arrays, not of tokens.")
         if tokens:
             return list(X)
@@ -230,6 +240,8 @@ class Cascade(Parameterised, Routed, Savable):
 
     def _settle(self, state: Mapping[str, Any]) -> None:
         vars(self).update(state)
+        for name in ("window", "weight", "keep_inputs"):  # files of older versions have them as settings only
+            vars(self).setdefault(f"{name}_", vars(self)[name])
 
     def _rehearse(self) -> None:
         self.predict([])
@@ -244,8 +256,8 @@ class Cascade(Parameterised, Routed, Savable):
 
     def _seen_by_second(self, sequences: list[Any], marginals: list[Array]) -> list[Any]:
         """Windows of marginals, beside the inputs if they are kept."""
-        windows = stack_windows([self.weight * one for one in marginals], self.window)
-        if not self.keep_inputs:
+        windows = stack_windows([self.weight_ * one for one in marginals], self.window_)
+        if not self.keep_inputs_:
             return windows
         return [_beside(window, x) for window, x in zip(windows, sequences, strict=True)]
 

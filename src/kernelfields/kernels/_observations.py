@@ -32,6 +32,8 @@ def dense_rows(X: Observations) -> Array:
 
 def items(X: Observations) -> list[Any]:
     """Observations that are objects (strings, sets, indices), in a sequence or an (n, 1) array."""
+    if sp.issparse(X):
+        raise InputError("This kernel compares strings and other objects, not the rows of a sparse matrix.")
     if isinstance(X, np.ndarray) and X.ndim == 2 and X.shape[1] == 1:
         return list(X[:, 0])
     return list(X)
