@@ -1,0 +1,107 @@
+"""Run all cases, one process per estimator, or a single one.
+
+python -m tests.matrix [--share N] [--jobs N] [ESTIMATOR ...]
+python -m tests.matrix ESTIMATOR KIND [OPTION=VALUE ...]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from queue import Empty, Queue
+from threading import Thread
+from typing import Any
+
+from .cases import Case
+from .inputs import KINDS
+from .learners import LEARNERS
+from .report import HEAD, Tally
+from .running import run
+from .worker import SECONDS, numbered
+
+PATIENCE = 30 * SECONDS
+"""Seconds without a word after which a process has stopped for good."""
+
+
+def main() -> None:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(prog="python -m tests.matrix")
+    parser.add_argument("what", nargs="*", help="estimators, or one case")
+    parser.add_argument("--share", type=int, default=1, help="run every so manyth case only")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes at a time")
+    given = parser.parse_args()
+    if len(given.what) > 1 and given.what[1] in KINDS:
+        sys.exit(_one(given.what))
+    names = given.what or list(LEARNERS)
+    print(HEAD, flush=True)
+    with ThreadPoolExecutor(given.jobs) as pool:
+        tallies = list(pool.map(lambda name: _all(name, given.share), names))
+    total = [sum(getattr(t, what) for t in tallies) for what in ("cases", "fits", "refusals", "failed")]
+    print("{:26}{:8}{:8}{:10}{:10}".format("all", *total))
+    sys.exit(1 if total[-1] else 0)
+
+
+def _one(words: list[str]) -> int:
+    """Run one case and say all about it."""
+    outcome = run(Case.read(words))
+    print("refused: " + outcome.refusal if outcome.refusal is not None else "fitted")
+    for check, reason in outcome.failures.items():
+        print(f"{check}: {reason}")
+    return 1 if outcome.failures else 0
+
+
+def _all(name: str, share: int) -> Tally:
+    """Run all cases of an estimator; where one ends the process, another goes on behind it."""
+    tally, first = Tally(name), 0
+    cases = dict(numbered(name, share))
+    while True:
+        begun = _run_from(name, share, first, tally)
+        if begun is None:
+            break
+        tally.add(
+            {"case": str(cases[begun]), "refusal": None, "failures": {"process": "it ended or stopped"}}
+        )
+        first = begun + 1
+    print(tally.text([str(setting) for setting in LEARNERS[name].settings]), flush=True)
+    return tally
+
+
+def _run_from(name: str, share: int, first: int, tally: Tally) -> int | None:
+    """Run from a case on; give the number of the case that ended the process, if one did."""
+    command = [sys.executable, "-m", "tests.matrix.worker", name, str(share), str(first)]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
+        lines: Queue[str | None] = Queue()
+        Thread(target=_pass_on, args=(process, lines), daemon=True).start()
+        begun = None
+        while (line := _next(lines)) is not None:
+            said: dict[str, Any] = json.loads(line)
+            begun = said.get("begun")
+            if begun is None:
+                tally.add(said)
+        process.kill()
+        if begun is None and process.wait() > 0:
+            raise SystemExit(f"The process of {name} could not start.")
+    return begun
+
+
+def _pass_on(process: subprocess.Popen[str], lines: Queue[str | None]) -> None:
+    assert process.stdout is not None
+    for line in process.stdout:
+        lines.put(line)
+    lines.put(None)
+
+
+def _next(lines: Queue[str | None]) -> str | None:
+    try:
+        return lines.get(timeout=PATIENCE)
+    except Empty:
+        return None
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,71 @@
+"""The same questions for all estimators, whatever their methods are called."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import warnings
+from typing import Any
+
+import numpy as np
+
+from kernelfields import KernelLogisticRegression
+
+from .inputs import Given
+
+
+class UnexpectedWarningError(Exception):
+    """A warning that is not documented."""
+
+
+def fitted(model: Any, arguments: dict[str, Any]) -> Any:
+    """Fit; a search that ends early may say so, nothing else may warn."""
+    from sklearn.exceptions import ConvergenceWarning
+
+    with (
+        warnings.catch_warnings(record=True) as said,
+        contextlib.redirect_stderr(io.StringIO()),
+        contextlib.redirect_stdout(io.StringIO()),
+    ):
+        warnings.simplefilter("always")
+        model.fit(**arguments)
+    for one in said:
+        if not issubclass(one.category, ConvergenceWarning):
+            raise UnexpectedWarningError(f"{one.category.__name__}: {one.message}")
+    return model
+
+
+def marginals(model: Any, given: Given) -> list[Any]:
+    """p(y_t|x) of every sequence, (T, L)."""
+    if isinstance(model, KernelLogisticRegression):
+        return _by_sequence(model.predict_proba(given.X), given)
+    return model.predict_marginals(given.X, **_lengths(given))
+
+
+def predictions(model: Any, given: Given, **how: Any) -> list[list[Any]]:
+    """Labels of every sequence."""
+    if isinstance(model, KernelLogisticRegression):
+        return [list(one) for one in _by_sequence(model.predict(given.X), given)]
+    return model.predict(given.X, **_lengths(given), **how)
+
+
+def kbest(model: Any, given: Given, k: int) -> list[list[tuple[list[Any], float]]] | None:
+    """The k best labellings with their log-probabilities, where there is such a method."""
+    if not hasattr(model, "predict_kbest"):
+        return None
+    return model.predict_kbest(given.X, k, **_lengths(given))
+
+
+def draws(model: Any, given: Given, n: int) -> list[list[list[Any]]]:
+    """Some draws of all sequences, where there is such a method."""
+    return model.sample(given.X, n, **_lengths(given)) if hasattr(model, "sample") else []
+
+
+def _lengths(given: Given) -> dict[str, Any]:
+    return {} if given.lengths is None else {"lengths": given.lengths}
+
+
+def _by_sequence(answers: Any, given: Given) -> list[Any]:
+    if given.lengths is None:
+        return list(answers)
+    return np.split(answers, np.cumsum(given.lengths)[:-1])

@@ -1,0 +1,89 @@
+"""The estimators of the matrix, each with the values that its options take."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from kernelfields import (
+    AROW,
+    CRF,
+    HMM,
+    MEMM,
+    BoostedCRF,
+    Cascade,
+    GPSequenceClassifier,
+    KernelCRF,
+    KernelLogisticRegression,
+    KernelPerceptron,
+    PassiveAggressive,
+    StochasticCRF,
+    StructuredPerceptron,
+    StructuredSVM,
+    StructureLearner,
+)
+
+from . import tables
+from .settings import Setting
+
+
+@dataclass(frozen=True)
+class Learner:
+    """An estimator: how cases make it, and what they may set."""
+
+    name: str
+    make: Callable[..., Any]
+    settings: list[Setting]
+    base: Mapping[str, Any] = field(default_factory=dict)
+    """What every case sets: small sizes and a seed."""
+    values: str = "fractions"
+    """Which numbers it learns from: "fractions", "counts", "binary", or "symbols" in a single column."""
+
+    @property
+    def fit_parameters(self) -> list[str]:
+        """Names of what its `fit` takes."""
+        return list(inspect.signature(self.make.fit).parameters)
+
+    def default(self, option: str) -> Any:
+        """Give what an option is where nobody sets it."""
+        return self.base.get(option, inspect.signature(self.make).parameters[option].default)
+
+
+SEED = {"random_state": 0}
+FAMILIES = {
+    "gaussian": "fractions",
+    "gaussian-spherical": "fractions",
+    "gaussian-full": "fractions",
+    "gaussian-tied": "fractions",
+    "gaussian-mixture": "fractions",
+    "categorical": "symbols",
+    "multinomial": "counts",
+    "poisson": "counts",
+    "bernoulli": "binary",
+}
+HIDDEN = [
+    Learner(f"HMM-{family}", HMM, tables.hidden(), {"emissions": family, **SEED}, values)
+    for family, values in FAMILIES.items()
+]
+LEARNERS = {
+    learner.name: learner
+    for learner in (
+        Learner("CRF", CRF, tables.linear_field(), SEED),
+        Learner("KernelCRF", KernelCRF, tables.kernel_field(), SEED),
+        Learner("GPSequenceClassifier", GPSequenceClassifier, tables.gaussian_process(), SEED),
+        Learner("KernelLogisticRegression", KernelLogisticRegression, tables.logistic(), SEED),
+        Learner("StructuredSVM", StructuredSVM, tables.margin(), SEED),
+        Learner("StructuredPerceptron", StructuredPerceptron, tables.perceptron(), {"epochs": 3}),
+        Learner("PassiveAggressive", PassiveAggressive, tables.passive_aggressive(), {"epochs": 3}),
+        Learner("AROW", AROW, tables.arow(), {"epochs": 3}),
+        Learner("StochasticCRF", StochasticCRF, tables.stochastic_field(), {"epochs": 3}),
+        Learner("KernelPerceptron", KernelPerceptron, tables.kernel_perceptron(), {"epochs": 3}),
+        Learner("MEMM", MEMM, tables.memm(), SEED),
+        *HIDDEN,
+        Learner("BoostedCRF", BoostedCRF, tables.boosted(), {"rounds": 3, "min_samples_leaf": 2}),
+        Learner("Cascade", Cascade, tables.cascade(), {**tables.cascaded(), **SEED}),
+        Learner("StructureLearner", StructureLearner, tables.structure(), tables.extended()),
+    )
+}

@@ -1,0 +1,161 @@
+"""Scores of fitted models from their documented attributes, by the formulas of their docstrings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.special import log_softmax
+
+from kernelfields import HMM, MEMM, BoostedCRF, Cascade, KernelPerceptron, StructureLearner
+from kernelfields.kernels import RBF
+
+from .densities import log_density
+from .enumeration import Scores, distribution, forbid
+from .inputs import Given
+from .trees import forest_scores
+
+
+def scores_of(model: Any, given: Given) -> list[Scores] | None:
+    """Give the scores of every sequence; None where no attribute says them."""
+    if isinstance(model, StructureLearner):
+        return scores_of(model.model_, given)
+    if isinstance(model, Cascade):
+        return _of_cascade(model, given)
+    if isinstance(model, KernelPerceptron) and model.combination == "voted":
+        return None  # a vote of many functions, of which the attributes keep the mean
+    found = [_of_sequence(model, x, given.rows is None) for x in _observations(model, given)]
+    return [forbid(scores, getattr(model, "forbidden_", None)) for scores in found]
+
+
+def _observations(model: Any, given: Given) -> list[Any]:
+    """What the formulas call x, for every sequence."""
+    if given.rows is not None:
+        return given.rows
+    if isinstance(model, HMM):
+        return given.X
+    matrix, lengths = model.features_.transform(given.X)
+    if sparse.issparse(matrix):
+        matrix = matrix.toarray().astype(np.float64)
+    return np.split(matrix, np.cumsum(lengths)[:-1])
+
+
+def _of_sequence(model: Any, x: Any, symbols: bool) -> Scores:
+    if isinstance(model, HMM):
+        return _hidden(model, x)
+    if isinstance(model, MEMM):
+        return _memm(model, x)
+    length, count = len(x), len(model.classes_)
+    node = _node(model, x) + getattr(model, "intercept_", 0.0)
+    node = node + _base_measure(model, x)
+    node[0] += getattr(model, "start_", 0.0)
+    node[-1] += getattr(model, "end_", 0.0)
+    edge = np.zeros((length - 1, count, count)) + getattr(model, "transitions_", 0.0)
+    edge = edge + _edges_with_input(model, x[:-1])
+    return Scores(node, edge, getattr(model, "second_order_", None))
+
+
+def _node(model: Any, x: Any) -> Any:
+    """Scores of labels that look at observations."""
+    if isinstance(model, BoostedCRF):
+        return forest_scores(model.forests_["node"], x)
+    if getattr(model, "dual_coef_", None) is not None:
+        return _expansion(model, x)
+    coef = model.coef_.toarray() if sparse.issparse(model.coef_) else model.coef_
+    return x @ np.asarray(coef, dtype=np.float64).T
+
+
+def _expansion(model: Any, x: Any) -> Any:
+    """f(x, y) = Σ_o k(x, basis_o) dual_coef_{o,y}, or with random features ⟨dual_coef_y, φ(x)⟩."""
+    coef = np.asarray(model.dual_coef_, dtype=np.float64)
+    if getattr(model, "fourier_", None) is not None:
+        return _fourier(model.fourier_, x) @ coef
+    kernel = model.kernel_
+    if not isinstance(kernel, dict):
+        return _values(kernel, x, model.basis_) @ coef
+    if set(kernel) == set(model.classes_.tolist()):
+        columns = [
+            _values(kernel[label], x, model.basis_) @ coef[:, k]
+            for k, label in enumerate(model.classes_.tolist())
+        ]
+        return np.stack(columns, axis=1)
+    ends = [0, *model._kernels.ends]  # which part of the basis is whose
+    parts = zip(kernel.values(), ends[:-1], ends[1:], strict=True)
+    return sum(_values(k, x, model.basis_[a:b]) @ coef[a:b] for k, a, b in parts)
+
+
+def _fourier(features: Any, x: Any) -> Any:
+    angles = x @ np.asarray(features.frequencies, dtype=np.float64).T
+    return np.concatenate([np.cos(angles), np.sin(angles)], axis=1) / np.sqrt(len(features.frequencies))
+
+
+def _values(kernel: Any, x: Any, basis: Any) -> Any:
+    """Kernel values in double precision; those of the usual kernel by its formula."""
+    basis = basis.toarray() if sparse.issparse(basis) else np.asarray(basis)
+    if len(basis) == 0 or len(x) == 0:
+        return np.zeros((len(x), len(basis)))
+    if basis.dtype != object:
+        basis = basis.astype(np.float64)
+    if type(kernel) is RBF:
+        return np.exp(-kernel.gamma * ((x[:, None] - basis[None]) ** 2).sum(axis=2))
+    return np.asarray(kernel(x, basis), dtype=np.float64)
+
+
+def _base_measure(model: Any, x: Any) -> Any:
+    """What was added to the scores and not learnt."""
+    measure = getattr(model, "base_measure_", None)
+    if measure is None:
+        return 0.0
+    if callable(measure):
+        return measure(x)
+    return np.array([measure.get(label, 0.0) for label in model.classes_.tolist()])
+
+
+def _edges_with_input(model: Any, x: Any) -> Any:
+    """Scores of label pairs that look at the first of their positions."""
+    count = len(model.classes_)
+    if isinstance(model, BoostedCRF) and "edge" in model.forests_:
+        return forest_scores(model.forests_["edge"], x).reshape(-1, count, count)
+    if getattr(model, "edge_coef_", None) is not None:
+        return np.einsum("td,ijd->tij", x, np.asarray(model.edge_coef_, dtype=np.float64))
+    if getattr(model, "edge_dual_coef_", None) is None:
+        return 0.0
+    coef = np.asarray(model.edge_dual_coef_, dtype=np.float64).reshape(-1, count * count)
+    if model.fourier_ is not None:
+        return (_fourier(model.fourier_, x) @ coef).reshape(-1, count, count)
+    return (_values(model.edge_kernel_, x, model.basis_) @ coef).reshape(-1, count, count)
+
+
+def _hidden(model: Any, x: Any) -> Scores:
+    """Log p(x, y)."""
+    with np.errstate(divide="ignore"):
+        node = log_density(model.emissions_, x)
+        node[0] += np.log(model.start_)
+        edge = np.tile(np.log(model.transitions_), (len(x) - 1, 1, 1))
+    return Scores(node, edge)
+
+
+def _memm(model: Any, x: Any) -> Scores:
+    """Log-probabilities of every label given the one before it."""
+    local = _node(model, x) + model.intercept_
+    node = np.zeros_like(local)
+    node[0] = log_softmax(local[0] + model.start_)
+    edge = log_softmax(local[1:, None, :] + model.transitions_, axis=-1)
+    return Scores(node, edge)
+
+
+def _of_cascade(model: Any, given: Given) -> list[Scores] | None:
+    """Give the second model's scores of windows of the first model's marginals."""
+    classes, windows = model.classes_.tolist(), []
+    means = [np.zeros((len(x), len(classes))) for x in given.rows or given.X]
+    for first in model.first_:
+        columns = [classes.index(label) for label in first.classes_.tolist()]
+        for mean, scores in zip(means, scores_of(first, given) or (), strict=True):
+            mean[:, columns] += distribution(scores).marginals / len(model.first_)
+    for s, mean in enumerate(means):
+        half = (model.window - 1) // 2
+        padded = np.pad(model.weight * mean, ((half, half), (0, 0)))
+        window = np.hstack([padded[k : k + len(mean)] for k in range(model.window)])
+        windows.append(np.hstack([window, given.rows[s]]) if model.keep_inputs and given.rows else window)
+    return scores_of(model.second_, Given(windows, None, windows))

@@ -1,0 +1,412 @@
+"""One or two telling values for every option of every estimator.
+
+``sample_weight``, ``dev``, ``labels`` and ``groups`` are arguments of `fit` (see `cases`); all others, of the
+constructor. ``emissions`` of `HMM` are in the names of its cases, and ``n_states`` comes with
+``labels=none``; nothing else is left out, which `test_matrix` sees to.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from kernelfields import CRF, HMM, KernelCRF, StructuredPerceptron
+from kernelfields.estimators.clique_types import Boundaries, Edges, FurtherKernel, InputEdges, SecondOrder
+from kernelfields.kernels import RBF, Linear, Polynomial, Spectrum
+from kernelfields.selection import (
+    SGPS,
+    SGSA,
+    GreedyCliques,
+    IncompleteCholesky,
+    Nystroem,
+    RandomFourier,
+    WholeSequences,
+)
+
+from .inputs import TEMPLATES
+from .settings import CALLBACK, CHECKPOINT, CLASS_WEIGHTS, CONSTRAINTS, DECODERS, Setting, options
+
+FEATURES = {"templates": lambda: TEMPLATES}
+OBSERVED = options(labels=("missing", "numbers"))
+KERNELS = {
+    "poly": lambda: Polynomial(degree=2),
+    "narrow": lambda: RBF(gamma=2.0),
+    "spectrum": lambda: Spectrum(1),
+}
+SEVERAL = {
+    "list": lambda: [RBF(gamma=0.5), Linear()],
+    "dict": lambda: {"O": RBF(), "B-x": RBF(gamma=2.0), "I-x": Linear()},
+}
+APPROXIMATIONS = {
+    "cholesky": lambda: IncompleteCholesky(8),
+    "nystroem": lambda: Nystroem(8),
+    "fourier": lambda: RandomFourier(8),
+}
+SELECTIONS = {
+    "greedy": lambda: GreedyCliques(6, 2),
+    "sgps": lambda: SGPS(6, 2),
+    "sgsa": lambda: SGSA(6, 2),
+    "whole": lambda: WholeSequences(6, 2),
+}
+CLASSES = {"more": lambda: ["O", "B-x", "I-x", "B-y"]}
+LABEL_KERNEL = {"array": lambda: np.eye(3) + 0.25}
+BASE_MEASURE = {"dict": lambda: {"O": 0.5, "I-x": -1.0}, "function": lambda: leaning}
+
+
+def leaning(observations: Any) -> Any:
+    """A base measure that prefers the last label."""
+    return np.tile([0.0, 0.25, 0.5], (observations.shape[0], 1))
+
+
+def linear_field() -> list[Setting]:
+    return (
+        options(
+            penalty=(0.1, 0.0),
+            edge_penalty=10.0,
+            features=FEATURES,
+            order=2,
+            second_order_penalty=3.0,
+            l1=0.1,
+            bias=False,
+            boundaries=False,
+            edge_features=True,
+            observed_only=True,
+            classes=CLASSES,
+            class_weight=CLASS_WEIGHTS,
+            loss="marginal-log",
+            constraints=CONSTRAINTS,
+            solver=(
+                "newton-cg",
+                "block-jacobi",
+                "subspace",
+                "conjugate-gradients",
+                "meta-descent",
+                "iterative-scaling",
+            ),
+            decoder=without(DECODERS, "viterbi"),
+            tol=1e-6,
+            max_iter=2,
+            patience=1,
+            quick_start=2,
+            checkpoint=CHECKPOINT,
+            checkpoint_seconds=0.0,
+            warm_start=True,
+            random_state=7,
+            callback=CALLBACK,
+            sample_weight=("uneven", "zeros"),
+            dev=True,
+        )
+        + OBSERVED
+    )
+
+
+def kernel_field() -> list[Setting]:
+    return (
+        options(
+            kernel={**KERNELS, **SEVERAL},
+            penalty={"0.1": lambda: 0.1, "list": lambda: [0.5, 2.0]},
+            edge_penalty=10.0,
+            features=FEATURES,
+            order=2,
+            second_order_penalty=3.0,
+            bias=True,
+            boundaries=False,
+            edges=False,
+            edge_kernel={"same": lambda: True, "linear": lambda: "linear"},
+            label_kernel=LABEL_KERNEL,
+            classes=CLASSES,
+            class_weight=CLASS_WEIGHTS,
+            loss="marginal-log",
+            constraints=CONSTRAINTS,
+            base_measure=BASE_MEASURE,
+            approximation=APPROXIMATIONS,
+            selection=SELECTIONS,
+            warm_start=True,
+            solver=("newton-cg", "subspace"),
+            decoder=without(DECODERS, "posterior"),
+            tol=1e-5,
+            max_iter=2,
+            patience=1,
+            dtype="float64",
+            memory_limit=1000,
+            checkpoint=CHECKPOINT,
+            checkpoint_seconds=0.0,
+            random_state=7,
+            callback=CALLBACK,
+            verbose=1,
+            sample_weight=("uneven", "zeros"),
+            dev=True,
+        )
+        + OBSERVED
+    )
+
+
+def gaussian_process() -> list[Setting]:
+    return (
+        options(
+            kernel=KERNELS,
+            sparse={"True": lambda: True, **without(SELECTIONS, "sgps")},
+            edge_variance=0.2,
+            warm_start=True,
+            classes=CLASSES,
+            features=FEATURES,
+            solver="newton-cg",
+            decoder=without(DECODERS, "posterior"),
+            tol=1e-5,
+            max_iter=2,
+            dtype="float64",
+            memory_limit=1000,
+            random_state=7,
+            callback=CALLBACK,
+            verbose=1,
+            sample_weight=("uneven", "zeros"),
+            dev=True,
+        )
+        + OBSERVED
+    )
+
+
+def logistic() -> list[Setting]:
+    return (
+        options(
+            kernel={**KERNELS, **SEVERAL},
+            penalty={"0.1": lambda: 0.1, "list": lambda: [0.5, 2.0]},
+            bias=True,
+            label_kernel=LABEL_KERNEL,
+            class_weight=CLASS_WEIGHTS,
+            base_measure=BASE_MEASURE,
+            approximation=APPROXIMATIONS,
+            solver="newton-cg",
+            tol=1e-5,
+            max_iter=2,
+            dtype="float64",
+            memory_limit=1000,
+            random_state=7,
+            callback=CALLBACK,
+            verbose=1,
+            sample_weight=("uneven", "zeros"),
+        )
+        + OBSERVED
+    )
+
+
+def margin() -> list[Setting]:
+    return (
+        options(
+            kernel=KERNELS,
+            penalty=0.1,
+            edge_penalty=10.0,
+            rescaling=("slack", "zero-one"),
+            cost={"zero-one": lambda: "zero-one", "table": lambda: 2 * (1 - np.eye(3))},
+            classes=CLASSES,
+            features=FEATURES,
+            order=2,
+            bias=False,
+            boundaries=False,
+            constraints=CONSTRAINTS,
+            solver=("bcfw", "n-slack", "subgradient"),
+            decoder=without(DECODERS, "viterbi"),
+            tol=0.05,
+            max_iter=2,
+            warm_start=True,
+            dtype="float64",
+            memory_limit=1000,
+            random_state=7,
+            callback=CALLBACK,
+            verbose=1,
+            sample_weight=("uneven", "zeros"),
+        )
+        + OBSERVED
+    )
+
+
+def online() -> list[Setting]:
+    """What all estimators that learn sequence by sequence have."""
+    return (
+        options(
+            epochs=1,
+            features=FEATURES,
+            classes=CLASSES,
+            bias=False,
+            boundaries=False,
+            observed_only=True,
+            constraints=CONSTRAINTS,
+            decoder=without(DECODERS, "viterbi"),
+            shuffle=False,
+            patience=1,
+            warm_start=True,
+            random_state=7,
+            callback=CALLBACK,
+            sample_weight=("uneven", "zeros"),
+            dev=True,
+        )
+        + OBSERVED
+    )
+
+
+def perceptron() -> list[Setting]:
+    return options(averaging=False) + online()
+
+
+def passive_aggressive() -> list[Setting]:
+    own = options(variant=("PA", "PA-II"), aggressiveness=0.1, error_sensitive=False, averaging=False)
+    return own + online()
+
+
+def arow() -> list[Setting]:
+    return options(variance=2.0, gamma=0.5) + online()
+
+
+def stochastic_field() -> list[Setting]:
+    return options(penalty=0.1, edge_penalty=10.0, step=0.05, averaging=False) + online()
+
+
+def kernel_perceptron() -> list[Setting]:
+    return (
+        options(
+            kernel=KERNELS,
+            combination=("voted", "last"),
+            budget=5,
+            epochs=1,
+            edges=False,
+            classes=CLASSES,
+            decoder=without(DECODERS, "viterbi"),
+            shuffle=False,
+            random_state=7,
+        )
+        + OBSERVED
+    )
+
+
+def memm() -> list[Setting]:
+    return (
+        options(
+            penalty=(0.1, 0.0),
+            edge_penalty=10.0,
+            features=FEATURES,
+            classes=CLASSES,
+            constraints=CONSTRAINTS,
+            solver=("newton-cg", "conjugate-gradients"),
+            decoder=without(DECODERS, "viterbi"),
+            tol=1e-6,
+            max_iter=2,
+            random_state=7,
+            callback=CALLBACK,
+        )
+        + OBSERVED
+    )
+
+
+def hidden() -> list[Setting]:
+    return (
+        options(
+            start={"even": lambda: [0.5, 0.0, 0.5]},
+            transitions={"uneven": lambda: np.array([[0.5, 0.25, 0.25], [0.2, 0.4, 0.4], [0.3, 0.4, 0.3]])},
+            constraints={**CONSTRAINTS, "left-right": lambda: "left-right", "cyclic": lambda: "cyclic"},
+            pseudocount=(0.0, 2.0),
+            restarts=2,
+            tol=1e-3,
+            max_iter=2,
+            decoder=without(DECODERS, "viterbi"),
+            random_state=7,
+            callback=CALLBACK,
+            labels="none",
+        )
+        + OBSERVED
+    )
+
+
+def boosted() -> list[Setting]:
+    return (
+        options(
+            rounds=1,
+            shrinkage=0.1,
+            max_leaf_nodes={"2": lambda: 2, "None": lambda: None},
+            max_depth=1,
+            min_samples_leaf=5,
+            penalty=0.1,
+            edge_penalty=10.0,
+            max_features=0.5,
+            subsample=0.6,
+            categorical={"number": lambda: [0], "name": lambda: ["a"]},
+            order=2,
+            bias=False,
+            boundaries=False,
+            edges=False,
+            edge_trees=True,
+            classes=CLASSES,
+            class_weight=CLASS_WEIGHTS,
+            constraints=CONSTRAINTS,
+            decoder=without(DECODERS, "posterior"),
+            patience=1,
+            random_state=7,
+            callback=CALLBACK,
+            sample_weight=("uneven", "zeros"),
+            dev=True,
+        )
+        + OBSERVED
+    )
+
+
+def cascaded() -> dict[str, Any]:
+    """What every cascade is made of, unless a case says otherwise."""
+    return {"first": CRF(0.1), "second": CRF(0.1), "window": 3, "folds": 3}
+
+
+def cascade() -> list[Setting]:
+    return (
+        options(
+            first={
+                "HMM": lambda: HMM("gaussian"),
+                "text": lambda: CRF(features=TEMPLATES),
+                "kernel": lambda: KernelCRF("rbf"),
+            },
+            second={
+                "ruled": lambda: CRF(constraints="iob2", decoder="posterior"),
+                "perceptron": lambda: StructuredPerceptron(epochs=2),
+                "kernel": lambda: KernelCRF("rbf"),
+            },
+            window=5,
+            folds={"2": lambda: 2, "None": lambda: None},
+            keep_inputs=True,
+            weight=2.0,
+            refit=False,
+            random_state=7,
+            groups="pairs",
+        )
+        + OBSERVED
+    )
+
+
+def extended() -> dict[str, Any]:
+    """What every learner of structures begins with, unless a case says otherwise."""
+    return {
+        "estimator": KernelCRF("rbf", edges=False, boundaries=False, random_state=0),
+        "candidates": [Edges(), Boundaries()],
+    }
+
+
+def structure() -> list[Setting]:
+    return (
+        options(
+            estimator={
+                "penalty": lambda: KernelCRF("rbf", penalty=0.1, edges=False),
+                "ruled": lambda: KernelCRF("linear", edges=False, constraints="iob2"),
+            },
+            candidates={
+                "order": lambda: [Edges(), SecondOrder()],
+                "inputs": lambda: [Edges(), InputEdges("rbf")],
+                "kernel": lambda: [FurtherKernel("linear", 1.0)],
+                "none": list,
+            },
+            worth=(0.0, 0.5),
+            dev=True,
+        )
+        + OBSERVED
+    )
+
+
+def without(table: dict[str, Any], name: str) -> dict[str, Any]:
+    """A table less the value that is the default."""
+    return {key: value for key, value in table.items() if key != name}
