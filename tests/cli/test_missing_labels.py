@@ -152,5 +152,8 @@ def test_the_last_column_of_conll_u_is_no_label(tmp_path):
         InputError, match="say which of the ten columns are words and labels, as in --columns 2,4"
     ):
         read_data(path)
+    path.write_text(
+        path.read_text() + rows[0].replace("1\t", "2-3\t", 1) + "\n" + rows[0].replace("1\t", "3.1\t", 1)
+    )
     data = read_data(path, Reading(columns=(2, 4)))
     assert (data.inputs, data.labels) == ([["a", "dog"]], [["DET", "NOUN"]])

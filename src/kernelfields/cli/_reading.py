@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,7 @@ from ._data import Data, Item, Named
 
 Source = Path | IO[bytes]
 FORMATS = ("conll", "jsonl", "csv", "npz")
+NO_WORD = re.compile(r"\d+[-.]\d+")
 CONLLU = 10
 """Columns of CoNLL-U."""
 MOST_NUMBERS = 20
@@ -67,6 +69,8 @@ def read_items(source: Source, kind: str, reading: Reading, *, labelled: bool) -
         raise InputError(f"--columns is for columns of text, not for {kind}.")
     if kind == "conll":
         sentences = read_conll(source, comments=None, encoding=reading.encoding)
+        if isinstance(source, Path) and ending_of(source.name) == "conllu":
+            sentences = filter(None, map(_words_of, sentences))
         return (_from_sentence(one, labelled, reading) for one in sentences)
     if kind == "jsonl":
         return (_from_record(one) for one in read_jsonl(source))
@@ -128,6 +132,12 @@ def note_of(data: Data, reading: Reading) -> str | None:
     forms = {"jsonl": "null", "csv": "empty", "npz": "NaN or empty"}
     what = forms.get(data.kind, f"{quoted(reading.missing)}; --missing '' would make it a label")
     return f"{count:,} of {data.n_positions:,} labels were not observed ({what})."
+
+
+def _words_of(sentence: Sentence) -> Sentence | None:
+    """Return a sentence of CoNLL-U without lines for several words or for none: 3-4 and 3.1 in column one."""
+    rows = [row for row in zip(*sentence.columns, strict=True) if not NO_WORD.fullmatch(row[0])]
+    return sentence._replace(columns=[list(column) for column in zip(*rows, strict=True)]) if rows else None
 
 
 def _from_sentence(sentence: Sentence, labelled: bool, reading: Reading) -> Item:

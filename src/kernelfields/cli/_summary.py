@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +21,18 @@ def summary_of(fitted: Any, out: Path, seconds: float, notes: list[str]) -> dict
         "kind": type(fitted).__name__,
         "labels": len(fitted.classes_),
         "iterations": getattr(fitted, "n_iter_", None),
-        "objective": None if certificate is None else certificate.value,
-        "relative_gap": None if certificate is None else certificate.relative_gap,
+        "objective": None if certificate is None else _finite(certificate.value),
+        "relative_gap": None if certificate is None else _finite(certificate.relative_gap),
         "stop_reason": getattr(fitted, "stop_reason_", None),
         "seconds": seconds,
         "bytes": out.stat().st_size,
         "warnings": [*notes, *filter(None, [unused_columns(fitted), warning_of(fitted)])],
     }
+
+
+def _finite(value: float) -> float | None:
+    """Return a number that JSON knows."""
+    return value if math.isfinite(value) else None
 
 
 def held_out_summary(found: Evaluation) -> dict[str, Any]:

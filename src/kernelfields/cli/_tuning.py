@@ -30,6 +30,7 @@ class _Path(NamedTuple):
     scores: list[float]
     complete: bool
     """Whether Ctrl-C did not end it."""
+    warnings: list[str]
 
 
 def tune(
@@ -48,11 +49,13 @@ def tune(
     kernels = _kernels(estimator)
     tasks = [(_with(estimator, kernel), *division) for division in divisions for kernel in kernels]
     paths: list[list[float]] = []
+    warned: list[str] = []
     try:
         for path in _in_turn(tasks, jobs):
             if not path.complete:
                 raise KeyboardInterrupt
             paths.append(path.scores)
+            warned += path.warnings
     except KeyboardInterrupt:
         if len(paths) < len(kernels):
             raise
@@ -64,6 +67,8 @@ def tune(
     )
     positions = sum(len(testing.known) for _, testing in divisions[:complete])
     best = divmod(int(scores.argmax()), len(PENALTIES))
+    if warned:
+        console.print(f"{len(warned)} warnings on the way; the first: {warned[0]}")
     _show(console, _title(estimator, dev), kernels, scores / max(positions, 1), best)
     return _with(estimator, kernels[best[0]]).set_params(penalty=PENALTIES[best[1]])
 
@@ -111,16 +116,18 @@ def _path(estimator: Any, training: Data, testing: Data) -> _Path:
     if "warm_start" in estimator.get_params(deep=False):
         estimator.set_params(warm_start=True)
     values: list[float] = []
+    warned: list[str] = []
     for penalty in PENALTIES:
         done = fit_within(estimator.set_params(penalty=penalty), training.inputs, training.labels, None)
         if done.end is End.INTERRUPTED:
-            return _Path(values, complete=False)
+            return _Path(values, complete=False, warnings=warned)
+        warned += done.warnings
         if not getattr(estimator, "probabilistic", True):
             values.append(-_wrong(estimator, testing))
             continue
         log_proba = estimator.sequence_log_proba(testing.inputs, testing.labels)
         values.append(float(np.sum(np.maximum(log_proba, -1e6))))
-    return _Path(values, complete=True)
+    return _Path(values, complete=True, warnings=warned)
 
 
 def _wrong(estimator: Any, data: Data) -> float:
