@@ -4,6 +4,7 @@ from itertools import pairwise, product
 
 import numpy as np
 import pytest
+from scipy import sparse
 from scipy.optimize import minimize
 from scipy.special import logsumexp
 
@@ -201,3 +202,19 @@ def test_tags(rng):
         CRF(constraints="iob2").fit(X[:1], [["red", "O"] * 4 + ["O"] * (len(X[0]) - 8)])
     with pytest.raises(InputError, match="constraints='iob' is not known; choose one of 'iob2'"):
         CRF(constraints="iob").fit(X, y)
+
+
+def test_only_observed_pairs_have_weights_under_constraints_too():
+    random = np.random.default_rng(0)
+    X = [sparse.csr_matrix(random.random((4, 12)) < 0.2) for _ in range(6)]
+    y = [["a", "b", "a", "b"], ["c", "b", "c", "a"], ["b", "a", "b", "c"]] * 2
+    rule = Constraints(forbidden_pairs=[("a", "c")])
+    model = CRF(0.1, observed_only=True, constraints=rule).fit(X, y)
+    classes = model.classes_.tolist()
+    seen = {(classes.index(a), classes.index(b)) for labels in y for a, b in pairwise(labels)}
+    pairs = {tuple(pair) for pair in np.argwhere(model.transitions_)}
+    assert pairs == seen
+    counts = np.zeros((3, 12))
+    for x, labels in zip(X, y, strict=True):
+        np.add.at(counts, [classes.index(label) for label in labels], x.toarray())
+    assert ((model.coef_.toarray() != 0) == (counts > 0)).all()

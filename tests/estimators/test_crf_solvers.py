@@ -5,6 +5,8 @@ import pytest
 from scipy import sparse
 
 from kernelfields import CRF
+from kernelfields.errors import InputError
+from kernelfields.solvers import LBFGS, OWLQN, NewtonCG
 from kernelfields.testing import labelled_sequences
 
 SOLVERS = ["newton-cg", "block-jacobi", "subspace"]
@@ -39,3 +41,21 @@ def test_solvers_agree_on_order_two(solver, data):
 def test_block_jacobi_refuses_order_two(data):
     with pytest.raises(TypeError, match="SecondOrderChain does not give the marginals of every clique"):
         CRF(order=2, solver="block-jacobi").fit(*data)
+
+
+@pytest.mark.parametrize("solver", ["newton-cg", "subspace", "conjugate-gradients", NewtonCG()])
+def test_solvers_that_cannot_take_l1_are_refused_and_nothing_is_fitted(data, solver):
+    model = CRF(l1=0.5, solver=solver)
+    with pytest.raises(InputError, match="with l1 it must be 'lbfgs' or OWLQN"):
+        model.fit(*data)
+    assert not hasattr(model, "coef_")
+
+
+def test_l1_takes_its_own_solver_with_its_settings(data):
+    values = [
+        CRF(l1=0.5, solver=solver, tol=1e-6).fit(*data).certificate_.value
+        for solver in ("lbfgs", OWLQN(memory=3), LBFGS(memory=5))
+    ]
+    np.testing.assert_allclose(values, values[0], rtol=1e-5)
+    with pytest.raises(InputError, match="for l1 above 0"):
+        CRF(solver=OWLQN()).fit(*data)

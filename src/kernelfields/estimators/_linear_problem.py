@@ -7,14 +7,31 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from ..errors import InputError
 from ..linear_chain import LinearChainProblem
 from ..losses import Log
 from ..objective import Problem, Term
+from ..solvers import LBFGS, OWLQN, Solver
 from ..spaces import LinearEdges, LinearNodes, SparseNodes, as_floats
 from ..structures import SequenceStructure
 from ._constraints import barred_scores, offset_of
+from ._tables import SOLVERS, choose
 from ._terms import Penalties, edge_term, second_order_terms, vertex_terms
 from ._training import Observed, Training
+
+
+def solver_of(model: Any) -> Solver:
+    """Return the solver of a linear model; what cannot minimise its ℓ1 penalty is refused."""
+    solver = choose(SOLVERS, model.solver, "solver")
+    if not model.l1:
+        if isinstance(solver, OWLQN):
+            raise InputError(f"solver is {model.solver!r}, which is for l1 above 0; l1 is {model.l1}.")
+        return solver
+    if isinstance(solver, LBFGS):
+        return OWLQN() if solver.memory is None else OWLQN(solver.memory)
+    if isinstance(solver, OWLQN):
+        return solver
+    raise InputError(f"solver is {model.solver!r}; with l1 it must be 'lbfgs' or OWLQN(...).")
 
 
 def linear_problem(model: Any, training: Training, base: Any, fast: bool) -> Problem | LinearChainProblem:

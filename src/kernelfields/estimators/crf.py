@@ -24,13 +24,12 @@ from ._features import extractor_for, read_tokens
 from ._fresh import previous, starts_afresh
 from ._held_out import HeldOutSet, read_held_out
 from ._inputs import read_inputs
-from ._linear_problem import exact_problem, linear_problem, linear_terms
+from ._linear_problem import exact_problem, linear_problem, linear_terms, solver_of
 from ._observers import EarlyStopping, observers, reporter
 from ._provenance import provenance_of
 from ._saving_declared import LINEAR
 from ._search import Found, mismatches, search
 from ._settings import require_settings
-from ._tables import SOLVERS, choose
 from ._terms import chain_of
 from ._training import Training, read_training
 from ._weights import LinearWeights, linear_scores
@@ -98,8 +97,8 @@ class CRF(SequenceLabeller):
         How to minimise: by limited-memory quasi-Newton steps, by Newton's with exact products, by
         Newton's without covariances between cliques (order 1 only), over one clique type at a time, by
         conjugate gradients, by stochastic descent with gains that learn, or by scaling (features that
-        are not negative only). All reach the same optimum, "lbfgs" most often soonest. With ``l1`` it is
-        always OWL-QN.
+        are not negative only). All reach the same optimum, "lbfgs" most often soonest. With ``l1``
+        "lbfgs" means OWL-QN, its form for such penalties; others are refused.
     decoder : "viterbi", "posterior" or Decoder
         How `predict` decides: the best labelling as a whole, or label by label.
     tol : float
@@ -315,7 +314,7 @@ class CRF(SequenceLabeller):
         self, training: Training, start: Array | None, X_dev: Any, y_dev: Any, base: CRF | None = None
     ) -> Self:
         """Minimise and keep what was found, on top of the weights of ``base``."""
-        solver = OWLQN() if self.l1 else choose(SOLVERS, self.solver, "solver")
+        solver = solver_of(self)
         problem = linear_problem(
             self, training, base, fast=isinstance(solver, LBFGS | OWLQN | ConjugateGradients)
         )
