@@ -31,6 +31,12 @@ def is_list(value: object) -> bool:
     return hasattr(value, "__len__") and getattr(value, "shape", None) != ()  # arrays without dimensions
 
 
+def as_list(X: Any) -> Any:
+    """Return a series of pandas, or an array of objects, as a list of sequences; others as they are."""
+    objects = isinstance(X, np.ndarray) and X.dtype == object
+    return X.tolist() if (objects or hasattr(X, "to_numpy")) and getattr(X, "ndim", 0) == 1 else X
+
+
 def require_whole(name: str, value: Any, least: int = 1, most: int = MOST_WHOLE) -> int:
     """Return a whole number between two bounds, both included."""
     if _is_whole(value) and least <= value <= most:

@@ -225,3 +225,11 @@ def test_frames_of_sequences_are_matched_by_name(data):
     nameless = KernelLogisticRegression().fit([X[:40], X[40:]], [y[:40], y[40:]])
     nameless.predict(frames)
     assert not hasattr(nameless, "feature_names_in_")
+
+
+def test_arrays_of_three_dimensions_are_sequences(data):
+    X, y = data
+    boxes, labels = X.reshape(10, 8, 2), y.reshape(10, 8)
+    model = KernelLogisticRegression().fit(boxes, labels)
+    assert np.array(model.predict(boxes)).shape == (10, 8)
+    assert model.score(boxes, labels) == KernelLogisticRegression().fit(X, y).score(X, y)

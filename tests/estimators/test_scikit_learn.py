@@ -20,6 +20,7 @@ from sklearn.utils.metadata_routing import UNCHANGED
 import kernelfields as kf
 from kernelfields.estimators.clique_types import Edges
 from kernelfields.metrics import log_likelihood_scorer, token_accuracy_scorer, token_error
+from kernelfields.report import evaluate
 from kernelfields.testing.estimators import labelled_sequences
 
 MODELS = {
@@ -152,3 +153,34 @@ def test_kinds_of_input(kind, routing, rng):
     halving = HalvingGridSearchCV(pipeline(model), grid, min_resources=20, random_state=0, **options)
     assert halving.fit(inputs, y).best_params_ == {"model__penalty": 0.1}
     assert pipeline(model).set_output(transform="pandas").fit(inputs, y).score(inputs, y) > 0.7
+
+
+def boxed(sequences):
+    result = np.empty(len(sequences), dtype=object)
+    result[:] = sequences
+    return result
+
+
+def indexed(sequences):
+    return pd.Series(sequences, index=np.arange(len(sequences))[::-1] + 7)
+
+
+@pytest.mark.parametrize("container", [tuple, boxed, indexed])
+@pytest.mark.parametrize("name", MODELS)
+def test_containers_of_sequences(name, container, data):
+    X, y = data
+    plain = clone(MODELS[name]).fit(X, y)
+    model = clone(MODELS[name]).fit(container(X), container(y))
+    assert model.predict(container(X)) == plain.predict(X)
+    assert model.score(container(X), container(y)) == plain.score(X, y)
+
+
+@pytest.mark.parametrize("container", [tuple, boxed, indexed])
+@pytest.mark.parametrize("kind", ["tokens", "dicts", "frames"])
+def test_containers_of_tokens_and_frames(kind, container, data):
+    X, y = data
+    inputs = [KINDS[kind](x) for x in X]
+    model = kf.CRF(features="pos" if kind == "tokens" else None)
+    plain = clone(model).fit(inputs, y)
+    assert model.fit(container(inputs), container(y)).predict(container(inputs)) == plain.predict(inputs)
+    assert evaluate(model, container(inputs), container(y)).nll == evaluate(plain, inputs, y).nll

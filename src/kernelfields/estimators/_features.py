@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from ..checks import as_list
 from ..errors import InputError
 from ..features import DictFeatures, TemplateFeatures, Templates
 from ..features.sets import chunking, ner, pos
@@ -63,6 +64,7 @@ def extractor_for(features: Any, X: Any, *, verbatim: bool = False) -> Extractor
 
 
 def _first_token(X: Any) -> Any:
+    X = as_list(X)
     if not isinstance(X, list | tuple):
         return None
     return next((sentence[0] for sentence in X if isinstance(sentence, list | tuple) and sentence), None)

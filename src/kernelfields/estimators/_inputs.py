@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from ..checks import as_list
 from ..errors import InputError, quoted
 from ..structures._base import Array, offsets_of
 
@@ -67,6 +68,7 @@ def read_inputs(
 
 
 def _matrices(X: Any, names: Array | None) -> tuple[list[Any], Array | None]:
+    X = as_list(X)
     if isinstance(X, (str, bytes)) or not isinstance(X, (Sequence, np.ndarray)):
         raise InputError("X must be a list of (T, D) arrays, or one (N, D) array together with lengths=.")
     if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype != object:
@@ -101,6 +103,7 @@ def in_order(X: Any, lengths: Any, names: Array | None) -> tuple[Any, Array | No
         names = _names(X) if names is None else names
         order = _order(X, names, "X")
         return X if order is None else np.asarray(X)[:, order], names
+    X = as_list(X)
     if isinstance(X, (str, bytes)) or not isinstance(X, (Sequence, np.ndarray)):
         return X, names  # whoever reads it will say what is wrong
     if names is None:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from ..checks import shown
+from ..checks import as_list, shown
 from ..errors import InputError
 from ..missing import is_missing
 from ..structures._base import Array
@@ -48,6 +48,7 @@ def read_rows(model: Any, X: Any, *, fitting: bool) -> Rows:
     ``model`` gets ``n_features_in_`` and ``feature_names_in_`` if it is being fitted, and is asked for them
     if it was.
     """
+    X = as_list(X)
     if _are_sequences(X):
         return _read_sequences(model, X, fitting)
     from sklearn.utils.validation import validate_data
@@ -76,7 +77,7 @@ def _read_sequences(model: Any, X: Any, fitting: bool) -> Rows:
 def _are_sequences(X: Any) -> bool:
     """Whether X is a list of matrices rather than one of rows."""
     if isinstance(X, np.ndarray):
-        return X.ndim == 1 and X.dtype == object and len(X) > 0 and np.ndim(X[0]) == 2
+        return X.ndim == 3
     if not isinstance(X, Sequence) or isinstance(X, str):
         return False
     return len(X) == 0 or sparse.issparse(X[0]) or np.ndim(X[0]) == 2
