@@ -1,5 +1,7 @@
 """Nyström approximations: landmarks, the subspace they span, where it is stored."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
@@ -116,3 +118,18 @@ def test_what_cannot_be_is_refused(rng):
         Nystroem(2, LeverageScores(ridge=-1.0)).on(RBF(), X, SEED(0))
     with pytest.raises(InputError, match="rows of numbers"):
         Nystroem(2, KMeans()).on(RBF(), np.array(["a", "b"], dtype=object), SEED(0))
+
+
+def test_what_exceeds_the_memory_limit_is_never_copied_whole(tmp_path):
+    X = np.random.default_rng(0).normal(size=(6000, 5)).astype(np.float32)
+    settings = Nystroem(300, tol=0.0, scratch=tmp_path)
+    settings.on(RBF(0.5), X[:400], np.random.RandomState(0), 10**5)  # imports and caches
+    tracemalloc.start()
+    try:
+        factor = settings.on(RBF(0.5), X, np.random.RandomState(0), 10**5).factor
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert isinstance(factor.products.matrix.base, np.memmap)
+    square = factor.shape[1] ** 2 * 8  # bytes of a matrix over the basis
+    assert peak < 8 * square < factor.products.matrix.nbytes

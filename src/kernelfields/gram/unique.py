@@ -11,7 +11,7 @@ from ..kernels._base import Observations
 from ._base import Array
 from ._observations import count, is_numeric, prepare, take
 
-_CHUNK = 2**20
+_CHUNK = 2**16  # numbers at a time: some copies of them are needed
 _ODD = np.uint64(0x9E3779B97F4A7C15)
 
 

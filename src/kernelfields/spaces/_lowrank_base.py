@@ -12,7 +12,7 @@ from ..structures import Structure
 from ..structures._base import Array
 from ._base import Curved, Euclidean
 from ._looks import Looks, in_rows
-from ._products import FeatureProducts, PreciseProducts, Products, judged_by_some, row_norms
+from ._products import ROWS, FeatureProducts, PreciseProducts, Products, judged_by_some, row_norms
 from .label_embedding import LabelEmbedding
 
 ROWS_PER_COLUMN = 4
@@ -73,18 +73,26 @@ def factor_of(columns: Array, inside: Array | None = None, dual: Array | None = 
     """
     n, m = columns.shape
     rows = np.unique(np.linspace(0, n - 1, min(n, ROWS_PER_COLUMN * m)).astype(np.int64))
-    some = columns[rows].astype(np.float64)
-    spectrum, rotation = _principal(some if inside is None else some @ inside)
+    spectrum, rotation = _principal(columns, rows, inside)
     front = rotation if inside is None else inside @ rotation
     back = front if dual is inside else rotation if dual is None else dual @ rotation
     return Factor(Products(columns), front, back, spectrum * (n / max(1, len(rows))))
 
 
-def _principal(rows: Array) -> tuple[Array, Array]:
-    """The diagonal of RᵀΦᵀΦR, (q,), and the rotation R, (q, q)."""
-    if len(rows) < rows.shape[1]:
-        return np.square(rows).sum(axis=0), np.eye(rows.shape[1])
-    spectrum, rotation = np.linalg.eigh(rows.T @ rows)
+def _principal(columns: Array, rows: Array, inside: Array | None) -> tuple[Array, Array]:
+    """The diagonal of RᵀΦᵀΦR, (q,), and the rotation R, (q, q), by some rows of Φ, few of them at a time.
+
+    The columns may lie in a file because memory is short.
+    """
+    q = columns.shape[1] if inside is None else inside.shape[1]
+    products = np.zeros((q, q))
+    for start in range(0, len(rows), ROWS):
+        some = columns[rows[start : start + ROWS]].astype(np.float64)
+        some = some if inside is None else some @ inside
+        products += some.T @ some
+    if len(rows) < q:
+        return products.diagonal().copy(), np.eye(q)
+    spectrum, rotation = np.linalg.eigh(products)
     return np.maximum(spectrum, 0), rotation
 
 
