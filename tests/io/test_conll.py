@@ -3,6 +3,7 @@
 import gzip
 import io
 from collections import Counter
+from contextlib import suppress
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -196,6 +197,19 @@ def test_round_trip_with_tabs(sentences):
 @given(files(PADDED, least=2))
 def test_round_trip_with_spaces_inside_fields(sentences):
     assert there_and_back(sentences, separator="\t") == sentences
+
+
+HASHES = st.sampled_from(["#", "#tag", "a", "=", "id", "X", "newdoc"])
+REMARKS = st.sampled_from(["# id = 1", "# a b c d e", "# newpar", "# b", "#"])
+
+
+@quiet
+@given(files(HASHES), st.lists(st.lists(REMARKS, max_size=2), min_size=4, max_size=4))
+def test_comments_told_by_their_columns_come_back_or_are_refused(sentences, remarks):
+    given_sentences = [s._replace(comments=tuple(r)) for s, r in zip(sentences, remarks, strict=False)]
+    for separator in (" ", "\t"):
+        with suppress(InputError):  # what would be read otherwise
+            assert there_and_back(given_sentences, comments=None, separator=separator) == given_sentences
 
 
 def test_round_trip_with_comments_and_encodings():

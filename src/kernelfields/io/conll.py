@@ -176,7 +176,10 @@ def _fields(text: str, tabs: bool) -> list[str]:
 
 
 def _look_ahead(lines: Iterator[Line], document_mark: str | None) -> tuple[_Form | None, Iterator[Line]]:
-    """Return the form of the first line that can be no comment, and all lines."""
+    """Return the form of the first line that can be no comment, and all lines.
+
+    Where all lines begin with "#", the last one is a token.
+    """
     seen: list[Line] = []
     for line in lines:
         seen.append(line)
@@ -186,14 +189,15 @@ def _look_ahead(lines: Iterator[Line], document_mark: str | None) -> tuple[_Form
             and not _is_mark(line.text, document_mark)
         ):
             return _Form.of(line), chain(seen, lines)
-    return None, iter(seen)
+    last = next((line for line in reversed(seen) if line.text.startswith("#")), None)
+    return None if last is None else _Form.of(last), iter(seen)
 
 
 def _is_comment(text: str, comments: bool | None, form: _Form | None) -> bool:
     """Whether a line before the first token of a sentence is a comment."""
     if comments is False or not text.startswith("#"):
         return False
-    if comments or form is None:  # without a form, there is no line that does not begin with "#"
+    if comments or form is None:  # without a form there is no line at all
         return bool(comments)
     return len(_fields(text, form.tabs)) != form.width or COMMENT.match(text) is not None
 
