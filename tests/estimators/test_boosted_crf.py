@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 from sklearn.ensemble import HistGradientBoostingRegressor
 
-from kernelfields import CRF, BoostedCRF, InputError
+from kernelfields import CRF, BoostedCRF, InputError, load
 from kernelfields.constraints import Constraints
 from kernelfields.estimators._boosting import Boosting
 from kernelfields.estimators._trees import Bins, Forest, TreeSettings
@@ -212,3 +212,21 @@ def test_sparse_features_are_refused(rng):
     X, y = labelled_sequences(rng)
     with pytest.raises(InputError, match="dense features"):
         BoostedCRF().fit([sparse.csr_matrix(x) for x in X], y)
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_sequences_of_one_position_have_no_trees_of_edges(order, rng, tmp_path):
+    X = [rng.normal(size=(1, 3)) for _ in range(40)]
+    y = [["a" if x[0, 0] > 0 else "b"] for x in X]
+    longer = [rng.normal(size=(4, 3)) for _ in range(5)]
+    settings = {"rounds": 5, "min_samples_leaf": 2, "order": order}
+    held_out = {"X_dev": longer, "y_dev": [["a", "b", "a", "b"]] * 5}
+    model = BoostedCRF(**settings, edge_trees=True).fit(X, y, **held_out)
+    plain = BoostedCRF(**settings).fit(X, y, **held_out)
+    assert model.held_out_losses_ == plain.held_out_losses_
+    model.save(tmp_path / "model.kf")
+    for one in (model, load(tmp_path / "model.kf")):
+        for found, expected in zip(
+            one.predict_marginals(longer), plain.predict_marginals(longer), strict=True
+        ):
+            np.testing.assert_array_equal(found, expected)

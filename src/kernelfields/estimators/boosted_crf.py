@@ -211,8 +211,8 @@ class BoostedCRF(SequenceLabeller):
         training = self._training(X, y, lengths, sample_weight)
         categorical = self._categorical(training.inputs)
         bins = {
-            clique: Bins(matrix, categorical)
-            for clique, matrix in self._matrices(training.chain, training.inputs).items()
+            clique: Bins(_seen_by(clique, training.chain, training.inputs.features), categorical)
+            for clique in self._cliques(training.chain)
         }
         assert isinstance(training.loss, Log | PartialLog)
         boosting = Boosting(
@@ -287,10 +287,9 @@ class BoostedCRF(SequenceLabeller):
             terms.append(edge_term(chain, penalties))
         return terms + second_order_terms(chain, penalties)
 
-    def _matrices(self, chain: SequenceStructure, inputs: Inputs) -> dict[str, Array]:
-        """Inputs of the cliques that have trees."""
-        cliques = ("node", "edge") if self.edge_trees else ("node",)
-        return {clique: _seen_by(clique, chain, inputs.features) for clique in cliques}
+    def _cliques(self, chain: SequenceStructure) -> tuple[str, ...]:
+        """Cliques that have trees; without any pair in the training set there is nothing to grow them from."""
+        return ("node", "edge") if self.edge_trees and len(chain.edge_heads) else ("node",)
 
     @staticmethod
     def _fixed(training: Training, chain: SequenceStructure) -> dict[str, Array] | None:
@@ -306,7 +305,10 @@ class BoostedCRF(SequenceLabeller):
             held_out.loss,
             self._free_terms(chain),
             self._fixed(training, chain),
-            self._matrices(chain, held_out.inputs),
+            {
+                clique: _seen_by(clique, chain, held_out.inputs.features)
+                for clique in self._cliques(training.chain)
+            },
             self.patience,
         )
 
