@@ -426,7 +426,7 @@ def test_flat_arrays_with_lengths_as_hmmlearn_has_them(rng):
 
 def test_limits_and_refusals(rng):
     X, y = labelled_sequences(rng, 12)
-    with pytest.warns(Warning, match="steps were not enough"):
+    with pytest.warns(Warning, match="limit of steps was reached. Raise max_iter"):
         HMM("gaussian", 3, max_iter=1, random_state=0).fit(X)
     bad = {
         "do not say the number": lambda: HMM().fit(X),

@@ -15,7 +15,7 @@ from ..structures._base import Array, require_feasible
 from ._base import Emissions, Expected, Family, Markov, Random, Sequences, log_of
 from .contexts import draw_words, require_contexts, used_contexts, words_of
 from .unknown import UnknownWords
-from .vocabulary import MISSING, Vocabulary, build, flatten
+from .vocabulary import MISSING, Vocabulary, build, flatten, require_hashable
 
 
 class Categorical(Family):
@@ -56,6 +56,14 @@ class Categorical(Family):
     def read(self, X: Any, lengths: Any, known: Emissions | None) -> Sequences:
         """Read sequences of symbols."""
         flat, offsets = flatten(X, lengths)
+        try:
+            return self._read(flat, offsets, known)
+        except TypeError:
+            require_hashable(flat, offsets)
+            raise
+
+    def _read(self, flat: Any, offsets: Array, known: Emissions | None) -> Sequences:
+        """Number symbols."""
         order = self.order
         if known is not None:
             assert isinstance(known, CategoricalEmissions)

@@ -21,13 +21,23 @@ class Rows:
     ----------
     values : (N, D) array
         Rows.
+    offsets : (S + 1,) array, optional
+        Where sequences begin, for messages.
     """
 
-    def __init__(self, values: Array) -> None:
+    def __init__(self, values: Array, offsets: Array | None = None) -> None:
         self.values = values
+        self.offsets = offsets
 
     def __len__(self) -> int:
         return len(self.values)
+
+    def place(self, row: int) -> str:
+        """Say where a row is, for messages."""
+        if self.offsets is None:
+            return f"Row {row} of X"
+        s = int(np.searchsorted(self.offsets, row, side="right")) - 1
+        return f"Sequence {s} of X, position {row - int(self.offsets[s])},"
 
     @property
     def numbers(self) -> Array:
@@ -95,14 +105,20 @@ def read_rows(X: Any, lengths: Any, width: int | None) -> Sequences:
             raise InputError(f"{what} has {matrix.shape[1]} features per position, expected {width}.")
     filled = [matrix for matrix in matrices if len(matrix)]
     values = np.ascontiguousarray(np.concatenate(filled)) if filled else np.zeros((0, width))
+    rows = Rows(values, offsets)
     if np.isinf(values).any():
-        raise InputError("X holds an infinite number; NaN stands for what is missing.")
-    return Sequences(Rows(values), offsets)
+        t, d = np.argwhere(np.isinf(values))[0]
+        raise InputError(f"{rows.place(t)} has infinity in column {d}; NaN stands for what is missing.")
+    return Sequences(rows, offsets)
 
 
 def _matrix(x: Any, what: str, width: int | None) -> Array:
     if sparse.issparse(x):
-        raise InputError(f"{what} is sparse; emissions of rows need dense arrays.")
+        x = x.toarray()
+    if isinstance(x, list | tuple) and not x:
+        return np.zeros((0, width or 0))
+    if not hasattr(x, "__len__"):
+        raise InputError(f"{what} is not an array of numbers.")
     if not isinstance(x, np.ndarray) and any(row is None for row in x):
         size = next((len(row) for row in x if row is not None), width or 0)
         x = [[np.nan] * size if row is None else row for row in x]
@@ -122,7 +138,9 @@ def require_counts(rows: Rows, family: str, largest: float = np.inf) -> None:
     if bad.any():
         t, d = np.argwhere(bad)[0]
         kind = "0 or 1" if largest == 1 else "counts"
-        raise InputError(f"{family} emissions need {kind}, but column {d} of row {t} is {values[t, d]:g}.")
+        raise InputError(
+            f"{rows.place(t)} has {values[t, d]:g} in column {d}, but {family} emissions need {kind}."
+        )
 
 
 def clusters(rows: Rows, count: int, rng: Any) -> Array:

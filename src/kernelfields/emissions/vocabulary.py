@@ -119,10 +119,23 @@ def flatten(X: Any, lengths: Any) -> tuple[Array | list[Hashable], Array]:
     return [symbol for x in sequences for symbol in (x.tolist() if isinstance(x, np.ndarray) else x)], offsets
 
 
+def require_hashable(symbols: Array | list[Hashable], offsets: Array) -> None:
+    """Refuse symbols that cannot be looked up, by sequence and position."""
+    for t, symbol in enumerate([] if isinstance(symbols, np.ndarray) else symbols):
+        try:
+            hash(symbol)
+        except TypeError as error:
+            s = int(np.searchsorted(offsets, t, side="right")) - 1
+            raise InputError(
+                f"Sequence {s} of X has a {type(symbol).__name__} at position {t - int(offsets[s])}, "
+                "which is no symbol: it is not hashable."
+            ) from error
+
+
 def _sequence(x: Any, what: str) -> Array | list[Hashable]:
     if sparse.issparse(x):
-        raise InputError(f"{what} is sparse; symbols come as lists or dense arrays.")
-    if hasattr(x, "columns"):  # a frame would be a sequence of names
+        raise InputError(f"{what} is a sparse matrix, expected one symbol per position.")
+    if hasattr(x, "to_numpy"):  # frames would give the names of their columns
         x = x.to_numpy()
     if isinstance(x, np.ndarray):
         if x.ndim == 2 and x.shape[1] == 1:
@@ -134,8 +147,4 @@ def _sequence(x: Any, what: str) -> Array | list[Hashable]:
         return list(x)
     if not hasattr(x, "__len__"):
         raise InputError(f"{what} is not a sequence of symbols.")
-    symbols = [s[0] if isinstance(s, (list, np.ndarray)) and len(s) == 1 else s for s in x]
-    for t, symbol in enumerate(symbols):
-        if not isinstance(symbol, Hashable):
-            raise InputError(f"{what} has a {type(symbol).__name__} at position {t}, which is no symbol.")
-    return symbols
+    return [s[0] if isinstance(s, (list, np.ndarray)) and len(s) == 1 else s for s in x]

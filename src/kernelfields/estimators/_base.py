@@ -228,7 +228,10 @@ class SequenceLabeller(Parameterised, Routed, Savable, ABC):
 
 def read_weights(weights: Any, count: int) -> Array:
     """One finite weight, not negative, per sequence."""
-    result = np.asarray(weights, dtype=np.float64)
+    try:
+        result = np.asarray(weights, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"sample_weight is no array of numbers: {error}.") from error
     if result.shape != (count,):
         raise InputError(f"sample_weight has shape {result.shape}, expected ({count},): one per sequence.")
     if not (np.isfinite(result) & (result >= 0)).all():

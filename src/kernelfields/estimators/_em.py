@@ -10,9 +10,14 @@ import numpy as np
 from scipy.special import xlogy
 
 from ..emissions import Emissions, Markov, Sequences
-from ..emissions._base import log_of
-from ..solvers import Progress
+from ..emissions._base import Expected, log_of
+from ..solvers import Progress, Reason
 from ..structures._base import Array
+
+CONVERGED = "A step gained less than the tolerance."
+COUNTED = "All steps were made."
+LABELLED = "Every label was given: nothing had to be guessed."
+LIMIT = "The limit of steps was reached."
 
 
 class Model(NamedTuple):
@@ -62,7 +67,8 @@ class Trained(NamedTuple):
     """Of the model before every step, and of the last."""
     objectives: list[float]
     """The same plus log-priors: what no step decreases."""
-    converged: bool
+    ended: str
+    """Why no step followed."""
 
 
 def maximise(
@@ -75,27 +81,51 @@ def maximise(
 ) -> Trained:
     """Baum and Welch [rabiner1989tutorial, eqs. 40 and 54]: every step raises log p(x) + log-prior, or ends.
 
-    Ends when a step gains less than ``tol`` times the objective, or after ``max_iter`` steps.
+    Ends when a step gains less than ``tol`` times the objective, or after ``max_iter`` steps; Ctrl-C keeps
+    the model reached.
     """
-    started = time.perf_counter()
-    likelihoods: list[float] = []
-    objectives: list[float] = []
-    while True:
-        found = model.emissions.expected(data, model.markov)
-        likelihoods.append(float(found.log_probability.sum()))
-        objectives.append(likelihoods[-1] + smoothing.log_prior(model))
-        if report is not None:
-            seconds = time.perf_counter() - started
-            report(Progress(len(objectives) - 1, -objectives[-1], np.nan, -np.inf, seconds))
-        if tol > 0 and len(objectives) > 1 and _gain(objectives) <= tol:
-            return Trained(model, likelihoods, objectives, True)
-        if len(objectives) > max_iter:
-            return Trained(model, likelihoods, objectives, tol == 0)
-        model = Model(
-            smoothing.of(found.start, smoothing.start, model.start),
-            smoothing.of(found.transitions, smoothing.transitions, model.transitions),
-            model.emissions.improved(found.statistics),
-        )
+    run = _Run(data, smoothing, report)
+    try:
+        while True:
+            found = run.look(model)
+            if tol > 0 and len(run.objectives) > 1 and _gain(run.objectives) <= tol:
+                return run.ended(model, CONVERGED)
+            if len(run.objectives) > max_iter:
+                return run.ended(model, LIMIT if tol > 0 else COUNTED)
+            model = Model(
+                smoothing.of(found.start, smoothing.start, model.start),
+                smoothing.of(found.transitions, smoothing.transitions, model.transitions),
+                model.emissions.improved(found.statistics),
+            )
+    except KeyboardInterrupt:
+        return run.ended(model, Reason.INTERRUPTED.value)
+
+
+class _Run:
+    """What one run has seen so far."""
+
+    def __init__(
+        self, data: Sequences, smoothing: Smoothing, report: Callable[[Progress], None] | None
+    ) -> None:
+        self.data, self.smoothing, self.report = data, smoothing, report
+        self.started = time.perf_counter()
+        self.likelihoods: list[float] = []
+        self.objectives: list[float] = []
+
+    def look(self, model: Model) -> Expected:
+        """Make an expectation step, and note what it says of the model."""
+        found = model.emissions.expected(self.data, model.markov)
+        likelihood = float(found.log_probability.sum())
+        objective = likelihood + self.smoothing.log_prior(model)
+        self.likelihoods, self.objectives = [*self.likelihoods, likelihood], [*self.objectives, objective]
+        if self.report is not None:
+            seconds = time.perf_counter() - self.started
+            self.report(Progress(len(self.objectives) - 1, -objective, np.nan, -np.inf, seconds))
+        return found
+
+    def ended(self, model: Model, reason: str) -> Trained:
+        """Return the model with what is known of it."""
+        return Trained(model, self.likelihoods, self.objectives, reason)
 
 
 def _gain(objectives: list[float]) -> float:

@@ -12,6 +12,9 @@ from ..checks import as_list
 from ..errors import InputError, quoted
 from ..structures._base import Array, offsets_of
 
+NOTHING = (0, 0)
+"""The shape of an empty list: a sequence of no positions, of as many features as the others."""
+
 
 class Inputs(NamedTuple):
     """The feature vectors of all sequences, one below the other."""
@@ -53,14 +56,18 @@ def read_inputs(
     if lengths is not None:
         return _read_flat(X, lengths, width, names, binary, missing)
     matrices, names = _matrices(X, names)
-    width = matrices[0].shape[1] if width is None and matrices else width
+    some = next((matrix for matrix in matrices if matrix.shape != NOTHING), None)
+    if width is None:
+        width = 0 if some is None else some.shape[1]
+    empty = np.zeros((0, width), dtype=np.float64 if some is None else some.dtype)
+    matrices = [empty if matrix.shape == NOTHING else matrix for matrix in matrices]
     for s, matrix in enumerate(matrices):
         if matrix.shape[1] != width:
             raise InputError(
                 f"Sequence {s} of X has {matrix.shape[1]} features per position, expected {width}."
             )
     if not matrices:
-        return Inputs(np.zeros((0, width or 0)), np.zeros(1, dtype=np.int64), names)
+        return Inputs(np.zeros((0, width)), np.zeros(1, dtype=np.int64), names)
     offsets = offsets_of([matrix.shape[0] for matrix in matrices])
     features = _stack(matrices)
     _require_finite(features, offsets, missing)
@@ -121,6 +128,8 @@ def _matrix(x: Any, what: str) -> Any:
         if x.dtype == bool:
             return rows.astype(np.float32)
         return rows if x.dtype in (np.float32, np.float64) else rows.astype(np.float64)
+    if isinstance(x, list | tuple) and not x:
+        return np.zeros(NOTHING)
     try:
         array = np.asarray(x)
         if array.dtype.kind in "cSUmM":

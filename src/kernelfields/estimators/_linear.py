@@ -40,12 +40,14 @@ def read_labelled(
     *,
     names: Array | None = None,
     classes: Any = None,
+    verbatim: bool = False,
 ) -> LabelledSet:
     """Read and check a training set; labels known before come first, a fitted extractor stays as it is.
 
-    Frames have columns of these names, if some are given; ``classes`` are all labels that there are.
+    Frames have columns of these names, if some are given; ``classes`` are all labels that there are. With
+    ``verbatim``, strings are observations themselves.
     """
-    extractor = extractor_for(features, X) if fitted is None else fitted
+    extractor = extractor_for(features, X, verbatim=verbatim) if fitted is None else fitted
     fit = fitted is None
     inputs = read_inputs(X, lengths, names=names) if extractor is None else read_tokens(extractor, X, fit=fit)
     if len(inputs.offsets) < 2 or inputs.offsets[-1] == 0:

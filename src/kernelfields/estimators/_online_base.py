@@ -12,7 +12,7 @@ import numpy as np
 
 from ..constraints import Forbidden
 from ..constraints import Rule as LabelRule
-from ..errors import InputError, ScoreError, warn_user
+from ..errors import InputError, ScoreError
 from ..losses import Log
 from ..objective import Problem, Term
 from ..online import Descent, Rule, Sweep
@@ -20,6 +20,7 @@ from ..solvers import Progress, Reason
 from ..structures._base import Array
 from ._base import Batch, SequenceLabeller, read_weights
 from ._constraints import barred_scores, require_respected
+from ._epochs import DONE, FLAWLESS, warn_of_interruption
 from ._fresh import previous, starts_afresh
 from ._held_out import require_both
 from ._linear import LabelledSet, read_labelled, training_terms
@@ -34,8 +35,6 @@ from ._terms import Penalties
 from ._trail import Trail, flat, unflat
 from ._weights import LinearWeights, linear_scores
 
-DONE = "All epochs were done."
-FLAWLESS = "Every training sequence was labelled right throughout an epoch."
 NO_BETTER = "The error on held-out data had stopped falling."
 PIECE = 1000
 """Sequences that are learnt from in one native call: Ctrl-C waits for its end."""
@@ -142,7 +141,7 @@ class OnlineLabeller(SequenceLabeller):
         self.n_iter_, self.stop_reason_ = len(self.losses_), DONE if finished else Reason.INTERRUPTED.value
         LinearWeights.of(problem, mean, data.chain.n_labels).put(self)
         if not finished:
-            self._warn_of_interruption()
+            warn_of_interruption(self.n_iter_)
 
     def _go_on(self, sweep: Sweep, terms: list[Term], trail: Trail | None, weights: Array | None) -> Array:
         """Bring a sweep to where a trail ends; give the weights that it starts from."""
@@ -181,12 +180,6 @@ class OnlineLabeller(SequenceLabeller):
         )
         trail = Trail(sweep.sequences, sweep.steps, averaged if self.averaging else 1, step, variance=kept)
         return Reached(LinearWeights.of(problem, sweep.average(), L), trail)
-
-    def _warn_of_interruption(self) -> None:
-        from sklearn.exceptions import ConvergenceWarning
-
-        message = f"Interrupted after {self.n_iter_} epochs; what was learnt so far was kept."
-        warn_user(message, ConvergenceWarning)
 
     @starts_afresh
     def fit(
@@ -252,7 +245,7 @@ class OnlineLabeller(SequenceLabeller):
         weights, self._trail = best or self._reached(problem, sweep, rule, averaged)
         weights.put(self)
         if self.stop_reason_ == Reason.INTERRUPTED.value:
-            self._warn_of_interruption()
+            warn_of_interruption(self.n_iter_)
 
     def _epochs(
         self, sweep: Sweep, rule: Rule, data: LabelledSet, problem: Problem, held_out: HeldOut | None

@@ -288,7 +288,7 @@ class BoostedCRF(SequenceLabeller):
         return terms + second_order_terms(chain, penalties)
 
     def _cliques(self, chain: SequenceStructure) -> tuple[str, ...]:
-        """Cliques that have trees; without any pair in the training set there is nothing to grow them from."""
+        """Cliques that have trees; without a pair in the training set there is nothing to grow them from."""
         return ("node", "edge") if self.edge_trees and len(chain.edge_heads) else ("node",)
 
     @staticmethod

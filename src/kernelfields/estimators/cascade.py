@@ -132,7 +132,7 @@ class Cascade(Parameterised, Routed, Savable):
     @property
     def probabilistic(self) -> bool:
         """Whether the second model's training makes probabilities."""
-        return bool(self.second.probabilistic)
+        return bool(vars(self).get("second_", self.second).probabilistic)
 
     @starts_afresh
     def fit(self, X: Any, y: Any, *, lengths: Any = None, groups: Any = None) -> Self:

@@ -16,12 +16,12 @@ from ..decoders import Decoder
 from ..emissions import Emissions, Family, Sequences
 from ..emissions._base import chain_scores
 from ..errors import InputError, warn_user
-from ..solvers import Progress
+from ..solvers import Progress, Reason
 from ..structures import Chain
 from ..structures._base import Array, offsets_of
 from ._base import Batch, Labels, SequenceLabeller
 from ._constraints import require_respected
-from ._em import Model, Smoothing, Trained, maximise
+from ._em import LABELLED, LIMIT, Model, Smoothing, Trained, maximise
 from ._fresh import starts_afresh
 from ._inputs import Inputs, in_order
 from ._labels import UNOBSERVED, Encoded
@@ -83,8 +83,8 @@ class HMM(SequenceLabeller):
     log_likelihoods_, objectives_ : list of float
         Log p(x), and the same plus log-priors, before every step of the best run and at its end; None where
         labels were counted.
-    n_iter_ : int
-        Number of steps.
+    n_iter_, stop_reason_ : int, str
+        Number of steps, and why no more.
 
     Notes
     -----
@@ -230,8 +230,11 @@ class HMM(SequenceLabeller):
             ]
             emissions = family.guess(data.observations, len(chances[0]), rng) if known is None else known
             run = self._run(data, Model(chances[0], chances[1], emissions), smoothing)
-            if best is None or run.objectives[-1] > best.objectives[-1]:
+            interrupted = run.ended == Reason.INTERRUPTED.value
+            if best is None or _higher(run, best):
                 best = run
+            if interrupted:
+                return best._replace(ended=run.ended)
         assert best is not None
         return best
 
@@ -252,17 +255,18 @@ class HMM(SequenceLabeller):
         # Counts of a part are only a start: steps that it happens to lack must stay possible.
         first = smoothing if every else smoothing._replace(pseudocount=max(smoothing.pseudocount, 1.0))
         model = Model(first.of(starts, smoothing.start), first.of(pairs, smoothing.transitions), emissions)
-        return Trained(model, [], [], True) if every else self._run(data, model, smoothing)
+        return Trained(model, [], [], LABELLED) if every else self._run(data, model, smoothing)
 
     def _run(self, data: Sequences, model: Model, smoothing: Smoothing) -> Trained:
         return maximise(data, model, smoothing, self.tol, self.max_iter, self.callback)
 
     def _keep(self, classes: Array, forbidden: Forbidden | None, trained: Trained) -> None:
-        if not trained.converged:
+        self.stop_reason_ = trained.ended
+        if trained.ended in (LIMIT, Reason.INTERRUPTED.value):
             from sklearn.exceptions import ConvergenceWarning
 
-            message = f"{self.max_iter} steps were not enough; raise max_iter or tol."
-            warn_user(message, ConvergenceWarning)
+            advice = "" if trained.ended != LIMIT else " Raise max_iter or tol."
+            warn_user(f"{trained.ended}{advice}", ConvergenceWarning)
         self.classes_ = classes
         self.start_, self.transitions_, self.emissions_ = trained.model
         self.features_ = None
@@ -325,6 +329,11 @@ class HMM(SequenceLabeller):
     def _scores(self, features: Any, offsets: Array) -> Batch:
         """Logarithms of all probabilities: their sum over a labelling is log p(x, y)."""
         return Batch(*chain_scores(self.emissions_, Sequences(features, offsets), self._model.markov))
+
+
+def _higher(left: Trained, right: Trained) -> bool:
+    """Whether a run ended higher than another; one that was interrupted may have ended before it began."""
+    return bool(left.objectives) and (not right.objectives or left.objectives[-1] > right.objectives[-1])
 
 
 def require_distributions(given: Any, shape: tuple[int, ...], what: str) -> Array:

@@ -3,25 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from ..decoders import Decoder
 from ..kernels import Kernel
+from ..solvers import Reason
 from ..structures import Chain
 from ..structures._base import Array
 from ._base import Batch, SequenceLabeller
 from ._changes import Change, Changes
+from ._epochs import DONE, FLAWLESS, warn_of_interruption
 from ._fresh import starts_afresh
 from ._linear import LabelledSet, read_labelled
 from ._provenance import provenance_of
 from ._random import random_state
 from ._saving_declared import PERCEPTRON
 from ._settings import one_of, require_settings
-from ._vertex_kernels import own_kernel
+from ._vertex_kernels import own_kernel, takes_objects
 
 COMBINATIONS = ("averaged", "voted", "last")
+
+
+@dataclass
+class _Walk:
+    """How far learning has come."""
+
+    changes: list[Change]
+    steps: int
+    """Sequences seen."""
+    mistakes: list[int]
+    """Of every epoch that was finished."""
 
 
 class KernelPerceptron(SequenceLabeller):
@@ -48,6 +62,9 @@ class KernelPerceptron(SequenceLabeller):
         How many positions may have coefficients at a time.
     epochs : int
         How many times to go through the training set, at most; an epoch without mistakes is the last.
+    features : str, Templates, TemplateFeatures or DictFeatures, optional
+        What to look at where X holds tokens instead of arrays, as for `KernelCRF`; kernels of strings look at
+        the tokens themselves.
     edges : bool
         Whether there is V.
     classes : list, optional
@@ -65,8 +82,8 @@ class KernelPerceptron(SequenceLabeller):
         Labels, positions that have coefficients, these, and V, as in `KernelCRF`.
     mistakes_ : list of int
         Sequences labelled wrong in every epoch.
-    n_iter_ : int
-        How many epochs there were.
+    n_iter_, stop_reason_ : int, str
+        How many epochs there were, and why no more.
 
     Examples
     --------
@@ -88,6 +105,7 @@ class KernelPerceptron(SequenceLabeller):
         budget: int | None = None,
         *,
         epochs: int = 10,
+        features: Any = None,
         edges: bool = True,
         classes: Sequence[Hashable] | None = None,
         decoder: str | Decoder = "viterbi",
@@ -98,6 +116,7 @@ class KernelPerceptron(SequenceLabeller):
         self.combination = combination
         self.budget = budget
         self.epochs = epochs
+        self.features = features
         self.edges = edges
         self.classes = classes
         self.decoder = decoder
@@ -108,42 +127,45 @@ class KernelPerceptron(SequenceLabeller):
     def fit(self, X: Any, y: Any, *, lengths: Any = None) -> Self:
         """Fit to labelled sequences, every label of them observed."""
         require_settings(self, combination=one_of(COMBINATIONS))
-        data = read_labelled(None, X, y, lengths, classes=self.classes)
-        kernel = own_kernel(self.kernel)
+        kernel, verbatim = own_kernel(self.kernel), takes_objects(self.kernel)
+        data = read_labelled(self.features, X, y, lengths, classes=self.classes, verbatim=verbatim)
         gram = kernel(data.inputs.features)
-        changes, steps, mistakes = self._learn(data, gram)
-        self._keep(data, kernel, changes, steps)
-        self.mistakes_, self.n_iter_ = mistakes, len(mistakes)
+        walk = _Walk([], 0, [])
+        try:
+            self._learn(data, gram, walk)
+            self.stop_reason_ = FLAWLESS if walk.mistakes[-1] == 0 else DONE
+        except KeyboardInterrupt:
+            self.stop_reason_ = Reason.INTERRUPTED.value
+            warn_of_interruption(len(walk.mistakes))
+        self._keep(data, kernel, walk.changes, walk.steps)
+        self.mistakes_, self.n_iter_ = walk.mistakes, len(walk.mistakes)
         return self
 
-    def _learn(self, data: LabelledSet, gram: Array) -> tuple[list[Change], int, list[int]]:
-        """Go through the training set; give all changes, the number of steps, and mistakes by epoch."""
+    def _learn(self, data: LabelledSet, gram: Array, walk: _Walk) -> None:
+        """Go through the training set, and note on the way what changes."""
         chain, labels = data.chain, data.encoded.labels
         alpha, edge = np.zeros((chain.n_vertices, chain.n_labels)), np.zeros((chain.n_labels,) * 2)
         age = np.zeros(chain.n_vertices, dtype=np.int64)
-        changes: list[Change] = []
-        random, step, mistakes = random_state(self.random_state), 0, []
+        random = random_state(self.random_state)
         for _ in range(self.epochs):
-            order, before = np.arange(chain.n_instances), len(changes)
-            wrong = 0
+            order, wrong = np.arange(chain.n_instances), 0
             for s in random.permutation(order) if self.shuffle else order:
-                step += 1
+                walk.steps += 1
                 rows = np.arange(chain.offsets[s], chain.offsets[s + 1])
-                change = self._mistake(step, rows, labels[rows], gram[rows] @ alpha, edge)
+                change = self._mistake(walk.steps, rows, labels[rows], gram[rows] @ alpha, edge)
                 if change is None:
                     continue
                 wrong += 1
                 for each in (change, None):
-                    each = self._forgotten(step, alpha, age) if each is None else each
+                    each = self._forgotten(walk.steps, alpha, age) if each is None else each
                     if each is not None:
                         alpha[each.rows] += each.node
                         edge += each.edge
-                        age[each.rows] = step
-                        changes.append(each)
-            mistakes.append(wrong)
-            if len(changes) == before:
+                        age[each.rows] = walk.steps
+                        walk.changes.append(each)
+            walk.mistakes.append(wrong)
+            if wrong == 0:
                 break
-        return changes, step, mistakes
 
     def _mistake(self, step: int, rows: Array, right: Array, node: Array, edge: Array) -> Change | None:
         """parts(y) − parts(ŷ) of a sequence; None if they are the same."""
@@ -181,7 +203,8 @@ class KernelPerceptron(SequenceLabeller):
         voters = changes if self.combination == "voted" else []
         self._changes = Changes.of([change._replace(rows=place[change.rows]) for change in voters], L)
         self._steps = steps
-        self.n_features_in_, self.features_ = data.inputs.features.shape[1], data.extractor
+        features = data.inputs.features
+        self.n_features_in_, self.features_ = features.shape[1] if features.ndim == 2 else 1, data.extractor
         self.provenance_ = provenance_of(data.inputs, data.encoded)
         if data.inputs.names is not None:
             self.feature_names_in_ = data.inputs.names

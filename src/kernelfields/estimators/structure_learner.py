@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from ..errors import InputError
 from ..parameters import Parameterised
-from ..structures._base import Array
+from ..structures._base import Array, offsets_of
+from ._base import Labels
 from ._fresh import starts_afresh
 from ._gain_bounds import extension, gain_bound
+from ._held_out import held_out_labels, require_both
 from ._routing import Routed
 from ._saving_base import Savable, declared_state, require_fitted
 from ._saving_fields import Field, Kind
@@ -103,6 +106,7 @@ class StructureLearner(Parameterised, Routed, Savable):
             raise InputError(
                 "What a candidate can gain is only known for convex losses and penalties above 0."
             )
+        held_out = _held_out(X_dev, y_dev, model.classes_)
         trials: list[Trial] = []
         left, kept = list(self.candidates), []
         for number in range(1, len(left) + 1):
@@ -113,7 +117,7 @@ class StructureLearner(Parameterised, Routed, Savable):
                 break
             best = max(left, key=bounds.__getitem__)
             left.remove(best)
-            tried, trial = self._try(model, best, number, bounds[best], X, y, X_dev, y_dev)
+            tried, trial = self._try(model, best, number, bounds[best], X, y, held_out)
             trials.append(trial)
             if trial.kept:
                 model = tried
@@ -130,17 +134,14 @@ class StructureLearner(Parameterised, Routed, Savable):
         bound: float,
         X: Any,
         y: Any,
-        X_dev: Any,
-        y_dev: Any,
+        held_out: tuple[Any, Labels] | None,
     ) -> tuple[KernelCRF, Trial]:
         """Fit the extended model and see."""
         tried = extension(model, candidate).fit(X, y)
         gain = _value(model) - _value(tried)
         rise = None
-        if X_dev is not None:
-            rise = float(
-                np.sum(tried.sequence_log_proba(X_dev, y_dev) - model.sequence_log_proba(X_dev, y_dev))
-            )
+        if held_out is not None:
+            rise = float(np.sum(tried.sequence_log_proba(*held_out) - model.sequence_log_proba(*held_out)))
         kept = gain >= self.worth * _value(model) and (rise is None or rise > 0)
         return tried, Trial(number, candidate.name, bound, gain, rise, kept)
 
@@ -189,6 +190,16 @@ class StructureLearner(Parameterised, Routed, Savable):
 
     def _rehearse(self) -> None:
         self.predict([])
+
+
+def _held_out(X: Any, y: Any, classes: Array) -> tuple[Any, Labels] | None:
+    """Held-out sequences with labels that training had, None for others; None if there are no sequences."""
+    if not require_both(X, y):
+        return None
+    offsets = offsets_of([len(labels) for labels in y])
+    names = [*classes.tolist(), None]  # −1 is the last
+    flat = [names[k] for k in held_out_labels(y, offsets, classes).tolist()]
+    return X, [flat[a:b] for a, b in pairwise(offsets)]
 
 
 def _value(model: KernelCRF) -> float:
