@@ -3,6 +3,9 @@
 `Tagger` of compat against python-crfsuite's, both with the same model file, rounds in turn, on addresses
 with features as usaddress makes them and on sentences with those of sklearn-crfsuite's tutorial. Answers
 must agree.
+
+Then single calls of `CRF.predict` and `CRF.predict_marginals` with 5 to 10 positions, from arrays,
+dictionaries and tokens; answers must be those of all sequences at once.
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ from typing import Any
 import numpy as np
 import pycrfsuite
 
+from kernelfields import CRF
 from kernelfields.compat import pycrfsuite as compat
 
 from . import _entities as entities
@@ -36,7 +40,13 @@ def run(quick: bool) -> Result:
             _train(items, labels, path)
             rows += [{"data": name, **row} for row in _compared(path, items, rounds)]
     bars = [Bar(f"{row['data']}_{row['call']}_speedup", row["speedup"], at_least=1.5) for row in rows]
-    return Result("one_by_one", bars, {"sequences": count, "rounds": rounds, "calls": rows})
+    own = [row for name, case in cases(count).items() for row in _own(name, *case, rounds)]
+    bars += [
+        Bar(f"{row['call']}_{row['input']}_us", row["us"], at_most=60)
+        for row in own
+        if row["call"] == "predict"
+    ]
+    return Result("one_by_one", bars, {"sequences": count, "rounds": rounds, "calls": rows, "own": own})
 
 
 def addresses(count: int) -> tuple[Items, list[list[str]]]:
@@ -97,6 +107,37 @@ def sentences(count: int) -> tuple[Items, list[list[str]]]:
     read = entities.read("train", 8 * count)
     short = [pair for pair in zip(read.items, read.labels, strict=True) if len(pair[0]) <= 12][:count]
     return [items for items, _ in short], [labels for _, labels in short]
+
+
+def cases(count: int) -> dict[str, tuple[Any, Any, CRF]]:
+    """Give what a CRF learns from, by kind of input."""
+    rng = np.random.default_rng(7)
+    arrays = [rng.normal(size=(rng.integers(5, 11), 20)) for _ in range(count)]
+    signs = [[str(int(row[0] > 0)) for row in array] for array in arrays]
+    items, labels = sentences(count)
+    tokens = [[(item["word.lower()"], item["postag"]) for item in sentence] for sentence in items]
+    return {
+        "arrays": (arrays, signs, CRF(tol=0.1)),
+        "dictionaries": (items, labels, CRF(tol=0.1)),
+        "observed_pairs": (items, labels, CRF(tol=0.1, observed_only=True)),
+        "tokens": (tokens, labels, CRF(tol=0.1, features="chunking")),
+    }
+
+
+def _own(name: str, X: Any, y: Any, model: CRF, rounds: int) -> list[dict[str, Any]]:
+    model.fit(X, y)
+    short = [x for x in X if 5 <= len(x) <= 10]
+    rows = []
+    for call in ("predict", "predict_marginals"):
+        ask, times = getattr(model, call), []
+        for _ in range(rounds):
+            started = time.process_time()
+            answers = [ask([x])[0] for x in short]
+            times.append(1e6 * (time.process_time() - started) / len(short))
+        if not all(map(np.array_equal, answers, ask(short))):
+            raise RuntimeError(f"{call} of {name} differs one by one.")
+        rows.append({"call": call, "input": name, "us": median(times)})
+    return rows
 
 
 def _train(items: Items, labels: list[list[str]], path: str) -> None:

@@ -33,6 +33,7 @@ Sparse fit(StringPool& pool, nb::object sentences, std::int64_t min_count, bool 
     for (nb::handle sentence : sentences) reader.sentence(sentence);
     const auto numbers = choose_attributes(reader.rows, all.size(), min_count, by_frequency);
     reader.rows.renumber(numbers);
+    reader.rows.sum_duplicates();
     pool = chosen_strings(all, numbers);
     return arrays_of(reader);
 }
@@ -47,6 +48,7 @@ Sparse grow(StringPool& pool, nb::object sentences) {
 Sparse read(StringPool& pool, nb::object sentences) {
     AttributeReader reader(pool, false, false);
     for (nb::handle sentence : sentences) reader.sentence(sentence);
+    reader.rows.sum_duplicates();
     return arrays_of(reader);
 }
 

@@ -90,6 +90,22 @@ template <class S> Out<double> score(In<S> node, In<S> edge, In<std::int64_t> of
     return value;
 }
 
+template <class S, class W>
+void label_scores(nb::ndarray<S, nb::c_contig, nb::device::cpu> node, In<std::int64_t> offsets, In<W> every,
+                  In<W> first, In<W> last) {
+    if (node.ndim() != 2) throw std::invalid_argument("node must have two dimensions.");
+    require_offsets(offsets, "offsets", node.shape(0));
+    for (const In<W>& scores : {every, first, last}) require_shape(scores, "scores", {node.shape(1)});
+    add_label_scores<S, W>(node.data(), offsets.data(), offsets.shape(0) - 1, node.shape(1),
+                           {every.data(), first.data(), last.data()});
+}
+
+template <class S, class W> void add_label_function(nb::module_& m) {
+    const auto keep = [](const char* name) { return nb::arg(name).noconvert(); };
+    m.def("chain_add_label_scores", &label_scores<S, W>, keep("node"), keep("offsets"), keep("every"), keep("first"),
+          keep("last"));
+}
+
 template <class S> void add_functions(nb::module_& m) {
     using namespace nb::literals;
     const auto n = nb::arg("node").noconvert(), e = nb::arg("edge").noconvert(), o = nb::arg("offsets").noconvert();
@@ -101,6 +117,8 @@ template <class S> void add_functions(nb::module_& m) {
     m.def("chain_kbest", &kbest<S>, n, e, o, "k"_a);
     m.def("chain_sample", &sample<S>, n, e, o, "count"_a, "seed"_a);
     m.def("chain_entropy", &entropy<S>, n, e, o);
+    add_label_function<S, double>(m);
+    add_label_function<S, float>(m);
     m.def("chain_score", &score<S>, n, e, o, nb::arg("labels").noconvert());
 }
 

@@ -23,6 +23,7 @@ void times(In<std::int64_t> first, In<std::int32_t> index, std::optional<In<S>> 
     if (table.ndim() != 2 || out.ndim() != 2 || out.shape(1) != table.shape(1))
         throw std::invalid_argument("table and out must have the same number of columns.");
     const auto x = rows_of<S>(first, index, value, table.shape(0));
+    require_below(index, "index", x.columns);
     if (out.shape(0) != x.rows) throw std::invalid_argument("out must have one row per row of x.");
     nb::gil_scoped_release release;
     sparse_times(x, table.data(), table.shape(1), out.data());

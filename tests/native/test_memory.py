@@ -7,7 +7,7 @@ from scipy import sparse
 from kernelfields import native
 from kernelfields.errors import InputError
 from kernelfields.gram import PackedGram
-from kernelfields.spaces import LinearNodes, SparseNodes, WeightPairs, add_paired_scores
+from kernelfields.spaces import LinearNodes, SparseNodes, WeightPairs, coefficient_scores
 from kernelfields.structures import Chain
 
 BATCH = (np.zeros((3, 2)), np.zeros((2, 2)), np.array([0, 3]))
@@ -57,16 +57,16 @@ def test_columns_that_do_not_exist_are_refused(column):
         with pytest.raises(InputError, match=f"an entry in column {column}, but 3 columns"):
             space(chain, bad_columns(column))
     with pytest.raises(ValueError, match="index holds"):
-        add_paired_scores(bad_columns(column), sparse.csr_matrix(np.ones((3, 2))), np.zeros((3, 2)))
+        coefficient_scores(bad_columns(column), sparse.csc_matrix(np.ones((2, 3))))
 
 
 @pytest.mark.parametrize("change", [{"indices": 7}, {"indices": -1}, {"indptr": 50}])
 def test_weights_of_labels_that_do_not_exist_are_refused(change):
-    table = sparse.csr_matrix(np.ones((3, 2)))
+    coef = sparse.csc_matrix(np.ones((2, 3)))
     for name, value in change.items():
-        getattr(table, name)[2] = value
+        getattr(coef, name)[2] = value
     with pytest.raises(ValueError, match=r"does not exist|leads outside"):
-        add_paired_scores(sparse.csr_matrix(np.eye(3)), table, np.zeros((3, 2)))
+        coefficient_scores(sparse.csr_matrix(np.eye(3)), coef)
 
 
 @pytest.mark.parametrize(

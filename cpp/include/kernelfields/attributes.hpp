@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <numeric>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -30,11 +31,12 @@ struct AttributeRows {
         values.clear();
     }
 
-    // Puts every row in the order of attributes, each once. Rows are short: insertion beats other sorts.
+    // Puts every row in the order of attributes, each once.
     void sum_duplicates() {
         std::size_t kept = 0, from = 0;
         for (std::size_t row = 0; row + 1 < indptr.size(); ++row) {
             const std::size_t start = kept, to = static_cast<std::size_t>(indptr[row + 1]);
+            if (to - from > kShort) sort(from, to);
             for (; from < to; ++from) kept = insert(start, kept, indices[from], values[from]);
             indptr[row + 1] = static_cast<std::int64_t>(kept);
         }
@@ -58,6 +60,15 @@ struct AttributeRows {
     }
 
 private:
+    static constexpr std::size_t kShort = 64;  // up to here insertion is as fast as any other sort
+
+    void sort(std::size_t from, std::size_t to) {
+        std::vector<std::pair<std::int32_t, double>> entries;
+        for (std::size_t k = from; k < to; ++k) entries.emplace_back(indices[k], values[k]);
+        std::stable_sort(entries.begin(), entries.end(), [](auto a, auto b) { return a.first < b.first; });
+        for (std::size_t k = from; k < to; ++k) std::tie(indices[k], values[k]) = entries[k - from];
+    }
+
     // Puts an attribute among those from `start` to `end`, which are in order; returns their new end.
     std::size_t insert(std::size_t start, std::size_t end, std::int32_t attribute, double value) {
         std::size_t at = end;

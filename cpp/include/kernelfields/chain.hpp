@@ -109,6 +109,26 @@ void chain_covariance(const ChainBatch<S>& batch, const CovarianceOut<S>& out, d
     if (only != 1) run_pending<S, CovarianceOut<S>>(batch, kernels.covariance[1], nullptr, out, edge_sum, outcome);
 }
 
+// Scores of labels: at every position, at the first and at the last one of every sequence.
+template <class W> struct LabelScores {
+    const W *every, *first, *last;
+};
+
+template <class S, class W>
+void add_label_scores(S* node, const std::int64_t* first, std::size_t sequences, std::size_t labels,
+                      const LabelScores<W>& scores) {
+    const auto add = [&](std::int64_t t, const W* from) {
+        for (std::size_t y = 0; y < labels; ++y)
+            node[static_cast<std::size_t>(t) * labels + y] += static_cast<S>(from[y]);
+    };
+    for (std::int64_t t = 0; t < first[sequences]; ++t) add(t, scores.every);
+    for (std::size_t s = 0; s < sequences; ++s)
+        if (first[s] < first[s + 1]) {
+            add(first[s], scores.first);
+            add(first[s + 1] - 1, scores.last);
+        }
+}
+
 // Score of given labellings; -inf where one is not allowed.
 template <class S> double chain_score(const ChainBatch<S>& batch, std::size_t s, const std::int32_t* labels) {
     const std::size_t L = batch.labels, length = batch.length(s);

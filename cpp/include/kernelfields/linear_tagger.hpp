@@ -43,7 +43,9 @@ public:
         node_.assign(length_ * labels(), 0.0);
         const SparseRows<double> x{length_, 0, rows.indptr.data(), rows.indices.data(), rows.values.data()};
         add_pair_products(x, 0, length_, weights_.first, weights_.label, weights_.weight, labels(), node_.data());
-        add_ends();
+        const double* const ends = weights_.ends;
+        add_label_scores<double, double>(node_.data(), first_, 1, labels(),
+                                         {ends, ends + labels(), ends + 2 * labels()});
     }
 
     // The best labels, and what they add up to in value(): NaN if scores are not finite, -inf if none is allowed.
@@ -83,15 +85,6 @@ public:
 private:
     ChainBatch<double> batch() const {
         return {1, length_, labels(), first_, edge_first_, node_.data(), weights_.transitions, true};
-    }
-
-    void add_ends() {
-        const std::size_t L = labels();
-        for (std::size_t k = 0; k < node_.size(); ++k) node_[k] += weights_.ends[k % L];
-        for (std::size_t y = 0; y < L && length_; ++y) {
-            node_[y] += weights_.ends[L + y];
-            node_[(length_ - 1) * L + y] += weights_.ends[2 * L + y];
-        }
     }
 
     void find_marginals() {

@@ -17,7 +17,7 @@ from ..parameters import Parameterised
 from ..structures import SequenceStructure
 from ..structures._base import Array
 from ._constraints import offset_of
-from ._features import Extractor, read_tokens
+from ._features import Extractor, read_rows, read_tokens
 from ._inputs import Inputs, read_inputs
 from ._labels import UNKNOWN, UNOBSERVED, lookup, read_allowed, read_labels
 from ._random import random_state
@@ -50,6 +50,8 @@ class SequenceLabeller(Parameterised, Routed, Savable, ABC):
     random_state: Any
     probabilistic: ClassVar[bool] = True
     """Whether training makes probabilities; where it does not, they are a softmax of scores."""
+    _scores_rows: ClassVar[bool] = False
+    """Whether `_scores` takes the rows of an extractor, which need no matrix."""
     _missing: ClassVar[bool] = False
     """Whether NaN in X is a missing value rather than a mistake."""
 
@@ -170,11 +172,11 @@ class SequenceLabeller(Parameterised, Routed, Savable, ABC):
 
     def _batch(self, X: Any, lengths: Any, allowed: Any) -> Batch:
         self._require_fitted()
-        inputs = self._read(X, lengths)
-        batch = self._ruled(inputs)
+        direct = self._scores_rows and lengths is None and self.features_ is not None
+        batch = self._ruled(read_rows(self.features_, X) if direct else self._read(X, lengths))
         if allowed is None:
             return batch
-        mask = read_allowed(allowed, self.classes_, np.diff(inputs.offsets))
+        mask = read_allowed(allowed, self.classes_, np.diff(batch.chain.offsets))
         node = np.where(mask, batch.scores["node"], -np.inf)
         return Batch(batch.chain, {**batch.scores, "node": node})
 
@@ -191,7 +193,7 @@ class SequenceLabeller(Parameterised, Routed, Savable, ABC):
 
     def _read(self, X: Any, lengths: Any) -> Inputs:
         """Read a batch to predict; models of other observations than features have their own."""
-        names = getattr(self, "feature_names_in_", None)
+        names = vars(self).get("feature_names_in_")
         return self._inputs(X, lengths, self.features_, self.n_features_in_, names)
 
     def _require_fitted(self) -> None:
@@ -223,7 +225,7 @@ class SequenceLabeller(Parameterised, Routed, Savable, ABC):
         names = [*self.classes_.tolist(), None]  # −1 is the last
         flat = [names[k] for k in labels.tolist()]
         assert ABSTAINED == -1
-        return [flat[a:b] for a, b in pairwise(chain.offsets)]
+        return [flat[a:b] for a, b in pairwise(chain.offsets.tolist())]
 
 
 def read_weights(weights: Any, count: int) -> Array:

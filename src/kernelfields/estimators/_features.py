@@ -88,3 +88,10 @@ def read_tokens(extractor: Extractor, X: Any, *, fit: bool) -> Inputs:
                 )
     matrix, lengths = extractor.fit_transform(X) if fit else extractor.transform(X)
     return Inputs(matrix, offsets_of(lengths), None)
+
+
+def read_rows(extractor: Extractor | None, X: Any) -> Inputs:
+    """Return the features of sentences to predict, as rows."""
+    assert isinstance(extractor, TemplateFeatures | DictFeatures)
+    rows = extractor.rows(X)
+    return Inputs(rows, rows.offsets, None)

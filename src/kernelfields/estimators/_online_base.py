@@ -61,6 +61,7 @@ class OnlineLabeller(SequenceLabeller):
     losses_: list[float]
     _trail: Trail
     _learnt = ONLINE
+    _scores_rows = True
 
     @abstractmethod
     def _rule(self, sweep: Sweep, trail: Trail | None) -> Rule:

@@ -109,11 +109,11 @@ VARIANTS: Table[Variant] = Table(
 
 def choose(table: Table[Choice], name: str | Choice, what: str) -> Choice:
     """Look a name up; an object of the kind is its own name."""
+    if isinstance(name, str) and name in table:
+        return table[name]
     names = ", ".join(map(repr, table))
     if isinstance(name, str):
-        if name not in table:
-            raise InputError(f"{what}={name!r} is not known; choose one of {names}.")
-        return table[name]
+        raise InputError(f"{what}={name!r} is not known; choose one of {names}.")
     if not isinstance(name, table.kinds):
         kinds = "".join(f" or a {kind.__name__}" for kind in table.kinds)
         raise InputError(f"{what} is {shown(name)}; it must be one of {names}{kinds}.")

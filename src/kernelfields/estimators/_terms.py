@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import InputError
+from ..native import chain_add_label_scores
 from ..objective import Term
 from ..spaces import Bias, Boundary, FreeEdges, FreeTriples
 from ..structures import Chain, SecondOrderChain, SequenceStructure
@@ -88,16 +89,14 @@ def free_elements(weights: Any, suffix: str = "") -> dict[str, Any]:
 
 def fitted_chain(model: Any, offsets: Array, shared_edges: bool) -> SequenceStructure:
     """Return chains of the order that a fitted model has weights for, whatever its settings say by now."""
-    order = 1 if getattr(model, "second_order_", None) is None else 2
+    order = 1 if vars(model).get("second_order_") is None else 2
     return chain_of(offsets, len(model.classes_), order, shared_edges)
 
 
 def add_free_scores(model: Any, chain: SequenceStructure, theta: dict[str, Array]) -> None:
     """Add the scores of a fitted model's weights of labels; what it does not have is zero."""
     node = theta["node"]
-    node += model.intercept_.astype(node.dtype, copy=False)
-    node[chain.first_positions] += model.start_.astype(node.dtype, copy=False)
-    node[chain.last_positions] += model.end_.astype(node.dtype, copy=False)
+    chain_add_label_scores(node, chain.offsets, model.intercept_, model.start_, model.end_)
     theta["edge"] += model.transitions_.astype(node.dtype, copy=False)
     if "triple" in theta:
         theta["triple"] += model.second_order_.astype(node.dtype, copy=False)

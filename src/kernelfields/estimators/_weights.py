@@ -8,9 +8,10 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 
+from ..features import FeatureRows
 from ..linear_chain import LinearChainProblem
 from ..objective import Problem, Term
-from ..spaces import Products, SparseNodes, add_paired_scores
+from ..spaces import Products, SparseNodes, coefficient_scores
 from ..structures._base import Array
 from ._base import Batch
 from ._terms import add_free_scores, fitted_chain, free_elements, free_weights
@@ -102,16 +103,20 @@ class LinearWeights:
 
 def linear_scores(model: Any, features: Any, offsets: Array) -> Batch:
     """Return the scores of a batch by the weights of a fitted model, whatever its settings say by now."""
-    edge_coef = getattr(model, "edge_coef_", None)
+    edge_coef = vars(model).get("edge_coef_")
     chain = fitted_chain(model, offsets, shared_edges=edge_coef is None)
-    theta = {clique: np.zeros(shape, features.dtype) for clique, shape in chain.shapes.items()}
-    if sparse.issparse(model.coef_) and sparse.issparse(features):
-        add_paired_scores(features, model.coef_.T, theta["node"])
+    if isinstance(features, FeatureRows) or sparse.issparse(features):
+        node = coefficient_scores(features, model.coef_)
     else:
-        theta["node"] += Products(features).times(_dense(model.coef_).T)
+        node = Products(features).times(_dense(model.coef_).T)
+    theta = {
+        clique: node if clique == "node" else np.zeros(shape, features.dtype)
+        for clique, shape in chain.shapes.items()
+    }
     if edge_coef is not None and chain.n_edges:
-        weights = edge_coef.transpose(2, 0, 1).reshape(features.shape[1], -1)
-        theta["edge"] += Products(features[chain.edge_tails]).times(weights).reshape(theta["edge"].shape)
+        matrix = features.matrix() if isinstance(features, FeatureRows) else features
+        weights = edge_coef.transpose(2, 0, 1).reshape(matrix.shape[1], -1)
+        theta["edge"] += Products(matrix[chain.edge_tails]).times(weights).reshape(theta["edge"].shape)
     add_free_scores(model, chain, theta)
     return Batch(chain, theta)
 

@@ -157,6 +157,7 @@ class CRF(SequenceLabeller):
     """
 
     _learnt = LINEAR
+    _scores_rows = True
 
     def __init__(
         self,

@@ -1,17 +1,18 @@
 """Token columns, dictionaries and data frames to sparse features."""
 
 from .dicts import DictFeatures
-from .extractor import BinaryRows, Matrix, TemplateFeatures
+from .extractor import TemplateFeatures
 from .frames import FrameSentences, sentences_of
 from .parsing import parse_templates
+from .rows import FeatureRows, Matrix
 from .templates import BEGIN, END, Part, Template, Templates, Transform
 from .windows import stack_windows
 
 __all__ = [
     "BEGIN",
     "END",
-    "BinaryRows",
     "DictFeatures",
+    "FeatureRows",
     "FrameSentences",
     "Matrix",
     "Part",

@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from ..errors import InputError
 from ..native import AttributePool
 from ._settings import unusual
-from .extractor import Array, Matrix
+from .rows import Array, FeatureRows, Matrix
 
 
 class DictFeatures:
@@ -84,15 +83,18 @@ class DictFeatures:
         except ValueError as error:
             raise InputError(str(error)) from None
         self._pool = pool
-        return self._matrix(*arrays)
+        return self._rows(*arrays).with_lengths()
 
     def transform(self, sentences: Iterable[Any]) -> Matrix:
         """Give a CSR matrix with a row for every token; attributes without a column are dropped."""
+        return self.rows(sentences).with_lengths()
+
+    def rows(self, sentences: Iterable[Any]) -> FeatureRows:
+        """Return what transform returns, as plain arrays."""
         try:
-            arrays = self.pool.read(sentences)
+            return self._rows(*self.pool.read(sentences))
         except ValueError as error:
             raise InputError(str(error)) from None
-        return self._matrix(*arrays)
 
     def names(self) -> list[str]:
         """Give the attribute of every column."""
@@ -125,8 +127,6 @@ class DictFeatures:
             raise InputError("Call fit first.")
         return self._pool
 
-    def _matrix(self, indptr: Array, indices: Array, values: Array, offsets: Array) -> Matrix:
+    def _rows(self, indptr: Array, indices: Array, values: Array, offsets: Array) -> FeatureRows:
         shape = (len(indptr) - 1, self.n_features)
-        matrix = sparse.csr_matrix((values.astype(self.dtype, copy=False), indices, indptr), shape=shape)
-        matrix.sum_duplicates()
-        return Matrix(matrix, np.diff(offsets))
+        return FeatureRows(indptr, indices, values, offsets, shape, self.dtype)

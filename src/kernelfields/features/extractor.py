@@ -3,40 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from ..errors import InputError
 from ..native import FeatureIndex, Tokens, fit_features, hashed_features, pack_tokens
 from ._settings import unusual
 from .parsing import parse_templates
+from .rows import Array, FeatureRows, Matrix
 from .templates import Templates
 
 Sentences = Sequence[Any]
-Array = npt.NDArray[Any]
-
-
-class BinaryRows(NamedTuple):
-    """A sparse 0/1 matrix without its ones: token t has columns indices[indptr[t]:indptr[t + 1]]."""
-
-    indptr: Array
-    """(N + 1,) int64."""
-    indices: Array
-    """int32, in the order of the templates, not sorted."""
-    offsets: Array
-    """(S + 1,) int64: sentence s has tokens offsets[s] to offsets[s + 1]."""
-
-
-class Matrix(NamedTuple):
-    """Features of all tokens, one sentence below the other."""
-
-    features: Any
-    """(N, D) CSR matrix."""
-    lengths: Array
-    """(S,) numbers of tokens."""
 
 
 class TemplateFeatures:
@@ -118,17 +97,17 @@ class TemplateFeatures:
 
     def transform(self, sentences: Sentences) -> Matrix:
         """Give a CSR matrix with a row for every token, and the lengths of the sentences."""
-        return self._matrix(self.rows(sentences))
+        return self.rows(sentences).with_lengths()
 
     def fit_transform(self, sentences: Sentences) -> Matrix:
         """Fit, and transform the same sentences, which are read only once."""
         tokens = self._pack(sentences)
         if self.n_hash is None:
             self._fit(tokens)
-        return self._matrix(self._rows(tokens))
+        return self._rows(tokens).with_lengths()
 
-    def rows(self, sentences: Sentences) -> BinaryRows:
-        """Give what transform gives, without making an array of ones."""
+    def rows(self, sentences: Sentences) -> FeatureRows:
+        """Return what transform returns, as plain arrays; columns in the order of the templates."""
         return self._rows(self._pack(sentences))
 
     def names(self) -> list[str]:
@@ -181,20 +160,16 @@ class TemplateFeatures:
         codes, count = self.templates.codes(), len(self.templates.templates)
         self._index = fit_features(tokens, codes, count, self.boundaries, self.min_count, self.by_frequency)
 
-    def _rows(self, tokens: Tokens) -> BinaryRows:
-        if self.n_hash is None:
-            return BinaryRows(*self._fitted().rows(tokens))
-        bits = self.n_hash.bit_length() - 1
-        texts = self.templates.texts()
-        return BinaryRows(*hashed_features(tokens, self.templates.codes(), texts, self.boundaries, bits))
-
-    def _matrix(self, rows: BinaryRows) -> Matrix:
-        # SciPy wants both index arrays of one type, and looks through them for a smaller one otherwise.
-        indptr = rows.indptr.astype(np.int32) if len(rows.indices) < 2**31 else rows.indptr
-        indices = rows.indices.astype(indptr.dtype, copy=False)
-        ones = np.ones(len(indices), dtype=self.dtype)
+    def _rows(self, tokens: Tokens) -> FeatureRows:
+        indptr, indices, offsets = (
+            self._fitted().rows(tokens) if self.n_hash is None else self._hashed(tokens, self.n_hash)
+        )
         shape = (len(indptr) - 1, self.n_features)
-        return Matrix(sparse.csr_matrix((ones, indices, indptr), shape=shape), np.diff(rows.offsets))
+        return FeatureRows(indptr, indices, None, offsets, shape, self.dtype)
+
+    def _hashed(self, tokens: Tokens, columns: int) -> tuple[Array, Array, Array]:
+        codes, texts = self.templates.codes(), self.templates.texts()
+        return hashed_features(tokens, codes, texts, self.boundaries, columns.bit_length() - 1)
 
 
 _STATE = {"bytes": np.uint8, "ends": np.int64, "sizes": np.int64, "features": np.int32}

@@ -11,7 +11,7 @@ from .label_embedding import LabelEmbedding
 from .linear import LinearEdges, LinearNodes
 from .lowrank import LowRankEdges, LowRankNodes
 from .selected import SelectedCliques, SelectedEdges, SelectedNodes
-from .sparse import SparseNodes, WeightPairs, add_paired_scores, as_floats
+from .sparse import SparseNodes, WeightPairs, as_floats, coefficient_scores
 
 __all__ = [
     "Bias",
@@ -39,7 +39,7 @@ __all__ = [
     "SelectedNodes",
     "SparseNodes",
     "WeightPairs",
-    "add_paired_scores",
     "as_floats",
+    "coefficient_scores",
     "factor_of",
 ]

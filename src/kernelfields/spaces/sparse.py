@@ -11,6 +11,7 @@ from scipy import sparse
 
 from .. import native
 from ..errors import InputError
+from ..features import FeatureRows
 from ..structures import Structure
 from ..structures._base import Array, rows_of
 from ._base import Counted, Curved, Euclidean
@@ -102,12 +103,39 @@ def as_floats(array: Any) -> Any:
     return array.astype(np.float32) if array.dtype == bool else array
 
 
-def add_paired_scores(features: Any, table: Any, into: Array) -> None:
-    """Add X·W for sparse X and W, a CSR matrix of few labels for each feature."""
-    values = None if (features.data == 1).all() else features.data
-    rows = (features.indptr.astype(np.int64), features.indices.astype(np.int32, copy=False))
-    weights = table.data.astype(into.dtype, copy=False)
-    native.sparse_pair_times(*rows, values, table.indptr, table.indices, weights, into)
+def coefficient_scores(features: Any, coef: Any) -> Array:
+    """Return X·Wᵀ for sparse X, in the precision of the features.
+
+    Sums are in the precision of the weights: of many weights a sentence needs few, and a copy of all of
+    them in another precision would take longer than all the rest.
+
+    Parameters
+    ----------
+    features : FeatureRows or (N, D) CSR matrix
+        X.
+    coef : (L, D) array or sparse matrix
+        W; (D, L) in memory, or by columns, is what costs no copy either.
+    """
+    values = _values(features)
+    rows = (
+        features.indptr.astype(np.int64, copy=False),
+        features.indices.astype(np.int32, copy=False),
+        None if values is None else values.astype(coef.dtype, copy=False),
+    )
+    scores = np.zeros((features.shape[0], coef.shape[0]), coef.dtype)
+    if sparse.issparse(coef):
+        pairs = coef.tocsc()
+        native.sparse_pair_times(*rows, pairs.indptr, pairs.indices, pairs.data, scores)
+    else:
+        native.sparse_times(*rows, np.ascontiguousarray(coef.T), scores)
+    return scores.astype(features.dtype, copy=False)
+
+
+def _values(features: Any) -> Array | None:
+    """Return the entries of sparse features; None if all are 1."""
+    if isinstance(features, FeatureRows):
+        return features.values
+    return None if (features.data == 1).all() else features.data
 
 
 class SparseNodes(Euclidean, Curved, Counted):

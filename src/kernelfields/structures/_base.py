@@ -251,7 +251,10 @@ def require_feasible(values: Array) -> None:
 
 def offsets_of(lengths: npt.ArrayLike) -> Array:
     """Offsets of instances with these lengths."""
-    return np.concatenate([[0], np.cumsum(np.asarray(lengths, dtype=np.int64))]).astype(np.int64)
+    sizes = np.asarray(lengths, dtype=np.int64)
+    offsets = np.zeros(len(sizes) + 1, dtype=np.int64)
+    np.cumsum(sizes, out=offsets[1:])
+    return offsets
 
 
 def rows_of(offsets: Array, ids: Array) -> Array:

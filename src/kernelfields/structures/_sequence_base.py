@@ -29,12 +29,15 @@ class SequenceStructure(EdgeStructure, MaxOracle, CovarianceOracle, SampleOracle
         self._offsets = require_offsets(offsets)
         self.n_labels = require_whole("n_labels", n_labels, 1, MOST_LABELS)
         self.shared_edges = require_flag("shared_edges", shared_edges)
-        lengths = np.diff(self._offsets)
-        self.edge_offsets = offsets_of(np.maximum(lengths - 1, 0))
 
     @abstractmethod
     def untied(self) -> SequenceStructure:
         """Give the same sequences with scores of its own for every edge."""
+
+    @cached_property
+    def edge_offsets(self) -> Array:  # type: ignore[override]  # where the edges of each sequence start
+        """Sequence s owns the edges ``edge_offsets[s]`` up to ``edge_offsets[s + 1]``."""
+        return offsets_of(np.maximum(np.diff(self._offsets) - 1, 0))
 
     @cached_property
     def edge_tails(self) -> Array:
