@@ -213,3 +213,20 @@ def test_light_and_dark(browser, pages) -> None:
     light, dark = (sum(map(int, re.findall(r"\d+", colour)[:3])) for colour in colours)
     assert light > 600
     assert dark < 150
+
+
+def test_positions_without_a_label_are_neither_right_nor_wrong(browser, tmp_path) -> None:
+    model, y = random_case(np.random.default_rng(3))
+    y = [[None if t % 3 == 0 else label for t, label in enumerate(labels)] for labels in y]
+    write_report(evaluate(model, model.inputs, y), tmp_path / "page.html")
+    show(browser, tmp_path / "page.html")
+    show_all(browser)
+    put(browser, "threshold", "0", "input")
+    answered, total, wrong = numbers(browser)
+    assert answered == total == sum(label is not None for labels in y for label in labels)
+    assert states(browser) == {"right": total - wrong, "wrong": wrong, "unsure": 0}
+    browser.execute_script("document.querySelector('.token').click()")
+    assert browser.execute_script("return document.querySelector('.detail').textContent").startswith(
+        "true label not known; probabilities: "
+    )
+    assert browser.get_log("browser") == []

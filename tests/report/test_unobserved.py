@@ -11,7 +11,8 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from kernelfields import CRF, InputError
+from kernelfields import CRF, InputError, KernelLogisticRegression
+from kernelfields.metrics import log_likelihood_scorer
 from kernelfields.report import evaluate, write_report
 from kernelfields.report.browser import Limits, browse
 from tests.report._stand_in import StandIn, random_case
@@ -83,3 +84,13 @@ def test_pipelines_and_searches() -> None:
         assert found.sequences.tokens[0] == ["The", "dog"]
     with pytest.raises(TypeError, match="FunctionTransformer has no predict_marginals"):
         evaluate(FunctionTransformer(), sentences, labels)
+
+
+def test_classifiers_of_rows_are_judged_on_sequences(rng) -> None:
+    X = [rng.normal(size=(4, 2)) for _ in range(20)]
+    y = [np.where(x[:, 0] > 0, "up", "down") for x in X]
+    model = KernelLogisticRegression().fit(X, y)
+    found = evaluate(model, X, y)
+    assert found.model == "KernelLogisticRegression"
+    assert found.token_error == pytest.approx(1 - model.score(X, y))
+    assert log_likelihood_scorer(model, X, y) == pytest.approx(-found.nll)

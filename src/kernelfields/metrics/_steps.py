@@ -21,3 +21,9 @@ def last_step(estimator: Any, X: Any) -> tuple[Any, Any]:
         if transformer is not None and transformer != "passthrough":
             X = transformer.transform(X)
     return last_step(steps[-1][1], X)
+
+
+def for_sequences(labeller: Any) -> Any:
+    """Return what labels sequences: of a classifier of rows, its model of them."""
+    model = getattr(labeller, "sequence_model", None)
+    return labeller if model is None else model()

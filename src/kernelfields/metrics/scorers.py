@@ -17,7 +17,7 @@ from ..errors import InputError, warn_user
 from ..structures._base import Array
 from ._pairs import observed_counts, require_observed
 from ._sequences import read_sequences
-from ._steps import last_step
+from ._steps import for_sequences, last_step
 from .calibration import log_likelihood
 from .entities import entity_f1
 from .tokens import sequence_accuracy, token_error
@@ -70,6 +70,7 @@ def log_likelihood_scorer(estimator: Any, X: Any, y: Any, *, floor: float = FLOO
     if not isinstance(floor, Real) or not floor <= 0:
         raise InputError(f"floor is {floor!r}; it must be a log-probability, 0 or less.")
     labeller, inputs = last_step(estimator, X)
+    labeller = for_sequences(labeller)
     if not hasattr(labeller, "sequence_log_proba"):
         raise TypeError(f"{type(labeller).__name__} has no sequence_log_proba: it gives no likelihood.")
     labels = read_sequences(y, "y")

@@ -27,7 +27,7 @@ from ..metrics import (
 )
 from ..metrics._pairs import observed_counts, require_observed
 from ..metrics._sequences import read_sequences
-from ..metrics._steps import last_step
+from ..metrics._steps import for_sequences, last_step
 from ..structures._base import Array
 from .evaluation import Evaluation, Sequences, Timings
 from .path import path_of
@@ -90,7 +90,7 @@ def evaluate(
     (0.0, None)
     """
     threshold = require_share("threshold", threshold)
-    labeller, inputs = _labeller(estimator, X)
+    name, labeller, inputs = _labeller(estimator, X)
     true = read_sequences(y, "y")
     if len(inputs) != len(true):
         raise InputError(f"X has {len(inputs)} sequences, but y has {len(true)}.")
@@ -106,7 +106,7 @@ def evaluate(
     judged = true, marginals, classes
     known = [label for labels in true for label in labels if label is not None]
     return Evaluation(
-        model=type(labeller).__name__,
+        model=name,
         probabilistic=getattr(labeller, "probabilistic", True),
         sequences=sequences,
         token_error=token_error(true, answers),
@@ -129,14 +129,15 @@ def evaluate(
     )
 
 
-def _labeller(estimator: Any, X: Any) -> tuple[ProbabilisticLabeller, list[Any]]:
-    """Return the labeller, behind the steps of a pipeline, and its sequences."""
+def _labeller(estimator: Any, X: Any) -> tuple[str, ProbabilisticLabeller, list[Any]]:
+    """Return the name of the model, the labeller, behind the steps of a pipeline, and its sequences."""
     if not is_list(X):
         raise InputError(f"X is {shown(X)}, not a list of sequences.")
-    labeller, inputs = last_step(estimator, X)
+    step, inputs = last_step(estimator, X)
+    labeller = for_sequences(step)
     if not hasattr(labeller, "predict_marginals"):
-        raise TypeError(f"{type(labeller).__name__} has no predict_marginals: it labels no sequences.")
-    return labeller, list(inputs)
+        raise TypeError(f"{type(step).__name__} has no predict_marginals: it labels no sequences.")
+    return type(step).__name__, labeller, list(inputs)
 
 
 def _require_lengths(predicted: Any, y: list[list[Hashable]]) -> None:
