@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from kernelfields import CRF
+from kernelfields.constraints import Constraints
 from kernelfields.estimators._search import search
 from kernelfields.gram import StoredGram
 from kernelfields.objective import Problem, Term
@@ -62,3 +64,9 @@ def test_limit_of_iterations_holds_over_all_rounds(rng):
         found = search(drifts, exact.zero(), LBFGS(), stop, None, drifts.exact)
     assert found.iterations == rounds + 1
     assert np.isfinite(found.point.value)
+
+
+def test_nothing_to_learn_is_no_reason_to_warn():
+    rule = Constraints(forbidden_starts=["b"], forbidden_ends=["a"])  # leaves one labelling, of probability 1
+    model = CRF(constraints=rule).fit([[["x"], ["y"]]], [["a", "b"]])
+    assert model.certificate_.value == model.certificate_.lower_bound == 0
