@@ -6,7 +6,7 @@ NATIVE := $(shell find cpp CMakeLists.txt pyproject.toml -type f 2>/dev/null)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format docs bench certificates mutants matrix sanitize build clean
+.PHONY: help demo test lint format docs bench certificates mutants matrix fuzz sanitize build clean
 
 help: ## Print this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -46,6 +46,9 @@ mutants: $(VENV)/ready ## Break the code in small ways; every break must fail a 
 
 matrix: $(VENV)/ready ## Fit every estimator to every kind of input with every pair of options
 	$(BIN)/python -m tests.matrix
+
+fuzz: $(VENV)/ready ## Try odd numbers for every numeric parameter of everything public
+	KERNELFIELDS_SIGNATURES=all $(BIN)/python -m pytest tests/signatures
 
 sanitize: $(VENV)/ready ## Run the tests with the core under AddressSanitizer and UBSan
 	.ci/sanitize address

@@ -6,11 +6,14 @@ from collections.abc import Callable, Mapping, Set
 from math import isfinite
 from numbers import Integral, Real
 from reprlib import Repr
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from .errors import InputError
+
+Check = Callable[[str, Any], object]
+"""Takes a name and a value; refuses the value or returns it."""
 
 _SHORT = Repr()
 _SHORT.maxstring = _SHORT.maxother = 80
@@ -89,3 +92,30 @@ def _number(name: str, value: Any, fits: Callable[[float], bool], wanted: str) -
     except OverflowError:  # an integer beyond the largest float
         pass
     raise InputError(f"{name} is {shown(value)}; it must be {wanted}.")
+
+
+def whole(least: int = 1, most: int = 2**31 - 1) -> Check:
+    """Return a check that something is a whole number between two bounds."""
+    return lambda name, value: require_whole(name, value, least, most)
+
+
+def optional(check: Check) -> Check:
+    """Return the same check for what may be None."""
+    return lambda name, value: None if value is None else check(name, value)
+
+
+def proper_share(name: str, value: Any) -> float:
+    """Return a part of something, which cannot be nothing."""
+    return require_share(name, value, zero=False)
+
+
+class Checked:
+    """A dataclass of settings, which are checked when they are given."""
+
+    _checks: ClassVar[Mapping[str, Check]] = {}
+    """By name, what a field may be."""
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be."""
+        for name, check in self._checks.items():
+            check(name, getattr(self, name))

@@ -274,11 +274,12 @@ def test_bad_settings_are_refused(data):
         ({"selection": SGPS(), "edge_kernel": True}, "order 1"),
         ({"selection": SGPS(), "order": 2}, "order 1"),
         ({"selection": SGPS(), "label_kernel": np.eye(3)}, "one kernel for all labels"),
-        ({"selection": SGPS(0)}, "must be positive"),
-        ({"selection": SGPS(step=0)}, "must be positive"),
     ):
         with pytest.raises(InputError, match=words):
             KernelCRF(**options).fit(X, y)
+    for settings in ({"size": 0}, {"step": 0}, {"threshold": -1.0}, {"gap": float("nan")}):
+        with pytest.raises(InputError, match=f"^{next(iter(settings))} is "):
+            SGPS(**settings)
     several = KernelCRF([RBF(0.5), RBF(5.0)], selection=GreedyCliques(4)).fit(X, y)
     with pytest.raises(InputError, match="several kernels"):
         several.full_gap(X, y)

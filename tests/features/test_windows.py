@@ -58,9 +58,9 @@ def test_types_of_frames_stay_if_they_can():
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ({"width": 4}, "width of windows is 4; it must be odd"),
-        ({"width": 0}, "width of windows is 0"),
-        ({"width": 2.5}, "width of windows is 2.5"),
+        ({"width": 4}, "width is 4; it must be odd"),
+        ({"width": 0}, "width is 0"),
+        ({"width": 2.5}, "width is 2.5"),
         ({"width": 3, "stride": 0}, "stride is 0"),
         ({"width": 3, "weights": [1.0, 2.0]}, "weights must be 3 finite numbers"),
         ({"width": 3, "weights": [1.0, np.nan, 2.0]}, "weights must be 3 finite numbers"),

@@ -184,7 +184,7 @@ BAD = [
     (Power(Laplacian(), 0), X, "exponent of Power is 0;"),
     (Spectrum(0), TEXT, "length of Spectrum is 0"),
     (Subsequence(0), TEXT, "length of Subsequence is 0"),
-    (Subsequence(2, 1.5), TEXT, r"^Subsequence needs a decay above 0 and up to 1, not 1\.5\.$"),
+    (Subsequence(2, 1.5), TEXT, "decay of Subsequence is 1.5; it must be a number above 0 and at most 1"),
     (Subsequence(2, 0.0), TEXT, "decay"),
     (WindowSum(RBF(), 0), X, "width of WindowSum is 0"),
     (WindowSum(RBF(), 2), X, r"^A window of 2 positions needs a multiple of 2 columns, not 3\.$"),

@@ -10,7 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from ..checks import require_whole
 from ..errors import InputError
+from ..memory import require_memory
 
 Array = npt.NDArray[Any]
 
@@ -27,7 +29,9 @@ class Forbidden(NamedTuple):
 
     @classmethod
     def nothing(cls, n_labels: int) -> Forbidden:
-        """Give masks that forbid nothing yet."""
+        """Return masks that forbid nothing yet."""
+        n_labels = require_whole("n_labels", n_labels, 0)
+        require_memory(f"Masks for n_labels={n_labels}", n_labels**2)
         return cls(np.zeros((n_labels, n_labels), bool), np.zeros(n_labels, bool), np.zeros(n_labels, bool))
 
     def allows(self, path: Array) -> bool:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
+from ..checks import Check, Checked, optional, whole
 from ._base import Forbidden, Rule
 
 
 @dataclass(frozen=True)
-class LeftRight(Rule):
+class LeftRight(Checked, Rule):
     """States never go back, and sequences start in the first: for what happens in stages.
 
     Parameters
@@ -26,6 +28,7 @@ class LeftRight(Rule):
     """
 
     step: int | None = None
+    _checks: ClassVar[Mapping[str, Check]] = {"step": optional(whole(0, 2**63 - 1))}
 
     def forbidden(self, names: Sequence[Hashable]) -> Forbidden:
         """Masks over states in this order."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
+from ..checks import require_whole
 from ..features import Templates, parse_templates
 from ..io import read_conll
 from ._draw import drawn
@@ -49,6 +50,7 @@ def load_conll2002(
 
 def spelling_templates(reach: int = 1) -> Templates:
     """Word, lower case, prefixes, suffixes, shape and flags of all tokens up to ``reach`` away."""
+    require_whole("reach", reach, 0, 100)
     window = f"w[-{reach}..{reach}]"
     looks = [f"{name}({window})" for name in _TRANSFORMS + _FLAGS]
     return parse_templates("\n".join(["columns: w", window, *looks]))

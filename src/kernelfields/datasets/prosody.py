@@ -9,6 +9,7 @@ from math import log2
 from pathlib import Path
 from typing import NamedTuple
 
+from ..checks import require_whole
 from ..features import Templates, parse_templates
 from ._draw import drawn
 from .folder import data_file
@@ -67,6 +68,7 @@ def prosody_templates(reach: int = 2) -> Templates:
 
     Words further away are too rare to learn from in some hundred sentences.
     """
+    require_whole("reach", reach, 0, 100)
     window = f"[-{reach}..{reach}]"
     lines = [f"{column}{window}" for column in ("frequency", "length", "after")]
     near = ["w[-1..1]", "suffix3(w[0])", "begin", "end"]

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..checks import require_not_negative, require_whole
+from ..checks import require_not_negative, require_whole, whole
 from ..parameters import Parameterised
 from ..structures import Chain
 from ..structures._base import Array
@@ -23,8 +23,8 @@ Random = Any
 
 
 CHECKS: Mapping[str, Callable[[str, Any], object]] = {
-    **dict.fromkeys(["prior_scale", "prior_weight", "pseudocount"], require_not_negative),
-    **dict.fromkeys(["components", "trials"], require_whole),
+    **dict.fromkeys(["prior_count", "prior_scale", "prior_weight", "pseudocount"], require_not_negative),
+    **dict.fromkeys(["components", "trials"], whole()),
     "order": lambda name, value: require_whole(name, value, 0, 20),
 }
 """What settings of families may be."""

@@ -230,6 +230,10 @@ def _state_moments(x: Array, weight: Array, seen: Array | None, full: bool) -> M
 
 def _factors(covariances: Array) -> tuple[Array, Array]:
     """Halves of inverse variances, or inverse Cholesky factors over √2; and constants of log-densities."""
+    if not np.isfinite(covariances).all():
+        raise InputError(
+            "A covariance is no finite number; scale the columns, or give a smaller prior_scale."
+        )
     if covariances.ndim == 2:
         if not (covariances > 0).all():
             k, d = np.argwhere(~(covariances > 0))[0]

@@ -13,7 +13,7 @@ from ..checks import require_whole
 from ..errors import InputError
 from ..structures._base import Array, require_feasible
 from ._base import Emissions, Expected, Family, Markov, Random, Sequences, log_of
-from .contexts import draw_words, require_contexts, used_contexts, words_of
+from .contexts import MOST_WORDS, draw_words, require_contexts, used_contexts, words_of
 from .unknown import UnknownWords
 from .vocabulary import MISSING, Vocabulary, build, flatten, require_hashable
 
@@ -84,7 +84,7 @@ class Categorical(Family):
             if len(set(given)) < len(given) or None in given or not given:
                 raise InputError("symbols must be a list of different symbols, None not among them.")
             return Vocabulary(given)
-        return Vocabulary(range(require_whole("symbols", self.symbols)))
+        return Vocabulary(range(require_whole("symbols", self.symbols, 1, MOST_WORDS)))
 
     def guess(self, observations: Symbols, n_states: int, rng: Random) -> Emissions:
         """Start from frequencies of symbols, times random numbers."""

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import logsumexp, xlogy
 
+from ..memory import require_memory
 from ..structures._base import Array
 from ._base import Random, log_of
 from ._gaussian_base import GaussianEmissions, GaussianFamily, Moments, moments_of
@@ -60,6 +61,7 @@ class GaussianMixture(RowFamily):
     def estimate(self, rows: Rows, weights: Array) -> MixtureEmissions:
         """Cut the rows of every state into clusters; one Gaussian for each."""
         M = self.components
+        require_memory(f"A number of components={M}", 8 * M * weights.size)
         parts = np.repeat(weights, M, axis=1) / M
         for k in range(weights.shape[1]):
             mine = np.flatnonzero(weights[:, k] > weights[:, k].max(initial=0.0) / 2)

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
 from typing import NamedTuple
 
+from ..checks import require_whole
 from ..parameters import Parameterised
 
 
@@ -51,7 +52,9 @@ class UnknownWords(Parameterised):
         return [*(WordClass(shape, ending) for ending in endings), WordClass(shape), ANY]
 
     def replacements(self, counts: Mapping[Hashable, int]) -> dict[Hashable, Hashable]:
-        """Give the class of every rare symbol of a training set."""
+        """Return the class of every rare symbol of a training set."""
+        for name in ("rare", "ending", "least"):
+            require_whole(name, getattr(self, name), 0)
         rare = [symbol for symbol, count in counts.items() if count <= self.rare]
         common = Counter(kind for symbol in rare for kind in self.classes(symbol))
         return {symbol: self.choose(symbol, common, self.least) for symbol in rare}

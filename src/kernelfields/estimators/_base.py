@@ -13,6 +13,7 @@ from ..checks import require_share, require_whole
 from ..constraints import Forbidden
 from ..decoders import ABSTAINED, Abstain, Decoder
 from ..errors import InfeasibleError, InputError, warn_user
+from ..memory import require_memory
 from ..parameters import Parameterised
 from ..structures import SequenceStructure
 from ..structures._base import Array
@@ -152,6 +153,7 @@ class SequenceLabeller(Parameterised, Routed, Savable, ABC):
         """Give n exact draws from p(y|x) for all sequences, seeded by ``random_state``."""
         count = require_whole("n", n, 0)
         batch = self._batch(X, lengths, None)
+        require_memory(f"n={count}", 4 * count * batch.chain.n_vertices)
         seed = random_state(self.random_state).randint(2**31 - 1)
         return [self._names(batch.chain, row) for row in batch.chain.sample(batch.scores, count, int(seed))]
 

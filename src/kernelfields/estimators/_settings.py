@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
 
 from ..checks import (
+    Check,
+    optional,
+    proper_share,
     require_flag,
     require_not_negative,
     require_positive,
-    require_share,
     require_whole,
     shown,
+    whole,
 )
 from ..errors import InputError
 from ..parameters import Parameterised
@@ -21,23 +24,6 @@ from ..selection import Selection
 from ._random import random_state
 from ._tables import DECODERS, choose
 from ._training import LOSSES
-
-Check = Callable[[str, Any], object]
-
-
-def whole(least: int = 1, most: int = 2**31 - 1) -> Check:
-    """Return a check that a setting is a whole number between two bounds."""
-    return lambda name, value: require_whole(name, value, least, most)
-
-
-def optional(check: Check) -> Check:
-    """Return the same check for settings that may be None."""
-    return lambda name, value: None if value is None else check(name, value)
-
-
-def share(name: str, value: Any) -> float:
-    """Return a part of something, which cannot be nothing."""
-    return require_share(name, value, zero=False)
 
 
 def odd(name: str, value: Any) -> None:
@@ -50,6 +36,12 @@ def penalties(name: str, value: Any) -> None:
     """Check one penalty, or one for each of several kernels."""
     for k, one in enumerate(value) if isinstance(value, list | tuple) else [("", value)]:
         require_not_negative(f"{name}[{k}]" if k != "" else name, one)
+
+
+def positive_penalties(name: str, value: Any) -> None:
+    """Check penalties that must not be zero."""
+    for k, one in enumerate(value) if isinstance(value, list | tuple) else [("", value)]:
+        require_positive(f"{name}[{k}]" if k != "" else name, one)
 
 
 def one_of(names: Collection[str]) -> Check:
@@ -106,7 +98,7 @@ CHECKS: Mapping[str, Check] = {
     **dict.fromkeys(["aggressiveness", "edge_variance", "gamma", "tol", "variance"], require_positive),
     **dict.fromkeys(["checkpoint_seconds", "l1", "pseudocount", "worth"], require_not_negative),
     **dict.fromkeys(["edge_penalty", "second_order_penalty"], optional(require_not_negative)),
-    **dict.fromkeys(["max_features", "shrinkage", "subsample"], share),
+    **dict.fromkeys(["max_features", "shrinkage", "subsample"], proper_share),
     "callback": optional(function),
     "decoder": lambda name, value: choose(DECODERS, value, name),
     "dtype": precision,

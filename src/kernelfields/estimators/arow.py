@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, ClassVar
 
-import numpy as np
-
 from ..constraints import Rule as LabelRule
 from ..decoders import Decoder
-from ..errors import InputError
 from ..online import Arow, Rule, Sweep
 from ..solvers import Progress
 from ._linear import FREE
@@ -122,7 +119,4 @@ class AROW(OnlineLabeller):
         return FREE
 
     def _rule(self, sweep: Sweep, trail: Trail | None) -> Rule:
-        for name, value in (("variance", self.variance), ("gamma", self.gamma)):
-            if not (np.isfinite(value) and value > 0):
-                raise InputError(f"{name} is {value}; it must be a positive number.")
         return Arow(float(self.variance), float(self.gamma))

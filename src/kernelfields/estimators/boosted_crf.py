@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy import sparse
 
+from ..checks import require_not_negative
 from ..constraints import Rule
 from ..decoders import Decoder
 from ..errors import InputError
@@ -207,7 +208,7 @@ class BoostedCRF(SequenceLabeller):
             Held-out sequences: boosting ends when their likelihood has not risen for ``patience``
             rounds, and the rounds up to the best one are kept.
         """
-        require_settings(self)
+        require_settings(self, edge_penalty=require_not_negative)
         training = self._training(X, y, lengths, sample_weight)
         categorical = self._categorical(training.inputs)
         bins = {

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from ..checks import require_whole
 from ..features import DictFeatures, TemplateFeatures
 from ..parameters import Parameterised
 from ..structures._base import Array
@@ -76,6 +77,7 @@ def describe(model: Any, count: int = 5) -> Description:
     labels = model.classes_.tolist()
     coef, dual, extractor = known.get("coef_"), known.get("dual_coef_"), known.get("features_")
     names, strength = _names(extractor, known), "weight"
+    count = require_whole("count", count, 0)
     n_weights = None if coef is None else _count(coef)
     if "emissions_" in known or "forests_" in known:
         emitted = "emissions_" in known

@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, ClassVar
 
-import numpy as np
-
 from ..constraints import Rule as LabelRule
 from ..decoders import Decoder
-from ..errors import InputError
 from ..online import PassiveAggressive as PassiveAggressiveRule
 from ..online import Rule, Sweep, Variant
 from ..solvers import Progress
@@ -130,7 +127,5 @@ class PassiveAggressive(OnlineLabeller):
         return FREE
 
     def _rule(self, sweep: Sweep, trail: Trail | None) -> Rule:
-        if not (np.isfinite(self.aggressiveness) and self.aggressiveness > 0):
-            raise InputError(f"aggressiveness is {self.aggressiveness}; it must be a positive number.")
         variant = choose(VARIANTS, self.variant, "variant")
         return PassiveAggressiveRule(variant, float(self.aggressiveness), self.error_sensitive)

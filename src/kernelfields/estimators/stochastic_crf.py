@@ -127,7 +127,8 @@ class StochasticCRF(OnlineLabeller):
     def _penalties(self) -> Penalties:
         found = Penalties.of(self.penalty, self.edge_penalty)
         if min(found) == 0:
-            raise InputError("StochasticCRF needs penalties above 0.")
+            name = "penalty" if self.penalty == 0 else "edge_penalty"
+            raise InputError(f"{name} is 0; StochasticCRF needs penalties above 0.")
         return found
 
     def _rule(self, sweep: Sweep, trail: Trail | None) -> Rule:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple, Self
 
+from ..checks import optional, require_positive
 from ..constraints import Rule
 from ..decoders import Decoder
 from ..margin import BlockDual
@@ -26,7 +27,7 @@ from ._provenance import provenance_of
 from ._random import random_state
 from ._saving_declared import MARGIN
 from ._search import exact_certificate
-from ._settings import penalties, require_settings
+from ._settings import positive_penalties, require_settings
 from ._tables import MARGIN_SOLVERS, choose
 from ._training import Training, warn_of
 from ._weights import linear_scores
@@ -203,7 +204,7 @@ class StructuredSVM(SequenceLabeller):
         sample_weight : (S,) array, optional
             How many times each sequence counts.
         """
-        require_settings(self, penalty=penalties)
+        require_settings(self, penalty=positive_penalties, edge_penalty=optional(require_positive))
         face = self._face()
         training = face.recipe.read(X, y, lengths, sample_weight)
         expanded = face.expanded(training)

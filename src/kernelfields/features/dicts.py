@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..checks import require_whole
 from ..errors import InputError
 from ..native import AttributePool
 from ._settings import unusual
@@ -58,9 +59,7 @@ class DictFeatures:
     def __init__(
         self, min_count: int = 1, *, by_frequency: bool = True, dtype: npt.DTypeLike = np.float64
     ) -> None:
-        if min_count < 1:
-            raise InputError(f"min_count is {min_count}, expected 1 or more.")
-        self.min_count = min_count
+        self.min_count = require_whole("min_count", min_count)
         self.by_frequency = by_frequency
         self.dtype = np.dtype(dtype)
         self._pool: AttributePool | None = None

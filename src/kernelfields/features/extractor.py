@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..checks import require_whole
 from ..errors import InputError
 from ..native import FeatureIndex, Tokens, fit_features, hashed_features, pack_tokens
 from ._settings import unusual
@@ -65,11 +66,11 @@ class TemplateFeatures:
         dtype: npt.DTypeLike = np.float64,
     ) -> None:
         self.templates = parse_templates(templates) if isinstance(templates, str) else templates
-        if min_count < 1:
-            raise InputError(f"min_count is {min_count}, expected 1 or more.")
-        if n_hash is not None and (min_count > 1 or not 2 <= n_hash <= 2**31 or n_hash & (n_hash - 1)):
-            raise InputError("n_hash must be a power of two from 2 to 2**31, and goes without min_count.")
-        self.min_count = min_count
+        self.min_count = require_whole("min_count", min_count)
+        if n_hash is not None:
+            n_hash = require_whole("n_hash", n_hash, 2, 2**31)
+            if min_count > 1 or n_hash & (n_hash - 1):
+                raise InputError("n_hash must be a power of two from 2 to 2**31, and goes without min_count.")
         self.n_hash = n_hash
         self.boundaries = boundaries
         self.by_frequency = by_frequency

@@ -9,6 +9,7 @@ from enum import IntEnum
 
 import numpy as np
 
+from ..checks import require_whole
 from ..errors import InputError, quoted
 
 SHOWN = 3
@@ -68,8 +69,7 @@ class Part:
     transform: Transform = Transform.WORD
 
     def __post_init__(self) -> None:
-        if abs(self.offset) > 100:
-            raise InputError(f"Offset {self.offset} is too far away: offsets go from -100 to 100.")
+        require_whole("offset", self.offset, -100, 100)
         if self.transform.of_place and (self.column or self.offset):
             raise InputError(f"{self.transform.name.lower()} takes neither column nor offset.")
 

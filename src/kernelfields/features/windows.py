@@ -9,8 +9,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from ..checks import require_whole, shown
+from ..checks import require_number, require_whole, shown
 from ..errors import InputError
+from ..memory import require_memory
 
 Array = npt.NDArray[Any]
 
@@ -60,19 +61,25 @@ def stack_windows(
            [0.5, 2. , 1.5],
            [1. , 3. , 1.5]])
     """
-    if require_whole("The width of windows", width) % 2 == 0:
-        raise InputError(f"The width of windows is {width}; it must be odd.")
+    if require_whole("width", width) % 2 == 0:
+        raise InputError(f"width is {width}; it must be odd.")
     require_whole("stride", stride, 1, 2**31 - 1)
     _require_padding(padding)
+    frames = [_frames(x, s) for s, x in enumerate(sequences)]
+    require_memory(f"A width of {width}", width * (8 + sum(8 * x.shape[0] * x.shape[1] for x in frames)))
     factors = None if weights is None else _factors(weights, width)
     steps = stride * (np.arange(width) - width // 2)
-    return [_windows(_frames(x, s), steps, factors, padding) for s, x in enumerate(sequences)]
+    return [_windows(x, steps, factors, padding) for x in frames]
 
 
 def _require_padding(padding: Any) -> None:
-    number = isinstance(padding, int | float | np.number) and not np.isinf(padding)
-    if padding != "edge" and not number:
-        raise InputError(f"padding is {shown(padding)}; it must be a number, NaN or 'edge'.")
+    if (isinstance(padding, str) and padding == "edge") or (isinstance(padding, float) and np.isnan(padding)):
+        return
+    try:
+        require_number("padding", padding)
+    except InputError as error:
+        message = f"padding is {shown(padding)}; it must be a finite number, NaN or 'edge'."
+        raise InputError(message) from error
 
 
 def _factors(weights: npt.ArrayLike, width: int) -> Array:

@@ -11,6 +11,7 @@ from ..checks import require_whole
 from ..errors import InputError
 from ..kernels import Kernel
 from ..kernels._base import Observations
+from ..memory import require_memory
 from ._base import Array, Gram
 from ._blocks import Blocks
 from ._workers import workers
@@ -44,7 +45,7 @@ class PackedGram(Gram):
             )
         expected = PackedGram.bytes_for(self.size, self.dtype) // self.dtype.itemsize
         if numbers.shape != (expected,) or not numbers.flags.c_contiguous:
-            raise InputError(f"numbers have shape {numbers.shape}, expected ({expected},), contiguous.")
+            raise InputError(f"numbers have shape {numbers.shape}, expected ({expected},) for size {size}.")
         self._numbers = numbers
 
     @classmethod
@@ -69,12 +70,16 @@ class PackedGram(Gram):
     @classmethod
     def empty(cls, size: int, dtype: np.dtype[Any]) -> PackedGram:
         """Memory for one, touched on all cores."""
+        require_memory(f"A Gram matrix of size {size}", cls.bytes_for(size, dtype))
         make = native.gram_panels_float32 if dtype == np.float32 else native.gram_panels_float64
         return cls(make(size), size)
 
     @staticmethod
     def bytes_for(size: int, dtype: np.dtype[Any]) -> int:
-        """Memory that one of this size takes."""
+        """Return the memory that one of this size takes."""
+        size = require_whole("size", size, 0)
+        if size > 2**26:  # too many panels to list, and too much for any memory
+            return size * size // 2 * dtype.itemsize
         return int(sum(rows * stride for _, rows, _, stride in _layout(size, dtype)) * dtype.itemsize)
 
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from numbers import Real
 
 import numpy as np
 
@@ -45,7 +46,7 @@ class Matern(ProductKernel):
 
     def apply(self, products: Array, left: Array, right: Array) -> None:
         """q_ν(r) exp(−r)."""
-        if self.nu not in POLYNOMIALS:
+        if not isinstance(self.nu, Real) or self.nu not in POLYNOMIALS:
             raise InputError(f"Matern needs a nu of 0.5, 1.5 or 2.5, not {self.nu!r}.")
         scale = float(np.sqrt(2 * self.nu)) / positive(self, "length_scale")
         distances(products, left, right)

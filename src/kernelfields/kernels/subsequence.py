@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..errors import InputError
+from ..checks import require_share
 from ._base import Kernel
 from ._counts import numbered
 from ._observations import Array, Observations, items
@@ -85,9 +85,7 @@ class Subsequence(Kernel):
         return np.asarray(ends.sum(axis=(0, 1)))
 
     def _decay(self) -> float:
-        if not 0 < self.decay <= 1:
-            raise InputError(f"Subsequence needs a decay above 0 and up to 1, not {self.decay!r}.")
-        return float(self.decay)
+        return require_share("decay of Subsequence", self.decay, zero=False)
 
 
 def _codes(X: Observations, index: dict[Hashable, int]) -> list[Array]:

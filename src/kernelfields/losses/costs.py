@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
+from ..checks import Check, Checked, require_not_negative, whole
 from ..errors import InputError
 from ..structures import EdgeStructure, Structure
 from ..structures._base import Array
@@ -59,7 +60,7 @@ class ErrorFunction:
 
 
 @dataclass(frozen=True)
-class LabellingCost:
+class LabellingCost(Checked):
     """Δ(y, ŷ) of whole labellings, such as 1 − F1, never above a bound.
 
     The search goes through labellings from the best score down until the bound proves that the worst was
@@ -69,3 +70,4 @@ class LabellingCost:
     function: Callable[[Array, Array], float]
     bound: float = 1.0
     limit: int = 4096
+    _checks: ClassVar[Mapping[str, Check]] = {"bound": require_not_negative, "limit": whole()}

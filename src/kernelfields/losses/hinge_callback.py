@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
+from ..checks import require_not_negative, require_whole
 from ..errors import InputError
 from ..structures import KBestOracle, Scores, Structure
 from ..structures._base import Array
@@ -62,9 +63,9 @@ class CallbackHinge(Hinge):
             )
         self._set_up(structure, labels, weights)
         self.cost = cost
-        self.bound = float(bound)
+        self.bound = require_not_negative("bound", bound)
         self.slack = slack
-        self.limit = limit
+        self.limit = require_whole("limit", limit)
 
     def planes(self, scores: Scores) -> Planes:
         """By lists of labellings that grow until every search is proved."""

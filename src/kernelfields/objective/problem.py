@@ -82,7 +82,9 @@ class Problem:
         sizes = [(term.space.sizes, term.metric) for term in self.terms if isinstance(term.space, Curved)]
         if len(sizes) < len(self.terms):
             return False  # nobody could tell it
-        known = [(one[0] ** 2 / metric, one[1] ** 2 / metric) for one, metric in sizes if one is not None]
+        known = [
+            (one[0] * one[0] / metric, one[1] * one[1] / metric) for one, metric in sizes if one is not None
+        ]
         high = max((high for _, high in known), default=1.0)
         low = min((low for low, _ in known), default=1.0)
         return len(known) < len(sizes) or (high > UNEVEN * low and high * self.structure.n_vertices > 1)

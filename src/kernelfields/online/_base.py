@@ -5,13 +5,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, ClassVar
 
+from ..checks import Checked
 from ..structures._base import Array
 
 if TYPE_CHECKING:
     from .sweep import Sweep
 
 
-class Rule(ABC):
+class Rule(Checked, ABC):
     """How the weights change after one sequence; its settings are those of the literature."""
 
     forgets: ClassVar[bool] = False

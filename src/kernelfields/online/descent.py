@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
+from ..checks import Check, require_not_negative
 from ..linear_chain import LinearChainProblem
 from ..structures._base import Array
 from ._base import Rule
@@ -37,6 +39,7 @@ class Descent(Rule):
 
     step: float
     least: float = NEGLIGIBLE
+    _checks: ClassVar[Mapping[str, Check]] = {"step": require_not_negative, "least": require_not_negative}
 
     def learn(self, sweep: Sweep, order: Array) -> float:
         """Descend."""

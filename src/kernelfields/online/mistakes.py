@@ -6,9 +6,12 @@ right and of the best labelling, the margin ⟨w, Φ(x, ŷ) − Φ(x, y)⟩ says
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import ClassVar
 
+from ..checks import Check, require_flag, require_positive
 from ..structures._base import Array
 from ._base import Rule
 from .sweep import Sweep
@@ -45,6 +48,10 @@ class PassiveAggressive(Rule):
     variant: Variant = Variant.BOUNDED
     aggressiveness: float = 1.0
     error_sensitive: bool = True
+    _checks: ClassVar[Mapping[str, Check]] = {
+        "aggressiveness": require_positive,
+        "error_sensitive": require_flag,
+    }
 
     def learn(self, sweep: Sweep, order: Array) -> float:
         """Learn from mistakes."""
@@ -63,6 +70,7 @@ class Arow(Rule):
 
     variance: float = 1.0
     gamma: float = 1.0
+    _checks: ClassVar[Mapping[str, Check]] = {"variance": require_positive, "gamma": require_positive}
 
     def learn(self, sweep: Sweep, order: Array) -> float:
         """Learn from mistakes."""

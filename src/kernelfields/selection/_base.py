@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
+from ..checks import Checked
 from ..kernels import Kernel
 from ..spaces import Factor
 from ..structures._base import Array
@@ -46,7 +47,7 @@ class Approximated(NamedTuple):
     """diag(K − ΦΦᵀ), (N,), where it is known: what is left of ‖k(x, ·)‖² outside of the subspace."""
 
 
-class Approximation(ABC):
+class Approximation(Checked, ABC):
     """Settings of an approximation."""
 
     @abstractmethod
@@ -59,7 +60,7 @@ class Approximation(ABC):
         """
 
 
-class Landmarks(ABC):
+class Landmarks(Checked, ABC):
     """How the observations of a basis are chosen or made."""
 
     @abstractmethod

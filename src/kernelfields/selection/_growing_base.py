@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from ..errors import InputError
+from ..checks import Check, Checked, optional, require_not_negative, require_positive, whole
 from ..structures._base import Array, rows_of
 from .atoms import Atoms
 from .orders import AtRandom, Order
@@ -27,7 +27,7 @@ class Proposal(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Selection(ABC):
+class Selection(Checked, ABC):
     """A space that starts empty and grows by columns until one of three limits is reached.
 
     Parameters
@@ -49,6 +49,12 @@ class Selection(ABC):
     step: int = 10
     threshold: float = 0.0
     gap: float | None = None
+    _checks: ClassVar[Mapping[str, Check]] = {
+        "size": require_positive,
+        "step": whole(),
+        "threshold": require_not_negative,
+        "gap": optional(require_not_negative),
+    }
     refit: Refit = field(default_factory=RefitAll)
 
     labels_pairs = False
@@ -56,8 +62,6 @@ class Selection(ABC):
 
     def limit(self, n_positions: int) -> int:
         """P."""
-        if not self.size > 0 or self.step < 1:
-            raise InputError("The size and the step of a selection must be positive.")
         return int(self.size) if self.size >= 1 else max(1, round(self.size * n_positions))
 
     @abstractmethod

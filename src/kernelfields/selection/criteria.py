@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
+from ..checks import Check, Checked, whole
 from ..structures._base import Array
 from .atoms import Atoms
 from .orders import steepest
@@ -14,7 +17,7 @@ from .refit import gain_of
 from .task import View
 
 
-class Criterion(ABC):
+class Criterion(Checked, ABC):
     """Gives every candidate a number: the larger, the better."""
 
     @abstractmethod
@@ -57,6 +60,7 @@ class GainBound(Criterion):
     """
 
     shortlist: int = 100
+    _checks: ClassVar[Mapping[str, Check]] = {"shortlist": whole()}
 
     def judge(self, view: View, name: str, functions: Atoms, threshold: float = 0.0) -> Array:
         """Bounds of the steepest; zero for the others."""
@@ -79,6 +83,7 @@ class ExactGain(Criterion):
     """
 
     shortlist: int = 20
+    _checks: ClassVar[Mapping[str, Check]] = {"shortlist": whole()}
 
     def judge(self, view: View, name: str, functions: Atoms, threshold: float = 0.0) -> Array:
         """Gains of the steepest; zero for the others."""

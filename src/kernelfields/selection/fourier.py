@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
 
+from ..checks import Check, whole
 from ..errors import InputError
 from ..kernels import RBF, Kernel
+from ..memory import require_memory
 from ..spaces import factor_of
 from ..structures._base import Array
 from ._base import Approximated, Approximation, ObservationMap
@@ -68,6 +71,7 @@ class RandomFourier(Approximation):
 
     rank: int = 500
     scratch: str | Path | None = None
+    _checks: ClassVar[Mapping[str, Check]] = {"rank": whole(2)}
 
     def on(
         self, kernel: Kernel, X: Any, random: np.random.RandomState, memory_limit: int | None = None
@@ -75,8 +79,9 @@ class RandomFourier(Approximation):
         """Draw frequencies and compute features."""
         if not isinstance(kernel, RBF) or X.dtype == object:
             raise InputError(f"Random Fourier features stand for RBF only, not for {kernel!r}.")
-        if self.rank < 2 or self.rank % 2:
-            raise InputError(f"The rank of RandomFourier is {self.rank}; it must be even and positive.")
+        if self.rank % 2:
+            raise InputError(f"The rank of RandomFourier is {self.rank}; it must be even.")
+        require_memory(f"A rank of {self.rank}", 8 * self.rank * X.shape[1])
         draws = random.standard_normal((self.rank // 2, X.shape[1]))
         features = FourierMap(np.sqrt(2 * kernel.gamma) * draws)
         columns = Storage(memory_limit, self.scratch).empty((X.shape[0], self.rank), dtype_of(X))

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 
+from ..checks import Check, optional, require_flag, whole
 from ..structures._base import Array
 from ._growing_base import Proposal, Selection, fresh, rivals
 from .atoms import Atoms
@@ -43,6 +46,12 @@ class GreedyCliques(Selection):
     every_labelling: bool = False
     seen_only: bool = False
     sample: int | None = None
+    _checks: ClassVar[Mapping[str, Check]] = {
+        **Selection._checks,
+        "every_labelling": require_flag,
+        "seen_only": require_flag,
+        "sample": optional(whole()),
+    }
 
     def propose(self, view: View, visit: int, random: np.random.RandomState) -> list[Proposal]:
         """The best candidates of one kernel on vertices, and of the one on edges."""

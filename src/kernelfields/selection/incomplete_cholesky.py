@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from ..errors import InputError
+from ..checks import Check, optional, require_not_negative, whole
 from ..kernels import Kernel
 from ..spaces import factor_of
 from ..structures._base import Array
@@ -54,13 +55,16 @@ class IncompleteCholesky(Approximation):
     tol: float = 1e-6
     sample: int | None = None
     scratch: str | Path | None = None
+    _checks: ClassVar[Mapping[str, Check]] = {
+        "rank": whole(),
+        "tol": require_not_negative,
+        "sample": optional(whole()),
+    }
 
     def on(
         self, kernel: Kernel, X: Any, random: np.random.RandomState, memory_limit: int | None = None
     ) -> Approximated:
         """Factorise."""
-        if self.rank < 1 or (self.sample is not None and self.sample < 1):
-            raise InputError("The rank and the sample of IncompleteCholesky must be positive.")
         storage = Storage(memory_limit, self.scratch)
         if self.sample is None:
             return self._among_all(kernel, X, storage)

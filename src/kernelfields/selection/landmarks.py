@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
+from ..checks import Check, optional, require_positive, whole
 from ..errors import InputError
 from ..kernels import Kernel
 from ..structures._base import Array
@@ -43,6 +45,7 @@ class KMeans(Landmarks):
 
     batch_size: int = 4096
     max_iter: int = 10
+    _checks: ClassVar[Mapping[str, Check]] = {"batch_size": whole(), "max_iter": whole()}
 
     def choose(self, kernel: Kernel, X: Any, rank: int, random: np.random.RandomState) -> Chosen:
         """Find clusters."""
@@ -78,6 +81,10 @@ class LeverageScores(Landmarks):
 
     sketch: int | None = None
     ridge: float | None = None
+    _checks: ClassVar[Mapping[str, Check]] = {
+        "sketch": optional(whole()),
+        "ridge": optional(require_positive),
+    }
 
     def choose(self, kernel: Kernel, X: Any, rank: int, random: np.random.RandomState) -> Chosen:
         """Draw without replacement, with probabilities proportional to the scores; in the order of X."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from ..errors import InputError
+from ..checks import Check, require_not_negative, whole
 from ..kernels import Kernel
 from ._base import Approximated, Approximation, Landmarks
 from ._basis import independent, with_basis
@@ -41,13 +42,12 @@ class Nystroem(Approximation):
     landmarks: Landmarks = field(default_factory=Uniform)
     tol: float = 1e-6
     scratch: str | Path | None = None
+    _checks: ClassVar[Mapping[str, Check]] = {"rank": whole(), "tol": require_not_negative}
 
     def on(
         self, kernel: Kernel, X: Any, random: np.random.RandomState, memory_limit: int | None = None
     ) -> Approximated:
         """Choose landmarks and compute kernel values with them."""
-        if self.rank < 1:
-            raise InputError(f"The rank of Nystroem is {self.rank}; it must be positive.")
         chosen = self.landmarks.choose(kernel, X, min(self.rank, X.shape[0]), random)
         storage = Storage(memory_limit, self.scratch)
         return with_basis(kernel, X, *independent(kernel, chosen, self.tol), storage)

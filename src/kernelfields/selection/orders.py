@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
+from ..checks import Check, Checked, optional, whole
 from ..structures._base import Array
 
 Steepness = Callable[[Array], Array]
 """From sequences to the largest |⟨∇R, h⟩| among the candidates of each."""
 
 
-class Order(ABC):
+class Order(Checked, ABC):
     """How the next sequences are picked."""
 
     @abstractmethod
@@ -37,6 +39,7 @@ class InTurn(Order):
     """
 
     batch: int = 1
+    _checks: ClassVar[Mapping[str, Check]] = {"batch": whole()}
 
     def pick(self, visit: int, count: int, random: np.random.RandomState, steepness: Steepness) -> Array:
         """Give the next ones."""
@@ -59,6 +62,7 @@ class AtRandom(Order):
     """
 
     batch: int = 1
+    _checks: ClassVar[Mapping[str, Check]] = {"batch": whole()}
 
     def pick(self, visit: int, count: int, random: np.random.RandomState, steepness: Steepness) -> Array:
         """Draw."""
@@ -83,6 +87,7 @@ class LargestGradient(Order):
     """
 
     sample: int | None = None
+    _checks: ClassVar[Mapping[str, Check]] = {"sample": optional(whole())}
 
     def pick(self, visit: int, count: int, random: np.random.RandomState, steepness: Steepness) -> Array:
         """Look at all, or at some, and take the steepest."""

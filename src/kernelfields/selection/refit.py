@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from ..checks import Check, Checked, require_positive, whole
 from ..objective import Point, Problem, Term
 from ..solvers import LBFGS, Reason, Solver, Stop
 from ..structures._base import Array
@@ -26,7 +28,7 @@ class Refitted(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Refit(ABC):
+class Refit(Checked, ABC):
     """Settings of a refit.
 
     Parameters
@@ -42,6 +44,7 @@ class Refit(ABC):
     iterations: int = 10
     tol: float = 1e-3
     solver: Solver = field(default_factory=lambda: LBFGS(memory=20))
+    _checks: ClassVar[Mapping[str, Check]] = {"iterations": whole(0), "tol": require_positive}
 
     @property
     def stop(self) -> Stop:

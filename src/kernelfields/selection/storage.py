@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
+from ..checks import Check, Checked, optional, whole
 from ..structures._base import Array
 
 
 @dataclass(frozen=True)
-class Storage:
+class Storage(Checked):
     """Memory, or a file that is mapped into memory and vanishes with the array.
 
     Parameters
@@ -27,6 +30,7 @@ class Storage:
 
     memory_limit: int | None = None
     scratch: str | Path | None = None
+    _checks: ClassVar[Mapping[str, Check]] = {"memory_limit": optional(whole(0, 2**63 - 1))}
 
     def empty(self, shape: tuple[int, int], dtype: npt.DTypeLike) -> Array:
         """Give a matrix whose entries are yet to be written."""

@@ -12,10 +12,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, NamedTuple, Protocol
+from numbers import Real
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
+
+from ..checks import Check, Checked, shown, whole
+from ..errors import InputError
 
 Array = npt.NDArray[np.float64]
 
@@ -168,8 +172,15 @@ class Result(NamedTuple):
     """The mixture of dual points behind the lower bound, if they can be mixed."""
 
 
+def _limit(name: str, value: Any) -> None:
+    """Check how small something is to become: zero is never reached, infinity at once."""
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    if not is_number or not value >= 0:
+        raise InputError(f"{name} is {shown(value)}; it must be a number, not negative.")
+
+
 @dataclass(frozen=True)
-class Stop:
+class Stop(Checked):
     """When to stop.
 
     Parameters
@@ -185,6 +196,7 @@ class Stop:
     gap: float = 1e-3
     gradient: float = 1e-5
     iterations: int = 1000
+    _checks: ClassVar[Mapping[str, Check]] = {"gap": _limit, "gradient": _limit, "iterations": whole(0)}
 
 
 STALLED = 50
@@ -273,7 +285,7 @@ class Monitor:
         return None
 
 
-class Solver(ABC):
+class Solver(Checked, ABC):
     """A way to minimise; its settings are its fields."""
 
     @abstractmethod

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from ..checks import Checked
 from ._base import Array, Monitor, Observer, Reason, Result, Stop
 
 
@@ -60,7 +61,7 @@ class BlockDualLike(Protocol):
         """Give the primal and the dual point at w."""
 
 
-class MarginSolver(ABC):
+class MarginSolver(Checked, ABC):
     """A way to maximise the dual; its settings are its fields."""
 
     @abstractmethod

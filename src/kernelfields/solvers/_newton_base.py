@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
+from ..checks import Check, whole
 from ._base import Array, Monitor, Observer, ProblemLike, Reason, Result, Solver, Stop, refuse_l1
 from .line_search import wolfe
 
@@ -20,6 +21,7 @@ class TruncatedNewton(Solver):
     """Steps by conjugate gradients, made shorter or longer by a line search."""
 
     inner_iterations: int = 250
+    _checks: ClassVar[Mapping[str, Check]] = {"inner_iterations": whole()}
 
     @abstractmethod
     def _hessian(self, point: Any) -> Product:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
+from ..checks import Check, require_positive
 from ._base import Array, Monitor, Observer, ProblemLike, Reason, Result, Solver, Stop, refuse_l1
 from .line_search import wolfe
 
@@ -25,6 +28,7 @@ class ConjugateGradients(Solver):
     """
 
     flatter: float = 0.1
+    _checks: ClassVar[Mapping[str, Check]] = {"flatter": require_positive}
 
     def minimize(
         self, problem: ProblemLike, start: Array, stop: Stop, observer: Observer | None = None

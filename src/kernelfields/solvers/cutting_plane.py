@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
+from ..checks import Check, whole
 from ._base import Array, Monitor, Observer, ProblemLike, Reason, Result, Solver, Stop, refuse_l1
 from ._margin_base import settled
 from .simplex_qp import simplex_qp
@@ -36,6 +38,7 @@ class CuttingPlane(Solver):
     """
 
     patience: int = 30
+    _checks: ClassVar[Mapping[str, Check]] = {"patience": whole()}
 
     def minimize(
         self, problem: ProblemLike, start: Array, stop: Stop, observer: Observer | None = None

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
+from ..checks import Check, require_flag, whole
 from ._base import Array, Monitor, Observer, Reason, Result, Stop
 from ._margin_base import Best, BlockDualLike, MarginSolver
 from .simplex_qp import simplex_qp
@@ -42,6 +44,12 @@ class BlockFrankWolfe(MarginSolver):
     cached_passes: int = 3
     memory: int = 10
     seed: int = 0
+    _checks: ClassVar[Mapping[str, Check]] = {
+        "averaging": require_flag,
+        "cached_passes": whole(0),
+        "memory": whole(0),
+        "seed": whole(0, 2**63 - 1),
+    }
 
     def maximize(self, dual: BlockDualLike, stop: Stop, observer: Observer | None = None) -> Result:
         """Maximise from where the dual is."""

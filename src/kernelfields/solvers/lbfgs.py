@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from scipy.linalg import solve_triangular
 
+from ..checks import Check, optional, whole
 from ._base import Array, Monitor, Observer, ProblemLike, Reason, Result, Solver, Stop, refuse_l1
 from .line_search import wolfe
 
@@ -35,6 +38,7 @@ class LBFGS(Solver):
     """
 
     memory: int | None = None
+    _checks: ClassVar[Mapping[str, Check]] = {"memory": optional(whole(0))}
 
     def minimize(
         self, problem: ProblemLike, start: Array, stop: Stop, observer: Observer | None = None

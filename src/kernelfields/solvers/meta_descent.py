@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
+from ..checks import Check, require_not_negative, require_share, whole
+from ..errors import InputError
 from ._base import Array, Monitor, Observer, ProblemLike, Reason, Result, Solver, Stop, refuse_l1
 
 GROWTH = 1.1
@@ -39,6 +42,12 @@ class State(NamedTuple):
     gains: Array
     change: Array
     """v."""
+
+
+def _below_one(name: str, value: Any) -> None:
+    """Check a share that is not all."""
+    if require_share(name, value) == 1:
+        raise InputError(f"{name} is {value}; it must be below 1.")
 
 
 @dataclass(frozen=True)
@@ -75,6 +84,12 @@ class MetaDescent(Solver):
     meta: float = 0.1
     memory: float = 0.9
     seed: int = 0
+    _checks: ClassVar[Mapping[str, Check]] = {
+        "batch": whole(),
+        "meta": require_not_negative,
+        "memory": _below_one,
+        "seed": whole(0, 2**63 - 1),
+    }
 
     def minimize(
         self, problem: ProblemLike, start: Array, stop: Stop, observer: Observer | None = None

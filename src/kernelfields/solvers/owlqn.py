@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
+from ..checks import Check, whole
 from ._base import Array, Monitor, Observer, ProblemLike, Reason, Result, Solver, Stop
 from .lbfgs import History
 
@@ -33,6 +35,7 @@ class OWLQN(Solver):
     """
 
     memory: int = 10
+    _checks: ClassVar[Mapping[str, Check]] = {"memory": whole(0)}
 
     def minimize(
         self, problem: ProblemLike, start: Array, stop: Stop, observer: Observer | None = None

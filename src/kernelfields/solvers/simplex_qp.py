@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from ..checks import require_not_negative
 from ._base import Array
 
 Mask = npt.NDArray[np.bool_]
@@ -32,6 +33,7 @@ def simplex_qp(gram: Array, linear: Array, start: Array, tol: float = 0.0) -> Ar
     tol : float
         How much the objective may be below its maximum.
     """
+    require_not_negative("tol", tol)
     x = start.copy()
     ridge = RIDGE * max(float(np.abs(gram.diagonal()).max(initial=0.0)), np.finfo(float).tiny)
     support = x > 0

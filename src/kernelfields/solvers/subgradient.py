@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
+from ..checks import Check, whole
 from ._base import Monitor, Observer, Reason, Result, Stop
 from ._margin_base import Best, BlockDualLike, MarginSolver, settled
 from .frank_wolfe import Average
@@ -31,6 +34,7 @@ class Subgradient(MarginSolver):
 
     averaging: bool = True
     seed: int = 0
+    _checks: ClassVar[Mapping[str, Check]] = {"seed": whole(0, 2**63 - 1)}
 
     def maximize(self, dual: BlockDualLike, stop: Stop, observer: Observer | None = None) -> Result:
         """Maximise from where the dual is: a start counts as one pass."""

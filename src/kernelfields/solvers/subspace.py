@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
+from ..checks import Check, proper_share, whole
 from ._base import Array, Monitor, Observer, ProblemLike, Progress, Reason, Result, Solver, Stop, refuse_l1
 from .newton_cg import NewtonCG
 
@@ -34,6 +35,7 @@ class Subspace(Solver):
     inner: Solver = field(default_factory=NewtonCG)
     share: float = 0.1
     inner_iterations: int = 20
+    _checks: ClassVar[Mapping[str, Check]] = {"share": proper_share, "inner_iterations": whole()}
 
     def minimize(
         self, problem: ProblemLike, start: Array, stop: Stop, observer: Observer | None = None

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
+from ..checks import Check, optional, require_not_negative, whole
 from ._base import Array, Monitor, Observer, Reason, Result, Stop
 from ._margin_base import Best, BlockDualLike, MarginSolver
 from .simplex_qp import simplex_qp
@@ -35,6 +37,10 @@ class WorkingSet(MarginSolver):
 
     epsilon: float | None = None
     patience: int = 10
+    _checks: ClassVar[Mapping[str, Check]] = {
+        "epsilon": optional(require_not_negative),
+        "patience": whole(),
+    }
 
     def maximize(self, dual: BlockDualLike, stop: Stop, observer: Observer | None = None) -> Result:
         """Maximise from where the dual is."""

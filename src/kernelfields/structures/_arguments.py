@@ -62,14 +62,14 @@ def require_ids(ids: npt.ArrayLike, instances: int) -> Array:
 def require_draws(count: Any, seed: Any, positions: int) -> tuple[int, int]:
     """Return how many labellings are to be drawn, and a seed."""
     draws = require_whole("count", count, 0)
-    require_memory(f"{draws} draws", 4 * draws * positions)
+    require_memory(f"A count of {draws} draws", 4 * draws * positions)
     return draws, require_whole("seed", seed, 0)
 
 
 def require_best(k: Any, positions: int, instances: int, states: int) -> int:
     """Return how many labellings are to be found, which takes lists of so many at each of the states."""
     best = require_whole("k", k, 1, 2**31 - 1)
-    require_memory(f"The {best} best labellings", best * (4 * positions + 8 * instances + 16 * states))
+    require_memory(f"A list of k={best} labellings", best * (4 * positions + 8 * instances + 16 * states))
     return best
 
 

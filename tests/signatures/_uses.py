@@ -1,0 +1,290 @@
+"""How each public thing is used with one odd argument, on data of a few numbers."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+import kernelfields as kf
+from kernelfields import (
+    constraints,
+    datasets,
+    decoders,
+    emissions,
+    estimators,
+    features,
+    gram,
+    kernels,
+    losses,
+    metrics,
+    online,
+    report,
+    selection,
+    solvers,
+    structures,
+)
+from kernelfields.estimators.clique_types import Edges
+
+Given = dict[str, Any]
+Use = Callable[[Given], Any]
+
+_rng = np.random.default_rng(0)
+X = [_rng.normal(size=(length, 2)) for length in (4, 1, 3, 2, 4, 3)]
+y = [["a" if row[0] > 0 else "b" for row in x] for x in X]
+SYMBOLS = [[1, 0, 1], [0], [1, 0]]
+STATES = [["a", "b", "a"], ["b"], ["a", "b"]]
+COUNTS = [np.array([[1, 2], [2, 1], [3, 0]]), np.array([[0, 3]])]
+MARGINALS = [np.full((len(x), 2), 0.5) for x in X]
+FLAT, CODES = np.concatenate(X), np.array([k for labels in y for k in labels])
+
+FAST: dict[str, Given] = {
+    "AROW": {"epochs": 2},
+    "BoostedCRF": {"rounds": 2, "min_samples_leaf": 1},
+    "Cascade": {"first": kf.CRF(), "second": kf.CRF(), "folds": 2, "window": 3, "random_state": 0},
+    "HMM": {"emissions": "gaussian", "max_iter": 3, "n_states": 2, "random_state": 0, "tol": 1e-3},
+    "KernelPerceptron": {"epochs": 2},
+    "PassiveAggressive": {"epochs": 2},
+    "StochasticCRF": {"epochs": 2},
+    "StructureLearner": {"estimator": kf.KernelCRF(edges=False), "candidates": [Edges()]},
+    "StructuredPerceptron": {"epochs": 2},
+    "StructuredSVM": {"tol": 0.1},
+}
+
+
+def _fitting(name: str) -> Use:
+    cls = getattr(estimators, name)
+
+    def use(given: Given) -> Any:
+        model = cls(**{**FAST.get(name, {}), **given})
+        if name == "KernelLogisticRegression":
+            return model.fit(FLAT, CODES).predict(FLAT)
+        return (model.fit(X) if name == "HMM" else model.fit(X, y)).predict(X)
+
+    return use
+
+
+@cache
+def _fitted(name: str) -> Any:
+    return getattr(estimators, name)(**FAST.get(name, {})).fit(X, y)
+
+
+def _asking(name: str, method: str) -> Use:
+    return lambda given: getattr(_fitted(name), method)(X, **given)
+
+
+def _kernel(name: str, *first: Any) -> Use:
+    cls = getattr(kernels, name)
+    observations = ["uvu", "vv"] if name in ("Spectrum", "Subsequence") else np.abs(FLAT)
+    return lambda given: cls(*first, **given)(observations)
+
+
+def _family(name: str) -> Use:
+    data = {"Categorical": SYMBOLS, "Multinomial": COUNTS, "Poisson": COUNTS}.get(name, X)
+    if name == "Bernoulli":
+        data = [(x > 0).astype(float) for x in X]
+    return lambda given: kf.HMM(
+        getattr(emissions, name)(**given), 2, max_iter=3, tol=0.0, random_state=0
+    ).fit(data)
+
+
+def _solver(name: str) -> Use:
+    cls = getattr(solvers, name)
+    if issubclass(cls, solvers.MarginSolver | solvers.CuttingPlane):
+        return lambda given: kf.StructuredSVM(solver=cls(**given), tol=0.1, max_iter=20).fit(X, y)
+    if name == "OWLQN":
+        return lambda given: kf.CRF(l1=0.1, solver=cls(**given), max_iter=5).fit(X, y)
+    return lambda given: kf.CRF(solver=cls(**given), max_iter=5).fit(X, y)
+
+
+def _selecting(name: str) -> Use:
+    """A selection, or a part of one."""
+    cls = getattr(selection, name)
+
+    def use(given: Given) -> Any:
+        made = cls(**given)
+        if isinstance(made, selection.Order):
+            made = selection.SGPS(6, step=2, order=made)
+        elif isinstance(made, selection.Criterion):
+            made = selection.GreedyCliques(6, step=2, by=made)
+        elif isinstance(made, selection.Refit):
+            made = selection.SGPS(6, step=2, refit=made)
+        return kf.KernelCRF("rbf", selection=made, max_iter=20, dtype="float64").fit(X, y)
+
+    return use
+
+
+def _approximating(name: str) -> Use:
+    cls = getattr(selection, name)
+
+    def use(given: Given) -> Any:
+        made = cls(**given)
+        if isinstance(made, selection.Landmarks):
+            made = selection.Nystroem(3, landmarks=made)
+        return kf.KernelCRF("rbf", approximation=made, max_iter=5, random_state=0).fit(X, y)
+
+    return use
+
+
+CHAIN = structures.Chain([0, 3, 4], 2)
+TREE = structures.Tree([0, 3, 4], [-1, 0, 0, -1], 2)
+SCORES = {"node": np.zeros((4, 2)), "edge": np.zeros((2, 2))}
+SECOND = structures.SecondOrderChain([0, 3, 4], 2)
+SCORES2 = {**SCORES, "triple": np.zeros((2, 2, 2))}
+
+
+def _decoding(make: Callable[[Given], decoders.Decoder]) -> Use:
+    return lambda given: make(given).decode(CHAIN, SCORES)
+
+
+def _differing(true: Any, guess: Any) -> float:
+    return float((true != guess).sum())
+
+
+def _callback(given: Given) -> Any:
+    cost = losses.LabellingCost(_differing, **{"bound": 4.0, **given})
+    return kf.StructuredSVM(cost=cost, tol=0.1, max_iter=20, rescaling="slack").fit(X, y)
+
+
+def _sampled(structure: Any, scores: Any) -> Use:
+    return lambda given: structure.sample(scores, **{"count": 2, "seed": 0, **given})
+
+
+def _extracted(extractor: Any) -> Any:
+    return extractor.fit_transform([["a", "b"]])
+
+
+USES: dict[str, Use] = {
+    **{
+        f"estimators.{name}": _fitting(name)
+        for name in (*FAST, "CRF", "GPSequenceClassifier", "KernelCRF", "KernelLogisticRegression", "MEMM")
+    },
+    **{
+        f"estimators.{name}.{method}": _asking(name, method)
+        for name in (*FAST, "CRF", "GPSequenceClassifier", "KernelCRF", "MEMM")
+        for method in ("predict", "predict_kbest", "sample")
+    },
+    "estimators.describe": lambda given: estimators.describe(_fitted("CRF"), **given),
+    "decoders.Abstain": _decoding(lambda given: decoders.Abstain(decoders.Viterbi(), **given)),
+    "decoders.Best": _decoding(lambda given: decoders.MinimumRisk(_differing, decoders.Best(**given))),
+    "decoders.Draws": _decoding(lambda given: decoders.MinimumRisk(_differing, decoders.Draws(**given))),
+    "structures.Chain": lambda given: structures.Chain([0, 1], **given),
+    "structures.SecondOrderChain": lambda given: structures.SecondOrderChain([0, 1], **given),
+    "structures.Tree": lambda given: structures.Tree([0, 1], [-1], **given),
+    "structures.Chain.kbest": lambda given: CHAIN.kbest(SCORES, **given),
+    "structures.SecondOrderChain.kbest": lambda given: SECOND.kbest(SCORES2, **given),
+    "structures.Chain.sample": _sampled(CHAIN, SCORES),
+    "structures.SecondOrderChain.sample": _sampled(SECOND, SCORES2),
+    "structures.Tree.sample": _sampled(TREE, SCORES),
+    **{
+        f"kernels.{name}": _kernel(name)
+        for name in (
+            *("RBF", "Constant", "ExponentialChiSquare", "Laplacian", "Matern", "Polynomial"),
+            *("Spectrum", "Subsequence"),
+        )
+    },
+    **{
+        f"kernels.{name}": _kernel(name, kernels.Laplacian())
+        for name in ("Power", "Scaled", "WindowProduct", "WindowSum")
+    },
+    "features.DictFeatures": lambda given: features.DictFeatures(**given).fit_transform([[{"a": 1.0}]]),
+    "features.Part": lambda given: _extracted(
+        features.TemplateFeatures(
+            features.Templates(("w",), (features.Template((features.Part("w", **given),)),))
+        )
+    ),
+    "features.TemplateFeatures": lambda given: _extracted(
+        features.TemplateFeatures("columns: w\nw[0]", **given)
+    ),
+    "features.stack_windows": lambda given: features.stack_windows(X, **{"width": 3, **given}),
+    "metrics.expected_calibration_error": lambda given: metrics.expected_calibration_error(
+        y, MARGINALS, ["a", "b"], **given
+    ),
+    "metrics.reliability": lambda given: metrics.reliability(y, MARGINALS, ["a", "b"], **given),
+    "metrics.log_likelihood_scorer": lambda given: metrics.log_likelihood_scorer(
+        _fitted("CRF"), X, y, **given
+    ),
+    "constraints.LeftRight": lambda given: constraints.LeftRight(**given).forbidden(["a", "b"]),
+    "constraints.Forbidden.nothing": lambda given: constraints.Forbidden.nothing(**given),
+    **{
+        f"emissions.{name}": _family(name)
+        for name in (
+            *("Bernoulli", "Categorical", "DiagonalGaussian", "FullGaussian", "GaussianMixture"),
+            *("Multinomial", "Poisson", "SphericalGaussian", "TiedGaussian"),
+        )
+    },
+    "emissions.UnknownWords": lambda given: kf.HMM(
+        emissions.Categorical(unknown=emissions.UnknownWords(**given))
+    ).fit(SYMBOLS, STATES),
+    **{
+        f"solvers.{name}": _solver(name)
+        for name in (
+            *("LBFGS", "OWLQN", "BlockFrankWolfe", "BlockJacobi", "ConjugateGradients", "CuttingPlane"),
+            *("MetaDescent", "NewtonCG", "Subgradient", "Subspace", "WorkingSet"),
+        )
+    },
+    "solvers.Stop": lambda given: solvers.Stop(**given),
+    "solvers.simplex_qp": lambda given: solvers.simplex_qp(
+        np.eye(2), np.ones(2), np.array([1.0, 0.0]), **given
+    ),
+    "losses.CallbackHinge": lambda given: losses.CallbackHinge(
+        CHAIN, np.zeros(4, dtype=np.int64), _differing, **{"bound": 4.0, **given}
+    ),
+    "losses.LabellingCost": _callback,
+    **{
+        f"selection.{name}": _selecting(name)
+        for name in (
+            *("SGPS", "SGSA", "GreedyCliques", "WholeSequences", "AtRandom", "InTurn", "LargestGradient"),
+            *("ExactGain", "GainBound", "RefitAll", "RefitNew"),
+        )
+    },
+    **{
+        f"selection.{name}": _approximating(name)
+        for name in ("IncompleteCholesky", "KMeans", "LeverageScores", "Nystroem", "RandomFourier")
+    },
+    "selection.Storage": lambda given: selection.Storage(**given).empty((2, 2), np.dtype(float)),
+    "online.Arow": lambda given: online.Arow(**given),
+    "online.Descent": lambda given: online.Descent(**{"step": 1.0, **given}),
+    "online.PassiveAggressive": lambda given: online.PassiveAggressive(**given),
+    "datasets.Letters.split": lambda given: datasets.load_letters().split(given["folds"]),
+    "datasets.load_conll2002": lambda given: datasets.load_conll2002(**{"n_sentences": 2, **given}),
+    "datasets.load_prosody": lambda given: datasets.load_prosody(**{"n_sentences": 2, **given}),
+    "datasets.prosody_templates": lambda given: datasets.prosody_templates(**given),
+    "datasets.spelling_templates": lambda given: datasets.spelling_templates(**given),
+    "gram.PackedGram": lambda given: gram.PackedGram(np.zeros(8), **given),
+    "gram.PackedGram.bytes_for": lambda given: gram.PackedGram.bytes_for(dtype=np.dtype(float), **given),
+    "gram.PackedGram.empty": lambda given: gram.PackedGram.empty(dtype=np.dtype(float), **given),
+    "gram.gram_of": lambda given: gram.gram_of(kernels.RBF(), FLAT, **given),
+    "gram.kernel_times": lambda given: gram.kernel_times(kernels.RBF(), FLAT, FLAT, FLAT, **given),
+    "report.evaluate": lambda given: report.evaluate(_fitted("CRF"), X, y, **given),
+}
+
+RECORDS = (
+    *("decoders.Relaxation", "features.BinaryRows", "metrics.Average", "metrics.EntityScore"),
+    *("solvers.Progress", "losses.LossValue", "selection.Atoms", "selection.Step", "report.Evaluation"),
+)
+"""What is computed, in the hands of those who ask: nothing is made of their numbers."""
+
+INSIDE = (
+    *("emissions.", "selection.", "online.Sweep", "online.descend_first"),
+    *("structures.KBestOracle", "structures.SampleOracle", "structures.SequenceStructure"),
+    *("estimators.SequenceLabeller", "estimators.StructureLearner.", "estimators.Cascade."),
+)
+"""Methods that the package itself calls, with checked numbers; bases; what hands on to another model."""
+
+NEEDS_FILES = ("datasets.load_cb513", "datasets.Genome.", "datasets.Proteins.", "io.read_npz")
+
+
+def exempt(target: str) -> bool:
+    """Whether nothing needs to be tried."""
+    return target.startswith((*RECORDS, *INSIDE, *NEEDS_FILES))
+
+
+def tried(target: str, given: Given) -> None:
+    """Use a thing, whatever it warns of."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        USES[target](given)
