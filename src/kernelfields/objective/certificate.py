@@ -105,8 +105,7 @@ def certify(
         off = rounding.of_mismatch(problem)
     scale = _feasible_share(problem, mismatch, off)
     bound = scale * level - 0.5 * _excess(problem, mismatch, off, scale)
-    # No loss is negative, and no penalty: where R is nearly 0, rounding alone would leave a gap.
-    return Certificate(value, bound if rounding is None else min(max(bound, 0.0), value))
+    return Certificate(value, bound if rounding is None else min(bound, value))
 
 
 def _feasible_share(problem: Problem, mismatch: Array, off: dict[str, float]) -> float:
