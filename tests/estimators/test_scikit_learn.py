@@ -184,3 +184,23 @@ def test_containers_of_tokens_and_frames(kind, container, data):
     plain = clone(model).fit(inputs, y)
     assert model.fit(container(inputs), container(y)).predict(container(inputs)) == plain.predict(inputs)
     assert evaluate(model, container(inputs), container(y)).nll == evaluate(plain, inputs, y).nll
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.filterwarnings("ignore:y has . labels that are unknown")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_a_label_of_the_test_fold_alone_is_wrong_and_no_more(name, data):
+    X, y = data
+    y = [*y[:-1], ["red", "green", "rare"]]
+    scoring = {"right": token_accuracy_scorer, "likely": log_likelihood_scorer}
+    found = cross_validate(MODELS[name], X, y, cv=FOLDS, scoring=scoring, error_score="raise")
+    plain = cross_val_score(MODELS[name], X, y, cv=FOLDS, error_score="raise")
+    np.testing.assert_allclose(found["test_right"], plain)
+    assert all(np.isfinite(values).all() for values in found.values())
+
+
+def test_a_search_by_score_is_not_misled_by_a_rare_label(data):
+    X, y = data
+    y = [*y[:-1], ["red", "green", "rare"]]
+    search = GridSearchCV(kf.CRF(), {"penalty": [10_000.0, 1.0]}, cv=FOLDS, error_score="raise").fit(X, y)
+    assert search.best_params_ == {"penalty": 1.0}

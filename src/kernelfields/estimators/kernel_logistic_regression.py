@@ -130,7 +130,8 @@ verbose
         settings = {**self.get_params(deep=False), "class_weight": None}
         field = KernelCRF(edges=False, boundaries=False, **settings)
         given = [[labels[n]] for n in kept]
-        field.fit(rows.features[kept], given, lengths=np.ones(len(kept), np.int64), sample_weight=weights)
+        features = rows.features if len(kept) == len(labels) else rows.features[kept]
+        field.fit(features, given, lengths=np.ones(len(kept), np.int64), sample_weight=weights)
         if field.basis_origin_ is not None:
             field.basis_origin_ = _origins(rows, kept, field.basis_origin_)
         if hasattr(self, "feature_names_in_"):
