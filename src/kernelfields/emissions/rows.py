@@ -114,7 +114,7 @@ def read_rows(X: Any, lengths: Any, width: int | None) -> Sequences:
 
 def _matrix(x: Any, what: str, width: int | None) -> Array:
     if sparse.issparse(x):
-        x = x.toarray()
+        raise InputError(f"{what} is sparse; emissions of rows need dense arrays.")
     if isinstance(x, list | tuple) and not x:
         return np.zeros((0, width or 0))
     if not hasattr(x, "__len__"):

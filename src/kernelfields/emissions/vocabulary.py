@@ -134,7 +134,7 @@ def require_hashable(symbols: Array | list[Hashable], offsets: Array) -> None:
 
 def _sequence(x: Any, what: str) -> Array | list[Hashable]:
     if sparse.issparse(x):
-        raise InputError(f"{what} is a sparse matrix, expected one symbol per position.")
+        raise InputError(f"{what} is sparse; symbols come as lists or dense arrays.")
     if hasattr(x, "to_numpy"):  # frames would give the names of their columns
         x = x.to_numpy()
     if isinstance(x, np.ndarray):
