@@ -10,6 +10,9 @@ import numpy as np
 import pytest
 
 from kernelfields.checks import (
+    FEW,
+    all_finite,
+    never_falls,
     require_flag,
     require_not_negative,
     require_number,
@@ -79,3 +82,30 @@ def test_long_values_are_shortened() -> None:
     with pytest.raises(InputError) as caught:
         require_whole("k", "x" * 10**6)
     assert len(str(caught.value)) < 200
+
+
+SIZES = [0, 1, 2, FEW - 1, FEW, FEW + 1, 500]
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_all_finite(size, dtype):
+    values = np.linspace(-1, 1, size).astype(dtype)
+    values[:1] = np.finfo(dtype).max
+    assert all_finite(values)
+    assert all_finite(values.reshape(1, size))
+    for place in {0, size // 2, size - 1} if size else ():
+        for bad in (np.nan, np.inf, -np.inf):
+            spoilt = values.copy()
+            spoilt[place] = bad
+            assert not all_finite(spoilt)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_never_falls(size):
+    numbers = np.repeat(np.arange(size), 2)[:size]
+    assert never_falls(numbers)
+    for place in {1, size // 2, size - 1} if size > 1 else ():
+        falling = numbers.copy()
+        falling[place] = -1
+        assert not never_falls(falling)

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Set
 from math import isfinite
 from numbers import Integral, Real
+from operator import le
 from reprlib import Repr
 from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
 from .errors import InputError
 
@@ -17,6 +19,11 @@ Check = Callable[[str, Any], object]
 
 _SHORT = Repr()
 _SHORT.maxstring = _SHORT.maxother = 80
+
+Array = npt.NDArray[Any]
+
+FEW = 32
+"""Numbers up to which a list is read faster than an array."""
 
 MOST_WHOLE = 2**63 - 1
 """The largest whole number that the compiled core takes."""
@@ -76,6 +83,24 @@ def require_flag(name: str, value: Any) -> bool:
     if not isinstance(value, bool | np.bool_):
         raise InputError(f"{name} is {shown(value)}; it must be True or False.")
     return bool(value)
+
+
+def all_finite(values: Array) -> bool:
+    """Whether no number is NaN or infinite.
+
+    The least and the largest say so without an array of answers; of a few numbers a list is read faster.
+    """
+    if values.size < FEW:
+        return all(map(isfinite, values.ravel().tolist()))
+    return isfinite(values.min()) and isfinite(values.max())
+
+
+def never_falls(numbers: Array) -> bool:
+    """Whether each number of a vector is at least the one before."""
+    if len(numbers) < FEW:
+        given = numbers.tolist()
+        return all(map(le, given, given[1:]))
+    return bool((numbers[1:] >= numbers[:-1]).all())
 
 
 def _is_whole(value: Any) -> bool:

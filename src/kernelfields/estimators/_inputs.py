@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
-from ..checks import as_list
+from ..checks import all_finite, as_list
 from ..errors import InputError, quoted
 from ..structures._base import Array, offsets_of
 
@@ -68,7 +69,7 @@ def read_inputs(
             )
     if not matrices:
         return Inputs(np.zeros((0, width)), np.zeros(1, dtype=np.int64), names)
-    offsets = offsets_of([matrix.shape[0] for matrix in matrices])
+    offsets = np.array([0, *accumulate(matrix.shape[0] for matrix in matrices)], dtype=np.int64)
     features = _stack(matrices)
     _require_finite(features, offsets, missing)
     return Inputs(features, offsets, names)
@@ -210,7 +211,7 @@ def _names(x: Any) -> Array | None:
 
 def _require_finite(features: Any, offsets: Array, missing: bool) -> None:
     values = features.data if sparse.issparse(features) else features
-    if values.dtype == bool or np.isfinite(values).all():
+    if values.dtype == bool or all_finite(values):
         return
     bad = np.isinf(values) if missing else ~np.isfinite(values)
     if not bad.any():

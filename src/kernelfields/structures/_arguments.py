@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..checks import require_whole, shown
+from ..checks import never_falls, require_whole, shown
 from ..errors import InputError
 from ..memory import require_memory
 
@@ -20,7 +20,7 @@ MOST_LABELS = 2**31 - 1
 def require_offsets(offsets: npt.ArrayLike) -> Array:
     """Return the offsets of a ragged batch as int64, from 0 on and never falling."""
     result = whole_numbers("offsets", offsets)
-    if len(result) == 0 or result[0] != 0 or (result[1:] < result[:-1]).any():
+    if len(result) == 0 or result[0] != 0 or not never_falls(result):
         raise InputError("offsets must start with 0 and never fall.")
     return result
 

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from ..checks import all_finite
 from ..errors import InfeasibleError, ScoreError
 from ._arguments import require_ids, require_labels, require_weights, score_array
 
@@ -241,7 +242,7 @@ class KBestOracle(Structure):
 
 def require_feasible(values: Array) -> None:
     """Refuse a batch in which an instance has no labelling (−inf) or bad scores (NaN)."""
-    if np.isfinite(values).all():
+    if all_finite(values):
         return
     s = int(np.flatnonzero(~np.isfinite(values))[0])
     if values[s] == -np.inf:
