@@ -69,7 +69,7 @@ def pipeline(model):
 
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.filterwarnings("ignore:y has . labels that are unknown")
+@pytest.mark.filterwarnings("ignore:Labels of y unknown")
 def test_pipelines_scorers_and_searches(name, routing, data):
     X, y = data
     pipe = pipeline(MODELS[name])
@@ -187,7 +187,7 @@ def test_containers_of_tokens_and_frames(kind, container, data):
 
 
 @pytest.mark.parametrize("name", MODELS)
-@pytest.mark.filterwarnings("ignore:y has . labels that are unknown")
+@pytest.mark.filterwarnings("ignore:Labels of y unknown")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_a_label_of_the_test_fold_alone_is_wrong_and_no_more(name, data):
     X, y = data

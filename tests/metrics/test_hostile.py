@@ -162,7 +162,7 @@ def test_models_are_not_scored_by_odd_labels(score, kind, model):
 
 
 @pytest.mark.parametrize("kind", FINE)
-@pytest.mark.filterwarnings("ignore:.*unknown to the model", "ignore:.*that training did not have")
+@pytest.mark.filterwarnings("ignore:Labels of y unknown", "ignore:.*that training did not have")
 def test_models_are_scored_by_any_labels(kind, model, tmp_path):
     found = evaluate(model, X, FINE[kind])
     write_report(found, tmp_path / "page.html")

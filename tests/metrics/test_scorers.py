@@ -96,10 +96,10 @@ def test_a_label_that_training_did_not_have_counts_as_the_floor(tagged):
     rest = model.sequence_log_proba(X, [[None, *y[0][1:]], *y[1:]]).sum()
     count = sum(map(len, y))
     with pytest.warns(
-        UserWarning, match="y has 1 labels that are unknown to the model; they count as a log-pro"
+        UserWarning, match="Labels of y unknown to the model: 1; such positions count with a log-pro"
     ):
         assert log_likelihood_scorer(model, X, strange) == pytest.approx((rest + FLOOR) / count)
-    with pytest.warns(UserWarning, match=r"log-probability of -2 per position"):
+    with pytest.warns(UserWarning, match=r"log-probability of -2\."):
         assert log_likelihood_scorer(model, X, strange, floor=-2) == pytest.approx((rest - 2) / count)
     with pytest.warns(UserWarning, match="-inf"):
         assert log_likelihood_scorer(model, X, strange, floor=-np.inf) == -np.inf
@@ -116,12 +116,12 @@ def test_what_constraints_forbid_counts_as_the_floor(tagged):
     impossible = [["I-X", *y[0][1:]], *y[1:]]
     assert model.sequence_log_proba(X, impossible)[0] == -np.inf
     rest = model.sequence_log_proba(X, y)[1:].sum()
-    with pytest.warns(UserWarning, match="1 sequences that are less probable than the floor"):
+    with pytest.warns(UserWarning, match="Sequences less probable than the floor: 1;"):
         found = log_likelihood_scorer(model, X, impossible)
     assert found == pytest.approx((rest + len(y[0]) * FLOOR) / sum(map(len, y)))
 
 
-@pytest.mark.filterwarnings("ignore:y has 1 labels that are unknown")
+@pytest.mark.filterwarnings("ignore:Labels of y unknown")
 def test_a_rare_label_does_not_spoil_model_selection(tagged):
     """One fold is tested on a label that it was not trained with."""
     X, y = tagged

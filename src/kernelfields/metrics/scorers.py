@@ -97,8 +97,8 @@ def _times(counts: Array, floor: float) -> Array:
 
 def _warn(new: int, improbable: int, floor: float) -> None:
     """Say what the floor replaced."""
-    found = [f"{new} labels that are unknown to the model"] if new else []
-    found += [f"{improbable} sequences that are less probable than the floor"] if improbable else []
+    found = [f"labels of y unknown to the model: {new}"] if new else []
+    found += [f"sequences less probable than the floor: {improbable}"] if improbable else []
     if found:
-        text = f"y has {' and '.join(found)}; they count as a log-probability of {floor:.4g} per position."
-        warn_user(text, UserWarning)
+        counted = f"such positions count with a log-probability of {floor:.4g}."
+        warn_user(f"{'; '.join([*found, counted]).capitalize()}", UserWarning)
