@@ -212,3 +212,24 @@ def test_numbers_that_cannot_be_are_named_by_place():
         HMM().fit([[[1.0]], [[2.0], [np.inf]]], y)
     with pytest.raises(InputError, match="Sequence 1 of X, position 0, has -2 in column 0"):
         HMM("poisson").fit([[[1.0]], [[-2.0], [3.0]]], y)
+
+
+@pytest.mark.parametrize(
+    ("model", "words"),
+    [
+        (HMM(start="even"), "start is 'even'; it must be an array of probabilities"),
+        (BoostedCRF(categorical=[0.5]), "categorical has the unknown column 0.5"),
+        (Cascade(3, CRF()), "A cascade is made of two estimators; 3 is none"),
+        (Cascade(CRF(), CRF), "is none"),
+        (BoostedCRF(class_weight={"red": -5}), "class_weight of 'red' is -5"),
+    ],
+)
+def test_settings_that_mean_nothing_are_refused(model, words, data):
+    with pytest.raises(InputError, match=words):
+        model.fit(*data)
+
+
+@pytest.mark.parametrize("settings", [{"n_states": 10**9}, {"start": 5}, {"transitions": "x", "n_states": 2}])
+def test_numbers_of_states_that_cannot_be_are_refused(settings, data):
+    with pytest.raises(InputError, match=r"more than the \d+ positions|number of states|start has shape"):
+        HMM(**settings).fit(data[0])

@@ -66,7 +66,17 @@ def abstaining(threshold):
     return {"$object": "Abstain", "parts": {"decoder": inner, "threshold": threshold}}
 
 
+def trail(**parts: Any) -> Callable[[Any, Any], None]:
+    """What learning goes on with, some of it wrong."""
+    known = {"sequences": 4, "steps": 8, "averaged": 9, "step": None, "last": None, "variance": None}
+    return state("_trail", {"$object": "Trail", "parts": {**known, **parts}})
+
+
 HOSTILE = [
+    ("arow", trail(steps=-1), "_trail has counts that are none"),
+    ("arow", trail(averaged=0), "_trail has counts that are none"),
+    ("arow", trail(step=-0.5), "_trail has a step that is none"),
+    ("arow", state("_trail", 3), "_trail is no record of learning"),
     ("crf", lambda h, a: h.__setitem__("format", 2), "format 2, of a later kernelfields"),
     ("crf", lambda h, a: h.__setitem__("format", True), "does not say what model"),
     ("crf", lambda h, a: h.__setitem__("format", "1"), "does not say what model"),

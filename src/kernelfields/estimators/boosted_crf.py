@@ -265,7 +265,8 @@ class BoostedCRF(SequenceLabeller):
         result = np.zeros(inputs.features.shape[1], dtype=bool)
         names = [] if inputs.names is None else inputs.names.tolist()
         for column in self.categorical or []:
-            known = column in names if isinstance(column, str) else 0 <= column < len(result)
+            whole = isinstance(column, int | np.integer) and not isinstance(column, bool)
+            known = column in names if isinstance(column, str) else whole and 0 <= column < len(result)
             if not known:
                 raise InputError(f"categorical has the unknown column {column!r}.")
             d = names.index(column) if isinstance(column, str) else int(column)

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy import sparse
 
+from ..checks import shown
 from ..decoders import Decoder
 from ..errors import InputError
 from ..features.windows import stack_windows
@@ -266,6 +267,8 @@ def _fitted(model: Any, sequences: list[Any], labels: Labels) -> Any:
     """Give a copy of a model, fitted."""
     from sklearn.base import clone
 
+    if isinstance(model, type) or not all(hasattr(model, name) for name in ("fit", "get_params")):
+        raise InputError(f"A cascade is made of two estimators; {shown(model)} is none.")
     return clone(model).fit(sequences, labels)
 
 

@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 
 from .. import native
-from ..checks import require_not_negative
+from ..checks import require_not_negative, shown
 from ..constraints import Forbidden, Rule
 from ..decoders import Decoder
 from ..emissions import Emissions, Family, Sequences
@@ -162,7 +162,9 @@ class HMM(SequenceLabeller):
         if data.offsets[-1] == 0:
             raise InputError("The training set is empty.")
         encoded = None if y is None else encode_states(y, np.diff(data.offsets))
-        classes = np.arange(self._count(known)) if encoded is None else encoded.classes
+        classes = (
+            np.arange(self._count(known, len(data.observations))) if encoded is None else encoded.classes
+        )
         if self.n_states is not None and len(classes) != self.n_states:
             raise InputError(f"n_states is {self.n_states}, but y has {len(classes)} labels.")
         forbidden = self._forbidden(classes, data.offsets, encoded)
@@ -180,15 +182,20 @@ class HMM(SequenceLabeller):
         self.provenance_ = provenance_of(seen, Encoded(labels, classes))
         return self
 
-    def _count(self, known: Emissions | None) -> int:
-        """Number of states, from whatever says it."""
+    def _count(self, known: Emissions | None, positions: int) -> int:
+        """Number of states, from whatever says it; without other parts, no more than positions."""
         said = (self.n_states, self.start, self.transitions, known)
-        sizes = [self.n_states, *(None if part is None else len(part) for part in said[1:3])]
+        sizes = [
+            self.n_states,
+            *(None if part is None else len(part) if hasattr(part, "__len__") else 1 for part in said[1:3]),
+        ]
         sizes.append(None if known is None else known.n_states)
         found = {size for size in sizes if size is not None}
         if len(found) != 1:
             what = "differ in" if found else "do not say"
             raise InputError(f"n_states, start, transitions and emissions {what} the number of states.")
+        if known is None and max(found) > positions:
+            raise InputError(f"{max(found)} states are more than the {positions} positions of X.")
         return found.pop()
 
     def _forbidden(self, classes: Array, offsets: Array, encoded: Encoded | None) -> Forbidden | None:
@@ -338,7 +345,10 @@ def _higher(left: Trained, right: Trained) -> bool:
 
 def require_distributions(given: Any, shape: tuple[int, ...], what: str) -> Array:
     """Refuse what is no distribution, or none in each row."""
-    array = np.asarray(given, dtype=np.float64)
+    try:
+        array = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{what} is {shown(given)}; it must be an array of probabilities.") from error
     if array.shape != shape:
         raise InputError(f"{what} has shape {array.shape}, expected {shape}.")
     if (array < 0).any() or not np.allclose(array.sum(axis=-1), 1.0, atol=1e-6):
