@@ -99,9 +99,8 @@ inline void require_below(const In<std::int32_t>& index, const char* name, std::
     if (all_below(index.data(), count, bound)) return;
     for (std::size_t k = 0; k < count; ++k)
         if (index.data()[k] < 0 || static_cast<std::size_t>(index.data()[k]) >= bound)
-            throw std::invalid_argument(std::string(name) + " holds " + std::to_string(index.data()[k]) +
-                                        " at entry " + std::to_string(k) + ", but there are " + std::to_string(bound) +
-                                        ".");
+            throw std::invalid_argument(std::string(name) + " holds " + std::to_string(index.data()[k]) + " at entry " +
+                                        std::to_string(k) + ", but there are " + std::to_string(bound) + ".");
 }
 
 inline void require_labels(const In<std::int32_t>& labels, std::size_t positions, std::size_t L) {

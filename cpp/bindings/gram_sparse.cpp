@@ -27,7 +27,8 @@ void products(const SparseIndex<S>& y, In<std::int64_t> first, In<std::int32_t> 
               std::size_t start, nb::ndarray<S, nb::ndim<2>, nb::device::cpu> out) {
     const auto x = rows_of<S>(first, index, value, y.features());
     const std::size_t stop = start + out.shape(1);
-    if (out.shape(0) != x.rows || start > y.rows() || stop > y.rows() || (out.shape(1) > 1 && out.stride(1) != 1) || out.stride(0) < 0)
+    if (out.shape(0) != x.rows || start > y.rows() || stop > y.rows() || (out.shape(1) > 1 && out.stride(1) != 1) ||
+        out.stride(0) < 0)
         throw std::invalid_argument("out must have one contiguous row per row of x, and a column per row asked for.");
     if (y.binary() != !value) throw std::invalid_argument("Both sides must have values, or neither.");
     nb::gil_scoped_release release;

@@ -37,7 +37,8 @@ void pair_times(In<std::int64_t> first, In<std::int32_t> index, std::optional<In
     require_shape(weights, "weights", {length_of(pair_label, "pair_label")});
     if (out.ndim() != 2 || out.shape(0) != x.rows) throw std::invalid_argument("out must have one row per row of x.");
     nb::gil_scoped_release release;
-    sparse_pair_times(x, pair_first.data(), pair_label.data(), weights.data(), weights.size(), out.shape(1), out.data());
+    sparse_pair_times(x, pair_first.data(), pair_label.data(), weights.data(), weights.size(), out.shape(1),
+                      out.data());
 }
 
 template <class S>

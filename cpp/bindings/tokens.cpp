@@ -68,6 +68,7 @@ private:
             PyObject* const column = PyDict_GetItemString(sentence, names_[c].c_str());
             if (!column) fail("has no column " + names_[c]);
             if (PyUnicode_Check(column)) fail("has one string as column " + names_[c] + ", expected a list");
+            const nb::object held = nb::borrow(column);
             const Items items(column);
             if (T >= 0 && items.size() != T) fail("has columns of different lengths");
             T = items.size();
@@ -100,7 +101,11 @@ Tokens pack_tokens(nb::handle sentences, const std::vector<std::string>& columns
     if (PyUnicode_Check(sentences.ptr())) throw std::invalid_argument("Expected a list of sentences, not one string.");
     Packer packer(columns);
     const Items items(sentences.ptr());
-    for (Py_ssize_t s = 0; s < items.size(); ++s) packer.add(items[s]);
+    for (Py_ssize_t s = 0; s < items.size(); ++s) {
+        // Sequences of other types than lists run code of their own, which might drop what is being read.
+        const nb::object sentence = nb::borrow(items[s]);
+        packer.add(sentence.ptr());
+    }
     return packer.finish();
 }
 

@@ -84,3 +84,23 @@ def test_panels_are_those_of_their_size(size):
     numbers = PackedGram.from_matrix(np.eye(3))._numbers
     with pytest.raises(InputError, match="numbers"):
         PackedGram(numbers if size > 2 else numbers[:1], size)
+
+
+def test_sentences_that_drop_each_other_while_they_are_read():
+    class Fickle:
+        """A sequence whose reading empties the list that it is in."""
+
+        def __len__(self):
+            return 2
+
+        def __getitem__(self, place):
+            sentences.clear()
+            if place > 1:
+                raise IndexError
+            return "word"
+
+    sentences = [Fickle(), ["a"] * 100]
+    assert len(native.pack_tokens(sentences, ["w"])) == 2
+    columns = {"w": Fickle(), "v": ["x", "y"]}
+    sentences = [columns]
+    assert len(native.pack_tokens(sentences, ["w", "v"])) == 2
