@@ -10,7 +10,7 @@ import pytest
 from kernelfields.errors import InputError
 from tests.objective._certificates import case_of, violations
 
-COUNT = int(os.environ.get("KERNELFIELDS_CERTIFICATES", "60"))
+COUNT = int(os.environ.get("KERNELFIELDS_CERTIFICATES", "40"))
 CHUNK = 20
 
 
