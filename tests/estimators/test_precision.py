@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from kernelfields import CRF, KernelCRF, KernelLogisticRegression
+from kernelfields import CRF, MEMM, KernelCRF, KernelLogisticRegression
 
 SOLVERS = ["lbfgs", "newton-cg", "block-jacobi", "subspace", "conjugate-gradients", "meta-descent"]
 
@@ -115,3 +115,23 @@ def test_scores_of_several_kernels_are_those_of_the_attributes(kernels):
     scores = model.kernel_(observations, model.basis_.astype(np.float64)) @ model.dual_coef_
     expected = np.exp(scores - np.logaddexp.reduce(scores, axis=1)[:, None])
     np.testing.assert_allclose(np.concatenate(model.predict_marginals(X)), expected, atol=1e-5)
+
+
+def test_certificates_of_memms_are_those_of_double_precision():
+    X, y = sequences()
+    X = [(1e3 * x).astype(np.float32) for x in X]
+    single = MEMM(tol=1e-5).fit(X, y)
+    double = MEMM(tol=1e-5).fit([x.astype(np.float64) for x in X], y)
+    assert 0 <= single.certificate_.relative_gap <= 1e-5
+    assert single.certificate_.lower_bound <= double.certificate_.value
+    assert double.certificate_.lower_bound <= single.certificate_.value
+
+
+def test_the_full_gap_at_the_default_precision_bounds_that_in_double():
+    X, y = sequences(n=20)
+    X = [x.astype(np.float32) for x in X]
+    model = KernelCRF("rbf", 1e-3, approximation="nystroem", random_state=0, tol=1e-4).fit(X, y)
+    optimum = KernelCRF("rbf", 1e-3, dtype="float64", tol=1e-8).fit(X, y).certificate_
+    certificate = model.full_gap(X, y)
+    assert certificate.lower_bound <= optimum.value * (1 + 1e-12)
+    assert certificate.value >= optimum.lower_bound

@@ -36,8 +36,8 @@ def full_certificate(
     n, chain = observations.shape[0], training.chain
     both = _stacked(observations, model.basis_)
     distinct = {id(k): k for k in [*(g.kernel for g in kernels.groups), edge_kernel] if k}
-    grams = {
-        key: gram_of(kernel, both, recipe.dtype, recipe.memory_limit) for key, kernel in distinct.items()
+    grams = {  # in double, as every certificate
+        key: gram_of(kernel, both, np.float64, recipe.memory_limit) for key, kernel in distinct.items()
     }
     terms, elements = [], []
     for k, (kernel, labels) in enumerate(kernels.groups):

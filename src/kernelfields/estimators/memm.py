@@ -24,10 +24,9 @@ from ._observers import observers, reporter
 from ._provenance import provenance_of
 from ._saving_declared import LABELLER
 from ._saving_fields import Field, Numbers
-from ._search import exact_certificate
+from ._search import search
 from ._settings import require_settings
 from ._tables import CONSTRAINTS, SOLVERS, choose
-from ._training import warn_of
 
 
 class MEMM(SequenceLabeller):
@@ -142,13 +141,12 @@ class MEMM(SequenceLabeller):
         problem = self._problem(data)
         stop = Stop(gap=self.tol, gradient=1e-2 * self.tol, iterations=self.max_iter)
         solver = choose(SOLVERS, self.solver, "solver")
-        result = solver.minimize(problem, problem.zero(), stop, observers(reporter(self.callback)))
-        if not result.reason.converged:
-            warn_of(result.reason, result.progress)
-        self._keep(data, problem, result.point.element)
-        self.certificate_ = exact_certificate(result.point, result)
+        watching = observers(reporter(self.callback))
+        found = search(problem, problem.zero(), solver, stop, watching, problem.exact)
+        self._keep(data, problem, found.element)
+        self.certificate_ = found.certificate
         self.forbidden_, self.features_ = forbidden, data.extractor
-        self.n_iter_, self.stop_reason_ = result.progress.iteration, result.reason.value
+        self.n_iter_, self.stop_reason_ = found.iterations, found.reason.value
         return self
 
     def _problem(self, data: LabelledSet) -> Problem:

@@ -16,6 +16,9 @@ from .line_search import wolfe
 LARGE = 2**20
 """Numbers from which on an element counts as large."""
 
+AGAIN = 50
+"""Iterations after which curvatures are asked for anew: by then the function may be flat elsewhere."""
+
 
 @dataclass(frozen=True)
 class LBFGS(Solver):
@@ -68,6 +71,9 @@ class LBFGS(Solver):
                 point = found.point
                 iteration += 1
                 reason = monitor.look(iteration, point)
+                if curvatures is not None and iteration % AGAIN == 0 and reason is None:
+                    curvatures = problem.curvatures(point)
+                    history = History(problem, memory, curvatures)
         except KeyboardInterrupt:
             reason = Reason.INTERRUPTED
         return monitor.result(point, reason)

@@ -60,8 +60,8 @@ class LinearNodes(Euclidean, Curved, Counted):
         return table.ravel()
 
     def curvatures(self, expected: Array) -> Array:
-        """Σ_c μ_c x_c²."""
-        return squares_times(self.features.matrix, in_rows(expected)).ravel()
+        """Σ_c μ_c (1 − μ_c) x_c²."""
+        return squares_times(self.features.matrix, in_rows(expected * (1 - expected))).ravel()
 
     @cached_property
     def sizes(self) -> tuple[float, float]:
@@ -72,6 +72,11 @@ class LinearNodes(Euclidean, Curved, Counted):
     def least(self) -> float:
         """The least of them."""
         return least_of(self.features.matrix)
+
+    def precise(self) -> LinearNodes:
+        """Return the same with features in double precision."""
+        double = self.precision == np.float64
+        return self if double else LinearNodes(self.structure, self.features.matrix.astype(np.float64))
 
     def take(self, structure: Structure, ids: npt.ArrayLike) -> LinearNodes:
         """Give the same on some instances."""
@@ -115,8 +120,8 @@ class LinearEdges(Euclidean, Curved, Counted):
         return sum_of_row_norms(self.features.matrix)
 
     def curvatures(self, expected: Array) -> Array:
-        """Σ_c μ_c x_c²."""
-        return squares_times(self.features.matrix, in_rows(expected)).ravel()
+        """Σ_c μ_c (1 − μ_c) x_c²."""
+        return squares_times(self.features.matrix, in_rows(expected * (1 - expected))).ravel()
 
     @cached_property
     def sizes(self) -> tuple[float, float]:
@@ -127,6 +132,11 @@ class LinearEdges(Euclidean, Curved, Counted):
     def least(self) -> float:
         """The least of them."""
         return least_of(self.features.matrix)
+
+    def precise(self) -> LinearEdges:
+        """Return the same with features in double precision."""
+        double = self.precision == np.float64
+        return self if double else LinearEdges(self.structure, self.vertex_features.astype(np.float64))
 
     def take(self, structure: Structure, ids: npt.ArrayLike) -> LinearEdges:
         """Give the same on some instances."""

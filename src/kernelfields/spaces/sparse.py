@@ -210,8 +210,8 @@ class SparseNodes(Euclidean, Curved, Counted):
         return sum_of_row_norms(self.matrix)
 
     def curvatures(self, expected: Array) -> Array:
-        """Σ_t μ_t x_t², at the pairs that have a weight."""
-        return self.element(squares_times(self.matrix, expected))
+        """Σ_t μ_t (1 − μ_t) x_t², at the pairs that have a weight."""
+        return self.element(squares_times(self.matrix, expected * (1 - expected)))
 
     @cached_property
     def sizes(self) -> tuple[float, float]:
@@ -241,6 +241,11 @@ class SparseNodes(Euclidean, Curved, Counted):
     def least(self) -> float:
         """The least of them."""
         return least_of(self.matrix)
+
+    def precise(self) -> SparseNodes:
+        """Return the same with features in double precision."""
+        double = self.precision == np.float64
+        return self if double else SparseNodes(self.structure, self.matrix.astype(np.float64), self.pairs)
 
     def take(self, structure: Structure, ids: npt.ArrayLike) -> SparseNodes:
         """Give the same on some instances."""
