@@ -38,6 +38,7 @@ class Kind:
     name: str
     one: Callable[[Any], Any]
     flat: bool = False
+    together: Callable[[list[Any]], Any] = list
     single: bool = False
     meaning: Callable[[Any], Any] | None = np.asarray
     twin: str | None = None
@@ -47,7 +48,7 @@ class Kind:
         """Give sequences in this form."""
         rows = None if self.meaning is None else [self.meaning(m).astype(np.float64) for m in matrices]
         if not self.flat:
-            return Given([self.one(m) for m in matrices], None, rows)
+            return Given(self.together([self.one(m) for m in matrices]), None, rows)
         return Given(self.one(np.concatenate(matrices)), [len(m) for m in matrices], rows)
 
 
@@ -136,6 +137,7 @@ KINDS = {
         Kind("memory-mapped", _mapped, twin="f64"),
         Kind("read-only", _locked, twin="f64"),
         Kind("lists", lambda m: np.asarray(m, dtype=np.float64).tolist(), twin="f64"),
+        Kind("series", np.array, together=pd.Series, twin="f64"),
         Kind("frames", _frame, twin="f64"),
         Kind("flat", partial(np.array, dtype=np.float64), flat=True, twin="f64"),
         Kind("csr", _csr),

@@ -21,7 +21,7 @@ def snapshot(value: Any) -> Any:
         return tuple(snapshot(getattr(value, part)) for part in parts if hasattr(value, part))
     if isinstance(value, dict):
         return {key: snapshot(one) for key, one in value.items()}
-    if isinstance(value, list | tuple):
+    if isinstance(value, list | tuple | pd.Series):
         return [snapshot(one) for one in value]
     if isinstance(value, str | bytes | int | float | bool | type(None)) or callable(value):
         return repr(value)

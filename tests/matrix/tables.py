@@ -269,6 +269,7 @@ def kernel_perceptron() -> list[Setting]:
             combination=("voted", "last"),
             budget=5,
             epochs=1,
+            features=FEATURES,
             edges=False,
             classes=CLASSES,
             decoder=without(DECODERS, "viterbi"),
