@@ -40,7 +40,7 @@ def run(quick: bool) -> Result:
             _train(items, labels, path)
             rows += [{"data": name, **row} for row in _compared(path, items, rounds)]
     bars = [Bar(f"{row['data']}_{row['call']}_speedup", row["speedup"], at_least=1.5) for row in rows]
-    own = [row for name, case in cases(count).items() for row in _own(name, *case, rounds)]
+    own = [row for name, case in cases(count).items() for row in _own(name, *case, 20 * rounds)]
     bars += [
         Bar(f"{row['call']}_{row['input']}_us", row["us"], at_most=60)
         for row in own
