@@ -99,8 +99,9 @@ class KernelCRF(KernelModel):
     patience : int
         With held-out data: iterations without improvement there after which to stop.
     dtype : "float32" or "float64"
-        Precision of the Gram matrix and, where that certifies ``tol``, of the search; the
-        certificate is in double.
+        Precision of observations and, where that can certify ``tol``, of Gram matrix and search;
+        double if labels are missing, the loss is not convex, or kernels compare objects. The
+        certificate is in double, kernel values computed anew.
     memory_limit : int, optional
         Bytes that a Gram matrix may take, half of what is available if not given; a larger one is
         computed anew for every product. With an approximation, bytes beyond which its columns go to a file.
