@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from threading import Timer
 
 import pytest
 from typer.testing import CliRunner
@@ -145,10 +146,12 @@ def test_a_stream_is_answered_sentence_by_sentence(folder):
         "tag",
         str(folder / "one.kf"),
     ]
-    environment = os.environ | {"OMP_NUM_THREADS": "1"}
+    environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONUNBUFFERED": ""}
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, text=True, bufsize=1
     ) as process:
+        patience = Timer(60, process.kill)  # an answer that does not come would be waited for
+        patience.start()
         answers = []
         for words in (["Ana", "Diaz"], ["the"]):
             process.stdin.write("\n".join(words) + "\n\n")
@@ -157,6 +160,7 @@ def test_a_stream_is_answered_sentence_by_sentence(folder):
             answers.append([line.split()[:2] for line in lines[:-1]])
         process.stdin.close()
         assert process.wait(60) == 0
+        patience.cancel()
     assert answers == [[["Ana", "B-PER"], ["Diaz", "I-PER"]], [["the", "O"]]]
 
 
