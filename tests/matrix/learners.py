@@ -74,7 +74,7 @@ LEARNERS = {
         Learner("KernelCRF", KernelCRF, tables.kernel_field(), SEED),
         Learner("GPSequenceClassifier", GPSequenceClassifier, tables.gaussian_process(), SEED),
         Learner("KernelLogisticRegression", KernelLogisticRegression, tables.logistic(), SEED),
-        Learner("StructuredSVM", StructuredSVM, tables.margin(), SEED),
+        Learner("StructuredSVM", StructuredSVM, tables.margin(), {"max_iter": 20, **SEED}),
         Learner("StructuredPerceptron", StructuredPerceptron, tables.perceptron(), {"epochs": 3}),
         Learner("PassiveAggressive", PassiveAggressive, tables.passive_aggressive(), {"epochs": 3}),
         Learner("AROW", AROW, tables.arow(), {"epochs": 3}),
