@@ -96,7 +96,12 @@ def fitted_chain(model: Any, offsets: Array, shared_edges: bool) -> SequenceStru
 def add_free_scores(model: Any, chain: SequenceStructure, theta: dict[str, Array]) -> None:
     """Add the scores of a fitted model's weights of labels; what it does not have is zero."""
     node = theta["node"]
-    chain_add_label_scores(node, chain.offsets, model.intercept_, model.start_, model.end_)
+    every, first, last = model.intercept_, model.start_, model.end_
+    if (
+        not every.dtype == first.dtype == last.dtype
+    ):  # drafts of models without a bias have zeros of their own
+        every, first, last = (part.astype(np.float64) for part in (every, first, last))
+    chain_add_label_scores(node, chain.offsets, every, first, last)
     theta["edge"] += model.transitions_.astype(node.dtype, copy=False)
     if "triple" in theta:
         theta["triple"] += model.second_order_.astype(node.dtype, copy=False)
