@@ -92,7 +92,7 @@ def certify(
     parts, by the factor s; −loss* is concave, so that s times the first sum stands.
 
     In double precision the bound gives way by what rounding can add up to (`Rounding`), and is at most
-    the value: it holds in exact arithmetic. In single precision it is a guess that tells a search when
+    the value. In single precision it is a guess that tells a search when
     to look closer.
     """
     if not problem.certifiable:
