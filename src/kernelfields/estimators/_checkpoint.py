@@ -126,9 +126,5 @@ def checkpoint_of(model: Any, training: Training, names: tuple[str, ...] = SETTI
     """Return the file of a model's search, known by its data and by those of its settings."""
     if model.checkpoint is None:
         return None
-    encoded = training.encoded
     settings = {name: getattr(model, name) for name in names}
-    forbidden = None if training.forbidden is None else tuple(training.forbidden)
-    data = [training.inputs.features, training.inputs.offsets, encoded.labels, encoded.classes]
-    problem = [*data, training.weights, forbidden, settings]
-    return Checkpoint(model.checkpoint, problem, model.checkpoint_seconds)
+    return Checkpoint(model.checkpoint, [*training.contents(), settings], model.checkpoint_seconds)

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Sequence
 from typing import Any, NamedTuple, Self
 
 from ..margin import BlockDual
 from ..objective import Problem
 from ..solvers import Reason, Result
 from ..structures._base import Array
-from ._content import same_content
-from ._provenance import provenance_of
+from ._digest import digest
 from ._training import Training
 
 SETTINGS = ("rescaling", "cost", "kernel", "order", "bias", "boundaries", "dtype")
@@ -21,8 +18,8 @@ SETTINGS = ("rescaling", "cost", "kernel", "order", "bias", "boundaries", "dtype
 class Ended(NamedTuple):
     """The end of a fit. Planes are those of labellings: they are wrong for other data, rules or costs."""
 
-    problem: tuple[Any, ...]
-    """What was minimised, but for penalties."""
+    problem: str
+    """What was minimised, but for penalties: the digest of it."""
     levels: Array
     mixtures: list[Array] | None
     """Of every sequence; None where the solver had none."""
@@ -35,7 +32,7 @@ class Ended(NamedTuple):
         whole = dual.levels.any() and result.reason is not Reason.INTERRUPTED
         metrics = [term.metric for term in dual.problem.terms]
         return cls(
-            copy.deepcopy(_problem(model, training)),
+            _problem(model, training),
             dual.levels,
             dual.mixtures if whole else None,
             result.point.element,
@@ -44,7 +41,7 @@ class Ended(NamedTuple):
 
     def fits(self, model: Any, training: Training) -> bool:
         """Whether a fit has the same data, weights, rules and settings, penalties left aside."""
-        return same_content(self.problem, _problem(model, training))
+        return self.problem == _problem(model, training)
 
     def element_for(self, problem: Problem) -> Array:
         """Return the function of the same dual variables with the penalties of another problem."""
@@ -54,9 +51,6 @@ class Ended(NamedTuple):
         return result
 
 
-def _problem(model: Any, training: Training) -> tuple[Any, ...]:
-    """Return what is minimised: hash of the data, weights, what is forbidden, settings."""
-    settings: Sequence[Any] = [getattr(model, name) for name in SETTINGS]
-    data = provenance_of(training.inputs, training.encoded).data_hash
-    forbidden = None if training.forbidden is None else tuple(training.forbidden)
-    return (data, getattr(training.loss, "weights", None), forbidden, *settings)
+def _problem(model: Any, training: Training) -> str:
+    """Return the digest of what is minimised: data, weights, what is forbidden, settings."""
+    return digest([*training.contents(), *(getattr(model, name) for name in SETTINGS)])

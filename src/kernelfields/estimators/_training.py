@@ -57,6 +57,11 @@ class Training(NamedTuple):
     observed: Observed | None
     extractor: Extractor | None
 
+    def contents(self) -> list[Any]:
+        """Return what tells this training set from others: inputs, labels, weights, what is forbidden."""
+        forbidden = None if self.forbidden is None else tuple(self.forbidden)
+        return [self.inputs.features, self.inputs.offsets, *self.encoded, self.weights, forbidden]
+
 
 def read_training(
     inputs: Inputs,
