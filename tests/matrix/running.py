@@ -114,13 +114,12 @@ def _learnt(model: Any) -> dict[str, Any]:
 
 
 def of_ours(error: Exception) -> bool:
-    """Whether an error is a refusal in one line by a ``raise`` of the package."""
-    if not isinstance(error, InputError | TypeError):
+    """Whether an error is a refusal in one line by a ``raise`` of the package; Python has TypeErrors, too."""
+    text, last = str(error), traceback.extract_tb(error.__traceback__)[-1]
+    if "\n" in text or not text.endswith(".") or not last.filename.startswith(HERE):
         return False
-    last = traceback.extract_tb(error.__traceback__)[-1]
     raised = linecache.getline(last.filename, last.lineno or 0).strip().startswith("raise ")
-    text = str(error)
-    return last.filename.startswith(HERE) and raised and "\n" not in text and text.endswith(".")
+    return isinstance(error, InputError) or (isinstance(error, TypeError) and raised)
 
 
 def brief(error: Exception) -> str:
