@@ -13,6 +13,7 @@ from kernelfields import (
     MEMM,
     BoostedCRF,
     KernelCRF,
+    KernelLogisticRegression,
     KernelPerceptron,
     StructuredPerceptron,
     StructuredSVM,
@@ -116,3 +117,27 @@ def test_a_fit_that_fails_changes_nothing(first):
     assert vars(model) == attributes
     for a, b in zip(before, model.predict_marginals(X), strict=True):
         np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize(
+    "make", [CRF, KernelCRF, lambda: StructuredSVM("rbf"), KernelPerceptron, BoostedCRF, HMM]
+)
+def test_data_changed_later_change_no_model(make):
+    X, y = sequences(0)
+    flat, lengths = np.concatenate(X), [len(x) for x in X]
+    dtype = np.float32 if make is KernelCRF else np.float64  # that of Gram matrices: no copy is needed
+    mine = np.ascontiguousarray(flat, dtype=dtype)
+    model = make().fit(mine, y, lengths=lengths)
+    before = model.predict_marginals(X)
+    mine[:] = 7.0
+    for a, b in zip(before, model.predict_marginals(X), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_rows_changed_later_change_no_model():
+    X, y = sequences(0)
+    rows = np.concatenate(X)
+    model = KernelLogisticRegression().fit(rows, [label for labels in y for label in labels])
+    before = model.predict_proba(np.concatenate(X))
+    rows[:] = 7.0
+    np.testing.assert_array_equal(model.predict_proba(np.concatenate(X)), before)

@@ -147,7 +147,8 @@ def gather(point: Point, maps: tuple[ObservationMap, ...]) -> Gathered:
         return Gathered(None, coef, _in_pairs(edge_coef, L))
     used = coef.any(axis=1) if edge_coef is None else coef.any(axis=1) | edge_coef.any(axis=1)
     kept = edge_coef if edge_coef is None else edge_coef[used]
-    return Gathered(basis if used.all() else basis[used], coef[used], _in_pairs(kept, L))
+    # A copy in any case: the observations may be the user's own array, to be changed later.
+    return Gathered(basis.copy() if used.all() else basis[used], coef[used], _in_pairs(kept, L))
 
 
 def _basis(one: ObservationMap) -> Any:
