@@ -12,11 +12,12 @@ from ..errors import InputError
 from ..kernels import Kernel, check_gram
 from ..objective import Point, Problem, Term
 from ..selection import Approximated, FourierMap, KernelMap, ObservationMap
-from ..spaces import LowRankEdges, LowRankNodes
+from ..spaces import LinearNodes, LowRankEdges, LowRankNodes, SparseNodes
 from ..structures import EdgeStructure
 from ..structures._base import Array
 from ._kernel_problem import embedding_of, fixed_scores, kernel_problem, search_precision
 from ._kernel_recipe import KernelRecipe
+from ._linear_space import WeightMap, takes_weights, weights_problem
 from ._random import random_state
 from ._tables import APPROXIMATIONS, choose
 from ._training import Training
@@ -65,6 +66,9 @@ def expand(
     for kernel in {id(kernel): kernel for kernel in every}.values():
         # in the precision of the input: in single, wide ranges look like errors
         check_gram(kernel, training.inputs.features)
+    if takes_weights(recipe, kernels, observations):
+        problem = weights_problem(recipe, training, kernels)
+        return Expanded(problem, (WeightMap(observations.shape[1], observations),), problem.exact)
     if recipe.approximation is None:
         return _dense(recipe, training, observations, rows, kernels, edge_kernel)
     settings = choose(APPROXIMATIONS, recipe.approximation, "approximation")
@@ -136,7 +140,7 @@ def gather(point: Point, maps: tuple[ObservationMap, ...]) -> Gathered:
     coef, edge_coef = np.zeros((ends[-1], L)), None
     for term, one in zip(point.problem.terms[: len(maps)], maps, strict=True):
         space: Any = term.space
-        part = space.coefficients(point.element[point.problem.slices[term.name]])
+        part = coefficients_of(space, point.element[point.problem.slices[term.name]])
         if space.clique == "edge":
             edge_coef = np.zeros((ends[-1], L * L))
             edge_coef[rows[id(_basis(one))]] = part
@@ -151,8 +155,14 @@ def gather(point: Point, maps: tuple[ObservationMap, ...]) -> Gathered:
     return Gathered(basis.copy() if used.all() else basis[used], coef[used], _in_pairs(kept, L))
 
 
+def coefficients_of(space: Any, element: Array) -> Array:
+    """Return what the columns of a map are multiplied with: weights, or coefficients of an expansion."""
+    linear = isinstance(space, LinearNodes | SparseNodes)
+    return np.asarray(space.table(element) if linear else space.coefficients(element))
+
+
 def _basis(one: ObservationMap) -> Any:
-    return one.basis if isinstance(one, KernelMap) else None
+    return one.basis if isinstance(one, KernelMap | WeightMap) else None
 
 
 def _stacked(bases: list[Any]) -> Any:

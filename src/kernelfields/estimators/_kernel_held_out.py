@@ -11,6 +11,7 @@ from ..objective import Problem
 from ..selection import ObservationMap
 from ..structures import Scores
 from ..structures._base import Array
+from ._expanded import coefficients_of
 from ._held_out import HeldOutSet
 from ._kernel_problem import in_precision
 from ._kernel_recipe import KernelRecipe
@@ -48,7 +49,8 @@ def held_out_loss(
             theta[clique] += values
         for term, cross in zip(problem.terms[: len(crosses)], crosses, strict=True):
             space: Any = term.space
-            scores = cross @ space.coefficients(element[problem.slices[term.name]]).astype(cross.dtype)
+            coefficients = coefficients_of(space, element[problem.slices[term.name]])
+            scores = cross @ coefficients.astype(cross.dtype)
             seen = scores if term.space.clique == "node" else scores[chain.edge_tails]
             theta[term.space.clique] += seen.reshape(theta[term.space.clique].shape)
         for term in free:

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from ..gram import find_observations
+from ..kernels import Linear
 from ..objective import Problem
-from ..spaces import KernelEdges, KernelNodes
+from ..spaces import KernelEdges, KernelNodes, LinearNodes, SparseNodes
 from ..structures._base import Array
 from ._terms import free_elements
 
@@ -20,6 +21,9 @@ def warm_element(before: Any, problem: Problem, observations: Any, classes: Arra
     observations are of another kind.
     """
     basis = getattr(before, "basis_", None)
+    linear = any(isinstance(term.space, LinearNodes | SparseNodes) for term in problem.terms)
+    if linear and type(getattr(before, "kernel_", None)) is not Linear:
+        return None
     if basis is None or not np.array_equal(before.classes_, classes) or not _alike(basis, observations):
         return None
     found = find_observations(observations, basis)
@@ -28,7 +32,9 @@ def warm_element(before: Any, problem: Problem, observations: Any, classes: Arra
     for term in problem.terms:
         piece = np.zeros(term.space.size)
         known = free.get(term.name)
-        if isinstance(term.space, KernelNodes):
+        if isinstance(term.space, LinearNodes | SparseNodes):
+            piece[:] = term.space.element(basis.T @ before.dual_coef_)
+        elif isinstance(term.space, KernelNodes):
             _place(term.space, piece, found, before.dual_coef_)
         elif isinstance(term.space, KernelEdges) and before.edge_dual_coef_ is not None:
             _place(term.space, piece, found, before.edge_dual_coef_.reshape(len(found), -1))

@@ -122,7 +122,8 @@ class KernelCRF(KernelModel):
     classes_ : (L,) array
         Labels, in the order of all arrays over labels.
     basis_ : (n, D) array or sparse matrix
-        Observations of the training set that have a coefficient, each once.
+        Observations of the training set that have a coefficient, each once. Of the linear kernel, with
+        fewer features than observations, the unit vectors: ``dual_coef_`` are weights.
     basis_origin_ : (n, 2) array
         Sequence and position of the training set where each of them occurs first; −1 for landmarks that
         are no observations. None without a basis.

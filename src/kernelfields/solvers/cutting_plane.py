@@ -38,7 +38,7 @@ class CuttingPlane(Solver):
     """
 
     patience: int = 30
-    _checks: ClassVar[Mapping[str, Check]] = {"patience": whole()}
+    _checks: ClassVar[Mapping[str, Check]] = {"patience": whole(0)}
 
     def minimize(
         self, problem: ProblemLike, start: Array, stop: Stop, observer: Observer | None = None

@@ -39,7 +39,7 @@ class WorkingSet(MarginSolver):
     patience: int = 10
     _checks: ClassVar[Mapping[str, Check]] = {
         "epsilon": optional(require_not_negative),
-        "patience": whole(),
+        "patience": whole(0),
     }
 
     def maximize(self, dual: BlockDualLike, stop: Stop, observer: Observer | None = None) -> Result:
