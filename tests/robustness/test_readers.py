@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from kernelfields import CRF
 from kernelfields.errors import InputError
 from kernelfields.features import parse_templates
-from kernelfields.io import Record, read_conll, read_jsonl, write_conll, write_jsonl
+from kernelfields.io import Record, Sentence, read_conll, read_jsonl, write_conll, write_jsonl
 
 # KERNELFIELDS_EXAMPLES=20000 tries more, and others each time.
 EXAMPLES = os.environ.get("KERNELFIELDS_EXAMPLES")
@@ -102,6 +102,12 @@ def test_columns(data: bytes, comments: bool, mark: str | None) -> None:
         assert sentence.columns[0]
 
 
+def same_but_for_tabs(left: list[Sentence], right: list[Sentence]) -> bool:
+    """Whether sentences say the same, whatever stood between their columns."""
+    plain = [[sentence._replace(tabs=False) for sentence in some] for some in (left, right)]
+    return plain[0] == plain[1]
+
+
 @quiet
 @given(files)
 def test_what_was_read_can_be_written_and_read_again(data: bytes) -> None:
@@ -112,7 +118,9 @@ def test_what_was_read_can_be_written_and_read_again(data: bytes) -> None:
             write_conll(found, target, separator="\t" if len(found[0].columns) > 1 else " ")
         except InputError:
             return
-        assert outcome(read_conll, io.BytesIO(target.getvalue())) == found
+        again = outcome(read_conll, io.BytesIO(target.getvalue()))
+        assert again is not None
+        assert same_but_for_tabs(again, found)
 
 
 @quiet
@@ -177,13 +185,14 @@ LONG = 10_000_000
 @pytest.mark.parametrize(
     ("read", "data", "fits"),
     [
-        (read_conll, b"a" * LONG + b" X\n", True),
+        (read_conll, b"a" * 100_000 + b" X\n", True),  # as long as a token may be
+        (read_conll, b"a" * LONG + b" X\n", False),
         (read_conll, b"a X\n" + b"b " * (LONG // 2), False),
         (read_conll, b"\xff" * LONG, False),
-        (read_conll, b"\x00" * LONG + b" X", True),
-        (read_conll, b"#" * LONG, True),
-        (read_conll, b" " * LONG, True),
-        (read_jsonl, b'{"tokens": ["' + b"a" * LONG + b'"]}', True),
+        (read_conll, b"\x00" * LONG + b" X", False),
+        (read_conll, b"#" * LONG, False),
+        (read_conll, b" " * LONG, False),
+        (read_jsonl, b'{"tokens": ["' + b"a" * LONG + b'"]}', False),
         (read_jsonl, b'{"tokens": ["' + b"a" * LONG, False),
         (read_jsonl, b"[" * LONG, False),
         (read_jsonl, b'{"tokens":' * (LONG // 10), False),
@@ -217,7 +226,9 @@ def test_the_same_sentences_however_lines_end() -> None:
         "\n\n" + plain + "\n\n",
         plain.replace(" ", "\t"),
     ):
-        assert outcome(read_conll, io.BytesIO(text.encode())) == wanted
+        found = outcome(read_conll, io.BytesIO(text.encode()))
+        assert found is not None
+        assert same_but_for_tabs(found, wanted)
     assert parse_templates("\ufeffcolumns: w\r\nw[0]\r\n") == parse_templates("columns: w\nw[0]")
 
 

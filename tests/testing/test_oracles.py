@@ -78,7 +78,7 @@ def test_strategy_keeps_its_promises(chain: ScoredChain) -> None:
     structure, scores = chain
     assert {name: array.shape for name, array in scores.items()} == structure.shapes
     assert all(array.dtype == np.float32 for array in scores.values())
-    assert np.isfinite(structure.score(scores, np.zeros(structure.n_vertices))).all()
+    assert np.isfinite(structure.score(scores, np.zeros(structure.n_vertices, dtype=int))).all()
 
 
 @settings(max_examples=60, deadline=None, derandomize=True)

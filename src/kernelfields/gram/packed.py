@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from .. import native
 from ..checks import require_whole
@@ -68,9 +69,9 @@ class PackedGram(Gram):
         return gram
 
     @classmethod
-    def empty(cls, size: int, dtype: np.dtype[Any]) -> PackedGram:
+    def empty(cls, size: int, dtype: npt.DTypeLike) -> PackedGram:
         """Memory for one, touched on all cores."""
-        require_memory(f"A Gram matrix of size {size}", cls.bytes_for(size, dtype))
+        require_memory(f"A Gram matrix of size {size}", cls.bytes_for(size, np.dtype(dtype)))
         make = native.gram_panels_float32 if dtype == np.float32 else native.gram_panels_float64
         return cls(make(size), size)
 
