@@ -11,7 +11,7 @@ from kernelfields.experiments._methods import hmm, kernel_crf, svm
 from kernelfields.experiments._tasks import Texts, parted, text_task, treebank_texts, web_texts
 from kernelfields.experiments.loss_curves import dual_sizes, hinge_loss, log_loss, shares_above
 from kernelfields.features import parse_templates
-from kernelfields.kernels import Linear
+from kernelfields.kernels import RBF, Linear
 from kernelfields.losses import Log, MarginHinge
 from kernelfields.structures import Chain
 
@@ -118,8 +118,9 @@ def test_shares_are_of_all_observations_and_labels(rng):
     X = [rng.normal(size=(3, 2)) for _ in range(6)]
     some = Part(X, X, [["a", "b", "a"]] * 6)
     task = type("Task", (), {"train": some})
-    log = dual_sizes(fitted(kernel_crf("log", Linear(), [0.5], 1e-6), 0.5, some), task)
-    model = fitted(kernel_crf("log", Linear(), [0.5], 1e-6), 0.5, some).model
+    # not of the linear kernel, whose coefficients are weights, but of one with steep slopes in all directions
+    log = dual_sizes(fitted(kernel_crf("log", RBF(gamma=5.0), [0.5], 1e-6), 0.5, some), task)
+    model = fitted(kernel_crf("log", RBF(gamma=5.0), [0.5], 1e-6), 0.5, some).model
     observed = np.array([[1, 0], [0, 1], [1, 0]] * 6)
     np.testing.assert_allclose(log, np.abs(observed - np.concatenate(model.predict_marginals(X))), atol=1e-3)
     hinge = dual_sizes(fitted(svm("hinge", [0.5], 1e-3, kernel=Linear(), solver="bcfw"), 0.5, some), task)

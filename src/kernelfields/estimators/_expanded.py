@@ -57,16 +57,18 @@ def expand(
     rows: Array,
     kernels: VertexKernels,
     edge_kernel: Kernel | None,
+    *,
+    weights: bool = True,
 ) -> Expanded:
-    """Give the problem of a kernel model, with an approximation if it asks for one.
+    """Return the problem of a kernel model, with an approximation if it asks for one.
 
-    Position t has the observation ``rows[t]``.
+    Position t has the observation ``rows[t]``. With ``weights``, a linear kernel may be given up for them.
     """
     every = [group.kernel for group in kernels.groups] + ([edge_kernel] if edge_kernel else [])
     for kernel in {id(kernel): kernel for kernel in every}.values():
         # in the precision of the input: in single, wide ranges look like errors
         check_gram(kernel, training.inputs.features)
-    if takes_weights(recipe, kernels, observations):
+    if weights and takes_weights(recipe, kernels, observations):
         problem = weights_problem(recipe, training, kernels)
         return Expanded(problem, (WeightMap(observations.shape[1], observations),), problem.exact)
     if recipe.approximation is None:

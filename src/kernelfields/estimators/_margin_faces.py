@@ -66,7 +66,8 @@ class KernelFace(Face):
         """Give the objective."""
         kernels = self._kernels(training.encoded.classes)
         observations, rows = unique_observations(in_precision(training.inputs.features, self.recipe.dtype))
-        return expand(self.recipe, training, observations, rows, kernels, None)
+        # support vectors are what a linear kernel is asked for here: without a kernel there are weights
+        return expand(self.recipe, training, observations, rows, kernels, None, weights=False)
 
     def keep(self, model: Any, point: Point, expanded: Expanded, classes: Array) -> None:
         """Make the support vectors and their coefficients attributes of the model."""

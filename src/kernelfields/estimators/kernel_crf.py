@@ -123,7 +123,8 @@ class KernelCRF(KernelModel):
         Labels, in the order of all arrays over labels.
     basis_ : (n, D) array or sparse matrix
         Observations of the training set that have a coefficient, each once. Of the linear kernel, with
-        fewer features than observations, the unit vectors: ``dual_coef_`` are weights.
+        fewer features than observations, the unit vectors: ``dual_coef_`` are weights. A kernel on labels,
+        the identity, asks for an expansion over observations there, too.
     basis_origin_ : (n, 2) array
         Sequence and position of the training set where each of them occurs first; −1 for landmarks that
         are no observations. None without a basis.
