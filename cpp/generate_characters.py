@@ -1,6 +1,6 @@
-"""Write include/kernelfields/character_tables.hpp from Python's Unicode data.
+"""Write include/kernelfields/features/character_tables.hpp from Python's Unicode data.
 
-python cpp/generate_characters.py > cpp/include/kernelfields/character_tables.hpp
+python cpp/generate_characters.py > cpp/include/kernelfields/features/character_tables.hpp
 """
 
 from __future__ import annotations

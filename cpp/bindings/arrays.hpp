@@ -1,7 +1,7 @@
 // NumPy arrays in and out, with checks that name the offending shape.
 #pragma once
 
-#include "kernelfields/memory.hpp"
+#include "kernelfields/core/memory.hpp"
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>

@@ -1,7 +1,7 @@
 // Dictionaries, lists and sets of attributes, read as python-crfsuite's ItemSequence reads them.
 #pragma once
 
-#include "kernelfields/attributes.hpp"
+#include "kernelfields/features/attributes.hpp"
 #include "tokens.hpp"
 
 #include <nanobind/nanobind.h>

@@ -1,5 +1,5 @@
 // Pools of attributes, and the rows that sentences become.
-#include "kernelfields/attributes.hpp"
+#include "kernelfields/features/attributes.hpp"
 
 #include "arrays.hpp"
 #include "attribute_reader.hpp"

@@ -1,7 +1,7 @@
-#include "kernelfields/chain.hpp"
+#include "kernelfields/structures/chain.hpp"
 #include "chain_arrays.hpp"
-#include "kernelfields/chain_kbest.hpp"
-#include "kernelfields/chain_sample.hpp"
+#include "kernelfields/structures/chain_kbest.hpp"
+#include "kernelfields/structures/chain_sample.hpp"
 #include "pairwise.hpp"
 
 #include <nanobind/stl/string.h>

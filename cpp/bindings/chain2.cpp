@@ -1,8 +1,8 @@
-#include "kernelfields/chain2.hpp"
+#include "kernelfields/structures/chain2.hpp"
 #include "chain_arrays.hpp"
-#include "kernelfields/chain2_covariance.hpp"
-#include "kernelfields/chain2_kbest.hpp"
-#include "kernelfields/chain2_sample.hpp"
+#include "kernelfields/structures/chain2_covariance.hpp"
+#include "kernelfields/structures/chain2_kbest.hpp"
+#include "kernelfields/structures/chain2_sample.hpp"
 
 namespace kernelfields::bindings {
 namespace {

@@ -1,5 +1,5 @@
 // Python face of templates.hpp and what stands on it.
-#include "kernelfields/feature_counts.hpp"
+#include "kernelfields/features/feature_counts.hpp"
 
 #include "arrays.hpp"
 #include "tokens.hpp"

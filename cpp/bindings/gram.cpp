@@ -1,4 +1,4 @@
-#include "kernelfields/gram.hpp"
+#include "kernelfields/gram/gram.hpp"
 #include "arrays.hpp"
 
 #include <nanobind/stl/array.h>

@@ -1,4 +1,4 @@
-#include "kernelfields/gram_sparse.hpp"
+#include "kernelfields/gram/gram_sparse.hpp"
 #include "arrays.hpp"
 
 namespace kernelfields::bindings {

@@ -1,6 +1,6 @@
-#include "kernelfields/hmm.hpp"
+#include "kernelfields/emissions/hmm.hpp"
 #include "arrays.hpp"
-#include "kernelfields/hmm_counts.hpp"
+#include "kernelfields/emissions/hmm_counts.hpp"
 
 #include <nanobind/stl/tuple.h>
 

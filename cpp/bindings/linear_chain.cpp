@@ -1,6 +1,6 @@
-#include "kernelfields/linear_chain.hpp"
+#include "kernelfields/spaces/linear_chain.hpp"
 #include "arrays.hpp"
-#include "kernelfields/sparse_pairs.hpp"
+#include "kernelfields/spaces/sparse_pairs.hpp"
 #include "sparse_rows.hpp"
 
 #include <nanobind/stl/pair.h>

@@ -1,5 +1,5 @@
 // Items of one sequence to labels in one call: no arrays are made on the way.
-#include "kernelfields/linear_tagger.hpp"
+#include "kernelfields/spaces/linear_tagger.hpp"
 
 #include "arrays.hpp"
 #include "attribute_reader.hpp"

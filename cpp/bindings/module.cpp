@@ -1,5 +1,5 @@
 // The compiled module: a table of contents.
-#include "kernelfields/memory.hpp"
+#include "kernelfields/core/memory.hpp"
 
 #include <nanobind/nanobind.h>
 

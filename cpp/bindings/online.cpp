@@ -1,5 +1,5 @@
 // Python face of online.hpp and online_rules.hpp.
-#include "kernelfields/online_rules.hpp"
+#include "kernelfields/online/online_rules.hpp"
 
 #include "sparse_rows.hpp"
 

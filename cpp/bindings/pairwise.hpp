@@ -2,7 +2,7 @@
 #pragma once
 
 #include "arrays.hpp"
-#include "kernelfields/chain_kernels.hpp"
+#include "kernelfields/structures/chain_kernels.hpp"
 
 #include <nanobind/stl/tuple.h>
 

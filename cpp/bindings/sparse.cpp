@@ -1,4 +1,4 @@
-#include "kernelfields/dot.hpp"
+#include "kernelfields/core/dot.hpp"
 #include "sparse_rows.hpp"
 
 #include <nanobind/stl/vector.h>

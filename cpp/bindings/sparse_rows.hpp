@@ -2,7 +2,7 @@
 #pragma once
 
 #include "arrays.hpp"
-#include "kernelfields/sparse.hpp"
+#include "kernelfields/spaces/sparse.hpp"
 
 namespace kernelfields::bindings {
 

@@ -1,7 +1,7 @@
 // Python sentences to packed columns of tokens.
 #pragma once
 
-#include "kernelfields/templates.hpp"
+#include "kernelfields/features/templates.hpp"
 
 #include <nanobind/nanobind.h>
 

@@ -1,7 +1,7 @@
-#include "kernelfields/tree.hpp"
-#include "kernelfields/tree_covariance.hpp"
-#include "kernelfields/tree_errors.hpp"
-#include "kernelfields/tree_sample.hpp"
+#include "kernelfields/structures/tree.hpp"
+#include "kernelfields/structures/tree_covariance.hpp"
+#include "kernelfields/structures/tree_errors.hpp"
+#include "kernelfields/structures/tree_sample.hpp"
 #include "pairwise.hpp"
 
 namespace kernelfields::bindings {

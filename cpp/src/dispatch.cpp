@@ -1,4 +1,4 @@
-#include "kernelfields/dispatch.hpp"
+#include "kernelfields/core/dispatch.hpp"
 
 #include <cstdlib>
 #include <stdexcept>

@@ -1,4 +1,4 @@
-#include "kernelfields/memory.hpp"
+#include "kernelfields/core/memory.hpp"
 
 #include <algorithm>
 #include <array>

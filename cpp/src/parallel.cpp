@@ -1,4 +1,4 @@
-#include "kernelfields/parallel.hpp"
+#include "kernelfields/core/parallel.hpp"
 
 #include <atomic>
 

@@ -1,7 +1,7 @@
 // The sequences of a group, made ready for the scaled recursions.
 #pragma once
 
-#include "../chain_kernels.hpp"
+#include "../structures/chain_kernels.hpp"
 #include "products.hpp"
 
 namespace kernelfields {

@@ -4,7 +4,7 @@
 // statistics: sums of squares around another point would lose digits where a state is narrow.
 #pragma once
 
-#include "../emission_kernels.hpp"
+#include "../emissions/emission_kernels.hpp"
 #include "simd.hpp"
 
 namespace kernelfields {

@@ -6,7 +6,7 @@
 // has bits. The planes are then spread to bytes and become numbers.
 #pragma once
 
-#include "../gram_kernels.hpp"
+#include "../gram/gram_kernels.hpp"
 #include "simd.hpp"
 
 namespace kernelfields {

@@ -6,7 +6,7 @@
 // reads them in order instead, and keeps its sums in the cache.
 #pragma once
 
-#include "../gram_kernels.hpp"
+#include "../gram/gram_kernels.hpp"
 #include "simd.hpp"
 
 namespace kernelfields {

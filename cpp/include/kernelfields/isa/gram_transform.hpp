@@ -1,7 +1,7 @@
 // Inner products to kernel values where NumPy would need several passes.
 #pragma once
 
-#include "../gram_kernels.hpp"
+#include "../gram/gram_kernels.hpp"
 #include "simd.hpp"
 
 namespace kernelfields {

@@ -4,7 +4,7 @@
 // look up and no branch to guess wrongly.
 #pragma once
 
-#include "../sparse_kernels.hpp"
+#include "../spaces/sparse_kernels.hpp"
 #include "products.hpp"
 
 namespace kernelfields {

@@ -2,7 +2,7 @@
 // two sequences. All features of a row change by the same vector over labels, held in registers.
 #pragma once
 
-#include "../sparse_kernels.hpp"
+#include "../spaces/sparse_kernels.hpp"
 #include "products.hpp"
 
 namespace kernelfields {

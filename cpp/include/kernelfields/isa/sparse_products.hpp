@@ -3,7 +3,7 @@
 // rare features lie anywhere in a large table.
 #pragma once
 
-#include "../sparse_kernels.hpp"
+#include "../spaces/sparse_kernels.hpp"
 #include "products.hpp"
 
 namespace kernelfields {

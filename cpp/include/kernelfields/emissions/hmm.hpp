@@ -7,7 +7,7 @@
 // alone, and so does the result.
 #pragma once
 
-#include "chain.hpp"
+#include "../structures/chain.hpp"
 
 namespace kernelfields {
 

@@ -1,8 +1,8 @@
 // Exact samples from a chain: forward messages, then labels drawn from the last to the first.
 #pragma once
 
+#include "../core/draw.hpp"
 #include "chain.hpp"
-#include "draw.hpp"
 
 namespace kernelfields {
 

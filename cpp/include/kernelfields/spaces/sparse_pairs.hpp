@@ -1,7 +1,7 @@
 // Features in the order of their frequency, and the pairs of feature and label that occur.
 #pragma once
 
-#include "parallel.hpp"
+#include "../core/parallel.hpp"
 #include "sparse_kernels.hpp"
 
 #include <bit>

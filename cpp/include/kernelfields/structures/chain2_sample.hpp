@@ -1,8 +1,8 @@
 // Exact samples from a second-order chain: messages to the first label, then labels drawn from it on.
 #pragma once
 
+#include "../core/draw.hpp"
 #include "chain2_conditionals.hpp"
-#include "draw.hpp"
 
 namespace kernelfields {
 

@@ -4,9 +4,9 @@
 // value of that sequence; the caller decides what to say about it.
 #pragma once
 
+#include "../core/dispatch.hpp"
+#include "../core/parallel.hpp"
 #include "chain_plan.hpp"
-#include "dispatch.hpp"
-#include "parallel.hpp"
 
 #include <cmath>
 #include <limits>

@@ -1,10 +1,10 @@
 // The instruction set in use: the best this processor has, or the one KERNELFIELDS_ISA names.
 #pragma once
 
-#include "chain_kernels.hpp"
-#include "emission_kernels.hpp"
-#include "gram_kernels.hpp"
-#include "sparse_kernels.hpp"
+#include "../emissions/emission_kernels.hpp"
+#include "../gram/gram_kernels.hpp"
+#include "../spaces/sparse_kernels.hpp"
+#include "../structures/chain_kernels.hpp"
 
 #include <string>
 #include <vector>

@@ -7,10 +7,10 @@
 // the feature: that decides which is which.
 #pragma once
 
-#include "dispatch.hpp"
+#include "../core/dispatch.hpp"
+#include "../core/parallel.hpp"
+#include "../spaces/sparse_kernels.hpp"
 #include "gram.hpp"
-#include "parallel.hpp"
-#include "sparse_kernels.hpp"
 
 #include <algorithm>
 #include <numeric>

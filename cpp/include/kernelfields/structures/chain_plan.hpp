@@ -4,9 +4,9 @@
 // `shared` (edge scores), such as ChainBatch and TreeBatch.
 #pragma once
 
+#include "../core/memory.hpp"
+#include "../core/parallel.hpp"
 #include "chain_kernels.hpp"
-#include "memory.hpp"
-#include "parallel.hpp"
 
 #include <algorithm>
 #include <memory>

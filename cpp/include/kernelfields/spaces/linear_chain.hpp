@@ -7,7 +7,7 @@
 // added up in order at the end; blocks depend on the data alone, and so does the result.
 #pragma once
 
-#include "chain.hpp"
+#include "../structures/chain.hpp"
 #include "sparse.hpp"
 
 #include <numeric>

@@ -2,7 +2,7 @@
 // and a rule (online_rules.hpp) changes them. Here is what all rules need of one sequence.
 #pragma once
 
-#include "chain.hpp"
+#include "../structures/chain.hpp"
 #include "online_rows.hpp"
 
 #include <algorithm>

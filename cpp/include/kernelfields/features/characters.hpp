@@ -1,7 +1,7 @@
 // Characters of UTF-8 text: code points, their classes, their lower-case letters.
 #pragma once
 
-#include "kernelfields/character_tables.hpp"
+#include "character_tables.hpp"
 
 #include <algorithm>
 #include <cstddef>

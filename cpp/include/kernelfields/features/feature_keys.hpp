@@ -1,7 +1,7 @@
 // Values of a block to numbers of features: exactly, through a vocabulary, or by hashing.
 #pragma once
 
-#include "kernelfields/templates.hpp"
+#include "templates.hpp"
 
 #include <algorithm>
 #include <cstddef>

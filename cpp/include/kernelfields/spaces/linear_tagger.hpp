@@ -2,8 +2,8 @@
 // is allocated but for a sequence longer than all before it, and no other thread is woken.
 #pragma once
 
-#include "attributes.hpp"
-#include "chain.hpp"
+#include "../features/attributes.hpp"
+#include "../structures/chain.hpp"
 #include "sparse.hpp"
 
 #include <span>

@@ -3,7 +3,7 @@
 // Plain structs and function pointers only: both sides see the same types, no code crosses.
 #pragma once
 
-#include "arena.hpp"
+#include "../core/arena.hpp"
 
 #include <cstddef>
 #include <cstdint>

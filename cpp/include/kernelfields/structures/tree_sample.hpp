@@ -1,7 +1,7 @@
 // Exact samples from a forest: messages to the roots, then labels drawn from the roots to the leaves.
 #pragma once
 
-#include "draw.hpp"
+#include "../core/draw.hpp"
 #include "tree_messages.hpp"
 
 namespace kernelfields {

@@ -1,8 +1,8 @@
 // Templates: which values of which tokens make a feature, and the values of a block of sentences.
 #pragma once
 
-#include "kernelfields/transforms.hpp"
-#include "kernelfields/vocabulary.hpp"
+#include "transforms.hpp"
+#include "vocabulary.hpp"
 
 #include <algorithm>
 #include <cstddef>

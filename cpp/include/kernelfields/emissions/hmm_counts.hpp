@@ -1,7 +1,7 @@
 // Counts of labelled sequences: first states, pairs of neighbouring states, symbols in states.
 #pragma once
 
-#include "parallel.hpp"
+#include "../core/parallel.hpp"
 
 #include <algorithm>
 #include <cstdint>

@@ -9,10 +9,10 @@
 // added up in float32 over at most kStretch columns or kPanel rows, in float64 beyond.
 #pragma once
 
-#include "arena.hpp"
-#include "dispatch.hpp"
-#include "memory.hpp"
-#include "parallel.hpp"
+#include "../core/arena.hpp"
+#include "../core/dispatch.hpp"
+#include "../core/memory.hpp"
+#include "../core/parallel.hpp"
 
 #include <algorithm>
 #include <cstring>

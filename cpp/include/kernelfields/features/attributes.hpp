@@ -1,7 +1,7 @@
 // Named attributes with values: a vocabulary that grows while it is fitted, and is fixed afterwards.
 #pragma once
 
-#include "kernelfields/vocabulary.hpp"
+#include "vocabulary.hpp"
 
 #include <algorithm>
 #include <cstddef>

@@ -9,10 +9,10 @@
 // the rare ones, whose sums are then finished one after the other. No two threads write to one place.
 #pragma once
 
-#include "arena.hpp"
-#include "dispatch.hpp"
-#include "memory.hpp"
-#include "parallel.hpp"
+#include "../core/arena.hpp"
+#include "../core/dispatch.hpp"
+#include "../core/memory.hpp"
+#include "../core/parallel.hpp"
 #include "sparse_kernels.hpp"
 
 #include <algorithm>

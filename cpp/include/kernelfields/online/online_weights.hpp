@@ -15,8 +15,8 @@
 // since their penalties may differ.
 #pragma once
 
-#include "dispatch.hpp"
-#include "sparse.hpp"
+#include "../core/dispatch.hpp"
+#include "../spaces/sparse.hpp"
 
 #include <cstring>
 #include <vector>

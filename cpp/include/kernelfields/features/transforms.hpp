@@ -1,7 +1,7 @@
 // Functions of one word: its lower case, affixes, shape, and character classes.
 #pragma once
 
-#include "kernelfields/characters.hpp"
+#include "characters.hpp"
 
 #include <cstddef>
 #include <string>

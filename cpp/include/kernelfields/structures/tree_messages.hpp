@@ -6,9 +6,9 @@
 // grown, so that rounding grows neither with depth nor with the number of children.
 #pragma once
 
+#include "../core/logarithms.hpp"
 #include "chain_plan.hpp"
 #include "forest.hpp"
-#include "logarithms.hpp"
 
 namespace kernelfields {
 

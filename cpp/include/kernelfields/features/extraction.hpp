@@ -1,8 +1,8 @@
 // Sparse binary rows of a batch, block by block on all cores.
 #pragma once
 
-#include "kernelfields/feature_keys.hpp"
-#include "kernelfields/parallel.hpp"
+#include "../core/parallel.hpp"
+#include "feature_keys.hpp"
 
 #include <algorithm>
 #include <cstddef>

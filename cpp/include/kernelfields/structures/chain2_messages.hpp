@@ -9,8 +9,8 @@
 // largest entry of zero, so that rounding does not grow with length.
 #pragma once
 
+#include "../core/logarithms.hpp"
 #include "chain_plan.hpp"
-#include "logarithms.hpp"
 
 namespace kernelfields {
 

@@ -1,8 +1,8 @@
 // Counting the features of a batch, and choosing those that get a column.
 #pragma once
 
-#include "kernelfields/extraction.hpp"
-#include "kernelfields/feature_index.hpp"
+#include "extraction.hpp"
+#include "feature_index.hpp"
 
 #include <algorithm>
 #include <cstddef>

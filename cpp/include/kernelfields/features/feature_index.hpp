@@ -1,7 +1,7 @@
 // A fitted set of features: which values of which templates have a column.
 #pragma once
 
-#include "kernelfields/extraction.hpp"
+#include "extraction.hpp"
 
 #include <algorithm>
 #include <cstddef>
