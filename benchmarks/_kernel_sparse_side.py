@@ -27,9 +27,9 @@ BISECTIONS = 2
 def ours(train: Residues, blind: Residues, rank: int, seed: int) -> dict[str, Any]:
     """A kernel CRF on so many landmarks, to a certified relative gap of 1e-3."""
     from kernelfields import KernelCRF
+    from kernelfields.approximation import Nystroem
     from kernelfields.kernels import RBF
     from kernelfields.metrics import transition_accuracy
-    from kernelfields.selection import Nystroem
 
     model = KernelCRF(RBF(GAMMA), PENALTY, approximation=Nystroem(rank), random_state=seed)
     started = time.perf_counter()

@@ -22,8 +22,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
 from kernelfields import KernelCRF
+from kernelfields.approximation import Nystroem
 from kernelfields.kernels import RBF
-from kernelfields.selection import Nystroem
 
 from ._conll2000 import ROOT
 from ._proteins import GAMMA, PENALTY, Residues, read

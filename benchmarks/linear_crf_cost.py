@@ -16,9 +16,9 @@ import numpy as np
 from scipy import sparse
 
 from kernelfields import CRF
-from kernelfields.linear_chain import LinearChainProblem
 from kernelfields.losses import Log
 from kernelfields.objective import Term
+from kernelfields.objective.linear_chain import LinearChainProblem
 from kernelfields.spaces import FreeEdges, SparseNodes
 from kernelfields.structures import Chain
 

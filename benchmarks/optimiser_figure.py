@@ -21,6 +21,7 @@ from matplotlib.figure import Figure
 from scipy import sparse
 from threadpoolctl import threadpool_limits
 
+from kernelfields.arrays import offsets_of
 from kernelfields.datasets import load_letters
 from kernelfields.losses import Log
 from kernelfields.objective import Problem, Term
@@ -39,7 +40,6 @@ from kernelfields.solvers import (
 )
 from kernelfields.spaces import Bias, Boundary, FreeEdges, SparseNodes
 from kernelfields.structures import Chain
-from kernelfields.structures._base import offsets_of
 
 from . import _conll2000 as conll
 

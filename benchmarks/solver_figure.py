@@ -18,6 +18,7 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
 
+from kernelfields.arrays import offsets_of
 from kernelfields.datasets import load_letters
 from kernelfields.gram import Gram, StoredGram
 from kernelfields.kernels import RBF
@@ -26,7 +27,6 @@ from kernelfields.objective import Problem, Term
 from kernelfields.solvers import LBFGS, BlockJacobi, NewtonCG, Progress, Stop, Subspace
 from kernelfields.spaces import FreeEdges, KernelNodes
 from kernelfields.structures import Chain
-from kernelfields.structures._base import offsets_of
 from kernelfields.testing import minimize_euclidean
 
 GAMMA, PENALTY, EDGE_PENALTY = 0.025, 0.1, 1.0

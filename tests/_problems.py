@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
+from kernelfields.arrays import offsets_of
 from kernelfields.gram import StoredGram
 from kernelfields.kernels import RBF
 from kernelfields.losses import Log, PartialLog
@@ -23,7 +24,6 @@ from kernelfields.spaces import (
     WeightPairs,
 )
 from kernelfields.structures import Chain, SecondOrderChain, Tree
-from kernelfields.structures._base import offsets_of
 
 LENGTHS = [4, 1, 0, 3, 6, 2]
 

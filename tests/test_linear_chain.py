@@ -8,9 +8,9 @@ from scipy import sparse
 from threadpoolctl import threadpool_limits
 
 from kernelfields import native
-from kernelfields.linear_chain import LinearChainProblem, Offsets
 from kernelfields.losses import Log
 from kernelfields.objective import Problem, Term
+from kernelfields.objective.linear_chain import LinearChainProblem, Offsets
 from kernelfields.solvers import LBFGS, Stop
 from kernelfields.spaces import Bias, Boundary, FreeEdges, SparseNodes, WeightPairs
 from kernelfields.structures import Chain

@@ -10,8 +10,8 @@ from reprlib import Repr
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
+from .arrays import Array
 from .errors import InputError
 
 Check = Callable[[str, Any], object]
@@ -19,8 +19,6 @@ Check = Callable[[str, Any], object]
 
 _SHORT = Repr()
 _SHORT.maxstring = _SHORT.maxother = 80
-
-Array = npt.NDArray[Any]
 
 FEW = 32
 """Numbers up to which a list is read faster than an array."""

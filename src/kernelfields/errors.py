@@ -35,7 +35,7 @@ def warn_user(message: str, category: type[Warning]) -> None:
 
 
 def quoted(text: str, limit: int = 120) -> str:
-    """Give text in quotes for a message; the middle of a long one is left out, a line may have megabytes."""
+    """Return text in quotes for a message; the middle of a long one is left out: lines can be long."""
     if len(text) <= limit:
         return repr(text)
     return repr(text[: limit // 2] + " … " + text[-(limit // 2) :])

@@ -23,7 +23,7 @@ class Parameterised:
         return tuple(parameter.name for parameter in given if parameter.kind in kinds)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Give all settings; with ``deep`` also those of settings that have some, as ``outer__inner``."""
+        """Return all settings; with ``deep`` also those of settings that have some, as ``outer__inner``."""
         result = {name: getattr(self, name) for name in self._parameter_names()}
         if deep:
             for name, value in list(result.items()):
@@ -58,7 +58,7 @@ class Parameterised:
         return f"{type(self).__name__}({', '.join(changed)})"
 
     def __sklearn_tags__(self) -> Any:
-        """Give what scikit-learn's tools ask before they use an estimator."""
+        """Return what scikit-learn's tools ask before they use an estimator."""
         from sklearn.base import BaseEstimator
 
         return BaseEstimator().__sklearn_tags__()

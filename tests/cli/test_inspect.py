@@ -12,12 +12,12 @@ import pytest
 from typer.testing import CliRunner
 
 from kernelfields import CRF, KernelCRF, load
+from kernelfields.approximation import KMeans, Nystroem
 from kernelfields.cli._loaded import read_model
 from kernelfields.cli.app import app
 from kernelfields.errors import ModelFormatError
-from kernelfields.estimators import describe
 from kernelfields.io.container import Container, write_container
-from kernelfields.selection import KMeans, Nystroem
+from kernelfields.report import describe
 from kernelfields.testing.estimators import labelled_sequences
 
 STORED = sorted((Path(__file__).parents[1] / "regression").rglob("*.kf"))

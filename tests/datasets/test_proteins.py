@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from kernelfields import KernelCRF
+from kernelfields.approximation import Nystroem
 from kernelfields.datasets import load_cb513, load_jpred4
 from kernelfields.errors import MissingDataError
 from kernelfields.kernels import RBF
-from kernelfields.selection import Nystroem
 
 
 def counts(labels):

@@ -8,9 +8,9 @@ from scipy import sparse
 from sklearn.ensemble import HistGradientBoostingRegressor
 
 from kernelfields import CRF, BoostedCRF, InputError, load
+from kernelfields.boosting.boosting import Boosting
+from kernelfields.boosting.trees import Bins, Forest, TreeSettings
 from kernelfields.constraints import Constraints
-from kernelfields.estimators._boosting import Boosting
-from kernelfields.estimators._trees import Bins, Forest, TreeSettings
 from kernelfields.losses import Log
 from kernelfields.objective import Term
 from kernelfields.spaces import FreeEdges

@@ -7,8 +7,8 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from kernelfields import CRF, Cascade, KernelCRF
+from kernelfields.data.groups import fold_numbers
 from kernelfields.errors import InputError
-from kernelfields.estimators._groups import fold_numbers
 from kernelfields.testing import check_estimator
 from kernelfields.testing.estimators import labelled_sequences
 

@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from kernelfields import CRF, KernelCRF
 from kernelfields.constraints import Constraints
 from kernelfields.errors import InputError
-from kernelfields.estimators._digest import digest
+from kernelfields.fitting.digest import digest
 from kernelfields.kernels import RBF, Precomputed
 
 
@@ -67,7 +67,7 @@ SCRIPT = """
 import sys
 import numpy as np
 from kernelfields.constraints import Constraints
-from kernelfields.estimators._digest import digest
+from kernelfields.fitting.digest import digest
 def measure(x):
     return np.zeros((x.shape[0], 2)) + len("abc")
 rule = Constraints(forbidden_pairs=[(a, b) for a in "abcdef" for b in "ghijk"])

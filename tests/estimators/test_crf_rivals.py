@@ -8,13 +8,13 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from kernelfields import CRF
+from kernelfields.arrays import offsets_of
 from kernelfields.datasets import load_letters
 from kernelfields.losses import Log
 from kernelfields.objective import Problem, Term
 from kernelfields.solvers import LBFGS, Stop
 from kernelfields.spaces import LinearNodes
 from kernelfields.structures import Chain
-from kernelfields.structures._base import offsets_of
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from kernelfields.estimators._digest import digest
+from kernelfields.fitting.digest import digest
 from kernelfields.kernels import RBF, Linear, Precomputed
 
 

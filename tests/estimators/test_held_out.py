@@ -16,7 +16,7 @@ from kernelfields import (
     StructuredPerceptron,
 )
 from kernelfields.errors import InputError
-from kernelfields.estimators._observers import EarlyStopping
+from kernelfields.fitting.observers import EarlyStopping
 from kernelfields.selection import GreedyCliques
 
 ALL = [

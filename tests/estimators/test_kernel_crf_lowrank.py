@@ -10,8 +10,8 @@ from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
 from kernelfields import InputError, KernelCRF, KernelLogisticRegression
+from kernelfields.approximation import IncompleteCholesky, KMeans, LeverageScores, Nystroem, RandomFourier
 from kernelfields.kernels import RBF, Linear, Polynomial, Spectrum
-from kernelfields.selection import IncompleteCholesky, KMeans, LeverageScores, Nystroem, RandomFourier
 from kernelfields.testing import check_estimator, labelled_sequences
 
 EXACT = {"dtype": "float64", "tol": 1e-10, "penalty": 0.2, "random_state": 0}

@@ -26,8 +26,8 @@ from kernelfields import (
 )
 from kernelfields.constraints import Constraints
 from kernelfields.emissions import Categorical
-from kernelfields.estimators.clique_types import Edges
 from kernelfields.kernels import RBF, Normalized, Spectrum
+from kernelfields.models.clique_types import Edges
 from kernelfields.testing import labelled_sequences
 
 MODELS = {

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from sklearn.utils import check_random_state
 
+from kernelfields.data.seeds import random_state
 from kernelfields.errors import InputError
-from kernelfields.estimators._random import random_state
 
 FIT = """
 import sys

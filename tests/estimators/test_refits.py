@@ -19,9 +19,10 @@ from kernelfields import (
     StructuredSVM,
     load,
 )
+from kernelfields.approximation import RandomFourier
 from kernelfields.errors import InputError
 from kernelfields.kernels import RBF
-from kernelfields.selection import SGPS, RandomFourier
+from kernelfields.selection import SGPS
 
 WIDE = "wide"
 """Stands for another training set: other labels, and one feature more."""

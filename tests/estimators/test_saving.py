@@ -34,6 +34,7 @@ from kernelfields import (
     kernels,
     load,
 )
+from kernelfields.approximation import IncompleteCholesky, KMeans, LeverageScores, Nystroem, RandomFourier
 from kernelfields.constraints import Constraints, LeftRight
 from kernelfields.decoders import Abstain, BayesRule, MinimumRisk, Posterior
 from kernelfields.emissions import (
@@ -45,21 +46,9 @@ from kernelfields.emissions import (
     UnknownWords,
 )
 from kernelfields.estimators import _saving
-from kernelfields.estimators.clique_types import Edges, FurtherKernel, InputEdges
 from kernelfields.features import DictFeatures, TemplateFeatures, parse_templates
-from kernelfields.selection import (
-    SGSA,
-    GainBound,
-    GreedyCliques,
-    IncompleteCholesky,
-    InTurn,
-    KMeans,
-    LeverageScores,
-    Nystroem,
-    RandomFourier,
-    RefitNew,
-    WholeSequences,
-)
+from kernelfields.models.clique_types import Edges, FurtherKernel, InputEdges
+from kernelfields.selection import SGSA, GainBound, GreedyCliques, InTurn, RefitNew, WholeSequences
 from kernelfields.solvers import LBFGS, OWLQN, BlockFrankWolfe
 from kernelfields.testing.estimators import labelled_sequences
 

@@ -18,8 +18,8 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.metadata_routing import UNCHANGED
 
 import kernelfields as kf
-from kernelfields.estimators.clique_types import Edges
 from kernelfields.metrics import log_likelihood_scorer, token_accuracy_scorer, token_error
+from kernelfields.models.clique_types import Edges
 from kernelfields.report import evaluate
 from kernelfields.testing.estimators import labelled_sequences
 

@@ -5,14 +5,8 @@ import pytest
 
 from kernelfields import InputError, KernelCRF, StructureLearner
 from kernelfields.estimators._gain_bounds import extension, gain_bound
-from kernelfields.estimators.clique_types import (
-    Boundaries,
-    Edges,
-    FurtherKernel,
-    InputEdges,
-    SecondOrder,
-)
 from kernelfields.kernels import RBF, Linear
+from kernelfields.models.clique_types import Boundaries, Edges, FurtherKernel, InputEdges, SecondOrder
 
 CANDIDATES = [
     Edges(),

@@ -5,11 +5,11 @@ import pytest
 from scipy import sparse
 from scipy.optimize import minimize
 
+from kernelfields.arrays import offsets_of
 from kernelfields.gram import StoredGram
 from kernelfields.kernels import RBF
 from kernelfields.losses import Log, MarginHinge, SlackHinge, ZeroOneHinge, hamming_cost
-from kernelfields.margin import BlockDual
-from kernelfields.objective import Problem, Term
+from kernelfields.objective import BlockDual, Problem, Term
 from kernelfields.solvers import (
     BlockFrankWolfe,
     CuttingPlane,
@@ -21,7 +21,6 @@ from kernelfields.solvers import (
 )
 from kernelfields.spaces import Bias, Boundary, FreeEdges, KernelNodes, LabelEmbedding, LinearNodes
 from kernelfields.structures import Chain
-from kernelfields.structures._base import offsets_of
 from kernelfields.testing import Enumerated
 from tests.structures.test_errors import small_forest
 

@@ -12,17 +12,10 @@ from typing import Any
 import numpy as np
 
 from kernelfields import CRF, HMM, KernelCRF, StructuredPerceptron
-from kernelfields.estimators.clique_types import Boundaries, Edges, FurtherKernel, InputEdges, SecondOrder
+from kernelfields.approximation import IncompleteCholesky, Nystroem, RandomFourier
 from kernelfields.kernels import RBF, Linear, Polynomial, Spectrum
-from kernelfields.selection import (
-    SGPS,
-    SGSA,
-    GreedyCliques,
-    IncompleteCholesky,
-    Nystroem,
-    RandomFourier,
-    WholeSequences,
-)
+from kernelfields.models.clique_types import Boundaries, Edges, FurtherKernel, InputEdges, SecondOrder
+from kernelfields.selection import SGPS, SGSA, GreedyCliques, WholeSequences
 
 from .inputs import TEMPLATES
 from .settings import CALLBACK, CHECKPOINT, CLASS_WEIGHTS, CONSTRAINTS, DECODERS, Setting, options

@@ -3,12 +3,12 @@
 import numpy as np
 from scipy import sparse
 
-from kernelfields.linear_chain import Offsets
+from kernelfields.arrays import offsets_of
 from kernelfields.objective import Term
+from kernelfields.objective.linear_chain import Offsets
 from kernelfields.online import Sweep
 from kernelfields.spaces import Bias, Boundary, FreeEdges, SparseNodes, WeightPairs
 from kernelfields.structures import Chain
-from kernelfields.structures._base import offsets_of
 from kernelfields.testing.online import candidates
 
 LENGTHS = [4, 1, 3, 5, 2, 1, 4]

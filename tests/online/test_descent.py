@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from kernelfields.linear_chain import LinearChainProblem
 from kernelfields.losses import Log
 from kernelfields.objective import Problem, Term
+from kernelfields.objective.linear_chain import LinearChainProblem
 from kernelfields.online import Descent, Sweep, descend_first
 from kernelfields.online.descent import calibrated_step
 from kernelfields.solvers import LBFGS, Stop

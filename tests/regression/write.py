@@ -15,9 +15,10 @@ import numpy as np
 
 import kernelfields as kf
 from kernelfields import kernels
+from kernelfields.approximation import Nystroem, RandomFourier
 from kernelfields.emissions import Categorical, UnknownWords
-from kernelfields.estimators.clique_types import Edges, InputEdges
-from kernelfields.selection import SGPS, GreedyCliques, Nystroem, RandomFourier
+from kernelfields.models.clique_types import Edges, InputEdges
+from kernelfields.selection import SGPS, GreedyCliques
 
 HERE = Path(__file__).parent
 WORDS = [["the", "dog", "barks"], ["a", "cat", "sleeps", "now"], ["dogs", "bark"], ["thé", "cat"]]

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from kernelfields.approximation import KernelMap, LeverageScores, RandomFourier
+from kernelfields.approximation import columns as _columns
+from kernelfields.approximation.columns import Candidates
 from kernelfields.kernels import RBF, Laplacian
-from kernelfields.selection import KernelMap, LeverageScores, RandomFourier, _columns
-from kernelfields.selection._columns import Candidates
 
 
 @pytest.fixture(autouse=True)

@@ -5,8 +5,8 @@ import pytest
 from scipy import sparse
 
 from kernelfields import InputError
+from kernelfields.approximation import RandomFourier
 from kernelfields.kernels import RBF, Linear
-from kernelfields.selection import RandomFourier
 from tests.selection._counting import gram_of_factor
 
 SEED = np.random.RandomState

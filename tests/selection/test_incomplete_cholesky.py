@@ -6,8 +6,8 @@ from scipy import sparse
 from threadpoolctl import threadpool_limits
 
 from kernelfields import InputError
+from kernelfields.approximation import IncompleteCholesky
 from kernelfields.kernels import RBF, Linear, Polynomial
-from kernelfields.selection import IncompleteCholesky
 from tests.selection._counting import CountingKernel, gram_of_factor
 
 SEED = np.random.RandomState

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from kernelfields import InputError
+from kernelfields.approximation import KMeans, LeverageScores, Nystroem, Storage, Uniform
 from kernelfields.kernels import RBF, Linear
-from kernelfields.selection import KMeans, LeverageScores, Nystroem, Storage, Uniform
 from tests.selection._counting import CountingKernel, gram_of_factor
 
 SEED = np.random.RandomState

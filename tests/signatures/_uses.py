@@ -11,6 +11,7 @@ import numpy as np
 
 import kernelfields as kf
 from kernelfields import (
+    approximation,
     constraints,
     datasets,
     decoders,
@@ -27,7 +28,7 @@ from kernelfields import (
     solvers,
     structures,
 )
-from kernelfields.estimators.clique_types import Edges
+from kernelfields.models.clique_types import Edges
 
 Given = dict[str, Any]
 Use = Callable[[Given], Any]
@@ -118,12 +119,12 @@ def _selecting(name: str) -> Use:
 
 
 def _approximating(name: str) -> Use:
-    cls = getattr(selection, name)
+    cls = getattr(approximation, name)
 
     def use(given: Given) -> Any:
         made = cls(**given)
-        if isinstance(made, selection.Landmarks):
-            made = selection.Nystroem(3, landmarks=made)
+        if isinstance(made, approximation.Landmarks):
+            made = approximation.Nystroem(3, landmarks=made)
         return kf.KernelCRF("rbf", approximation=made, max_iter=5, random_state=0).fit(X, y)
 
     return use
@@ -167,7 +168,7 @@ USES: dict[str, Use] = {
         for name in (*FAST, "CRF", "GPSequenceClassifier", "KernelCRF", "MEMM")
         for method in ("predict", "predict_kbest", "sample")
     },
-    "estimators.describe": lambda given: estimators.describe(_fitted("CRF"), **given),
+    "report.describe": lambda given: report.describe(_fitted("CRF"), **given),
     "decoders.Abstain": _decoding(lambda given: decoders.Abstain(decoders.Viterbi(), **given)),
     "decoders.Best": _decoding(lambda given: decoders.MinimumRisk(_differing, decoders.Best(**given))),
     "decoders.Draws": _decoding(lambda given: decoders.MinimumRisk(_differing, decoders.Draws(**given))),
@@ -242,10 +243,10 @@ USES: dict[str, Use] = {
         )
     },
     **{
-        f"selection.{name}": _approximating(name)
+        f"approximation.{name}": _approximating(name)
         for name in ("IncompleteCholesky", "KMeans", "LeverageScores", "Nystroem", "RandomFourier")
     },
-    "selection.Storage": lambda given: selection.Storage(**given).empty((2, 2), np.dtype(float)),
+    "approximation.Storage": lambda given: approximation.Storage(**given).empty((2, 2), np.dtype(float)),
     "online.Arow": lambda given: online.Arow(**given),
     "online.Descent": lambda given: online.Descent(**{"step": 1.0, **given}),
     "online.PassiveAggressive": lambda given: online.PassiveAggressive(**given),
@@ -264,12 +265,19 @@ USES: dict[str, Use] = {
 
 RECORDS = (
     *("decoders.Relaxation", "features.BinaryRows", "metrics.Average", "metrics.EntityScore"),
-    *("solvers.Progress", "losses.LossValue", "selection.Atoms", "selection.Step", "report.Evaluation"),
+    *(
+        "solvers.Progress",
+        "losses.LossValue",
+        "selection.Atoms",
+        "selection.Step",
+        "report.Description",
+        "report.Evaluation",
+    ),
 )
 """What is computed, in the hands of those who ask: nothing is made of their numbers."""
 
 INSIDE = (
-    *("emissions.", "selection.", "online.Sweep", "online.descend_first"),
+    *("emissions.", "approximation.", "selection.", "online.Sweep", "online.descend_first"),
     *("structures.KBestOracle", "structures.SampleOracle", "structures.SequenceStructure"),
     *("estimators.SequenceLabeller", "estimators.StructureLearner.", "estimators.Cascade."),
 )

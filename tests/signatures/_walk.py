@@ -19,6 +19,7 @@ MODULES = (
     "emissions",
     "solvers",
     "losses",
+    "approximation",
     "selection",
     "online",
     "datasets",

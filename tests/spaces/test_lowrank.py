@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
+from kernelfields.approximation import IncompleteCholesky, Nystroem
 from kernelfields.gram import StoredGram
 from kernelfields.kernels import RBF
 from kernelfields.losses import Log
 from kernelfields.objective import Problem, Term
-from kernelfields.selection import IncompleteCholesky, Nystroem
 from kernelfields.solvers import LBFGS, Stop
 from kernelfields.spaces import (
     Boundary,

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from kernelfields.arrays import offsets_of
 from kernelfields.errors import InputError, ScoreError
 from kernelfields.structures import Chain, ErrorCountOracle, SecondOrderChain, Tree
 from kernelfields.structures import _errors_base as base
-from kernelfields.structures._base import offsets_of
 from kernelfields.testing import Enumerated
 from tests._problems import small_chain, small_scores
 

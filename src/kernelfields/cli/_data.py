@@ -97,5 +97,5 @@ class Data:
         return "tokens of one column" if self.n_columns == 1 else f"tokens of {self.n_columns} columns"
 
     def take(self, ids: Any) -> Data:
-        """Give some of the sequences."""
+        """Return some of the sequences."""
         return Data([self.items[i] for i in ids], self.kind)

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from ..approximation import Nystroem
 from ..estimators import CRF, HMM, KernelCRF, StructuredPerceptron, StructuredSVM
 from ..kernels import RBF
-from ..selection import Nystroem
 
 KERNEL = RBF(gamma=0.03)
 PENALTY = 0.05
@@ -24,7 +24,7 @@ class Entry:
     linear: bool
     """Whether scores of letters are linear in the pixels."""
     make: Callable[[], Any]
-    """Give the estimator, unfitted; settings are those of ``kf reproduce letters`` and ``letters-svm``."""
+    """Return the estimator, unfitted; settings are those of ``kf reproduce letters`` and ``letters-svm``."""
 
 
 ENTRIES = (

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..arrays import Array
 from ..errors import InputError
 from ..io.conll import Sentence, write_conll
 from ..io.csv import Frames
 from ..io.jsonl import Record, write_jsonl
-from ..structures._base import Array
 from ._data import Item
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..approximation import Nystroem
 from ..emissions import Categorical, DiagonalGaussian, UnknownWords
 from ..errors import InputError
 from ..estimators import (
@@ -19,10 +20,9 @@ from ..estimators import (
     StructuredPerceptron,
     StructuredSVM,
 )
-from ..estimators._tables import CONSTRAINTS
 from ..kernels import RBF, Kernel, Polynomial, as_kernel
 from ..metrics import has_entities
-from ..selection import Nystroem
+from ..tables import CONSTRAINTS
 from ._data import Data
 from ._token_features import features_of
 
@@ -172,7 +172,7 @@ def _shared(data: Data, choice: Choice) -> dict[str, Any]:
 
 
 def constraints_of(data: Data, choice: Choice) -> str | None:
-    """Give the rules about labels that a user named, or those of entities that all labels obey."""
+    """Return the rules about labels that a user named, or those of entities that all labels obey."""
     constraints = choice.constraints
     if constraints is None and has_entities(data.known):
         constraints = next((name for name, rule in CONSTRAINTS.items() if rule.obeyed_by(data.labels)), None)

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from ..data.extraction import Verbatim
 from ..errors import InputError, quoted
-from ..estimators._features import Verbatim
 from ..features import DictFeatures, TemplateFeatures
 from ._loaded import takes_symbols
 

@@ -98,7 +98,7 @@ class Writer:
         return columns if item.y is None else [*columns, [OPEN if y is None else str(y) for y in item.y]]
 
     def _jsonl(self, item: Item, answer: Answer) -> None:
-        """Give the object as it was, with predictions."""
+        """Return the object as it was, with predictions."""
         numbers = item.source is None  # those of arrays have no names
         record = record_of(item)
         value: dict[str, Any] = {"tokens": item.texts if numbers else record.tokens, **record.other}

@@ -16,7 +16,7 @@ from ._data import Data
 
 
 def features_of(data: Data, given: str | None) -> Any:
-    """Give what to look at in tokens: a named set, a file of templates; None for numbers and dictionaries."""
+    """Return what to look at in tokens: a named set or templates; None for numbers and dictionaries."""
     if not data.is_text:
         if given is not None:
             raise InputError("--features is for tokens; these data have numbers or features already.")

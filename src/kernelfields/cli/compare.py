@@ -11,8 +11,8 @@ import numpy as np
 import typer
 from rich.table import Table
 
+from ..arrays import Array
 from ..errors import InputError
-from ..structures._base import Array
 from ._bounded import End
 from ._console import plain_console
 from ._data import Data

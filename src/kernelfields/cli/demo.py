@@ -80,7 +80,7 @@ def demo(
 
 
 def words(quick: bool) -> tuple[Words, Words]:
-    """Give words to learn from, one fold of ten, and those to test on."""
+    """Return words to learn from, one fold of ten, and those to test on."""
     letters = load_letters()
     test_folds = (fold for fold in range(10) if fold != TRAINING_FOLD)
     training, test = letters.split(TRAINING_FOLD), letters.split(*test_folds)

@@ -9,8 +9,8 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from ..estimators import describe
-from ..estimators.description import Description
+from ..report import describe
+from ..report.description import Description
 from ._console import plain_console
 from ._errors import plain_errors
 from ._loaded import read_model

@@ -206,7 +206,7 @@ def _set_checkpoint(estimator: Any, name: str, folder: Path | None, seconds: flo
 def _fit(
     console: Console, estimator: Any, training: Data, held_out: Data | None
 ) -> tuple[Any, float, list[str]]:
-    """Fit with a live line; give what was warned about."""
+    """Fit with a live line; return what was warned about."""
     started = time.perf_counter()
     settings = estimator.get_params(deep=False)
     line = ProgressLine(console, settings.get("tol"), None if held_out is None else partial(_error, held_out))

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays import Array
 from ..errors import ScoreError
 from ..native import score_dot
 from ..online import Arow, PassiveAggressive, Perceptron, Rule, Variant
-from ..structures._base import Array
 from ._first_gradient import resolve_ties
 from ._lbfgs import Iteration, Minimizer
 from ._report import Report

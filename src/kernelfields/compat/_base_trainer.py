@@ -116,7 +116,7 @@ class BaseTrainer:
         self.message("\n")
 
     def params(self) -> list[str]:
-        """Give the names of the settings that the algorithm has."""
+        """Return the names of the settings that the algorithm has."""
         return list(self._settings)
 
     def set_params(self, params: Mapping[str, Any]) -> None:
@@ -125,7 +125,7 @@ class BaseTrainer:
             self.set(name, value)
 
     def get_params(self) -> dict[str, Any]:
-        """Give all settings by name."""
+        """Return all settings by name."""
         return dict(self._settings)
 
     def set(self, name: str, value: Any) -> None:
@@ -136,7 +136,7 @@ class BaseTrainer:
         self._settings[name] = TABLES[self._algorithm][name].read(text)
 
     def get(self, name: str) -> Any:
-        """Give a setting."""
+        """Return a setting."""
         if name not in self._settings:
             raise ValueError(f"Parameter not found: {name} = ")
         return self._settings[name]

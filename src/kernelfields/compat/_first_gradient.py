@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..structures._base import Array
+from ..arrays import Array
 from ._training_set import TrainingSet
 
 TIE = 1e-8

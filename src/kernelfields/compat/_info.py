@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from ..estimators import CRF
-from ..estimators._weights import LinearWeights
 from ..features import DictFeatures
+from ..models.weights import LinearWeights
 
 
 class ParsedDump:

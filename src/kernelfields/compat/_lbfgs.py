@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..arrays import Array
 from ..native import score_dot
-from ..structures._base import Array
 from ._line_search import Function, NoStepError, Step, backtracking, more_thuente, orthant
 
 
@@ -62,7 +62,7 @@ class Minimizer:
     def minimize(
         self, function: Function, start: Array, report: Callable[[Iteration], None]
     ) -> tuple[Array, str]:
-        """Minimise f(w) + c1 ‖w‖₁; give the weights of the last iteration reported, and why it ended.
+        """Minimise f(w) + c1 ‖w‖₁; return the weights of the last iteration reported, and why it ended.
 
         ``function`` gives f and its gradient.
         """
@@ -108,7 +108,7 @@ class Minimizer:
         return Ending.LIMIT if 0 < self.max_iterations < number + 1 else None
 
     def _pseudo_gradient(self, weights: Array, gradient: Array) -> Array:
-        """Give the direction of steepest ascent, zero where the ℓ1 penalty holds a weight at zero."""
+        """Return the direction of steepest ascent, zero where the ℓ1 penalty holds a weight at zero."""
         if not self.c1:
             return gradient
         at_zero = np.sign(gradient) * np.maximum(np.abs(gradient) - self.c1, 0)
@@ -126,7 +126,7 @@ class Memory:
         self.pairs.append((step, change, score_dot(step, change)))
 
     def direction(self, gradient: Array) -> Array:
-        """Give −H g, H scaled by ⟨s, y⟩ / ⟨y, y⟩ of the last step."""
+        """Return −H g, H scaled by ⟨s, y⟩ / ⟨y, y⟩ of the last step."""
         way = -gradient
         shares = []
         for s, y, sy in reversed(self.pairs):

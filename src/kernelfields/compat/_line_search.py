@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..arrays import Array
 from ..native import score_dot
-from ..structures._base import Array
 
 SUFFICIENT = 1e-4
 FLAT = 0.9
@@ -156,7 +156,7 @@ def _tilted(trial: Trial, slope: float) -> Trial:
 def _narrowed(
     x: Trial, y: Trial, t: Trial, low: float, high: float, bracketed: bool
 ) -> tuple[Trial, Trial, float, bool, bool]:
-    """Give the next interval, the next trial, whether there is a bracket, and whether something failed.
+    """Return the next interval, the next trial, whether there is a bracket, and whether something failed.
 
     x is the best point so far, y the other end, t the last trial: the four cases of [more1994line,
     section 4].
@@ -197,7 +197,7 @@ def _narrowed(
 
 
 def _cubic(u: Trial, v: Trial) -> float:
-    """Give the minimum of the cubic through two points with their slopes."""
+    """Return the minimum of the cubic through two points with their slopes."""
     d = v.step - u.step
     theta = (u.value - v.value) * 3 / d + u.slope + v.slope
     scale = max(abs(theta), abs(u.slope), abs(v.slope))
@@ -207,7 +207,7 @@ def _cubic(u: Trial, v: Trial) -> float:
 
 
 def _far_cubic(u: Trial, v: Trial, low: float, high: float) -> float:
-    """Give the same beyond v; an end of the range if the cubic has none there."""
+    """Return the same beyond v; an end of the range if the cubic has none there."""
     d = v.step - u.step
     theta = (u.value - v.value) * 3 / d + u.slope + v.slope
     scale = max(abs(theta), abs(u.slope), abs(v.slope))
@@ -220,13 +220,13 @@ def _far_cubic(u: Trial, v: Trial, low: float, high: float) -> float:
 
 
 def _parabola(u: Trial, v: Trial) -> float:
-    """Give the minimum of the parabola through two points with the slope of the first."""
+    """Return the minimum of the parabola through two points with the slope of the first."""
     d = v.step - u.step
     return u.step + u.slope / ((u.value - v.value) / d + u.slope) / 2 * d
 
 
 def _secant(u: Trial, v: Trial) -> float:
-    """Give where the slope would be zero if it were linear."""
+    """Return where the slope would be zero if it were linear."""
     return v.step + v.slope / (v.slope - u.slope) * (u.step - v.step)
 
 

@@ -70,7 +70,7 @@ class TrainLogParser:
         self.events: list[tuple[str, int, int]] = []
 
     def feed(self, line: str) -> str | None:
-        """Take a message; give the event that it completes, if it does."""
+        """Take a message; return the event that it completes, if it does."""
         self.log.append(line)
         if self.state is None:
             self.state = "FEATGEN" if line.startswith("Feature generation") else "STARTING"

@@ -7,19 +7,19 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from ..arrays import Array
+from ..data.rules import barred_scores
 from ..estimators import CRF
-from ..estimators._constraints import barred_scores
-from ..estimators._weights import LinearWeights
 from ..features import DictFeatures
 from ..io.crfsuite import CrfsuiteModel
+from ..models.weights import LinearWeights
 from ..native import AttributeTagger
-from ..structures._base import Array
 
 
 def model_of(
     labels: list[str], attributes: list[str], states: Any, transitions: Array, **settings: Any
 ) -> CRF:
-    """Give the estimator with these weights.
+    """Return the estimator with these weights.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def tagger_of(model: CRF) -> AttributeTagger:
 
 
 def converted(file: CrfsuiteModel) -> CRF:
-    """Give the estimator of a model that CRFsuite wrote: the same tags, the same probabilities."""
+    """Return the estimator of a model that CRFsuite wrote: the same tags, the same probabilities."""
     L, D = len(file.labels), len(file.attributes)
     f = file.states
     states = sparse.csr_matrix((f["weight"], (f["source"], f["target"])), shape=(D, L))

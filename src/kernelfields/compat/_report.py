@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..structures._base import Array
+from ..arrays import Array
 from ._training_set import HeldOut
 
 Say = Callable[[str], None]
@@ -20,7 +20,7 @@ class Clock:
         self._last = time.perf_counter()
 
     def lap(self) -> float:
-        """Give them."""
+        """Return them."""
         last, self._last = self._last, time.perf_counter()
         return self._last - last
 

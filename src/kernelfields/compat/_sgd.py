@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..arrays import Array
 from ..native import score_dot
 from ..online import Descent, Sweep
-from ..structures._base import Array
 from ._report import Clock, Report
 from ._shuffle import Shuffle
 from ._training_set import TrainingSet
@@ -96,7 +96,7 @@ def _lines(epoch: Epoch, improvement: float | None, descender: Descender) -> lis
 def _calibrated(
     training: TrainingSet, settings: Mapping[str, Any], report: Report, shuffle: Shuffle
 ) -> float:
-    """Give the step with which one pass through a sample leads lowest.
+    """Return the step with which one pass through a sample leads lowest.
 
     Steps grow as long as they are better than none, then shrink from the first.
     """

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..structures._base import Array
+from ..arrays import Array
 
 LONG, SHORT = 31, 3
 
@@ -26,7 +26,7 @@ class GnuRandom:
         self._state = state[-LONG:]
 
     def draw(self, count: int) -> list[int]:
-        """Give the next numbers, from 0 to 2³¹ − 1."""
+        """Return the next numbers, from 0 to 2³¹ − 1."""
         state = self._state
         for i in range(LONG, LONG + count):
             state.append((state[i - LONG] + state[i - SHORT]) & 0xFFFFFFFF)

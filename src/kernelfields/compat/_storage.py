@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 from ..errors import ModelFormatError
 from ..estimators import CRF, load
-from ..estimators._weights import LinearWeights
 from ..features import DictFeatures
 from ..io.crfsuite import MAGIC, CrfsuiteModel, read_crfsuite
+from ..models.weights import LinearWeights
 from ._models import converted
 
 

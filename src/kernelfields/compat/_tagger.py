@@ -36,7 +36,7 @@ class Tagger:
 
     @classmethod
     def of(cls, model: CRF) -> Tagger:
-        """Give a tagger with a model that is at hand."""
+        """Return a tagger with a model that is at hand."""
         tagger = cls()
         tagger._stored = Stored(model, {})
         return tagger
@@ -58,7 +58,7 @@ class Tagger:
         self._stored = self._core = None
 
     def labels(self) -> list[str]:
-        """Give the labels of the model."""
+        """Return the labels of the model."""
         return self.model.classes_.tolist()
 
     def set(self, xseq: Any) -> None:
@@ -82,11 +82,11 @@ class Tagger:
         return tags
 
     def tag_all(self, X: Sequence[Any]) -> list[list[str]]:
-        """Give the best labels of many sequences at once, which is faster."""
+        """Return the best labels of many sequences at once, which is faster."""
         return self.model.predict([plain(xseq) for xseq in X])  # type: ignore[return-value]
 
     def marginals_all(self, X: Sequence[Any]) -> list[list[dict[str, float]]]:
-        """Give the probability of every label at every position of many sequences."""
+        """Return the probability of every label at every position of many sequences."""
         labels = self.labels()
         arrays = self.model.predict_marginals([plain(xseq) for xseq in X])
         return [[dict(zip(labels, row, strict=True)) for row in array.tolist()] for array in arrays]
@@ -123,7 +123,7 @@ class Tagger:
             file.writelines(lines)
 
     def info(self) -> ParsedDump:
-        """Give the weights by name."""
+        """Return the weights by name."""
         if self._stored is None:
             raise RuntimeError("Tagger is closed")
         return info_of(*self._stored)

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from ..arrays import Array, offsets_of
 from ..estimators import CRF
-from ..estimators._weights import LinearWeights
+from ..models.weights import LinearWeights
 from ..native import AttributePool
-from ..structures._base import Array, offsets_of
 from ._algorithms import ALGORITHMS
 from ._items import ItemError, plain
 from ._models import model_of
@@ -58,7 +58,7 @@ class Gathered:
         self.parts.append(_Part(np.diff(first), attributes, values, np.diff(offsets), encoded, group))
 
     def data(self) -> tuple[Data, Array]:
-        """Give all of them, and their groups."""
+        """Return all of them, and their groups."""
         first = offsets_of(np.concatenate([part.lengths for part in self.parts]))
         columns = np.concatenate([part.attributes for part in self.parts])
         values = np.concatenate([part.values for part in self.parts])
@@ -81,7 +81,7 @@ def _label(label: Any) -> str:
 def trained(
     gathered: Gathered, algorithm: str, settings: dict[str, Any], holdout: int, say: Say
 ) -> CRF | None:
-    """Train; give the model, or None if there is nothing to learn from."""
+    """Train; return the model, or None if there is nothing to learn from."""
     if not gathered.labels:
         return None
     data, groups = gathered.data()

@@ -7,13 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from ..linear_chain import LinearChainProblem
+from ..arrays import Array, offsets_of, rows_of
 from ..losses import Log
-from ..objective import Term
+from ..objective import LinearChainProblem, Term
 from ..online import Sweep
 from ..spaces import FreeEdges, SparseNodes, WeightPairs
 from ..structures import Chain
-from ..structures._base import Array, offsets_of, rows_of
 
 
 class Data(NamedTuple):
@@ -31,7 +30,7 @@ class Data(NamedTuple):
         return np.diff(self.offsets)
 
     def take(self, ids: Array) -> Data:
-        """Give some of the sequences."""
+        """Return some of the sequences."""
         rows = rows_of(self.offsets, ids)
         return Data(self.features[rows], offsets_of(self.lengths[ids]), self.labels[rows])
 
@@ -74,7 +73,7 @@ class TrainingSet:
         self.nodes: SparseNodes = self.terms[0].space  # type: ignore[assignment]
 
     def terms_on(self, chain: Chain, features: Any, penalty: float = 0.0) -> list[Term]:
-        """Give the two spaces on a batch."""
+        """Return the two spaces on a batch."""
         nodes = SparseNodes(chain, features, self.pairs)
         return [Term("features", nodes, penalty), Term("edges", FreeEdges(chain, pairs=self.edges), penalty)]
 
@@ -89,23 +88,23 @@ class TrainingSet:
         return len(self.data.offsets) - 1
 
     def problem(self) -> LinearChainProblem:
-        """Give the log loss, without a penalty."""
+        """Return the log loss, without a penalty."""
         return LinearChainProblem(Log(self.chain, self.data.labels), self.terms, None, np.float64)
 
     def sweep(self, penalty: float = 0.0) -> Sweep:
-        """Give the weights for rules that learn from one sequence after the other."""
+        """Return the weights for rules that learn from one sequence after the other."""
         terms = [Term(term.name, term.space, penalty) for term in self.terms]
         return Sweep(self.chain, terms, self.data.labels, dtype=np.float64)
 
     def tables(self, element: Array) -> tuple[Any, Array]:
-        """Give the weights of attributes, a (D, L) CSR matrix, and of label pairs, (L, L)."""
+        """Return the weights of attributes, a (D, L) CSR matrix, and of label pairs, (L, L)."""
         size = self.nodes.size
         edges = element[size:].reshape(self.n_labels, self.n_labels)
         return self.nodes.compact_table(element[:size]), np.where(self.edges, edges, 0.0)
 
 
 def _state_pairs(data: Data, n_labels: int, settings: FeatureSettings) -> Any:
-    """Give a (D, L) matrix whose entries are the pairs that have a weight."""
+    """Return a (D, L) matrix whose entries are the pairs that have a weight."""
     D = data.features.shape[1]
     counts = np.diff(data.features.indptr)
     key = data.features.indices.astype(np.int64) * n_labels + np.repeat(data.labels, counts)
@@ -126,7 +125,7 @@ def _state_pairs(data: Data, n_labels: int, settings: FeatureSettings) -> Any:
 
 
 def _edge_pairs(data: Data, n_labels: int, settings: FeatureSettings) -> Array:
-    """Give a mask over (L, L)."""
+    """Return a mask over (L, L)."""
     chain = Chain(data.offsets, n_labels)
     frequency = np.zeros((n_labels, n_labels))
     np.add.at(frequency, (data.labels[chain.edge_tails], data.labels[chain.edge_heads]), 1)
@@ -143,7 +142,7 @@ class HeldOut:
         self.terms = training.terms_on(self.chain, data.features[:, training.columns])
 
     def tags(self, element: Array) -> Array:
-        """Give the best labels with some weights."""
+        """Return the best labels with some weights."""
         size = self.terms[0].space.size
         theta = {clique: np.zeros(shape) for clique, shape in self.chain.shapes.items()}
         self.terms[0].space.add_scores(element[:size], theta["node"])

@@ -5,16 +5,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Sequence
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from ..arrays import Array
 from ..checks import require_whole
 from ..errors import InputError
 from ..memory import require_memory
-
-Array = npt.NDArray[Any]
 
 
 class Forbidden(NamedTuple):

@@ -25,7 +25,7 @@ def data_folder() -> Path:
 
 
 def data_file(data_set: str, name: str, folder: str | Path | None = None) -> Path:
-    """Give a file of a data set, in the folder given or in `data_folder`, or say what is missing."""
+    """Return a file of a data set, in the folder given or in `data_folder`, or say what is missing."""
     path = (data_folder() if folder is None else Path(folder)) / data_set / name
     if not path.is_file():
         raise MissingDataError(

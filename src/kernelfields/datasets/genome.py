@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..arrays import Array
 from ..checks import require_whole
-from ..structures._base import Array
 from .folder import data_file
 
 DATA_SET = "strep_genome"

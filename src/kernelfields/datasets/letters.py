@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..structures._base import Array
+from ..arrays import Array
 
 # Dots of a Braille character, row by row, as bits of its number: two columns, four rows.
 _BRAILLE = np.array([[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]])
@@ -25,7 +25,7 @@ class Letters(NamedTuple):
     """Fold of every word, 0 to 9."""
 
     def split(self, *folds: int) -> tuple[list[Array], list[list[str]]]:
-        """Give images and labels of the words in some folds."""
+        """Return images and labels of the words in some folds."""
         chosen = np.flatnonzero(np.isin(self.fold, folds))
         return [self.images[i] for i in chosen], [self.labels[i] for i in chosen]
 

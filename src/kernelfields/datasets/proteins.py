@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..arrays import Array
 from ..checks import require_whole
 from ..features.windows import stack_windows
-from ..structures._base import Array
 from .folder import data_file
 
 EXTRA = b"d3arcz_"
@@ -33,7 +33,7 @@ class Proteins(NamedTuple):
     """Fold of every chain, from 1; 0 for chains to test on, where the data set has some."""
 
     def split(self, *folds: int, window: int = 15) -> tuple[list[Array], list[list[str | None]]]:
-        """Give features and labels of the chains in some folds: profiles in windows of residues."""
+        """Return features and labels of the chains in some folds: profiles in windows of residues."""
         chosen = np.flatnonzero(np.isin(self.fold, folds))
         return stack_windows([self.profiles[i] for i in chosen], window), [self.labels[i] for i in chosen]
 

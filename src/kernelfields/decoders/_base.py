@@ -7,9 +7,9 @@ from typing import ClassVar, TypeVar
 
 import numpy as np
 
+from ..arrays import Array
 from ..errors import InputError
 from ..structures import MaxOracle, Scores, Structure
-from ..structures._base import Array
 
 ABSTAINED = -1
 """The label of a vertex for which no answer is given."""

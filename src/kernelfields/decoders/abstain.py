@@ -7,10 +7,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from ..arrays import Array
 from ..checks import require_share, shown
 from ..errors import InputError
 from ..structures import Scores, Structure, SumOracle
-from ..structures._base import Array
 from ._base import ABSTAINED, Decoder, require
 
 

@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..arrays import Array
 from ..checks import require_whole, shown
 from ..errors import InputError
 from ..structures import KBestOracle, SampleOracle, Scores, SequenceStructure, Structure, SumOracle
-from ..structures._base import Array
 from ._base import Decoder, best_allowed, require
 
 

@@ -9,9 +9,9 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import linprog
 
+from ..arrays import Array
 from ..errors import InfeasibleError
 from ..structures import PairwiseStructure, Scores, Structure
-from ..structures._base import Array
 from ._base import Decoder
 
 

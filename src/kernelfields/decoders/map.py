@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from ..arrays import Array
 from ..structures import MaxOracle, Scores, Structure
-from ..structures._base import Array
 from ._base import Decoder, require
 
 

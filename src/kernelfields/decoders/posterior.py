@@ -7,8 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from ..arrays import Array
 from ..structures import Scores, Structure, SumOracle
-from ..structures._base import Array
 from ._base import Decoder, best_allowed, forbids, require
 
 

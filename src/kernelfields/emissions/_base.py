@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..arrays import Array
 from ..checks import require_not_negative, require_whole, whole
 from ..parameters import Parameterised
 from ..structures import Chain
-from ..structures._base import Array
 
 Random = Any
 """A NumPy Generator."""
@@ -116,13 +116,13 @@ class Family(Parameterised, ABC):
 
     @abstractmethod
     def labelled(self, data: Sequences, n_states: int) -> Emissions:
-        """Give the best emissions for positions whose states are observed; others are left out."""
+        """Return the best emissions for positions whose states are observed; others are left out."""
 
 
 def chain_scores(
     emissions: Emissions, data: Sequences, markov: Markov, density: Array | None = None
 ) -> tuple[Chain, dict[str, Array]]:
-    """Give the chain whose scores are log p(x, y): nodes emit, edges step, first positions start.
+    """Return the chain whose scores are log p(x, y): nodes emit, edges step, first positions start.
 
     A state that was observed forbids the others.
     """

@@ -9,8 +9,9 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from .. import native
+from ..arrays import Array
 from ..errors import InputError
-from ..structures._base import Array, require_feasible
+from ..structures._base import require_feasible
 from ._base import Expected, Markov, Random, Sequences
 from ._rows_base import RowEmissions, RowFamily
 from .rows import Rows
@@ -47,11 +48,11 @@ class GaussianFamily(RowFamily):
 
     @abstractmethod
     def free(self, n_states: int, n_columns: int) -> int:
-        """Give the number of free parameters of the covariances."""
+        """Return the number of free parameters of the covariances."""
 
     @abstractmethod
     def distinct(self, covariances: Array) -> Array:
-        """Give the covariances that the prior speaks about, each once."""
+        """Return the covariances that the prior speaks about, each once."""
 
     def check(self, rows: Rows) -> None:
         """Numbers may be missing one by one only where columns are independent."""
@@ -62,11 +63,11 @@ class GaussianFamily(RowFamily):
             )
 
     def estimate(self, rows: Rows, weights: Array) -> GaussianEmissions:
-        """Give the Gaussians that fit weighted rows best."""
+        """Return the Gaussians that fit weighted rows best."""
         return self.of(moments_of(rows, weights, self.full))
 
     def of(self, moments: Moments) -> GaussianEmissions:
-        """Give the Gaussians with these moments."""
+        """Return the Gaussians with these moments."""
         return GaussianEmissions(moments.mean, self.covariances(moments), self)
 
     def spread(self, moments: Moments, count: Array) -> Array:
@@ -104,7 +105,7 @@ class GaussianEmissions(RowEmissions):
         self._factors, self._constants = _factors(self.covariances)
 
     def log_density(self, observations: Rows) -> Array:
-        """Give squares of whitened differences, state by state; missing numbers are left out."""
+        """Return squares of whitened differences, state by state; missing numbers are left out."""
         x, seen = observations.filled, observations.seen
         result = np.empty((len(x), self.n_states))
         for k in range(self.n_states):
@@ -165,7 +166,7 @@ class GaussianEmissions(RowEmissions):
         return Expected(value, start, parts["edge"], moments._replace(mean=mean))
 
     def improved(self, statistics: Moments) -> GaussianEmissions:
-        """Give Gaussians with new means and covariances; a state without weight keeps its own."""
+        """Return Gaussians with new means and covariances; a state without weight keeps its own."""
         weight = statistics.weight if statistics.weight.ndim == 1 else statistics.weight.min(axis=1)
         covariances = self.family.covariances(statistics)
         if (weight <= 0).any() and self.family.prior_scale == 0:
@@ -237,7 +238,7 @@ def _factors(covariances: Array) -> tuple[Array, Array]:
     if covariances.ndim == 2:
         if not (covariances > 0).all():
             k, d = np.argwhere(~(covariances > 0))[0]
-            raise InputError(f"State {k} has no variance left in column {d}; give a prior_scale above 0.")
+            raise InputError(f"State {k} has no variance left in column {d}; return a prior_scale above 0.")
         return 0.5 / covariances, -0.5 * (LOG_2PI + np.log(covariances)).sum(axis=1)
     factors, constants = np.empty_like(covariances), np.empty(len(covariances))
     for k, covariance in enumerate(covariances):
@@ -245,7 +246,7 @@ def _factors(covariances: Array) -> tuple[Array, Array]:
             root = np.linalg.cholesky(covariance)
         except np.linalg.LinAlgError as error:
             raise InputError(
-                f"The covariance of state {k} is not positive definite; give a prior_scale above 0."
+                f"The covariance of state {k} is not positive definite; return a prior_scale above 0."
             ) from error
         factors[k] = solve_triangular(root, np.eye(len(root)), lower=True) * np.sqrt(0.5)
         constants[k] = -0.5 * len(root) * LOG_2PI - np.log(np.diag(root)).sum()

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays import Array
 from ..errors import InputError
-from ..structures._base import Array
 from ._base import Emissions, Family, Random, Sequences
 from ._scored_base import one_hot
 from .rows import Rows, clusters, read_rows

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..structures._base import Array
+from ..arrays import Array
 from ._base import Emissions, Expected, Markov, Sequences, chain_scores
 
 

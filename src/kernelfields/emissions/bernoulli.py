@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import xlogy
 
-from ..structures._base import Array
+from ..arrays import Array
 from ._base import Random, log_of
 from ._rows_base import RowEmissions, RowFamily
 from ._scored_base import ScoredEmissions
@@ -34,11 +34,11 @@ class Bernoulli(RowFamily):
         require_counts(rows, "Bernoulli", largest=1)
 
     def estimate(self, rows: Rows, weights: Array) -> BernoulliEmissions:
-        """Give the probabilities that fit weighted rows best."""
+        """Return the probabilities that fit weighted rows best."""
         return self.of(*_sums(rows, weights))
 
     def of(self, ones: Array, zeros: Array) -> BernoulliEmissions:
-        """Give the probabilities for sums of weights of ones and zeros, (L, D) each."""
+        """Return the probabilities for sums of weights of ones and zeros, (L, D) each."""
         above, below = ones + self.pseudocount, ones + zeros + 2 * self.pseudocount
         return BernoulliEmissions(
             np.divide(above, below, out=np.full_like(above, 0.5), where=below > 0), self
@@ -78,7 +78,7 @@ class BernoulliEmissions(ScoredEmissions, RowEmissions):
         return _sums(observations, weights)
 
     def improved(self, statistics: tuple[Array, Array]) -> BernoulliEmissions:
-        """Give new probabilities."""
+        """Return new probabilities."""
         return self.family.of(*statistics)
 
     def log_prior(self) -> float:

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays import Array
 from ..errors import InputError
-from ..structures._base import Array
 
 MISSING = -1
 MOST_WORDS = 2**27

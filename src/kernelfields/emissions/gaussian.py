@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..structures._base import Array
+from ..arrays import Array
 from ._gaussian_base import GaussianFamily, Moments
 
 

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import logsumexp, xlogy
 
+from ..arrays import Array
 from ..memory import require_memory
-from ..structures._base import Array
 from ._base import Random, log_of
 from ._gaussian_base import GaussianEmissions, GaussianFamily, Moments, moments_of
 from ._rows_base import RowEmissions, RowFamily
@@ -75,7 +75,7 @@ class GaussianMixture(RowFamily):
         return self.of(MixtureStatistics(parts.sum(axis=0).reshape(-1, M), moments))
 
     def of(self, statistics: MixtureStatistics) -> MixtureEmissions:
-        """Give the mixtures with these statistics."""
+        """Return the mixtures with these statistics."""
         return MixtureEmissions(self.shares(statistics.weight), self.parts.of(statistics.moments), self)
 
     def shares(self, weight: Array) -> Array:
@@ -133,7 +133,7 @@ class MixtureEmissions(ScoredEmissions, RowEmissions):
         return MixtureStatistics(weight, moments._replace(mean=mean))
 
     def improved(self, statistics: MixtureStatistics) -> MixtureEmissions:
-        """Give new mixtures."""
+        """Return new mixtures."""
         gaussians = self.gaussians.improved(statistics.moments)
         return MixtureEmissions(self.family.shares(statistics.weight), gaussians, self.family)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import gammaln, xlogy
 
+from ..arrays import Array
 from ..errors import InputError
-from ..structures._base import Array
 from ._base import Random, log_of
 from ._rows_base import RowEmissions, RowFamily
 from ._scored_base import ScoredEmissions
@@ -40,11 +40,11 @@ class Multinomial(RowFamily):
             raise InputError("Multinomial emissions need whole rows: a row is all NaN or has none.")
 
     def estimate(self, rows: Rows, weights: Array) -> MultinomialEmissions:
-        """Give the probabilities that fit weighted rows best."""
+        """Return the probabilities that fit weighted rows best."""
         return self.of(weights.T @ rows.filled)
 
     def of(self, counts: Array) -> MultinomialEmissions:
-        """Give the probabilities for expected counts, (L, D)."""
+        """Return the probabilities for expected counts, (L, D)."""
         above = counts + self.pseudocount
         total = above.sum(axis=1, keepdims=True)
         even = np.full_like(above, 1.0 / above.shape[1])
@@ -80,7 +80,7 @@ class MultinomialEmissions(ScoredEmissions, RowEmissions):
         return weights.T @ observations.filled
 
     def improved(self, statistics: Array) -> MultinomialEmissions:
-        """Give new probabilities."""
+        """Return new probabilities."""
         return self.family.of(statistics)
 
     def log_prior(self) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import gammaln, xlogy
 
-from ..structures._base import Array
+from ..arrays import Array
 from ._base import Random
 from ._rows_base import RowEmissions, RowFamily
 from ._scored_base import ScoredEmissions
@@ -37,11 +37,11 @@ class Poisson(RowFamily):
         require_counts(rows, "Poisson")
 
     def estimate(self, rows: Rows, weights: Array) -> PoissonEmissions:
-        """Give the rates that fit weighted rows best."""
+        """Return the rates that fit weighted rows best."""
         return self.of(*_sums(rows, weights))
 
     def of(self, total: Array, weight: Array) -> PoissonEmissions:
-        """Give the rates for sums of counts and of weights, (L, D) each."""
+        """Return the rates for sums of counts and of weights, (L, D) each."""
         below = weight + self.prior_weight
         rates = np.divide(total + self.prior_count, below, out=np.ones_like(total), where=below > 0)
         return PoissonEmissions(rates, self)
@@ -78,7 +78,7 @@ class PoissonEmissions(ScoredEmissions, RowEmissions):
         return _sums(observations, weights)
 
     def improved(self, statistics: tuple[Array, Array]) -> PoissonEmissions:
-        """Give new rates."""
+        """Return new rates."""
         return self.family.of(*statistics)
 
     def log_prior(self) -> float:

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from ..arrays import Array, offsets_of
 from ..errors import InputError
-from ..structures._base import Array, offsets_of
 from ._base import Sequences
 
 

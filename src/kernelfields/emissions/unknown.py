@@ -60,7 +60,7 @@ class UnknownWords(Parameterised):
         return {symbol: self.choose(symbol, common, self.least) for symbol in rare}
 
     def choose(self, symbol: Hashable, known: Mapping[WordClass, int], least: int = 1) -> WordClass:
-        """Give the first class that is known often enough."""
+        """Return the first class that is known often enough."""
         return next((kind for kind in self.classes(symbol) if known.get(kind, 0) >= least), ANY)
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from ..arrays import Array, offsets_of
 from ..errors import InputError
-from ..structures._base import Array, offsets_of
 from .unknown import ANY, UnknownWords, WordClass
 
 MISSING = -1
@@ -65,7 +65,7 @@ class Vocabulary:
 
 
 def build(symbols: Array | list[Hashable], unknown: UnknownWords | None) -> Vocabulary:
-    """Give the vocabulary of a training set, in which rare symbols stand for their classes."""
+    """Return the vocabulary of a training set, in which rare symbols stand for their classes."""
     if isinstance(symbols, np.ndarray):
         values, which = distinct_integers(symbols)
         sizes = np.bincount(which, minlength=len(values))

@@ -1,13 +1,12 @@
 """Estimators: recipes of structure, space, loss, solver and decoder, with a scikit-learn face."""
 
+from ..fitting.observers import Onlooker
 from ._base import SequenceLabeller
-from ._observers import Onlooker
 from ._saving import load
 from .arow import AROW
 from .boosted_crf import BoostedCRF
 from .cascade import Cascade
 from .crf import CRF
-from .description import describe
 from .gp_sequence_classifier import GPSequenceClassifier
 from .hmm import HMM
 from .kernel_crf import KernelCRF
@@ -38,6 +37,5 @@ __all__ = [
     "StructureLearner",
     "StructuredPerceptron",
     "StructuredSVM",
-    "describe",
     "load",
 ]

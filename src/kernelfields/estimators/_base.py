@@ -5,35 +5,30 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Mapping
 from itertools import pairwise
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 
+from ..arrays import Array
 from ..checks import require_share, require_whole
 from ..constraints import Forbidden
+from ..data.extraction import Extractor, read_rows, read_tokens
+from ..data.inputs import Inputs, read_inputs
+from ..data.labels import UNKNOWN, UNOBSERVED, lookup, read_allowed, read_labels
+from ..data.rules import offset_of
+from ..data.sample_weights import read_weights
+from ..data.seeds import random_state
 from ..decoders import ABSTAINED, Abstain, Decoder
 from ..errors import InfeasibleError, InputError, warn_user
 from ..memory import require_memory
+from ..models.scores import ScoredBatch
 from ..parameters import Parameterised
 from ..structures import SequenceStructure
-from ..structures._base import Array
-from ._constraints import offset_of
-from ._features import Extractor, read_rows, read_tokens
-from ._inputs import Inputs, read_inputs
-from ._labels import UNKNOWN, UNOBSERVED, lookup, read_allowed, read_labels
-from ._random import random_state
+from ..tables import DECODERS, choose
 from ._routing import Routed
 from ._saving_base import Savable, declared_state, require_fitted
-from ._tables import DECODERS, choose
 
 Labels = list[list[Hashable]]
-
-
-class Batch(NamedTuple):
-    """A batch to predict: its shape and its scores."""
-
-    chain: SequenceStructure
-    scores: dict[str, Array]
 
 
 class SequenceLabeller(Parameterised, Routed, Savable, ABC):
@@ -57,7 +52,7 @@ class SequenceLabeller(Parameterised, Routed, Savable, ABC):
     """Whether NaN in X is a missing value rather than a mistake."""
 
     @abstractmethod
-    def _scores(self, features: Any, offsets: Array) -> Batch:
+    def _scores(self, features: Any, offsets: Array) -> ScoredBatch:
         """Scores of a batch, rules about labels left aside."""
 
     def predict(
@@ -97,7 +92,7 @@ class SequenceLabeller(Parameterised, Routed, Savable, ABC):
         return self._names(batch.chain, rule.decode(batch.chain, batch.scores))
 
     def predict_marginals(self, X: Any, *, lengths: Any = None, allowed: Any = None) -> list[Array]:
-        """Give p(y_t|x) for every position: a (T, L) array per sequence, columns as in ``classes_``."""
+        """Return p(y_t|x) for every position: a (T, L) array per sequence, columns as in ``classes_``."""
         batch = self._batch(X, lengths, allowed)
         marginals = batch.chain.marginals(batch.scores).parts["node"]
         return [marginals[a:b] for a, b in pairwise(batch.chain.offsets)]
@@ -105,7 +100,7 @@ class SequenceLabeller(Parameterised, Routed, Savable, ABC):
     def predict_kbest(
         self, X: Any, k: int, *, lengths: Any = None, allowed: Any = None
     ) -> list[list[tuple[list[Hashable], float]]]:
-        """Give the k best labellings of every sequence with log p(y|x), best first."""
+        """Return the k best labellings of every sequence with log p(y|x), best first."""
         count = require_whole("k", k)
         batch = self._batch(X, lengths, allowed)
         longest = int(np.diff(batch.chain.offsets).max(initial=0))
@@ -150,7 +145,7 @@ class SequenceLabeller(Parameterised, Routed, Savable, ABC):
         return strange
 
     def sample(self, X: Any, n: int = 1, *, lengths: Any = None) -> list[Labels]:
-        """Give n exact draws from p(y|x) for all sequences, seeded by ``random_state``."""
+        """Return n exact draws from p(y|x) for all sequences, seeded by ``random_state``."""
         count = require_whole("n", n, 0)
         batch = self._batch(X, lengths, None)
         require_memory(f"n={count}", 4 * count * batch.chain.n_vertices)
@@ -172,7 +167,7 @@ class SequenceLabeller(Parameterised, Routed, Savable, ABC):
         labels = self._decoder(None).decode(batch.chain, batch.scores)
         return float(np.average(labels == truth, weights=weights))
 
-    def _batch(self, X: Any, lengths: Any, allowed: Any) -> Batch:
+    def _batch(self, X: Any, lengths: Any, allowed: Any) -> ScoredBatch:
         self._require_fitted()
         direct = self._scores_rows and lengths is None and self.features_ is not None
         batch = self._ruled(read_rows(self.features_, X) if direct else self._read(X, lengths))
@@ -180,7 +175,7 @@ class SequenceLabeller(Parameterised, Routed, Savable, ABC):
             return batch
         mask = read_allowed(allowed, self.classes_, np.diff(batch.chain.offsets))
         node = np.where(mask, batch.scores["node"], -np.inf)
-        return Batch(batch.chain, {**batch.scores, "node": node})
+        return ScoredBatch(batch.chain, {**batch.scores, "node": node})
 
     def _state(self) -> dict[str, Any]:
         self._require_fitted()
@@ -201,13 +196,13 @@ class SequenceLabeller(Parameterised, Routed, Savable, ABC):
     def _require_fitted(self) -> None:
         require_fitted(self)
 
-    def _ruled(self, inputs: Inputs) -> Batch:
+    def _ruled(self, inputs: Inputs) -> ScoredBatch:
         """Scores of a batch, −inf for what rules forbid."""
         batch = self._scores(inputs.features, inputs.offsets)
         if self.forbidden_ is None:
             return batch
         offset = offset_of(self.forbidden_, batch.chain, batch.scores["node"].dtype)
-        return Batch(
+        return ScoredBatch(
             batch.chain, {clique: values + offset[clique] for clique, values in batch.scores.items()}
         )
 
@@ -228,22 +223,6 @@ class SequenceLabeller(Parameterised, Routed, Savable, ABC):
         flat = [names[k] for k in labels.tolist()]
         assert ABSTAINED == -1
         return [flat[a:b] for a, b in pairwise(chain.offsets.tolist())]
-
-
-def read_weights(weights: Any, count: int) -> Array:
-    """One finite weight, not negative, per sequence."""
-    try:
-        result = np.asarray(weights, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"sample_weight is no array of numbers: {error}.") from error
-    if result.shape != (count,):
-        raise InputError(f"sample_weight has shape {result.shape}, expected ({count},): one per sequence.")
-    if not (np.isfinite(result) & (result >= 0)).all():
-        s = int(np.flatnonzero(~(np.isfinite(result) & (result >= 0)))[0])
-        raise InputError(f"sample_weight of sequence {s} is {result[s]}; it must be finite and not negative.")
-    if count and not result.any():
-        raise InputError("sample_weight is zero for every sequence: nothing counts.")
-    return result
 
 
 def _log_partition(chain: SequenceStructure, scores: dict[str, Array]) -> Array:

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from ..structures._base import Array
-from ._constraints import offset_of
-from ._kernel_problem import in_precision
-from .clique_types import CliqueType
+from ..arrays import Array
+from ..data.rules import offset_of
+from ..models.clique_types import CliqueType
+from ..models.kernel_problem import in_precision
 from .kernel_crf import KernelCRF
 
 
@@ -37,7 +37,7 @@ def gain_bound(model: KernelCRF, candidate: CliqueType, X: Any, y: Any, **given:
 
 
 def extension(model: KernelCRF, candidate: CliqueType) -> KernelCRF:
-    """Give the unfitted model with one clique type more."""
+    """Return the unfitted model with one clique type more."""
     settings = model.get_params(deep=False)
     return type(model)(**{**settings, **candidate.settings(settings)})
 

@@ -9,39 +9,41 @@ from typing import Any, Self
 
 import numpy as np
 
+from ..approximation import FourierMap
+from ..arrays import Array
+from ..data.base_measure import BaseMeasure
+from ..data.origins import origins
+from ..data.seeds import random_state
+from ..data.training import Training
 from ..errors import InputError
+from ..fitting.checkpoint import KERNEL_SETTINGS, checkpoint_of
+from ..fitting.held_out import HeldOutSet, read_held_out
+from ..fitting.observers import EarlyStopping, ProgressLine, observers, reporter
+from ..fitting.provenance import provenance_of
+from ..fitting.search import Found, mismatches, search
 from ..gram import unique_observations
 from ..kernels import Kernel
+from ..models.expansion import Expanded, Gathered, expand, gather
+from ..models.full_gap import full_certificate
+from ..models.kernel_held_out import held_out_loss
+from ..models.kernel_problem import fixed_scores, in_precision
+from ..models.kernel_recipe import KernelRecipe
+from ..models.kernel_scores import kernel_scores
+from ..models.scores import ScoredBatch
+from ..models.selected import Chosen, continued, finish, gathered, pair_scores, selected_of, task_of
+from ..models.selected_held_out import HeldOut
+from ..models.separate_kernels import SeparateKernels
+from ..models.terms import free_weights
+from ..models.vertex_kernels import VertexKernels, own_kernel
+from ..models.warm import warm_element
 from ..objective import Certificate
-from ..selection import Atoms, Ending, FourierMap, Growth, Step, Task
+from ..selection import Atoms, Ending, Growth, Step, Task
 from ..structures import Scores
-from ..structures._base import Array
-from ._base import Batch, SequenceLabeller
-from ._base_measure import BaseMeasure
-from ._checkpoint import KERNEL_SETTINGS, checkpoint_of
-from ._expanded import Expanded, Gathered, expand, gather
+from ..tables import LOW_RANK_SOLVERS, SOLVERS, choose
+from ._base import SequenceLabeller
 from ._fresh import previous
-from ._full_gap import full_certificate
-from ._held_out import HeldOutSet, read_held_out
-from ._kernel_held_out import held_out_loss
-from ._kernel_problem import fixed_scores, in_precision
-from ._kernel_recipe import KernelRecipe
-from ._kernel_scores import kernel_scores
-from ._observers import EarlyStopping, ProgressLine, observers, reporter
-from ._origins import origins
-from ._provenance import provenance_of
-from ._random import random_state
 from ._saving_declared import KERNEL
-from ._search import Found, mismatches, search
-from ._selected import Chosen, continued, finish, gathered, pair_scores, selected_of, task_of
-from ._selected_held_out import HeldOut
-from ._separate_kernels import SeparateKernels
 from ._settings import penalties, require_settings, selecting
-from ._tables import LOW_RANK_SOLVERS, SOLVERS, choose
-from ._terms import free_weights
-from ._training import Training
-from ._vertex_kernels import VertexKernels, own_kernel
-from ._warm import warm_element
 
 FIT_ONLY = (
     "certificate_",
@@ -78,7 +80,7 @@ class KernelModel(SequenceLabeller):
 
     @abstractmethod
     def _recipe(self) -> KernelRecipe:
-        """Give the settings, by the names they have for all kernel models."""
+        """Return the settings, by the names they have for all kernel models."""
 
     def _fit(
         self, X: Any, y: Any, lengths: Any, sample_weight: Any, X_dev: Any = None, y_dev: Any = None
@@ -215,7 +217,7 @@ class KernelModel(SequenceLabeller):
         return full_certificate(self, recipe, training, observations, self._kernels, self.edge_kernel_)
 
     def compact(self) -> Self:
-        """Give a model that predicts the same, without what is only known about the fit.
+        """Return a model that predicts the same, without what is only known about the fit.
 
         That is: certificate, mismatches, callback.
         """
@@ -262,7 +264,7 @@ class KernelModel(SequenceLabeller):
         measure = self._recipe().base_measure
         self.base_measure_ = dict(measure) if isinstance(measure, Mapping) else measure
 
-    def _scores(self, features: Any, offsets: Array) -> Batch:
+    def _scores(self, features: Any, offsets: Array) -> ScoredBatch:
         return kernel_scores(self, features, offsets)
 
     def _settle(self, state: Mapping[str, Any]) -> None:
@@ -291,7 +293,7 @@ def _require_steady(recipe: KernelRecipe) -> None:
 
 
 def _edge_kernel(recipe: KernelRecipe, kernels: VertexKernels) -> Kernel | None:
-    """Give the kernel on edges; the very object that vertices have, if it is the same."""
+    """Return the kernel on edges; the very object that vertices have, if it is the same."""
     if recipe.edge_kernel is None:
         return None
     same = recipe.edge_kernel is True or recipe.edge_kernel is recipe.kernel

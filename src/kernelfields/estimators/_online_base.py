@@ -10,30 +10,32 @@ from typing import Any, Self
 
 import numpy as np
 
+from ..arrays import Array
 from ..constraints import Forbidden
 from ..constraints import Rule as LabelRule
+from ..data.rules import barred_scores, require_respected
+from ..data.sample_weights import read_weights
+from ..data.seeds import random_state
 from ..errors import InputError, ScoreError
+from ..fitting.epochs import DONE, FLAWLESS, warn_of_interruption
+from ..fitting.held_out import require_both
+from ..fitting.observers import reporter
+from ..fitting.provenance import provenance_of
 from ..losses import Log
+from ..models.linear import LabelledSet, read_labelled, training_terms
+from ..models.scores import ScoredBatch
+from ..models.terms import Penalties
+from ..models.trail import Trail, flat, unflat
+from ..models.weights import LinearWeights, linear_scores
 from ..objective import Problem, Term
 from ..online import Descent, Rule, Sweep
 from ..solvers import Progress, Reason
-from ..structures._base import Array
-from ._base import Batch, SequenceLabeller, read_weights
-from ._constraints import barred_scores, require_respected
-from ._epochs import DONE, FLAWLESS, warn_of_interruption
+from ..tables import CONSTRAINTS, choose
+from ._base import SequenceLabeller
 from ._fresh import previous, starts_afresh
-from ._held_out import require_both
-from ._linear import LabelledSet, read_labelled, training_terms
-from ._observers import reporter
 from ._online_held_out import HeldOut, Reached
-from ._provenance import provenance_of
-from ._random import random_state
 from ._saving_declared import ONLINE
 from ._settings import require_settings
-from ._tables import CONSTRAINTS, choose
-from ._terms import Penalties
-from ._trail import Trail, flat, unflat
-from ._weights import LinearWeights, linear_scores
 
 NO_BETTER = "The error on held-out data had stopped falling."
 PIECE = 1000
@@ -145,7 +147,7 @@ class OnlineLabeller(SequenceLabeller):
             warn_of_interruption(self.n_iter_)
 
     def _go_on(self, sweep: Sweep, terms: list[Term], trail: Trail | None, weights: Array | None) -> Array:
-        """Bring a sweep to where a trail ends; give the weights that it starts from."""
+        """Bring a sweep to where a trail ends; return the weights that it starts from."""
         if trail is None or weights is None:
             return sweep.element()
         sizes = len(self.classes_), self.n_features_in_
@@ -173,7 +175,7 @@ class OnlineLabeller(SequenceLabeller):
         return True
 
     def _reached(self, problem: Problem, sweep: Sweep, rule: Rule, averaged: int) -> Reached:
-        """Give the model at this point, and what learning could go on with."""
+        """Return the model at this point, and what learning could go on with."""
         L, variance = len(self.classes_), sweep.variance()
         step = rule.step if isinstance(rule, Descent) else None
         kept = (
@@ -304,5 +306,5 @@ class OnlineLabeller(SequenceLabeller):
             and before.n_features_in_ == data.inputs.features.shape[1]
         )
 
-    def _scores(self, features: Any, offsets: Array) -> Batch:
+    def _scores(self, features: Any, offsets: Array) -> ScoredBatch:
         return linear_scores(self, features, offsets)

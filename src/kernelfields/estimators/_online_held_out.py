@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ._held_out import held_out_labels
-from ._inputs import Inputs
-from ._labels import UNOBSERVED
-from ._trail import Trail
-from ._weights import LinearWeights
+from ..data.inputs import Inputs
+from ..data.labels import UNOBSERVED
+from ..fitting.held_out import held_out_labels
+from ..models.trail import Trail
+from ..models.weights import LinearWeights
 
 if TYPE_CHECKING:
     from ._online_base import OnlineLabeller

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError, ModelFormatError
+from ..fitting.provenance import versions
 from ..io.container import Container, write_container
-from ._provenance import versions
 from ._saving_base import Savable
 from ._saving_codec import Decoder, Encoder, decode_labels, encode_labels
 from ._saving_fields import Sizes
@@ -115,7 +115,7 @@ def _reading(path: str | os.PathLike[str]) -> Iterator[None]:
 
 
 def header_of(container: Container) -> dict[str, Any]:
-    """Give the header in its present form, whatever version the file has."""
+    """Return the header in its present form, whatever version the file has."""
     header = container.header
     version = header.get("format") if isinstance(header, dict) else None
     if type(version) is not int or version < 1 or not isinstance(header.get("model"), dict):

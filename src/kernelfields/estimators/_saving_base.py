@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from ..structures._base import Array
+from ..arrays import Array
 from ._saving_fields import Field
 
 
@@ -25,7 +25,7 @@ class Savable(ABC):
 
     @abstractmethod
     def _state(self) -> dict[str, Any]:
-        """Give the fitted attributes by name, without ``classes_``."""
+        """Return the fitted attributes by name, without ``classes_``."""
 
     @abstractmethod
     def _settle(self, state: Mapping[str, Any]) -> None:
@@ -84,7 +84,7 @@ class Savable(ABC):
 
 
 def declared_state(model: Savable, settings: Iterable[str]) -> dict[str, Any]:
-    """Give the attributes of a fitted model that it declares; refuse to forget others that a fit set."""
+    """Return the attributes of a fitted model that it declares; refuse to forget others that a fit set."""
     known = model.__getstate__()
     state = {name: known[name] for name in model._learnt if name in known}
     other = known.keys() - state.keys() - model._learnt_names() - {*settings, "_metadata_request"}

@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from ..arrays import Array
+from ..data.labels import as_array
 from ..errors import InputError, ModelFormatError
 from ..io.container import Container
 from ..io.strings import Strings, pack_strings, unpack_strings
-from ..structures._base import Array
-from ._labels import as_array
 from ._saving_base import Savable
 from ._saving_objects import Entry, entry_of, found_entry
 
@@ -39,7 +39,7 @@ class Encoder:
         self._write_model = write_model
 
     def encode(self, value: Any, where: str) -> Any:
-        """Give the JSON of a value; ``where`` names it, in the file and in messages."""
+        """Return the JSON of a value; ``where`` names it, in the file and in messages."""
         if value is None or type(value) in (bool, int, str):
             return value
         if type(value) is float:
@@ -130,7 +130,7 @@ class Decoder:
         self._known: dict[str, Array] = {}
 
     def decode(self, node: Any) -> Any:
-        """Give the value."""
+        """Return the value."""
         if node is None or isinstance(node, bool | int | float | str):
             return node
         if self._depth >= DEEPEST:
@@ -186,7 +186,7 @@ class Decoder:
         return entry.make({name: self.decode(part) for name, part in node["parts"].items()})
 
     def _numbers(self, node: dict[str, Any]) -> Array:
-        """Give an array; what was one array when it was written is one again."""
+        """Return an array; what was one array when it was written is one again."""
         key = repr(node)
         if key not in self._known:
             self._known[key] = self._checked_array(node)
@@ -253,7 +253,7 @@ def encode_labels(encoder: Encoder, classes: Array) -> list[Any]:
 
 
 def decode_labels(decoder: Decoder, node: Any) -> Array:
-    """Give the labels, all different."""
+    """Return the labels, all different."""
     labels = decoder._list(node)
     if len(set(labels)) < len(labels) or None in labels:
         raise ModelFormatError("A label occurs twice, or is none.")

@@ -8,19 +8,19 @@ from typing import Any
 
 import numpy as np
 
+from ..approximation import FourierMap
+from ..boosting.trees import Forest
+from ..data.extraction import Verbatim
 from ..emissions import Emissions
 from ..features import DictFeatures, TemplateFeatures
+from ..fitting.provenance import Provenance
 from ..kernels import Kernel
+from ..models.changes import Changes
+from ..models.separate_kernels import SeparateKernels
+from ..models.trail import Trail
+from ..models.vertex_kernels import VertexKernels
 from ..objective import Certificate
-from ..selection import FourierMap
-from ._changes import Changes
-from ._features import Verbatim
-from ._provenance import Provenance
 from ._saving_fields import Field, Kind, Numbers, Observations, Rules, Sizes, shape_objection
-from ._separate_kernels import SeparateKernels
-from ._trail import Trail
-from ._trees import Forest
-from ._vertex_kernels import VertexKernels
 
 LABELLER: Mapping[str, Field] = {
     "n_features_in_": Kind(int),

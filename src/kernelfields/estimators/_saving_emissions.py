@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..arrays import Array
 from ..emissions import (
     Bernoulli,
     BernoulliEmissions,
@@ -25,7 +26,6 @@ from ..emissions import (
 from ..emissions.unknown import ANY
 from ..emissions.vocabulary import Vocabulary
 from ..errors import ModelFormatError
-from ..structures._base import Array
 
 Parts = dict[str, Any]
 

@@ -15,21 +15,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import constraints, decoders, emissions, kernels, selection, solvers
+from .. import approximation, constraints, decoders, emissions, kernels, selection, solvers
+from ..boosting.tree_arrays import TreeArrays
+from ..boosting.trees import Forest
+from ..data.extraction import Verbatim
 from ..emissions.unknown import WordClass
 from ..errors import InputError, ModelFormatError
 from ..features import DictFeatures, TemplateFeatures, Templates, parse_templates
+from ..fitting.provenance import Provenance
+from ..models.changes import Changes
+from ..models.clique_types import Boundaries, Edges, FurtherKernel, InputEdges, SecondOrder
+from ..models.separate_kernels import SeparateKernels
+from ..models.trail import Trail
+from ..models.vertex_kernels import LabelGroup, VertexKernels
 from ..objective import Certificate
-from ._changes import Changes
-from ._features import Verbatim
-from ._provenance import Provenance
 from ._saving_emissions import EMISSIONS
-from ._separate_kernels import SeparateKernels
-from ._trail import Trail
-from ._tree_arrays import TreeArrays
-from ._trees import Forest
-from ._vertex_kernels import LabelGroup, VertexKernels
-from .clique_types import Boundaries, Edges, FurtherKernel, InputEdges, SecondOrder
 from .structure_learner import Trial
 from .structured_svm import Round
 
@@ -92,18 +92,18 @@ RECORDS = (
     selection.GapShare,
     selection.GreedyCliques,
     selection.InTurn,
-    selection.IncompleteCholesky,
-    selection.KMeans,
+    approximation.IncompleteCholesky,
+    approximation.KMeans,
     selection.LargestGradient,
-    selection.LeverageScores,
-    selection.Nystroem,
-    selection.RandomFourier,
+    approximation.LeverageScores,
+    approximation.Nystroem,
+    approximation.RandomFourier,
     selection.RefitAll,
     selection.RefitNew,
     selection.SGPS,
     selection.SGSA,
     selection.Step,
-    selection.Uniform,
+    approximation.Uniform,
     selection.WholeSequences,
     solvers.BlockFrankWolfe,
     solvers.BlockJacobi,
@@ -160,7 +160,7 @@ class Entry(NamedTuple):
 
 
 def entry_of(value: Any) -> Entry | None:
-    """Give the entry of an object; None if it has none."""
+    """Return the entry of an object; None if it has none."""
     if isinstance(value, kernels.MatrixFunction | kernels.PairFunction):
         return _table()["FunctionOfSklearn"]
     own = _classes().get(type(value))
@@ -170,7 +170,7 @@ def entry_of(value: Any) -> Entry | None:
 
 
 def found_entry(name: Any) -> Entry | None:
-    """Give an entry by its name."""
+    """Return an entry by its name."""
     if isinstance(name, str) and name.startswith("sklearn.") and name[8:] in FOREIGN:
         return _foreign(name)
     return _table().get(name) if isinstance(name, str) else None
@@ -184,7 +184,7 @@ def _classes() -> dict[type, str]:
         Verbatim: "Verbatim",
         Templates: "Templates",
         Forest: "Forest",
-        selection.FourierMap: "FourierMap",
+        approximation.FourierMap: "FourierMap",
         decoders.Posterior: "Posterior",
         np.random.RandomState: "RandomState",
     }
@@ -231,7 +231,7 @@ def _posterior(parts: Parts) -> decoders.Posterior:
 
 
 KINDS: Mapping[str, type | tuple[type, ...]] = {
-    "Approximation": selection.Approximation,
+    "Approximation": approximation.Approximation,
     "Criterion": selection.Criterion,
     "CuttingPlane": solvers.CuttingPlane,
     "Emissions": emissions.Emissions,
@@ -246,7 +246,7 @@ KINDS: Mapping[str, type | tuple[type, ...]] = {
     "Decoder": decoders.Decoder,
     "Kernel": kernels.Kernel,
     "LabelRule": constraints.Rule,
-    "Landmarks": selection.Landmarks,
+    "Landmarks": approximation.Landmarks,
     "None": type(None),
     "Rule": constraints.Rule,
     "Solver": solvers.Solver,
@@ -313,7 +313,7 @@ def _fourier_map(parts: Parts) -> Any:
     frequencies = parts["frequencies"]
     if not isinstance(frequencies, np.ndarray) or frequencies.ndim != 2:
         raise ModelFormatError("The frequencies of random Fourier features are no matrix.")
-    return selection.FourierMap(frequencies)
+    return approximation.FourierMap(frequencies)
 
 
 def _forest(parts: Parts) -> Forest:

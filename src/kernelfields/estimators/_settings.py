@@ -18,12 +18,12 @@ from ..checks import (
     shown,
     whole,
 )
+from ..data.seeds import random_state
+from ..data.training import LOSSES
 from ..errors import InputError
 from ..parameters import Parameterised
 from ..selection import Selection
-from ._random import random_state
-from ._tables import DECODERS, choose
-from ._training import LOSSES
+from ..tables import DECODERS, choose
 
 
 def odd(name: str, value: Any) -> None:

@@ -7,12 +7,12 @@ from typing import Any, ClassVar
 
 from ..constraints import Rule as LabelRule
 from ..decoders import Decoder
+from ..models.linear import FREE
+from ..models.terms import Penalties
+from ..models.trail import Trail
 from ..online import Arow, Rule, Sweep
 from ..solvers import Progress
-from ._linear import FREE
 from ._online_base import OnlineLabeller
-from ._terms import Penalties
-from ._trail import Trail
 
 
 class AROW(OnlineLabeller):

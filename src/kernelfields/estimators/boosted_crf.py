@@ -9,27 +9,23 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy import sparse
 
+from ..arrays import Array
+from ..boosting.boosting import Boosting, HeldOut, run
+from ..boosting.trees import N_BINS, Bins, TreeSettings
 from ..checks import require_not_negative
 from ..constraints import Rule
+from ..data.inputs import Inputs, read_inputs
+from ..data.rules import offset_of
+from ..data.seeds import random_state
+from ..data.training import Training, read_training
 from ..decoders import Decoder
 from ..errors import InputError
+from ..fitting.held_out import read_held_out
+from ..fitting.observers import reporter
+from ..fitting.provenance import provenance_of
 from ..losses import Log, PartialLog
-from ..objective import Term
-from ..solvers import Progress
-from ..structures import SequenceStructure
-from ..structures._base import Array
-from ._base import Batch, SequenceLabeller
-from ._boosting import Boosting, HeldOut, run
-from ._constraints import offset_of
-from ._fresh import starts_afresh
-from ._held_out import read_held_out
-from ._inputs import Inputs, read_inputs
-from ._observers import reporter
-from ._provenance import provenance_of
-from ._random import random_state
-from ._saving_declared import BOOSTED
-from ._settings import require_settings
-from ._terms import (
+from ..models.scores import ScoredBatch
+from ..models.terms import (
     Penalties,
     add_free_scores,
     chain_of,
@@ -39,8 +35,13 @@ from ._terms import (
     second_order_terms,
     vertex_terms,
 )
-from ._training import Training, read_training
-from ._trees import N_BINS, Bins, TreeSettings
+from ..objective import Term
+from ..solvers import Progress
+from ..structures import SequenceStructure
+from ._base import SequenceLabeller
+from ._fresh import starts_afresh
+from ._saving_declared import BOOSTED
+from ._settings import require_settings
 
 
 class BoostedCRF(SequenceLabeller):
@@ -338,7 +339,7 @@ class BoostedCRF(SequenceLabeller):
             self.feature_names_in_ = training.inputs.names
         self.forbidden_, self.features_ = training.forbidden, None
 
-    def _scores(self, features: Any, offsets: Array) -> Batch:
+    def _scores(self, features: Any, offsets: Array) -> ScoredBatch:
         if sparse.issparse(features):
             raise InputError("BoostedCRF needs dense features: trees look at every column of every position.")
         chain = fitted_chain(self, offsets, shared_edges="edge" not in self.forests_)
@@ -347,7 +348,7 @@ class BoostedCRF(SequenceLabeller):
             matrix = _seen_by(clique, chain, features)
             theta[clique] += forest.scores(matrix).reshape(theta[clique].shape)
         add_free_scores(self, chain, theta)
-        return Batch(chain, theta)
+        return ScoredBatch(chain, theta)
 
 
 def _seen_by(clique: str, chain: SequenceStructure, features: Any) -> Array:

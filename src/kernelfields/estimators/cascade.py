@@ -9,18 +9,18 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy import sparse
 
+from ..arrays import Array
 from ..checks import shown
+from ..data.extraction import extractor_for
+from ..data.groups import fold_numbers, pick
+from ..data.inputs import in_order, read_inputs
+from ..data.labels import encode, index_of, read_labels
 from ..decoders import Decoder
 from ..errors import InputError
 from ..features.windows import stack_windows
 from ..parameters import Parameterised
-from ..structures._base import Array
 from ._base import Labels
-from ._features import extractor_for
 from ._fresh import starts_afresh
-from ._groups import fold_numbers, pick
-from ._inputs import in_order, read_inputs
-from ._labels import encode, index_of, read_labels
 from ._routing import Routed
 from ._saving_base import Savable, declared_state, require_fitted
 from ._saving_fields import Field, Kind, Models, Numbers
@@ -189,7 +189,7 @@ class Cascade(Parameterised, Routed, Savable):
         return result
 
     def predict_marginals(self, X: Any, *, lengths: Any = None, allowed: Any = None) -> list[Array]:
-        """Give p(y_t|x) of the second model: a (T, L) array per sequence, columns as in ``classes_``."""
+        """Return p(y_t|x) of the second model: a (T, L) array per sequence, columns as in ``classes_``."""
         seen = self._handed_on(X, lengths)
         result: list[Array] = self.second_.predict_marginals(seen, allowed=allowed)
         return result
@@ -197,7 +197,7 @@ class Cascade(Parameterised, Routed, Savable):
     def predict_kbest(
         self, X: Any, k: int, *, lengths: Any = None, allowed: Any = None
     ) -> list[list[tuple[list[Hashable], float]]]:
-        """Give the k best labellings of every sequence with log p(y|x), by the second model."""
+        """Return the k best labellings of every sequence with log p(y|x), by the second model."""
         seen = self._handed_on(X, lengths)
         result: list[Any] = self.second_.predict_kbest(seen, k, allowed=allowed)
         return result
@@ -209,7 +209,7 @@ class Cascade(Parameterised, Routed, Savable):
         return result
 
     def score(self, X: Any, y: Any, *, lengths: Any = None, sample_weight: Any = None) -> float:
-        """Give the share of positions labelled right; each sequence counts ``sample_weight`` times."""
+        """Return the share of positions labelled right; each sequence counts ``sample_weight`` times."""
         seen = self._handed_on(X, lengths)
         return float(self.second_.score(seen, y, sample_weight=sample_weight))
 
@@ -264,7 +264,7 @@ class Cascade(Parameterised, Routed, Savable):
 
 
 def _fitted(model: Any, sequences: list[Any], labels: Labels) -> Any:
-    """Give a copy of a model, fitted."""
+    """Return a copy of a model, fitted."""
     from sklearn.base import clone
 
     if isinstance(model, type) or not all(hasattr(model, name) for name in ("fit", "get_params")):

@@ -9,30 +9,30 @@ from typing import Any, Self
 
 import numpy as np
 
+from ..arrays import Array
 from ..constraints import Rule
+from ..data.extraction import extractor_for, read_tokens
+from ..data.inputs import read_inputs
+from ..data.training import Training, read_training
 from ..decoders import Decoder
 from ..errors import InputError
-from ..linear_chain import LinearChainProblem
-from ..objective import Certificate, Problem
+from ..fitting.checkpoint import checkpoint_of
+from ..fitting.held_out import HeldOutSet, read_held_out
+from ..fitting.observers import EarlyStopping, observers, reporter
+from ..fitting.provenance import provenance_of
+from ..fitting.search import Found, mismatches, search
+from ..models.linear_problem import exact_problem, linear_problem, linear_terms, solver_of
+from ..models.scores import ScoredBatch
+from ..models.terms import chain_of
+from ..models.weights import LinearWeights, linear_scores
+from ..objective import Certificate, LinearChainProblem, Problem
 from ..online import Sweep, descend_first
 from ..solvers import LBFGS, OWLQN, ConjugateGradients, Progress, Solver, Stop
 from ..structures import SequenceStructure
-from ..structures._base import Array
-from ._base import Batch, SequenceLabeller
-from ._checkpoint import checkpoint_of
-from ._features import extractor_for, read_tokens
+from ._base import SequenceLabeller
 from ._fresh import previous, starts_afresh
-from ._held_out import HeldOutSet, read_held_out
-from ._inputs import read_inputs
-from ._linear_problem import exact_problem, linear_problem, linear_terms, solver_of
-from ._observers import EarlyStopping, observers, reporter
-from ._provenance import provenance_of
 from ._saving_declared import LINEAR
-from ._search import Found, mismatches, search
 from ._settings import require_settings
-from ._terms import chain_of
-from ._training import Training, read_training
-from ._weights import LinearWeights, linear_scores
 
 EPOCHS = 10
 """Passes of stochastic descent for large training sets: few beside the iterations they save."""
@@ -348,7 +348,7 @@ class CRF(SequenceLabeller):
         return self
 
     def _first_guess(self, problem: Problem | LinearChainProblem) -> Array:
-        """Give where the search starts: zero, or what some passes of stochastic descent lead to."""
+        """Return where the search starts: zero, or what some passes of stochastic descent lead to."""
         fits = isinstance(problem, LinearChainProblem) and Sweep.suits(problem)
         epochs = self.quick_start
         if epochs is None:
@@ -359,7 +359,7 @@ class CRF(SequenceLabeller):
         return descend_first(problem, epochs, seed=0)
 
     def _start(self, training: Training) -> Array | None:
-        """Give the present weights as an element, if they fit the training set."""
+        """Return the present weights as an element, if they fit the training set."""
         before = previous(self)
         same = (
             before is not None
@@ -415,5 +415,5 @@ class CRF(SequenceLabeller):
             self.feature_names_in_ = training.inputs.names
         self.forbidden_, self.features_ = training.forbidden, training.extractor
 
-    def _scores(self, features: Any, offsets: Array) -> Batch:
+    def _scores(self, features: Any, offsets: Array) -> ScoredBatch:
         return linear_scores(self, features, offsets)

@@ -6,11 +6,11 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Any, Self
 
 from ..decoders import Decoder
+from ..models.kernel_recipe import KernelRecipe
 from ..selection import SGPS, Selection
 from ..solvers import Progress, Solver
 from ._fresh import starts_afresh
 from ._kernel_model import KernelModel
-from ._kernel_recipe import KernelRecipe
 
 PAPER = 2.0
 """λ here of a penalty αᵀKα without the half [altun2004gp, (6)]; the scale is in the kernel."""

@@ -10,27 +10,28 @@ from typing import Any, Self
 import numpy as np
 
 from .. import native
+from ..arrays import Array, offsets_of
 from ..checks import require_not_negative, shown
 from ..constraints import Forbidden, Rule
+from ..data.inputs import Inputs, in_order
+from ..data.labels import UNOBSERVED, Encoded
+from ..data.rules import require_respected
+from ..data.seeds import random_state
+from ..data.states import encode_states
 from ..decoders import Decoder
 from ..emissions import Emissions, Family, Sequences
 from ..emissions._base import chain_scores
+from ..emissions.em import LABELLED, LIMIT, Model, Smoothing, Trained, maximise
 from ..errors import InputError, warn_user
+from ..fitting.provenance import provenance_of
+from ..models.scores import ScoredBatch
 from ..solvers import Progress, Reason
 from ..structures import Chain
-from ..structures._base import Array, offsets_of
-from ._base import Batch, Labels, SequenceLabeller
-from ._constraints import require_respected
-from ._em import LABELLED, LIMIT, Model, Smoothing, Trained, maximise
+from ..tables import EMISSIONS, TOPOLOGIES, choose
+from ._base import Labels, SequenceLabeller
 from ._fresh import starts_afresh
-from ._inputs import Inputs, in_order
-from ._labels import UNOBSERVED, Encoded
-from ._provenance import provenance_of
-from ._random import random_state
 from ._saving_declared import HIDDEN
 from ._settings import require_settings
-from ._states import encode_states
-from ._tables import EMISSIONS, TOPOLOGIES, choose
 
 
 class HMM(SequenceLabeller):
@@ -223,7 +224,7 @@ class HMM(SequenceLabeller):
     def _best(
         self, data: Sequences, known: Emissions | None, family: Family, smoothing: Smoothing
     ) -> Trained:
-        """Give the best of some runs from random starts."""
+        """Return the best of some runs from random starts."""
         seed = random_state(self.random_state).randint(2**31 - 1)
         rng = np.random.default_rng(int(seed))
         best: Trained | None = None
@@ -296,7 +297,7 @@ class HMM(SequenceLabeller):
         return batch.chain.log_partition(batch.scores)
 
     def score(self, X: Any, y: Any = None, *, lengths: Any = None, sample_weight: Any = None) -> float:
-        """Give the share of positions labelled right; without y, log p(x) per position."""
+        """Return the share of positions labelled right; without y, log p(x) per position."""
         if y is not None:
             return super().score(X, y, lengths=lengths, sample_weight=sample_weight)
         batch = self._batch(X, lengths, None)
@@ -333,9 +334,9 @@ class HMM(SequenceLabeller):
         data = self.emissions_.family.read(X, lengths, self.emissions_)
         return Inputs(data.observations, data.offsets, None)
 
-    def _scores(self, features: Any, offsets: Array) -> Batch:
+    def _scores(self, features: Any, offsets: Array) -> ScoredBatch:
         """Logarithms of all probabilities: their sum over a labelling is log p(x, y)."""
-        return Batch(*chain_scores(self.emissions_, Sequences(features, offsets), self._model.markov))
+        return ScoredBatch(*chain_scores(self.emissions_, Sequences(features, offsets), self._model.markov))
 
 
 def _higher(left: Trained, right: Trained) -> bool:

@@ -7,14 +7,15 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import fields
 from typing import Any, Self
 
+from ..approximation import Approximation
 from ..constraints import Rule
+from ..data.base_measure import BaseMeasure
 from ..decoders import Decoder
-from ..selection import Approximation, Selection
+from ..models.kernel_recipe import KernelRecipe
+from ..selection import Selection
 from ..solvers import Progress, Solver
-from ._base_measure import BaseMeasure
 from ._fresh import starts_afresh
 from ._kernel_model import KernelModel
-from ._kernel_recipe import KernelRecipe
 
 
 class KernelCRF(KernelModel):

@@ -7,19 +7,19 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from ..approximation import Approximation
+from ..arrays import Array
+from ..data.base_measure import BaseMeasure
+from ..data.labels import Encoded, encode
+from ..data.rows import Rows, read_row_labels, read_row_weights, read_rows
+from ..data.training import _class_weights as class_weights
 from ..errors import InputError
 from ..parameters import Parameterised
-from ..selection import Approximation
 from ..solvers import Progress, Solver
-from ..structures._base import Array
-from ._base_measure import BaseMeasure
 from ._fresh import starts_afresh
-from ._labels import Encoded, encode
 from ._routing import Routed
-from ._rows import Rows, read_row_labels, read_row_weights, read_rows
 from ._saving_base import Savable, require_fitted
 from ._saving_fields import Field, Kind
-from ._training import _class_weights as class_weights
 from .kernel_crf import KernelCRF
 
 
@@ -161,7 +161,7 @@ verbose
         self._field.predict([])
 
     def sequence_model(self) -> KernelCRF:
-        """Give the same model for sequences, whose positions it labels one by one."""
+        """Return the same model for sequences, whose positions it labels one by one."""
         self._require_fitted()
         return self._field
 
@@ -206,7 +206,7 @@ verbose
         return batch.chain.marginals(batch.scores).parts["node"]
 
     def __sklearn_tags__(self) -> Any:
-        """Give what scikit-learn's tools ask: that this is a classifier, whose folds they balance."""
+        """Return what scikit-learn's tools ask: that this is a classifier, whose folds they balance."""
         from sklearn.utils import ClassifierTags
 
         tags = super().__sklearn_tags__()

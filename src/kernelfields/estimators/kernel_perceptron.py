@@ -8,21 +8,22 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from ..arrays import Array
+from ..data.seeds import random_state
 from ..decoders import Decoder
+from ..fitting.epochs import DONE, FLAWLESS, warn_of_interruption
+from ..fitting.provenance import provenance_of
 from ..kernels import Kernel
+from ..models.changes import Change, Changes
+from ..models.linear import LabelledSet, read_labelled
+from ..models.scores import ScoredBatch
+from ..models.vertex_kernels import own_kernel, takes_objects
 from ..solvers import Reason
 from ..structures import Chain
-from ..structures._base import Array
-from ._base import Batch, SequenceLabeller
-from ._changes import Change, Changes
-from ._epochs import DONE, FLAWLESS, warn_of_interruption
+from ._base import SequenceLabeller
 from ._fresh import starts_afresh
-from ._linear import LabelledSet, read_labelled
-from ._provenance import provenance_of
-from ._random import random_state
 from ._saving_declared import PERCEPTRON
 from ._settings import one_of, require_settings
-from ._vertex_kernels import own_kernel, takes_objects
 
 COMBINATIONS = ("averaged", "voted", "last")
 
@@ -209,7 +210,7 @@ class KernelPerceptron(SequenceLabeller):
         if data.inputs.names is not None:
             self.feature_names_in_ = data.inputs.names
 
-    def _scores(self, features: Any, offsets: Array) -> Batch:
+    def _scores(self, features: Any, offsets: Array) -> ScoredBatch:
         chain = Chain(offsets, len(self.classes_))
         size = self.basis_.shape[0]
         if chain.n_vertices == 0 or size == 0:
@@ -217,8 +218,8 @@ class KernelPerceptron(SequenceLabeller):
         else:
             values = self.kernel_(features, self.basis_)
         if len(self._changes.steps):  # only voters keep them, and a fit has made some mistake
-            return Batch(chain, self._votes(chain, values))
-        return Batch(chain, {"node": values @ self.dual_coef_, "edge": self.transitions_})
+            return ScoredBatch(chain, self._votes(chain, values))
+        return ScoredBatch(chain, {"node": values @ self.dual_coef_, "edge": self.transitions_})
 
     def _votes(self, chain: Chain, values: Array) -> dict[str, Array]:
         """Logarithms of the shares of votes for every label."""

@@ -8,25 +8,26 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy import sparse
 
+from ..arrays import Array
 from ..constraints import Rule
+from ..data.rules import require_respected
 from ..decoders import Decoder
+from ..fitting.observers import observers, reporter
+from ..fitting.provenance import provenance_of
+from ..fitting.search import search
 from ..losses import Log
+from ..models.linear import LabelledSet, read_labelled
+from ..models.scores import ScoredBatch
 from ..objective import Problem, Term
 from ..solvers import Progress, Solver, Stop
 from ..spaces import Bias, LinearNodes, SparseNodes
 from ..structures import Chain
-from ..structures._base import Array
-from ._base import Batch, SequenceLabeller
-from ._constraints import require_respected
+from ..tables import CONSTRAINTS, SOLVERS, choose
+from ._base import SequenceLabeller
 from ._fresh import starts_afresh
-from ._linear import LabelledSet, read_labelled
-from ._observers import observers, reporter
-from ._provenance import provenance_of
 from ._saving_declared import LABELLER
 from ._saving_fields import Field, Numbers
-from ._search import search
 from ._settings import require_settings
-from ._tables import CONSTRAINTS, SOLVERS, choose
 
 
 class MEMM(SequenceLabeller):
@@ -175,7 +176,7 @@ class MEMM(SequenceLabeller):
         if data.inputs.names is not None:
             self.feature_names_in_ = data.inputs.names
 
-    def _scores(self, features: Any, offsets: Array) -> Batch:
+    def _scores(self, features: Any, offsets: Array) -> ScoredBatch:
         """Log-probabilities of the first label, and of every label given the one before it."""
         chain = Chain(offsets, len(self.classes_), shared_edges=False)
         local = LinearNodes(chain, features).scores(np.ascontiguousarray(self.coef_.T).ravel())
@@ -184,7 +185,7 @@ class MEMM(SequenceLabeller):
         first = chain.first_positions
         node[first] = _log_softmax(local[first] + self.start_)
         edge = _log_softmax(local[chain.edge_heads][:, None, :] + self.transitions_)
-        return Batch(chain, {"node": node, "edge": edge.astype(features.dtype, copy=False)})
+        return ScoredBatch(chain, {"node": node, "edge": edge.astype(features.dtype, copy=False)})
 
 
 def _nodes(chain: Chain, features: Any) -> LinearNodes | SparseNodes:

@@ -7,14 +7,14 @@ from typing import Any, ClassVar
 
 from ..constraints import Rule as LabelRule
 from ..decoders import Decoder
+from ..models.linear import FREE
+from ..models.terms import Penalties
+from ..models.trail import Trail
 from ..online import PassiveAggressive as PassiveAggressiveRule
 from ..online import Rule, Sweep, Variant
 from ..solvers import Progress
-from ._linear import FREE
+from ..tables import VARIANTS, choose
 from ._online_base import OnlineLabeller
-from ._tables import VARIANTS, choose
-from ._terms import Penalties
-from ._trail import Trail
 
 
 class PassiveAggressive(OnlineLabeller):

@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 
 from ..constraints import Rule as LabelRule
+from ..data.seeds import random_state
 from ..decoders import Decoder
 from ..errors import InputError
+from ..models.terms import Penalties
+from ..models.trail import Trail
 from ..online import Descent, Rule, Sweep
 from ..online.descent import calibrated_step
 from ..solvers import Progress
 from ._online_base import OnlineLabeller
-from ._random import random_state
-from ._terms import Penalties
-from ._trail import Trail
 
 
 class StochasticCRF(OnlineLabeller):

@@ -9,18 +9,18 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from ..arrays import Array, offsets_of
 from ..errors import InputError
+from ..fitting.held_out import held_out_labels, require_both
+from ..models.clique_types import CliqueType
 from ..parameters import Parameterised
-from ..structures._base import Array, offsets_of
 from ._base import Labels
 from ._fresh import starts_afresh
 from ._gain_bounds import extension, gain_bound
-from ._held_out import held_out_labels, require_both
 from ._routing import Routed
 from ._saving_base import Savable, declared_state, require_fitted
 from ._saving_fields import Field, Kind
 from ._settings import require_settings
-from .clique_types import CliqueType
 from .kernel_crf import KernelCRF
 
 
@@ -71,7 +71,7 @@ class StructureLearner(Parameterised, Routed, Savable):
     Examples
     --------
     >>> from kernelfields import KernelCRF, StructureLearner
-    >>> from kernelfields.estimators.clique_types import Boundaries, Edges
+    >>> from kernelfields.models.clique_types import Boundaries, Edges
     >>> X, y = [[[0.0], [0.0], [0.0]]] * 4, [["A", "B", "A"]] * 4
     >>> base = KernelCRF("rbf", penalty=0.1, edges=False, boundaries=False)
     >>> StructureLearner(base, [Edges(), Boundaries()]).fit(X, y).kept_
@@ -162,12 +162,12 @@ class StructureLearner(Parameterised, Routed, Savable):
         return self.model_.predict(X, **settings)
 
     def predict_marginals(self, X: Any, **settings: Any) -> list[Array]:
-        """Give p(y_t|x), as `KernelCRF.predict_marginals`."""
+        """Return p(y_t|x), as `KernelCRF.predict_marginals`."""
         require_fitted(self)
         return self.model_.predict_marginals(X, **settings)
 
     def predict_kbest(self, X: Any, k: int, **settings: Any) -> list[list[tuple[list[Any], float]]]:
-        """Give the k best labellings, as `KernelCRF.predict_kbest`."""
+        """Return the k best labellings, as `KernelCRF.predict_kbest`."""
         require_fitted(self)
         return self.model_.predict_kbest(X, k, **settings)
 

@@ -7,30 +7,30 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple, Self
 
+from ..arrays import Array
 from ..checks import optional, require_positive
 from ..constraints import Rule
+from ..data.seeds import random_state
+from ..data.training import Training, warn_of
 from ..decoders import Decoder
-from ..margin import BlockDual
-from ..objective import Certificate, Point
+from ..fitting.observers import ProgressLine, observers, reporter
+from ..fitting.provenance import provenance_of
+from ..fitting.search import exact_certificate
+from ..models.expansion import Expanded
+from ..models.hinge import hinge_maker
+from ..models.kernel_recipe import KernelRecipe
+from ..models.kernel_scores import kernel_scores
+from ..models.margin_faces import Face, KernelFace, LinearFace, as_doubles
+from ..models.margin_start import Ended
+from ..models.scores import ScoredBatch
+from ..models.weights import linear_scores
+from ..objective import BlockDual, Certificate, Point
 from ..solvers import CuttingPlane, MarginSolver, Progress, Result
-from ..structures._base import Array
-from ._base import Batch, SequenceLabeller
-from ._expanded import Expanded
+from ..tables import MARGIN_SOLVERS, choose
+from ._base import SequenceLabeller
 from ._fresh import previous, starts_afresh
-from ._hinge import hinge_maker
-from ._kernel_recipe import KernelRecipe
-from ._kernel_scores import kernel_scores
-from ._margin_faces import Face, KernelFace, LinearFace, as_doubles
-from ._margin_start import Ended
-from ._observers import ProgressLine, observers, reporter
-from ._provenance import provenance_of
-from ._random import random_state
 from ._saving_declared import MARGIN
-from ._search import exact_certificate
 from ._settings import positive_penalties, require_settings
-from ._tables import MARGIN_SOLVERS, choose
-from ._training import Training, warn_of
-from ._weights import linear_scores
 
 
 class Round(NamedTuple):
@@ -273,7 +273,7 @@ class StructuredSVM(SequenceLabeller):
         return result
 
     def _take(self, face: Face, training: Training, expanded: Expanded, element: Array) -> Point:
-        """Take over what predictions need; give the point, computed anew in double."""
+        """Take over what predictions need; return the point, computed anew in double."""
         problem = expanded.problem.exact()
         point = problem.at(problem.refreshed(element))
         face.keep(self, point, expanded, training.encoded.classes)
@@ -291,7 +291,7 @@ class StructuredSVM(SequenceLabeller):
         self.n_iter_ = result.progress.iteration
         self.stop_reason_ = result.reason.value
 
-    def _scores(self, features: Any, offsets: Array) -> Batch:
+    def _scores(self, features: Any, offsets: Array) -> ScoredBatch:
         if getattr(self, "coef_", None) is None:
             return kernel_scores(self, features, offsets)
         return linear_scores(self, as_doubles(features), offsets)

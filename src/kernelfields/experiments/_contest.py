@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import Any, NamedTuple
 
+from ..arrays import Array
 from ..metrics import token_error
-from ..structures._base import Array
 from ._folds import pick
 
 
@@ -72,7 +72,7 @@ def fitted(method: Method, choice: float, train: Part) -> Fitted:
 
 
 def chosen(method: Method, train: Part, validation: Part) -> Fitted:
-    """Fit with every choice; give the model with the fewest wrong labels on the validation part.
+    """Fit with every choice; return the model with the fewest wrong labels on the validation part.
 
     Of equals the first: choices are listed with the one that smooths most at the beginning.
     """

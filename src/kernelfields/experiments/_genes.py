@@ -7,8 +7,8 @@ from itertools import pairwise
 import numpy as np
 from scipy import sparse
 
+from ..arrays import Array
 from ..constraints import Constraints
-from ..structures._base import Array
 
 # N is between genes. A gene on this strand is A1 A2 A3 (start codon), C1 C2 C3 again and again, Z1 Z2 Z3
 # (stop codon); on the other strand it is read backwards, so that the stop codon comes first.
@@ -46,7 +46,7 @@ def steps() -> Array:
 
 
 def grammar() -> Constraints:
-    """Give the same as a rule; sequences start between genes."""
+    """Return the same as a rule; sequences start between genes."""
     pairs = [(int(a), int(b)) for a, b in np.argwhere(~steps())]
     return Constraints(forbidden_pairs=pairs, forbidden_starts=range(1, 19))
 

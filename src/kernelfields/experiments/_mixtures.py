@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..arrays import Array, offsets_of
 from ..metrics import token_error
 from ..structures import Chain
-from ..structures._base import Array, offsets_of
 
 LABELS, DIMENSIONS = 3, 2
 

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..arrays import Array
 from ..estimators import KernelCRF
 from ..selection import SGPS, AtRandom, RefitAll, Selection, WholeSequences
-from ..structures._base import Array
 from ._base import Report
 from ._claims import Claim
 from ._intervals import paired_interval

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from ..approximation import Nystroem
+from ..arrays import Array
 from ..datasets import Proteins, load_jpred4
 from ..estimators import Cascade, KernelCRF
 from ..features.windows import stack_windows
 from ..kernels import RBF
 from ..metrics import expected_calibration_error, log_likelihood, transition_accuracy
-from ..selection import Nystroem
-from ..structures._base import Array
 from ._base import Report
 from ._folds import mean_of
 from ._results import Row

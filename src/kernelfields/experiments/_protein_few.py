@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..arrays import Array
 from ..datasets import Proteins, load_cb513, load_jpred4
 from ..decoders import BayesRule, Posterior
 from ..estimators import KernelCRF
 from ..features.windows import stack_windows
 from ..kernels import RBF, Kernel
 from ..selection import GreedyCliques
-from ..structures._base import Array
 from ._base import Report
 from ._folds import mean_of, pick
 from ._intervals import paired_interval

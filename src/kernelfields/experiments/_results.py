@@ -58,7 +58,7 @@ def write(outcome: Outcome, folder: Path) -> None:
 
 
 def last_result(folder: Path) -> dict[str, Any] | None:
-    """Give what was written there, if anything was."""
+    """Return what was written there, if anything was."""
     try:
         found = json.loads((folder / RESULT).read_text(encoding="utf-8"))
     except (OSError, ValueError):

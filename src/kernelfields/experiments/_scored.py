@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..arrays import Array
 from ..decoders import Decoder
 from ..metrics import log_likelihood, token_error, transition_accuracy
 from ..structures import Scores
-from ..structures._base import Array
 
 
 class Scored(NamedTuple):

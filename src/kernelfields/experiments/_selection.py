@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import Any, NamedTuple
 
+from ..arrays import Array
 from ..metrics import token_error
 from ..objective import Certificate
-from ..structures._base import Array
 from ._base import Report
 from ._folds import Fold, folds_of, pick
 
@@ -73,7 +73,7 @@ class Nested:
         return results
 
     def choose(self, make: Make, X: Sequence[Any], fold: Fold, choices: Sequence[float]) -> float:
-        """Give the penalty with the fewest wrong labels over all inner folds; of equals, the largest."""
+        """Return the penalty with the fewest wrong labels over all inner folds; of equals, the largest."""
         if len(choices) == 1:
             return choices[0]
         inner = folds_of(fold.train, self.n_inner, self.seed)

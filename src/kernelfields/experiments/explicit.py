@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from ..arrays import Array
 from ..datasets import load_letters
 from ..estimators import CRF, KernelCRF
 from ..gram import PackedGram
 from ..kernels import Polynomial
-from ..structures._base import Array
 from ._base import Experiment, Report
 from ._claims import Claim
 from ._results import Outcome, Row

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays import Array
 from ..estimators import KernelCRF
 from ..kernels import RBF
 from ..metrics import token_error
 from ..selection import GreedyCliques
-from ..structures._base import Array
 from ._base import Experiment, Report
 from ._claims import Claim
 from ._folds import mean_of

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays import Array
 from ..constraints import Rule
 from ..datasets import Genome, load_genome
 from ..emissions import Categorical
 from ..estimators import CRF, HMM
-from ..structures._base import Array
 from ._base import Experiment, Report
 from ._claims import Claim
 from ._genes import LABELS, STRANDS, genes, grammar, states_of, word_features

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from ..arrays import Array
 from ..gram import unique_observations
-from ..structures._base import Array
 from ._base import Experiment, Report
 from ._claims import Claim
 from ._contest import Fitted, Method, fitted, largest_gap

@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays import Array
 from ..datasets import load_conll2002, spelling_templates
 from ..errors import InputError
 from ..estimators import CRF, KernelCRF
 from ..features import TemplateFeatures
 from ..kernels import Precomputed
-from ..structures._base import Array
 from ._base import Experiment, Report
 from ._claims import Claim
 from ._folds import mean_of

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..arrays import Array
 from ..checks import require_whole
 from ..errors import InputError
 from ..native import AttributePool
 from ._settings import unusual
-from .rows import Array, FeatureRows, Matrix
+from .rows import FeatureRows, Matrix
 
 
 class DictFeatures:
@@ -85,7 +86,7 @@ class DictFeatures:
         return self._rows(*arrays).with_lengths()
 
     def transform(self, sentences: Iterable[Any]) -> Matrix:
-        """Give a CSR matrix with a row for every token; attributes without a column are dropped."""
+        """Return a CSR matrix with a row for every token; attributes without a column are dropped."""
         return self.rows(sentences).with_lengths()
 
     def rows(self, sentences: Iterable[Any]) -> FeatureRows:
@@ -96,7 +97,7 @@ class DictFeatures:
             raise InputError(str(error)) from None
 
     def names(self) -> list[str]:
-        """Give the attribute of every column."""
+        """Return the attribute of every column."""
         return self.pool.names()
 
     def restore(self, names: list[str]) -> DictFeatures:

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..arrays import Array
 from ..checks import require_whole
 from ..errors import InputError
 from ..native import FeatureIndex, Tokens, fit_features, hashed_features, pack_tokens
 from ._settings import unusual
 from .parsing import parse_templates
-from .rows import Array, FeatureRows, Matrix
+from .rows import FeatureRows, Matrix
 from .templates import Templates
 
 Sentences = Sequence[Any]
@@ -97,7 +98,7 @@ class TemplateFeatures:
         return self
 
     def transform(self, sentences: Sentences) -> Matrix:
-        """Give a CSR matrix with a row for every token, and the lengths of the sentences."""
+        """Return a CSR matrix with a row for every token, and the lengths of the sentences."""
         return self.rows(sentences).with_lengths()
 
     def fit_transform(self, sentences: Sentences) -> Matrix:
@@ -112,11 +113,11 @@ class TemplateFeatures:
         return self._rows(self._pack(sentences))
 
     def names(self) -> list[str]:
-        r"""Give the name of every column: template=values, with & and \ in values escaped by \."""
+        r"""Return the name of every column: template=values, with & and \ in values escaped by \."""
         return self._fitted().names(self.templates.texts())
 
     def export(self) -> dict[str, Array]:
-        """Give the vocabulary as arrays, for a file; ``restore`` reads them."""
+        """Return the vocabulary as arrays, for a file; ``restore`` reads them."""
         return dict(zip(_STATE, self._fitted().state(), strict=True))
 
     def restore(self, arrays: Mapping[str, Array]) -> TemplateFeatures:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
-Array = npt.NDArray[Any]
+from ..arrays import Array
 
 
 class Matrix(NamedTuple):

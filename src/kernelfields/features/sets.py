@@ -7,7 +7,7 @@ from .templates import Templates
 
 
 def chunking() -> Templates:
-    """Give the 19 templates that CRF++ comes with for CoNLL-2000, over words and parts of speech.
+    """Return the 19 templates that CRF++ comes with for CoNLL-2000, over words and parts of speech.
 
     Words and parts of speech of a window of five, pairs of words, pairs and triples of parts of speech.
     """
@@ -74,12 +74,12 @@ _NER_POS = """
 
 
 def ner(pos: bool = True) -> Templates:
-    """Give templates for named entities, over words and, if ``pos``, parts of speech."""
+    """Return templates for named entities, over words and, if ``pos``, parts of speech."""
     return parse_templates(f"columns: w pos\n{_NER}{_NER_POS}" if pos else f"columns: w\n{_NER}")
 
 
 def pos() -> Templates:
-    """Give templates for parts of speech, over words."""
+    """Return templates for parts of speech, over words."""
     return parse_templates("""
         columns: w
         bias

@@ -129,11 +129,11 @@ class Templates:
 
     @staticmethod
     def of(columns: str, templates: Iterable[Template]) -> Templates:
-        """Give templates over columns whose names are separated by spaces."""
+        """Return templates over columns whose names are separated by spaces."""
         return Templates(tuple(columns.split()), tuple(templates))
 
     def codes(self) -> np.ndarray[tuple[int, int], np.dtype[np.int32]]:
-        """Give rows of template, column, offset, transform: the native form."""
+        """Return rows of template, column, offset, transform: the native form."""
         rows = [
             (j, self.columns.index(p.column) if p.column else -1, p.offset, p.transform)
             for j, template in enumerate(self.templates)
@@ -142,7 +142,7 @@ class Templates:
         return np.array(rows, dtype=np.int32).reshape(-1, 4)
 
     def texts(self) -> list[str]:
-        """Give the text of each template."""
+        """Return the text of each template."""
         return [str(template) for template in self.templates]
 
     def __str__(self) -> str:

@@ -9,11 +9,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from ..arrays import Array
 from ..checks import require_number, require_whole, shown
 from ..errors import InputError
 from ..memory import require_memory
-
-Array = npt.NDArray[Any]
 
 
 def stack_windows(

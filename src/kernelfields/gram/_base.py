@@ -6,11 +6,9 @@ from abc import ABC, abstractmethod
 from typing import Any, final
 
 import numpy as np
-import numpy.typing as npt
 
 from .. import native
-
-Array = npt.NDArray[Any]
+from ..arrays import Array
 
 BATCH = 2**23
 """Entries of K that are taken out at a time where no more than products of them are needed."""
@@ -32,11 +30,11 @@ class Gram(ABC):
 
     @abstractmethod
     def block(self, rows: Array, columns: Array) -> Array:
-        """Give K[rows, columns], (len(rows), len(columns)), in the precision of K."""
+        """Return K[rows, columns], (len(rows), len(columns)), in the precision of K."""
 
     @abstractmethod
     def take(self, indices: Array) -> Gram:
-        """Give the Gram matrix of some of the observations, in the order of ``indices``."""
+        """Return the Gram matrix of some of the observations, in the order of ``indices``."""
 
     @final
     def cross(self, rows: Array, columns: Array, coefficients: Array) -> Array:

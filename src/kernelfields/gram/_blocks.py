@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from ..arrays import Array
 from ..errors import InputError
 from ..kernels import Kernel, ProductKernel
 from ..kernels._base import Observations
 from ..kernels._sparse import SparsePair
-from ._base import Array
 from ._finite import require_finite
 from ._observations import count, is_numeric, prepare, squared_norms
 from ._transform import Products, transform

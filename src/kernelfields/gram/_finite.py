@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..arrays import Array
 from ..errors import InputError
 from ..kernels import Kernel
-from ._base import Array
 
 
 def require_finite(kernel: Kernel, block: Array, row: int, column: int) -> None:

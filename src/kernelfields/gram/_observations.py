@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from ..arrays import Array
 from ..errors import InputError
 from ..kernels._base import Observations
 from ..kernels._sparse import canonical
-from ._base import Array
 
 
 def precision_of(X: Observations, dtype: npt.DTypeLike | None) -> np.dtype[Any]:

@@ -13,9 +13,9 @@ from typing import NamedTuple
 import numpy as np
 
 from .. import native
+from ..arrays import Array
 from ..errors import InputError
 from ..kernels import RBF, Kernel, Linear, Polynomial, ProductKernel
-from ._base import Array
 from ._finite import require_finite
 
 PIECE = 2**16

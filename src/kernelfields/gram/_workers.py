@@ -20,7 +20,7 @@ Task = Callable[[], None]
 
 @contextmanager
 def workers() -> Iterator[Callable[[Iterable[Task]], None]]:
-    """Give a function that runs tasks on all cores, and meanwhile keep BLAS to one thread per call."""
+    """Return a function that runs tasks on all cores, and meanwhile keep BLAS to one thread per call."""
     count = native.threads()
     if count < 2:
         yield one_by_one

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from ._base import Array, Gram
+from ..arrays import Array
+from ._base import Gram
 from .unique import Unique
 
 
@@ -44,16 +45,16 @@ class CollapsedGram(Gram):
         return self.inner.times(summed)[self.inverse]
 
     def block(self, rows: Array, columns: Array) -> Array:
-        """Give K[rows, columns]."""
+        """Return K[rows, columns]."""
         return self.inner.block(self.inverse[rows], self.inverse[columns])
 
     def take(self, indices: Array) -> Gram:
-        """Give the same for some observations; what none of them is, is left out."""
+        """Return the same for some observations; what none of them is, is left out."""
         chosen, inverse = np.unique(self.inverse[indices], return_inverse=True)
         inner = self.inner if len(chosen) == self.inner.size else self.inner.take(chosen)
         return CollapsedGram(inner, inverse.reshape(-1))
 
 
 def collapsed(inner: Gram, unique: Unique) -> Gram:
-    """Give ``inner`` for observations that repeat, or itself if none does."""
+    """Return ``inner`` for observations that repeat, or itself if none does."""
     return inner if inner.size == len(unique.inverse) else CollapsedGram(inner, unique.inverse)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from ..arrays import Array
 from ..errors import InputError
 from ..kernels import Kernel
 from ..kernels._base import Observations
-from ._base import Array, block_times
+from ._base import block_times
 from ._blocks import Blocks
 from ._memory import memory_budget
 from ._observations import precision_of

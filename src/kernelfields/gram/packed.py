@@ -8,12 +8,13 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import native
+from ..arrays import Array
 from ..checks import require_whole
 from ..errors import InputError
 from ..kernels import Kernel
 from ..kernels._base import Observations
 from ..memory import require_memory
-from ._base import Array, Gram
+from ._base import Gram
 from ._blocks import Blocks
 from ._workers import workers
 
@@ -90,7 +91,7 @@ class PackedGram(Gram):
         return np.concatenate(parts) if parts else np.empty(0, dtype=self.dtype)
 
     def panels(self) -> list[tuple[Array, int]]:
-        """Give the panels, as views, each with the number of its first row and column."""
+        """Return the panels, as views, each with the number of its first row and column."""
         size = self.dtype.itemsize
         return [
             (
@@ -107,7 +108,7 @@ class PackedGram(Gram):
         return native.gram_times(self._numbers, self.size, np.ascontiguousarray(columns))
 
     def block(self, rows: Array, columns: Array) -> Array:
-        """Give K[rows, columns]."""
+        """Return K[rows, columns]."""
         rows, columns = (np.ascontiguousarray(index, dtype=np.int64) for index in (rows, columns))
         return native.gram_block(self._numbers, self.size, rows, columns)
 

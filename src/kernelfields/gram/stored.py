@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..arrays import Array
 from ..errors import InputError
-from ._base import Array, Gram, block_times
+from ._base import Gram, block_times
 
 
 class StoredGram(Gram):
@@ -36,7 +37,7 @@ class StoredGram(Gram):
         return block_times(self.matrix, columns)
 
     def block(self, rows: Array, columns: Array) -> Array:
-        """Give K[rows, columns]."""
+        """Return K[rows, columns]."""
         return self.matrix[np.ix_(np.asarray(rows), np.asarray(columns))]
 
     def take(self, indices: Array) -> StoredGram:

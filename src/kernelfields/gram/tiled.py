@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays import Array
 from ..errors import InputError
 from ..kernels import Kernel
 from ..kernels._base import Observations
-from ._base import Array, Gram, block_times
+from ._base import Gram, block_times
 from ._blocks import Blocks
 from ._observations import count, take
 from ._workers import workers
@@ -62,7 +63,7 @@ class TiledGram(Gram):
         return result.astype(columns.dtype)
 
     def block(self, rows: Array, columns: Array) -> Array:
-        """Give K[rows, columns]."""
+        """Return K[rows, columns]."""
         X = self._blocks.right
         blocks = Blocks(self._kernel, take(X, rows), take(X, columns), self.dtype)
         out = np.empty(blocks.shape, dtype=self.dtype)
@@ -70,7 +71,7 @@ class TiledGram(Gram):
         return out
 
     def take(self, indices: Array) -> TiledGram:
-        """Give the same for some observations."""
+        """Return the same for some observations."""
         return TiledGram(self._kernel, take(self._blocks.right, indices), self.dtype)
 
 

@@ -141,7 +141,7 @@ def _limited(file: Any, size: int) -> Iterator[Any]:
 
 @contextmanager
 def _created(target: Source) -> Iterator[Any]:
-    """Give a file to write to; what had to be opened is closed."""
+    """Return a file to write to; what had to be opened is closed."""
     if not isinstance(target, (str, os.PathLike)):
         yield target
         return

@@ -45,7 +45,7 @@ class Tensor(NamedTuple):
 
 
 def tensor_name(dtype: npt.DTypeLike) -> str:
-    """Give the name of a type of numbers."""
+    """Return the name of a type of numbers."""
     return NAMES[np.dtype(dtype).newbyteorder("<")]
 
 

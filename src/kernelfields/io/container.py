@@ -17,12 +17,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from ..arrays import Array
 from ..errors import ModelFormatError
 from ._tensors import METADATA, Tensor, parse_json, read_tensors, tensor_name
-
-Array = npt.NDArray[Any]
 
 HEADER = "kernelfields"
 CHECK_OF_HEADER, CHECK_OF_DATA = "header_crc32", "data_crc32"
@@ -149,7 +147,7 @@ class Container:
         return self._tensors
 
     def array(self, name: Any) -> Array:
-        """Give an array by name."""
+        """Return an array by name."""
         if not isinstance(name, str) or name not in self._tensors:
             raise ModelFormatError(f"There is no tensor {name!r}.")
         tensor = self._tensors[name]

@@ -12,11 +12,9 @@ import os
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from ..arrays import Array
 from ..errors import ModelFormatError
-
-Array = npt.NDArray[Any]
 
 MAGIC = b"lCRF"
 HEADER = 48
@@ -102,7 +100,7 @@ class _Reader:
         return features
 
     def _names(self, place: int, count: int, what: str) -> list[str]:
-        """Give the strings of a database by their numbers: number, size, bytes, and a zero at the end."""
+        """Return the strings of a database by their numbers: number, size, bytes, and a zero at the end."""
         start, size = self._chunk(place, b"CQDB", DATABASE)
         order, known, table = (self._number(start + at) for at in (12, 16, 20))
         if order != BYTE_ORDER:
@@ -133,7 +131,7 @@ class _Reader:
         return names
 
     def _chunk(self, place: int, name: bytes, least: int) -> tuple[int, int]:
-        """Give where a chunk begins, and its size."""
+        """Return where a chunk begins, and its size."""
         if place < HEADER or place + least > len(self.data):
             self._fail(f"the part {name.decode()} lies outside of it")
         found, size = self.data[place : place + 4], self._number(place + 4)

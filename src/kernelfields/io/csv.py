@@ -15,12 +15,10 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from ..arrays import Array
 from ..errors import InputError, quoted
 from ._lines import Line, Source, error_at, read_lines
-
-Array = npt.NDArray[np.float64]
 
 
 class Frames(NamedTuple):

@@ -7,14 +7,13 @@ import os
 import struct
 import zipfile
 import zlib
-from typing import IO, Any, NamedTuple
+from typing import IO, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from ..arrays import Array
 from ..errors import InputError, quoted
 
-Array = npt.NDArray[Any]
 NAMES = ("X", "lengths", "y")
 LIMIT = 2**31
 """Bytes that arrays may take: a compressed file may unpack to a thousand times its size."""

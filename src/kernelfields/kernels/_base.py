@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays import Array
 from ..parameters import Parameterised
-from ._observations import Array, Observations, inner_products, squared_norms
+from ._observations import Observations, inner_products, squared_norms
 
 __all__ = [
     "Array",
@@ -64,38 +65,38 @@ class Kernel(Parameterised, metaclass=_KernelType):
 
     @abstractmethod
     def block(self, X: Observations, Y: Observations) -> Array:
-        """Give k(x_i, y_j) for all pairs, (n, m), a new array in the precision of the observations."""
+        """Return k(x_i, y_j) for all pairs, (n, m), a new array in the precision of the observations."""
 
     @abstractmethod
     def diagonal(self, X: Observations) -> Array:
-        """Give k(x_i, x_i), (n,), a new array."""
+        """Return k(x_i, x_i), (n,), a new array."""
 
     def __call__(self, X: Observations, Y: Observations | None = None) -> Array:
-        """Give the Gram matrix of X with Y, or with itself."""
+        """Return the Gram matrix of X with Y, or with itself."""
         return self.block(X, X if Y is None else Y)
 
     # The algebra is built on this file, hence its imports wait until they are needed.
 
     def __add__(self, other: Any) -> Kernel:
-        """Give k + k′, or k + c for a number c ≥ 0."""
+        """Return k + k′, or k + c for a number c ≥ 0."""
         from .algebra import add
 
         return add(self, other)
 
     def __radd__(self, other: Any) -> Kernel:
-        """Give c + k."""
+        """Return c + k."""
         from .algebra import add
 
         return add(other, self)
 
     def __mul__(self, other: Any) -> Kernel:
-        """Give k · k′, or c · k for a number c ≥ 0."""
+        """Return k · k′, or c · k for a number c ≥ 0."""
         from .algebra import multiply
 
         return multiply(self, other)
 
     def __rmul__(self, other: Any) -> Kernel:
-        """Give c · k."""
+        """Return c · k."""
         from .algebra import multiply
 
         return multiply(other, self)
@@ -120,7 +121,7 @@ class ProductKernel(Kernel):
         """Overwrite ⟨x_i, y_j⟩ by k(x_i, y_j); ``left`` holds ‖x_i‖² (n,), ``right`` ‖y_j‖² (m,)."""
 
     def block(self, X: Observations, Y: Observations) -> Array:
-        """Give k(x_i, y_j)."""
+        """Return k(x_i, y_j)."""
         return product_block(self, X, Y)
 
     def diagonal(self, X: Observations) -> Array:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._observations import Array
+from ..arrays import Array
 
 ROUNDING = 16
 """Units in the last place that an inner product may be off."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._observations import Array
+from ..arrays import Array
 
 
 def inverse_roots(squares: Array) -> Array:

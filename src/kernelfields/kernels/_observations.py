@@ -6,13 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
+from ..arrays import Array
 from ..errors import InputError
 from ._sparse import sparse_inner_products
 
-Array = npt.NDArray[Any]
 Observations = Any
 """(n, D) array, scipy-sparse matrix, or whatever else a kernel compares, one observation per row."""
 

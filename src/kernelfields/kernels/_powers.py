@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ._observations import Array
+from ..arrays import Array
 
 
 def raise_to(values: Array, exponent: int) -> Array:

@@ -9,8 +9,8 @@ import numpy.typing as npt
 from scipy import sparse
 
 from .. import native
+from ..arrays import Array
 
-Array = npt.NDArray[Any]
 Index = native.SparseIndex32 | native.SparseIndex64
 
 

@@ -14,14 +14,14 @@ from .sum import Sum
 
 
 def add(left: Any, right: Any) -> Kernel:
-    """Give k + k′; a number is a constant kernel, and 0 is nothing, so that ``sum(kernels)`` works."""
+    """Return k + k′; a number is a constant kernel, and 0 is nothing, so that ``sum(kernels)`` works."""
     if _is_zero(left):
         return _operand(right)
     return _operand(left) if _is_zero(right) else Sum(_operand(left), _operand(right))
 
 
 def multiply(left: Any, right: Any) -> Kernel:
-    """Give k · k′, or c · k for a number c."""
+    """Return k · k′, or c · k for a number c."""
     if isinstance(left, Real):
         return Scaled(_operand(right), float(left))
     if isinstance(right, Real):

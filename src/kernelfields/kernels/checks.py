@@ -7,9 +7,10 @@ from typing import Any, NoReturn
 import numpy as np
 import scipy.sparse as sp
 
+from ..arrays import Array
 from ..errors import InputError
 from ._base import Kernel
-from ._observations import Array, Observations, count
+from ._observations import Observations, count
 
 SAMPLE = 200
 """Observations looked at."""

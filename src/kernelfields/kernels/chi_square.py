@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..arrays import Array
 from ..errors import InputError
 from ._base import Kernel
-from ._observations import Array, Observations, dense_rows, pairs, same_width
+from ._observations import Observations, dense_rows, pairs, same_width
 from ._parameters import positive
 
 

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays import Array
 from ._base import Kernel
-from ._observations import Array, Observations, rows
+from ._observations import Observations, rows
 
 
 class Columns(Kernel):

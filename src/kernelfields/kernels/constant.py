@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ..arrays import Array
 from ._base import ProductKernel
-from ._observations import Array
 from ._parameters import not_negative
 
 
@@ -26,5 +26,5 @@ class Constant(ProductKernel):
         self.value = value
 
     def apply(self, products: Array, left: Array, right: Array) -> None:
-        """Give c."""
+        """Return c."""
         products[...] = not_negative(self, "value")

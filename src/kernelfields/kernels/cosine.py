@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from ..arrays import Array
 from ._base import ProductKernel
 from ._norms import inverse_roots
-from ._observations import Array
 
 
 class Cosine(ProductKernel):

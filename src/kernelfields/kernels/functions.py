@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays import Array
 from ..errors import InputError
 from ._base import Kernel, tiled_diagonal
-from ._observations import Array, Observations, count, precision
+from ._observations import Observations, count, precision
 
 
 class PairFunction(Kernel):

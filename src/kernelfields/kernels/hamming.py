@@ -7,10 +7,11 @@ from collections.abc import Hashable
 import numpy as np
 import scipy.sparse as sp
 
+from ..arrays import Array
 from ..errors import InputError
 from ._base import Kernel
 from ._counts import numbered
-from ._observations import Array, Observations, count, dense_rows, items, precision, same_width
+from ._observations import Observations, count, dense_rows, items, precision, same_width
 
 
 class Hamming(Kernel):

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from ..arrays import Array
 from ..errors import InputError
 from ._base import Kernel
 from ._counts import counted
-from ._observations import Array, Observations, count, items, rows
+from ._observations import Observations, count, items, rows
 from .tanimoto import Tanimoto
 
 

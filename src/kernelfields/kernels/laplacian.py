@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..arrays import Array
 from ._base import Kernel
-from ._observations import Array, Observations, pairs, precision, rows, same_width
+from ._observations import Observations, pairs, precision, rows, same_width
 from ._parameters import positive
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ..arrays import Array
 from ._base import ProductKernel
-from ._observations import Array
 
 
 class Linear(ProductKernel):

@@ -7,10 +7,10 @@ from numbers import Real
 
 import numpy as np
 
+from ..arrays import Array
 from ..errors import InputError
 from ._base import ProductKernel
 from ._distances import distances
-from ._observations import Array
 from ._parameters import positive
 
 POLYNOMIALS: Mapping[float, tuple[float, ...]] = {0.5: (1.0,), 1.5: (1.0, 1.0), 2.5: (1.0, 1.0, 1 / 3)}

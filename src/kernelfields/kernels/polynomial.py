@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ..arrays import Array
 from ._base import ProductKernel
-from ._observations import Array
 from ._parameters import at_least_one, not_negative, positive
 from ._powers import raise_to
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from ..arrays import Array
 from ._base import Kernel, Pointwise
 from ._expressions import Binding, written
-from ._observations import Array
 from ._parameters import at_least_one
 from ._powers import raise_to
 

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays import Array
 from ..errors import InputError
 from ._base import Kernel
-from ._observations import Array, Observations
+from ._observations import Observations
 
 
 class Precomputed(Kernel):

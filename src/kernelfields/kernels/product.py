@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from ..arrays import Array
 from ._base import Kernel, Pointwise
 from ._expressions import Binding, written
-from ._observations import Array
 
 
 class Product(Pointwise):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..arrays import Array
 from ._base import ProductKernel
 from ._distances import squared_distances
-from ._observations import Array
 from ._parameters import positive
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from ..arrays import Array
 from ._base import Kernel, Pointwise
 from ._expressions import Binding, written
-from ._observations import Array
 from ._parameters import not_negative
 
 
@@ -42,7 +42,7 @@ class Scaled(Pointwise):
         return self.kernel.universal and self.factor > 0
 
     def merge(self, values: list[Array]) -> Array:
-        """Give c · k₁."""
+        """Return c · k₁."""
         (value,) = values
         value *= not_negative(self, "factor")
         return value

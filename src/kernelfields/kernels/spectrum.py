@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays import Array
 from ._base import Kernel
 from ._counts import counted
-from ._observations import Array, Observations, inner_products, items, squared_norms
+from ._observations import Observations, inner_products, items, squared_norms
 from ._parameters import at_least_one
 
 

@@ -7,10 +7,11 @@ from itertools import pairwise
 
 import numpy as np
 
+from ..arrays import Array
 from ..checks import require_share
 from ._base import Kernel
 from ._counts import numbered
-from ._observations import Array, Observations, items
+from ._observations import Observations, items
 from ._parameters import at_least_one
 
 CELLS = 1 << 21

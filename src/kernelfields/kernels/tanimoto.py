@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..arrays import Array
 from ._base import ProductKernel
-from ._observations import Array
 
 
 class Tanimoto(ProductKernel):

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from ..arrays import Array
 from ..errors import InputError
 from ._base import Kernel
-from ._observations import Array, Observations, rows
+from ._observations import Observations, rows
 from ._parameters import at_least_one
 
 

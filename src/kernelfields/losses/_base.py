@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy.typing as npt
 
+from ..arrays import Array
 from ..structures import BlockOracle, Blocks, Scores, Structure
-from ..structures._base import Array
 
 
 class LossValue(NamedTuple):
@@ -34,11 +34,11 @@ class Loss(ABC):
 
     @abstractmethod
     def curvature(self, scores: Scores, direction: Scores) -> dict[str, Array]:
-        """Give the derivative of the gradient along a direction in score space."""
+        """Return the derivative of the gradient along a direction in score space."""
 
     @abstractmethod
     def take(self, ids: npt.ArrayLike) -> Loss:
-        """Give the loss of some instances only."""
+        """Return the loss of some instances only."""
 
 
 class BlockLoss(Loss):
@@ -46,7 +46,7 @@ class BlockLoss(Loss):
 
     @abstractmethod
     def blocks(self, scores: Scores) -> dict[str, Blocks]:
-        """Give the blocks of each clique type [altun2004exp, eq. 30]."""
+        """Return the blocks of each clique type [altun2004exp, eq. 30]."""
 
 
 def blocks_of(structure: Structure, scores: Scores, weights: Array | None) -> dict[str, Blocks]:

@@ -8,8 +8,8 @@ from typing import NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
+from ..arrays import Array, rows_of
 from ..structures import Scores, Structure
-from ..structures._base import Array, rows_of
 from ._base import Loss, LossValue
 from .log import require_allowed
 
@@ -50,11 +50,11 @@ class Hinge(Loss):
 
     @abstractmethod
     def planes(self, scores: Scores) -> Planes:
-        """Give the plane that is largest at some scores, for every instance."""
+        """Return the plane that is largest at some scores, for every instance."""
 
     @abstractmethod
     def take(self, ids: npt.ArrayLike) -> Self:
-        """Give the loss of some instances only."""
+        """Return the loss of some instances only."""
 
     def at(self, scores: Scores) -> LossValue:
         """Value and gradient, by one search for the largest plane of every instance."""

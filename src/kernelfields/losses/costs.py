@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..arrays import Array
 from ..checks import Check, Checked, require_not_negative, whole
 from ..errors import InputError
 from ..structures import EdgeStructure, Structure
-from ..structures._base import Array
 
 
 def hamming_cost(

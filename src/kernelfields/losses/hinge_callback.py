@@ -7,10 +7,10 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
+from ..arrays import Array
 from ..checks import require_not_negative, require_whole
 from ..errors import InputError
 from ..structures import KBestOracle, Scores, Structure
-from ..structures._base import Array
 from ._hinge_base import Hinge, Planes
 
 Callback = Callable[[Array, Array], float]
@@ -84,7 +84,7 @@ class CallbackHinge(Hinge):
         return self._planes(scores, labels, level, scale, observed)
 
     def take(self, ids: npt.ArrayLike) -> CallbackHinge:
-        """Give the loss of some instances only."""
+        """Return the loss of some instances only."""
         structure, labels, weights, _ = self._cut(np.asarray(ids, dtype=np.int64))
         return CallbackHinge(structure, labels, self.cost, self.bound, self.slack, weights, self.limit)
 

@@ -9,8 +9,8 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from ..arrays import Array
 from ..structures import ErrorCountOracle, Scores, Structure
-from ..structures._base import Array
 from ._hinge_base import Hinge, Planes
 
 Worth = Callable[[Array], Any]
@@ -101,7 +101,7 @@ class SlackHinge(CountedHinge):
         self.worth = worth
 
     def take(self, ids: npt.ArrayLike) -> Self:
-        """Give the loss of some instances only."""
+        """Return the loss of some instances only."""
         structure, labels, weights, rows = self._cut(np.asarray(ids, dtype=np.int64))
         return type(self)(structure, labels, self.errors[rows], weights, self.worth)
 
@@ -132,7 +132,7 @@ class CountedMarginHinge(CountedHinge):
         self.worth = worth
 
     def take(self, ids: npt.ArrayLike) -> Self:
-        """Give the loss of some instances only."""
+        """Return the loss of some instances only."""
         structure, labels, weights, rows = self._cut(np.asarray(ids, dtype=np.int64))
         return type(self)(structure, labels, self.errors[rows], weights, self.worth)
 

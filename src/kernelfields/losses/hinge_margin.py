@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from ..arrays import Array
 from ..errors import InputError
 from ..structures import MaxOracle, Scores, Structure
-from ..structures._base import Array
 from ._hinge_base import Hinge, Planes
 
 
@@ -62,7 +62,7 @@ class MarginHinge(Hinge):
         return np.asarray(self._search.score(cost, np.ascontiguousarray(labels, dtype=np.int32)))
 
     def take(self, ids: npt.ArrayLike) -> MarginHinge:
-        """Give the loss of some instances only."""
+        """Return the loss of some instances only."""
         ids = np.asarray(ids, dtype=np.int64)
         structure, labels, weights, _ = self._cut(ids)
         parts = self._search.cut(self._costs(), ids)  # of every clique type, whatever the structure has
@@ -76,7 +76,7 @@ class MarginHinge(Hinge):
         }
 
     def _searched(self, structure: MaxOracle) -> MaxOracle:
-        """Give the structure; with costs on edges one whose edges have scores of their own."""
+        """Return the structure; with costs on edges one whose edges have scores of their own."""
         if "edge" not in self.cost or not getattr(structure, "shared_edges", False):
             return structure
         return structure.untied()  # type: ignore[attr-defined]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from ..arrays import Array
 from ..structures import ErrorCountOracle, KBestOracle, Scores, Structure
-from ..structures._base import Array
 from ._hinge_base import Hinge, Planes
 from .hinge_errors import CountedMarginHinge
 
@@ -53,7 +53,7 @@ class ZeroOneHinge(Hinge):
         return self._planes(scores, labels, ones, ones, observed)
 
     def take(self, ids: npt.ArrayLike) -> ZeroOneHinge:
-        """Give the loss of some instances only."""
+        """Return the loss of some instances only."""
         structure, labels, weights, _ = self._cut(np.asarray(ids, dtype=np.int64))
         return ZeroOneHinge(structure, labels, weights)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from ..arrays import Array, rows_of
 from ..errors import InfeasibleError
 from ..structures import Blocks, CovarianceOracle, Scores, Structure, SumOracle
-from ..structures._base import Array, rows_of
 from ._base import BlockLoss, LossValue, blocks_of
 
 
@@ -65,7 +65,7 @@ class Log(BlockLoss):
         return blocks_of(self.structure, self._augmented(scores), self.weights)
 
     def take(self, ids: npt.ArrayLike) -> Log:
-        """Give the loss of some instances only."""
+        """Return the loss of some instances only."""
         ids = np.asarray(ids, dtype=np.int64)
         rows = rows_of(self.structure.offsets, ids)
         weights = None if self.weights is None else self.weights[ids]

@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from ..arrays import Array, rows_of
 from ..errors import InfeasibleError
 from ..structures import CovarianceOracle, Marginals, Scores, Structure
-from ..structures._base import Array, rows_of
 from ._base import Loss, LossValue
 
 RARE = 1e-5
@@ -86,7 +86,7 @@ class MarginalLog(Loss):
         return LossValue(values, float(total), rounded)
 
     def curvature(self, scores: Scores, direction: Scores) -> dict[str, Array]:
-        """Give the derivative of the gradient along a direction, by a central difference.
+        """Return the derivative of the gradient along a direction, by a central difference.
 
         Exact up to about 10⁻⁷. The formula Σ_v κ_v (Cov − Cov given y_v)·e is exact but costs a sweep
         for every vertex; this costs four.
@@ -99,7 +99,7 @@ class MarginalLog(Loss):
         return {clique: (values - down[clique]) / (2 * step) for clique, values in up.items()}
 
     def take(self, ids: npt.ArrayLike) -> MarginalLog:
-        """Give the loss of some instances only."""
+        """Return the loss of some instances only."""
         ids = np.asarray(ids, dtype=np.int64)
         rows = rows_of(self.structure.offsets, ids)
         weights = None if self.weights is None else self.weights[ids]
@@ -135,7 +135,7 @@ class MarginalLog(Loss):
         return np.concatenate(logs)
 
     def _subtract_given(self, scores: Scores, rare: _Observed, gradient: dict[str, Array]) -> Array:
-        """Subtract κ_v (μ given y_v) from the gradient; give the log-partitions given y_v."""
+        """Subtract κ_v (μ given y_v) from the gradient; return the log-partitions given y_v."""
         try:
             given = self._given(scores, rare)
         except InfeasibleError:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from ..arrays import Array, rows_of
 from ..structures import Blocks, CovarianceOracle, Scores, Structure, SumOracle
-from ..structures._base import Array, rows_of
 from ._base import BlockLoss, LossValue, blocks_of
 
 
@@ -59,7 +59,7 @@ class PartialLog(BlockLoss):
         return blocks_of(self.structure, scores, self.weights)
 
     def take(self, ids: npt.ArrayLike) -> PartialLog:
-        """Give the loss of some instances only."""
+        """Return the loss of some instances only."""
         ids = np.asarray(ids, dtype=np.int64)
         weights = None if self.weights is None else self.weights[ids]
         rows = rows_of(self.structure.offsets, ids)

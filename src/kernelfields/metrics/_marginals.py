@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..arrays import Array, offsets_of
 from ..checks import is_list
 from ..errors import InputError
-from ..structures._base import Array, offsets_of
 from ._numbers import read_numbers
 from ._pairs import encode, require_observed, require_positions
 from ._sequences import read_row, read_sequences

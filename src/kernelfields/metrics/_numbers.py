@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays import Array
 from ..errors import InputError
-from ..structures._base import Array
 
 
 def read_numbers(values: Any, what: str) -> Array:

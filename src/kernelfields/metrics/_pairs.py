@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..arrays import Array, offsets_of
 from ..errors import InputError
-from ..structures._base import Array, offsets_of
 from ._sequences import read_sequences
 
 NO_LABEL = -1

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..arrays import Array
 from ..errors import InputError
-from ..structures._base import Array
 from ._marginals import Judged, read_marginals
 from ._numbers import read_numbers
 from ._pairs import read_pairs

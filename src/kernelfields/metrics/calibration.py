@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..arrays import Array
 from ..checks import require_whole
 from ..errors import InputError
-from ..structures._base import Array
 from ._marginals import read_marginals
 from ._numbers import read_numbers
 from ._pairs import ratio

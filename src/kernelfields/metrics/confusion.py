@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..structures._base import Array
+from ..arrays import Array
 from ._pairs import NO_LABEL, read_runs
 
 

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..arrays import Array
 from ..errors import InputError
-from ..structures._base import Array
 from ._pairs import NO_LABEL, Pairs, ratio, read_pairs, runs_of
 
 TAGS = "BIOES.[]"

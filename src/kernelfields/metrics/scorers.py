@@ -13,8 +13,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from ..arrays import Array
 from ..errors import InputError, warn_user
-from ..structures._base import Array
 from ._pairs import observed_counts, require_observed
 from ._sequences import read_sequences
 from ._steps import for_sequences, last_step

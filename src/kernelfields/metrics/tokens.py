@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..arrays import Array
 from ..errors import InputError
-from ..structures._base import Array
 from ._pairs import NO_LABEL, Pairs, ratio, read_pairs, read_runs, require_positions
 from ._sequences import read_row
 

@@ -8,20 +8,27 @@ element, not an array of partial derivatives, and the certified gap is half its 
 leave out the ℓ1 part, which has none; solvers that can deal with it ask for ``thresholds``.
 """
 
+from .block_dual import BlockDual, Plane, Reached
 from .certificate import Certificate, Dual, certify
 from .counts import Counts
+from .linear_chain import LinearChainProblem, Offsets
 from .point import Line, Point
 from .problem import Problem
 from .rounding import Rounding
 from .terms import Term, represented, slices_of, sum_scores
 
 __all__ = [
+    "BlockDual",
     "Certificate",
     "Counts",
     "Dual",
     "Line",
+    "LinearChainProblem",
+    "Offsets",
+    "Plane",
     "Point",
     "Problem",
+    "Reached",
     "Rounding",
     "Term",
     "certify",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..structures._base import Array
+from ..arrays import Array
 from .rounding import ENTRY
 
 if TYPE_CHECKING:

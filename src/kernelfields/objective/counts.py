@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ..arrays import Array
 from ..losses import Log
 from ..spaces import Counted
 from ..structures import MaxOracle
-from ..structures._base import Array
 
 if TYPE_CHECKING:
     from .problem import Problem

@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from ..arrays import Array
 from ..losses import BlockLoss, LossValue
 from ..native import score_dot
 from ..structures import Blocks
-from ..structures._base import Array
 from .certificate import Certificate, Dual, certify
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ class Line:
         self._theta = start.problem.scores(direction)
 
     def at(self, step: float) -> Point:
-        """Give the point f + t d."""
+        """Return the point f + t d."""
         start = self.start
         theta = {clique: step * values for clique, values in self._theta.items()}
         for clique, values in theta.items():
@@ -104,7 +104,7 @@ class Line:
         return Point(start.problem, start.element + step * self.direction, theta)
 
     def slope(self, point: Point) -> float:
-        """Give the derivative of R along the direction at one of its points.
+        """Return the derivative of R along the direction at one of its points.
 
         At new points from the scores: their gradient in the spaces may never be asked for.
         """

@@ -9,11 +9,11 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from ..arrays import Array
 from ..losses import Loss
 from ..native import add_multiples
 from ..spaces import Curved, Euclidean
 from ..structures import Scores, SumOracle
-from ..structures._base import Array
 from .counts import Counts, counts_of
 from .point import Point
 from .rounding import Rounding
@@ -125,7 +125,7 @@ class Problem:
         add_multiples(element, list(elements), weights.astype(element.dtype))
 
     def refreshed(self, element: Array) -> Array:
-        """Give the same element with every image computed anew."""
+        """Return the same element with every image computed anew."""
         pieces = [
             term.space.refreshed(element[place])
             for term, place in zip(self.terms, self.slices.values(), strict=True)
@@ -158,7 +158,7 @@ class Problem:
         return Point(self, element, self.scores(element))
 
     def only(self, names: Iterable[str], element: Array) -> Problem:
-        """Give the problem in some spaces, the others frozen as they are in ``element``."""
+        """Return the problem in some spaces, the others frozen as they are in ``element``."""
         names = set(names)
         frozen = element.copy()
         for name, part in self.slices.items():
@@ -169,7 +169,7 @@ class Problem:
         return Problem(self.loss, kept, offset, self.dtype, self.element_dtype)
 
     def take(self, ids: npt.ArrayLike) -> Problem:
-        """Give the problem on some instances only, on the same elements."""
+        """Return the problem on some instances only, on the same elements."""
         loss = self.loss.take(ids)
         terms = [replace(term, space=term.space.take(loss.structure, ids)) for term in self.terms]
         offset = None if self.offset is None else self.structure.cut(self.offset, ids)
@@ -186,7 +186,7 @@ class Problem:
         return self.structure.n_instances
 
     def sampled(self, ids: npt.ArrayLike) -> Problem:
-        """Give the problem on some instances, with penalties in proportion to their number.
+        """Return the problem on some instances, with penalties in proportion to their number.
 
         Gradients and Hessian products, elements in the inner product of this problem too, are then
         unbiased estimates of those of R, if the instances were drawn and every λ > 0.
@@ -199,7 +199,7 @@ class Problem:
         return Problem(part.loss, terms, part.offset, self.dtype, self.element_dtype)
 
     def counts(self) -> Counts:
-        """Give what iterative scaling needs to know of the features; a refusal if some are negative."""
+        """Return what iterative scaling needs to know of the features; a refusal if some are negative."""
         return counts_of(self)
 
     def with_offset(self, theta: Scores) -> dict[str, Array]:
@@ -217,7 +217,7 @@ class Problem:
         return result
 
     def exact(self) -> Problem:
-        """Give the same in double."""
+        """Return the same in double."""
         offset = self.offset
         if offset is not None:
             offset = {clique: values.astype(np.float64) for clique, values in offset.items()}

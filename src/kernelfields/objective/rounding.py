@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..structures._base import Array
+from ..arrays import Array
 
 if TYPE_CHECKING:
     from .problem import Problem

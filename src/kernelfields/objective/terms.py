@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from ..arrays import Array
 from ..spaces import BoundSpace, Joint
 from ..structures import Scores, Structure
-from ..structures._base import Array
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Term:
 
 
 def slices_of(terms: Sequence[Term]) -> dict[str, slice]:
-    """Give the place of each space in an element."""
+    """Return the place of each space in an element."""
     ends = np.cumsum([0, *(term.space.size for term in terms)]).tolist()
     return {term.name: slice(a, b) for term, a, b in zip(terms, ends[:-1], ends[1:], strict=True)}
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, ClassVar
 
+from ..arrays import Array
 from ..checks import Checked
-from ..structures._base import Array
 
 if TYPE_CHECKING:
     from .sweep import Sweep
@@ -20,7 +20,7 @@ class Rule(Checked, ABC):
 
     @abstractmethod
     def learn(self, sweep: Sweep, order: Array) -> float:
-        """Take the sequences in this order, one after the other; give the sum of their losses.
+        """Take the sequences in this order, one after the other; return the sum of their losses.
 
         The loss of a sequence is that with the weights before it was learnt from.
         """

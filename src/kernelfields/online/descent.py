@@ -8,9 +8,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from ..arrays import Array
 from ..checks import Check, require_not_negative
-from ..linear_chain import LinearChainProblem
-from ..structures._base import Array
+from ..objective import LinearChainProblem
 from ._base import Rule
 from .examples import Examples
 from .sweep import Sweep
@@ -47,7 +47,7 @@ class Descent(Rule):
 
 
 def calibrated_step(sweep: Sweep, random: np.random.Generator, sample: int = 500) -> float:
-    """Give half the step with which one pass through a sample ends at the lowest objective.
+    """Return half the step with which one pass through a sample ends at the lowest objective.
 
     Steps are tried by factors of two, up or down, until the objective of the sample rises. Half of the
     best: what suits one pass through a few sequences is too long for several through all of them.
@@ -74,7 +74,7 @@ class _Trial:
         self.decays = decays
 
     def value(self, step: float) -> float:
-        """Give the objective of the sample after it."""
+        """Return the objective of the sample after it."""
         if not 1e-12 < step < 1e6:
             return np.inf
         core, order = self.examples.core(), np.arange(self.examples.n_instances)
@@ -89,7 +89,7 @@ class _Trial:
 
 
 def descend_first(problem: LinearChainProblem, epochs: int, seed: int, *, average: bool = True) -> Array:
-    """Give a start for a solver: some passes of `Descent`, the last one averaged."""
+    """Return a start for a solver: some passes of `Descent`, the last one averaged."""
     sweep, random = Sweep.of(problem), np.random.default_rng(seed)
     rule = Descent(calibrated_step(sweep, random))
     for epoch in range(epochs):

@@ -8,12 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ..linear_chain import Offsets
+from ..arrays import Array, offsets_of, rows_of
 from ..native import OnlineChainDouble, OnlineChainFloat
-from ..objective import Term
+from ..objective import Offsets, Term
 from ..spaces import Bias, Boundary, FreeEdges, SparseNodes
 from ..structures import Chain, Structure
-from ..structures._base import Array, offsets_of, rows_of
 
 
 class Examples(NamedTuple):
@@ -79,11 +78,11 @@ class Examples(NamedTuple):
         return len(self.offsets) - 1
 
     def core(self) -> OnlineChainFloat | OnlineChainDouble:
-        """Give a chain that learns from them, all its weights zero."""
+        """Return a chain that learns from them, all its weights zero."""
         return (OnlineChainFloat if self.edge_offset.dtype == np.float32 else OnlineChainDouble)(*self)
 
     def take(self, ids: Array) -> Examples:
-        """Give some sequences with those features only that occur in them: small enough for a cache."""
+        """Return some sequences with those features only that occur in them: small enough for a cache."""
         rows = rows_of(self.offsets, ids)
         entries = rows_of(self.first, rows)
         used, column = np.unique(self.column[entries], return_inverse=True)

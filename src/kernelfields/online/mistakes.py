@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import ClassVar
 
+from ..arrays import Array
 from ..checks import Check, require_flag, require_positive
-from ..structures._base import Array
 from ._base import Rule
 from .sweep import Sweep
 

@@ -7,11 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from ..linear_chain import LinearChainProblem, Offsets
-from ..objective import Term, slices_of
+from ..arrays import Array
+from ..objective import LinearChainProblem, Offsets, Term, slices_of
 from ..spaces import Bias, Boundary, BoundSpace, FreeEdges, SparseNodes
 from ..structures import Structure
-from ..structures._base import Array
 from ._base import Rule
 from .examples import Examples
 
@@ -61,7 +60,7 @@ class Sweep:
 
     @classmethod
     def of(cls, problem: LinearChainProblem) -> Sweep:
-        """Give the weights of a problem."""
+        """Return the weights of a problem."""
         loss = problem.loss
         if problem.thresholds is not None:
             raise TypeError("Descent knows no ℓ1 penalty.")
@@ -87,7 +86,7 @@ class Sweep:
         return penalty[SparseNodes] / count, edge / count
 
     def learn(self, rule: Rule, order: Array) -> float:
-        """Go through some sequences, in this order; give the sum of their losses before each change.
+        """Go through some sequences, in this order; return the sum of their losses before each change.
 
         NaN if a sequence has no allowed labelling, or scores that are not finite: it ends there.
         """
@@ -101,11 +100,11 @@ class Sweep:
         self.core.begin_average()
 
     def element(self) -> Array:
-        """Give the present weights."""
+        """Return the present weights."""
         return self._join(*self.core.weights())
 
     def average(self) -> Array:
-        """Give the mean of the weights over all steps since `begin_average`; else the present ones."""
+        """Return the mean of the weights over all steps since `begin_average`; else the present ones."""
         return self._join(*self.core.average())
 
     def load(self, element: Array) -> None:
@@ -113,7 +112,7 @@ class Sweep:
         self.core.load(*self._split(element))
 
     def variance(self) -> Array | None:
-        """Give the variances of the weights, for rules that know them; else None."""
+        """Return the variances of the weights, for rules that know them; else None."""
         return self._join(*self.core.variance()) if self.uncertain else None
 
     def load_variance(self, element: Array) -> None:
@@ -127,7 +126,7 @@ class Sweep:
         self.uncertain = True
 
     def _split(self, element: Array) -> tuple[Array, Array]:
-        """Give the weights of features and the free rows of an element, as `_join` takes them."""
+        """Return the weights of features and the free rows of an element, as `_join` takes them."""
         L = len(self.examples.edge_offset)
         free, weights = np.zeros((3 + L, L)), np.zeros(0)
         for term, place in zip(self.terms, slices_of(self.terms).values(), strict=True):
@@ -138,7 +137,7 @@ class Sweep:
         return weights, free
 
     def _join(self, weights: Array, free: Array) -> Array:
-        """Give the element of features and free rows: bias, start, end, then one row per label."""
+        """Return the element of features and free rows: bias, start, end, then one row per label."""
         pieces = [
             weights if isinstance(term.space, SparseNodes) else free[_rows(term.space)].ravel()
             for term in self.terms

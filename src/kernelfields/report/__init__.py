@@ -1,7 +1,8 @@
 """How good a model is on test data: all numbers, and one page of HTML to look at them."""
 
+from .description import Description, describe
 from .evaluate import evaluate
 from .evaluation import Evaluation
 from .page import write_report
 
-__all__ = ["Evaluation", "evaluate", "write_report"]
+__all__ = ["Description", "Evaluation", "describe", "evaluate", "write_report"]

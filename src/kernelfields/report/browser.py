@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..structures._base import Array
+from ..arrays import Array
 from .evaluation import Evaluation, Sequences
 from .ranking import confidences, order, wrong_labels
 
@@ -33,7 +33,7 @@ class Limits(NamedTuple):
 
 
 def browse(evaluation: Evaluation, limits: Limits) -> dict[str, Any]:
-    """Give what the page's script reads."""
+    """Return what the page's script reads."""
     sequences = evaluation.sequences
     names = _names(sequences)
     index: dict[Hashable, int] = {None: UNKNOWN} | {name: k for k, name in enumerate(names)}

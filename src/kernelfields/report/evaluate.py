@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from ..arrays import Array
 from ..checks import is_list, require_share, shown
 from ..errors import InputError
 from ..metrics import (
@@ -28,7 +29,6 @@ from ..metrics import (
 from ..metrics._pairs import observed_counts, require_observed
 from ..metrics._sequences import read_sequences
 from ..metrics._steps import for_sequences, last_step
-from ..structures._base import Array
 from .evaluation import Evaluation, Sequences, Timings
 from .path import path_of
 from .ranking import rank_slowest, rank_worst
@@ -43,13 +43,13 @@ class ProbabilisticLabeller(Protocol):
     classes_: Any
 
     def predict(self, X: Any) -> Any:
-        """Give a label sequence for every sequence."""
+        """Return a label sequence for every sequence."""
 
     def predict_marginals(self, X: Any) -> Any:
-        """Give p(y_t|x), a (T, L) array for every sequence."""
+        """Return p(y_t|x), a (T, L) array for every sequence."""
 
     def sequence_log_proba(self, X: Any, y: Any) -> Any:
-        """Give log p(y|x) for every sequence."""
+        """Return log p(y|x) for every sequence."""
 
 
 def evaluate(

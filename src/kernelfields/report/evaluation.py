@@ -7,8 +7,8 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from ..arrays import Array
 from ..metrics import AnsweredCurve, Confusion, EntityScores, LabelScores, Reliability
-from ..structures._base import Array
 from .path import Path
 
 
@@ -129,7 +129,7 @@ class Evaluation:
         )
 
     def as_dict(self) -> dict[str, Any]:
-        """Give every number as JSON knows it; what is not finite or not known is None."""
+        """Return every number as JSON knows it; what is not finite or not known is None."""
         return _plain(
             {
                 "model": self.model,

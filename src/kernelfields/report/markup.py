@@ -17,7 +17,7 @@ def escape(text: object) -> str:
 
 
 def element(name: str, *content: str, **attributes: object) -> str:
-    """Give an element around markup; ``class_`` and ``text_anchor`` become class and text-anchor.
+    """Return an element around markup; ``class_`` and ``text_anchor`` become class and text-anchor.
 
     Content is taken as it is: texts go through `escape` first, attributes here.
 

@@ -46,7 +46,7 @@ def write_report(
 
 
 def page(evaluation: Evaluation, title: str | None = None, limits: Limits = LIMITS) -> str:
-    """Give the text of the page."""
+    """Return the text of the page."""
     picture, marks = plot_answered(evaluation.answered, evaluation.chosen)
     data = browse(evaluation, limits)
     data |= {"marks": marks, "chosen": evaluation.chosen}

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..structures._base import Array
+from ..arrays import Array
 from .evaluation import Ranked, Sequences
 
 COUNT = 10

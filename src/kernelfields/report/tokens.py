@@ -10,7 +10,7 @@ from ..errors import InputError
 
 
 def read_texts(tokens: Any, X: list[Any], y: list[list[Hashable]]) -> list[list[str]]:
-    """Give a text for every position: those given, or those of X, or numbers."""
+    """Return a text for every position: those given, or those of X, or numbers."""
     if tokens is None:
         return [_texts(x, len(labels)) for x, labels in zip(X, y, strict=True)]
     if not is_list(tokens):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..structures._base import Array
+from ..arrays import Array
 from ._growing_base import Proposal, SequenceSelection, fresh
 from .atoms import Atoms
 from .criteria import Criterion, GapShare

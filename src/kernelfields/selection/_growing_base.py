@@ -9,8 +9,8 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from ..arrays import Array, rows_of
 from ..checks import Check, Checked, optional, require_not_negative, require_positive, whole
-from ..structures._base import Array, rows_of
 from .atoms import Atoms
 from .orders import AtRandom, Order
 from .refit import Refit, RefitAll
@@ -66,7 +66,7 @@ class Selection(Checked, ABC):
 
     @abstractmethod
     def propose(self, view: View, visit: int, random: np.random.RandomState) -> list[Proposal]:
-        """Give the functions to be added next."""
+        """Return the functions to be added next."""
 
     @abstractmethod
     def patience(self, task: Task) -> int:
@@ -96,7 +96,7 @@ class SequenceSelection(Selection):
         random: np.random.RandomState,
         merits: Callable[[View, Array], tuple[Array, Array]],
     ) -> Array:
-        """Give the sequences to look at; ``merits`` judges candidates, and gives the sequence of each."""
+        """Return the sequences to look at; ``merits`` judges candidates, and gives the sequence of each."""
 
         def steepness(ids: Array) -> Array:
             result = np.zeros(len(ids))
@@ -119,7 +119,7 @@ class Seen(NamedTuple):
 
 
 def positions_of(task: Task, ids: Array) -> Seen:
-    """Give the positions of some sequences."""
+    """Return the positions of some sequences."""
     offsets = task.structure.offsets
     rows = rows_of(offsets, ids)
     lengths = offsets[ids + 1] - offsets[ids]

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..structures._base import Array
+from ..arrays import Array
 
 NONE: Array = np.zeros(0, dtype=np.int64)
 

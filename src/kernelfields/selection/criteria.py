@@ -9,8 +9,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from ..arrays import Array
 from ..checks import Check, Checked, whole
-from ..structures._base import Array
 from .atoms import Atoms
 from .orders import steepest
 from .refit import gain_of

@@ -8,8 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from ..arrays import Array
 from ..checks import Check, optional, require_flag, whole
-from ..structures._base import Array
 from ._growing_base import Proposal, Selection, fresh, rivals
 from .atoms import Atoms
 from .criteria import Criterion, FunctionalGradient

@@ -9,13 +9,13 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import solve_triangular
 
+from ..approximation.columns import dtype_of, widened
+from ..arrays import Array
 from ..gram import kernel_times
 from ..gram._blocks import Blocks
 from ..kernels import Kernel
 from ..spaces import Functions
 from ..spaces._selected_base import KernelRows
-from ..structures._base import Array
-from ._columns import dtype_of, widened
 from .atoms import NONE, Atoms
 
 DEPENDENT = {4: 1e-6, 8: 1e-10}
@@ -194,7 +194,7 @@ class Grown:
         return Appended(grown, kept, np.concatenate([across, corner], axis=1))
 
     def first(self, count: int) -> Grown:
-        """Give the space of the first functions only."""
+        """Return the space of the first functions only."""
         atoms = self.atoms.take(np.arange(count))
         places = self.places[: len(atoms.labels)]
         basis = self.basis[: places.max(initial=-1) + 1]

@@ -54,7 +54,7 @@ class HeldOutLike(Protocol):
     """Judges a state on data that were held out."""
 
     def judge(self, state: State) -> tuple[float, float]:
-        """Give log-likelihood and error."""
+        """Return log-likelihood and error."""
 
 
 class Growth:
@@ -129,7 +129,7 @@ class Growth:
         return Ending.SIZE
 
     def _added(self, point: Point, limit: int) -> tuple[dict[str, Appended], dict[str, Any]]:
-        """Look at candidates once; give the spaces with those chosen, and the keys dealt with."""
+        """Look at candidates once; return the spaces with those chosen, and the keys dealt with."""
         random = np.random.RandomState([self.seed, self.visits])
         proposals = self.selection.propose(View(self.task, self.state, point), self.visits, random)
         self.visits += 1
@@ -184,7 +184,7 @@ class Growth:
         return bool(self.observer(progress, point))
 
     def at_rest(self) -> Growth:
-        """Give the same without what looks on."""
+        """Return the same without what looks on."""
         self.held_out = self.observer = None
         return self
 
@@ -193,7 +193,7 @@ class Growth:
         return int(np.argmax([-np.inf if step.held_out is None else step.held_out for step in self.path]))
 
     def at(self, step: int) -> State:
-        """Give the state after a step."""
+        """Return the state after a step."""
         sizes, parts = self.kept[step]
         grown = {name: one.first(sizes[name]) for name, one in self.state.grown.items()}
         return self.state._replace(grown=grown, parts=parts)

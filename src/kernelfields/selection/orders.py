@@ -9,8 +9,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from ..arrays import Array
 from ..checks import Check, Checked, optional, whole
-from ..structures._base import Array
 
 Steepness = Callable[[Array], Array]
 """From sequences to the largest |⟨∇R, h⟩| among the candidates of each."""
@@ -21,7 +21,7 @@ class Order(Checked, ABC):
 
     @abstractmethod
     def pick(self, visit: int, count: int, random: np.random.RandomState, steepness: Steepness) -> Array:
-        """Give the sequences of a visit, out of ``count``."""
+        """Return the sequences of a visit, out of ``count``."""
 
     @abstractmethod
     def patience(self, count: int) -> int:
@@ -42,7 +42,7 @@ class InTurn(Order):
     _checks: ClassVar[Mapping[str, Check]] = {"batch": whole()}
 
     def pick(self, visit: int, count: int, random: np.random.RandomState, steepness: Steepness) -> Array:
-        """Give the next ones."""
+        """Return the next ones."""
         batch = min(self.batch, count)
         return (visit * batch + np.arange(batch)) % count
 
@@ -106,12 +106,12 @@ SLACK = 1e-5
 
 
 def first_of_largest(values: Array) -> int:
-    """Give the first entry that rounding cannot tell from the largest: threads must not matter."""
+    """Return the first entry that rounding cannot tell from the largest: threads must not matter."""
     return int(np.argmax(values >= (1 - SLACK) * values.max()))
 
 
 def steepest(slopes: Array, count: int, groups: Array | None = None) -> Array:
-    """Give the steepest ``count`` of some candidates, steepest first, ties in their order.
+    """Return the steepest ``count`` of some candidates, steepest first, ties in their order.
 
     Parameters
     ----------

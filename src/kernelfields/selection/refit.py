@@ -9,10 +9,10 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from ..arrays import Array
 from ..checks import Check, Checked, require_positive, whole
 from ..objective import Point, Problem, Term
 from ..solvers import LBFGS, Reason, Solver, Stop
-from ..structures._base import Array
 from .atoms import Atoms
 from .grown import Appended, Grown
 from .task import State, Task, element_of, parts_of

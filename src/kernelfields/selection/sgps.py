@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..structures._base import Array
+from ..arrays import Array
 from ._configurations import ConfigurationSelection
 from ._growing_base import positions_of, rivals
 from .atoms import Atoms

@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..arrays import Array
 from ..losses import Loss
 from ..objective import Point, Problem, Term
 from ..spaces import BoundSpace, Functions, SelectedCliques, SelectedEdges, SelectedNodes
 from ..spaces._looks import Looks
 from ..structures import EdgeStructure, Scores
-from ..structures._base import Array
 from .atoms import Atoms
 from .grown import Grown, Pool
 

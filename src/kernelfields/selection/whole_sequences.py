@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..arrays import Array, offsets_of
 from ..structures import Chain
-from ..structures._base import Array, offsets_of
 from ._growing_base import Proposal, SequenceSelection, fresh, positions_of
 from .atoms import Atoms
 from .orders import steepest

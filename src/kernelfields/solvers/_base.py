@@ -16,12 +16,10 @@ from numbers import Real
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
+from ..arrays import Array
 from ..checks import Check, Checked, shown, whole
 from ..errors import InputError
-
-Array = npt.NDArray[np.float64]
 
 
 class CertificateLike(Protocol):
@@ -36,10 +34,10 @@ class DualLike(Protocol):
     """A point of the dual problem."""
 
     def bound(self, problem: Any) -> float:
-        """Give its value: no point of the function is below this."""
+        """Return its value: no point of the function is below this."""
 
     def mixed(self, other: Any, problem: Any) -> Any:
-        """Give the best point between this and another."""
+        """Return the best point between this and another."""
 
 
 class PointLike(Protocol):
@@ -66,23 +64,23 @@ class PointLike(Protocol):
         """The point of the dual problem that says so, if such points can be mixed."""
 
     def hessian_product(self, direction: Array) -> Array:
-        """Give the derivative of the gradient along a direction."""
+        """Return the derivative of the gradient along a direction."""
 
     def block_hessian_product(self, direction: Array) -> Array:
-        """Give the same without what is cheap to ignore; never negative."""
+        """Return the same without what is cheap to ignore; never negative."""
 
     def along(self, direction: Array) -> LineLike:
-        """Give the function on a ray."""
+        """Return the function on a ray."""
 
 
 class LineLike(Protocol):
     """A function on a ray."""
 
     def at(self, step: float) -> Any:
-        """Give the point at some step."""
+        """Return the point at some step."""
 
     def slope(self, point: Any) -> float:
-        """Give the directional derivative at one of its points."""
+        """Return the directional derivative at one of its points."""
 
 
 class ProblemLike(Protocol):
@@ -101,7 +99,7 @@ class ProblemLike(Protocol):
         """Names of parts, in groups to be minimised over in turn."""
 
     def only(self, names: Sequence[str], element: Array) -> Any:
-        """Give the problem in some parts, in their order, the others frozen as they are in an element."""
+        """Return the problem in some parts, in their order, the others frozen as they are in an element."""
 
     @property
     def rounding(self) -> float:
@@ -120,7 +118,7 @@ class ProblemLike(Protocol):
         """About the diagonal of the Hessian at a point, for orthogonal coordinates; None if unknown."""
 
     def at(self, element: Array) -> Any:
-        """Give the point at an element."""
+        """Return the point at an element."""
 
 
 class Progress(NamedTuple):
@@ -252,7 +250,7 @@ class Monitor:
         return self.stalled >= STALLED
 
     def _mixed(self, point: PointLike) -> float:
-        """Take the dual point into the mixture; give the bound of the mixture."""
+        """Take the dual point into the mixture; return the bound of the mixture."""
         dual = point.dual
         if dual is None:
             return -np.inf
@@ -266,7 +264,7 @@ class Monitor:
         return self.progress.gradient_norm
 
     def result(self, point: Any, reason: Reason) -> Result:
-        """Give what was reached."""
+        """Return what was reached."""
         assert self.progress is not None
         return Result(point, reason, self.progress, self.dual)
 

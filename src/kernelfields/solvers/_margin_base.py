@@ -8,8 +8,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from ..arrays import Array
 from ..checks import Checked
-from ._base import Array, Monitor, Observer, Reason, Result, Stop
+from ._base import Monitor, Observer, Reason, Result, Stop
 
 
 class PlaneLike(Protocol):
@@ -43,22 +44,22 @@ class BlockDualLike(Protocol):
         """What directions of a block are multiplied with: values of planes are level + direction·scores."""
 
     def plane(self, i: int, scores: Array) -> PlaneLike:
-        """Give the largest plane of a block at its scores."""
+        """Return the largest plane of a block at its scores."""
 
     def planes(self) -> list[Any]:
-        """Give the largest plane of every block."""
+        """Return the largest plane of every block."""
 
     def images(self, i: int, directions: Array) -> Array:
-        """Give rows whose products with directions of the same block are inner products of the space."""
+        """Return rows whose products with directions of the same block are inner products of the space."""
 
     def move(self, i: int, level: float, change: Array) -> None:
         """Change a mixture, and w with it."""
 
     def point(self) -> Any:
-        """Give the primal point at w."""
+        """Return the primal point at w."""
 
     def reached(self, constraints: int, violation: float = ...) -> Any:
-        """Give the primal and the dual point at w."""
+        """Return the primal and the dual point at w."""
 
 
 class MarginSolver(Checked, ABC):
@@ -90,7 +91,7 @@ def settled(monitor: Monitor, best: Any, aims: list[Array], reason: Reason) -> R
 
 
 def _lowest_towards(best: Any, far: Array) -> Any:
-    """Give the lowest of some points on the way, and of the best."""
+    """Return the lowest of some points on the way, and of the best."""
     found, share = best, 1.0
     try:
         for _ in range(TRIALS):

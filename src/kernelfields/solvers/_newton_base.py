@@ -9,8 +9,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..arrays import Array
 from ..checks import Check, whole
-from ._base import Array, Monitor, Observer, ProblemLike, Reason, Result, Solver, Stop, refuse_l1
+from ._base import Monitor, Observer, ProblemLike, Reason, Result, Solver, Stop, refuse_l1
 from .line_search import wolfe
 
 Product = Callable[[Array], Array]
@@ -25,7 +26,7 @@ class TruncatedNewton(Solver):
 
     @abstractmethod
     def _hessian(self, point: Any) -> Product:
-        """Give the product that stands for the Hessian at a point."""
+        """Return the product that stands for the Hessian at a point."""
 
     def minimize(
         self, problem: ProblemLike, start: Array, stop: Stop, observer: Observer | None = None

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
+from ..arrays import Array
 from ..checks import Check, require_positive
-from ._base import Array, Monitor, Observer, ProblemLike, Reason, Result, Solver, Stop, refuse_l1
+from ._base import Monitor, Observer, ProblemLike, Reason, Result, Solver, Stop, refuse_l1
 from .line_search import wolfe
 
 

@@ -8,8 +8,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..arrays import Array
 from ..checks import Check, whole
-from ._base import Array, Monitor, Observer, ProblemLike, Reason, Result, Solver, Stop, refuse_l1
+from ._base import Monitor, Observer, ProblemLike, Reason, Result, Solver, Stop, refuse_l1
 from ._margin_base import settled
 from .simplex_qp import simplex_qp
 
@@ -115,7 +116,7 @@ class _Bundle:
         self.idle = np.append(self.idle, 0)
 
     def solve(self) -> Any:
-        """Give the mixture with the largest bound; planes long unused leave."""
+        """Return the mixture with the largest bound; planes long unused leave."""
         levels = np.array([plane.level for plane in self.planes])
         self.shares = simplex_qp(self.gram, levels, self.shares)
         self.bound = float(levels @ self.shares - 0.5 * self.shares @ self.gram @ self.shares)
@@ -128,7 +129,7 @@ class _Bundle:
         return mixture
 
     def aims(self) -> list[Array]:
-        """Give the minimiser of the bound, and that of the mean of all planes, which strays less."""
+        """Return the minimiser of the bound, and that of the mean of all planes, which strays less."""
         if not self.planes:
             return []
         return [

@@ -8,8 +8,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..arrays import Array
 from ..checks import Check, require_flag, whole
-from ._base import Array, Monitor, Observer, Reason, Result, Stop
+from ._base import Monitor, Observer, Reason, Result, Stop
 from ._margin_base import Best, BlockDualLike, MarginSolver
 from .simplex_qp import simplex_qp
 
@@ -156,7 +157,7 @@ class Average:
     level: float = 0.0
 
     def with_next(self, reached: Any) -> Any:
-        """Take a point in; give the average."""
+        """Take a point in; return the average."""
         self.count += 1
         share = 2.0 / (self.count + 1)
         if self.element is None:

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ._base import Array, Monitor, Observer, ProblemLike, Reason, Result, Solver, Stop, refuse_l1
+from ..arrays import Array
+from ._base import Monitor, Observer, ProblemLike, Reason, Result, Solver, Stop, refuse_l1
 
 NEWTON_STEPS = 60
 

@@ -9,8 +9,9 @@ from typing import ClassVar
 import numpy as np
 from scipy.linalg import solve_triangular
 
+from ..arrays import Array
 from ..checks import Check, optional, whole
-from ._base import Array, Monitor, Observer, ProblemLike, Reason, Result, Solver, Stop, refuse_l1
+from ._base import Monitor, Observer, ProblemLike, Reason, Result, Solver, Stop, refuse_l1
 from .line_search import wolfe
 
 LARGE = 2**20

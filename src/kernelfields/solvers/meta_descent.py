@@ -8,9 +8,10 @@ from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
+from ..arrays import Array
 from ..checks import Check, require_not_negative, require_share, whole
 from ..errors import InputError
-from ._base import Array, Monitor, Observer, ProblemLike, Reason, Result, Solver, Stop, refuse_l1
+from ._base import Monitor, Observer, ProblemLike, Reason, Result, Solver, Stop, refuse_l1
 
 GROWTH = 1.1
 """What an iteration that went well adds to the gains that the next failure begins with."""
@@ -32,7 +33,7 @@ class SampledProblem(ProblemLike, Protocol):
         """Of how many."""
 
     def sampled(self, ids: Any) -> Any:
-        """Give the problem on some of them, an unbiased estimate of the whole up to a factor."""
+        """Return the problem on some of them, an unbiased estimate of the whole up to a factor."""
 
 
 class State(NamedTuple):
@@ -139,7 +140,7 @@ class MetaDescent(Solver):
 
 
 def _batches(problem: SampledProblem, size: int, random: np.random.Generator) -> list[Any]:
-    """Give the problem in pieces."""
+    """Return the problem in pieces."""
     order = random.permutation(problem.n_instances)
     if size >= len(order):
         return [problem]

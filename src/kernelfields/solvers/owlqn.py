@@ -9,8 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from ..arrays import Array
 from ..checks import Check, whole
-from ._base import Array, Monitor, Observer, ProblemLike, Reason, Result, Solver, Stop
+from ._base import Monitor, Observer, ProblemLike, Reason, Result, Solver, Stop
 from .lbfgs import History
 
 Mask = npt.NDArray[np.bool_]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from ..arrays import Array
 from ..checks import require_not_negative
-from ._base import Array
 
 Mask = npt.NDArray[np.bool_]
 

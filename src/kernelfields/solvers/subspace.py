@@ -8,8 +8,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..arrays import Array
 from ..checks import Check, proper_share, whole
-from ._base import Array, Monitor, Observer, ProblemLike, Progress, Reason, Result, Solver, Stop, refuse_l1
+from ._base import Monitor, Observer, ProblemLike, Progress, Reason, Result, Solver, Stop, refuse_l1
 from .newton_cg import NewtonCG
 
 

@@ -8,8 +8,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..arrays import Array
 from ..checks import Check, optional, require_not_negative, whole
-from ._base import Array, Monitor, Observer, Reason, Result, Stop
+from ._base import Monitor, Observer, Reason, Result, Stop
 from ._margin_base import Best, BlockDualLike, MarginSolver
 from .simplex_qp import simplex_qp
 
@@ -116,7 +117,7 @@ class _Block:
         return np.asarray(self.levels + self.directions @ self.dual.scores(self.index))
 
     def largest(self, scores: Array) -> float:
-        """Give the largest plane at some scores, ξ."""
+        """Return the largest plane at some scores, ξ."""
         return float((self.levels + self.directions @ scores).max())
 
     def add(self, plane: Any) -> None:

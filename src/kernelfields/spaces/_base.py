@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..arrays import Array
 from ..native import score_dot, score_dots
 from ..structures import Scores, Structure
-from ..structures._base import Array
 
 
 class BoundScorer(ABC):
@@ -48,11 +48,11 @@ class BoundSpace(BoundScorer):
 
     @abstractmethod
     def adjoint(self, gradient: Array) -> Array:
-        """Give the derivative of ⟨gradient, scores(w)⟩ in the coordinates of w."""
+        """Return the derivative of ⟨gradient, scores(w)⟩ in the coordinates of w."""
 
     @abstractmethod
     def representer(self, gradient: Array) -> Array:
-        """Give the element r with inner(r, v) = ⟨gradient, scores(v)⟩ for every v."""
+        """Return the element r with inner(r, v) = ⟨gradient, scores(v)⟩ for every v."""
 
     @abstractmethod
     def inner(self, left: Array, right: Array) -> float:
@@ -64,7 +64,7 @@ class BoundSpace(BoundScorer):
 
     @abstractmethod
     def refreshed(self, element: Array) -> Array:
-        """Give the same element, its image computed anew: sums of images gather rounding errors."""
+        """Return the same element, its image computed anew: sums of images gather rounding errors."""
 
     @property
     def precision(self) -> np.dtype[Any]:
@@ -81,12 +81,12 @@ class BoundSpace(BoundScorer):
         return square
 
     def precise(self) -> BoundSpace:
-        """Give the same with products in double precision; itself, where it has no others."""
+        """Return the same with products in double precision; itself, where it has no others."""
         return self
 
     @abstractmethod
     def take(self, structure: Structure, ids: npt.ArrayLike) -> BoundSpace:
-        """Give the same space on some instances only; ``structure`` is already cut to them."""
+        """Return the same space on some instances only; ``structure`` is already cut to them."""
 
 
 class Curved(ABC):
@@ -135,7 +135,7 @@ class Euclidean(BoundSpace):
         return score_dots(list(left), right)
 
     def refreshed(self, element: Array) -> Array:
-        """Give the element itself: it has no image."""
+        """Return the element itself: it has no image."""
         return element
 
 
@@ -148,4 +148,4 @@ class Joint(ABC):
 
     @abstractmethod
     def represent(self, gradient: Scores) -> Array:
-        """Give the element r with inner(r, v) = Σ_τ ⟨gradient_τ, scores_τ(v)⟩ for every v."""
+        """Return the element r with inner(r, v) = Σ_τ ⟨gradient_τ, scores_τ(v)⟩ for every v."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..structures._base import Array
+from ..arrays import Array
 from ._base import Counted, Curved, Euclidean
 
 
@@ -10,7 +10,7 @@ class Free(Euclidean, Curved, Counted):
     """A space whose features are 0 or 1, hence equal to their squares."""
 
     def curvatures(self, expected: Array) -> Array:
-        """Give how often each feature is expected."""
+        """Return how often each feature is expected."""
         return self.adjoint(expected)
 
     @property

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays import Array
 from ..gram import Gram
 from ..native import score_dot, score_dots
 from ..structures import Structure
-from ..structures._base import Array
 from ._base import BoundSpace
 from ._looks import Looks, in_rows
 from .label_embedding import LabelEmbedding
@@ -52,11 +52,11 @@ class Expansion(BoundSpace):
         into += self.embedding.scores(seen).reshape(into.shape)
 
     def adjoint(self, gradient: Array) -> Array:
-        """Give K times the gradient."""
+        """Return K times the gradient."""
         return self.gram.times(self._spread(gradient)).ravel()
 
     def representer(self, gradient: Array) -> Array:
-        """Give the gradient itself as coefficients, and its image: the one product with K."""
+        """Return the gradient itself as coefficients, and its image: the one product with K."""
         spread = self._spread(gradient)
         result = np.empty(self.size, spread.dtype)
         self.coordinates(result)[...] = spread
@@ -95,7 +95,7 @@ class Expansion(BoundSpace):
         return float(self._norms @ lengths) ** 2
 
     def refreshed(self, element: Array) -> Array:
-        """Give the same element with its image computed anew."""
+        """Return the same element with its image computed anew."""
         result = element.copy()
         self.image(result)[...] = self.gram.times(self.coordinates(element))
         return result

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from scipy import sparse
 
-from ..structures._base import Array
+from ..arrays import Array
 
 
 def in_rows(values: Array) -> Array:

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays import Array
 from ..structures import Structure
-from ..structures._base import Array
 from ._base import Curved, Euclidean
 from ._looks import Looks, in_rows
 from ._products import ROWS, FeatureProducts, PreciseProducts, Products, judged_by_some, row_norms
@@ -60,12 +60,12 @@ class Factor:
         return judged_by_some(self.shape[0], lambda rows: row_norms(self.products.matrix[rows] @ self.inside))
 
     def precise(self) -> Factor:
-        """Give the same with products in double precision."""
+        """Return the same with products in double precision."""
         return replace(self, products=PreciseProducts(self.products.matrix))
 
 
 def factor_of(columns: Array, inside: Array | None = None, dual: Array | None = None) -> Factor:
-    """Give the factor A T in its principal coordinates; T and the way to coefficients are 1 by default.
+    """Return the factor A T in its principal coordinates; T and the way to coefficients are 1 by default.
 
     The coordinates are those of some rows, four per column, evenly spread: 9 q³ + 8 m q² operations. Any
     rotation leaves the space as it is; a worse one only makes for more iterations. There is none where
@@ -124,7 +124,7 @@ class LowRank(Euclidean, Curved):
         into += self.embedding.scores(seen).reshape(into.shape)
 
     def adjoint(self, gradient: Array) -> Array:
-        """Give Φᵀ times the gradient times B."""
+        """Return Φᵀ times the gradient times B."""
         flat = in_rows(gradient)
         return self.factor.transposed_times(self._looks.spread(self.embedding.project(flat))).ravel()
 

@@ -11,8 +11,8 @@ import numpy as np
 from scipy import sparse
 
 from .. import native
+from ..arrays import Array
 from ..errors import InputError
-from ..structures._base import Array
 
 Features = Any
 """An (N, D) array or scipy-sparse matrix."""

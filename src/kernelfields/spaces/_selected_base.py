@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays import Array
 from ..structures import Structure
-from ..structures._base import Array
 from ._base import Euclidean
 from ._looks import Looks, in_rows
 from ._products import FeatureProducts, PreciseProducts, judged_by_some, row_norms
@@ -123,7 +123,7 @@ class Functions:
         return found
 
     def precise(self) -> Functions:
-        """Give the same with products in double precision."""
+        """Return the same with products in double precision."""
         return replace(self, products=PreciseProducts(self.products.matrix))
 
 
@@ -169,7 +169,7 @@ class Selected(Euclidean):
         into += seen.reshape(into.shape).astype(into.dtype, copy=False)
 
     def adjoint(self, gradient: Array) -> Array:
-        """Give C⁻¹(K gradient)_S."""
+        """Return C⁻¹(K gradient)_S."""
         return self.functions.pulled(self._spread(gradient))
 
     def _spread(self, gradient: Array) -> Array:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from ..arrays import Array, rows_of
 from ..structures import EdgeStructure, SequenceStructure, Structure
-from ..structures._base import Array, rows_of
 from ._free_base import Free
 
 
@@ -28,7 +28,7 @@ class Bias(Free):
         return gradient.sum(axis=0, dtype=np.float64)
 
     def take(self, structure: Structure, ids: npt.ArrayLike) -> Bias:
-        """Give the same on some instances."""
+        """Return the same on some instances."""
         return Bias(structure)
 
 
@@ -53,7 +53,7 @@ class Boundary(Free):
         return np.concatenate([gradient[rows].sum(axis=0, dtype=np.float64) for rows in ends])
 
     def take(self, structure: Structure, ids: npt.ArrayLike) -> Boundary:
-        """Give the same on some instances."""
+        """Return the same on some instances."""
         assert isinstance(structure, SequenceStructure)
         return Boundary(structure)
 
@@ -94,7 +94,7 @@ class FreeEdges(Free):
         return self._masked(mine.sum(axis=0, dtype=np.float64)).ravel()
 
     def take(self, structure: Structure, ids: npt.ArrayLike) -> FreeEdges:
-        """Give the same on some instances."""
+        """Return the same on some instances."""
         if self.members is None:
             return FreeEdges(structure, pairs=self.pairs)
         assert isinstance(self.structure, EdgeStructure)
@@ -121,9 +121,9 @@ class FreeTriples(Free):
         into += element.reshape(into.shape).astype(into.dtype, copy=False)
 
     def adjoint(self, gradient: Array) -> Array:
-        """Give the gradient itself: all triples share U."""
+        """Return the gradient itself: all triples share U."""
         return gradient.ravel().astype(np.float64, copy=False)
 
     def take(self, structure: Structure, ids: npt.ArrayLike) -> FreeTriples:
-        """Give the same on some instances."""
+        """Return the same on some instances."""
         return FreeTriples(structure)

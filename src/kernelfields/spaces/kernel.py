@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from ..arrays import Array, rows_of
 from ..gram import Gram
 from ..structures import Structure
-from ..structures._base import Array, rows_of
 from ._kernel_base import Expansion
 from .label_embedding import LabelEmbedding
 
@@ -40,7 +40,7 @@ class KernelNodes(Expansion):
         self._set_up(structure, gram, given, rows)
 
     def take(self, structure: Structure, ids: npt.ArrayLike) -> KernelNodes:
-        """Give the same functions, expanded over the same observations, on some instances."""
+        """Return the same functions, expanded over the same observations, on some instances."""
         vertices = rows_of(self.structure.offsets, np.asarray(ids, dtype=np.int64))
         rows = vertices if self.rows is None else self.rows[vertices]
         return KernelNodes(structure, self.gram, self.embedding, rows)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from ..arrays import Array, rows_of
 from ..gram import Gram
 from ..structures import EdgeStructure, Structure
-from ..structures._base import Array, rows_of
 from ._kernel_base import Expansion
 from .label_embedding import LabelEmbedding
 
@@ -37,7 +37,7 @@ class KernelEdges(Expansion):
         self._set_up(structure, gram, pairs, structure.edge_tails if rows is None else rows)
 
     def take(self, structure: Structure, ids: npt.ArrayLike) -> KernelEdges:
-        """Give the same functions, expanded over the same observations, on some instances."""
+        """Return the same functions, expanded over the same observations, on some instances."""
         assert isinstance(structure, EdgeStructure)
         assert isinstance(self.structure, EdgeStructure)
         assert self.rows is not None

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..structures._base import Array
+from ..arrays import Array
 
 NEGLIGIBLE = 1e-12
 """Eigenvalues below this share of the largest count as zero."""

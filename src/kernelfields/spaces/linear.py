@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..arrays import Array, rows_of
 from ..structures import EdgeStructure, Structure
-from ..structures._base import Array, rows_of
 from ._base import Counted, Curved, Euclidean
 from ._looks import in_rows
 from ._products import Features, Products, column_sizes, least_of, squares_times, sum_of_row_norms
@@ -38,7 +38,7 @@ class LinearNodes(Euclidean, Curved, Counted):
         into += self.features.times(element.reshape(-1, self.structure.n_labels))
 
     def adjoint(self, gradient: Array) -> Array:
-        """Give Xᵀ times the gradient."""
+        """Return Xᵀ times the gradient."""
         return self.features.transposed_times(gradient).ravel()
 
     @property
@@ -52,11 +52,11 @@ class LinearNodes(Euclidean, Curved, Counted):
         return sum_of_row_norms(self.features.matrix)
 
     def table(self, element: Array) -> Array:
-        """Give the weights as a (D, L) array."""
+        """Return the weights as a (D, L) array."""
         return element.reshape(-1, self.structure.n_labels)
 
     def element(self, table: Array) -> Array:
-        """Give the element with these weights, (D, L)."""
+        """Return the element with these weights, (D, L)."""
         return table.ravel()
 
     def curvatures(self, expected: Array) -> Array:
@@ -79,7 +79,7 @@ class LinearNodes(Euclidean, Curved, Counted):
         return self if double else LinearNodes(self.structure, self.features.matrix.astype(np.float64))
 
     def take(self, structure: Structure, ids: npt.ArrayLike) -> LinearNodes:
-        """Give the same on some instances."""
+        """Return the same on some instances."""
         rows = rows_of(self.structure.offsets, np.asarray(ids, dtype=np.int64))
         return LinearNodes(structure, self.features.matrix[rows])
 
@@ -106,7 +106,7 @@ class LinearEdges(Euclidean, Curved, Counted):
         into += self.features.times(element.reshape(-1, L * L)).reshape(into.shape)
 
     def adjoint(self, gradient: Array) -> Array:
-        """Give Xᵀ times the gradient."""
+        """Return Xᵀ times the gradient."""
         return self.features.transposed_times(in_rows(gradient)).ravel()
 
     @property
@@ -139,7 +139,7 @@ class LinearEdges(Euclidean, Curved, Counted):
         return self if double else LinearEdges(self.structure, self.vertex_features.astype(np.float64))
 
     def take(self, structure: Structure, ids: npt.ArrayLike) -> LinearEdges:
-        """Give the same on some instances."""
+        """Return the same on some instances."""
         assert isinstance(structure, EdgeStructure)
         rows = rows_of(self.structure.offsets, np.asarray(ids, dtype=np.int64))
         return LinearEdges(structure, self.vertex_features[rows])

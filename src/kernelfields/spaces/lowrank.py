@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from ..arrays import Array, rows_of
 from ..structures import EdgeStructure, Structure
-from ..structures._base import Array, rows_of
 from ._lowrank_base import Factor, LowRank
 from .label_embedding import LabelEmbedding
 
@@ -39,13 +39,13 @@ class LowRankNodes(LowRank):
         self._set_up(structure, factor, given, rows)
 
     def take(self, structure: Structure, ids: npt.ArrayLike) -> LowRankNodes:
-        """Give the same functions on some instances."""
+        """Return the same functions on some instances."""
         vertices = rows_of(self.structure.offsets, np.asarray(ids, dtype=np.int64))
         rows = vertices if self.rows is None else self.rows[vertices]
         return LowRankNodes(structure, self.factor, self.embedding, rows)
 
     def precise(self) -> LowRankNodes:
-        """Give the same with products in double precision."""
+        """Return the same with products in double precision."""
         return LowRankNodes(self.structure, self.factor.precise(), self.embedding, self.rows)
 
 
@@ -71,7 +71,7 @@ class LowRankEdges(LowRank):
         self._set_up(structure, factor, pairs, structure.edge_tails if rows is None else rows)
 
     def take(self, structure: Structure, ids: npt.ArrayLike) -> LowRankEdges:
-        """Give the same functions on some instances."""
+        """Return the same functions on some instances."""
         assert isinstance(structure, EdgeStructure)
         assert isinstance(self.structure, EdgeStructure)
         assert self.rows is not None
@@ -79,6 +79,6 @@ class LowRankEdges(LowRank):
         return LowRankEdges(structure, self.factor, self.rows[edges])
 
     def precise(self) -> LowRankEdges:
-        """Give the same with products in double precision."""
+        """Return the same with products in double precision."""
         assert isinstance(self.structure, EdgeStructure)
         return LowRankEdges(self.structure, self.factor.precise(), self.rows)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from ..arrays import Array, rows_of
 from ..structures import EdgeStructure, Scores, Structure
-from ..structures._base import Array, rows_of
 from ._base import Joint
 from ._selected_base import Functions, Selected
 
@@ -30,11 +30,11 @@ class SelectedNodes(Selected):
         self._set_up(structure, functions, rows)
 
     def precise(self) -> SelectedNodes:
-        """Give the same with products in double precision."""
+        """Return the same with products in double precision."""
         return SelectedNodes(self.structure, self.functions.precise(), self.rows)
 
     def take(self, structure: Structure, ids: npt.ArrayLike) -> SelectedNodes:
-        """Give the same functions on some instances."""
+        """Return the same functions on some instances."""
         return SelectedNodes(structure, self.functions, _taken(self.structure.offsets, ids, self.rows))
 
 
@@ -59,12 +59,12 @@ class SelectedEdges(Selected):
         self._set_up(structure, functions, structure.edge_tails if rows is None else rows)
 
     def precise(self) -> SelectedEdges:
-        """Give the same with products in double precision."""
+        """Return the same with products in double precision."""
         assert isinstance(self.structure, EdgeStructure)
         return SelectedEdges(self.structure, self.functions.precise(), self.rows)
 
     def take(self, structure: Structure, ids: npt.ArrayLike) -> SelectedEdges:
-        """Give the same functions on some instances."""
+        """Return the same functions on some instances."""
         assert isinstance(structure, EdgeStructure)
         assert isinstance(self.structure, EdgeStructure)
         return SelectedEdges(structure, self.functions, _taken(self.structure.edge_offsets, ids, self.rows))
@@ -102,15 +102,15 @@ class SelectedCliques(Selected, Joint):
         into["edge"][...] += pairs.astype(into["edge"].dtype, copy=False)
 
     def represent(self, gradient: Scores) -> Array:
-        """Give C⁻¹(K gradient)_S, vertices and pairs added up."""
+        """Return C⁻¹(K gradient)_S, vertices and pairs added up."""
         return self.functions.pulled(self._spread(gradient["node"]), gradient["edge"])
 
     def precise(self) -> SelectedCliques:
-        """Give the same with products in double precision."""
+        """Return the same with products in double precision."""
         return SelectedCliques(self.structure, self.functions.precise(), self.rows)
 
     def take(self, structure: Structure, ids: npt.ArrayLike) -> SelectedCliques:
-        """Give the same functions on some instances."""
+        """Return the same functions on some instances."""
         return SelectedCliques(structure, self.functions, _taken(self.structure.offsets, ids, self.rows))
 
 

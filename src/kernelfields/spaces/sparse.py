@@ -10,10 +10,10 @@ import numpy.typing as npt
 from scipy import sparse
 
 from .. import native
+from ..arrays import Array, rows_of
 from ..errors import InputError
 from ..features import FeatureRows
 from ..structures import Structure
-from ..structures._base import Array, rows_of
 from ._base import Counted, Curved, Euclidean
 from ._products import column_sizes, least_of, sound_rows, squares_times, sum_of_row_norms
 
@@ -99,7 +99,7 @@ def _ranking(count: Array, size: Array, most: int) -> tuple[Array, int, int]:
 
 
 def as_floats(array: Any) -> Any:
-    """Give an array or sparse matrix of booleans as single precision, others as they are."""
+    """Return an array or sparse matrix of booleans as single precision, others as they are."""
     return array.astype(np.float32) if array.dtype == bool else array
 
 
@@ -193,7 +193,7 @@ class SparseNodes(Euclidean, Curved, Counted):
         native.sparse_scores(first, index, values, *pairs, element, self._same(into))
 
     def adjoint(self, gradient: Array) -> Array:
-        """Give Xᵀ times the gradient, at the pairs that have a weight."""
+        """Return Xᵀ times the gradient, at the pairs that have a weight."""
         gradient = np.ascontiguousarray(gradient, dtype=self.matrix.dtype)
         pairs = (self.pairs.first, self.pairs.label)
         first, index, values = self.rows
@@ -219,13 +219,13 @@ class SparseNodes(Euclidean, Curved, Counted):
         return (1.0, 1.0) if self.rows[2] is None else column_sizes(self.matrix)
 
     def table(self, element: Array) -> Array:
-        """Give the weights as a (D, L) array, zero for pairs without one."""
+        """Return the weights as a (D, L) array, zero for pairs without one."""
         result = np.zeros((self.matrix.shape[1], self.structure.n_labels), element.dtype)
         result[self.pairs.feature, self.pairs.label] = element
         return result
 
     def compact_table(self, element: Array) -> Any:
-        """Give the same as a CSR matrix that holds the pairs with a weight, in the order of features."""
+        """Return the same as a CSR matrix that holds the pairs with a weight, in the order of features."""
         D, size = self.matrix.shape[1], np.diff(self.pairs.first)[self.pairs.rank]
         first = np.concatenate([[0], np.cumsum(size)]).astype(np.int32)
         source = np.arange(len(element)) + np.repeat(self.pairs.first[self.pairs.rank] - first[:-1], size)
@@ -234,7 +234,7 @@ class SparseNodes(Euclidean, Curved, Counted):
         return matrix
 
     def element(self, table: Any) -> Array:
-        """Give the element with these weights, (D, L), dense or sparse; those of other pairs are left out."""
+        """Return the element with these weights, (D, L), dense or sparse, without those of other pairs."""
         return np.asarray(table[self.pairs.feature, self.pairs.label]).ravel()
 
     @property
@@ -248,7 +248,7 @@ class SparseNodes(Euclidean, Curved, Counted):
         return self if double else SparseNodes(self.structure, self.matrix.astype(np.float64), self.pairs)
 
     def take(self, structure: Structure, ids: npt.ArrayLike) -> SparseNodes:
-        """Give the same on some instances."""
+        """Return the same on some instances."""
         rows = rows_of(self.structure.offsets, np.asarray(ids, dtype=np.int64))
         return SparseNodes(structure, self.matrix[rows], self.pairs)
 

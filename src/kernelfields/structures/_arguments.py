@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..arrays import Array
 from ..checks import never_falls, require_whole, shown
 from ..errors import InputError
 from ..memory import require_memory
-
-Array = npt.NDArray[Any]
 
 MOST_LABELS = 2**31 - 1
 """Labels are numbers of 32 bits."""

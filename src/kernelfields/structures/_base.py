@@ -10,16 +10,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from ..arrays import Array, rows_of
 from ..checks import all_finite
 from ..errors import InfeasibleError, ScoreError
 from ._arguments import require_ids, require_labels, require_weights, score_array
 
-Array = npt.NDArray[Any]
 Scores = Mapping[str, Array]
 
 
@@ -73,14 +73,14 @@ class Structure(ABC):
 
     @abstractmethod
     def take(self, ids: npt.ArrayLike) -> Structure:
-        """Give the structure of some instances only."""
+        """Return the structure of some instances only."""
 
     @abstractmethod
     def cut(self, scores: Scores, ids: npt.ArrayLike) -> dict[str, Array]:
         """Scores of some instances only, in the shapes of ``take(ids)``."""
 
     def parts(self, labels: Array, weights: Array | None = None) -> dict[str, Array]:
-        """Give the indicator of a labelling: ⟨θ, parts(y)⟩ is its score.
+        """Return the indicator of a labelling: ⟨θ, parts(y)⟩ is its score.
 
         Shared scores count how often they are used; with ``weights`` the parts of each instance
         count so many times.
@@ -237,7 +237,7 @@ class KBestOracle(Structure):
 
     @abstractmethod
     def kbest(self, scores: Scores, k: int) -> Labellings:
-        """Give the k best labellings of every instance."""
+        """Return the k best labellings of every instance."""
 
 
 def require_feasible(values: Array) -> None:
@@ -248,18 +248,3 @@ def require_feasible(values: Array) -> None:
     if values[s] == -np.inf:
         raise InfeasibleError(f"Sequence {s} has no allowed labelling.")
     raise ScoreError(f"Sequence {s} has scores that are NaN or +inf.")
-
-
-def offsets_of(lengths: npt.ArrayLike) -> Array:
-    """Offsets of instances with these lengths."""
-    sizes = np.asarray(lengths, dtype=np.int64)
-    offsets = np.zeros(len(sizes) + 1, dtype=np.int64)
-    np.cumsum(sizes, out=offsets[1:])
-    return offsets
-
-
-def rows_of(offsets: Array, ids: Array) -> Array:
-    """Give the indices of the rows that some instances own, in their order."""
-    lengths = offsets[ids + 1] - offsets[ids]
-    shift = np.repeat(offsets[ids] - offsets_of(lengths)[:-1], lengths)
-    return np.asarray(np.arange(int(lengths.sum()), dtype=np.int64) + shift)

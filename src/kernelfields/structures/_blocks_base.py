@@ -7,7 +7,8 @@ from typing import Self
 
 import numpy as np
 
-from ._base import Array, PairwiseStructure, Scores, SumOracle
+from ..arrays import Array
+from ._base import PairwiseStructure, Scores, SumOracle
 from .blocks import Blocks
 
 
@@ -16,7 +17,7 @@ class BlockOracle(SumOracle):
 
     @abstractmethod
     def blocks(self, scores: Scores, weights: Array | None = None) -> dict[str, Blocks]:
-        """Give ∇²g(θ) without the covariances between different cliques, one entry per clique type."""
+        """Return ∇²g(θ) without the covariances between different cliques, one entry per clique type."""
 
 
 class PairwiseBlocks(PairwiseStructure, BlockOracle):
@@ -24,10 +25,10 @@ class PairwiseBlocks(PairwiseStructure, BlockOracle):
 
     @abstractmethod
     def untied(self) -> Self:
-        """Give the same instances with scores of its own for every edge."""
+        """Return the same instances with scores of its own for every edge."""
 
     def blocks(self, scores: Scores, weights: Array | None = None) -> dict[str, Blocks]:
-        """Give the covariances inside vertices and inside edges; takes E·L² numbers."""
+        """Return the covariances inside vertices and inside edges; takes E·L² numbers."""
         each = self.untied()
         edge = np.broadcast_to(scores["edge"], each.shapes["edge"])
         parts = each.marginals({"node": scores["node"], "edge": edge}).parts

@@ -8,10 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import native
+from ..arrays import Array
 from ..errors import InputError, ScoreError
 from ..memory import require_memory
 from ._arguments import whole_numbers
-from ._base import Array, Labelling, PairwiseStructure, Scores, Structure
+from ._base import Labelling, PairwiseStructure, Scores, Structure
 
 NUMBERS = 2**27
 """Numbers that the tables of one instance may take, 8 bytes each: a gigabyte for every thread."""
@@ -33,7 +34,7 @@ class ErrorCountOracle(Structure):
 
     @abstractmethod
     def argmax_at_errors(self, scores: Scores, errors: Array, counts: npt.ArrayLike) -> Labelling:
-        """Give the best labelling of instance s with exactly ``counts[s]`` errors.
+        """Return the best labelling of instance s with exactly ``counts[s]`` errors.
 
         Labels of −1 and a value of −inf where there is none.
         """

@@ -8,17 +8,10 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from ..arrays import Array, offsets_of
 from ..checks import require_flag, require_whole
 from ._arguments import MOST_LABELS, require_offsets
-from ._base import (
-    Array,
-    CovarianceOracle,
-    EdgeStructure,
-    KBestOracle,
-    MaxOracle,
-    SampleOracle,
-    offsets_of,
-)
+from ._base import CovarianceOracle, EdgeStructure, KBestOracle, MaxOracle, SampleOracle
 
 
 class SequenceStructure(EdgeStructure, MaxOracle, CovarianceOracle, SampleOracle, KBestOracle):
@@ -32,7 +25,7 @@ class SequenceStructure(EdgeStructure, MaxOracle, CovarianceOracle, SampleOracle
 
     @abstractmethod
     def untied(self) -> SequenceStructure:
-        """Give the same sequences with scores of its own for every edge."""
+        """Return the same sequences with scores of its own for every edge."""
 
     @cached_property
     def edge_offsets(self) -> Array:  # type: ignore[override]  # where the edges of each sequence start

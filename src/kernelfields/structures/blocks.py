@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ._base import Array
+from ..arrays import Array
 
 
 @dataclass(frozen=True)

@@ -6,16 +6,9 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import native
+from ..arrays import Array, offsets_of
 from ._arguments import require_best, require_draws, require_ids, require_labels, require_weights
-from ._base import (
-    Array,
-    Labelling,
-    Labellings,
-    Marginals,
-    Scores,
-    offsets_of,
-    require_feasible,
-)
+from ._base import Labelling, Labellings, Marginals, Scores, require_feasible
 from ._blocks_base import PairwiseBlocks
 from ._errors_base import ForestErrors
 from ._sequence_base import SequenceStructure
@@ -58,7 +51,7 @@ class Chain(PairwiseBlocks, ForestErrors, SequenceStructure):
         return Chain(offsets_of(np.diff(self._offsets)[ids]), self.n_labels, self.shared_edges)
 
     def untied(self) -> Chain:
-        """Give the same chains with scores of its own for every edge."""
+        """Return the same chains with scores of its own for every edge."""
         return Chain(self._offsets, self.n_labels, shared_edges=False)
 
     def score(self, scores: Scores, labels: Array) -> Array:

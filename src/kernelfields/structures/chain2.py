@@ -6,8 +6,9 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import native
+from ..arrays import Array, offsets_of
 from ._arguments import require_best, require_draws, require_ids, require_labels, require_weights, score_array
-from ._base import Array, Labelling, Labellings, Marginals, Scores, offsets_of, require_feasible
+from ._base import Labelling, Labellings, Marginals, Scores, require_feasible
 from ._sequence_base import SequenceStructure
 from .chain import Chain
 
@@ -64,7 +65,7 @@ class SecondOrderChain(SequenceStructure):
         return SecondOrderChain(offsets_of(np.diff(self._offsets)[ids]), self.n_labels, self.shared_edges)
 
     def untied(self) -> SecondOrderChain:
-        """Give the same chains with scores of its own for every edge."""
+        """Return the same chains with scores of its own for every edge."""
         return SecondOrderChain(self._offsets, self.n_labels, shared_edges=False)
 
     def cut(self, scores: Scores, ids: npt.ArrayLike) -> dict[str, Array]:

@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import native
+from ..arrays import Array, offsets_of, rows_of
 from ..checks import require_flag, require_whole
 from ..errors import InputError
 from ._arguments import (
@@ -17,18 +18,7 @@ from ._arguments import (
     require_weights,
     whole_numbers,
 )
-from ._base import (
-    Array,
-    CovarianceOracle,
-    Labelling,
-    Marginals,
-    MaxOracle,
-    SampleOracle,
-    Scores,
-    offsets_of,
-    require_feasible,
-    rows_of,
-)
+from ._base import CovarianceOracle, Labelling, Marginals, MaxOracle, SampleOracle, Scores, require_feasible
 from ._blocks_base import PairwiseBlocks
 from ._errors_base import ForestErrors
 
@@ -95,7 +85,7 @@ class Tree(PairwiseBlocks, ForestErrors, MaxOracle, CovarianceOracle, SampleOrac
         return Tree(offsets, np.where(parents >= 0, moved, -1), self.n_labels, self.shared_edges)
 
     def untied(self) -> Tree:
-        """Give the same forests with scores of its own for every edge."""
+        """Return the same forests with scores of its own for every edge."""
         return Tree(self._offsets, self.parents, self.n_labels, shared_edges=False)
 
     def score(self, scores: Scores, labels: Array) -> Array:

@@ -6,11 +6,9 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from ..arrays import Array
 from ..structures import Marginals, Scores, Structure
-
-Array = npt.NDArray[Any]
 
 LIMIT = 200_000
 """More labellings than this are refused: a test that needs them is the wrong test."""
@@ -64,7 +62,7 @@ class Enumerated:
         return np.array([len(y) for y in self._labellings])
 
     def log_partition(self) -> Array:
-        """Give g(θ) of every instance."""
+        """Return g(θ) of every instance."""
         return np.array([_log_sum_exp(v) for v in self._values], dtype=float)
 
     def best(self) -> Array:

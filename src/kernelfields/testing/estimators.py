@@ -170,7 +170,7 @@ def check_labels_out_of_sight(estimator: Any, X: list[Any], y: list[list[Any]]) 
 
 
 def _expect(kind: type[Exception], attempt: Callable[[], Any]) -> str:
-    """Give the message of the exception that an attempt must raise."""
+    """Return the message of the exception that an attempt must raise."""
     try:
         attempt()
     except kind as error:

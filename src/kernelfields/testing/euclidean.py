@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize
 
+from ..arrays import Array
 from ..objective import Point, Problem, Term
 from ..solvers import Progress, Reason, Result
 from ..solvers._base import Observer
 from ..spaces import BoundSpace, Euclidean
-from ..structures._base import Array
 
 
 def minimize_euclidean(
@@ -88,7 +88,7 @@ class Coordinates:
         self.slopes = np.zeros(self.size)
 
     def element(self, coordinates: Array) -> Array:
-        """Give the element with these coordinates, images included."""
+        """Return the element with these coordinates, images included."""
         parts = np.split(coordinates, np.cumsum(self.counts)[:-1])
         pairs = zip(self.problem.terms, parts, strict=True)
         return np.concatenate([_element(term.space, part) for term, part in pairs])
@@ -104,7 +104,7 @@ class Coordinates:
         )
 
     def value_and_derivatives(self, coordinates: Array) -> tuple[float, Array]:
-        """Give R and ∂R/∂(coordinates)."""
+        """Return R and ∂R/∂(coordinates)."""
         self.point = self.problem.at(self.element(coordinates))
         self.slopes = self.derivatives(self.point)
         return self.point.value, self.slopes
@@ -117,7 +117,7 @@ def _n_coordinates(space: BoundSpace) -> int:
 
 
 def _element(space: BoundSpace, coordinates: Array) -> Array:
-    """Give an element by its coordinates; those over all cliques represent themselves."""
+    """Return an element by its coordinates; those over all cliques represent themselves."""
     if isinstance(space, Euclidean):
         return coordinates
     element = space.representer(coordinates.reshape(space.structure.shapes[space.clique]))

@@ -14,9 +14,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-Array = npt.NDArray[Any]
 Inner = Callable[[Any, Any], float]
 
 STEP = 1e-3

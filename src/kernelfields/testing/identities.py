@@ -11,14 +11,12 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.stats import chi2
 
+from ..arrays import Array
 from ..structures import CovarianceOracle, KBestOracle, MaxOracle, SampleOracle, Scores, Structure, SumOracle
 from .brute import Enumerated
 from .gradients import check_derivative, check_gradient
-
-Array = npt.NDArray[Any]
 
 DRAWS = 4000
 FALSE_ALARM = 1e-7

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..arrays import Array
 from ..losses import Loss
 from ..structures import Scores
-from ..structures._base import Array
 
 
 def check_loss(loss: Loss, scores: Scores, rng: np.random.Generator) -> None:

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg import block_diag
 
+from ..arrays import Array
 from ..objective import Certificate
 from ..solvers import Progress, Reason, Solver, Stop
-from ..structures._base import Array
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Quadratic:
         return (("first",), ("second",))
 
     def only(self, names: Iterable[str], element: Array) -> Quadratic:
-        """Give the function of one half: in matrices, with B = MA,
+        """Return the function of one half: in matrices, with B = MA,
 
         B_bb (x_b − c_b) + B_bo (x_o − c_o) = 0 at the new centre.
         """
@@ -61,7 +61,7 @@ class Quadratic:
         return Quadratic(A, metric, center, self.at(lowest).value)
 
     def sampled(self, ids: object) -> Quadratic:
-        """Give it all: there is one instance."""
+        """Return it all: there is one instance."""
         return self
 
     def inner(self, left: Array, right: Array) -> float:
@@ -82,7 +82,7 @@ class Quadratic:
         return None
 
     def at(self, element: Array) -> QuadraticPoint:
-        """Give the point at x."""
+        """Return the point at x."""
         return QuadraticPoint(self, element)
 
     @classmethod
@@ -143,7 +143,7 @@ class QuadraticPoint:
         return np.linalg.solve(self.problem.M, halves @ direction)
 
     def along(self, direction: Array) -> QuadraticLine:
-        """Give the function on a ray."""
+        """Return the function on a ray."""
         return QuadraticLine(self, direction)
 
 
@@ -154,7 +154,7 @@ class QuadraticLine(NamedTuple):
     direction: Array
 
     def at(self, step: float) -> QuadraticPoint:
-        """Give the point at x + t d."""
+        """Return the point at x + t d."""
         return QuadraticPoint(self.start.problem, self.start.element + step * self.direction)
 
     def slope(self, point: QuadraticPoint) -> float:

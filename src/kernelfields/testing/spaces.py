@@ -6,8 +6,8 @@ from functools import partial
 
 import numpy as np
 
+from ..arrays import Array
 from ..spaces import BoundSpace
-from ..structures._base import Array
 
 
 def check_space(space: BoundSpace, rng: np.random.Generator, tolerance: float = 1e-9) -> None:

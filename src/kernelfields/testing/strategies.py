@@ -9,9 +9,8 @@ import numpy.typing as npt
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from ..arrays import Array
 from ..structures import Chain
-
-Array = npt.NDArray[Any]
 
 
 class ScoredChain(NamedTuple):
@@ -83,7 +82,7 @@ def labelled_sequences(
     max_labels: int = 3,
     min_length: int = 1,
 ) -> LabelledSequences:
-    """Give lists of (T, D) inputs with labels 0 … L−1 (some of which may not occur)."""
+    """Return lists of (T, D) inputs with labels 0 … L−1 (some of which may not occur)."""
     L = draw(st.integers(1, max_labels))
     lengths = draw(st.lists(st.integers(min_length, max_length), min_size=1, max_size=max_sequences))
     inputs = st.floats(-3, 3, allow_subnormal=False)

@@ -8,8 +8,8 @@ from typing import Any, Self
 
 import numpy as np
 
+from ...arrays import Array
 from ...parameters import Parameterised
-from ...structures._base import Array
 from .._info import ParsedDump
 from ..pycrfsuite import Tagger, Trainer, TrainLogParser
 from ._model_file import ModelFile
@@ -188,15 +188,15 @@ class CRF(Parameterised):
         return self._fitted().tag(xseq)
 
     def predict_marginals(self, X: Sequence[Any]) -> Array:
-        """Give p(y_t|x): an array of lists of dictionaries, one per position, of probabilities by label."""
+        """Return p(y_t|x): an array of lists of dictionaries, one per position, of probabilities by label."""
         return _objects(self._fitted().marginals_all(X))
 
     def predict_marginals_single(self, xseq: Any) -> list[dict[str, float]]:
-        """Give the same of one sequence."""
+        """Return the same of one sequence."""
         return self._fitted().marginals_all([xseq])[0]
 
     def score(self, X: Sequence[Any], y: Sequence[Any]) -> float:
-        """Give the share of positions labelled right."""
+        """Return the share of positions labelled right."""
         from .metrics import flat_accuracy_score
 
         return flat_accuracy_score(y, self._fitted().tag_all(X))
@@ -281,5 +281,5 @@ class CRF(Parameterised):
 
 
 def _objects(rows: list[Any]) -> Array:
-    """Give an array of lists, as sklearn-crfsuite does: two-dimensional if all are equally long."""
+    """Return an array of lists, as sklearn-crfsuite does: two-dimensional if all are equally long."""
     return np.array(rows, dtype=object)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...arrays import Array
 from ...metrics import Confusion
-from ...structures._base import Array
 from ..markup import element, escape
 from .frame import drawing
 

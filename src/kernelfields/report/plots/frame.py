@@ -85,18 +85,18 @@ class Frame:
 
 
 def drawing(width: float, height: float, *content: str, about: str) -> str:
-    """Give a picture that is as wide as its place on the page."""
+    """Return a picture that is as wide as its place on the page."""
     box = f"0 0 {width:g} {height:g}"
     return element("svg", *content, viewBox=box, role="img", aria_label=about, class_="plot")
 
 
 def percent(value: float) -> str:
-    """Give a share as a percentage, with as many digits as a round number needs."""
+    """Return a share as a percentage, with as many digits as a round number needs."""
     return f"{100 * value:.4g} %"
 
 
 def power(value: float) -> str:
-    """Give a power of ten as such."""
+    """Return a power of ten as such."""
     exponent = round(math.log10(value))
     return "10" + str(exponent).translate(_RAISED)
 

@@ -1,0 +1,1 @@
+"""Gradient boosting of clique scores by regression trees."""

@@ -1,0 +1,1 @@
+"""What users hand over, read and checked: observations, labels, weights, rules."""

@@ -1,0 +1,53 @@
+"""Folds of sequences, relatives together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..arrays import Array
+from ..errors import InputError
+from .seeds import random_state
+
+
+def fold_numbers(count: int, folds: int | None, groups: Any, seed: Any) -> Array:
+    """Give every sequence the number of its fold, from 0; sequences of one group share one.
+
+    Groups are shuffled and dealt out in turn. Without ``folds`` every group is a fold of its own;
+    without groups every sequence is a group.
+
+    Parameters
+    ----------
+    count : int
+        Number of sequences.
+    folds : int or None
+        Number of folds, at most that of groups.
+    groups : (S,) sequence or None
+        Group of every sequence.
+    seed : int, RandomState or None
+        Of the shuffle.
+    """
+    group = np.arange(count) if groups is None else _numbered(groups, count)
+    n_groups = int(group.max()) + 1
+    if folds is None:
+        if groups is None:
+            raise InputError("Without a number of folds, fit needs groups: every group is a fold.")
+        folds, place = n_groups, np.arange(n_groups)
+    else:
+        place = random_state(seed).permutation(n_groups)
+    if not 2 <= folds <= n_groups:
+        raise InputError(f"There are {folds} folds for {n_groups} groups of sequences; use 2 to {n_groups}.")
+    return np.asarray(place[group] % folds)
+
+
+def pick(sequences: Sequence[Any], ids: Array) -> list[Any]:
+    """Some sequences."""
+    return [sequences[i] for i in ids]
+
+
+def _numbered(groups: Any, count: int) -> Array:
+    if len(groups) != count:
+        raise InputError(f"X has {count} sequences, but groups has {len(groups)}.")
+    return np.unique(np.asarray(groups), return_inverse=True)[1]

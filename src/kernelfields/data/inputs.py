@@ -1,0 +1,225 @@
+"""Sequences of feature vectors, as users give them, to one flat matrix and offsets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from ..arrays import Array, offsets_of
+from ..checks import all_finite, as_list
+from ..errors import InputError, quoted
+
+NOTHING = (0, 0)
+"""The shape of an empty list: a sequence of no positions, of as many features as the others."""
+
+
+class Inputs(NamedTuple):
+    """The feature vectors of all sequences, one below the other."""
+
+    features: Any
+    """(N, D) array or CSR matrix, float32 or float64."""
+    offsets: Array
+    names: Array | None
+    """Names of the features, if the input had them."""
+
+
+def read_inputs(
+    X: Any,
+    lengths: Any = None,
+    width: int | None = None,
+    *,
+    names: Array | None = None,
+    binary: bool = False,
+    missing: bool = False,
+) -> Inputs:
+    """Read X, a list of (T, D) arrays, sparse matrices or data frames, or one flat one with lengths.
+
+    Parameters
+    ----------
+    X : list of arrays, or array
+        What the user gave.
+    lengths : sequence of int, optional
+        Lengths of the sequences in a flat X.
+    width : int, optional
+        The number of features that the model was trained with.
+    names : (D,) array, optional
+        Their names. The columns of frames are brought into this order, or into that of the first frame;
+        arrays have no names, and are taken as they are.
+    binary : bool
+        Whether a flat sparse matrix of booleans stays one, which takes a quarter of the memory.
+    missing : bool
+        Whether NaN is let through, as a value that is missing.
+    """
+    if lengths is not None:
+        return _read_flat(X, lengths, width, names, binary, missing)
+    matrices, names = _matrices(X, names)
+    some = next((matrix for matrix in matrices if matrix.shape != NOTHING), None)
+    if width is None:
+        width = 0 if some is None else some.shape[1]
+    empty = np.zeros((0, width), dtype=np.float64 if some is None else some.dtype)
+    matrices = [empty if matrix.shape == NOTHING else matrix for matrix in matrices]
+    for s, matrix in enumerate(matrices):
+        if matrix.shape[1] != width:
+            raise InputError(
+                f"Sequence {s} of X has {matrix.shape[1]} features per position, expected {width}."
+            )
+    if not matrices:
+        return Inputs(np.zeros((0, width)), np.zeros(1, dtype=np.int64), names)
+    offsets = np.array([0, *accumulate(matrix.shape[0] for matrix in matrices)], dtype=np.int64)
+    features = _stack(matrices)
+    _require_finite(features, offsets, missing)
+    return Inputs(features, offsets, names)
+
+
+def _matrices(X: Any, names: Array | None) -> tuple[list[Any], Array | None]:
+    X = as_list(X)
+    if isinstance(X, (str, bytes)) or not isinstance(X, (Sequence, np.ndarray)):
+        raise InputError("X must be a list of (T, D) arrays, or one (N, D) array together with lengths=.")
+    if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype != object:
+        raise InputError(f"X is one array of shape {X.shape}: give the lengths of its sequences as lengths=.")
+    if names is None:
+        names = next((found for found in map(_names, X) if found is not None), None)
+    return [_named_matrix(x, names, f"Sequence {s} of X") for s, x in enumerate(X)], names
+
+
+def _named_matrix(x: Any, names: Array | None, what: str) -> Any:
+    """One sequence as a float matrix, its columns in the order of the names if it is a frame."""
+    order = _order(x, names, what)
+    return _matrix(x, what) if order is None else _matrix(x, what)[:, order]
+
+
+def _order(x: Any, names: Array | None, what: str) -> list[int] | None:
+    """Return where a frame has the columns of these names; None if they are in order, or have no names."""
+    own = _names(x)
+    if own is None or names is None or np.array_equal(own, names):
+        return None
+    if len(set(own)) < len(own) or set(own) != set(names):
+        odd = next(iter({*own} ^ {*names}), None)
+        lacks = "has some twice" if odd is None else f"{'has' if odd in own else 'lacks'} {quoted(odd)}"
+        raise InputError(f"{what} has other columns than those the model knows: it {lacks}.")
+    place = {name: d for d, name in enumerate(own)}
+    return [place[name] for name in names]
+
+
+def in_order(X: Any, lengths: Any, names: Array | None) -> tuple[Any, Array | None]:
+    """Bring the columns of frames into one order, whatever they hold; return it, too."""
+    if lengths is not None:
+        names = _names(X) if names is None else names
+        order = _order(X, names, "X")
+        return X if order is None else np.asarray(X)[:, order], names
+    X = as_list(X)
+    if isinstance(X, (str, bytes)) or not isinstance(X, (Sequence, np.ndarray)):
+        return X, names  # whoever reads it will say what is wrong
+    if names is None:
+        names = next((found for found in map(_names, X) if found is not None), None)
+    if names is None:
+        return X, None
+    orders = [_order(x, names, f"Sequence {s} of X") for s, x in enumerate(X)]
+    return [x if k is None else np.asarray(x)[:, k] for x, k in zip(X, orders, strict=True)], names
+
+
+def _matrix(x: Any, what: str) -> Any:
+    """One sequence as a float matrix."""
+    if sparse.issparse(x):
+        rows = _rows(x, what)
+        if x.dtype == bool:
+            return rows.astype(np.float32)
+        return rows if x.dtype in (np.float32, np.float64) else rows.astype(np.float64)
+    if isinstance(x, list | tuple) and not x:
+        return np.zeros(NOTHING)
+    try:
+        array = np.asarray(x)
+        if array.dtype.kind in "cSUmM":
+            raise TypeError(f"its entries are {array.dtype}")
+        if array.dtype not in (np.float32, np.float64):
+            array = array.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{what} is not an array of numbers: {error}.") from error
+    if array.ndim != 2:
+        raise InputError(f"{what} has {array.ndim} dimensions, expected 2: one row of features per position.")
+    return array
+
+
+def _rows(x: Any, what: str) -> Any:
+    """Return a sparse matrix by rows, every entry of it once; indices that are none would crash the core."""
+    if x.ndim != 2 or x.dtype.kind not in "biuf":
+        raise InputError(f"{what} is not a matrix of numbers: it has {x.ndim} dimensions of {x.dtype}.")
+    rows = x.tocsr()
+    try:
+        rows.check_format(full_check=True)
+    except ValueError as error:
+        raise InputError(f"{what} is a damaged sparse matrix: {error}.") from error
+    if not rows.has_canonical_format:
+        rows = rows.copy() if rows is x else rows
+        rows.sum_duplicates()
+    return rows
+
+
+def _read_flat(
+    X: Any, lengths: Any, width: int | None, names: Array | None, binary: bool, missing: bool
+) -> Inputs:
+    """One flat matrix with the lengths of its sequences."""
+    kept = binary and sparse.issparse(X) and X.dtype == bool
+    matrix = _rows(X, "X") if kept else _named_matrix(X, names, "X")
+    lengths = _read_lengths(lengths)
+    if lengths.sum() != matrix.shape[0]:
+        raise InputError(f"lengths add up to {lengths.sum()}, but X has {matrix.shape[0]} rows.")
+    if width is not None and matrix.shape[1] != width:
+        raise InputError(f"X has {matrix.shape[1]} features per position, expected {width}.")
+    offsets, matrix = offsets_of(lengths), _canonical(matrix)
+    _require_finite(matrix, offsets, missing)
+    return Inputs(matrix, offsets, _names(X) if names is None else names)
+
+
+def _read_lengths(lengths: Any) -> Array:
+    try:
+        result = np.asarray(lengths)
+    except ValueError:
+        result = np.zeros(())
+    if result.shape == (0,):
+        result = result.astype(np.int64)
+    if result.ndim != 1 or not np.issubdtype(result.dtype, np.integer) or (result < 0).any():
+        raise InputError("lengths must be a list of whole numbers, none negative.")
+    return result
+
+
+def _stack(matrices: list[Any]) -> Any:
+    if any(sparse.issparse(matrix) for matrix in matrices):
+        return _canonical(sparse.vstack([sparse.csr_matrix(matrix) for matrix in matrices], format="csr"))
+    return np.ascontiguousarray(np.concatenate(matrices))
+
+
+def _canonical(matrix: Any) -> Any:
+    """Sparse rows with entries by column, each once: the same numbers make the very same model."""
+    if not sparse.issparse(matrix) or matrix.has_canonical_format:
+        return matrix
+    result = matrix.copy()
+    result.sum_duplicates()
+    return result
+
+
+def _names(x: Any) -> Array | None:
+    columns = getattr(x, "columns", None)
+    if columns is None or not all(isinstance(name, str) for name in columns):
+        return None
+    return np.asarray(columns, dtype=object)
+
+
+def _require_finite(features: Any, offsets: Array, missing: bool) -> None:
+    values = features.data if sparse.issparse(features) else features
+    if values.dtype == bool or all_finite(values):
+        return
+    bad = np.isinf(values) if missing else ~np.isfinite(values)
+    if not bad.any():
+        return
+    if sparse.issparse(features):
+        row = int(np.searchsorted(features.indptr, np.flatnonzero(bad)[0], side="right")) - 1
+    else:
+        row = int(np.flatnonzero(bad.any(axis=1))[0])
+    s = int(np.searchsorted(offsets, row, side="right")) - 1
+    what = "infinity" if missing else "NaN or infinity"
+    raise InputError(f"Sequence {s} of X holds {what} at position {row - offsets[s]}.")

@@ -1,0 +1,203 @@
+"""Labels of any hashable kind, to integers and back."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from itertools import chain
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..arrays import Array
+from ..checks import is_list
+from ..errors import InputError
+from ..missing import is_missing
+
+UNOBSERVED = -1
+UNKNOWN = -2
+"""A label that the model has never seen."""
+
+
+class Encoded(NamedTuple):
+    """Observed labels of a training set."""
+
+    labels: Array
+    """Index into the classes for every position; −1 where unobserved."""
+    classes: Array
+
+
+def read_labels(y: Any, lengths: Array, what: str = "y") -> list[list[Hashable]]:
+    """Read y, a list of label sequences as long as those of X, or one flat one; None where one is missing.
+
+    NaN and the missing values of pandas are missing labels, too.
+    """
+    if not is_list(y):
+        raise InputError(f"{what} must be a list of label sequences.")
+    if hasattr(y, "to_numpy"):  # a series or a frame of pandas has an index of its own
+        y = y.to_numpy()
+    if _flat(y, lengths):
+        ends = np.cumsum(lengths)
+        y = [y[a:b] for a, b in zip(ends - lengths, ends, strict=True)]
+    if len(y) != len(lengths):
+        raise InputError(f"X has {len(lengths)} sequences, but {what} has {len(y)}.")
+    shared: dict[Hashable, Hashable] = {}  # arrays make a new object for every entry
+    return [
+        _read_sequence(labels, int(length), f"Sequence {s}", what, shared)
+        for s, (labels, length) in enumerate(zip(y, lengths, strict=True))
+    ]
+
+
+def _read_sequence(
+    labels: Any, length: int, name: str, what: str, shared: dict[Hashable, Hashable]
+) -> list[Hashable]:
+    if not is_list(labels) and not isinstance(labels, str):
+        raise InputError(f"{name} of {what} is not a sequence of labels.")
+    if len(labels) != length:
+        raise InputError(f"{name} has {length} positions in X, but {len(labels)} labels in {what}.")
+    named = labels.tolist() if isinstance(labels, np.ndarray) else list(labels)
+    try:
+        kinds = {type(label) for label in named}
+        if not kinds <= {str, int, bool, type(None)}:
+            named = [None if is_missing(label) else plain(label) for label in named]
+        return [shared.setdefault(label, label) for label in named]
+    except TypeError as error:
+        raise InputError(f"{name} of {what} holds a label that is not hashable: {error}.") from error
+
+
+def plain(label: Any) -> Any:
+    """Return a number or text of NumPy as Python's; others as they are."""
+    return label.item() if isinstance(label, np.generic) else label
+
+
+def _flat(y: Any, lengths: Array) -> bool:
+    """Whether y is one sequence over all positions."""
+    if len(y) != lengths.sum() or (isinstance(y, np.ndarray) and y.ndim != 1):
+        return False
+    if isinstance(y, np.ndarray) and y.dtype != object:
+        return True
+    if len(y) == len(lengths):
+        return False  # one label a sequence, and one sequence of labels each, look the same
+    return all(isinstance(label, str) or not hasattr(label, "__len__") for label in y)
+
+
+def encode(
+    y: list[list[Hashable]], known: Sequence[Hashable] | None = None, *, closed: bool = False
+) -> Encoded:
+    """Return the classes of a training set, and its labels as indices into them.
+
+    Classes known before come first; others that occur follow, or are refused if the list is closed.
+    """
+    distinct = _distinct(y)
+    if known is not None:
+        given = _read_classes(known)
+        if closed:
+            _refuse_others(y, given)
+        distinct = list(dict.fromkeys([*given, *distinct]))
+    if len(distinct) < 2:
+        raise InputError(f"Training needs at least two labels; y has {len(distinct)}.")
+    index = {label: k for k, label in enumerate(distinct)}
+    index[None] = UNOBSERVED
+    labels = np.fromiter(map(index.__getitem__, chain.from_iterable(y)), np.int32, sum(map(len, y)))
+    return Encoded(labels, as_array(distinct))
+
+
+def _read_classes(classes: Any) -> list[Hashable]:
+    """Read a list of labels, none of them twice, none of them missing."""
+    if isinstance(classes, (str, bytes)) or not hasattr(classes, "__iter__"):
+        raise InputError(f"classes is {classes!r}; it must be a list of labels.")
+    named = classes.tolist() if isinstance(classes, np.ndarray) else list(classes)
+    try:
+        repeated = len(set(named)) < len(named)
+    except TypeError as error:
+        raise InputError(f"classes holds a label that is not hashable: {error}.") from error
+    if repeated or any(is_missing(label) for label in named):
+        raise InputError("classes must name every label once, and nothing that stands for a missing label.")
+    return named
+
+
+def _refuse_others(y: list[list[Hashable]], classes: list[Hashable]) -> None:
+    known = {None, *classes}
+    for s, labels in enumerate(y):
+        for t, label in enumerate(labels):
+            if label not in known:
+                raise InputError(f"Sequence {s} of y has, at position {t}, {label!r}, which classes lacks.")
+
+
+def _distinct(y: list[list[Hashable]]) -> list[Hashable]:
+    """Labels that occur, sorted if they can be."""
+    seen = dict.fromkeys(chain.from_iterable(y))
+    seen.pop(None, None)
+    try:
+        return sorted(seen)  # type: ignore[type-var]
+    except TypeError:
+        return list(seen)
+
+
+def as_array(labels: Iterable[Hashable]) -> Array:
+    """Labels as an array, of objects unless it holds all of them as what they are: strings or numbers."""
+    labels = list(labels)
+    for kind in (str, bool, int, float):
+        if all(type(label) is kind for label in labels):
+            array = np.array(labels)
+            if array.tolist() == labels and array.dtype.kind == np.array([kind()]).dtype.kind:
+                return array  # else it is too large a number, or ends in zeros that arrays cut off
+    result = np.empty(len(labels), dtype=object)
+    result[:] = labels
+    return result
+
+
+def index_of(classes: Array) -> dict[Hashable, int]:
+    """Index of every class."""
+    return {label: k for k, label in enumerate(classes.tolist())}
+
+
+def lookup(y: list[list[Hashable]], classes: Array) -> Array:
+    """Labels as indices into known classes; −1 where one is missing, −2 where the model has never seen it."""
+    index = {**index_of(classes), None: UNOBSERVED}
+    return np.fromiter((index.get(label, UNKNOWN) for labels in y for label in labels), np.int32)
+
+
+def read_allowed(allowed: Any, classes: Array, lengths: Array) -> Array:
+    """Read which labels each position may take, as an (N, L) mask.
+
+    One entry per sequence: None (all), or one entry per position: None (all), a label, or a list or
+    set of labels; or a (T, L) array of booleans.
+    """
+    if isinstance(allowed, (str, bytes)) or not hasattr(allowed, "__len__"):
+        raise InputError("allowed must be a list with one entry per sequence.")
+    if len(allowed) != len(lengths):
+        raise InputError(f"X has {len(lengths)} sequences, but allowed has {len(allowed)}.")
+    index = index_of(classes)
+    mask = np.ones((int(lengths.sum()), len(classes)), dtype=bool)
+    start = 0
+    for s, (entry, length) in enumerate(zip(allowed, lengths, strict=True)):
+        if entry is not None:
+            if not hasattr(entry, "__len__") or len(entry) != length:
+                found = f"{len(entry)} in allowed" if hasattr(entry, "__len__") else f"{entry!r} in allowed"
+                raise InputError(f"Sequence {s} has {length} positions in X, but {found}.")
+            for t, choice in enumerate(entry):
+                mask[start + t] = _choice(choice, index, f"Sequence {s} of allowed", t)
+        start += length
+    return mask
+
+
+def _choice(choice: Any, index: dict[Hashable, int], name: str, t: int) -> Array:
+    """One position's mask."""
+    if choice is None:
+        return np.ones(len(index), dtype=bool)
+    if isinstance(choice, np.ndarray) and choice.dtype == bool:
+        if choice.shape != (len(index),):
+            raise InputError(
+                f"{name} has a mask of shape {choice.shape} at position {t}, expected ({len(index)},): one "
+                "entry per label."
+            )
+        mask = choice
+    else:
+        mask = np.zeros(len(index), dtype=bool)
+        for label in choice if isinstance(choice, (list, set, frozenset)) else [choice]:
+            if not isinstance(label, Hashable) or label not in index:
+                raise InputError(f"{name} has the unknown label {label!r} at position {t}.")
+            mask[index[label]] = True
+    if not mask.any():
+        raise InputError(f"{name} has no label at position {t}.")
+    return mask

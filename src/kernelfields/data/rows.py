@@ -1,0 +1,123 @@
+"""Rows without order, or sequences of them, as a classifier of rows reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from itertools import chain, pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from ..arrays import Array
+from ..checks import as_list, shown
+from ..data.sample_weights import read_weights
+from ..errors import InputError
+from ..missing import is_missing
+from .inputs import read_inputs
+from .labels import read_labels
+
+
+class Rows(NamedTuple):
+    """All rows, one below the other."""
+
+    features: Any
+    """(N, D) array or CSR matrix."""
+    offsets: Array | None
+    """(S + 1,) where each sequence begins; None if there are only rows."""
+
+    def spread(self, values: Array) -> Array:
+        """Give every row the value of its sequence."""
+        return values if self.offsets is None else np.repeat(values, np.diff(self.offsets))
+
+    def split(self, values: Any) -> Any:
+        """Cut values of all rows into those of sequences, if there are any."""
+        return values if self.offsets is None else [values[a:b] for a, b in pairwise(self.offsets)]
+
+    def places(self, rows: Array) -> Array:
+        """Return sequence and position of rows, (n, 2); of rows alone their number and 0."""
+        if self.offsets is None:
+            return np.column_stack([rows, np.zeros_like(rows)])
+        sequence = np.searchsorted(self.offsets, rows, side="right") - 1
+        return np.column_stack([sequence, rows - self.offsets[sequence]])
+
+
+def read_rows(model: Any, X: Any, *, fitting: bool) -> Rows:
+    """Read X, one matrix or a list of them, as scikit-learn does.
+
+    ``model`` gets ``n_features_in_`` and ``feature_names_in_`` if it is being fitted, and is asked for them
+    if it was.
+    """
+    X = as_list(X)
+    if _are_sequences(X):
+        return _read_sequences(model, X, fitting)
+    from sklearn.utils.validation import validate_data
+
+    wanted = {"accept_sparse": "csr", "dtype": (np.float64, np.float32), "ensure_min_samples": int(fitting)}
+    try:
+        return Rows(validate_data(model, X, reset=fitting, **wanted), None)
+    except TypeError as error:
+        raise TypeError(f"X is not an array of numbers: {error}.") from error
+    except ValueError as error:
+        raise InputError(str(error)) from error
+
+
+def _read_sequences(model: Any, X: Any, fitting: bool) -> Rows:
+    if not fitting:
+        names = getattr(model, "feature_names_in_", None)
+        inputs = read_inputs(X, width=model.n_features_in_, names=names)
+        return Rows(inputs.features, inputs.offsets)
+    inputs = read_inputs(X)
+    model.n_features_in_ = inputs.features.shape[1]
+    if inputs.names is not None:
+        model.feature_names_in_ = inputs.names
+    return Rows(inputs.features, inputs.offsets)
+
+
+def _are_sequences(X: Any) -> bool:
+    """Whether X is a list of matrices rather than one of rows."""
+    if isinstance(X, np.ndarray):
+        return X.ndim == 3
+    if not isinstance(X, Sequence) or isinstance(X, str):
+        return False
+    return len(X) == 0 or sparse.issparse(X[0]) or np.ndim(X[0]) == 2
+
+
+def read_row_labels(y: Any, rows: Rows) -> list[Hashable]:
+    """Return the label of every row; None where it is missing."""
+    if y is None:
+        raise InputError("A classifier requires y to be passed, but the target y is None.")
+    if rows.offsets is not None:
+        return list(chain.from_iterable(read_labels(y, np.diff(rows.offsets))))
+    labels = [None if is_missing(label) else label for label in _column(y)]
+    if len(labels) != rows.features.shape[0]:
+        raise InputError(f"X has {rows.features.shape[0]} rows, but y has {len(labels)} labels.")
+    for n, label in enumerate(labels):
+        if isinstance(label, float) and not label.is_integer():
+            raise InputError(
+                f"Unknown label type: continuous. Row {n} of y is {label}; labels are names or whole numbers."
+            )
+    return labels
+
+
+def _column(y: Any) -> list[Any]:
+    """Labels of rows; an array of one column is one, with a warning."""
+    from sklearn.utils import column_or_1d
+
+    if isinstance(y, list | tuple):  # labels may be tuples, or of several kinds: no array of them
+        labels = [label.item() if isinstance(label, np.generic) else label for label in y]
+        for n, label in enumerate(labels):
+            if not isinstance(label, Hashable):
+                raise InputError(f"Row {n} of y is {shown(label)}, not a label.")
+        return labels
+    try:
+        labels = column_or_1d(np.asarray(y), warn=True).tolist()
+    except ValueError as error:
+        raise InputError(str(error)) from error
+    return labels
+
+
+def read_row_weights(weights: Any, rows: Rows) -> Array:
+    """Return a weight for every row, of those given for rows or for sequences."""
+    count = rows.features.shape[0] if rows.offsets is None else len(rows.offsets) - 1
+    return rows.spread(read_weights(weights, count))

@@ -1,0 +1,67 @@
+"""Rules about labels as offsets of scores, and the refusal of training labels that break them."""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+import numpy as np
+import numpy.typing as npt
+
+from ..arrays import Array
+from ..constraints import Forbidden
+from ..errors import InputError
+from ..objective import Offsets
+from ..structures import SequenceStructure
+from .labels import UNOBSERVED
+
+
+def offset_of(forbidden: Forbidden, chain: SequenceStructure, dtype: npt.DTypeLike) -> dict[str, Array]:
+    """Scores that are −inf where a rule forbids and 0 elsewhere; zeros take no memory."""
+    zero = np.zeros((), dtype)
+    offset = {clique: np.broadcast_to(zero, shape) for clique, shape in chain.shapes.items()}
+    if forbidden.pairs.any():
+        offset["edge"] = np.broadcast_to(_barred(forbidden.pairs, dtype), chain.shapes["edge"])
+    if forbidden.starts.any() or forbidden.ends.any():
+        node = np.zeros(chain.shapes["node"], dtype)
+        node[chain.first_positions] += _barred(forbidden.starts, dtype)
+        node[chain.last_positions] += _barred(forbidden.ends, dtype)
+        offset["node"] = node
+    return offset
+
+
+def barred_scores(forbidden: Forbidden) -> Offsets:
+    """The same for the linear chain."""
+    small = np.stack([np.zeros_like(forbidden.starts), forbidden.starts, forbidden.ends])
+    return Offsets(_barred(small, np.float64), _barred(forbidden.pairs, np.float64))
+
+
+def _barred(mask: Array, dtype: npt.DTypeLike) -> Array:
+    return np.where(mask, -np.inf, 0).astype(dtype)
+
+
+def require_respected(
+    forbidden: Forbidden, chain: SequenceStructure, labels: Array, classes: Array, of: str = ""
+) -> None:
+    """Refuse labels that break a rule, by sequence and position; unobserved ones break none."""
+    seen = labels != UNOBSERVED
+    second = chain.edge_heads
+    first = second - 1
+    bad = seen[first] & seen[second] & forbidden.pairs[labels[first], labels[second]]
+    if bad.any():
+        t = int(second[bad][0])
+        before, after = classes[labels[t - 1 : t + 1]].tolist()
+        _refuse(chain, t, of, f"has the forbidden label pair {before!r} → {after!r}")
+    for verb, mask, ends in (
+        ("starts", forbidden.starts, chain.first_positions),
+        ("ends", forbidden.ends, chain.last_positions),
+    ):
+        bad = seen[ends] & mask[labels[ends]]
+        if bad.any():
+            t = int(ends[bad][0])
+            _refuse(chain, t, of, f"{verb} with the forbidden label {classes[labels[[t]]].tolist()[0]!r}")
+
+
+def _refuse(chain: SequenceStructure, t: int, of: str, what: str) -> NoReturn:
+    s = int(np.searchsorted(chain.offsets, t, side="right")) - 1
+    name = f"Sequence {s} of {of}" if of else f"Sequence {s}"
+    raise InputError(f"{name} {what} at position {t - int(chain.offsets[s])}.")

@@ -1,0 +1,26 @@
+"""How many times each sequence counts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..arrays import Array
+from ..errors import InputError
+
+
+def read_weights(weights: Any, count: int) -> Array:
+    """One finite weight, not negative, per sequence."""
+    try:
+        result = np.asarray(weights, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"sample_weight is no array of numbers: {error}.") from error
+    if result.shape != (count,):
+        raise InputError(f"sample_weight has shape {result.shape}, expected ({count},): one per sequence.")
+    if not (np.isfinite(result) & (result >= 0)).all():
+        s = int(np.flatnonzero(~(np.isfinite(result) & (result >= 0)))[0])
+        raise InputError(f"sample_weight of sequence {s} is {result[s]}; it must be finite and not negative.")
+    if count and not result.any():
+        raise InputError("sample_weight is zero for every sequence: nothing counts.")
+    return result

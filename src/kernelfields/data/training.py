@@ -1,0 +1,166 @@
+"""A training set, read and checked, with its loss."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from ..arrays import Array
+from ..checks import require_not_negative, shown
+from ..constraints import Forbidden, Rule
+from ..data.sample_weights import read_weights
+from ..errors import InputError, warn_user
+from ..losses import Log, Loss, MarginalLog, PartialLog
+from ..objective import Certificate
+from ..solvers import Progress, Reason
+from ..spaces import WeightPairs
+from ..structures import SequenceStructure
+from ..tables import CONSTRAINTS, Table, choose
+from .extraction import Extractor
+from .inputs import Inputs
+from .labels import UNOBSERVED, Encoded, encode, index_of, read_labels
+from .rules import require_respected
+
+
+class Observed(NamedTuple):
+    """The pairs that occur in a training set."""
+
+    features: WeightPairs
+    edges: Array
+
+    @classmethod
+    def of(cls, inputs: Inputs, encoded: Encoded, chain: SequenceStructure) -> Observed:
+        """Return the pairs of feature and label, and of neighbouring labels, that occur."""
+        if not sparse.issparse(inputs.features) or (encoded.labels == UNOBSERVED).any():
+            raise InputError("observed_only needs sparse features and every label to be observed.")
+        pairs = np.zeros((chain.n_labels, chain.n_labels), dtype=bool)
+        pairs[encoded.labels[chain.edge_tails], encoded.labels[chain.edge_heads]] = True
+        return cls(WeightPairs.of(inputs.features, chain.n_labels, encoded.labels), pairs)
+
+
+ClassWeight = dict[Any, float] | str | None
+
+
+class Training(NamedTuple):
+    """A training set, read and checked."""
+
+    inputs: Inputs
+    encoded: Encoded
+    chain: SequenceStructure
+    weights: Array | None
+    """How many times each sequence counts."""
+    loss: Loss
+    forbidden: Forbidden | None
+    observed: Observed | None
+    extractor: Extractor | None
+
+    def contents(self) -> list[Any]:
+        """Return what tells this training set from others: inputs, labels, weights, what is forbidden."""
+        forbidden = None if self.forbidden is None else tuple(self.forbidden)
+        return [self.inputs.features, self.inputs.offsets, *self.encoded, self.weights, forbidden]
+
+
+def read_training(
+    inputs: Inputs,
+    extractor: Extractor | None,
+    y: Any,
+    chain_of: Callable[[Array, int], SequenceStructure],
+    *,
+    sample_weight: Any = None,
+    class_weight: ClassWeight = None,
+    loss: str = "log",
+    constraints: str | Rule | None = None,
+    known: list[Any] | None = None,
+    classes: Any = None,
+    observed_only: bool = False,
+) -> Training:
+    """Put inputs together with their labels; ``chain_of`` makes chains of offsets for L labels.
+
+    Labels ``known`` before come first, and others may follow; ``classes`` are all there are.
+    """
+    if len(inputs.offsets) < 2 or inputs.offsets[-1] == 0:
+        raise InputError("The training set is empty.")
+    named = read_labels(y, np.diff(inputs.offsets))
+    encoded = encode(named, known) if classes is None else encode(named, classes, closed=True)
+    chain = chain_of(inputs.offsets, len(encoded.classes))
+    weights = None if sample_weight is None else read_weights(sample_weight, chain.n_instances)
+    make = choose(LOSSES, loss, "loss")
+    forbidden = None
+    if constraints is not None:
+        rule = choose(CONSTRAINTS, constraints, "constraints")
+        forbidden = rule.forbidden(encoded.classes.tolist())
+        require_respected(forbidden, chain, encoded.labels, encoded.classes)
+    observed = Observed.of(inputs, encoded, chain) if observed_only else None
+    whole = make(chain, encoded, weights, class_weight)
+    return Training(inputs, encoded, chain, weights, whole, forbidden, observed, extractor)
+
+
+def marginal_log_loss_of(
+    chain: SequenceStructure, encoded: Encoded, weights: Array | None, class_weight: ClassWeight
+) -> Loss:
+    """Return the log loss of every label by itself: class weights are those of vertices."""
+    vertex_weights = None
+    if class_weight is not None:
+        observed = encoded.labels != UNOBSERVED
+        known = encoded._replace(labels=encoded.labels[observed])
+        vertex_weights = np.ones(len(encoded.labels))
+        vertex_weights[observed] = _class_weights(class_weight, known)[known.labels]
+    return MarginalLog(chain, encoded.labels, weights, vertex_weights)
+
+
+def loss_of(
+    chain: SequenceStructure, encoded: Encoded, weights: Array | None, class_weight: ClassWeight
+) -> Loss:
+    """Return the log loss: with a cost inside for class weights, restricted where labels are unobserved."""
+    observed = encoded.labels != UNOBSERVED
+    if observed.all():
+        cost = None if class_weight is None else _cost(encoded, class_weight)
+        return Log(chain, encoded.labels, weights, cost)
+    if class_weight is not None:
+        raise InputError("class_weight needs every label to be observed.")
+    allowed = ~observed[:, None] | (encoded.labels[:, None] == np.arange(chain.n_labels))
+    return PartialLog(chain, allowed, weights)
+
+
+LOSSES: Table[Callable[..., Loss]] = Table(
+    Callable, entries={"log": loss_of, "marginal-log": marginal_log_loss_of}
+)
+
+
+def _cost(encoded: Encoded, class_weight: dict[Any, float] | str) -> Array:
+    """Δ(y, ·): the weight of the observed label, zero at that label."""
+    weight = _class_weights(class_weight, encoded)
+    cost = np.repeat(weight[encoded.labels][:, None], len(weight), axis=1)
+    cost[np.arange(len(cost)), encoded.labels] = 0
+    return cost
+
+
+def _class_weights(given: dict[Any, float] | str, encoded: Encoded) -> Array:
+    """One weight per class."""
+    count = np.bincount(encoded.labels, minlength=len(encoded.classes))
+    if isinstance(given, str):
+        if given != "balanced":
+            raise InputError(f"class_weight={given!r} is not known; return a dictionary or 'balanced'.")
+        return len(encoded.labels) / (len(count) * np.maximum(count, 1))
+    if not isinstance(given, Mapping):
+        raise InputError(f"class_weight is {shown(given)}; it must be a dictionary or 'balanced'.")
+    index = index_of(encoded.classes)
+    weights = np.ones(len(count))
+    for label, weight in given.items():
+        if label not in index:
+            raise InputError(f"class_weight has the unknown label {label!r}.")
+        weights[index[label]] = require_not_negative(f"class_weight of {label!r}", weight)
+    return weights
+
+
+def warn_of(reason: Reason, progress: Progress, certificate: Certificate | None = None) -> None:
+    """Say, as a warning, why a search ended too early, and what to do."""
+    from sklearn.exceptions import ConvergenceWarning
+
+    gap = progress.relative_gap if certificate is None else certificate.relative_gap
+    bound = f"The certified relative gap is {gap:.1e}." if np.isfinite(gap) else "No gap is known."
+    advice = "Raise max_iter or tol, or scale the features."
+    warn_user(f"{reason.value} {bound} {advice}", ConvergenceWarning)

@@ -1,0 +1,133 @@
+"""Expectation and maximisation for hidden Markov models."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import xlogy
+
+from ..arrays import Array
+from ..solvers import Progress, Reason
+from . import Emissions, Markov, Sequences
+from ._base import Expected, log_of
+
+CONVERGED = "A step gained less than the tolerance."
+COUNTED = "All steps were made."
+LABELLED = "Every label was given: nothing had to be guessed."
+LIMIT = "The limit of steps was reached."
+
+
+class Model(NamedTuple):
+    """The three parts of a hidden Markov model."""
+
+    start: Array
+    """(L,) probabilities."""
+    transitions: Array
+    """(L, L) probabilities; rows sum to one."""
+    emissions: Emissions
+
+    @property
+    def markov(self) -> Markov:
+        """Logarithms of the first two."""
+        return Markov(log_of(self.start), log_of(self.transitions))
+
+
+class Smoothing(NamedTuple):
+    """How counts become probabilities of states."""
+
+    pseudocount: float
+    start: Array
+    """(L,) booleans: where a sequence may start."""
+    transitions: Array
+    """(L, L) booleans: which steps are possible; the others keep probability zero."""
+
+    def of(self, counts: Array, allowed: Array, before: Array | None = None) -> Array:
+        """(count + pseudocount) / sum over what is allowed; rows without any stay as they were."""
+        above = np.where(allowed, counts + self.pseudocount, 0.0)
+        total = above.sum(axis=-1, keepdims=True)
+        if before is None:
+            before = allowed / np.maximum(allowed.sum(axis=-1, keepdims=True), 1)
+        return np.divide(above, total, out=np.array(before, dtype=float), where=total > 0)
+
+    def log_prior(self, model: Model) -> float:
+        """Log-density of all probabilities under the Dirichlet prior, but for a constant."""
+        pairs = xlogy(self.pseudocount, model.transitions[self.transitions]).sum()
+        starts = xlogy(self.pseudocount, model.start[self.start]).sum()
+        return float(pairs + starts) + model.emissions.log_prior()
+
+
+class Trained(NamedTuple):
+    """Where expectation-maximisation ended."""
+
+    model: Model
+    log_likelihoods: list[float]
+    """Of the model before every step, and of the last."""
+    objectives: list[float]
+    """The same plus log-priors: what no step decreases."""
+    ended: str
+    """Why no step followed."""
+
+
+def maximise(
+    data: Sequences,
+    model: Model,
+    smoothing: Smoothing,
+    tol: float,
+    max_iter: int,
+    report: Callable[[Progress], None] | None,
+) -> Trained:
+    """Baum and Welch [rabiner1989tutorial, eqs. 40 and 54]: every step raises log p(x) + log-prior, or ends.
+
+    Ends when a step gains less than ``tol`` times the objective, or after ``max_iter`` steps; Ctrl-C keeps
+    the model reached.
+    """
+    run = _Run(data, smoothing, report)
+    try:
+        while True:
+            found = run.look(model)
+            if tol > 0 and len(run.objectives) > 1 and _gain(run.objectives) <= tol:
+                return run.ended(model, CONVERGED)
+            if len(run.objectives) > max_iter:
+                return run.ended(model, LIMIT if tol > 0 else COUNTED)
+            model = Model(
+                smoothing.of(found.start, smoothing.start, model.start),
+                smoothing.of(found.transitions, smoothing.transitions, model.transitions),
+                model.emissions.improved(found.statistics),
+            )
+    except KeyboardInterrupt:
+        return run.ended(model, Reason.INTERRUPTED.value)
+
+
+class _Run:
+    """What one run has seen so far."""
+
+    def __init__(
+        self, data: Sequences, smoothing: Smoothing, report: Callable[[Progress], None] | None
+    ) -> None:
+        self.data, self.smoothing, self.report = data, smoothing, report
+        self.started = time.perf_counter()
+        self.likelihoods: list[float] = []
+        self.objectives: list[float] = []
+
+    def look(self, model: Model) -> Expected:
+        """Make an expectation step, and note what it says of the model."""
+        found = model.emissions.expected(self.data, model.markov)
+        likelihood = float(found.log_probability.sum())
+        objective = likelihood + self.smoothing.log_prior(model)
+        self.likelihoods, self.objectives = [*self.likelihoods, likelihood], [*self.objectives, objective]
+        if self.report is not None:
+            seconds = time.perf_counter() - self.started
+            self.report(Progress(len(self.objectives) - 1, -objective, np.nan, -np.inf, seconds))
+        return found
+
+    def ended(self, model: Model, reason: str) -> Trained:
+        """Return the model with what is known of it."""
+        return Trained(model, self.likelihoods, self.objectives, reason)
+
+
+def _gain(objectives: list[float]) -> float:
+    """Return the last step's gain, relative to the objective."""
+    return (objectives[-1] - objectives[-2]) / max(abs(objectives[-1]), np.finfo(float).tiny)

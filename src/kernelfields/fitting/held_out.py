@@ -1,0 +1,62 @@
+"""Sequences that no fit learns from: they say when to stop, or what to keep."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..arrays import Array
+from ..data.inputs import Inputs
+from ..data.labels import UNKNOWN, UNOBSERVED, Encoded, lookup, read_labels
+from ..data.rules import require_respected
+from ..data.training import Training, loss_of
+from ..errors import InputError, warn_user
+from ..losses import Loss
+from ..structures import SequenceStructure
+
+
+class HeldOutSet(NamedTuple):
+    """Held-out sequences, read as the training set was."""
+
+    inputs: Inputs
+    labels: Array
+    """Index into the classes; −1 where a label is missing, or one that training did not have."""
+    chain: SequenceStructure
+    loss: Loss
+    """−log p of the labels that count."""
+
+
+def read_held_out(model: Any, training: Training, X: Any, y: Any, chain_of: Any) -> HeldOutSet | None:
+    """Read held-out sequences and their labels; None if there are none to read."""
+    if not require_both(X, y):
+        return None
+    features = training.inputs.features
+    width = features.shape[1] if features.ndim == 2 else 1
+    inputs = model._inputs(X, None, training.extractor, width, training.inputs.names)
+    labels = held_out_labels(y, inputs.offsets, training.encoded.classes)
+    chain = chain_of(inputs.offsets, len(training.encoded.classes))
+    if training.forbidden is not None:
+        require_respected(training.forbidden, chain, labels, training.encoded.classes, "X_dev")
+    loss = loss_of(chain, Encoded(labels, training.encoded.classes), None, None)
+    return HeldOutSet(inputs, labels, chain, loss)
+
+
+def require_both(X: Any, y: Any) -> bool:
+    """Whether there are held-out sequences; sequences without labels, and the reverse, are refused."""
+    if (X is None) != (y is None):
+        given, lacking = ("X_dev", "y_dev") if y is None else ("y_dev", "X_dev")
+        raise InputError(f"{given} comes without {lacking}: held-out sequences need both.")
+    return X is not None
+
+
+def held_out_labels(y: Any, offsets: Array, classes: Array) -> Array:
+    """Read held-out labels; those that training did not have count as missing, and are warned of."""
+    labels = lookup(read_labels(y, np.diff(offsets), "y_dev"), classes)
+    new = int((labels == UNKNOWN).sum())
+    if new:
+        warn_user(f"{new} labels of y_dev do not occur in y; they are left out.", UserWarning)
+    labels[labels == UNKNOWN] = UNOBSERVED
+    if not (labels != UNOBSERVED).any():
+        raise InputError("X_dev and y_dev hold no position with a label that training has.")
+    return labels

@@ -1,0 +1,78 @@
+"""Where a model comes from: data, versions, time."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+import zlib
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cache
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ..arrays import Array
+from ..data.inputs import Inputs
+from ..data.labels import Encoded
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """What a model was fitted to, when, and with which versions."""
+
+    data_hash: str
+    """Of features, lengths and labels, as `fit` saw them: the same data have the same hash."""
+    sequences: int
+    positions: int
+    features: int
+    date: str
+    """When the fit ended, in UTC."""
+    versions: dict[str, str]
+
+
+def provenance_of(inputs: Inputs, encoded: Encoded) -> Provenance:
+    """Describe a training set.
+
+    Arrays are summed up by CRC-32, some hundred MB a second or more: little beside any fit.
+    """
+    features = inputs.features
+    width = features.shape[1] if features.ndim == 2 else 1
+    return Provenance(
+        data_hash(features, inputs.offsets, encoded.labels, encoded.classes),
+        len(inputs.offsets) - 1,
+        int(inputs.offsets[-1]),
+        int(width),
+        datetime.now(UTC).isoformat(timespec="seconds"),
+        versions(),
+    )
+
+
+def data_hash(*parts: Any) -> str:
+    """A short text that differs where arrays differ: no signature, nobody is to be kept from forging it."""
+    total = hashlib.sha256()
+    for part in parts:
+        arrays = [part.indptr, part.indices, part.data] if sparse.issparse(part) else [part]
+        for array in arrays:
+            total.update(f"{array.dtype.kind}{array.shape}{_sum_of(array):08x};".encode())
+    return total.hexdigest()[:16]
+
+
+def _sum_of(array: Array) -> int:
+    if array.dtype == object:
+        return zlib.crc32(repr(array.tolist()).encode("utf-8", "surrogatepass"))
+    return zlib.crc32(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
+
+
+def versions() -> dict[str, str]:
+    """Versions of what computes."""
+    packages = ("kernelfields", "numpy", "scipy")
+    return {"python": platform.python_version(), **{name: _version(name) for name in packages}}
+
+
+@cache
+def _version(package: str) -> str:
+    """Look a version up once: reading it takes as long as fitting a small model."""
+    return version(package)

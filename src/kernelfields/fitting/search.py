@@ -1,0 +1,101 @@
+"""The search for a minimum as estimators run it: certified in double, with a warning where it fell short."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..arrays import Array
+from ..data.training import warn_of
+from ..objective import Certificate, Dual, LinearChainProblem, Problem
+from ..solvers import Progress, Reason, Result, Solver, Stop
+from .observers import Observer
+
+ROUNDS = 5
+"""How often at most a search goes on because its arithmetic had promised too much."""
+
+
+class Found(NamedTuple):
+    """Where a search ended."""
+
+    point: Any
+    """In double."""
+    element: Array
+    """In the precision in which it was found, and is kept."""
+    iterations: int
+    reason: Reason
+    certificate: Certificate | None
+
+
+def search(
+    problem: Problem | LinearChainProblem,
+    start: Array,
+    solver: Solver,
+    stop: Stop,
+    observer: Observer | None,
+    exact: Callable[[], Problem | LinearChainProblem],
+) -> Found:
+    """Minimise; ending with a larger gap than was asked for is a `ConvergenceWarning`.
+
+    What is believed in the end is the certificate in double, of the element that is kept: images are sums
+    of products and drift, bounds of single precision are guesses. Where that gap is too large, or single
+    precision has come to its limit, the search goes on from there in double, in the problem that
+    ``exact`` makes.
+    """
+    done, precise, target = 0, None, stop.gap
+
+    def count_on(progress: Progress, point: Any) -> bool | None:
+        return observer(progress._replace(iteration=done + progress.iteration), point) if observer else None
+
+    for _ in range(ROUNDS):
+        left = Stop(target, stop.gradient, max(stop.iterations - done, 0))
+        result = solver.minimize(problem, start, left, count_on)
+        done += result.progress.iteration
+        last, precise = problem is precise, precise or exact()
+        point = precise.at(precise.refreshed(result.point.element.astype(np.float64)))
+        certificate = exact_certificate(point, result)
+        reason = _verdict(result.reason, certificate, stop)
+        if reason is not Reason.STUCK or (last and result.reason is not Reason.GAP):
+            break
+        target = 0.5 * target if last else stop.gap
+        problem, start = precise, point.element
+    if not reason.converged:
+        warn_of(reason, result.progress, certificate)
+    return Found(point, result.point.element, done, reason, certificate)
+
+
+def _verdict(reason: Reason, certificate: Certificate | None, stop: Stop) -> Reason:
+    """Return why a search ended, seen in double: STUCK where the gap is larger than was asked for."""
+    if certificate is None or reason in (Reason.LIMIT, Reason.OBSERVER, Reason.INTERRUPTED):
+        return reason
+    return Reason.GAP if certificate.relative_gap <= stop.gap else Reason.STUCK
+
+
+def exact_certificate(point: Any, result: Result) -> Certificate | None:
+    """Return the value at a point in double with the best bound that a search to it has proved.
+
+    That of the point itself; of a search in double also that of the mixture of dual points, its image
+    computed anew, or, where elements have no images, that of the best iteration. No loss is negative.
+    """
+    certificate: Certificate | None = point.certificate
+    if certificate is None:
+        return None
+    bounds, searched = [0.0, certificate.lower_bound], result.point.problem
+    if searched.certain is not None:
+        if result.dual is not None:
+            mismatch = point.problem.refreshed(result.dual.mismatch.astype(np.float64))
+            bounds.append(Dual(result.dual.level, mismatch).bound(point.problem))
+        elif searched.orthogonal:
+            bounds.append(result.progress.lower_bound)
+    return Certificate(certificate.value, min(max(bounds), certificate.value))
+
+
+def mismatches(problem: Problem | LinearChainProblem, mismatch: Array) -> dict[str, float]:
+    """‖E[Φ] − observed Φ‖ for every part of a model: the ε that its penalty stands for."""
+    return {
+        term.name: float(np.sqrt(max(term.space.inner(r, r), 0.0))) * term.metric
+        for term in problem.terms
+        for r in [mismatch[problem.slices[term.name]]]
+    }

@@ -1,0 +1,143 @@
+"""What a kernel model may be extended by: clique types, and further kernels on its vertices."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError
+from ..gram import gram_of, unique_observations
+from ..kernels import Columns, as_kernel
+from ..objective import Term
+from ..spaces import Boundary, FreeTriples, KernelEdges, KernelNodes
+from ..structures import SequenceStructure
+from .kernel_problem import embedding_of
+from .kernel_recipe import KernelRecipe
+from .terms import edge_term
+
+
+class CliqueType(ABC):
+    """One way to extend a `KernelCRF`."""
+
+    name: str
+
+    @abstractmethod
+    def settings(self, present: dict[str, Any]) -> dict[str, Any]:
+        """Return the parameters that change, from those of the present model."""
+
+    @abstractmethod
+    def term(self, recipe: KernelRecipe, chain: SequenceStructure, observations: Any) -> Term:
+        """Return the space that the extended model has more, on its chains, with its penalty."""
+
+
+@dataclass(frozen=True)
+class Edges(CliqueType):
+    """Scores of label pairs."""
+
+    name: str = "edges"
+
+    def settings(self, present: dict[str, Any]) -> dict[str, Any]:
+        """Switch edges on."""
+        return {"edges": True}
+
+    def term(self, recipe: KernelRecipe, chain: SequenceStructure, observations: Any) -> Term:
+        """V."""
+        return edge_term(chain, recipe.penalties)
+
+
+@dataclass(frozen=True)
+class Boundaries(CliqueType):
+    """Scores of the first and the last label."""
+
+    name: str = "boundaries"
+
+    def settings(self, present: dict[str, Any]) -> dict[str, Any]:
+        """Switch boundaries on."""
+        return {"boundaries": True}
+
+    def term(self, recipe: KernelRecipe, chain: SequenceStructure, observations: Any) -> Term:
+        """Return the space of start and end."""
+        return Term("boundaries", Boundary(chain), recipe.penalties.node)
+
+
+@dataclass(frozen=True)
+class SecondOrder(CliqueType):
+    """Scores of label triples."""
+
+    name: str = "order 2"
+
+    def settings(self, present: dict[str, Any]) -> dict[str, Any]:
+        """Raise the order."""
+        return {"order": 2}
+
+    def term(self, recipe: KernelRecipe, chain: SequenceStructure, observations: Any) -> Term:
+        """U."""
+        return Term("second_order", FreeTriples(chain), recipe.penalties.second_order)
+
+
+@dataclass(frozen=True)
+class InputEdges(CliqueType):
+    """Functions of the input and a label pair.
+
+    Parameters
+    ----------
+    kernel : kernel
+        k_e on the input of an edge.
+    """
+
+    kernel: Any
+    name: str = "edges with input"
+
+    def settings(self, present: dict[str, Any]) -> dict[str, Any]:
+        """Set the kernel of edges."""
+        return {"edge_kernel": self.kernel}
+
+    def term(self, recipe: KernelRecipe, chain: SequenceStructure, observations: Any) -> Term:
+        """Return the expansion over all edges."""
+        distinct, rows = unique_observations(observations)
+        gram = gram_of(as_kernel(self.kernel), distinct, recipe.dtype, recipe.memory_limit)
+        space = KernelEdges(chain, gram, np.asarray(rows)[chain.edge_tails])
+        return Term("edge_kernel", space, recipe.penalties.edge)
+
+
+@dataclass(frozen=True)
+class FurtherKernel(CliqueType):
+    """A further function of input and label, with a kernel and a penalty of its own.
+
+    Parameters
+    ----------
+    kernel : kernel
+        k.
+    penalty : float
+        Its λ.
+    """
+
+    kernel: Any
+    penalty: float
+    name: str = "further kernel"
+
+    @classmethod
+    def of_columns(cls, kernel: Any, columns: Sequence[int], penalty: float, name: str) -> FurtherKernel:
+        """Let a kernel look at some columns only: those of one position of a window, for instance."""
+        return cls(Columns(as_kernel(kernel), columns), penalty, name)
+
+    def settings(self, present: dict[str, Any]) -> dict[str, Any]:
+        """Put the kernel behind the others."""
+        kernel, penalty = present["kernel"], present["penalty"]
+        if isinstance(kernel, dict):
+            raise InputError("A further kernel does not go with one kernel per label.")
+        kernels = list(kernel) if isinstance(kernel, list | tuple) else [kernel]
+        penalties = list(penalty) if isinstance(penalty, list | tuple) else [penalty] * len(kernels)
+        return {"kernel": [*kernels, self.kernel], "penalty": [*penalties, self.penalty]}
+
+    def term(self, recipe: KernelRecipe, chain: SequenceStructure, observations: Any) -> Term:
+        """Return the expansion over all vertices."""
+        distinct, rows = unique_observations(observations)
+        gram = gram_of(as_kernel(self.kernel), distinct, recipe.dtype, recipe.memory_limit)
+        seen = None if len(rows) == distinct.shape[0] else rows
+        space = KernelNodes(chain, gram, embedding_of(recipe.label_kernel, None, chain.n_labels), seen)
+        return Term("kernel", space, self.penalty)

@@ -1,0 +1,97 @@
+"""Hinge losses by the names that `StructuredSVM` gives them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..arrays import Array
+from ..data.labels import UNOBSERVED, Encoded, index_of
+from ..errors import InputError
+from ..losses import (
+    CallbackHinge,
+    CountedMarginHinge,
+    ErrorFunction,
+    Hinge,
+    LabellingCost,
+    MarginHinge,
+    SlackHinge,
+    ZeroOneHinge,
+    edge_cost,
+    hamming_cost,
+    vertex_cost,
+)
+from ..structures import SequenceStructure
+
+RESCALINGS = ("margin", "slack", "zero-one")
+
+
+def hinge_maker(
+    rescaling: str, cost: Any
+) -> Callable[[SequenceStructure, Encoded, Array | None, Any], Hinge]:
+    """Return a function from chains and their labels to the loss."""
+    if rescaling not in RESCALINGS:
+        names = ", ".join(map(repr, RESCALINGS))
+        raise InputError(f"rescaling={rescaling!r} is not known; choose one of {names}.")
+
+    def make(chain: SequenceStructure, encoded: Encoded, weights: Array | None, _: Any) -> Hinge:
+        if (encoded.labels == UNOBSERVED).any():
+            raise InputError("A structured SVM needs every label to be observed.")
+        if rescaling == "zero-one" or (isinstance(cost, str) and cost == "zero-one"):
+            return ZeroOneHinge(chain, encoded.labels, weights)
+        return _loss(chain, encoded, weights, rescaling == "slack", cost)
+
+    return make
+
+
+def _loss(chain: SequenceStructure, encoded: Encoded, weights: Array | None, slack: bool, cost: Any) -> Hinge:
+    labels = encoded.labels
+    if isinstance(cost, ErrorFunction):
+        kind = SlackHinge if slack else CountedMarginHinge
+        return kind(chain, labels, None, weights, cost.function)
+    if callable(cost):
+        cost = LabellingCost(cost)
+    if isinstance(cost, LabellingCost):
+        named = _by_name(cost.function, encoded.classes)
+        return CallbackHinge(chain, labels, named, cost.bound, slack, weights, cost.limit)
+    table = _table(chain, encoded, cost)
+    if not slack:
+        return MarginHinge(chain, labels, table, weights)
+    errors = table.get("node")
+    if errors is None or not np.array_equal(errors, np.rint(errors)):
+        raise InputError(
+            "Slack rescaling is exact for whole-number costs of vertices only; scale them, "
+            "or use margin rescaling."
+        )
+    return SlackHinge(chain, labels, errors.astype(np.int32), weights)
+
+
+def _table(chain: SequenceStructure, encoded: Encoded, cost: Any) -> dict[str, Array]:
+    """A cost that adds up, as scores."""
+    labels = encoded.labels
+    if isinstance(cost, str):
+        if cost != "hamming":
+            raise InputError(
+                f"cost={cost!r} is not known; give 'hamming', 'zero-one', a dictionary, a table or "
+                "a function."
+            )
+        return hamming_cost(chain, labels)
+    if isinstance(cost, dict):
+        weight = np.ones(len(encoded.classes))
+        index = index_of(encoded.classes)
+        for label, value in cost.items():
+            if label not in index:
+                raise InputError(f"cost has the unknown label {label!r}.")
+            weight[index[label]] = value
+        return vertex_cost(chain, labels, weight[:, None] * (1 - np.eye(len(weight))))
+    table = np.asarray(cost, dtype=np.float64)
+    return edge_cost(chain, labels, table) if table.ndim == 4 else vertex_cost(chain, labels, table)
+
+
+def _by_name(cost: Callable[[Array, Array], float], classes: Array) -> Callable[[Array, Array], float]:
+    def named(true: Array, guess: Array) -> float:
+        return cost(classes[true], classes[guess])
+
+    return named

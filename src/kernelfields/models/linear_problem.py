@@ -1,0 +1,84 @@
+"""The objective of a linear chain model: its spaces, their penalties, and in which precision."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ..data.rules import barred_scores, offset_of
+from ..data.training import Observed, Training
+from ..errors import InputError
+from ..losses import Log
+from ..objective import LinearChainProblem, Problem, Term
+from ..solvers import LBFGS, OWLQN, Solver
+from ..spaces import LinearEdges, LinearNodes, SparseNodes, as_floats
+from ..structures import SequenceStructure
+from ..tables import SOLVERS, choose
+from .terms import Penalties, edge_term, second_order_terms, vertex_terms
+
+
+def solver_of(model: Any) -> Solver:
+    """Return the solver of a linear model; what cannot minimise its ℓ1 penalty is refused."""
+    solver = choose(SOLVERS, model.solver, "solver")
+    if not model.l1:
+        if isinstance(solver, OWLQN):
+            raise InputError(f"solver is {model.solver!r}, which is for l1 above 0; l1 is {model.l1}.")
+        return solver
+    if isinstance(solver, LBFGS):
+        return OWLQN() if solver.memory is None else OWLQN(solver.memory)
+    if isinstance(solver, OWLQN):
+        return solver
+    raise InputError(f"solver is {model.solver!r}; with l1 it must be 'lbfgs' or OWLQN(...).")
+
+
+def linear_problem(model: Any, training: Training, base: Any, fast: bool) -> Problem | LinearChainProblem:
+    """Build the objective; ``fast`` takes the one without second derivatives where there is one."""
+    features = training.inputs.features
+    terms = linear_terms(model, training.chain, features, training.observed, fast=True)
+    if fast and base is None and LinearChainProblem.suits(training.loss, terms):
+        assert isinstance(training.loss, Log)
+        single = features.dtype != np.float64 and model.tol >= 1e-4  # what it can certify
+        barred = None if training.forbidden is None else barred_scores(training.forbidden)
+        return LinearChainProblem(training.loss, terms, barred, np.float32 if single else np.float64)
+    if features.dtype == bool:
+        features = as_floats(features)
+        terms = linear_terms(model, training.chain, features, training.observed, fast=True)
+    return _whole_problem(training, features, terms, base)
+
+
+def _whole_problem(training: Training, features: Any, terms: list[Term], base: Any) -> Problem:
+    chain, forbidden = training.chain, training.forbidden
+    offset = None if forbidden is None else offset_of(forbidden, chain, features.dtype)
+    if base is not None:
+        before = base._scores(features, chain.offsets).scores
+        offset = before if offset is None else {name: offset[name] + before[name] for name in before}
+    return Problem(training.loss, terms, offset, features.dtype)
+
+
+def exact_problem(
+    model: Any, problem: Problem | LinearChainProblem, training: Training, base: Any
+) -> Problem | LinearChainProblem:
+    """Return the same objective in double: the scores of the search carry its rounding."""
+    if isinstance(problem, LinearChainProblem):
+        return problem.astype(np.float64)
+    features = training.inputs.features.astype(np.float64, copy=False)
+    terms = linear_terms(model, training.chain, features, training.observed, fast=True)
+    return _whole_problem(training, features, terms, base)
+
+
+def linear_terms(
+    model: Any, chain: SequenceStructure, features: Any, observed: Observed | None = None, fast: bool = False
+) -> list[Term]:
+    """Build the sum of spaces; ``fast`` prepares sparse features for many products."""
+    penalties = Penalties.of(model.penalty, model.edge_penalty, model.second_order_penalty)
+    space: LinearNodes | SparseNodes = LinearNodes(chain, features)
+    if sparse.issparse(features) and (fast or observed):
+        space = SparseNodes(chain, features, observed.features if observed else None)
+    terms = [Term("features", space, penalties.node, float(model.l1))]
+    terms += vertex_terms(chain, penalties, bias=model.bias, boundaries=model.boundaries)
+    terms.append(edge_term(chain, penalties, observed.edges if observed else None))
+    if model.edge_features:
+        terms.append(Term("edge_features", LinearEdges(chain, features), penalties.edge))
+    return terms + second_order_terms(chain, penalties)

@@ -1,0 +1,86 @@
+"""The two kinds of functions that a structured SVM can have: linear ones, and kernel expansions."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..arrays import Array
+from ..data.rules import offset_of
+from ..data.training import Training
+from ..gram import unique_observations
+from ..objective import Point, Problem, Term
+from ..spaces import LinearNodes
+from ..structures import SequenceStructure
+from .expansion import Expanded, expand, gather
+from .kernel_problem import in_precision
+from .kernel_recipe import KernelRecipe
+from .terms import free_weights
+from .vertex_kernels import VertexKernels
+from .weights import LinearWeights
+
+
+@dataclass(frozen=True)
+class Face(ABC):
+    """How functions of the input are learnt, kept, and asked."""
+
+    recipe: KernelRecipe
+
+    @abstractmethod
+    def expanded(self, training: Training) -> Expanded:
+        """Return the objective."""
+
+    @abstractmethod
+    def keep(self, model: Any, point: Point, expanded: Expanded, classes: Array) -> None:
+        """Make what was found attributes of the model."""
+
+
+class LinearFace(Face):
+    """⟨w_y, x⟩: the model has ``coef_``."""
+
+    def expanded(self, training: Training) -> Expanded:
+        """Return the objective."""
+        offset = None
+        if training.forbidden is not None:
+            offset = offset_of(training.forbidden, training.chain, np.float64)
+        terms = self._terms(training.chain, as_doubles(training.inputs.features))
+        problem = Problem(training.loss, terms, offset)
+        return Expanded(problem, (), problem.exact)
+
+    def keep(self, model: Any, point: Point, expanded: Expanded, classes: Array) -> None:
+        """Make the weights attributes of the model."""
+        LinearWeights.of(point.problem, point.element, len(classes)).put(model)
+
+    def _terms(self, chain: SequenceStructure, features: Any) -> list[Term]:
+        nodes = Term("features", LinearNodes(chain, features), self.recipe.penalties.node)
+        return [nodes, *self.recipe.free_terms(chain)]
+
+
+class KernelFace(Face):
+    """Σ_o k(x, x_o) α_{o,y}: the model has ``basis_`` and ``dual_coef_``."""
+
+    def expanded(self, training: Training) -> Expanded:
+        """Return the objective."""
+        kernels = self._kernels(training.encoded.classes)
+        observations, rows = unique_observations(in_precision(training.inputs.features, self.recipe.dtype))
+        # support vectors are what a linear kernel is asked for here: without a kernel there are weights
+        return expand(self.recipe, training, observations, rows, kernels, None, weights=False)
+
+    def keep(self, model: Any, point: Point, expanded: Expanded, classes: Array) -> None:
+        """Make the support vectors and their coefficients attributes of the model."""
+        model._kernels = self._kernels(classes)
+        model.kernel_ = model._kernels.by_label(classes)
+        model.basis_, model.dual_coef_, _ = gather(point, expanded.maps)
+        for name, value in free_weights(point.element, point.problem.slices, len(classes)).items():
+            setattr(model, f"{name}_", value)
+
+    def _kernels(self, classes: Array) -> VertexKernels:
+        return VertexKernels.of(self.recipe.kernel, self.recipe.penalty, classes)
+
+
+def as_doubles(features: Any) -> Any:
+    """Return features in double precision."""
+    return features.astype(np.float64, copy=False)

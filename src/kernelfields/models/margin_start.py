@@ -1,0 +1,55 @@
+"""Where a fit of a structured SVM ended, and whether another may start from there."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Self
+
+from ..arrays import Array
+from ..data.training import Training
+from ..fitting.digest import digest
+from ..objective import BlockDual, Problem
+from ..solvers import Reason, Result
+
+SETTINGS = ("rescaling", "cost", "kernel", "order", "bias", "boundaries", "dtype")
+"""What decides the planes and the functions, besides the data; penalties may change."""
+
+
+class Ended(NamedTuple):
+    """The end of a fit. Planes are those of labellings: they are wrong for other data, rules or costs."""
+
+    problem: str
+    """What was minimised, but for penalties: the digest of it."""
+    levels: Array
+    mixtures: list[Array] | None
+    """Of every sequence; None where the solver had none."""
+    element: Array
+    metrics: list[float]
+
+    @classmethod
+    def of(cls, model: Any, training: Training, dual: BlockDual, result: Result) -> Self:
+        """Describe the end of a fit; one that was interrupted may have left mixtures in disorder."""
+        whole = dual.levels.any() and result.reason is not Reason.INTERRUPTED
+        metrics = [term.metric for term in dual.problem.terms]
+        return cls(
+            _problem(model, training),
+            dual.levels,
+            dual.mixtures if whole else None,
+            result.point.element,
+            metrics,
+        )
+
+    def fits(self, model: Any, training: Training) -> bool:
+        """Whether a fit has the same data, weights, rules and settings, penalties left aside."""
+        return self.problem == _problem(model, training)
+
+    def element_for(self, problem: Problem) -> Array:
+        """Return the function of the same dual variables with the penalties of another problem."""
+        result = self.element.copy()
+        for term, place, metric in zip(problem.terms, problem.slices.values(), self.metrics, strict=True):
+            result[place] *= metric / term.metric
+        return result
+
+
+def _problem(model: Any, training: Training) -> str:
+    """Return the digest of what is minimised: data, weights, what is forbidden, settings."""
+    return digest([*training.contents(), *(getattr(model, name) for name in SETTINGS)])

@@ -1,0 +1,194 @@
+"""Kernel models whose functions are selected one after the other."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..arrays import Array
+from ..data.training import Training
+from ..errors import InputError, warn_user
+from ..fitting.search import Found, search
+from ..kernels import Kernel, check_gram
+from ..losses import Log
+from ..selection import Atoms, Ending, Growth, Pool, Selection, State, Task
+from ..selection.task import element_of, parts_of
+from ..solvers import Reason, Solver, Stop
+from .expansion import Gathered
+from .kernel_problem import fixed_scores
+from .kernel_recipe import KernelRecipe
+from .vertex_kernels import VertexKernels, own_kernel
+
+
+class Chosen(NamedTuple):
+    """What a selection chooses from."""
+
+    task: Task
+    kernels: list[Kernel]
+    """Those of vertices, one for every pool of them."""
+
+
+def task_of(
+    recipe: KernelRecipe,
+    training: Training,
+    observations: Any,
+    rows: Array,
+    kernels: VertexKernels,
+    edge_kernel: Kernel | None,
+) -> Chosen:
+    """Return the problem of a kernel model, with nothing selected yet."""
+    selection = recipe.selection
+    _require_selectable(recipe, selection, kernels)
+    several = (
+        _several(recipe) if isinstance(recipe.kernel, list | tuple) and not selection.labels_pairs else []
+    )
+    named = several or [(kernels.kernel, kernels.penalty)]
+    for kernel in [*(kernel for kernel, _ in named), *([edge_kernel] if edge_kernel else [])]:
+        check_gram(kernel, training.inputs.features)
+    L, edge = training.chain.n_labels, recipe.penalties.edge
+    pools = {}
+    for n, (kernel, penalty) in enumerate(named):
+        share = penalty / edge if selection.labels_pairs else 0.0
+        name = "kernel" if len(named) == 1 else f"kernel {n}"
+        pools[name] = Pool(kernel, observations, L, penalty, share=share)
+    if edge_kernel is not None:
+        pools["edge_kernel"] = Pool(edge_kernel, observations, L * L, edge, "edge")
+    free = [
+        t for t in recipe.free_terms(training.chain) if not (selection.labels_pairs and t.name == "edges")
+    ]
+    single = np.dtype(recipe.dtype) == np.float32 and recipe.stop.gap >= 1e-4  # what it can certify
+    dtype = np.float32 if single and isinstance(training.loss, Log) else np.float64
+    offset = fixed_scores(recipe, training)
+    if offset is not None:
+        offset = {clique: values.astype(dtype) for clique, values in offset.items()}
+    task = Task(training.loss, pools, rows, training.encoded.labels, tuple(free), offset, dtype)
+    return Chosen(task, [kernel for kernel, _ in named])
+
+
+def _require_selectable(recipe: KernelRecipe, selection: Any, kernels: VertexKernels) -> None:
+    if not isinstance(selection, Selection):
+        raise InputError(f"{selection!r} is no selection; give SGPS(), SGSA() or GreedyCliques(), say.")
+    if recipe.approximation is not None:
+        raise InputError("selection and approximation do not go together; choose one.")
+    if recipe.label_kernel is not None or kernels.groups[0].labels is not None:
+        raise InputError("A selection needs one kernel for all labels, and no kernel on labels.")
+    if selection.labels_pairs and (recipe.order != 1 or recipe.edge_kernel is not None or not recipe.edges):
+        name = type(selection).__name__
+        raise InputError(f"{name} is for chains of order 1 with edges that have no input; use GreedyCliques.")
+
+
+def _several(recipe: KernelRecipe) -> list[tuple[Kernel, float]]:
+    """Several kernels, each with a penalty."""
+    found = [own_kernel(kernel) for kernel in recipe.kernel]
+    given = recipe.penalty if isinstance(recipe.penalty, list | tuple) else [recipe.penalty] * len(found)
+    return [(kernel, float(penalty)) for kernel, penalty in zip(found, given, strict=True)]
+
+
+def gathered(chosen: Chosen, state: State) -> tuple[Gathered, list[int]]:
+    """Put the selected functions on one basis; where the part of each kernel on vertices ends.
+
+    Kernels on vertices have parts of the basis of their own, because coefficients of several cannot be
+    added up; the kernel on edges shares that of the only one on vertices.
+    """
+    task, L = chosen.task, chosen.task.structure.n_labels
+    tables = {}
+    for name, grown in state.grown.items():
+        functions = grown.functions()
+        tables[name] = grown.basis, functions.table(functions.coefficients(state.parts[name]))
+    vertices = [name for name, pool in task.pools.items() if pool.clique == "node"]
+    bases = [tables[name][0] for name in vertices]
+    if "edge_kernel" in tables:
+        bases[-1] = np.concatenate([bases[-1], np.setdiff1d(tables["edge_kernel"][0], bases[-1])])
+    ends = np.cumsum([0, *(len(basis) for basis in bases)]).tolist()
+    coef = np.zeros((ends[-1], L))
+    for name, start in zip(vertices, ends, strict=False):
+        coef[start : start + len(tables[name][0])] = tables[name][1]
+    edge_coef = None
+    if "edge_kernel" in tables:
+        edge_coef = np.zeros((ends[-1], L * L))
+        order = np.argsort(bases[-1])
+        at = order[np.searchsorted(bases[-1], tables["edge_kernel"][0], sorter=order)]
+        edge_coef[ends[-2] + at] = tables["edge_kernel"][1]
+        edge_coef = edge_coef.reshape(-1, L, L)
+    observations = task.pools[vertices[0]].observations
+    return Gathered(observations[np.concatenate(bases)], coef, edge_coef), ends[1:]
+
+
+def pair_scores(state: State, n_labels: int) -> Array | None:
+    """V of functions that look at label pairs; None if none do."""
+    grown = state.grown.get("kernel")
+    if grown is None or not grown.pool.share:
+        return None
+    functions = grown.functions()
+    return functions.pair_scores(functions.coefficients(state.parts["kernel"]), n_labels)
+
+
+def finish(growth: Growth, state: State, solver: Solver, stop: Stop) -> tuple[Found, State]:
+    """Fit all coefficients of what was selected; with held-out data, take the step that did best there.
+
+    After Ctrl-C the coefficients stay as they are.
+    """
+    if growth.held_out is not None and growth.path:
+        state = growth.at(growth.best())
+    problem = growth.task.problem(state.grown)
+    element = element_of(problem, state.parts)
+    interrupted = growth.ending is Ending.INTERRUPTED
+    if interrupted:
+        warn_of_interrupt(growth)
+    if interrupted or growth.held_out is not None:
+        point = problem.exact().at(element)
+        reason = Reason.INTERRUPTED if interrupted else Reason.OBSERVER
+        return Found(point, element, len(growth.path), reason, point.certificate), state
+    found = search(problem, element, solver, stop, None, problem.exact)
+    return found, state._replace(parts=parts_of(problem, found.point.element))
+
+
+def warn_of_interrupt(growth: Growth) -> None:
+    """Say that a selection is not complete."""
+    from sklearn.exceptions import ConvergenceWarning
+
+    count, advice = growth.state.size, "Fit again with warm_start=True to go on."
+    warn_user(f"{growth.ending.value} There are {count}. {advice}", ConvergenceWarning)
+
+
+def selected_of(state: State, rows: Array) -> dict[str, Atoms]:
+    """The selected functions by the names of their spaces; observations as the first position of each."""
+    first = np.zeros(rows.max(initial=-1) + 1, dtype=np.int64)
+    first[rows[::-1]] = np.arange(len(rows))[::-1]
+    return {
+        name: grown.atoms._replace(observations=first[grown.atoms.observations])
+        for name, grown in state.grown.items()
+    }
+
+
+def continued(growth: Growth | None, fresh: Growth) -> Growth:
+    """Go on where a growth ended, if it is one of the same problem; else start."""
+    if growth is None or not _same(growth.task, fresh.task):
+        return fresh
+    for name in ("state", "path", "kept", "visits"):
+        setattr(fresh, name, getattr(growth, name))
+    fresh.seed, fresh.seconds = growth.seed, growth.seconds
+    return fresh
+
+
+def _same(old: Task, new: Task) -> bool:
+    """Whether two tasks have the same training set, pools and free terms."""
+    if list(old.pools) != list(new.pools) or not np.array_equal(old.labels, new.labels):
+        return False
+    if not np.array_equal(old.rows, new.rows) or not np.array_equal(
+        old.structure.offsets, new.structure.offsets
+    ):
+        return False
+    if [(t.name, t.penalty) for t in old.free] != [(t.name, t.penalty) for t in new.free]:
+        return False
+    return all(_same_pool(one, new.pools[name]) for name, one in old.pools.items())
+
+
+def _same_pool(old: Pool, new: Pool) -> bool:
+    if (old.penalty, old.share, old.width) != (new.penalty, new.share, new.width):
+        return False
+    if repr(old.kernel) != repr(new.kernel) or old.observations.shape != new.observations.shape:
+        return False
+    difference = old.observations != new.observations
+    return not (difference.nnz if hasattr(difference, "nnz") else np.any(difference))

@@ -1,0 +1,107 @@
+"""The parts of a chain model that look at labels only: their spaces and their weights."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..arrays import Array
+from ..errors import InputError
+from ..native import chain_add_label_scores
+from ..objective import Term
+from ..spaces import Bias, Boundary, FreeEdges, FreeTriples
+from ..structures import Chain, SecondOrderChain, SequenceStructure
+
+
+class Penalties(NamedTuple):
+    """λ of each part."""
+
+    node: float
+    edge: float
+    second_order: float
+
+    @classmethod
+    def of(cls, node: float, edge: float | None, second_order: float | None = None) -> Penalties:
+        """Edges default to the penalty of vertices, triples to that of edges."""
+        edge = float(node) if edge is None else float(edge)
+        return cls(float(node), edge, edge if second_order is None else float(second_order))
+
+
+def chain_of(offsets: Array, n_labels: int, order: int, shared_edges: bool) -> SequenceStructure:
+    """Return chains of order one or two."""
+    if order not in (1, 2):
+        raise InputError(f"order is {order!r}; it must be 1 or 2.")
+    kind = Chain if order == 1 else SecondOrderChain
+    return kind(offsets, n_labels, shared_edges=shared_edges)
+
+
+def vertex_terms(
+    chain: SequenceStructure, penalties: Penalties, *, bias: bool, boundaries: bool
+) -> list[Term]:
+    """Scores per label: everywhere, and at the ends of a sequence."""
+    terms = [Term("bias", Bias(chain), penalties.node)] if bias else []
+    return [*terms, Term("boundaries", Boundary(chain), penalties.node)] if boundaries else terms
+
+
+def edge_term(chain: SequenceStructure, penalties: Penalties, pairs: Array | None = None) -> Term:
+    """Scores per label pair."""
+    return Term("edges", FreeEdges(chain, pairs=pairs), penalties.edge)
+
+
+def second_order_terms(chain: SequenceStructure, penalties: Penalties) -> list[Term]:
+    """Scores per label triple, where the chain has triples."""
+    if "triple" not in chain.shapes:
+        return []
+    return [Term("second_order", FreeTriples(chain), penalties.second_order)]
+
+
+def free_weights(element: Array, slices: Mapping[str, slice], n_labels: int) -> dict[str, Any]:
+    """Read the weights of labels off an element, by the names of attributes; zeros for what is not there."""
+    L = n_labels
+    names = ("bias", "boundaries", "edges", "second_order")
+    part = {name: element[slices[name]].copy() for name in names if name in slices}
+    boundaries = part.get("boundaries", np.zeros(2 * L)).reshape(2, L)
+    triples = part.get("second_order")
+    return {
+        "intercept": part.get("bias", np.zeros(L)),
+        "start": boundaries[0],
+        "end": boundaries[1],
+        "transitions": part.get("edges", np.zeros(L * L)).reshape(L, L),
+        "second_order": None if triples is None else triples.reshape(L, L, L),
+    }
+
+
+def free_elements(weights: Any, suffix: str = "") -> dict[str, Any]:
+    """Weights of labels, attributes of some object, as elements by the names of their spaces."""
+    given: dict[str, Any] = {
+        name: getattr(weights, name + suffix, None)
+        for name in ("intercept", "start", "end", "transitions", "second_order")
+    }
+    return {
+        "bias": given["intercept"],
+        "boundaries": np.concatenate([given["start"], given["end"]]),
+        "edges": given["transitions"].ravel(),
+        "second_order": None if given["second_order"] is None else given["second_order"].ravel(),
+    }
+
+
+def fitted_chain(model: Any, offsets: Array, shared_edges: bool) -> SequenceStructure:
+    """Return chains of the order that a fitted model has weights for, whatever its settings say by now."""
+    order = 1 if vars(model).get("second_order_") is None else 2
+    return chain_of(offsets, len(model.classes_), order, shared_edges)
+
+
+def add_free_scores(model: Any, chain: SequenceStructure, theta: dict[str, Array]) -> None:
+    """Add the scores of a fitted model's weights of labels; what it does not have is zero."""
+    node = theta["node"]
+    every, first, last = model.intercept_, model.start_, model.end_
+    if (
+        not every.dtype == first.dtype == last.dtype
+    ):  # drafts of models without a bias have zeros of their own
+        every, first, last = (part.astype(np.float64) for part in (every, first, last))
+    chain_add_label_scores(node, chain.offsets, every, first, last)
+    theta["edge"] += model.transitions_.astype(node.dtype, copy=False)
+    if "triple" in theta:
+        theta["triple"] += model.second_order_.astype(node.dtype, copy=False)

@@ -1,0 +1,49 @@
+"""How far a model has come that learns sequence by sequence: what `partial_fit` goes on with."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from ..arrays import Array
+from .weights import LinearWeights
+
+
+class Trail(NamedTuple):
+    """What learning goes on with, besides the weights of the model. Numbers of weights are as in `flat`."""
+
+    sequences: int
+    """S: those of the last `fit`, and all that came in pieces since."""
+    steps: int
+    """How many sequences were learnt from, every epoch counted."""
+    averaged: int
+    """How many weights the model is the mean of."""
+    step: float | None = None
+    """η of stochastic descent."""
+    last: Array | None = None
+    """The last weights, if the model is a mean and came in pieces; else learning goes on from the model's."""
+    variance: Array | None = None
+    """σ of every weight, for `AROW`."""
+
+    @classmethod
+    def guessed(cls, model: Any) -> Self:
+        """Say what is known of a model from a file that has no trail."""
+        provenance = getattr(model, "provenance_", None)
+        sequences = 1 if provenance is None else provenance.sequences
+        steps = sequences * max(getattr(model, "n_iter_", None) or 1, 1)
+        return cls(sequences, steps, steps + 1)
+
+
+def flat(weights: LinearWeights) -> Array:
+    """All weights one behind the other, L·D of features first, whatever parts a model has."""
+    coef = weights.coef.toarray() if hasattr(weights.coef, "toarray") else weights.coef
+    parts = (coef, weights.intercept, weights.start, weights.end, weights.transitions)
+    return np.concatenate([np.ravel(part) for part in parts])
+
+
+def unflat(numbers: Array, n_labels: int, n_features: int) -> LinearWeights:
+    """Return the weights that `flat` made numbers of."""
+    L, D = n_labels, n_features
+    coef, intercept, start, end, transitions = np.split(numbers, np.cumsum([L * D, L, L, L]))
+    return LinearWeights(coef.reshape(L, D), intercept, start, end, transitions.reshape(L, L))

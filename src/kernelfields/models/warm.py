@@ -1,0 +1,56 @@
+"""Where the search for a kernel model starts that goes on from an earlier one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..arrays import Array
+from ..gram import find_observations
+from ..kernels import Linear
+from ..objective import Problem
+from ..spaces import KernelEdges, KernelNodes, LinearNodes, SparseNodes
+from .terms import free_elements
+
+
+def warm_element(before: Any, problem: Problem, observations: Any, classes: Array) -> Array | None:
+    """Return the function of a fitted model as far as it is an expansion over these observations.
+
+    Observations that it has no coefficient for begin with zero; None if it is for other labels, or its
+    observations are of another kind.
+    """
+    basis = getattr(before, "basis_", None)
+    linear = any(isinstance(term.space, LinearNodes | SparseNodes) for term in problem.terms)
+    if linear and type(getattr(before, "kernel_", None)) is not Linear:
+        return None
+    if basis is None or not np.array_equal(before.classes_, classes) or not _alike(basis, observations):
+        return None
+    found = find_observations(observations, basis)
+    free = free_elements(before, "_")
+    pieces = []
+    for term in problem.terms:
+        piece = np.zeros(term.space.size)
+        known = free.get(term.name)
+        if isinstance(term.space, LinearNodes | SparseNodes):
+            piece[:] = term.space.element(basis.T @ before.dual_coef_)
+        elif isinstance(term.space, KernelNodes):
+            _place(term.space, piece, found, before.dual_coef_)
+        elif isinstance(term.space, KernelEdges) and before.edge_dual_coef_ is not None:
+            _place(term.space, piece, found, before.edge_dual_coef_.reshape(len(found), -1))
+        elif known is not None and len(known) == len(piece):
+            piece[:] = known
+        pieces.append(piece)
+    return problem.refreshed(np.concatenate(pieces).astype(problem.element_dtype))
+
+
+def _place(space: KernelNodes | KernelEdges, element: Array, found: Array, coef: Array) -> None:
+    """Write coefficients to an element, as those of the columns that the kernel on labels has."""
+    vectors = space.embedding.vectors
+    columns = coef if vectors is None else coef @ np.linalg.pinv(vectors.T)
+    space.coordinates(element)[found[found >= 0]] = columns[found >= 0]
+
+
+def _alike(basis: Any, observations: Any) -> bool:
+    """Whether two sets of observations can be compared."""
+    return type(basis) is type(observations) and basis.shape[1:] == observations.shape[1:]

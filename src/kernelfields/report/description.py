@@ -1,0 +1,194 @@
+"""What a fitted model consists of, in words and numbers."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from ..arrays import Array
+from ..checks import require_whole
+from ..features import DictFeatures, TemplateFeatures
+from ..parameters import Parameterised
+from .described_tables import known_of_emissions, known_of_trees
+
+MOST_FEATURES = 5
+"""Features of one observation that are written out."""
+
+
+class Weighted(NamedTuple):
+    """A feature and its weight for a label."""
+
+    label: Any
+    name: str
+    weight: float
+
+
+class BasisFunction(NamedTuple):
+    """An observation of the training set and its coefficient for a label."""
+
+    label: Any
+    observation: str
+    sequence: int
+    """−1 if it is made of several observations."""
+    position: int
+    coefficient: float
+
+
+@dataclass(frozen=True)
+class Description:
+    """What there is to say about a model; lists by label have an entry per label."""
+
+    estimator: str
+    settings: str
+    labels: list[Any]
+    kernel: str | None = None
+    templates: list[str] | None = None
+    n_features: int | None = None
+    n_weights: int | None = None
+    n_basis: int | None = None
+    transitions: list[list[float]] | None = None
+    features: list[list[Weighted]] = field(default_factory=list)
+    basis: list[list[BasisFunction]] = field(default_factory=list)
+    certificate: dict[str, Any] = field(default_factory=dict)
+    provenance: dict[str, Any] = field(default_factory=dict)
+    strength: str = "weight"
+    """What the numbers of ``features`` are: weights, or of hidden Markov models and trees something else."""
+    steps: str = "scores"
+    """What ``transitions`` are: scores, or of hidden Markov models probabilities."""
+    parts: list[Description] = field(default_factory=list)
+    """The models that a cascade, or another model of models, consists of."""
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as JSON, with names."""
+        result = asdict(self)
+        result["parts"] = [part.as_json() for part in self.parts]
+        result["labels"] = [_plain(label) for label in self.labels]
+        result["features"] = [[_named(one) for one in group] for group in self.features]
+        result["basis"] = [[_named(one) for one in group] for group in self.basis]
+        return result
+
+
+def describe(model: Any, count: int = 5) -> Description:
+    """Describe a fitted model, with the ``count`` strongest features or basis functions of every label."""
+    known = model.__getstate__()
+    labels = model.classes_.tolist()
+    coef, dual, extractor = known.get("coef_"), known.get("dual_coef_"), known.get("features_")
+    names, strength = _names(extractor, known), "weight"
+    count = require_whole("count", count, 0)
+    n_weights = None if coef is None else _count(coef)
+    if "emissions_" in known or "forests_" in known:
+        emitted = "emissions_" in known
+        strength, coef, own = (
+            known_of_emissions(known["emissions_"]) if emitted else known_of_trees(known["forests_"]["node"])
+        )
+        names = names if own is None else own
+    transitions = known.get("transitions_")
+    kernel = known.get("kernel_")
+    provenance = known.get("provenance_")
+    return Description(
+        estimator=type(model).__name__,
+        settings=repr(model) if isinstance(model, Parameterised) else "",
+        labels=labels,
+        kernel=None if kernel is None else repr(kernel),
+        templates=extractor.templates.texts() if isinstance(extractor, TemplateFeatures) else None,
+        n_features=known.get("n_features_in_"),
+        n_weights=n_weights,
+        n_basis=None if dual is None else len(dual),
+        transitions=None if transitions is None else np.asarray(transitions).tolist(),
+        features=[]
+        if coef is None
+        else [_strongest(coef, k, labels[k], names, count) for k in range(len(labels))],
+        basis=[]
+        if dual is None
+        else [_functions(known, k, labels[k], names, count) for k in range(len(labels))],
+        certificate=_certificate(known),
+        provenance={} if provenance is None else asdict(provenance),
+        strength=strength,
+        steps="probabilities" if "emissions_" in known else "scores",
+        parts=[describe(part, count) for part in _parts(known)],
+    )
+
+
+def _parts(known: dict[str, Any]) -> list[Any]:
+    """The fitted models within a model."""
+    inside = [*known.get("first_", []), known.get("second_"), known.get("model_")]
+    return [part for part in inside if part is not None]
+
+
+def _names(extractor: Any, known: dict[str, Any]) -> Any:
+    """Names of features by their number."""
+    fitted = isinstance(extractor, DictFeatures) or (
+        isinstance(extractor, TemplateFeatures) and extractor.n_hash is None
+    )
+    if fitted:
+        return extractor.names()
+    return known.get("feature_names_in_")
+
+
+def _name(names: Any, j: int) -> str:
+    return f"feature {j}" if names is None else str(names[j])
+
+
+def _count(coef: Any) -> int:
+    return int(coef.count_nonzero() if sparse.issparse(coef) else np.count_nonzero(coef))
+
+
+def _strongest(coef: Any, k: int, label: Any, names: Any, count: int) -> list[Weighted]:
+    """The features with the largest weights, of either sign."""
+    row = coef[k].toarray().ravel() if sparse.issparse(coef) else coef[k]
+    return [Weighted(label, _name(names, j), float(row[j])) for j in _largest(row, count)]
+
+
+def _functions(known: dict[str, Any], k: int, label: Any, names: Any, count: int) -> list[BasisFunction]:
+    column = known["dual_coef_"][:, k]
+    origin, basis = known.get("basis_origin_"), known.get("basis_")
+    result = []
+    for o in _largest(column, count):
+        sequence, position = (-1, -1) if origin is None else origin[o].tolist()
+        text = f"random feature {o}" if basis is None else _observation(basis[o], names)
+        result.append(BasisFunction(label, text, sequence, position, float(column[o])))
+    return result
+
+
+def _observation(x: Any, names: Any) -> str:
+    """An observation in a few words."""
+    if sparse.issparse(x):
+        order = _largest(x.data, MOST_FEATURES)
+        parts = [f"{_name(names, x.indices[j])} {x.data[j]:.3g}" for j in order]
+        return ", ".join(parts) + (", …" if x.nnz > MOST_FEATURES else "")
+    if not isinstance(x, np.ndarray):
+        return repr(x)
+    numbers = ", ".join(f"{value:.3g}" for value in x[:MOST_FEATURES])
+    return f"({numbers}{', …' if len(x) > MOST_FEATURES else ''})"
+
+
+def _largest(values: Array, count: int) -> list[int]:
+    """Where the largest numbers are, of either sign; without zeros."""
+    size = np.abs(values)
+    some = np.argpartition(-size, count)[:count] if count < len(size) else np.arange(len(size))
+    ordered = some[np.lexsort((some, -size[some]))]
+    return [int(j) for j in ordered if size[j] > 0]
+
+
+def _certificate(known: dict[str, Any]) -> dict[str, Any]:
+    found = known.get("certificate_")
+    result = {"stopped": known["stop_reason_"]} if "stop_reason_" in known else {}
+    if found is None:
+        return result
+    return {
+        **result,
+        "objective": float(found.value),
+        "lower_bound": float(found.lower_bound),
+        "certified_relative_gap": float(found.relative_gap),
+    }
+
+
+def _plain(value: Any) -> Any:
+    return value if value is None or type(value) in (bool, int, float, str) else str(value)
+
+
+def _named(one: Any) -> dict[str, Any]:
+    return {**one._asdict(), "label": _plain(one.label)}

@@ -1,0 +1,120 @@
+"""The only place where method names are strings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from .approximation import Approximation, IncompleteCholesky, Nystroem, RandomFourier
+from .checks import shown
+from .constraints import BILOU, BMES, IOB2, IOBES, Cyclic, LeftRight, Rule
+from .decoders import Decoder, Posterior, Viterbi
+from .emissions import (
+    Bernoulli,
+    Categorical,
+    DiagonalGaussian,
+    Emissions,
+    Family,
+    FullGaussian,
+    GaussianMixture,
+    Multinomial,
+    Poisson,
+    SphericalGaussian,
+    TiedGaussian,
+)
+from .errors import InputError
+from .online import Variant
+from .solvers import (
+    LBFGS,
+    BlockFrankWolfe,
+    BlockJacobi,
+    ConjugateGradients,
+    CuttingPlane,
+    IterativeScaling,
+    MarginSolver,
+    MetaDescent,
+    NewtonCG,
+    Solver,
+    Subgradient,
+    Subspace,
+    WorkingSet,
+)
+
+Choice = TypeVar("Choice")
+
+
+class Table(dict[str, Choice]):
+    """Objects by name, and the kinds of object that may be given instead of a name."""
+
+    def __init__(self, *kinds: Any, entries: Mapping[str, Choice]) -> None:
+        self.update(entries)
+        self.kinds: tuple[type, ...] = kinds
+
+
+SOLVERS: Table[Solver] = Table(
+    Solver,
+    entries={
+        "lbfgs": LBFGS(),
+        "newton-cg": NewtonCG(),
+        "block-jacobi": BlockJacobi(),
+        "subspace": Subspace(),
+        "conjugate-gradients": ConjugateGradients(),
+        "meta-descent": MetaDescent(),
+        "iterative-scaling": IterativeScaling(),
+    },
+)
+# Elements of low rank are short beside the data: a long memory costs next to nothing, and saves a third of
+# the iterations.
+LOW_RANK_SOLVERS: Table[Solver] = Table(Solver, entries={**SOLVERS, "lbfgs": LBFGS(memory=30)})
+MARGIN_SOLVERS: Table[MarginSolver | CuttingPlane] = Table(
+    MarginSolver,
+    CuttingPlane,
+    entries={
+        "bcfw": BlockFrankWolfe(),
+        "n-slack": WorkingSet(),
+        "one-slack": CuttingPlane(),
+        "subgradient": Subgradient(),
+    },
+)
+DECODERS: Table[Decoder] = Table(Decoder, entries={"viterbi": Viterbi(), "posterior": Posterior()})
+APPROXIMATIONS: Table[Approximation] = Table(
+    Approximation,
+    entries={
+        "cholesky": IncompleteCholesky(),
+        "nystroem": Nystroem(),
+        "fourier": RandomFourier(),
+    },
+)
+CONSTRAINTS: Table[Rule] = Table(Rule, entries={"iob2": IOB2, "iobes": IOBES, "bilou": BILOU, "bmes": BMES})
+TOPOLOGIES: Table[Rule] = Table(Rule, entries={**CONSTRAINTS, "left-right": LeftRight(), "cyclic": Cyclic()})
+EMISSIONS: Table[Family | Emissions] = Table(
+    Family,
+    Emissions,
+    entries={
+        "gaussian": DiagonalGaussian(),
+        "gaussian-spherical": SphericalGaussian(),
+        "gaussian-full": FullGaussian(),
+        "gaussian-tied": TiedGaussian(),
+        "gaussian-mixture": GaussianMixture(),
+        "categorical": Categorical(),
+        "multinomial": Multinomial(),
+        "poisson": Poisson(),
+        "bernoulli": Bernoulli(),
+    },
+)
+VARIANTS: Table[Variant] = Table(
+    Variant, entries={"PA": Variant.HARD, "PA-I": Variant.BOUNDED, "PA-II": Variant.SQUARED}
+)
+
+
+def choose(table: Table[Choice], name: str | Choice, what: str) -> Choice:
+    """Look a name up; an object of the kind is its own name."""
+    if isinstance(name, str) and name in table:
+        return table[name]
+    names = ", ".join(map(repr, table))
+    if isinstance(name, str):
+        raise InputError(f"{what}={name!r} is not known; choose one of {names}.")
+    if not isinstance(name, table.kinds):
+        kinds = "".join(f" or a {kind.__name__}" for kind in table.kinds)
+        raise InputError(f"{what} is {shown(name)}; it must be one of {names}{kinds}.")
+    return name
