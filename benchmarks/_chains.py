@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kernelfields import native
-from kernelfields.structures import Chain
+from kernelfields.structures import ChainBatch
 
 from . import _run, _torch_struct
 
@@ -40,7 +40,7 @@ QUICK = Size((3, 9, 26), (25, 100), positions=2_000, rounds=2, slow_work=1e5)
 class Batch:
     """One ragged batch in the forms that each side takes."""
 
-    def __init__(self, chain: Chain, node: np.ndarray, edge: np.ndarray) -> None:
+    def __init__(self, chain: ChainBatch, node: np.ndarray, edge: np.ndarray) -> None:
         self.chain = chain
         self.scores = {
             "float64": {"node": node, "edge": edge},
@@ -57,7 +57,7 @@ class Batch:
         random = np.random.default_rng(seed)
         offsets = np.array([0, *np.cumsum(_lengths(random, mean_length, positions))])
         node, edge = random.normal(size=(positions, labels)), random.normal(size=(labels, labels))
-        return cls(Chain(offsets, labels), node, edge)
+        return cls(ChainBatch(offsets, labels), node, edge)
 
     def first(self, work: float) -> Batch:
         """Give the first sequences, at least one, up to so many positions · L²."""

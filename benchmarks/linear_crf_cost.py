@@ -20,7 +20,7 @@ from kernelfields.losses import Log
 from kernelfields.objective import Term
 from kernelfields.objective.linear_chain import LinearChainProblem
 from kernelfields.spaces import FreeEdges, SparseNodes
-from kernelfields.structures import Chain
+from kernelfields.structures import ChainBatch
 
 from . import _conll2000 as conll
 from ._run import Result
@@ -99,7 +99,7 @@ def _one_pass(n_labels: int, sequences: int) -> dict[str, Any]:
     X.sum_duplicates()
     X.data[:] = 1
     labels = rng.integers(n_labels, size=N).astype(np.int32)
-    chain = Chain(np.concatenate([[0], np.cumsum(lengths)]), n_labels)
+    chain = ChainBatch(np.concatenate([[0], np.cumsum(lengths)]), n_labels)
     terms = [Term("features", SparseNodes(chain, X), 1.0), Term("edges", FreeEdges(chain), 1.0)]
     problem = LinearChainProblem(Log(chain, labels), terms, None, np.float32)
     element = rng.normal(size=problem.size).astype(np.float32)

@@ -39,7 +39,7 @@ from kernelfields.solvers import (
     Subspace,
 )
 from kernelfields.spaces import Bias, Boundary, FreeEdges, SparseNodes
-from kernelfields.structures import Chain
+from kernelfields.structures import ChainBatch
 
 from . import _conll2000 as conll
 
@@ -74,7 +74,7 @@ class Trace:
 def linear_problem(features: Any, lengths: Any, texts: list[Any]) -> Problem:
     """A linear CRF, every penalty 1."""
     _, labels = np.unique(np.concatenate([list(text) for text in texts]), return_inverse=True)
-    chain = Chain(offsets_of(lengths), int(labels.max()) + 1)
+    chain = ChainBatch(offsets_of(lengths), int(labels.max()) + 1)
     nodes = SparseNodes(chain, sparse.csr_matrix(features, dtype=np.float64))
     terms = [Term("features", nodes, 1.0), Term("bias", Bias(chain), 1.0)]
     terms += [Term("boundaries", Boundary(chain), 1.0), Term("edges", FreeEdges(chain), 1.0)]

@@ -26,7 +26,7 @@ from kernelfields.losses import Log
 from kernelfields.objective import Problem, Term
 from kernelfields.solvers import LBFGS, BlockJacobi, NewtonCG, Progress, Stop, Subspace
 from kernelfields.spaces import FreeEdges, KernelNodes
-from kernelfields.structures import Chain
+from kernelfields.structures import ChainBatch
 from kernelfields.testing import minimize_euclidean
 
 GAMMA, PENALTY, EDGE_PENALTY = 0.025, 0.1, 1.0
@@ -75,7 +75,7 @@ def letters_problem(words: int | None) -> Problem:
     """Give the problem on the first fold, or on some words of it."""
     images, texts = (sequences[:words] for sequences in load_letters().split(0))
     letters, labels = np.unique(np.concatenate([list(text) for text in texts]), return_inverse=True)
-    chain = Chain(offsets_of([len(text) for text in texts]), len(letters))
+    chain = ChainBatch(offsets_of([len(text) for text in texts]), len(letters))
     gram = CountedGram(StoredGram(RBF(GAMMA)(np.concatenate(images).astype(np.float64))))
     terms = [
         Term("kernel", KernelNodes(chain, gram), PENALTY),

@@ -23,17 +23,17 @@ from kernelfields.spaces import (
     SparseNodes,
     WeightPairs,
 )
-from kernelfields.structures import Chain, SecondOrderChain, Tree
+from kernelfields.structures import ChainBatch, SecondOrderChainBatch, TreeBatch
 
 LENGTHS = [4, 1, 0, 3, 6, 2]
 
 
 def small_chain(n_labels=3, shared_edges=True):
-    return Chain(offsets_of(LENGTHS), n_labels, shared_edges)
+    return ChainBatch(offsets_of(LENGTHS), n_labels, shared_edges)
 
 
 def small_second_order(n_labels=3, shared_edges=True):
-    return SecondOrderChain(offsets_of(LENGTHS), n_labels, shared_edges)
+    return SecondOrderChainBatch(offsets_of(LENGTHS), n_labels, shared_edges)
 
 
 def small_scores(structure, rng, scale=1.0):
@@ -50,7 +50,7 @@ def spaces(rng):
     features = rng.normal(size=(shared.n_vertices, 4))
     rare = sparse.random(shared.n_vertices, 7, density=0.3, format="csr", rng=rng)
     parents = [1, -1, 1, 1, -1, -1, 5, 8, 5, 5, -1, -1, 11, 11, 13, 10]
-    forest = Tree(offsets_of([4, 1, 0, 5, 6]), parents, 3, shared_edges=False)
+    forest = TreeBatch(offsets_of([4, 1, 0, 5, 6]), parents, 3, shared_edges=False)
     binary = sparse.csr_matrix((rng.random((shared.n_vertices, 40)) < 0.3).astype(float))
     labels = small_labels(shared, rng)
     members = rng.random(own.n_edges) < 0.5

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from kernelfields.structures import Chain, Marginals, SecondOrderChain, Structure, Tree
+from kernelfields.structures import ChainBatch, Marginals, SecondOrderChainBatch, StructureBatch, TreeBatch
 from kernelfields.testing import STRUCTURE_IDENTITIES, check_structure
 from kernelfields.testing.strategies import ScoredChain, chains
 
-Row = tuple[Structure, dict[str, np.ndarray]]
+Row = tuple[StructureBatch, dict[str, np.ndarray]]
 
 
-def normal(rng: np.random.Generator, structure: Structure, scale: float = 1.0) -> dict[str, np.ndarray]:
+def normal(rng: np.random.Generator, structure: StructureBatch, scale: float = 1.0) -> dict[str, np.ndarray]:
     return {name: scale * rng.normal(size=shape) for name, shape in structure.shapes.items()}
 
 
@@ -24,17 +24,17 @@ def lengths(*values: int) -> list[int]:
 
 
 def chain_shared(rng: np.random.Generator) -> Row:
-    structure = Chain(lengths(4, 0, 1, 5, 2, 3, 1), 3)
+    structure = ChainBatch(lengths(4, 0, 1, 5, 2, 3, 1), 3)
     return structure, normal(rng, structure)
 
 
 def chain_per_edge(rng: np.random.Generator) -> Row:
-    structure = Chain(lengths(3, 1, 0, 4, 2), 3, shared_edges=False)
+    structure = ChainBatch(lengths(3, 1, 0, 4, 2), 3, shared_edges=False)
     return structure, normal(rng, structure)
 
 
 def chain_one_label(rng: np.random.Generator) -> Row:
-    structure = Chain(lengths(3, 1, 0), 1)
+    structure = ChainBatch(lengths(3, 1, 0), 1)
     return structure, normal(rng, structure)
 
 
@@ -62,18 +62,18 @@ def chain_per_edge_forbidden(rng: np.random.Generator) -> Row:
 
 def chain_large_scores(rng: np.random.Generator) -> Row:
     """Too large for the scaled recursions, so that logarithms answer."""
-    structure = Chain(lengths(4, 3, 0, 1), 3)
+    structure = ChainBatch(lengths(4, 3, 0, 1), 3)
     return structure, normal(rng, structure, scale=300.0)
 
 
 def tree_shared(rng: np.random.Generator) -> Row:
     """Two forests and an empty one: branches, several roots, children before parents."""
-    structure = Tree(lengths(5, 0, 4), [1, -1, 1, 1, -1, -1, 5, 8, 5], 3)
+    structure = TreeBatch(lengths(5, 0, 4), [1, -1, 1, 1, -1, -1, 5, 8, 5], 3)
     return structure, normal(rng, structure)
 
 
 def tree_per_edge(rng: np.random.Generator) -> Row:
-    structure = Tree(lengths(4, 1, 3), [3, 3, 1, -1, -1, -1, 5, 5], 3, shared_edges=False)
+    structure = TreeBatch(lengths(4, 1, 3), [3, 3, 1, -1, -1, -1, 5, 5], 3, shared_edges=False)
     return structure, normal(rng, structure)
 
 
@@ -84,17 +84,17 @@ def tree_forbidden(rng: np.random.Generator) -> Row:
 
 
 def second_order_shared(rng: np.random.Generator) -> Row:
-    structure = SecondOrderChain(lengths(4, 0, 1, 5, 2, 3), 3)
+    structure = SecondOrderChainBatch(lengths(4, 0, 1, 5, 2, 3), 3)
     return structure, normal(rng, structure)
 
 
 def second_order_per_edge(rng: np.random.Generator) -> Row:
-    structure = SecondOrderChain(lengths(3, 1, 0, 4, 2), 3, shared_edges=False)
+    structure = SecondOrderChainBatch(lengths(3, 1, 0, 4, 2), 3, shared_edges=False)
     return structure, normal(rng, structure)
 
 
 def second_order_one_label(rng: np.random.Generator) -> Row:
-    structure = SecondOrderChain(lengths(4, 2, 1, 0), 1)
+    structure = SecondOrderChainBatch(lengths(4, 2, 1, 0), 1)
     return structure, normal(rng, structure)
 
 
@@ -112,7 +112,7 @@ def second_order_forbidden(rng: np.random.Generator) -> Row:
 
 def second_order_large_scores(rng: np.random.Generator) -> Row:
     """Products of exponentials underflow, so that logarithms answer."""
-    structure = SecondOrderChain(lengths(4, 3, 0, 1), 3)
+    structure = SecondOrderChainBatch(lengths(4, 3, 0, 1), 3)
     return structure, normal(rng, structure, scale=300.0)
 
 
@@ -141,7 +141,7 @@ TABLE: list[Callable[[np.random.Generator], Row]] = [
 @pytest.mark.parametrize("row", TABLE, ids=lambda f: f.__name__)
 def test_identity(
     row: Callable[[np.random.Generator], Row],
-    identity: Callable[[Structure, dict[str, np.ndarray]], None],
+    identity: Callable[[StructureBatch, dict[str, np.ndarray]], None],
     rng: np.random.Generator,
 ) -> None:
     structure, scores = row(rng)
@@ -154,51 +154,51 @@ def test_any_small_chain(chain: ScoredChain) -> None:
     check_structure(chain.structure, chain.scores)
 
 
-class WrongMarginals(Chain):
+class WrongMarginals(ChainBatch):
     def marginals(self, scores, weights=None):
-        log_partition, parts = Chain.marginals(self, scores, weights)
+        log_partition, parts = ChainBatch.marginals(self, scores, weights)
         return Marginals(log_partition, {**parts, "edge": parts["edge"] * 1.0001})
 
 
-class WrongCovariance(Chain):
+class WrongCovariance(ChainBatch):
     def covariance(self, scores, direction, weights=None):
-        return {k: v + 1e-5 for k, v in Chain.covariance(self, scores, direction, weights).items()}
+        return {k: v + 1e-5 for k, v in ChainBatch.covariance(self, scores, direction, weights).items()}
 
 
-class WrongArgmax(Chain):
+class WrongArgmax(ChainBatch):
     def argmax(self, scores):
-        best = Chain.argmax(self, scores)
+        best = ChainBatch.argmax(self, scores)
         return best._replace(labels=1 - best.labels)
 
 
-class WrongSecond(Chain):
+class WrongSecond(ChainBatch):
     def kbest(self, scores, k):
-        labels, values = Chain.kbest(self, scores, k)
+        labels, values = ChainBatch.kbest(self, scores, k)
         return (
-            Chain.kbest(self, scores, 1)
+            ChainBatch.kbest(self, scores, 1)
             if k == 1
-            else type(Chain.kbest(self, scores, 1))(labels[[0] * k], values)
+            else type(ChainBatch.kbest(self, scores, 1))(labels[[0] * k], values)
         )
 
 
-class WrongSamples(Chain):
+class WrongSamples(ChainBatch):
     def sample(self, scores, count, seed):
-        return Chain.sample(self, {**scores, "edge": 0.7 * scores["edge"]}, count, seed)
+        return ChainBatch.sample(self, {**scores, "edge": 0.7 * scores["edge"]}, count, seed)
 
 
-class WrongEntropy(Chain):
+class WrongEntropy(ChainBatch):
     def entropy(self, scores):
-        return Chain.entropy(self, scores) + 1e-6
+        return ChainBatch.entropy(self, scores) + 1e-6
 
 
-class WrongParts(Chain):
+class WrongParts(ChainBatch):
     def parts(self, labels, weights=None):
-        return {**Chain.parts(self, labels), "node": Chain.parts(self, labels, weights)["node"]}
+        return {**ChainBatch.parts(self, labels), "node": ChainBatch.parts(self, labels, weights)["node"]}
 
 
-class WrongCut(Chain):
+class WrongCut(ChainBatch):
     def cut(self, scores, ids):
-        return Chain.cut(self, scores, np.sort(ids))
+        return ChainBatch.cut(self, scores, np.sort(ids))
 
 
 @pytest.mark.parametrize(
@@ -214,7 +214,7 @@ class WrongCut(Chain):
         WrongCut,
     ],
 )
-def test_conformance_notices(wrong: type[Chain], rng: np.random.Generator) -> None:
+def test_conformance_notices(wrong: type[ChainBatch], rng: np.random.Generator) -> None:
     structure = wrong(lengths(3, 2, 4), 2)
     with pytest.raises(AssertionError):
         check_structure(structure, normal(rng, structure, scale=2.0))

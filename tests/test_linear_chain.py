@@ -13,13 +13,13 @@ from kernelfields.objective import Problem, Term
 from kernelfields.objective.linear_chain import LinearChainProblem, Offsets
 from kernelfields.solvers import LBFGS, Stop
 from kernelfields.spaces import Bias, Boundary, FreeEdges, SparseNodes, WeightPairs
-from kernelfields.structures import Chain
+from kernelfields.structures import ChainBatch
 
 LENGTHS = [3, 1, 7, 0, 40, 2, 2, 5]
 
 
 def setting(rng, n_labels, binary=True, observed=False, weights=None, lengths=LENGTHS, n_features=60):
-    chain = Chain(np.concatenate([[0], np.cumsum(lengths)]), n_labels)
+    chain = ChainBatch(np.concatenate([[0], np.cumsum(lengths)]), n_labels)
     N = chain.n_vertices
     popular = rng.random((N, n_features)) < np.geomspace(0.9, 0.01, n_features)
     values = popular * (1.0 if binary else rng.normal(size=popular.shape))

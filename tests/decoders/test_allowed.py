@@ -19,7 +19,7 @@ from kernelfields.decoders import (
     Viterbi,
 )
 from kernelfields.errors import InfeasibleError, InputError
-from kernelfields.structures import Chain, SecondOrderChain, Tree
+from kernelfields.structures import ChainBatch, SecondOrderChainBatch, TreeBatch
 from tests._problems import small_scores
 
 
@@ -57,10 +57,10 @@ DECODERS = [
     Stubborn(),
 ]
 STRUCTURES = [
-    Chain([0, 4, 4, 5, 9], 3),
-    Chain([0, 4, 9], 3, shared_edges=False),
-    Tree([0, 4, 9], [1, -1, 1, 2, -1, 4, 4, 6, -1], 3),
-    SecondOrderChain([0, 4, 9], 3),
+    ChainBatch([0, 4, 4, 5, 9], 3),
+    ChainBatch([0, 4, 9], 3, shared_edges=False),
+    TreeBatch([0, 4, 9], [1, -1, 1, 2, -1, 4, 4, 6, -1], 3),
+    SecondOrderChainBatch([0, 4, 9], 3),
 ]
 
 
@@ -85,9 +85,9 @@ def allowed(structure, scores, labels):
 
 
 def applies(decoder, structure):
-    sequences = isinstance(structure, Chain | SecondOrderChain)
+    sequences = isinstance(structure, ChainBatch | SecondOrderChainBatch)
     if isinstance(decoder, LinearProgram):
-        return not isinstance(structure, SecondOrderChain)
+        return not isinstance(structure, SecondOrderChainBatch)
     return sequences or not (isinstance(decoder, MinimumRisk) and isinstance(decoder.candidates, Best))
 
 
@@ -107,7 +107,7 @@ def test_labels_are_allowed_also_inside_abstain(structure, decoder, rng):
 
 
 def test_the_nearest_allowed_labelling_takes_the_place_of_a_forbidden_one(rng):
-    chain = Chain([0, 4], 3)
+    chain = ChainBatch([0, 4], 3)
     scores = forbidding(chain, rng)
     ways = np.array(list(itertools.product(range(3), repeat=4)), dtype=np.int32)
     fine = np.array([np.isfinite(chain.score(scores, y)[0]) for y in ways])
@@ -117,14 +117,14 @@ def test_the_nearest_allowed_labelling_takes_the_place_of_a_forbidden_one(rng):
 
 
 def test_a_rule_that_breaks_nothing_is_left_alone():
-    chain = Chain([0, 3], 2)
+    chain = ChainBatch([0, 3], 2)
     scores = {"node": np.zeros((3, 2)), "edge": np.array([[0.0, -np.inf], [0.0, 0.0]])}
     np.testing.assert_array_equal(Stubborn(1).decode(chain, scores), [1, 1, 1])
     np.testing.assert_array_equal(Stubborn(ABSTAINED).decode(chain, scores), [ABSTAINED] * 3)
 
 
 def test_abstain_twice_answers_where_both_do(rng):
-    chain = Chain([0, 6], 3)
+    chain = ChainBatch([0, 6], 3)
     scores = small_scores(chain, rng, 1.0)
     once = Abstain(Viterbi(), 0.6).decode(chain, scores)
     assert (once == ABSTAINED).any()
@@ -168,6 +168,6 @@ def test_settings_are_checked_where_they_are_given(make, message):
     ids=str,
 )
 def test_tables_and_choices_of_other_shapes_are_refused(decoder, message):
-    chain = Chain([0, 2], 3)
+    chain = ChainBatch([0, 2], 3)
     with pytest.raises(InputError, match=message):
         decoder.decode(chain, {"node": np.zeros((2, 3)), "edge": np.zeros((3, 3))})

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kernelfields.decoders import ABSTAINED, Abstain, BayesRule, Best, Draws, MinimumRisk, Posterior, Viterbi
-from kernelfields.structures import Chain, Structure
+from kernelfields.structures import ChainBatch, StructureBatch
 from tests._problems import small_scores
 
 
@@ -17,7 +17,7 @@ def labellings(length, n_labels):
 @pytest.fixture
 def one(rng):
     """One chain, its scores with a forbidden pair, all its labellings and their probabilities."""
-    chain = Chain([0, 4], 3)
+    chain = ChainBatch([0, 4], 3)
     scores = small_scores(chain, rng, 1.5)
     scores["edge"][0, 2] = -np.inf
     ways = labellings(4, 3)
@@ -43,7 +43,7 @@ def test_posterior_minimises_the_hamming_cost(one):
 
 
 def test_respecting_constraints_can_change_the_answer():
-    chain = Chain([0, 2], 3)
+    chain = ChainBatch([0, 2], 3)
     edge = np.full((3, 3), -np.inf)
     edge[0, 1] = edge[0, 2] = edge[1, 0] = 0.0  # (0,1), (0,2), (1,0): marginals favour 0 then 0
     scores = {"node": np.array([[0.0, 0.5, 0.0], [0.0, 0.0, 0.0]]), "edge": edge}
@@ -91,7 +91,7 @@ def test_abstain_leaves_out_the_uncertain(one):
 
 
 def test_decoder_names_the_oracle_it_misses(one):
-    class Blind(Structure):
+    class Blind(StructureBatch):
         n_labels = 2
         n_instances = 0
         offsets = np.zeros(1, dtype=np.int64)

@@ -5,7 +5,7 @@ import pytest
 
 from kernelfields import InfeasibleError
 from kernelfields.decoders import LinearProgram, Viterbi
-from kernelfields.structures import Chain, SecondOrderChain, Tree
+from kernelfields.structures import ChainBatch, SecondOrderChainBatch, TreeBatch
 from tests._problems import small_scores
 
 PARENTS = [1, -1, 1, 1, -1, 6, -1, 6, 5, 5, 8]
@@ -16,7 +16,9 @@ PARENTS = [1, -1, 1, 1, -1, 6, -1, 6, 5, 5, 8]
 def test_the_program_finds_what_viterbi_finds(kind, shared, rng):
     for _ in range(5):
         structure = (
-            Chain([0, 4, 4, 5, 11], 3, shared) if kind == "chain" else Tree([0, 4, 5, 11], PARENTS, 3, shared)
+            ChainBatch([0, 4, 4, 5, 11], 3, shared)
+            if kind == "chain"
+            else TreeBatch([0, 4, 5, 11], PARENTS, 3, shared)
         )
         scores = small_scores(structure, rng, 2.0)
         scores["node"][2, 1] = -np.inf
@@ -31,10 +33,10 @@ def test_the_program_finds_what_viterbi_finds(kind, shared, rng):
 
 
 def test_what_is_impossible_is_refused(rng):
-    chain = Chain([0, 2], 2)
+    chain = ChainBatch([0, 2], 2)
     barred = {"node": np.zeros((2, 2)), "edge": np.full((2, 2), -np.inf)}
     with pytest.raises(InfeasibleError, match="no solution"):
         LinearProgram().decode(chain, barred)
-    second = SecondOrderChain([0, 3], 2)
+    second = SecondOrderChainBatch([0, 3], 2)
     with pytest.raises(TypeError, match="needs vertices and edges, which SecondOrderChain has not"):
         LinearProgram().decode(second, small_scores(second, rng))

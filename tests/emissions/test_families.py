@@ -174,9 +174,9 @@ def test_a_step_cannot_be_bettered(family, rng):
 
 
 def posterior(emissions, data, markov):
-    from kernelfields.structures import Chain
+    from kernelfields.structures import ChainBatch
 
-    chain = Chain(data.offsets, 3)
+    chain = ChainBatch(data.offsets, 3)
     node = emissions.log_density(data.observations).copy()
     node[chain.first_positions] += markov.start
     return chain.marginals({"node": node, "edge": markov.transitions}).parts["node"]

@@ -14,7 +14,7 @@ from kernelfields.constraints import Constraints
 from kernelfields.losses import Log
 from kernelfields.objective import Term
 from kernelfields.spaces import FreeEdges
-from kernelfields.structures import Chain
+from kernelfields.structures import ChainBatch
 from kernelfields.testing import check_estimator, labelled_sequences
 
 SMALL = {"rounds": 4, "min_samples_leaf": 2, "max_leaf_nodes": 4}
@@ -96,7 +96,7 @@ def test_trees_are_those_of_the_public_class(rng):
 
 
 def small_boosting(rng, weights=None):
-    chain = Chain([0, 6, 7, 12], 3, shared_edges=False)
+    chain = ChainBatch([0, 6, 7, 12], 3, shared_edges=False)
     x = rng.normal(size=(12, 2))
     bins = {"node": Bins(x, np.zeros(2, bool)), "edge": Bins(x[chain.edge_tails], np.zeros(2, bool))}
     loss = Log(chain, rng.integers(3, size=12), weights)

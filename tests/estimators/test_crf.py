@@ -14,7 +14,7 @@ from sklearn.preprocessing import FunctionTransformer
 
 from kernelfields import CRF, InputError
 from kernelfields.decoders import BayesRule
-from kernelfields.structures import Chain
+from kernelfields.structures import ChainBatch
 from kernelfields.testing import check_estimator, labelled_sequences
 
 VARIANTS = {
@@ -99,7 +99,7 @@ def test_attributes_are_the_scores(data, rng):
     node[0] += model.start_
     node[-1] += model.end_
     edge = model.transitions_ + np.einsum("abd,td->tab", model.edge_coef_, x[:-1])
-    chain = Chain([0, 3], 3, shared_edges=False)
+    chain = ChainBatch([0, 3], 3, shared_edges=False)
     expected = chain.marginals({"node": node, "edge": edge}).parts["node"]
     np.testing.assert_allclose(model.predict_marginals([x])[0], expected, atol=1e-12)
 

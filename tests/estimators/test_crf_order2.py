@@ -7,7 +7,7 @@ import pytest
 
 from kernelfields import CRF, InputError
 from kernelfields.constraints import Constraints
-from kernelfields.structures import SecondOrderChain
+from kernelfields.structures import SecondOrderChainBatch
 from kernelfields.testing import Enumerated, check_estimator, labelled_sequences
 
 
@@ -62,7 +62,7 @@ def test_attributes_are_the_scores(data, rng):
     node[0] += model.start_
     node[-1] += model.end_
     scores = {"node": node, "edge": model.transitions_, "triple": model.second_order_}
-    every = Enumerated(SecondOrderChain([0, 4], 3), scores)
+    every = Enumerated(SecondOrderChainBatch([0, 4], 3), scores)
     np.testing.assert_allclose(model.predict_marginals([x])[0], every.marginals().parts["node"], atol=1e-12)
     ways = [model.classes_[way].tolist() for way in every.labellings(0)]
     log_p = model.sequence_log_proba([x] * len(ways), ways)

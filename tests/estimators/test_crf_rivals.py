@@ -14,7 +14,7 @@ from kernelfields.losses import Log
 from kernelfields.objective import Problem, Term
 from kernelfields.solvers import LBFGS, Stop
 from kernelfields.spaces import LinearNodes
-from kernelfields.structures import Chain
+from kernelfields.structures import ChainBatch
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +26,7 @@ def test_without_edges_it_is_multinomial_logistic_regression(letters):
     images, words = (part[:50] for part in letters)
     X, y = np.concatenate(images), np.concatenate(words)
     names, labels = np.unique(y, return_inverse=True)
-    chain = Chain(offsets_of([len(word) for word in words]), len(names))
+    chain = ChainBatch(offsets_of([len(word) for word in words]), len(names))
     problem = Problem(Log(chain, labels), [Term("features", LinearNodes(chain, X), 2.0)])
     ours = LBFGS().minimize(problem, problem.zero(), Stop(gap=1e-9)).point.value
 

@@ -17,7 +17,7 @@ from kernelfields.constraints import Constraints
 from kernelfields.datasets import load_letters
 from kernelfields.decoders import BayesRule
 from kernelfields.kernels import RBF, Kernel, Linear, Polynomial
-from kernelfields.structures import Chain
+from kernelfields.structures import ChainBatch
 from kernelfields.testing import check_estimator, labelled_sequences
 
 EXACT = {"dtype": "float64", "tol": 1e-10}
@@ -140,7 +140,7 @@ def test_one_kernel_per_label(data):
         (RBF(0.1) if name == "red" else Linear())(flat) @ alpha[:, k] for k, name in enumerate(model.classes_)
     ]
     free = np.zeros((len(flat), 3))
-    chain = Chain(np.cumsum([0, *map(len, X)]), 3)
+    chain = ChainBatch(np.cumsum([0, *map(len, X)]), 3)
     free[chain.first_positions] += model.start_
     free[chain.last_positions] += model.end_
     scores = model._batch(X, None, None).scores["node"]
@@ -239,7 +239,7 @@ def test_attributes_are_the_scores(data, rng):
     edge = model.transitions_ + np.einsum(
         "to,oab->tab", Polynomial(2)(x[:-1], model.basis_), model.edge_dual_coef_
     )
-    chain = Chain([0, 3], 3, shared_edges=False)
+    chain = ChainBatch([0, 3], 3, shared_edges=False)
     expected = chain.marginals({"node": node, "edge": edge}).parts["node"]
     np.testing.assert_allclose(model.predict_marginals([x])[0], expected, atol=1e-12)
 

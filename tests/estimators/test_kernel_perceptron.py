@@ -5,7 +5,7 @@ import pytest
 
 from kernelfields import InputError, KernelPerceptron, StructuredPerceptron
 from kernelfields.kernels import RBF, Linear
-from kernelfields.structures import Chain
+from kernelfields.structures import ChainBatch
 from kernelfields.testing import check_estimator, labelled_sequences
 
 MODELS = {
@@ -41,7 +41,7 @@ def test_votes_are_those_of_all_models_on_the_way(rng):
         if n:
             steps = StructuredPerceptron(False, epochs=1, shuffle=False, bias=False, boundaries=False)
             steps.partial_fit(X[:n], y[:n], classes=["blue", "green", "red"])
-            chain = Chain(np.cumsum([0, *map(len, X)]), 3)
+            chain = ChainBatch(np.cumsum([0, *map(len, X)]), 3)
             scores = {"node": np.concatenate(X) @ steps.coef_.T, "edge": steps.transitions_}
             labels = chain.argmax(scores).labels
         votes[np.arange(len(votes)), labels] += 1

@@ -13,7 +13,7 @@ from kernelfields.experiments.loss_curves import dual_sizes, hinge_loss, log_los
 from kernelfields.features import parse_templates
 from kernelfields.kernels import RBF, Linear
 from kernelfields.losses import Log, MarginHinge
-from kernelfields.structures import Chain
+from kernelfields.structures import ChainBatch
 
 
 class Wrong:
@@ -106,7 +106,7 @@ def test_the_paper_s_lines_stand_beside_ours():
 
 def test_losses_over_the_margin_are_those_of_a_chain_of_one():
     margins = np.array([-2.0, 0.0, 0.5, 3.0])
-    chain = Chain(np.arange(5), 2)
+    chain = ChainBatch(np.arange(5), 2)
     scores = {"node": np.stack([margins, np.zeros(4)], axis=1), "edge": np.zeros((2, 2))}
     labels = np.zeros(4, dtype=np.int32)
     cost = {"node": np.array([[0.0, 1.0]] * 4)}

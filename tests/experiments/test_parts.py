@@ -14,7 +14,7 @@ from kernelfields.experiments._selection import Nested
 from kernelfields.experiments.explicit import degree2_features, windowed
 from kernelfields.experiments.pitch_accent import decrease
 from kernelfields.kernels import Precomputed
-from kernelfields.structures import Chain
+from kernelfields.structures import ChainBatch
 
 
 def test_written_out_features_have_the_products_of_the_kernel(rng):
@@ -128,7 +128,7 @@ def test_intervals_of_differences_are_those_of_scipy(rng):
 
 @pytest.mark.parametrize("weight", [0.0, 1.5])
 def test_the_rule_for_boundaries_has_the_lowest_expected_cost_of_all_labellings(weight, rng):
-    chain = Chain([0, 4], 2)
+    chain = ChainBatch([0, 4], 2)
     scores = {"node": rng.normal(size=(4, 2)), "edge": rng.normal(size=(2, 2))}
     every = list(product(range(2), repeat=4))
     proba = np.array([chain.score(scores, np.array(y, dtype=np.int32))[0] for y in every])

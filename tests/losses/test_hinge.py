@@ -166,7 +166,7 @@ def test_margin_and_zero_one_serve_second_order_but_slack_refuses(rng):
         np.testing.assert_allclose(
             loss.at(scores).values, by_enumeration(loss, cost, rescaling, scores), atol=1e-10
         )
-    with pytest.raises(TypeError, match=r"Slack rescaling needs .* SecondOrderChain does not give"):
+    with pytest.raises(TypeError, match=r"Slack rescaling needs .* SecondOrderChainBatch does not give"):
         SlackHinge(chain, labels)
 
 
@@ -229,5 +229,5 @@ def test_instances_keep_the_costs_of_every_clique_type(cliques, rng):
 
 def test_costs_of_cliques_that_are_none_are_refused(rng):
     structure = small_chain()
-    with pytest.raises(InputError, match="cost has 'triple', which Chain does not have"):
+    with pytest.raises(InputError, match="cost has 'triple', which ChainBatch does not have"):
         MarginHinge(structure, small_labels(structure, rng), {"triple": np.zeros((3, 3, 3))})

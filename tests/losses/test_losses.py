@@ -5,7 +5,7 @@ import pytest
 
 from kernelfields.errors import InfeasibleError
 from kernelfields.losses import Log, PartialLog
-from kernelfields.structures import Chain, Structure
+from kernelfields.structures import ChainBatch, StructureBatch
 from kernelfields.testing import Enumerated, check_loss
 from tests._problems import small_chain, small_labels, small_scores
 
@@ -64,14 +64,14 @@ def test_nothing_observed_costs_nothing(rng):
 
 
 def test_forbidden_observation_is_refused_by_name(rng):
-    chain = Chain([0, 2, 4], 2)
+    chain = ChainBatch([0, 2, 4], 2)
     scores = {"node": np.zeros((4, 2)), "edge": np.array([[0.0, -np.inf], [0.0, 0.0]])}
     with pytest.raises(InfeasibleError, match="sequence 1 are forbidden"):
         Log(chain, np.array([1, 0, 0, 1])).at(scores)
 
 
 def test_structure_without_sums_is_refused_at_construction():
-    class Blind(Structure):
+    class Blind(StructureBatch):
         n_labels = 2
         n_instances = 0
         offsets = np.zeros(1, dtype=np.int64)

@@ -5,17 +5,17 @@ import pytest
 
 from kernelfields.errors import InfeasibleError
 from kernelfields.losses import Log, MarginalLog
-from kernelfields.structures import Chain, SecondOrderChain, SumOracle, Tree
+from kernelfields.structures import ChainBatch, SecondOrderChainBatch, SumOracle, TreeBatch
 from kernelfields.testing import Enumerated, check_loss
 from tests._problems import small_scores
 
 LENGTHS = [3, 1, 0, 4]
 STRUCTURES = {
-    "chain": Chain([0, 3, 4, 4, 8], 3),
-    "chain, own edges": Chain([0, 3, 4, 4, 8], 3, shared_edges=False),
-    "second order": SecondOrderChain([0, 3, 4, 4, 8], 2),
-    "tree": Tree([0, 3, 4, 4, 8], [2, 2, -1, -1, -1, 4, 4, 4], 3),
-    "tree, own edges": Tree([0, 3, 4, 4, 8], [2, 2, -1, -1, -1, 4, 4, 4], 3, shared_edges=False),
+    "chain": ChainBatch([0, 3, 4, 4, 8], 3),
+    "chain, own edges": ChainBatch([0, 3, 4, 4, 8], 3, shared_edges=False),
+    "second order": SecondOrderChainBatch([0, 3, 4, 4, 8], 2),
+    "tree": TreeBatch([0, 3, 4, 4, 8], [2, 2, -1, -1, -1, 4, 4, 4], 3),
+    "tree, own edges": TreeBatch([0, 3, 4, 4, 8], [2, 2, -1, -1, -1, 4, 4, 4], 3, shared_edges=False),
 }
 
 
@@ -152,7 +152,7 @@ def test_curvature_along_nothing_is_nothing(rng):
 
 def test_curvature_can_be_negative(rng):
     """A label that only its neighbour's vote makes rare: the loss bends down along the edge."""
-    chain = Chain([0, 2], 2)
+    chain = ChainBatch([0, 2], 2)
     loss = MarginalLog(chain, np.array([0, -1]))
     scores = {"node": np.array([[0.0, 0.0], [0.0, 3.0]]), "edge": np.array([[0.0, -4.0], [-4.0, 0.0]])}
     along = {"node": np.array([[0.0, 0.0], [1.0, 0.0]]), "edge": np.zeros((2, 2))}
@@ -162,7 +162,7 @@ def test_curvature_can_be_negative(rng):
 
 
 def test_forbidden_label_is_refused_by_name():
-    chain = Chain([0, 2, 4], 2)
+    chain = ChainBatch([0, 2, 4], 2)
     scores = {"node": np.zeros((4, 2)), "edge": np.zeros((2, 2))}
     scores["node"][3, 1] = -np.inf
     with pytest.raises(InfeasibleError, match="vertex 1 of sequence 1 is forbidden"):

@@ -20,7 +20,7 @@ from kernelfields.solvers import (
     simplex_qp,
 )
 from kernelfields.spaces import Bias, Boundary, FreeEdges, KernelNodes, LabelEmbedding, LinearNodes
-from kernelfields.structures import Chain
+from kernelfields.structures import ChainBatch
 from kernelfields.testing import Enumerated
 from tests.structures.test_errors import small_forest
 
@@ -36,7 +36,7 @@ def losses(structure, labels, weights=None):
 
 
 def problem_of(rng, loss="margin", space="linear", structure=None, weighted=False, offset=False):
-    chain = Chain(offsets_of(LENGTHS), 3) if structure is None else structure
+    chain = ChainBatch(offsets_of(LENGTHS), 3) if structure is None else structure
     features = rng.normal(size=(chain.n_vertices, 4))
     labels = rng.integers(3, size=chain.n_vertices).astype(np.int32)
     weights = rng.random(chain.n_instances) + 0.5 if weighted else None
@@ -115,7 +115,7 @@ def test_all_solvers_reach_the_same_primal_value(case, rng):
 
 
 def test_cutting_planes_reach_the_quadratic_programme_with_all_constraints(rng):
-    problem = problem_of(rng, structure=Chain([0, 2, 3], 3))
+    problem = problem_of(rng, structure=ChainBatch([0, 2, 3], 3))
     levels, slopes, owner = every_constraint(problem)
     metric = np.concatenate([np.full(term.space.size, term.metric) for term in problem.terms])
     size, count = len(metric), problem.structure.n_instances

@@ -8,7 +8,7 @@ from kernelfields import native
 from kernelfields.errors import InputError
 from kernelfields.gram import PackedGram
 from kernelfields.spaces import LinearNodes, SparseNodes, WeightPairs, coefficient_scores
-from kernelfields.structures import Chain
+from kernelfields.structures import ChainBatch
 
 BATCH = (np.zeros((3, 2)), np.zeros((2, 2)), np.array([0, 3]))
 HUGE = [2**40, 2**61, 2**62, 2**63, 2**64 - 1]
@@ -52,7 +52,7 @@ def bad_columns(column):
 
 @pytest.mark.parametrize("column", [3, -1, 2**31 - 1])
 def test_columns_that_do_not_exist_are_refused(column):
-    chain = Chain([0, 3], 2)
+    chain = ChainBatch([0, 3], 2)
     for space in (SparseNodes, LinearNodes):
         with pytest.raises(InputError, match=f"an entry in column {column}, but 3 columns"):
             space(chain, bad_columns(column))
@@ -73,7 +73,7 @@ def test_weights_of_labels_that_do_not_exist_are_refused(change):
     "change", [{"single": 0}, {"frequent": 9}, {"label": np.full(6, 5, np.int32)}, {"first": np.arange(4)}]
 )
 def test_pairs_of_other_features_are_refused(change):
-    X, chain = sparse.csr_matrix(np.eye(3)), Chain([0, 3], 2)
+    X, chain = sparse.csr_matrix(np.eye(3)), ChainBatch([0, 3], 2)
     pairs = WeightPairs.of(X, 2)._replace(**change)
     with pytest.raises(InputError, match="The pairs are not those of 3 features and 2 labels"):
         SparseNodes(chain, X, pairs)

@@ -12,17 +12,17 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from kernelfields import native
-from kernelfields.structures import Chain
+from kernelfields.structures import ChainBatch
 
 
 def large(rng, L: int = 9, shared: bool = True, dtype: type = np.float64):
     """Enough work for threads to be used (above a millisecond)."""
     lengths = rng.integers(0, 60, 1000)
-    chain = Chain(np.cumsum([0, *lengths]), L, shared)
+    chain = ChainBatch(np.cumsum([0, *lengths]), L, shared)
     return chain, {name: rng.normal(size=shape).astype(dtype) for name, shape in chain.shapes.items()}
 
 
-def everything(chain: Chain, scores) -> list[np.ndarray]:
+def everything(chain: ChainBatch, scores) -> list[np.ndarray]:
     weights = np.linspace(0.1, 2, chain.n_instances)
     found = chain.marginals(scores, weights)
     direction = {name: np.ones_like(array) for name, array in scores.items()}

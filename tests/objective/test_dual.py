@@ -9,11 +9,11 @@ from kernelfields.losses import Log
 from kernelfields.objective import Dual, Problem, Term
 from kernelfields.solvers import LBFGS, Stop
 from kernelfields.spaces import FreeEdges, LinearNodes
-from kernelfields.structures import Chain
+from kernelfields.structures import ChainBatch
 
 
 def problem_of(rng) -> Problem:
-    chain = Chain(np.array([0, 4, 9, 15]), 3)
+    chain = ChainBatch(np.array([0, 4, 9, 15]), 3)
     labels = rng.integers(3, size=15).astype(np.int32)
     terms = [
         Term("features", LinearNodes(chain, rng.normal(size=(15, 5))), 0.3),

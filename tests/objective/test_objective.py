@@ -7,7 +7,7 @@ from kernelfields.losses import Log
 from kernelfields.objective import Problem, Term
 from kernelfields.solvers import LBFGS, Stop
 from kernelfields.spaces import Bias, FreeEdges, LinearNodes
-from kernelfields.structures import Chain
+from kernelfields.structures import ChainBatch
 from tests._problems import partial_problem, problems, small_chain, small_labels
 
 NAMES = ["shared edges", "edges with input", "second order", "second order, edges with input", "partial"]
@@ -155,7 +155,7 @@ def test_block_hessian_is_self_adjoint_and_not_negative(name, rng):
 
 def test_block_hessian_is_the_hessian_where_each_instance_is_one_clique(rng):
     """Several spaces feed the one vertex of an instance, and stay coupled; weights, cost and offset count."""
-    chain = Chain(np.arange(8), 3)
+    chain = ChainBatch(np.arange(8), 3)
     labels = small_labels(chain, rng)
     terms = [
         Term("features", LinearNodes(chain, rng.normal(size=(7, 4))), 0.5),

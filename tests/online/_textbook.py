@@ -8,7 +8,7 @@ from kernelfields.objective import Term
 from kernelfields.objective.linear_chain import Offsets
 from kernelfields.online import Sweep
 from kernelfields.spaces import Bias, Boundary, FreeEdges, SparseNodes, WeightPairs
-from kernelfields.structures import Chain
+from kernelfields.structures import ChainBatch
 from kernelfields.testing.online import candidates
 
 LENGTHS = [4, 1, 3, 5, 2, 1, 4]
@@ -32,7 +32,7 @@ class Tiny:
         lengths=LENGTHS,
     ):
         D, L = 6, n_labels
-        self.chain = Chain(offsets_of(lengths), L)
+        self.chain = ChainBatch(offsets_of(lengths), L)
         N = self.chain.n_vertices
         X = (rng.random((N, D)) < 0.4) * (1.0 if binary else rng.normal(size=(N, D)))
         self.labels = self._labels(rng, lengths, L, forbidden)

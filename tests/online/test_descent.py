@@ -13,7 +13,7 @@ from kernelfields.online import Descent, Sweep, descend_first
 from kernelfields.online.descent import calibrated_step
 from kernelfields.solvers import LBFGS, Stop
 from kernelfields.spaces import Bias, FreeEdges, LinearEdges, SparseNodes, WeightPairs
-from kernelfields.structures import Chain
+from kernelfields.structures import ChainBatch
 from kernelfields.testing import chain_reference
 from kernelfields.testing.online import descend
 from tests.online._textbook import Tiny
@@ -81,7 +81,7 @@ def test_the_loss_is_the_log_loss_before_each_step(rng):
 
 def crf_problem(rng, count=300, L=5, D=30, scale=1.0):
     lengths = rng.integers(1, 9, size=count)
-    chain = Chain(np.concatenate([[0], np.cumsum(lengths)]), L)
+    chain = ChainBatch(np.concatenate([[0], np.cumsum(lengths)]), L)
     labels = rng.integers(L, size=chain.n_vertices)
     features = (rng.random((chain.n_vertices, D)) < 0.2).astype(float)
     features[np.arange(chain.n_vertices), labels] += rng.random(chain.n_vertices) < 0.6
@@ -163,7 +163,7 @@ def test_what_it_cannot_learn_it_refuses(rng):
 def test_many_labels(rng, n_labels, observed, dtype, tolerance):
     """Rows of several vectors, masks of several words: steps with the marginals of the reference."""
     L, D, S = n_labels, 12, 6
-    chain = Chain(np.arange(0, 3 * S + 1, 3), L)
+    chain = ChainBatch(np.arange(0, 3 * S + 1, 3), L)
     X = (rng.random((3 * S, D)) < 0.3) * rng.normal(size=(3 * S, D))
     X[:, 0] = rng.normal(size=3 * S)
     X, y = X.astype(dtype), rng.integers(min(L, 9), size=3 * S).astype(np.int32)

@@ -34,7 +34,7 @@ from kernelfields.selection.orders import steepest
 from kernelfields.selection.refit import gain_of
 from kernelfields.selection.sgps import decoded
 from kernelfields.spaces import FreeEdges
-from kernelfields.structures import Chain
+from kernelfields.structures import ChainBatch
 from tests._problems import small_chain
 
 EXACT = RefitAll(iterations=500, tol=1e-12)
@@ -265,7 +265,7 @@ def test_refitting_all_is_better_than_new_ones(task):
 
 def test_whole_labellings_are_the_steepest_of_all(rng):
     """Against every labelling of a short sequence."""
-    chain = Chain([0, 4], L)
+    chain = ChainBatch([0, 4], L)
     X, labels = rng.normal(size=(4, 2)), rng.integers(L, size=4).astype(np.int32)
     task = Task(Log(chain, labels), {"kernel": Pool(RBF(0.5), X, L, 0.3, share=0.5)}, np.arange(4), labels)
     growth = grown_to(task, 1, WholeSequences(1, step=1, refit=EXACT))

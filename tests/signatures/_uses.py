@@ -130,10 +130,10 @@ def _approximating(name: str) -> Use:
     return use
 
 
-CHAIN = structures.Chain([0, 3, 4], 2)
-TREE = structures.Tree([0, 3, 4], [-1, 0, 0, -1], 2)
+CHAIN = structures.ChainBatch([0, 3, 4], 2)
+TREE = structures.TreeBatch([0, 3, 4], [-1, 0, 0, -1], 2)
 SCORES = {"node": np.zeros((4, 2)), "edge": np.zeros((2, 2))}
-SECOND = structures.SecondOrderChain([0, 3, 4], 2)
+SECOND = structures.SecondOrderChainBatch([0, 3, 4], 2)
 SCORES2 = {**SCORES, "triple": np.zeros((2, 2, 2))}
 
 
@@ -172,14 +172,14 @@ USES: dict[str, Use] = {
     "decoders.Abstain": _decoding(lambda given: decoders.Abstain(decoders.Viterbi(), **given)),
     "decoders.Best": _decoding(lambda given: decoders.MinimumRisk(_differing, decoders.Best(**given))),
     "decoders.Draws": _decoding(lambda given: decoders.MinimumRisk(_differing, decoders.Draws(**given))),
-    "structures.Chain": lambda given: structures.Chain([0, 1], **given),
-    "structures.SecondOrderChain": lambda given: structures.SecondOrderChain([0, 1], **given),
-    "structures.Tree": lambda given: structures.Tree([0, 1], [-1], **given),
-    "structures.Chain.kbest": lambda given: CHAIN.kbest(SCORES, **given),
-    "structures.SecondOrderChain.kbest": lambda given: SECOND.kbest(SCORES2, **given),
-    "structures.Chain.sample": _sampled(CHAIN, SCORES),
-    "structures.SecondOrderChain.sample": _sampled(SECOND, SCORES2),
-    "structures.Tree.sample": _sampled(TREE, SCORES),
+    "structures.ChainBatch": lambda given: structures.ChainBatch([0, 1], **given),
+    "structures.SecondOrderChainBatch": lambda given: structures.SecondOrderChainBatch([0, 1], **given),
+    "structures.TreeBatch": lambda given: structures.TreeBatch([0, 1], [-1], **given),
+    "structures.ChainBatch.kbest": lambda given: CHAIN.kbest(SCORES, **given),
+    "structures.SecondOrderChainBatch.kbest": lambda given: SECOND.kbest(SCORES2, **given),
+    "structures.ChainBatch.sample": _sampled(CHAIN, SCORES),
+    "structures.SecondOrderChainBatch.sample": _sampled(SECOND, SCORES2),
+    "structures.TreeBatch.sample": _sampled(TREE, SCORES),
     **{
         f"kernels.{name}": _kernel(name)
         for name in (

@@ -9,7 +9,7 @@ from kernelfields.objective import Problem, Term
 from kernelfields.solvers import LBFGS, BlockJacobi, NewtonCG, Reason, Stop, Subspace
 from kernelfields.solvers._newton_base import newton_direction
 from kernelfields.spaces import Bias, FreeEdges, LinearNodes
-from kernelfields.structures import Chain, Tree
+from kernelfields.structures import ChainBatch, TreeBatch
 from kernelfields.testing import minimize_euclidean
 from tests._kernel_space import PlainKernel
 from tests._problems import partial_problem, problems, small_chain, small_labels, small_second_order
@@ -41,7 +41,7 @@ def kernel_problem(rng):
 
 
 def tree_problem(rng):
-    tree = Tree([0, 4, 5, 11], [1, -1, 1, 1, -1, 6, -1, 6, 5, 5, 8], 3)
+    tree = TreeBatch([0, 4, 5, 11], [1, -1, 1, 1, -1, 6, -1, 6, 5, 5, 8], 3)
     return Problem(Log(tree, small_labels(tree, rng)), kernel_terms(tree, rng))
 
 
@@ -106,7 +106,7 @@ def test_plain_route_refuses_spaces_without_coordinates(rng):
 
 def sticky_problem(rng):
     """Labels of long sequences that change rarely; all vertices share the few weights."""
-    chain = Chain([0, 60, 120], 2)
+    chain = ChainBatch([0, 60, 120], 2)
     x = rng.normal(size=(120, 1))
     labels = np.repeat([0, 1, 0, 1, 1, 0], 20)
     stay = {"node": np.zeros((120, 2)), "edge": 4.0 * np.eye(2)}
@@ -141,7 +141,7 @@ def test_exact_full_steps_converge_where_those_diverge(rng):
 @pytest.mark.parametrize("solver", [LBFGS(), NewtonCG(), Subspace()], ids=["LBFGS", "NewtonCG", "Subspace"])
 @pytest.mark.parametrize("kind", ["chain", "tree", "second order"])
 def test_marginal_log_is_minimised_without_certificate(kind, solver, rng):
-    tree = Tree([0, 4, 5, 11], [1, -1, 1, 1, -1, 6, -1, 6, 5, 5, 8], 3)
+    tree = TreeBatch([0, 4, 5, 11], [1, -1, 1, 1, -1, 6, -1, 6, 5, 5, 8], 3)
     structure = {"chain": small_chain(), "tree": tree, "second order": small_second_order()}[kind]
     problem = marginal_problem(rng, structure)
     result = solver.minimize(problem, problem.zero(), Stop(gradient=1e-5))
@@ -152,7 +152,7 @@ def test_marginal_log_is_minimised_without_certificate(kind, solver, rng):
 
 def bent_problem(rng):
     """A point where the marginal log loss bends down along its own gradient."""
-    chain = Chain([0, 2], 2)
+    chain = ChainBatch([0, 2], 2)
     offset = {"node": np.array([[0.0, 0.0], [0.0, 3.0]]), "edge": np.array([[0.0, -4.0], [-4.0, 0.0]])}
     terms = [Term("votes", LinearNodes(chain, np.array([[0.0], [1.0]])), 1e-3)]
     return Problem(MarginalLog(chain, np.array([0, -1])), terms, offset)

@@ -18,7 +18,7 @@ from kernelfields.spaces import (
     LinearEdges,
     LinearNodes,
 )
-from kernelfields.structures import Chain
+from kernelfields.structures import ChainBatch
 from tests._problems import kernel_problem, small_chain, small_labels
 
 TIGHT = Stop(gap=1e-12, iterations=3000)
@@ -102,7 +102,7 @@ def test_two_centred_labels_have_the_kernel_half_y_y():
 
 def test_whole_labellings_collapse_to_cliques(rng):
     """K = ΛᵀK′Λ [altun2004gp, Proposition 1]: functions of labellings are functions of cliques."""
-    chain = Chain([0, 2, 5], n_labels=2)
+    chain = ChainBatch([0, 2, 5], n_labels=2)
     K = RBF(0.5)(rng.normal(size=(5, 3)))
     labellings = [(s, y) for s, T in ((0, 2), (1, 3)) for y in product(range(2), repeat=T)]
     counts = np.zeros((5, 2, len(labellings)))  # Λ: how often a labelling uses a labelled clique

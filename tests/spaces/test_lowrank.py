@@ -20,7 +20,7 @@ from kernelfields.spaces import (
     LowRankNodes,
     factor_of,
 )
-from kernelfields.structures import Chain, SecondOrderChain
+from kernelfields.structures import ChainBatch, SecondOrderChainBatch
 from kernelfields.testing import check_space
 from tests._problems import small_chain, small_labels
 
@@ -100,7 +100,7 @@ def test_curvatures_are_the_diagonal_of_the_hessian_without_edges(factor, rng):
 
 
 def test_curvatures_of_free_scores_and_kernels_on_labels(factor, rng):
-    chain = SecondOrderChain(small_chain().offsets, 2)
+    chain = SecondOrderChainBatch(small_chain().offsets, 2)
     embedding = LabelEmbedding.centred(2)
     loss = Log(chain, small_labels(small_chain(), rng) % 2)
     terms = [Term("x", LowRankNodes(chain, factor, embedding), 0.5), Term("t", FreeTriples(chain), 0.0)]
@@ -118,7 +118,7 @@ def test_curvatures_of_free_scores_and_kernels_on_labels(factor, rng):
 def test_curvatures_save_iterations(rng):
     """On steep and flat directions together; the optimum is the same."""
     X = rng.normal(size=(600, 3))
-    chain = Chain(np.arange(0, 601, 6), 3)
+    chain = ChainBatch(np.arange(0, 601, 6), 3)
     labels = (np.abs(X).argmax(axis=1) + (rng.random(600) < 0.1)) % 3
     factor = Nystroem(60).on(RBF(0.1), X, np.random.RandomState(0)).factor
     terms = [Term("x", LowRankNodes(chain, factor), 0.01)]

@@ -35,7 +35,7 @@ def test_edges_with_input_need_scores_of_their_own(rng):
 
 
 def test_triples_need_a_structure_that_has_them():
-    with pytest.raises(TypeError, match="Chain has no triples to score"):
+    with pytest.raises(TypeError, match="ChainBatch has no triples to score"):
         FreeTriples(small_chain())
 
 

@@ -6,7 +6,7 @@ from scipy import sparse
 from threadpoolctl import threadpool_limits
 
 from kernelfields.spaces import LinearNodes, SparseNodes, WeightPairs
-from kernelfields.structures import Chain
+from kernelfields.structures import ChainBatch
 
 
 def zipf_features(rng, rows, columns, per_row, dtype, binary=True):
@@ -26,7 +26,7 @@ def zipf_features(rng, rows, columns, per_row, dtype, binary=True):
 @pytest.mark.parametrize("binary", [True, False])
 @pytest.mark.parametrize("n_labels", [1, 3, 8, 9, 22, 33, 70])
 def test_products_are_those_of_scipy(rng, n_labels, binary, dtype):
-    chain = Chain([0, 3000], n_labels)
+    chain = ChainBatch([0, 3000], n_labels)
     X = zipf_features(rng, 3000, 500, 6, dtype, binary)
     space = SparseNodes(chain, X)
     assert 0 < space.pairs.frequent < 500 or n_labels == 1  # then all have a single pair
@@ -41,7 +41,7 @@ def test_products_are_those_of_scipy(rng, n_labels, binary, dtype):
 
 
 def test_only_observed_pairs_have_weights(rng):
-    chain = Chain([0, 200], 4)
+    chain = ChainBatch([0, 200], 4)
     X = zipf_features(rng, 200, 60, 3, np.float64)
     labels = rng.integers(4, size=200)
     pairs = WeightPairs.of(X, 4, labels)
@@ -54,7 +54,7 @@ def test_only_observed_pairs_have_weights(rng):
 
 
 def test_results_do_not_depend_on_threads(rng):
-    chain = Chain([0, 40000], 9)
+    chain = ChainBatch([0, 40000], 9)
     space = SparseNodes(chain, zipf_features(rng, 40000, 3000, 12, np.float32))
     gradient = rng.normal(size=(40000, 9)).astype(np.float32)
     w = rng.normal(size=space.size)
@@ -69,7 +69,7 @@ def test_results_do_not_depend_on_threads(rng):
 
 
 def test_rows_without_features_and_features_without_rows(rng):
-    chain = Chain([0, 3], 2)
+    chain = ChainBatch([0, 3], 2)
     X = sparse.csr_matrix(np.array([[0.0, 0, 2], [0, 0, 0], [1, 0, 0]]))
     space, plain = SparseNodes(chain, X), LinearNodes(chain, X)
     table = rng.normal(size=(3, 2))
@@ -79,6 +79,6 @@ def test_rows_without_features_and_features_without_rows(rng):
 
 
 def test_precisions_must_agree(rng):
-    space = SparseNodes(Chain([0, 3], 2), sparse.eye(3, format="csr", dtype=np.float32))
+    space = SparseNodes(ChainBatch([0, 3], 2), sparse.eye(3, format="csr", dtype=np.float32))
     with pytest.raises(TypeError, match="must be the same"):
         space.add_scores(np.zeros(6), np.zeros((3, 2)))

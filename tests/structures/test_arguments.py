@@ -5,10 +5,14 @@ import pytest
 
 from kernelfields import memory
 from kernelfields.errors import InputError
-from kernelfields.structures import Chain, SecondOrderChain, Tree
+from kernelfields.structures import ChainBatch, SecondOrderChainBatch, TreeBatch
 from tests._problems import small_scores
 
-STRUCTURES = [Chain([0, 3, 3, 4], 2), SecondOrderChain([0, 3, 3, 4], 2), Tree([0, 3, 4], [1, -1, 1, -1], 2)]
+STRUCTURES = [
+    ChainBatch([0, 3, 3, 4], 2),
+    SecondOrderChainBatch([0, 3, 3, 4], 2),
+    TreeBatch([0, 3, 4], [1, -1, 1, -1], 2),
+]
 NO_NUMBERS = [-1, 2.5, "3", None, [3], True, float("nan"), 2**63, 10**30]
 
 
@@ -20,7 +24,7 @@ def scored(request, rng):
 @pytest.mark.parametrize("k", [0, *NO_NUMBERS, 2**31])
 def test_numbers_of_best_labellings(k, scored):
     structure, scores = scored
-    if not isinstance(structure, Tree):
+    if not isinstance(structure, TreeBatch):
         with pytest.raises(InputError, match=r"^k is .*; it must be a whole number from 1 "):
             structure.kbest(scores, k)
 
@@ -45,7 +49,7 @@ def test_what_no_memory_holds_is_refused(huge, scored, monkeypatch):
     monkeypatch.setattr(memory, "available_memory", lambda: 2**32)
     with pytest.raises(InputError, match=r"draws would take .* GB of memory; 4 GB are free"):
         structure.sample(scores, huge, 0)
-    if not isinstance(structure, Tree):
+    if not isinstance(structure, TreeBatch):
         with pytest.raises(InputError, match=r"k=.* labellings would take .* GB|k is .*; it must be"):
             structure.kbest(scores, huge)
 
@@ -53,9 +57,9 @@ def test_what_no_memory_holds_is_refused(huge, scored, monkeypatch):
 @pytest.mark.parametrize("n_labels", [0, *NO_NUMBERS, 2**31])
 def test_numbers_of_labels(n_labels):
     for make in (
-        lambda: Chain([0, 1], n_labels),
-        lambda: SecondOrderChain([0, 1], n_labels),
-        lambda: Tree([0, 1], [-1], n_labels),
+        lambda: ChainBatch([0, 1], n_labels),
+        lambda: SecondOrderChainBatch([0, 1], n_labels),
+        lambda: TreeBatch([0, 1], [-1], n_labels),
     ):
         with pytest.raises(InputError, match=r"^n_labels is .*; it must be a whole number from 1 "):
             make()
@@ -128,7 +132,7 @@ def test_scores_that_are_none(scored):
     ],
 )
 def test_numbers_of_errors(errors, message, rng):
-    chain = Chain([0, 3, 3, 4], 2)
+    chain = ChainBatch([0, 3, 3, 4], 2)
     scores = small_scores(chain, rng, 1.0)
     for use in (
         lambda: chain.best_by_errors(scores, errors),

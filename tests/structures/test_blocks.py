@@ -3,18 +3,18 @@
 import numpy as np
 import pytest
 
-from kernelfields.structures import BlockOracle, Chain, SecondOrderChain, Tree
+from kernelfields.structures import BlockOracle, ChainBatch, SecondOrderChainBatch, TreeBatch
 from kernelfields.testing import Enumerated
 from tests._problems import small_scores
 
 OFFSETS = [0, 3, 4, 4, 8]
 PARENTS = [2, 2, -1, -1, -1, 4, 4, 4]
 STRUCTURES = {
-    "chain": Chain(OFFSETS, 3),
-    "chain, own edges": Chain(OFFSETS, 3, shared_edges=False),
-    "tree": Tree(OFFSETS, PARENTS, 3),
-    "tree, own edges": Tree(OFFSETS, PARENTS, 3, shared_edges=False),
-    "nothing but vertices": Chain([0, 1, 2], 3),
+    "chain": ChainBatch(OFFSETS, 3),
+    "chain, own edges": ChainBatch(OFFSETS, 3, shared_edges=False),
+    "tree": TreeBatch(OFFSETS, PARENTS, 3),
+    "tree, own edges": TreeBatch(OFFSETS, PARENTS, 3, shared_edges=False),
+    "nothing but vertices": ChainBatch([0, 1, 2], 3),
 }
 
 
@@ -74,4 +74,4 @@ def test_forbidden_labels_have_no_variance(rng):
 
 
 def test_second_order_chains_do_not_offer_blocks():
-    assert not issubclass(SecondOrderChain, BlockOracle)
+    assert not issubclass(SecondOrderChainBatch, BlockOracle)

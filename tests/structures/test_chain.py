@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kernelfields.structures import Chain
+from kernelfields.structures import ChainBatch
 from kernelfields.testing import chain_reference
 
 # Around every vector width, and the sizes of real tasks.
@@ -19,11 +19,11 @@ def offsets_of(lengths: list[int]) -> np.ndarray:
 def scored(
     rng, lengths: list[int], L: int, *, shared: bool = True, scale: float = 1.0, dtype: type = np.float64
 ):
-    chain = Chain(offsets_of(lengths), L, shared)
+    chain = ChainBatch(offsets_of(lengths), L, shared)
     return chain, {name: (scale * rng.normal(size=s)).astype(dtype) for name, s in chain.shapes.items()}
 
 
-def reference(chain: Chain, scores):
+def reference(chain: ChainBatch, scores):
     """Log-partitions, node and edge marginals of a batch."""
     parts = [chain_reference(*chain.cut(scores, [s]).values()) for s in range(chain.n_instances)]
     edge = np.concatenate([p.edge for p in parts])
@@ -34,7 +34,7 @@ def reference(chain: Chain, scores):
     )
 
 
-def assert_right(chain: Chain, scores, *, value: float = 1e-9, marginals: float = 1e-9) -> None:
+def assert_right(chain: ChainBatch, scores, *, value: float = 1e-9, marginals: float = 1e-9) -> None:
     """Log-partitions to ``value`` relative, marginals to ``marginals`` absolute (sums: relative too)."""
     log_partition, node, edge = reference(chain, scores)
     found = chain.marginals(scores)
@@ -70,7 +70,7 @@ def test_best_is_the_limit_of_cold_chains(rng, L: int, shared: bool) -> None:
 @pytest.mark.parametrize("L", [1, 4, 9, 17])
 @pytest.mark.parametrize("shared", [True, False], ids=["shared", "per edge"])
 def test_argmax_ties_go_to_the_lower_label(L: int, shared: bool) -> None:
-    chain = Chain([0, 20, 21, 30], L, shared)
+    chain = ChainBatch([0, 20, 21, 30], L, shared)
     labels, value = chain.argmax({name: np.zeros(shape) for name, shape in chain.shapes.items()})
     assert not labels.any()
     assert not value.any()
@@ -103,7 +103,7 @@ def test_shortest(rng, length: int, shared: bool) -> None:
 
 
 def test_empty_batch() -> None:
-    chain = Chain([0], 3)
+    chain = ChainBatch([0], 3)
     scores = {"node": np.zeros((0, 3)), "edge": np.zeros((3, 3))}
     assert chain.log_partition(scores).shape == (0,)
     assert not chain.marginals(scores).parts["edge"].any()
@@ -124,7 +124,7 @@ def test_hundred_thousand_positions(rng, scale: float) -> None:
     assert_right(*scored(rng, [100_000], 3, scale=scale))
 
 
-def forbid(rng, chain: Chain, scores, share: float):
+def forbid(rng, chain: ChainBatch, scores, share: float):
     """−inf here and there, but never along the labels 0."""
     for array, free in ((scores["node"], np.s_[..., 0]), (scores["edge"], np.s_[..., 0, 0])):
         kept = array[free].copy()
@@ -150,7 +150,7 @@ def test_forbidden(rng, L: int, shared: bool, share: float) -> None:
 def test_sticky_chains_that_drift_apart(dtype: type, shared: bool, length: int) -> None:
     """Labels never change; the second gains one on the first at every step, until the last position
     forbids it. Messages scaled to sum one lose the first label long before that."""
-    chain = Chain([0, length, length + 7], 2, shared)
+    chain = ChainBatch([0, length, length + 7], 2, shared)
     edge = np.array([[0.0, -np.inf], [-np.inf, 0.0]], dtype=dtype)
     node = np.zeros((length + 7, 2), dtype=dtype)
     node[:, 1] = 1
@@ -170,7 +170,7 @@ def test_sticky_chains_forbidden_early(length: int) -> None:
     """The mirror image: the label that gains is forbidden at the first position."""
     node = np.zeros((length, 2))
     node[:, 1], node[0, 1] = 1, -np.inf
-    chain = Chain([0, length], 2)
+    chain = ChainBatch([0, length], 2)
     found = chain.marginals({"node": node, "edge": np.array([[0, -np.inf], [-np.inf, 0]])})
     np.testing.assert_allclose(found.log_partition, 0, atol=1e-9)
     np.testing.assert_allclose(found.parts["node"], [[1, 0]] * length, atol=1e-9)
@@ -181,7 +181,7 @@ def test_sticky_chains_forbidden_early(length: int) -> None:
 @pytest.mark.parametrize("L", [2, 9, 26])
 def test_single_precision(rng, L: int, scale: float, shared: bool) -> None:
     """Marginals within 1e-4 of double precision for scores up to ±50."""
-    chain = Chain(offsets_of([60, 1, 33, 2, 400]), L, shared)
+    chain = ChainBatch(offsets_of([60, 1, 33, 2, 400]), L, shared)
     scores = {name: rng.uniform(-scale, scale, s).astype(np.float32) for name, s in chain.shapes.items()}
     exact = chain.marginals({name: array.astype(np.float64) for name, array in scores.items()})
     found = chain.marginals(scores)
@@ -191,7 +191,7 @@ def test_single_precision(rng, L: int, scale: float, shared: bool) -> None:
 
 
 def test_positions_and_edges() -> None:
-    chain = Chain([0, 3, 3, 4, 6], 2)
+    chain = ChainBatch([0, 3, 3, 4, 6], 2)
     assert (chain.n_instances, chain.n_vertices, chain.n_edges) == (4, 6, 3)
     assert chain.edge_heads.tolist() == [1, 2, 5]
     assert chain.first_positions.tolist() == [0, 3, 4]
@@ -199,7 +199,7 @@ def test_positions_and_edges() -> None:
 
 
 def test_integer_and_strided_scores_are_converted() -> None:
-    chain = Chain([0, 4], 2)
+    chain = ChainBatch([0, 4], 2)
     node = np.arange(16).reshape(8, 2)[::2]
     edge = np.arange(4).reshape(2, 2)
     wanted = chain.log_partition({"node": node.astype(float), "edge": edge.astype(float)})

@@ -10,7 +10,7 @@ import pytest
 from kernelfields import native
 from kernelfields.decoders import BayesRule
 from kernelfields.errors import InfeasibleError, ScoreError
-from kernelfields.structures import Chain, SecondOrderChain
+from kernelfields.structures import ChainBatch, SecondOrderChainBatch
 
 OFFSETS = [0, 5, 5, 6, 8, 11]
 ORACLES = ["log_partition", "marginals", "entropy", "argmax", "covariance", "sample", "kbest"]
@@ -29,7 +29,7 @@ def normal(structure, rng, scale=1.0):
 @pytest.mark.parametrize("shared", [True, False])
 @pytest.mark.parametrize("scale", [1.0, 200.0])
 def test_without_triples_it_is_a_chain(shared, scale, rng):
-    second, first = SecondOrderChain(OFFSETS, 4, shared), Chain(OFFSETS, 4, shared)
+    second, first = SecondOrderChainBatch(OFFSETS, 4, shared), ChainBatch(OFFSETS, 4, shared)
     scores, direction = normal(second, rng, scale), normal(second, rng)
     for array in (scores["triple"], direction["triple"]):
         array[:] = 0
@@ -59,7 +59,7 @@ def pairs_of(scores, T, L):
 @pytest.mark.parametrize("scale", [1.0, 100.0])
 def test_it_is_a_chain_over_label_pairs(scale, rng):
     T, L = 12, 5
-    second, pairs = SecondOrderChain([0, T], L, shared_edges=False), Chain([0, T - 1], L * L)
+    second, pairs = SecondOrderChainBatch([0, T], L, shared_edges=False), ChainBatch([0, T - 1], L * L)
     scores = normal(second, rng, scale)
     scores["triple"][1, 2, 3] = scores["edge"][4, 0, 0] = scores["node"][7, 2] = -np.inf
     twin = pairs_of(scores, T, L)
@@ -77,7 +77,7 @@ def test_it_is_a_chain_over_label_pairs(scale, rng):
 
 
 def test_nothing_at_all():
-    chain = SecondOrderChain([0, 0, 0], 2, shared_edges=False)
+    chain = SecondOrderChainBatch([0, 0, 0], 2, shared_edges=False)
     scores = {name: np.zeros(shape) for name, shape in chain.shapes.items()}
     np.testing.assert_array_equal(chain.log_partition(scores), [0.0, 0.0])
     np.testing.assert_array_equal(chain.marginals(scores).parts["triple"], np.zeros((2, 2, 2)))
@@ -86,7 +86,7 @@ def test_nothing_at_all():
 
 
 def test_ties_go_to_the_lower_label():
-    chain = SecondOrderChain([0, 4], 3)
+    chain = SecondOrderChainBatch([0, 4], 3)
     scores = {name: np.zeros(shape) for name, shape in chain.shapes.items()}
     np.testing.assert_array_equal(chain.argmax(scores).labels, [0, 0, 0, 0])
     scores["triple"][1, 2] = scores["triple"][2, 1] = 1
@@ -94,7 +94,7 @@ def test_ties_go_to_the_lower_label():
 
 
 def test_few_labellings_make_short_lists():
-    chain = SecondOrderChain([0, 3, 4], 2)
+    chain = SecondOrderChainBatch([0, 3, 4], 2)
     scores = {name: np.zeros(shape) for name, shape in chain.shapes.items()}
     scores["triple"][:] = -np.inf
     scores["triple"][0, 1, 0] = 2.0
@@ -107,7 +107,7 @@ def test_few_labellings_make_short_lists():
 @pytest.mark.parametrize("shared", [True, False])
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 def test_bad_scores_are_refused(oracle, shared, bad):
-    chain = SecondOrderChain([0, 1, 4], 2, shared)
+    chain = SecondOrderChainBatch([0, 1, 4], 2, shared)
     for name, shape in chain.shapes.items():
         scores = {name: np.zeros(shape) for name, shape in chain.shapes.items()}
         scores[name][(-1,) * len(shape)] = bad
@@ -118,7 +118,7 @@ def test_bad_scores_are_refused(oracle, shared, bad):
 @pytest.mark.parametrize("oracle", ORACLES)
 @pytest.mark.parametrize("clique", ["node", "edge", "triple"])
 def test_sequences_without_labelling_are_refused(oracle, clique):
-    chain = SecondOrderChain([0, 1, 4], 2)
+    chain = SecondOrderChainBatch([0, 1, 4], 2)
     scores = {name: np.zeros(shape) for name, shape in chain.shapes.items()}
     scores[clique][2 if clique == "node" else slice(None)] = -np.inf
     with pytest.raises(InfeasibleError, match="Sequence 1 has no allowed labelling"):
@@ -126,13 +126,13 @@ def test_sequences_without_labelling_are_refused(oracle, clique):
 
 
 def test_short_sequences_do_not_look_at_bad_triples():
-    chain = SecondOrderChain([0, 2, 3], 2)
+    chain = SecondOrderChainBatch([0, 2, 3], 2)
     scores = {"node": np.zeros((3, 2)), "edge": np.zeros((2, 2)), "triple": np.full((2, 2, 2), np.nan)}
     np.testing.assert_allclose(chain.log_partition(scores), np.log([4, 2]))
 
 
 def test_wrong_shapes_are_named():
-    chain = SecondOrderChain([0, 2], 2)
+    chain = SecondOrderChainBatch([0, 2], 2)
     scores = {name: np.zeros(shape) for name, shape in chain.shapes.items()}
     with pytest.raises(ValueError, match=r"triple scores have shape \(2, 2\), expected \(2, 2, 2\)"):
         chain.log_partition({**scores, "triple": np.zeros((2, 2))})
@@ -140,7 +140,7 @@ def test_wrong_shapes_are_named():
 
 def test_length_costs_no_precision(rng):
     T = 50_000
-    second, first = SecondOrderChain([0, T], 3), Chain([0, T], 3)
+    second, first = SecondOrderChainBatch([0, T], 3), ChainBatch([0, T], 3)
     scores = {"node": rng.normal(size=(T, 3)), "edge": 4 * np.eye(3), "triple": np.zeros((3, 3, 3))}
     direction = {
         "node": 10 + rng.normal(size=(T, 3)),
@@ -156,7 +156,7 @@ def test_length_costs_no_precision(rng):
 
 
 def test_the_core_differentiates_log_partitions_too(rng):
-    chain = SecondOrderChain([0, 6], 3)
+    chain = SecondOrderChainBatch([0, 6], 3)
     scores, direction = normal(chain, rng), normal(chain, rng)
     found = native.chain2_covariance(*scores.values(), chain.offsets, *direction.values())[0]
     parts = chain.marginals(scores).parts
@@ -165,7 +165,7 @@ def test_the_core_differentiates_log_partitions_too(rng):
 
 def test_scores_of_any_size_keep_the_best():
     """Two contexts whose exponentials underflow against each other."""
-    chain = SecondOrderChain([0, 3], 2)
+    chain = SecondOrderChainBatch([0, 3], 2)
     scores = {name: np.zeros(shape) for name, shape in chain.shapes.items()}
     scores["triple"][:, :, 0] = -900.0
     scores["node"][2, 0] = 900.0
@@ -174,7 +174,7 @@ def test_scores_of_any_size_keep_the_best():
 
 
 def test_costs_over_edges_can_be_decided_for(rng):
-    chain = SecondOrderChain(OFFSETS, 3)
+    chain = SecondOrderChainBatch(OFFSETS, 3)
     scores = normal(chain, rng)
     hamming = 1 - np.eye(3)
     twice = hamming[:, None, :, None] + hamming[None, :, None, :]

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from kernelfields.errors import InfeasibleError, ScoreError
-from kernelfields.structures import Chain
+from kernelfields.structures import ChainBatch
 
 
 def zeros(offsets: list[int], shared: bool = True, dtype: type = np.float64):
-    chain = Chain(offsets, 3, shared)
+    chain = ChainBatch(offsets, 3, shared)
     return chain, {name: np.zeros(shape, dtype) for name, shape in chain.shapes.items()}
 
 
@@ -65,14 +65,14 @@ def test_bad_shared_edges_spoil_sequences_with_edges(oracle) -> None:
 
 
 def test_wrong_shapes_are_named() -> None:
-    chain = Chain([0, 3], 2)
+    chain = ChainBatch([0, 3], 2)
     with pytest.raises(ValueError, match=r"node scores have shape \(2, 2\), expected \(3, 2\)"):
         chain.log_partition({"node": np.zeros((2, 2)), "edge": np.zeros((2, 2))})
     with pytest.raises(ValueError, match=r"edge scores have shape \(2, 2, 2\), expected \(2, 2\)"):
         chain.log_partition({"node": np.zeros((3, 2)), "edge": np.zeros((2, 2, 2))})
     for offsets in ([[0, 1]], [0.0, 1.0], ["0", "1"], None, 3, np.array([0, 2**63], dtype=np.uint64)):
         with pytest.raises(ValueError, match=r"^offsets (are|have) "):
-            Chain(offsets, 2)
+            ChainBatch(offsets, 2)
     for offsets in ([1, 2], [0, 2, 1], []):
         with pytest.raises(ValueError, match="offsets must start with 0 and never fall"):
-            Chain(offsets, 2)
+            ChainBatch(offsets, 2)

@@ -5,7 +5,7 @@ import pytest
 
 from kernelfields.arrays import offsets_of
 from kernelfields.errors import InputError, ScoreError
-from kernelfields.structures import Chain, ErrorCountOracle, SecondOrderChain, Tree
+from kernelfields.structures import ChainBatch, ErrorCountOracle, SecondOrderChainBatch, TreeBatch
 from kernelfields.structures import _errors_base as base
 from kernelfields.testing import Enumerated
 from tests._problems import small_chain, small_scores
@@ -14,7 +14,7 @@ PARENTS = [1, -1, 1, 1, -1, -1, 5, 8, 5, 5, -1, -1, 11, 11, 13, 10]
 
 
 def small_forest(shared_edges=True):
-    return Tree(offsets_of([4, 1, 0, 5, 6]), PARENTS, 3, shared_edges)
+    return TreeBatch(offsets_of([4, 1, 0, 5, 6]), PARENTS, 3, shared_edges)
 
 
 STRUCTURES = {
@@ -78,7 +78,7 @@ def test_single_precision_scores_are_taken(rng):
 
 
 def test_no_numbers_no_whole_numbers_and_no_room_are_refused(monkeypatch):
-    chain = Chain([0, 2, 5], 2)
+    chain = ChainBatch([0, 2, 5], 2)
     scores = {"node": np.zeros((5, 2)), "edge": np.zeros((2, 2))}
     with pytest.raises(InputError, match="whole"):
         chain.best_by_errors(scores, np.full((5, 2), 0.5))
@@ -91,4 +91,4 @@ def test_no_numbers_no_whole_numbers_and_no_room_are_refused(monkeypatch):
 
 
 def test_second_order_does_not_offer_it():
-    assert not issubclass(SecondOrderChain, ErrorCountOracle)
+    assert not issubclass(SecondOrderChainBatch, ErrorCountOracle)

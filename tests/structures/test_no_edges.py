@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from kernelfields import native
-from kernelfields.structures import Chain, SecondOrderChain, Tree
+from kernelfields.structures import ChainBatch, SecondOrderChainBatch, TreeBatch
 from tests._problems import small_scores
 
 BATCHES = [[0, 1], [0, 1, 1], [0, 1, 2, 3, 4, 5, 6], [0, 0]]
 MAKERS = {
-    "chain": Chain,
-    "second order": SecondOrderChain,
-    "tree": lambda offsets, L: Tree(offsets, [-1] * offsets[-1], L),
+    "chain": ChainBatch,
+    "second order": SecondOrderChainBatch,
+    "tree": lambda offsets, L: TreeBatch(offsets, [-1] * offsets[-1], L),
 }
 
 

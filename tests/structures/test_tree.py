@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from kernelfields.structures import Chain, Tree
+from kernelfields.structures import ChainBatch, TreeBatch
 
 Array = np.ndarray[Any, Any]
 
@@ -26,7 +26,7 @@ def random_forest(rng: np.random.Generator, lengths: list[int]) -> tuple[Array, 
 
 
 def random_scores(
-    rng: np.random.Generator, tree: Tree, forbidden: float = 0.0, size: float = 2.0
+    rng: np.random.Generator, tree: TreeBatch, forbidden: float = 0.0, size: float = 2.0
 ) -> dict[str, Array]:
     scores = {name: size * rng.standard_normal(shape) for name, shape in tree.shapes.items()}
     for array in scores.values():
@@ -49,7 +49,7 @@ class Enumerated(NamedTuple):
     edge_change: Array  # one per edge
 
 
-def enumerate_all(tree: Tree, scores: dict[str, Array], direction: dict[str, Array]) -> Enumerated:
+def enumerate_all(tree: TreeBatch, scores: dict[str, Array], direction: dict[str, Array]) -> Enumerated:
     L, S = tree.n_labels, tree.n_instances
     number, count = {}, 0
     for v, p in enumerate(tree.parents):
@@ -96,14 +96,14 @@ LENGTHS = [4, 0, 1, 6, 2, 5]
 
 
 @pytest.fixture(params=[(True, 0.0), (True, 0.3), (False, 0.0), (False, 0.3)], ids=str)
-def case(request: pytest.FixtureRequest) -> tuple[Tree, dict[str, Array], np.random.Generator]:
+def case(request: pytest.FixtureRequest) -> tuple[TreeBatch, dict[str, Array], np.random.Generator]:
     shared, forbidden = request.param
     rng = np.random.default_rng(7)
-    tree = Tree(*random_forest(rng, LENGTHS), n_labels=3, shared_edges=shared)
+    tree = TreeBatch(*random_forest(rng, LENGTHS), n_labels=3, shared_edges=shared)
     return tree, random_scores(rng, tree, forbidden), rng
 
 
-def weigh(tree: Tree, weights: Array, node: Array, edge: Array) -> dict[str, Array]:
+def weigh(tree: TreeBatch, weights: Array, node: Array, edge: Array) -> dict[str, Array]:
     """Weighted instances, and edges summed where they share their scores."""
     node = node * np.repeat(weights, np.diff(tree.offsets))[:, None]
     edge = edge * np.repeat(weights, np.diff(tree.edge_offsets))[:, None, None]
@@ -169,7 +169,7 @@ def test_parts_and_score_agree(case):
 
 
 def test_score_is_the_sum_over_vertices_and_edges():
-    tree = Tree([0, 3], [2, 2, -1], n_labels=2, shared_edges=False)
+    tree = TreeBatch([0, 3], [2, 2, -1], n_labels=2, shared_edges=False)
     scores = {"node": np.arange(6.0).reshape(3, 2), "edge": 100.0 * np.arange(1, 9).reshape(2, 2, 2)}
     # Nodes 1 + 2 + 5; edge 0 from root label 1 to label 1, edge 1 from root label 1 to label 0.
     assert tree.score(scores, np.array([1, 0, 1])) == [8 + 400 + 700]
@@ -181,7 +181,7 @@ def test_score_is_the_sum_over_vertices_and_edges():
 @pytest.mark.parametrize("backwards", [False, True])
 def test_a_path_is_a_chain(shared, backwards):
     rng = np.random.default_rng(3)
-    chain = Chain([0, 5, 5, 6, 40], n_labels=4, shared_edges=shared)
+    chain = ChainBatch([0, 5, 5, 6, 40], n_labels=4, shared_edges=shared)
     scores = {name: 3 * rng.standard_normal(shape) for name, shape in chain.shapes.items()}
     direction = {name: rng.standard_normal(shape) for name, shape in chain.shapes.items()}
     parents = np.full(40, -1)
@@ -189,7 +189,7 @@ def test_a_path_is_a_chain(shared, backwards):
         parents[chain.edge_tails] = chain.edge_heads
     else:
         parents[chain.edge_heads] = chain.edge_tails
-    tree = Tree(chain.offsets, parents, 4, shared)
+    tree = TreeBatch(chain.offsets, parents, 4, shared)
 
     def turned(arrays: dict[str, Array]) -> dict[str, Array]:
         edge = np.swapaxes(arrays["edge"], -1, -2) if backwards else arrays["edge"]
@@ -210,14 +210,14 @@ def test_a_path_is_a_chain(shared, backwards):
 
 def test_numbering_of_vertices_does_not_matter():
     rng = np.random.default_rng(5)
-    tree = Tree(*random_forest(rng, [30]), n_labels=3)
+    tree = TreeBatch(*random_forest(rng, [30]), n_labels=3)
     scores = random_scores(rng, tree, forbidden=0.1)
     to = rng.permutation(30)  # vertex v becomes to[v]
     parents = np.full(30, -1)
     parents[to] = np.where(tree.parents >= 0, to[tree.parents], -1)
     node = np.empty_like(scores["node"])
     node[to] = scores["node"]
-    other = Tree([0, 30], parents, 3)
+    other = TreeBatch([0, 30], parents, 3)
     found = other.marginals({"node": node, "edge": scores["edge"]})
     wanted = tree.marginals(scores)
     np.testing.assert_allclose(found.log_partition, wanted.log_partition, rtol=1e-13)
@@ -242,7 +242,7 @@ def test_samples_follow_the_marginals(case):
     count = 20_000
     draws = tree.sample(scores, count, seed=11)
     assert draws.shape == (count, tree.n_vertices)
-    own = Tree(tree.offsets, tree.parents, 3, shared_edges=False)
+    own = TreeBatch(tree.offsets, tree.parents, 3, shared_edges=False)
     edge_scores = np.broadcast_to(scores["edge"], own.shapes["edge"])
     marginals = own.marginals({"node": scores["node"], "edge": edge_scores}).parts
     node = (draws[:, :, None] == np.arange(3)).mean(axis=0)
@@ -263,7 +263,7 @@ def test_samples_depend_on_the_seed_alone(case):
 
 def test_large_scores_neither_overflow_nor_cancel():
     rng = np.random.default_rng(4)
-    tree = Tree(*random_forest(rng, [6]), n_labels=3)
+    tree = TreeBatch(*random_forest(rng, [6]), n_labels=3)
     scores = random_scores(rng, tree, size=1000.0)
     wanted = enumerate_all(tree, scores, scores)
     np.testing.assert_allclose(tree.log_partition(scores), wanted.log_partition, rtol=1e-14)

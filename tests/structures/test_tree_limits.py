@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 from kernelfields.errors import InfeasibleError, ScoreError
-from kernelfields.structures import Chain, KBestOracle, Tree
+from kernelfields.structures import ChainBatch, KBestOracle, TreeBatch
 
 Array = np.ndarray[Any, Any]
 
 
 def test_one_label():
-    tree = Tree([0, 3, 4], [1, -1, 1, -1], n_labels=1)
+    tree = TreeBatch([0, 3, 4], [1, -1, 1, -1], n_labels=1)
     scores = {"node": np.array([[1.0], [2.0], [3.0], [4.0]]), "edge": np.array([[0.5]])}
     np.testing.assert_allclose(tree.log_partition(scores), [7.0, 4.0])
     np.testing.assert_array_equal(tree.entropy(scores), [0.0, 0.0])
@@ -26,7 +26,7 @@ def test_one_label():
 
 
 def test_nothing_at_all():
-    tree = Tree([0, 0, 0], [], n_labels=2, shared_edges=False)
+    tree = TreeBatch([0, 0, 0], [], n_labels=2, shared_edges=False)
     scores = {"node": np.zeros((0, 2)), "edge": np.zeros((0, 2, 2))}
     np.testing.assert_array_equal(tree.log_partition(scores), [0.0, 0.0])
     assert tree.sample(scores, 3, seed=0).shape == (3, 0)
@@ -34,7 +34,7 @@ def test_nothing_at_all():
 
 
 def test_ties_go_to_the_lower_label():
-    tree = Tree([0, 4], [3, 0, 3, -1], n_labels=3)
+    tree = TreeBatch([0, 4], [3, 0, 3, -1], n_labels=3)
     scores = {"node": np.zeros((4, 3)), "edge": np.zeros((3, 3))}
     np.testing.assert_array_equal(tree.argmax(scores).labels, [0, 0, 0, 0])
     scores["node"][3] = [0, 1, 1]
@@ -46,7 +46,7 @@ def test_ties_go_to_the_lower_label():
 ORACLES = ["log_partition", "marginals", "entropy", "argmax", "covariance", "sample"]
 
 
-def call(tree: Tree, oracle: str, scores: dict[str, Array]) -> object:
+def call(tree: TreeBatch, oracle: str, scores: dict[str, Array]) -> object:
     more = {"covariance": (scores,), "sample": (2, 0)}.get(oracle, ())
     return getattr(tree, oracle)(scores, *more)
 
@@ -55,7 +55,7 @@ def call(tree: Tree, oracle: str, scores: dict[str, Array]) -> object:
 @pytest.mark.parametrize("shared", [True, False])
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 def test_bad_scores_are_refused(oracle, shared, bad):
-    tree = Tree([0, 1, 4], [-1, 2, -1, 2], n_labels=2, shared_edges=shared)
+    tree = TreeBatch([0, 1, 4], [-1, 2, -1, 2], n_labels=2, shared_edges=shared)
     for name, shape in tree.shapes.items():
         scores = {name: np.zeros(shape) for name, shape in tree.shapes.items()}
         scores[name][(-1,) * len(shape)] = bad
@@ -65,7 +65,7 @@ def test_bad_scores_are_refused(oracle, shared, bad):
 
 @pytest.mark.parametrize("oracle", ORACLES)
 def test_instances_without_labelling_are_refused(oracle):
-    tree = Tree([0, 1, 4], [-1, 2, -1, 2], n_labels=2)
+    tree = TreeBatch([0, 1, 4], [-1, 2, -1, 2], n_labels=2)
     scores = {"node": np.zeros((4, 2)), "edge": np.array([[0.0, -np.inf], [-np.inf, 0.0]])}
     scores["node"][1] = [0, -np.inf]  # the two leaves want different labels of the root
     scores["node"][3] = [-np.inf, 0]
@@ -74,7 +74,7 @@ def test_instances_without_labelling_are_refused(oracle):
 
 
 def test_bad_shared_edges_harm_only_instances_with_edges():
-    tree = Tree([0, 2], [-1, -1], n_labels=2)
+    tree = TreeBatch([0, 2], [-1, -1], n_labels=2)
     scores = {"node": np.zeros((2, 2)), "edge": np.full((2, 2), np.nan)}
     np.testing.assert_allclose(tree.log_partition(scores), [2 * np.log(2)])
 
@@ -93,32 +93,32 @@ def test_bad_shared_edges_harm_only_instances_with_edges():
 )
 def test_parents_that_form_no_forest(parents, message):
     with pytest.raises(ValueError, match=f"^{message}$"):
-        Tree([0, 2, 4], parents, n_labels=2)
+        TreeBatch([0, 2, 4], parents, n_labels=2)
 
 
 def test_vertices_below_a_cycle_are_not_blamed():
     with pytest.raises(ValueError, match=r"^Vertex 2 of instance 0 is its own ancestor\.$"):
-        Tree([0, 5], [1, 2, 3, 4, 2], n_labels=2)
+        TreeBatch([0, 5], [1, 2, 3, 4, 2], n_labels=2)
 
 
 def test_wrong_shapes_are_named():
-    tree = Tree([0, 2], [-1, 0], n_labels=2)
+    tree = TreeBatch([0, 2], [-1, 0], n_labels=2)
     with pytest.raises(ValueError, match=r"edge scores have shape \(1, 2, 2\), expected \(2, 2\)"):
         tree.log_partition({"node": np.zeros((2, 2)), "edge": np.zeros((1, 2, 2))})
 
 
 def test_trees_do_not_offer_k_best():
-    assert not isinstance(Tree([0], [], n_labels=2), KBestOracle)
+    assert not isinstance(TreeBatch([0], [], n_labels=2), KBestOracle)
 
 
 def test_depth_needs_no_stack_and_costs_no_precision():
     T = 100_000
     rng = np.random.default_rng(2)
-    chain = Chain([0, T], n_labels=3)
+    chain = ChainBatch([0, T], n_labels=3)
     scores = {"node": rng.standard_normal((T, 3)), "edge": 4 * np.eye(3)}
     direction = {"node": 10 + rng.standard_normal((T, 3)), "edge": rng.standard_normal((3, 3))}
     for parents in (np.arange(T) - 1, np.append(np.arange(1, T), -1)):
-        tree = Tree([0, T], parents, n_labels=3)
+        tree = TreeBatch([0, T], parents, n_labels=3)
         turned = {
             "node": direction["node"],
             "edge": direction["edge"].T if parents[0] > 0 else direction["edge"],
@@ -135,7 +135,7 @@ def test_depth_needs_no_stack_and_costs_no_precision():
 
 def test_wide_stars_keep_precision():
     leaves = 20_000
-    tree = Tree([0, leaves + 1], np.append(np.full(leaves, leaves), -1), n_labels=2)
+    tree = TreeBatch([0, leaves + 1], np.append(np.full(leaves, leaves), -1), n_labels=2)
     scores = {"node": np.zeros((leaves + 1, 2)), "edge": np.array([[1.0, 0.0], [0.0, 1.0]])}
     scores["node"][:-1:2, 0] = 3.0
     scores["node"][1:-1:2, 1] = 3.0  # as many leaves for either label: the root stays undecided

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from kernelfields.structures import Chain
+from kernelfields.structures import ChainBatch
 from kernelfields.testing import Enumerated, chain_reference
 from kernelfields.testing.strategies import LabelledSequences, ScoredChain, chains, labelled_sequences
 
@@ -19,7 +19,7 @@ BY_HAND = {
 
 @pytest.mark.parametrize("shared", [True, False])
 def test_enumeration_by_hand(shared: bool) -> None:
-    chain = Chain([0, 2], 2, shared)
+    chain = ChainBatch([0, 2], 2, shared)
     scores = BY_HAND if shared else {**BY_HAND, "edge": BY_HAND["edge"][None]}
     every = Enumerated(chain, scores)
     assert every.labellings(0).tolist() == [[0, 0], [0, 1], [1, 0], [1, 1]]
@@ -38,7 +38,7 @@ def test_enumeration_by_hand(shared: bool) -> None:
 def test_covariance_by_hand() -> None:
     """Along the indicator of y_1 = 0 (probability 5/6): Cov([y_1 = 0], [y_2 = 0]) = 2/6 − 5/6 · 3/6."""
     direction = {"node": np.array([[1.0, 0.0], [0.0, 0.0]]), "edge": np.zeros((2, 2))}
-    node = Enumerated(Chain([0, 2], 2), BY_HAND).covariance(direction)["node"]
+    node = Enumerated(ChainBatch([0, 2], 2), BY_HAND).covariance(direction)["node"]
     np.testing.assert_allclose(node, [[5 / 36, -5 / 36], [2 / 6 - 15 / 36, -2 / 6 + 15 / 36]])
 
 
@@ -51,7 +51,7 @@ def test_reference_by_hand() -> None:
 
 
 def test_too_many_labellings_are_refused() -> None:
-    chain = Chain([0, 30], 4)
+    chain = ChainBatch([0, 30], 4)
     with pytest.raises(ValueError, match="too many to enumerate"):
         Enumerated(chain, {name: np.zeros(shape) for name, shape in chain.shapes.items()})
 

@@ -12,7 +12,7 @@ from ..losses import Log
 from ..objective import LinearChainProblem, Term
 from ..online import Sweep
 from ..spaces import FreeEdges, SparseNodes, WeightPairs
-from ..structures import Chain
+from ..structures import ChainBatch
 
 
 class Data(NamedTuple):
@@ -65,14 +65,14 @@ class TrainingSet:
         features = data.features[:, self.columns]
         features.eliminate_zeros()  # they have made weights, and are not needed any more
         self.data = data._replace(features=features)
-        self.chain = Chain(data.offsets, n_labels)
+        self.chain = ChainBatch(data.offsets, n_labels)
         first = pairs.indptr[np.append(self.columns, len(pairs.indptr) - 1)].astype(np.int64)
         self.pairs = WeightPairs.listed(self.data.features, n_labels, first, pairs.indices.astype(np.int32))
         self.edges = _edge_pairs(data, n_labels, settings)
         self.terms = self.terms_on(self.chain, self.data.features)
         self.nodes: SparseNodes = self.terms[0].space  # type: ignore[assignment]
 
-    def terms_on(self, chain: Chain, features: Any, penalty: float = 0.0) -> list[Term]:
+    def terms_on(self, chain: ChainBatch, features: Any, penalty: float = 0.0) -> list[Term]:
         """Return the two spaces on a batch."""
         nodes = SparseNodes(chain, features, self.pairs)
         return [Term("features", nodes, penalty), Term("edges", FreeEdges(chain, pairs=self.edges), penalty)]
@@ -126,7 +126,7 @@ def _state_pairs(data: Data, n_labels: int, settings: FeatureSettings) -> Any:
 
 def _edge_pairs(data: Data, n_labels: int, settings: FeatureSettings) -> Array:
     """Return a mask over (L, L)."""
-    chain = Chain(data.offsets, n_labels)
+    chain = ChainBatch(data.offsets, n_labels)
     frequency = np.zeros((n_labels, n_labels))
     np.add.at(frequency, (data.labels[chain.edge_tails], data.labels[chain.edge_heads]), 1)
     exists = (frequency > 0) | settings.possible_transitions
@@ -138,7 +138,7 @@ class HeldOut:
 
     def __init__(self, training: TrainingSet, data: Data) -> None:
         self.data = data
-        self.chain = Chain(data.offsets, training.n_labels)
+        self.chain = ChainBatch(data.offsets, training.n_labels)
         self.terms = training.terms_on(self.chain, data.features[:, training.columns])
 
     def tags(self, element: Array) -> Array:

@@ -11,11 +11,11 @@ from ..arrays import Array
 from ..constraints import Forbidden
 from ..errors import InputError
 from ..objective import Offsets
-from ..structures import SequenceStructure
+from ..structures import SequenceBatch
 from .labels import UNOBSERVED
 
 
-def offset_of(forbidden: Forbidden, chain: SequenceStructure, dtype: npt.DTypeLike) -> dict[str, Array]:
+def offset_of(forbidden: Forbidden, chain: SequenceBatch, dtype: npt.DTypeLike) -> dict[str, Array]:
     """Scores that are −inf where a rule forbids and 0 elsewhere; zeros take no memory."""
     zero = np.zeros((), dtype)
     offset = {clique: np.broadcast_to(zero, shape) for clique, shape in chain.shapes.items()}
@@ -40,7 +40,7 @@ def _barred(mask: Array, dtype: npt.DTypeLike) -> Array:
 
 
 def require_respected(
-    forbidden: Forbidden, chain: SequenceStructure, labels: Array, classes: Array, of: str = ""
+    forbidden: Forbidden, chain: SequenceBatch, labels: Array, classes: Array, of: str = ""
 ) -> None:
     """Refuse labels that break a rule, by sequence and position; unobserved ones break none."""
     seen = labels != UNOBSERVED
@@ -61,7 +61,7 @@ def require_respected(
             _refuse(chain, t, of, f"{verb} with the forbidden label {classes[labels[[t]]].tolist()[0]!r}")
 
 
-def _refuse(chain: SequenceStructure, t: int, of: str, what: str) -> NoReturn:
+def _refuse(chain: SequenceBatch, t: int, of: str, what: str) -> NoReturn:
     s = int(np.searchsorted(chain.offsets, t, side="right")) - 1
     name = f"Sequence {s} of {of}" if of else f"Sequence {s}"
     raise InputError(f"{name} {what} at position {t - int(chain.offsets[s])}.")

@@ -17,7 +17,7 @@ from ..losses import Log, Loss, MarginalLog, PartialLog
 from ..objective import Certificate
 from ..solvers import Progress, Reason
 from ..spaces import WeightPairs
-from ..structures import SequenceStructure
+from ..structures import SequenceBatch
 from ..tables import CONSTRAINTS, Table, choose
 from .extraction import Extractor
 from .inputs import Inputs
@@ -32,7 +32,7 @@ class Observed(NamedTuple):
     edges: Array
 
     @classmethod
-    def of(cls, inputs: Inputs, encoded: Encoded, chain: SequenceStructure) -> Observed:
+    def of(cls, inputs: Inputs, encoded: Encoded, chain: SequenceBatch) -> Observed:
         """Return the pairs of feature and label, and of neighbouring labels, that occur."""
         if not sparse.issparse(inputs.features) or (encoded.labels == UNOBSERVED).any():
             raise InputError("observed_only needs sparse features and every label to be observed.")
@@ -49,7 +49,7 @@ class Training(NamedTuple):
 
     inputs: Inputs
     encoded: Encoded
-    chain: SequenceStructure
+    chain: SequenceBatch
     weights: Array | None
     """How many times each sequence counts."""
     loss: Loss
@@ -67,7 +67,7 @@ def read_training(
     inputs: Inputs,
     extractor: Extractor | None,
     y: Any,
-    chain_of: Callable[[Array, int], SequenceStructure],
+    chain_of: Callable[[Array, int], SequenceBatch],
     *,
     sample_weight: Any = None,
     class_weight: ClassWeight = None,
@@ -99,7 +99,7 @@ def read_training(
 
 
 def marginal_log_loss_of(
-    chain: SequenceStructure, encoded: Encoded, weights: Array | None, class_weight: ClassWeight
+    chain: SequenceBatch, encoded: Encoded, weights: Array | None, class_weight: ClassWeight
 ) -> Loss:
     """Return the log loss of every label by itself: class weights are those of vertices."""
     vertex_weights = None
@@ -111,9 +111,7 @@ def marginal_log_loss_of(
     return MarginalLog(chain, encoded.labels, weights, vertex_weights)
 
 
-def loss_of(
-    chain: SequenceStructure, encoded: Encoded, weights: Array | None, class_weight: ClassWeight
-) -> Loss:
+def loss_of(chain: SequenceBatch, encoded: Encoded, weights: Array | None, class_weight: ClassWeight) -> Loss:
     """Return the log loss: with a cost inside for class weights, restricted where labels are unobserved."""
     observed = encoded.labels != UNOBSERVED
     if observed.all():

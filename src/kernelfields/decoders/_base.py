@@ -9,12 +9,12 @@ import numpy as np
 
 from ..arrays import Array
 from ..errors import InputError
-from ..structures import MaxOracle, Scores, Structure
+from ..structures import MaxOracle, Scores, StructureBatch
 
 ABSTAINED = -1
 """The label of a vertex for which no answer is given."""
 
-Oracle = TypeVar("Oracle", bound=Structure)
+Oracle = TypeVar("Oracle", bound=StructureBatch)
 
 
 class Decoder(ABC):
@@ -27,7 +27,7 @@ class Decoder(ABC):
     chooses_allowed: ClassVar[bool] = False
     """Whether `choose` itself never says what the scores forbid; else `decode` looks, and mends it."""
 
-    def decode(self, structure: Structure, scores: Scores) -> Array:
+    def decode(self, structure: StructureBatch, scores: Scores) -> Array:
         """Return one label per vertex of the batch, `ABSTAINED` where no answer is given.
 
         Where `choose` breaks what the scores forbid, the allowed labelling that differs from it at the
@@ -46,10 +46,10 @@ class Decoder(ABC):
         return np.where(labels == ABSTAINED, ABSTAINED, nearest).astype(np.int32)
 
     @abstractmethod
-    def choose(self, structure: Structure, scores: Scores) -> Array:
+    def choose(self, structure: StructureBatch, scores: Scores) -> Array:
         """Return one label per vertex of the batch, `ABSTAINED` where no answer is given."""
 
-    def _checked(self, labels: Array, structure: Structure) -> Array:
+    def _checked(self, labels: Array, structure: StructureBatch) -> Array:
         """Labels of somebody's rule as integers, one for every vertex."""
         result, name = np.asarray(labels), type(self).__name__
         if result.shape != (structure.n_vertices,) or (result.size and result.dtype.kind not in "iu"):
@@ -65,7 +65,7 @@ class Decoder(ABC):
         return result.astype(np.int32)
 
 
-def require(structure: Structure, oracle: type[Oracle], decoder: str) -> Oracle:
+def require(structure: StructureBatch, oracle: type[Oracle], decoder: str) -> Oracle:
     """Return the structure as one that offers the oracle; a plain refusal if it does not."""
     if not isinstance(structure, oracle):
         raise TypeError(f"{decoder} needs a {oracle.__name__}, which {type(structure).__name__} is not.")
@@ -77,7 +77,7 @@ def forbids(scores: Scores) -> bool:
     return any(values.size and values.min() == -np.inf for values in scores.values())
 
 
-def best_allowed(structure: Structure, scores: Scores, gains: Scores) -> Array:
+def best_allowed(structure: StructureBatch, scores: Scores, gains: Scores) -> Array:
     """Return the labelling with the highest total gain among those the scores allow."""
     allowed = {
         clique: np.where(values == -np.inf, -np.inf, gains.get(clique, 0.0))

@@ -10,7 +10,7 @@ import numpy as np
 from ..arrays import Array
 from ..checks import require_share, shown
 from ..errors import InputError
-from ..structures import Scores, Structure, SumOracle
+from ..structures import Scores, StructureBatch, SumOracle
 from ._base import ABSTAINED, Decoder, require
 
 
@@ -36,7 +36,7 @@ class Abstain(Decoder):
         if not isinstance(self.decoder, Decoder):
             raise InputError(f"decoder is {shown(self.decoder)}; it must be a Decoder.")
 
-    def choose(self, structure: Structure, scores: Scores) -> Array:
+    def choose(self, structure: StructureBatch, scores: Scores) -> Array:
         """Return labels, −1 where none is certain enough."""
         labels = self.decoder.decode(structure, scores)
         marginals = require(structure, SumOracle, "Abstaining").marginals(scores).parts["node"]

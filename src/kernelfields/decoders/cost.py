@@ -12,7 +12,7 @@ import numpy as np
 from ..arrays import Array
 from ..checks import require_whole, shown
 from ..errors import InputError
-from ..structures import KBestOracle, SampleOracle, Scores, SequenceStructure, Structure, SumOracle
+from ..structures import KBestOracle, SampleOracle, Scores, SequenceBatch, StructureBatch, SumOracle
 from ._base import Decoder, best_allowed, require
 
 
@@ -36,7 +36,7 @@ class BayesRule(Decoder):
     edge_cost: Array | None = None
     chooses_allowed: ClassVar[bool] = True
 
-    def choose(self, structure: Structure, scores: Scores) -> Array:
+    def choose(self, structure: StructureBatch, scores: Scores) -> Array:
         """Return the labels with the lowest expected cost."""
         vertex_cost = _cost("vertex_cost", self.vertex_cost, (structure.n_labels,) * 2)
         edge_cost = _cost("edge_cost", self.edge_cost, (structure.n_labels,) * 4)
@@ -63,9 +63,9 @@ def _cost(name: str, given: Any, shape: tuple[int, ...]) -> Array | None:
     return table.astype(np.float64)
 
 
-def _own_edges(structure: Structure, scores: Scores) -> tuple[Structure, Scores]:
+def _own_edges(structure: StructureBatch, scores: Scores) -> tuple[StructureBatch, Scores]:
     """Return the same chains with a copy of shared edge scores at every edge."""
-    if not isinstance(structure, SequenceStructure):
+    if not isinstance(structure, SequenceBatch):
         raise TypeError(f"Costs over edges are for chains, not for {type(structure).__name__}.")
     if not structure.shared_edges:
         return structure, scores
@@ -77,7 +77,7 @@ class Candidates(ABC):
     """Labellings to choose among, with weights that stand for their probabilities."""
 
     @abstractmethod
-    def of(self, structure: Structure, scores: Scores) -> tuple[Array, Array]:
+    def of(self, structure: StructureBatch, scores: Scores) -> tuple[Array, Array]:
         """Labellings (one row each) and their weights (one row per instance)."""
 
 
@@ -91,7 +91,7 @@ class Best(Candidates):
         """Refuse a number that is none."""
         require_whole("k", self.k)
 
-    def of(self, structure: Structure, scores: Scores) -> tuple[Array, Array]:
+    def of(self, structure: StructureBatch, scores: Scores) -> tuple[Array, Array]:
         """By list Viterbi."""
         labels, value = require(structure, KBestOracle, "Choosing among the k best").kbest(scores, self.k)
         weights = np.exp(value - value[:, :1])
@@ -110,7 +110,7 @@ class Draws(Candidates):
         require_whole("count", self.count)
         require_whole("seed", self.seed, 0)
 
-    def of(self, structure: Structure, scores: Scores) -> tuple[Array, Array]:
+    def of(self, structure: StructureBatch, scores: Scores) -> tuple[Array, Array]:
         """By forward filtering, backward sampling."""
         labels = require(structure, SampleOracle, "Choosing among samples").sample(
             scores, self.count, self.seed
@@ -144,7 +144,7 @@ class MinimumRisk(Decoder):
                 f"candidates is {shown(self.candidates)}; it must be Best(k) or Draws(count), say."
             )
 
-    def choose(self, structure: Structure, scores: Scores) -> Array:
+    def choose(self, structure: StructureBatch, scores: Scores) -> Array:
         """Return the labels of the candidate with the lowest expected cost."""
         labels, weights = self.candidates.of(structure, scores)
         result = labels[0].copy()

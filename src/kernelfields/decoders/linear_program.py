@@ -11,7 +11,7 @@ from scipy.optimize import linprog
 
 from ..arrays import Array
 from ..errors import InfeasibleError
-from ..structures import PairwiseStructure, Scores, Structure
+from ..structures import PairwiseBatch, Scores, StructureBatch
 from ._base import Decoder
 
 
@@ -44,16 +44,16 @@ class LinearProgram(Decoder):
 
     chooses_allowed: ClassVar[bool] = True
 
-    def choose(self, structure: Structure, scores: Scores) -> Array:
+    def choose(self, structure: StructureBatch, scores: Scores) -> Array:
         """Return the labels of the best labelling."""
         found = self.relax(structure, scores)
         if not found.whole:
             raise InfeasibleError("The best point of the local polytope is no labelling.")
         return np.asarray(found.node.argmax(axis=1), dtype=np.int32)
 
-    def relax(self, structure: Structure, scores: Scores) -> Relaxation:
+    def relax(self, structure: StructureBatch, scores: Scores) -> Relaxation:
         """Return the best point and its value."""
-        if not isinstance(structure, PairwiseStructure):
+        if not isinstance(structure, PairwiseBatch):
             raise TypeError(
                 f"LinearProgram needs vertices and edges, which {type(structure).__name__} has not."
             )
@@ -75,7 +75,7 @@ class LinearProgram(Decoder):
         return Relaxation(-float(found.fun), mu[: N * L].reshape(N, L), mu[N * L :].reshape(E, L, L))
 
 
-def _local_polytope(structure: PairwiseStructure) -> tuple[sparse.csr_matrix, Array]:
+def _local_polytope(structure: PairwiseBatch) -> tuple[sparse.csr_matrix, Array]:
     """The equations: Σ_a μ_v(a) = 1, and the margins of every edge."""
     L, N, E = structure.n_labels, structure.n_vertices, structure.n_edges
     one, unit = np.ones((1, L)), sparse.identity(L)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ..arrays import Array
-from ..structures import MaxOracle, Scores, Structure
+from ..structures import MaxOracle, Scores, StructureBatch
 from ._base import Decoder, require
 
 
@@ -16,6 +16,6 @@ class Viterbi(Decoder):
 
     chooses_allowed: ClassVar[bool] = True
 
-    def choose(self, structure: Structure, scores: Scores) -> Array:
+    def choose(self, structure: StructureBatch, scores: Scores) -> Array:
         """Return the labels of the best labelling."""
         return require(structure, MaxOracle, "Viterbi").argmax(scores).labels

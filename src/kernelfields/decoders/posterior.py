@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from ..arrays import Array
-from ..structures import Scores, Structure, SumOracle
+from ..structures import Scores, StructureBatch, SumOracle
 from ._base import Decoder, best_allowed, forbids, require
 
 
@@ -22,7 +22,7 @@ class Posterior(Decoder):
 
     chooses_allowed: ClassVar[bool] = True
 
-    def choose(self, structure: Structure, scores: Scores) -> Array:
+    def choose(self, structure: StructureBatch, scores: Scores) -> Array:
         """Return labels by forward-backward, then a maximum per vertex or over allowed labellings."""
         marginals = require(structure, SumOracle, "Posterior").marginals(scores).parts["node"]
         # A label that is forbidden by itself has no probability.

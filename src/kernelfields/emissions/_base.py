@@ -16,7 +16,7 @@ import numpy as np
 from ..arrays import Array
 from ..checks import require_not_negative, require_whole, whole
 from ..parameters import Parameterised
-from ..structures import Chain
+from ..structures import ChainBatch
 
 Random = Any
 """A NumPy Generator."""
@@ -121,12 +121,12 @@ class Family(Parameterised, ABC):
 
 def chain_scores(
     emissions: Emissions, data: Sequences, markov: Markov, density: Array | None = None
-) -> tuple[Chain, dict[str, Array]]:
+) -> tuple[ChainBatch, dict[str, Array]]:
     """Return the chain whose scores are log p(x, y): nodes emit, edges step, first positions start.
 
     A state that was observed forbids the others.
     """
-    chain = Chain(data.offsets, emissions.n_states)
+    chain = ChainBatch(data.offsets, emissions.n_states)
     node = emissions.log_density(data.observations) if density is None else density.copy()
     node[chain.first_positions] += markov.start
     if data.labels is not None:

@@ -23,7 +23,7 @@ from ..errors import InfeasibleError, InputError, warn_user
 from ..memory import require_memory
 from ..models.scores import ScoredBatch
 from ..parameters import Parameterised
-from ..structures import SequenceStructure
+from ..structures import SequenceBatch
 from ..tables import DECODERS, choose
 from ._routing import Routed
 from ._saving_base import Savable, declared_state, require_fitted
@@ -132,7 +132,7 @@ class SequenceLabeller(Parameterised, Routed, Savable, ABC):
         result[strange] = -np.inf
         return result
 
-    def _strange(self, labels: Array, chain: SequenceStructure) -> Array:
+    def _strange(self, labels: Array, chain: SequenceBatch) -> Array:
         """Return which sequences have labels that training did not have, after a warning of how many."""
         unknown = np.flatnonzero(labels == UNKNOWN)
         strange = np.unique(np.searchsorted(chain.offsets, unknown, side="right") - 1)
@@ -217,7 +217,7 @@ class SequenceLabeller(Parameterised, Routed, Savable, ABC):
             return read_inputs(X, lengths, width, names=names, missing=cls._missing)
         return read_tokens(extractor, X, fit=False)
 
-    def _names(self, chain: SequenceStructure, labels: Array) -> Labels:
+    def _names(self, chain: SequenceBatch, labels: Array) -> Labels:
         """Labels of a batch, by name, one list per sequence; None where abstained."""
         names = [*self.classes_.tolist(), None]  # −1 is the last
         flat = [names[k] for k in labels.tolist()]
@@ -225,7 +225,7 @@ class SequenceLabeller(Parameterised, Routed, Savable, ABC):
         return [flat[a:b] for a, b in pairwise(chain.offsets.tolist())]
 
 
-def _log_partition(chain: SequenceStructure, scores: dict[str, Array]) -> Array:
+def _log_partition(chain: SequenceBatch, scores: dict[str, Array]) -> Array:
     """Return g(θ), −inf where no labelling is allowed."""
     try:
         return chain.log_partition(scores)

@@ -37,7 +37,7 @@ from ..models.terms import (
 )
 from ..objective import Term
 from ..solvers import Progress
-from ..structures import SequenceStructure
+from ..structures import SequenceBatch
 from ._base import SequenceLabeller
 from ._fresh import starts_afresh
 from ._saving_declared import BOOSTED
@@ -279,10 +279,10 @@ class BoostedCRF(SequenceLabeller):
             result[d] = True
         return result
 
-    def _chain(self, offsets: Array, n_labels: int) -> SequenceStructure:
+    def _chain(self, offsets: Array, n_labels: int) -> SequenceBatch:
         return chain_of(offsets, n_labels, self.order, shared_edges=not self.edge_trees)
 
-    def _free_terms(self, chain: SequenceStructure) -> list[Term]:
+    def _free_terms(self, chain: SequenceBatch) -> list[Term]:
         """Scores that look at labels only."""
         penalties = Penalties.of(float(self.edge_penalty), None)
         terms = vertex_terms(chain, penalties, bias=self.bias, boundaries=self.boundaries)
@@ -290,12 +290,12 @@ class BoostedCRF(SequenceLabeller):
             terms.append(edge_term(chain, penalties))
         return terms + second_order_terms(chain, penalties)
 
-    def _cliques(self, chain: SequenceStructure) -> tuple[str, ...]:
+    def _cliques(self, chain: SequenceBatch) -> tuple[str, ...]:
         """Cliques that have trees; without a pair in the training set there is nothing to grow them from."""
         return ("node", "edge") if self.edge_trees and len(chain.edge_heads) else ("node",)
 
     @staticmethod
-    def _fixed(training: Training, chain: SequenceStructure) -> dict[str, Array] | None:
+    def _fixed(training: Training, chain: SequenceBatch) -> dict[str, Array] | None:
         forbidden = training.forbidden
         return None if forbidden is None else offset_of(forbidden, chain, np.float64)
 
@@ -351,7 +351,7 @@ class BoostedCRF(SequenceLabeller):
         return ScoredBatch(chain, theta)
 
 
-def _seen_by(clique: str, chain: SequenceStructure, features: Any) -> Array:
+def _seen_by(clique: str, chain: SequenceBatch, features: Any) -> Array:
     """Return what the trees of a clique type look at: vertices, or the first vertex of every edge."""
     matrix = np.asarray(features, dtype=np.float64)
     return matrix if clique == "node" else matrix[chain.edge_tails]

@@ -28,7 +28,7 @@ from ..models.weights import LinearWeights, linear_scores
 from ..objective import Certificate, LinearChainProblem, Problem
 from ..online import Sweep, descend_first
 from ..solvers import LBFGS, OWLQN, ConjugateGradients, Progress, Solver, Stop
-from ..structures import SequenceStructure
+from ..structures import SequenceBatch
 from ._base import SequenceLabeller
 from ._fresh import previous, starts_afresh
 from ._saving_declared import LINEAR
@@ -383,7 +383,7 @@ class CRF(SequenceLabeller):
 
         return loss
 
-    def _chain(self, offsets: Array, n_labels: int) -> SequenceStructure:
+    def _chain(self, offsets: Array, n_labels: int) -> SequenceBatch:
         return chain_of(offsets, n_labels, self.order, shared_edges=not self.edge_features)
 
     def _keep(

@@ -26,7 +26,7 @@ from ..errors import InputError, warn_user
 from ..fitting.provenance import provenance_of
 from ..models.scores import ScoredBatch
 from ..solvers import Progress, Reason
-from ..structures import Chain
+from ..structures import ChainBatch
 from ..tables import EMISSIONS, TOPOLOGIES, choose
 from ._base import Labels, SequenceLabeller
 from ._fresh import starts_afresh
@@ -205,7 +205,7 @@ class HMM(SequenceLabeller):
         rule = choose(TOPOLOGIES, self.constraints, "constraints")
         forbidden = rule.forbidden(classes.tolist())
         if encoded is not None:
-            require_respected(forbidden, Chain(offsets, len(classes)), encoded.labels, classes)
+            require_respected(forbidden, ChainBatch(offsets, len(classes)), encoded.labels, classes)
         return forbidden
 
     def _smoothing(self, L: int, forbidden: Forbidden | None) -> Smoothing:
@@ -317,7 +317,7 @@ class HMM(SequenceLabeller):
         """Draw observations and states of sequences of these lengths, seeded by ``random_state``."""
         self._require_fitted()
         rng = np.random.default_rng(int(random_state(self.random_state).randint(2**31 - 1)))
-        chain = Chain(offsets_of(lengths), len(self.classes_))
+        chain = ChainBatch(offsets_of(lengths), len(self.classes_))
         node = np.zeros((chain.n_vertices, chain.n_labels))
         node[chain.first_positions] = self._model.markov.start
         scores = {"node": node, "edge": self._model.markov.transitions}

@@ -19,7 +19,7 @@ from ..models.linear import LabelledSet, read_labelled
 from ..models.scores import ScoredBatch
 from ..models.vertex_kernels import own_kernel, takes_objects
 from ..solvers import Reason
-from ..structures import Chain
+from ..structures import ChainBatch
 from ._base import SequenceLabeller
 from ._fresh import starts_afresh
 from ._saving_declared import PERCEPTRON
@@ -170,7 +170,7 @@ class KernelPerceptron(SequenceLabeller):
 
     def _mistake(self, step: int, rows: Array, right: Array, node: Array, edge: Array) -> Change | None:
         """parts(y) − parts(ŷ) of a sequence; None if they are the same."""
-        chain = Chain([0, len(rows)], node.shape[1])
+        chain = ChainBatch([0, len(rows)], node.shape[1])
         best = chain.argmax({"node": node, "edge": edge}).labels
         if (best == right).all():
             return None
@@ -211,7 +211,7 @@ class KernelPerceptron(SequenceLabeller):
             self.feature_names_in_ = data.inputs.names
 
     def _scores(self, features: Any, offsets: Array) -> ScoredBatch:
-        chain = Chain(offsets, len(self.classes_))
+        chain = ChainBatch(offsets, len(self.classes_))
         size = self.basis_.shape[0]
         if chain.n_vertices == 0 or size == 0:
             values = np.zeros((chain.n_vertices, size))
@@ -221,7 +221,7 @@ class KernelPerceptron(SequenceLabeller):
             return ScoredBatch(chain, self._votes(chain, values))
         return ScoredBatch(chain, {"node": values @ self.dual_coef_, "edge": self.transitions_})
 
-    def _votes(self, chain: Chain, values: Array) -> dict[str, Array]:
+    def _votes(self, chain: ChainBatch, values: Array) -> dict[str, Array]:
         """Logarithms of the shares of votes for every label."""
         node, edge = np.zeros(chain.shapes["node"]), np.zeros(chain.shapes["edge"])
         votes, everywhere = np.zeros_like(node), np.arange(chain.n_vertices)

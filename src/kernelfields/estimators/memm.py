@@ -21,7 +21,7 @@ from ..models.scores import ScoredBatch
 from ..objective import Problem, Term
 from ..solvers import Progress, Solver, Stop
 from ..spaces import Bias, LinearNodes, SparseNodes
-from ..structures import Chain
+from ..structures import ChainBatch
 from ..tables import CONSTRAINTS, SOLVERS, choose
 from ._base import SequenceLabeller
 from ._fresh import starts_afresh
@@ -153,7 +153,7 @@ class MEMM(SequenceLabeller):
     def _problem(self, data: LabelledSet) -> Problem:
         """Logistic regression: every position a chain of its own, the label before it a feature."""
         edge = self.penalty if self.edge_penalty is None else self.edge_penalty
-        positions = Chain(np.arange(data.chain.n_vertices + 1), data.chain.n_labels)
+        positions = ChainBatch(np.arange(data.chain.n_vertices + 1), data.chain.n_labels)
         before = sparse.csr_matrix(_labels_before(data).astype(data.inputs.features.dtype))
         terms = [
             Term("features", _nodes(positions, data.inputs.features), float(self.penalty)),
@@ -178,7 +178,7 @@ class MEMM(SequenceLabeller):
 
     def _scores(self, features: Any, offsets: Array) -> ScoredBatch:
         """Log-probabilities of the first label, and of every label given the one before it."""
-        chain = Chain(offsets, len(self.classes_), shared_edges=False)
+        chain = ChainBatch(offsets, len(self.classes_), shared_edges=False)
         local = LinearNodes(chain, features).scores(np.ascontiguousarray(self.coef_.T).ravel())
         local = (local + self.intercept_).astype(features.dtype, copy=False)
         node = np.zeros_like(local)
@@ -188,7 +188,7 @@ class MEMM(SequenceLabeller):
         return ScoredBatch(chain, {"node": node, "edge": edge.astype(features.dtype, copy=False)})
 
 
-def _nodes(chain: Chain, features: Any) -> LinearNodes | SparseNodes:
+def _nodes(chain: ChainBatch, features: Any) -> LinearNodes | SparseNodes:
     return SparseNodes(chain, features) if sparse.issparse(features) else LinearNodes(chain, features)
 
 

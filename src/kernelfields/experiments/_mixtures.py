@@ -9,7 +9,7 @@ import numpy as np
 
 from ..arrays import Array, offsets_of
 from ..metrics import token_error
-from ..structures import Chain
+from ..structures import ChainBatch
 
 LABELS, DIMENSIONS = 3, 2
 
@@ -73,6 +73,6 @@ class MixtureHMM:
         """Share of wrong states if this model were known: with its transitions, or without."""
         X = np.concatenate(test.X)
         edge = np.log(self.transitions) if chained else np.zeros((LABELS, LABELS))
-        chain = Chain(offsets_of([len(y) for y in test.y]), LABELS)
+        chain = ChainBatch(offsets_of([len(y) for y in test.y]), LABELS)
         found = chain.marginals({"node": self.log_density(X), "edge": edge}).parts["node"].argmax(axis=1)
         return token_error([np.concatenate(test.y).tolist()], [found.tolist()])

@@ -10,7 +10,7 @@ import numpy as np
 from ..estimators import StructuredSVM
 from ..losses import Hinge, MarginHinge, SlackHinge, hamming_cost
 from ..metrics import token_error
-from ..structures import Chain
+from ..structures import ChainBatch
 from ._base import Experiment, Report
 from ._claims import Claim
 from ._results import Outcome, Row
@@ -54,7 +54,7 @@ def _row(length: int, rescaling: str, settings: Settings) -> Row:
     X_test, y_test = _sequences(length, settings, random)
     svm = StructuredSVM(penalty=settings.penalty, rescaling=rescaling, tol=settings.tol).fit(X, y)
     chain, scores = svm._batch(X, None, None)
-    assert isinstance(chain, Chain)
+    assert isinstance(chain, ChainBatch)
     assert svm.certificate_ is not None
     labels = np.searchsorted(svm.classes_, np.concatenate(y)).astype(np.int32)
     slack = rescaling == "slack"

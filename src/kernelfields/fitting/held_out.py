@@ -13,7 +13,7 @@ from ..data.rules import require_respected
 from ..data.training import Training, loss_of
 from ..errors import InputError, warn_user
 from ..losses import Loss
-from ..structures import SequenceStructure
+from ..structures import SequenceBatch
 
 
 class HeldOutSet(NamedTuple):
@@ -22,7 +22,7 @@ class HeldOutSet(NamedTuple):
     inputs: Inputs
     labels: Array
     """Index into the classes; −1 where a label is missing, or one that training did not have."""
-    chain: SequenceStructure
+    chain: SequenceBatch
     loss: Loss
     """−log p of the labels that count."""
 

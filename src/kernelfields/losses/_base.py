@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy.typing as npt
 
 from ..arrays import Array
-from ..structures import BlockOracle, Blocks, Scores, Structure
+from ..structures import BlockOracle, Blocks, Scores, StructureBatch
 
 
 class LossValue(NamedTuple):
@@ -26,7 +26,7 @@ class Loss(ABC):
     """Σ_i weight_i · loss(θ; y^i), bound to a structure and to what was observed."""
 
     convex: bool
-    structure: Structure
+    structure: StructureBatch
 
     @abstractmethod
     def at(self, scores: Scores) -> LossValue:
@@ -49,7 +49,7 @@ class BlockLoss(Loss):
         """Return the blocks of each clique type [altun2004exp, eq. 30]."""
 
 
-def blocks_of(structure: Structure, scores: Scores, weights: Array | None) -> dict[str, Blocks]:
+def blocks_of(structure: StructureBatch, scores: Scores, weights: Array | None) -> dict[str, Blocks]:
     """Covariances inside the cliques of a structure that knows them."""
     if not isinstance(structure, BlockOracle):
         raise TypeError(f"{type(structure).__name__} does not give the marginals of every clique by itself.")

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Array, rows_of
-from ..structures import Scores, Structure
+from ..structures import Scores, StructureBatch
 from ._base import Loss, LossValue
 from .log import require_allowed
 
@@ -42,7 +42,7 @@ class Hinge(Loss):
     labels: Array
     weights: Array | None
 
-    def _set_up(self, structure: Structure, labels: Array, weights: Array | None) -> None:
+    def _set_up(self, structure: StructureBatch, labels: Array, weights: Array | None) -> None:
         """Take over what a constructor was given."""
         self.structure = structure
         self.labels = np.ascontiguousarray(labels, dtype=np.int32)
@@ -96,7 +96,7 @@ class Hinge(Loss):
             np.where(used, value, 0.0),
         )
 
-    def _cut(self, ids: Array) -> tuple[Structure, Array, Array | None, Array]:
+    def _cut(self, ids: Array) -> tuple[StructureBatch, Array, Array | None, Array]:
         """Structure, labels and weights of some instances, and the rows of their vertices."""
         rows = rows_of(self.structure.offsets, ids)
         weights = None if self.weights is None else self.weights[ids]

@@ -11,11 +11,11 @@ import numpy as np
 from ..arrays import Array
 from ..checks import Check, Checked, require_not_negative, whole
 from ..errors import InputError
-from ..structures import EdgeStructure, Structure
+from ..structures import EdgeBatch, StructureBatch
 
 
 def hamming_cost(
-    structure: Structure, labels: Array, vertex_weights: Array | None = None
+    structure: StructureBatch, labels: Array, vertex_weights: Array | None = None
 ) -> dict[str, Array]:
     """Σ_v κ_v [ŷ_v ≠ y_v], the number of wrong labels; κ is 1 if not given."""
     cost = np.ones((structure.n_vertices, structure.n_labels))
@@ -25,7 +25,7 @@ def hamming_cost(
     return {"node": cost}
 
 
-def vertex_cost(structure: Structure, labels: Array, table: Array) -> dict[str, Array]:
+def vertex_cost(structure: StructureBatch, labels: Array, table: Array) -> dict[str, Array]:
     """Σ_v C[y_v, ŷ_v], C an (L, L) table with nothing on its diagonal: rows are true labels."""
     L = structure.n_labels
     table = np.asarray(table, dtype=np.float64)
@@ -33,7 +33,7 @@ def vertex_cost(structure: Structure, labels: Array, table: Array) -> dict[str, 
     return {"node": table[labels]}
 
 
-def edge_cost(structure: EdgeStructure, labels: Array, table: Array) -> dict[str, Array]:
+def edge_cost(structure: EdgeBatch, labels: Array, table: Array) -> dict[str, Array]:
     """Σ_e C[y_tail, y_head, ŷ_tail, ŷ_head], C an (L, L, L, L) table that is 0 where both pairs are one."""
     L = structure.n_labels
     table = np.asarray(table, dtype=np.float64)

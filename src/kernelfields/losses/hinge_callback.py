@@ -10,7 +10,7 @@ import numpy.typing as npt
 from ..arrays import Array
 from ..checks import require_not_negative, require_whole
 from ..errors import InputError
-from ..structures import KBestOracle, Scores, Structure
+from ..structures import KBestOracle, Scores, StructureBatch
 from ._hinge_base import Hinge, Planes
 
 Callback = Callable[[Array, Array], float]
@@ -48,7 +48,7 @@ class CallbackHinge(Hinge):
 
     def __init__(
         self,
-        structure: Structure,
+        structure: StructureBatch,
         labels: Array,
         cost: Callback,
         bound: float = 1.0,

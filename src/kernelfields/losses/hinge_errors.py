@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Array
-from ..structures import ErrorCountOracle, Scores, Structure
+from ..structures import ErrorCountOracle, Scores, StructureBatch
 from ._hinge_base import Hinge, Planes
 
 Worth = Callable[[Array], Any]
@@ -52,7 +52,7 @@ class CountedHinge(Hinge):
         return cost
 
     def _set_errors(
-        self, structure: Structure, labels: Array, errors: Array | None, weights: Array | None, what: str
+        self, structure: StructureBatch, labels: Array, errors: Array | None, weights: Array | None, what: str
     ) -> None:
         if not isinstance(structure, ErrorCountOracle):
             raise TypeError(
@@ -91,7 +91,7 @@ class SlackHinge(CountedHinge):
 
     def __init__(
         self,
-        structure: Structure,
+        structure: StructureBatch,
         labels: Array,
         errors: Array | None = None,
         weights: Array | None = None,
@@ -122,7 +122,7 @@ class CountedMarginHinge(CountedHinge):
 
     def __init__(
         self,
-        structure: Structure,
+        structure: StructureBatch,
         labels: Array,
         errors: Array | None = None,
         weights: Array | None = None,
@@ -143,7 +143,7 @@ class CountedMarginHinge(CountedHinge):
         return np.ones(len(cost))
 
 
-def _hamming(structure: Structure, labels: Array) -> Array:
+def _hamming(structure: StructureBatch, labels: Array) -> Array:
     errors = np.ones((structure.n_vertices, structure.n_labels), dtype=np.int32)
     errors[np.arange(structure.n_vertices), labels] = 0
     return errors

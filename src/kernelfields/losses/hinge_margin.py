@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from ..arrays import Array
 from ..errors import InputError
-from ..structures import MaxOracle, Scores, Structure
+from ..structures import MaxOracle, Scores, StructureBatch
 from ._hinge_base import Hinge, Planes
 
 
@@ -35,7 +35,7 @@ class MarginHinge(Hinge):
 
     def __init__(
         self,
-        structure: Structure,
+        structure: StructureBatch,
         labels: Array,
         cost: Scores | None = None,
         weights: Array | None = None,

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Array
-from ..structures import ErrorCountOracle, KBestOracle, Scores, Structure
+from ..structures import ErrorCountOracle, KBestOracle, Scores, StructureBatch
 from ._hinge_base import Hinge, Planes
 from .hinge_errors import CountedMarginHinge
 
@@ -29,7 +29,7 @@ class ZeroOneHinge(Hinge):
         How many times each instance counts.
     """
 
-    def __init__(self, structure: Structure, labels: Array, weights: Array | None = None) -> None:
+    def __init__(self, structure: StructureBatch, labels: Array, weights: Array | None = None) -> None:
         if not isinstance(structure, KBestOracle | ErrorCountOracle):
             raise TypeError(
                 "The 0/1 hinge loss needs the second best labelling, which "

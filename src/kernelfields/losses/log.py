@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from ..arrays import Array, rows_of
 from ..errors import InfeasibleError
-from ..structures import Blocks, CovarianceOracle, Scores, Structure, SumOracle
+from ..structures import Blocks, CovarianceOracle, Scores, StructureBatch, SumOracle
 from ._base import BlockLoss, LossValue, blocks_of
 
 
@@ -35,7 +35,11 @@ class Log(BlockLoss):
     convex = True
 
     def __init__(
-        self, structure: Structure, labels: Array, weights: Array | None = None, cost: Array | None = None
+        self,
+        structure: StructureBatch,
+        labels: Array,
+        weights: Array | None = None,
+        cost: Array | None = None,
     ) -> None:
         if not isinstance(structure, SumOracle):
             raise TypeError(f"The log loss sums over labellings, which {type(structure).__name__} cannot do.")

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from ..arrays import Array, rows_of
 from ..errors import InfeasibleError
-from ..structures import CovarianceOracle, Marginals, Scores, Structure
+from ..structures import CovarianceOracle, Marginals, Scores, StructureBatch
 from ._base import Loss, LossValue
 
 RARE = 1e-5
@@ -53,7 +53,7 @@ class MarginalLog(Loss):
 
     def __init__(
         self,
-        structure: Structure,
+        structure: StructureBatch,
         labels: Array,
         weights: Array | None = None,
         vertex_weights: Array | None = None,
@@ -193,7 +193,7 @@ def _moved(scores: Scores, direction: Scores, step: float) -> dict[str, Array]:
     }
 
 
-def _places(structure: Structure) -> dict[str, Array]:
+def _places(structure: StructureBatch) -> dict[str, Array]:
     """Number the scores of each clique type: cut like scores, these say where a cut score came from."""
     return {
         clique: np.arange(int(np.prod(shape))).reshape(shape) for clique, shape in structure.shapes.items()

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Array, rows_of
-from ..structures import Blocks, CovarianceOracle, Scores, Structure, SumOracle
+from ..structures import Blocks, CovarianceOracle, Scores, StructureBatch, SumOracle
 from ._base import BlockLoss, LossValue, blocks_of
 
 
@@ -30,7 +30,7 @@ class PartialLog(BlockLoss):
 
     convex = False
 
-    def __init__(self, structure: Structure, allowed: Array, weights: Array | None = None) -> None:
+    def __init__(self, structure: StructureBatch, allowed: Array, weights: Array | None = None) -> None:
         if not isinstance(structure, SumOracle):
             raise TypeError(f"The log loss sums over labellings, which {type(structure).__name__} cannot do.")
         self.structure: SumOracle = structure

@@ -16,7 +16,7 @@ from ..errors import InputError
 from ..kernels import Kernel, check_gram
 from ..objective import Point, Problem, Term
 from ..spaces import LinearNodes, LowRankEdges, LowRankNodes, SparseNodes
-from ..structures import EdgeStructure
+from ..structures import EdgeBatch
 from ..tables import APPROXIMATIONS, choose
 from .kernel_problem import embedding_of, fixed_scores, kernel_problem, search_precision
 from .kernel_recipe import KernelRecipe
@@ -127,7 +127,7 @@ def _terms(
         space = LowRankNodes(chain, found[id(kernel)].factor, embedding, seen)
         terms.append(Term("kernel" if labels is None else f"kernel {n}", space, kernels.penalty))
     if edge_kernel is not None:
-        assert isinstance(chain, EdgeStructure)
+        assert isinstance(chain, EdgeBatch)
         edges = LowRankEdges(chain, found[id(edge_kernel)].factor, rows[chain.edge_tails])
         terms.append(Term("edge_kernel", edges, recipe.penalties.edge))
     return terms

@@ -13,7 +13,7 @@ from ..gram import gram_of
 from ..kernels import Kernel
 from ..objective import Certificate, Problem, Term
 from ..spaces import KernelEdges, KernelNodes
-from ..structures import EdgeStructure
+from ..structures import EdgeBatch
 from .kernel_problem import embedding_of, fixed_scores
 from .kernel_recipe import KernelRecipe
 from .terms import free_elements
@@ -46,7 +46,7 @@ def full_certificate(
         terms.append(Term(f"kernel {k}", nodes, kernels.penalty))
         elements.append(_element(nodes, n, model.dual_coef_))
     if edge_kernel is not None:
-        assert isinstance(chain, EdgeStructure)
+        assert isinstance(chain, EdgeBatch)
         edges = KernelEdges(chain, grams[id(edge_kernel)])
         terms.append(Term("edge_kernel", edges, recipe.penalties.edge))
         elements.append(_element(edges, n, model.edge_dual_coef_.reshape(-1, chain.n_labels**2)))

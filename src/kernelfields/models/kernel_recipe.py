@@ -14,7 +14,7 @@ from ..data.inputs import read_inputs
 from ..data.training import ClassWeight, Training, read_training
 from ..objective import Term
 from ..solvers import Progress, Solver, Stop
-from ..structures import SequenceStructure
+from ..structures import SequenceBatch
 from .terms import Penalties, chain_of, edge_term, second_order_terms, vertex_terms
 from .vertex_kernels import first_penalty, takes_objects
 
@@ -80,11 +80,11 @@ class KernelRecipe:
             classes=self.classes,
         )
 
-    def chain(self, offsets: Array, n_labels: int) -> SequenceStructure:
+    def chain(self, offsets: Array, n_labels: int) -> SequenceBatch:
         """Return chains; their edges have scores of their own where a kernel looks at their input."""
         return chain_of(offsets, n_labels, self.order, shared_edges=self.edge_kernel is None)
 
-    def free_terms(self, chain: SequenceStructure) -> list[Term]:
+    def free_terms(self, chain: SequenceBatch) -> list[Term]:
         """The spaces that look at labels only."""
         terms = vertex_terms(chain, self.penalties, bias=self.bias, boundaries=self.boundaries)
         if self.edges:

@@ -15,7 +15,7 @@ from ..data.training import Observed
 from ..errors import InputError
 from ..objective import Term
 from ..spaces import Bias, Boundary, Euclidean, FreeEdges, SparseNodes
-from ..structures import Chain
+from ..structures import ChainBatch
 from .terms import Penalties
 
 FREE = Penalties(0.0, 0.0, 0.0)
@@ -26,7 +26,7 @@ class LabelledSet(NamedTuple):
 
     inputs: Inputs
     encoded: Encoded
-    chain: Chain
+    chain: ChainBatch
     extractor: Extractor | None
 
 
@@ -54,7 +54,7 @@ def read_labelled(
         raise InputError("The training set is empty.")
     named = read_labels(y, np.diff(inputs.offsets))
     encoded = encode(named, known) if classes is None else encode(named, classes, closed=True)
-    chain = Chain(inputs.offsets, len(encoded.classes))
+    chain = ChainBatch(inputs.offsets, len(encoded.classes))
     if (encoded.labels == UNOBSERVED).any():
         t = int(np.flatnonzero(encoded.labels == UNOBSERVED)[0])
         s = int(np.searchsorted(chain.offsets, t, side="right")) - 1
@@ -64,7 +64,7 @@ def read_labelled(
 
 def linear_terms(
     nodes: Euclidean,
-    chain: Chain,
+    chain: ChainBatch,
     bias: bool,
     boundaries: bool,
     pairs: Array | None = None,

@@ -14,7 +14,7 @@ from ..losses import Log
 from ..objective import LinearChainProblem, Problem, Term
 from ..solvers import LBFGS, OWLQN, Solver
 from ..spaces import LinearEdges, LinearNodes, SparseNodes, as_floats
-from ..structures import SequenceStructure
+from ..structures import SequenceBatch
 from ..tables import SOLVERS, choose
 from .terms import Penalties, edge_term, second_order_terms, vertex_terms
 
@@ -69,7 +69,7 @@ def exact_problem(
 
 
 def linear_terms(
-    model: Any, chain: SequenceStructure, features: Any, observed: Observed | None = None, fast: bool = False
+    model: Any, chain: SequenceBatch, features: Any, observed: Observed | None = None, fast: bool = False
 ) -> list[Term]:
     """Build the sum of spaces; ``fast`` prepares sparse features for many products."""
     penalties = Penalties.of(model.penalty, model.edge_penalty, model.second_order_penalty)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ..arrays import Array
-from ..structures import SequenceStructure
+from ..structures import SequenceBatch
 
 
 class ScoredBatch(NamedTuple):
     """A batch to predict: its shape and its scores."""
 
-    chain: SequenceStructure
+    chain: SequenceBatch
     scores: dict[str, Array]

@@ -12,7 +12,7 @@ from ..errors import InputError
 from ..native import chain_add_label_scores
 from ..objective import Term
 from ..spaces import Bias, Boundary, FreeEdges, FreeTriples
-from ..structures import Chain, SecondOrderChain, SequenceStructure
+from ..structures import ChainBatch, SecondOrderChainBatch, SequenceBatch
 
 
 class Penalties(NamedTuple):
@@ -29,28 +29,26 @@ class Penalties(NamedTuple):
         return cls(float(node), edge, edge if second_order is None else float(second_order))
 
 
-def chain_of(offsets: Array, n_labels: int, order: int, shared_edges: bool) -> SequenceStructure:
+def chain_of(offsets: Array, n_labels: int, order: int, shared_edges: bool) -> SequenceBatch:
     """Return chains of order one or two."""
     if order not in (1, 2):
         raise InputError(f"order is {order!r}; it must be 1 or 2.")
-    kind = Chain if order == 1 else SecondOrderChain
+    kind = ChainBatch if order == 1 else SecondOrderChainBatch
     return kind(offsets, n_labels, shared_edges=shared_edges)
 
 
-def vertex_terms(
-    chain: SequenceStructure, penalties: Penalties, *, bias: bool, boundaries: bool
-) -> list[Term]:
+def vertex_terms(chain: SequenceBatch, penalties: Penalties, *, bias: bool, boundaries: bool) -> list[Term]:
     """Scores per label: everywhere, and at the ends of a sequence."""
     terms = [Term("bias", Bias(chain), penalties.node)] if bias else []
     return [*terms, Term("boundaries", Boundary(chain), penalties.node)] if boundaries else terms
 
 
-def edge_term(chain: SequenceStructure, penalties: Penalties, pairs: Array | None = None) -> Term:
+def edge_term(chain: SequenceBatch, penalties: Penalties, pairs: Array | None = None) -> Term:
     """Scores per label pair."""
     return Term("edges", FreeEdges(chain, pairs=pairs), penalties.edge)
 
 
-def second_order_terms(chain: SequenceStructure, penalties: Penalties) -> list[Term]:
+def second_order_terms(chain: SequenceBatch, penalties: Penalties) -> list[Term]:
     """Scores per label triple, where the chain has triples."""
     if "triple" not in chain.shapes:
         return []
@@ -87,13 +85,13 @@ def free_elements(weights: Any, suffix: str = "") -> dict[str, Any]:
     }
 
 
-def fitted_chain(model: Any, offsets: Array, shared_edges: bool) -> SequenceStructure:
+def fitted_chain(model: Any, offsets: Array, shared_edges: bool) -> SequenceBatch:
     """Return chains of the order that a fitted model has weights for, whatever its settings say by now."""
     order = 1 if vars(model).get("second_order_") is None else 2
     return chain_of(offsets, len(model.classes_), order, shared_edges)
 
 
-def add_free_scores(model: Any, chain: SequenceStructure, theta: dict[str, Array]) -> None:
+def add_free_scores(model: Any, chain: SequenceBatch, theta: dict[str, Array]) -> None:
     """Add the scores of a fitted model's weights of labels; what it does not have is zero."""
     node = theta["node"]
     every, first, last = model.intercept_, model.start_, model.end_

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..losses import Hinge, Planes
-from ..structures import Structure
+from ..structures import StructureBatch
 from .certificate import Certificate, Dual
 from .margin_terms import InstanceTerm, instance_term
 from .point import Point
@@ -169,7 +169,7 @@ class _Instance:
         assert isinstance(problem.loss, Hinge)
         self.index = i
         self.loss = problem.loss.take([i])
-        self.structure: Structure = self.loss.structure
+        self.structure: StructureBatch = self.loss.structure
         self.offset = None if problem.offset is None else problem.structure.cut(problem.offset, [i])
         offsets = problem.structure.offsets
         rows = np.arange(offsets[i], offsets[i + 1])

@@ -19,7 +19,7 @@ from .. import native
 from ..arrays import Array
 from ..losses import Log
 from ..spaces import Bias, Boundary, FreeEdges, SparseNodes
-from ..structures import Chain
+from ..structures import ChainBatch
 from .certificate import Certificate, certify
 from .problem import Problem
 from .rounding import Rounding
@@ -77,7 +77,7 @@ class LinearChainProblem:
         return (
             isinstance(loss, Log)
             and loss.cost is None
-            and isinstance(loss.structure, Chain)
+            and isinstance(loss.structure, ChainBatch)
             and loss.structure.shared_edges
             and SparseNodes in kinds
             and len(set(kinds)) == len(kinds)

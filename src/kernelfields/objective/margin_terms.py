@@ -11,7 +11,7 @@ from scipy import sparse
 from ..arrays import Array
 from ..spaces import Bias, Boundary, LinearNodes
 from ..spaces._kernel_base import Expansion
-from ..structures import Structure
+from ..structures import StructureBatch
 from .terms import Term
 
 
@@ -39,7 +39,7 @@ class InstanceTerm(ABC):
 class EuclideanTerm(InstanceTerm):
     """Orthonormal coordinates: the Riesz element is the adjoint."""
 
-    def __init__(self, term: Term, structure: Structure, instance: int) -> None:
+    def __init__(self, term: Term, structure: StructureBatch, instance: int) -> None:
         self.space: Any = term.space.take(structure, [instance])
         self.clique, self.metric = term.space.clique, term.metric
         self.shape = structure.shapes[self.clique]
@@ -63,7 +63,7 @@ class EuclideanTerm(InstanceTerm):
 class SparseTerm(InstanceTerm):
     """Linear functions of sparse features: only the weights of features that occur are touched."""
 
-    def __init__(self, term: Term, structure: Structure, rows: Array) -> None:
+    def __init__(self, term: Term, structure: StructureBatch, rows: Array) -> None:
         space: Any = term.space
         self.clique, self.metric = space.clique, term.metric
         self.n_labels = structure.n_labels
@@ -90,7 +90,7 @@ class SparseTerm(InstanceTerm):
 class ExpansionTerm(InstanceTerm):
     """A kernel expansion: coefficients change at the observations of the instance only."""
 
-    def __init__(self, term: Term, structure: Structure, instance: int) -> None:
+    def __init__(self, term: Term, structure: StructureBatch, instance: int) -> None:
         space: Any = term.space.take(structure, [instance])
         self.gram, self.embedding = space.gram, space.embedding
         self.rows = np.ascontiguousarray(space.rows, dtype=np.int64)
@@ -134,7 +134,7 @@ def _own_products(space: Any, count: int, metric: float) -> Array | None:
     return None
 
 
-def instance_term(term: Term, structure: Structure, instance: int, rows: Array) -> InstanceTerm:
+def instance_term(term: Term, structure: StructureBatch, instance: int, rows: Array) -> InstanceTerm:
     """Return a space on one instance, which has the vertices ``rows``."""
     if isinstance(term.space, Expansion):
         return ExpansionTerm(term, structure, instance)

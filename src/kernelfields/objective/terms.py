@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from ..arrays import Array
 from ..spaces import BoundSpace, Joint
-from ..structures import Scores, Structure
+from ..structures import Scores, StructureBatch
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ def slices_of(terms: Sequence[Term]) -> dict[str, slice]:
 
 
 def sum_scores(
-    structure: Structure, terms: Sequence[Term], element: Array, dtype: npt.DTypeLike
+    structure: StructureBatch, terms: Sequence[Term], element: Array, dtype: npt.DTypeLike
 ) -> dict[str, Array]:
     """θ(f): the scores of all spaces, added up by clique type."""
     theta = {clique: np.zeros(shape, dtype) for clique, shape in structure.shapes.items()}

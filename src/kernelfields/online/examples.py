@@ -12,7 +12,7 @@ from ..arrays import Array, offsets_of, rows_of
 from ..native import OnlineChainDouble, OnlineChainFloat
 from ..objective import Offsets, Term
 from ..spaces import Bias, Boundary, FreeEdges, SparseNodes
-from ..structures import Chain, Structure
+from ..structures import ChainBatch, StructureBatch
 
 
 class Examples(NamedTuple):
@@ -35,7 +35,7 @@ class Examples(NamedTuple):
     @classmethod
     def of(
         cls,
-        chain: Structure,
+        chain: StructureBatch,
         terms: Sequence[Term],
         labels: Array,
         weights: Array | None = None,
@@ -43,7 +43,7 @@ class Examples(NamedTuple):
         dtype: npt.DTypeLike | None = None,
     ) -> Examples:
         """Read them off the spaces of a linear chain: features, bias, boundaries and shared edges."""
-        if not isinstance(chain, Chain) or not chain.shared_edges:
+        if not isinstance(chain, ChainBatch) or not chain.shared_edges:
             raise TypeError("Online rules are for chains whose edges share their scores.")
         spaces: dict[type, Any] = {type(term.space): term.space for term in terms}
         nodes, edges = spaces.pop(SparseNodes, None), spaces.pop(FreeEdges, None)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from ..arrays import Array
 from ..objective import LinearChainProblem, Offsets, Term, slices_of
 from ..spaces import Bias, Boundary, BoundSpace, FreeEdges, SparseNodes
-from ..structures import Structure
+from ..structures import StructureBatch
 from ._base import Rule
 from .examples import Examples
 
@@ -25,7 +25,7 @@ class Sweep:
 
     Parameters
     ----------
-    chain : Chain
+    chain : ChainBatch
         The batch, edges sharing their scores.
     terms : sequence of Term
         Sparse features, free edges, and bias and boundaries if the model has them.
@@ -41,7 +41,7 @@ class Sweep:
 
     def __init__(
         self,
-        chain: Structure,
+        chain: StructureBatch,
         terms: Sequence[Term],
         labels: Array,
         weights: Array | None = None,

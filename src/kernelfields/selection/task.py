@@ -13,7 +13,7 @@ from ..losses import Loss
 from ..objective import Point, Problem, Term
 from ..spaces import BoundSpace, Functions, SelectedCliques, SelectedEdges, SelectedNodes
 from ..spaces._looks import Looks
-from ..structures import EdgeStructure, Scores
+from ..structures import EdgeBatch, Scores
 from .atoms import Atoms
 from .grown import Grown, Pool
 
@@ -59,9 +59,9 @@ class Task:
     dtype: Any = np.float64
 
     @cached_property
-    def structure(self) -> EdgeStructure:
+    def structure(self) -> EdgeBatch:
         """The batch."""
-        assert isinstance(self.loss.structure, EdgeStructure)
+        assert isinstance(self.loss.structure, EdgeBatch)
         return self.loss.structure
 
     def looks(self, clique: str) -> Array:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..arrays import Array, offsets_of
-from ..structures import Chain
+from ..structures import ChainBatch
 from ._growing_base import Proposal, SequenceSelection, fresh, positions_of
 from .atoms import Atoms
 from .orders import steepest
@@ -73,7 +73,7 @@ def _labellings(view: View, s: int, count: int) -> tuple[Array, Array, list[Arra
     if not len(observations):
         return np.zeros(0, dtype=np.int64), np.zeros(0), []
     node, edge = view.slopes(NAME, observations), view.pair_slopes(NAME)
-    chain = Chain(offsets_of([len(observations)]), L)
+    chain = ChainBatch(offsets_of([len(observations)]), L)
     found: dict[bytes, tuple[float, Array]] = {}
     for sign in (1.0, -1.0):
         labels, value = chain.kbest({"node": sign * node, "edge": sign * edge}, count)

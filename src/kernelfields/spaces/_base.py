@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from ..arrays import Array
 from ..native import score_dot, score_dots
-from ..structures import Scores, Structure
+from ..structures import Scores, StructureBatch
 
 
 class BoundScorer(ABC):
@@ -28,7 +28,7 @@ class BoundScorer(ABC):
 
     clique: str
     """The clique type whose scores it feeds."""
-    structure: Structure
+    structure: StructureBatch
     size: int
     """Length of an element."""
 
@@ -85,7 +85,7 @@ class BoundSpace(BoundScorer):
         return self
 
     @abstractmethod
-    def take(self, structure: Structure, ids: npt.ArrayLike) -> BoundSpace:
+    def take(self, structure: StructureBatch, ids: npt.ArrayLike) -> BoundSpace:
         """Return the same space on some instances only; ``structure`` is already cut to them."""
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from ..arrays import Array
 from ..gram import Gram
 from ..native import score_dot, score_dots
-from ..structures import Structure
+from ..structures import StructureBatch
 from ._base import BoundSpace
 from ._looks import Looks, in_rows
 from .label_embedding import LabelEmbedding
@@ -35,7 +35,7 @@ class Expansion(BoundSpace):
     rows: Array | None
 
     def _set_up(
-        self, structure: Structure, gram: Gram, embedding: LabelEmbedding, rows: Array | None
+        self, structure: StructureBatch, gram: Gram, embedding: LabelEmbedding, rows: Array | None
     ) -> None:
         """Take over what a constructor was given; clique c looks at the observation ``rows[c]``."""
         self.structure = structure

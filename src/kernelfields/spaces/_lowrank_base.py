@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array
-from ..structures import Structure
+from ..structures import StructureBatch
 from ._base import Curved, Euclidean
 from ._looks import Looks, in_rows
 from ._products import ROWS, FeatureProducts, PreciseProducts, Products, judged_by_some, row_norms
@@ -108,7 +108,7 @@ class LowRank(Euclidean, Curved):
     rows: Array | None
 
     def _set_up(
-        self, structure: Structure, factor: Factor, embedding: LabelEmbedding, rows: Array | None
+        self, structure: StructureBatch, factor: Factor, embedding: LabelEmbedding, rows: Array | None
     ) -> None:
         """Take over what a constructor was given; clique c looks at the observation ``rows[c]``."""
         self.structure = structure

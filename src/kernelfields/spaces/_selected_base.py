@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array
-from ..structures import Structure
+from ..structures import StructureBatch
 from ._base import Euclidean
 from ._looks import Looks, in_rows
 from ._products import FeatureProducts, PreciseProducts, judged_by_some, row_norms
@@ -138,7 +138,7 @@ class Selected(Euclidean):
     functions: Functions
     rows: Array | None
 
-    def _set_up(self, structure: Structure, functions: Functions, rows: Array | None) -> None:
+    def _set_up(self, structure: StructureBatch, functions: Functions, rows: Array | None) -> None:
         """Take over what a constructor was given; clique c looks at the observation ``rows[c]``."""
         self.structure = structure
         self.functions = functions

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Array, rows_of
-from ..structures import EdgeStructure, SequenceStructure, Structure
+from ..structures import EdgeBatch, SequenceBatch, StructureBatch
 from ._free_base import Free
 
 
@@ -15,7 +15,7 @@ class Bias(Free):
 
     clique = "node"
 
-    def __init__(self, structure: Structure) -> None:
+    def __init__(self, structure: StructureBatch) -> None:
         self.structure = structure
         self.size = structure.n_labels
 
@@ -27,7 +27,7 @@ class Bias(Free):
         """Sum over vertices."""
         return gradient.sum(axis=0, dtype=np.float64)
 
-    def take(self, structure: Structure, ids: npt.ArrayLike) -> Bias:
+    def take(self, structure: StructureBatch, ids: npt.ArrayLike) -> Bias:
         """Return the same on some instances."""
         return Bias(structure)
 
@@ -37,8 +37,8 @@ class Boundary(Free):
 
     clique = "node"
 
-    def __init__(self, structure: SequenceStructure) -> None:
-        self.structure: SequenceStructure = structure
+    def __init__(self, structure: SequenceBatch) -> None:
+        self.structure: SequenceBatch = structure
         self.size = 2 * structure.n_labels
 
     def add_scores(self, element: Array, into: Array) -> None:
@@ -52,9 +52,9 @@ class Boundary(Free):
         ends = (self.structure.first_positions, self.structure.last_positions)
         return np.concatenate([gradient[rows].sum(axis=0, dtype=np.float64) for rows in ends])
 
-    def take(self, structure: Structure, ids: npt.ArrayLike) -> Boundary:
+    def take(self, structure: StructureBatch, ids: npt.ArrayLike) -> Boundary:
         """Return the same on some instances."""
-        assert isinstance(structure, SequenceStructure)
+        assert isinstance(structure, SequenceBatch)
         return Boundary(structure)
 
 
@@ -69,7 +69,7 @@ class FreeEdges(Free):
     clique = "edge"
 
     def __init__(
-        self, structure: Structure, members: Array | None = None, pairs: Array | None = None
+        self, structure: StructureBatch, members: Array | None = None, pairs: Array | None = None
     ) -> None:
         self.structure = structure
         self.members = members
@@ -93,11 +93,11 @@ class FreeEdges(Free):
         mine = gradient if self.members is None else gradient[self.members]
         return self._masked(mine.sum(axis=0, dtype=np.float64)).ravel()
 
-    def take(self, structure: Structure, ids: npt.ArrayLike) -> FreeEdges:
+    def take(self, structure: StructureBatch, ids: npt.ArrayLike) -> FreeEdges:
         """Return the same on some instances."""
         if self.members is None:
             return FreeEdges(structure, pairs=self.pairs)
-        assert isinstance(self.structure, EdgeStructure)
+        assert isinstance(self.structure, EdgeBatch)
         rows = rows_of(self.structure.edge_offsets, np.asarray(ids, dtype=np.int64))
         return FreeEdges(structure, self.members[rows], self.pairs)
 
@@ -110,7 +110,7 @@ class FreeTriples(Free):
 
     clique = "triple"
 
-    def __init__(self, structure: Structure) -> None:
+    def __init__(self, structure: StructureBatch) -> None:
         if "triple" not in structure.shapes:
             raise TypeError(f"{type(structure).__name__} has no triples to score.")
         self.structure = structure
@@ -124,6 +124,6 @@ class FreeTriples(Free):
         """Return the gradient itself: all triples share U."""
         return gradient.ravel().astype(np.float64, copy=False)
 
-    def take(self, structure: Structure, ids: npt.ArrayLike) -> FreeTriples:
+    def take(self, structure: StructureBatch, ids: npt.ArrayLike) -> FreeTriples:
         """Return the same on some instances."""
         return FreeTriples(structure)

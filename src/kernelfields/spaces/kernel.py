@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from ..arrays import Array, rows_of
 from ..gram import Gram
-from ..structures import Structure
+from ..structures import StructureBatch
 from ._kernel_base import Expansion
 from .label_embedding import LabelEmbedding
 
@@ -17,7 +17,7 @@ class KernelNodes(Expansion):
 
     Parameters
     ----------
-    structure : Structure
+    structure : StructureBatch
         The batch.
     gram : Gram
         K on the observations of the basis.
@@ -31,7 +31,7 @@ class KernelNodes(Expansion):
 
     def __init__(
         self,
-        structure: Structure,
+        structure: StructureBatch,
         gram: Gram,
         embedding: LabelEmbedding | None = None,
         rows: Array | None = None,
@@ -39,7 +39,7 @@ class KernelNodes(Expansion):
         given = LabelEmbedding.identity(structure.n_labels) if embedding is None else embedding
         self._set_up(structure, gram, given, rows)
 
-    def take(self, structure: Structure, ids: npt.ArrayLike) -> KernelNodes:
+    def take(self, structure: StructureBatch, ids: npt.ArrayLike) -> KernelNodes:
         """Return the same functions, expanded over the same observations, on some instances."""
         vertices = rows_of(self.structure.offsets, np.asarray(ids, dtype=np.int64))
         rows = vertices if self.rows is None else self.rows[vertices]

@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from ..arrays import Array, rows_of
 from ..gram import Gram
-from ..structures import EdgeStructure, Structure
+from ..structures import EdgeBatch, StructureBatch
 from ._kernel_base import Expansion
 from .label_embedding import LabelEmbedding
 
@@ -20,7 +20,7 @@ class KernelEdges(Expansion):
 
     Parameters
     ----------
-    structure : EdgeStructure
+    structure : EdgeBatch
         The batch, with ``shared_edges=False``.
     gram : Gram
         K on the observations of the basis.
@@ -30,16 +30,16 @@ class KernelEdges(Expansion):
 
     clique = "edge"
 
-    def __init__(self, structure: EdgeStructure, gram: Gram, rows: Array | None = None) -> None:
+    def __init__(self, structure: EdgeBatch, gram: Gram, rows: Array | None = None) -> None:
         if structure.shared_edges:
             raise TypeError("Edges with input need a structure whose edges have scores of their own.")
         pairs = LabelEmbedding.identity(structure.n_labels**2)
         self._set_up(structure, gram, pairs, structure.edge_tails if rows is None else rows)
 
-    def take(self, structure: Structure, ids: npt.ArrayLike) -> KernelEdges:
+    def take(self, structure: StructureBatch, ids: npt.ArrayLike) -> KernelEdges:
         """Return the same functions, expanded over the same observations, on some instances."""
-        assert isinstance(structure, EdgeStructure)
-        assert isinstance(self.structure, EdgeStructure)
+        assert isinstance(structure, EdgeBatch)
+        assert isinstance(self.structure, EdgeBatch)
         assert self.rows is not None
         edges = rows_of(self.structure.edge_offsets, np.asarray(ids, dtype=np.int64))
         return KernelEdges(structure, self.gram, self.rows[edges])

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Array, rows_of
-from ..structures import EdgeStructure, Structure
+from ..structures import EdgeBatch, StructureBatch
 from ._base import Counted, Curved, Euclidean
 from ._looks import in_rows
 from ._products import Features, Products, column_sizes, least_of, squares_times, sum_of_row_norms
@@ -20,7 +20,7 @@ class LinearNodes(Euclidean, Curved, Counted):
 
     Parameters
     ----------
-    structure : Structure
+    structure : StructureBatch
         The batch.
     features : (N, D) array or scipy-sparse matrix
         One row per vertex.
@@ -28,7 +28,7 @@ class LinearNodes(Euclidean, Curved, Counted):
 
     clique = "node"
 
-    def __init__(self, structure: Structure, features: Features) -> None:
+    def __init__(self, structure: StructureBatch, features: Features) -> None:
         self.structure = structure
         self.features = Products(features)
         self.size = features.shape[1] * structure.n_labels
@@ -78,7 +78,7 @@ class LinearNodes(Euclidean, Curved, Counted):
         double = self.precision == np.float64
         return self if double else LinearNodes(self.structure, self.features.matrix.astype(np.float64))
 
-    def take(self, structure: Structure, ids: npt.ArrayLike) -> LinearNodes:
+    def take(self, structure: StructureBatch, ids: npt.ArrayLike) -> LinearNodes:
         """Return the same on some instances."""
         rows = rows_of(self.structure.offsets, np.asarray(ids, dtype=np.int64))
         return LinearNodes(structure, self.features.matrix[rows])
@@ -92,10 +92,10 @@ class LinearEdges(Euclidean, Curved, Counted):
 
     clique = "edge"
 
-    def __init__(self, structure: EdgeStructure, features: Features) -> None:
+    def __init__(self, structure: EdgeBatch, features: Features) -> None:
         if structure.shared_edges:
             raise TypeError("Edges with input need a structure whose edges have scores of their own.")
-        self.structure: EdgeStructure = structure
+        self.structure: EdgeBatch = structure
         self.vertex_features = features
         self.features = Products(features[structure.edge_tails])
         self.size = features.shape[1] * structure.n_labels**2
@@ -138,8 +138,8 @@ class LinearEdges(Euclidean, Curved, Counted):
         double = self.precision == np.float64
         return self if double else LinearEdges(self.structure, self.vertex_features.astype(np.float64))
 
-    def take(self, structure: Structure, ids: npt.ArrayLike) -> LinearEdges:
+    def take(self, structure: StructureBatch, ids: npt.ArrayLike) -> LinearEdges:
         """Return the same on some instances."""
-        assert isinstance(structure, EdgeStructure)
+        assert isinstance(structure, EdgeBatch)
         rows = rows_of(self.structure.offsets, np.asarray(ids, dtype=np.int64))
         return LinearEdges(structure, self.vertex_features[rows])

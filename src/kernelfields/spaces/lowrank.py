@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Array, rows_of
-from ..structures import EdgeStructure, Structure
+from ..structures import EdgeBatch, StructureBatch
 from ._lowrank_base import Factor, LowRank
 from .label_embedding import LabelEmbedding
 
@@ -16,7 +16,7 @@ class LowRankNodes(LowRank):
 
     Parameters
     ----------
-    structure : Structure
+    structure : StructureBatch
         The batch.
     factor : Factor
         Φ on the observations.
@@ -30,7 +30,7 @@ class LowRankNodes(LowRank):
 
     def __init__(
         self,
-        structure: Structure,
+        structure: StructureBatch,
         factor: Factor,
         embedding: LabelEmbedding | None = None,
         rows: Array | None = None,
@@ -38,7 +38,7 @@ class LowRankNodes(LowRank):
         given = LabelEmbedding.identity(structure.n_labels) if embedding is None else embedding
         self._set_up(structure, factor, given, rows)
 
-    def take(self, structure: Structure, ids: npt.ArrayLike) -> LowRankNodes:
+    def take(self, structure: StructureBatch, ids: npt.ArrayLike) -> LowRankNodes:
         """Return the same functions on some instances."""
         vertices = rows_of(self.structure.offsets, np.asarray(ids, dtype=np.int64))
         rows = vertices if self.rows is None else self.rows[vertices]
@@ -54,7 +54,7 @@ class LowRankEdges(LowRank):
 
     Parameters
     ----------
-    structure : EdgeStructure
+    structure : EdgeBatch
         The batch, with ``shared_edges=False``.
     factor : Factor
         Φ on the observations of the vertices.
@@ -64,21 +64,21 @@ class LowRankEdges(LowRank):
 
     clique = "edge"
 
-    def __init__(self, structure: EdgeStructure, factor: Factor, rows: Array | None = None) -> None:
+    def __init__(self, structure: EdgeBatch, factor: Factor, rows: Array | None = None) -> None:
         if structure.shared_edges:
             raise TypeError("Edges with input need a structure whose edges have scores of their own.")
         pairs = LabelEmbedding.identity(structure.n_labels**2)
         self._set_up(structure, factor, pairs, structure.edge_tails if rows is None else rows)
 
-    def take(self, structure: Structure, ids: npt.ArrayLike) -> LowRankEdges:
+    def take(self, structure: StructureBatch, ids: npt.ArrayLike) -> LowRankEdges:
         """Return the same functions on some instances."""
-        assert isinstance(structure, EdgeStructure)
-        assert isinstance(self.structure, EdgeStructure)
+        assert isinstance(structure, EdgeBatch)
+        assert isinstance(self.structure, EdgeBatch)
         assert self.rows is not None
         edges = rows_of(self.structure.edge_offsets, np.asarray(ids, dtype=np.int64))
         return LowRankEdges(structure, self.factor, self.rows[edges])
 
     def precise(self) -> LowRankEdges:
         """Return the same with products in double precision."""
-        assert isinstance(self.structure, EdgeStructure)
+        assert isinstance(self.structure, EdgeBatch)
         return LowRankEdges(self.structure, self.factor.precise(), self.rows)

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Array, rows_of
-from ..structures import EdgeStructure, Scores, Structure
+from ..structures import EdgeBatch, Scores, StructureBatch
 from ._base import Joint
 from ._selected_base import Functions, Selected
 
@@ -16,7 +16,7 @@ class SelectedNodes(Selected):
 
     Parameters
     ----------
-    structure : Structure
+    structure : StructureBatch
         The batch.
     functions : Functions
         What was selected, with kernel values on n observations.
@@ -26,14 +26,14 @@ class SelectedNodes(Selected):
 
     clique = "node"
 
-    def __init__(self, structure: Structure, functions: Functions, rows: Array | None = None) -> None:
+    def __init__(self, structure: StructureBatch, functions: Functions, rows: Array | None = None) -> None:
         self._set_up(structure, functions, rows)
 
     def precise(self) -> SelectedNodes:
         """Return the same with products in double precision."""
         return SelectedNodes(self.structure, self.functions.precise(), self.rows)
 
-    def take(self, structure: Structure, ids: npt.ArrayLike) -> SelectedNodes:
+    def take(self, structure: StructureBatch, ids: npt.ArrayLike) -> SelectedNodes:
         """Return the same functions on some instances."""
         return SelectedNodes(structure, self.functions, _taken(self.structure.offsets, ids, self.rows))
 
@@ -43,7 +43,7 @@ class SelectedEdges(Selected):
 
     Parameters
     ----------
-    structure : EdgeStructure
+    structure : EdgeBatch
         The batch, with ``shared_edges=False``.
     functions : Functions
         What was selected, with kernel values on n observations.
@@ -53,20 +53,20 @@ class SelectedEdges(Selected):
 
     clique = "edge"
 
-    def __init__(self, structure: EdgeStructure, functions: Functions, rows: Array | None = None) -> None:
+    def __init__(self, structure: EdgeBatch, functions: Functions, rows: Array | None = None) -> None:
         if structure.shared_edges:
             raise TypeError("Edges with input need a structure whose edges have scores of their own.")
         self._set_up(structure, functions, structure.edge_tails if rows is None else rows)
 
     def precise(self) -> SelectedEdges:
         """Return the same with products in double precision."""
-        assert isinstance(self.structure, EdgeStructure)
+        assert isinstance(self.structure, EdgeBatch)
         return SelectedEdges(self.structure, self.functions.precise(), self.rows)
 
-    def take(self, structure: Structure, ids: npt.ArrayLike) -> SelectedEdges:
+    def take(self, structure: StructureBatch, ids: npt.ArrayLike) -> SelectedEdges:
         """Return the same functions on some instances."""
-        assert isinstance(structure, EdgeStructure)
-        assert isinstance(self.structure, EdgeStructure)
+        assert isinstance(structure, EdgeBatch)
+        assert isinstance(self.structure, EdgeBatch)
         return SelectedEdges(structure, self.functions, _taken(self.structure.edge_offsets, ids, self.rows))
 
 
@@ -79,7 +79,7 @@ class SelectedCliques(Selected, Joint):
 
     Parameters
     ----------
-    structure : Structure
+    structure : StructureBatch
         The batch, with shared edges.
     functions : Functions
         What was selected.
@@ -89,7 +89,7 @@ class SelectedCliques(Selected, Joint):
 
     clique = "node"
 
-    def __init__(self, structure: Structure, functions: Functions, rows: Array | None = None) -> None:
+    def __init__(self, structure: StructureBatch, functions: Functions, rows: Array | None = None) -> None:
         if len(structure.shapes["edge"]) != 2:
             raise TypeError("Functions of label pairs without input need shared edges.")
         self._set_up(structure, functions, rows)
@@ -109,7 +109,7 @@ class SelectedCliques(Selected, Joint):
         """Return the same with products in double precision."""
         return SelectedCliques(self.structure, self.functions.precise(), self.rows)
 
-    def take(self, structure: Structure, ids: npt.ArrayLike) -> SelectedCliques:
+    def take(self, structure: StructureBatch, ids: npt.ArrayLike) -> SelectedCliques:
         """Return the same functions on some instances."""
         return SelectedCliques(structure, self.functions, _taken(self.structure.offsets, ids, self.rows))
 

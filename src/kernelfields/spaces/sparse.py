@@ -13,7 +13,7 @@ from .. import native
 from ..arrays import Array, rows_of
 from ..errors import InputError
 from ..features import FeatureRows
-from ..structures import Structure
+from ..structures import StructureBatch
 from ._base import Counted, Curved, Euclidean
 from ._products import column_sizes, least_of, sound_rows, squares_times, sum_of_row_norms
 
@@ -146,7 +146,7 @@ class SparseNodes(Euclidean, Curved, Counted):
 
     Parameters
     ----------
-    structure : Structure
+    structure : StructureBatch
         The batch.
     features : scipy-sparse (N, D) matrix
         One row per vertex, float32 or float64: the precision of the products; booleans where only
@@ -157,7 +157,7 @@ class SparseNodes(Euclidean, Curved, Counted):
 
     clique = "node"
 
-    def __init__(self, structure: Structure, features: Any, pairs: WeightPairs | None = None) -> None:
+    def __init__(self, structure: StructureBatch, features: Any, pairs: WeightPairs | None = None) -> None:
         matrix = sound_rows(features)
         self.structure = structure
         self.matrix = matrix
@@ -247,7 +247,7 @@ class SparseNodes(Euclidean, Curved, Counted):
         double = self.precision == np.float64
         return self if double else SparseNodes(self.structure, self.matrix.astype(np.float64), self.pairs)
 
-    def take(self, structure: Structure, ids: npt.ArrayLike) -> SparseNodes:
+    def take(self, structure: StructureBatch, ids: npt.ArrayLike) -> SparseNodes:
         """Return the same on some instances."""
         rows = rows_of(self.structure.offsets, np.asarray(ids, dtype=np.int64))
         return SparseNodes(structure, self.matrix[rows], self.pairs)

@@ -2,44 +2,44 @@
 
 from ._base import (
     CovarianceOracle,
-    EdgeStructure,
+    EdgeBatch,
     KBestOracle,
     Labelling,
     Labellings,
     Marginals,
     MaxOracle,
-    PairwiseStructure,
+    PairwiseBatch,
     SampleOracle,
     Scores,
-    Structure,
+    StructureBatch,
     SumOracle,
 )
 from ._blocks_base import BlockOracle
 from ._errors_base import ErrorCountOracle
-from ._sequence_base import SequenceStructure
+from ._sequence_base import SequenceBatch
 from .blocks import Blocks
-from .chain import Chain
-from .chain2 import SecondOrderChain
-from .tree import Tree
+from .chain import ChainBatch
+from .chain2 import SecondOrderChainBatch
+from .tree import TreeBatch
 
 __all__ = [
     "BlockOracle",
     "Blocks",
-    "Chain",
+    "ChainBatch",
     "CovarianceOracle",
-    "EdgeStructure",
+    "EdgeBatch",
     "ErrorCountOracle",
     "KBestOracle",
     "Labelling",
     "Labellings",
     "Marginals",
     "MaxOracle",
-    "PairwiseStructure",
+    "PairwiseBatch",
     "SampleOracle",
     "Scores",
-    "SecondOrderChain",
-    "SequenceStructure",
-    "Structure",
+    "SecondOrderChainBatch",
+    "SequenceBatch",
+    "StructureBatch",
     "SumOracle",
-    "Tree",
+    "TreeBatch",
 ]

@@ -51,7 +51,7 @@ class Labellings(NamedTuple):
     """Scores, one row per instance; −inf where there is no labelling of that rank."""
 
 
-class Structure(ABC):
+class StructureBatch(ABC):
     """The shape of one batch: how many instances, which cliques, which labels."""
 
     n_labels: int
@@ -72,7 +72,7 @@ class Structure(ABC):
         """The shape of the scores of each clique type."""
 
     @abstractmethod
-    def take(self, ids: npt.ArrayLike) -> Structure:
+    def take(self, ids: npt.ArrayLike) -> StructureBatch:
         """Return the structure of some instances only."""
 
     @abstractmethod
@@ -103,7 +103,7 @@ class Structure(ABC):
         return int(self.offsets[-1])
 
 
-class EdgeStructure(Structure):
+class EdgeBatch(StructureBatch):
     """A structure with edges between its vertices, each from a tail to a head.
 
     Edge scores are shared, (L, L), or (E, L, L).
@@ -140,7 +140,7 @@ class EdgeStructure(Structure):
         return int(self.edge_offsets[-1])
 
 
-class PairwiseStructure(EdgeStructure):
+class PairwiseBatch(EdgeBatch):
     """A structure whose cliques are its vertices and its edges,
 
         score(y) = Σ_v node[v, y_v] + Σ_e edge[e, y_tail(e), y_head(e)].
@@ -192,7 +192,7 @@ class PairwiseStructure(EdgeStructure):
         return node, score_array(scores, "edge", shapes["edge"], node.dtype)
 
 
-class MaxOracle(Structure):
+class MaxOracle(StructureBatch):
     """A structure that finds its best labelling."""
 
     @abstractmethod
@@ -200,7 +200,7 @@ class MaxOracle(Structure):
         """Best labelling of every instance; ties go to the lower label."""
 
 
-class SumOracle(Structure):
+class SumOracle(StructureBatch):
     """A structure that sums over all labellings, exactly."""
 
     @abstractmethod
@@ -224,7 +224,7 @@ class CovarianceOracle(SumOracle):
         """∇²g(θ)·d, the derivative of all marginals along a direction in score space."""
 
 
-class SampleOracle(Structure):
+class SampleOracle(StructureBatch):
     """A structure that draws labellings."""
 
     @abstractmethod
@@ -232,7 +232,7 @@ class SampleOracle(Structure):
         """Exact draws from p(y) ∝ exp⟨θ, parts(y)⟩, one row per draw, one column per vertex."""
 
 
-class KBestOracle(Structure):
+class KBestOracle(StructureBatch):
     """A structure that finds its k best labellings."""
 
     @abstractmethod

@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 
 from ..arrays import Array
-from ._base import PairwiseStructure, Scores, SumOracle
+from ._base import PairwiseBatch, Scores, SumOracle
 from .blocks import Blocks
 
 
@@ -20,7 +20,7 @@ class BlockOracle(SumOracle):
         """Return ∇²g(θ) without the covariances between different cliques, one entry per clique type."""
 
 
-class PairwiseBlocks(PairwiseStructure, BlockOracle):
+class PairwiseBlocks(PairwiseBatch, BlockOracle):
     """Vertices and edges, the pair marginals of an edge being what untied edges report."""
 
     @abstractmethod

@@ -12,13 +12,13 @@ from ..arrays import Array
 from ..errors import InputError, ScoreError
 from ..memory import require_memory
 from ._arguments import whole_numbers
-from ._base import Labelling, PairwiseStructure, Scores, Structure
+from ._base import Labelling, PairwiseBatch, Scores, StructureBatch
 
 NUMBERS = 2**27
 """Numbers that the tables of one instance may take, 8 bytes each: a gigabyte for every thread."""
 
 
-class ErrorCountOracle(Structure):
+class ErrorCountOracle(StructureBatch):
     """A structure that finds the best among labellings with a given number of errors, exactly.
 
     What counts as an error is the caller's to say: label y at vertex v counts as ``errors[v, y]`` of
@@ -40,7 +40,7 @@ class ErrorCountOracle(Structure):
         """
 
 
-class ForestErrors(PairwiseStructure, ErrorCountOracle):
+class ForestErrors(PairwiseBatch, ErrorCountOracle):
     """Vertices with edges to their parents: a dynamic programme over (vertex, label, errors below it).
 
     O(T K L² + T² L) time for an instance of T vertices with up to K errors, K = T if each is right or

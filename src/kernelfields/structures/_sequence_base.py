@@ -11,10 +11,10 @@ import numpy.typing as npt
 from ..arrays import Array, offsets_of
 from ..checks import require_flag, require_whole
 from ._arguments import MOST_LABELS, require_offsets
-from ._base import CovarianceOracle, EdgeStructure, KBestOracle, MaxOracle, SampleOracle
+from ._base import CovarianceOracle, EdgeBatch, KBestOracle, MaxOracle, SampleOracle
 
 
-class SequenceStructure(EdgeStructure, MaxOracle, CovarianceOracle, SampleOracle, KBestOracle):
+class SequenceBatch(EdgeBatch, MaxOracle, CovarianceOracle, SampleOracle, KBestOracle):
     """A batch of sequences, an edge between any two neighbours, with every exact oracle."""
 
     def _set_shape(self, offsets: npt.ArrayLike, n_labels: int, shared_edges: bool) -> None:
@@ -24,7 +24,7 @@ class SequenceStructure(EdgeStructure, MaxOracle, CovarianceOracle, SampleOracle
         self.shared_edges = require_flag("shared_edges", shared_edges)
 
     @abstractmethod
-    def untied(self) -> SequenceStructure:
+    def untied(self) -> SequenceBatch:
         """Return the same sequences with scores of its own for every edge."""
 
     @cached_property

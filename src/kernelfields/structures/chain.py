@@ -11,10 +11,10 @@ from ._arguments import require_best, require_draws, require_ids, require_labels
 from ._base import Labelling, Labellings, Marginals, Scores, require_feasible
 from ._blocks_base import PairwiseBlocks
 from ._errors_base import ForestErrors
-from ._sequence_base import SequenceStructure
+from ._sequence_base import SequenceBatch
 
 
-class Chain(PairwiseBlocks, ForestErrors, SequenceStructure):
+class ChainBatch(PairwiseBlocks, ForestErrors, SequenceBatch):
     """A batch of chains,
 
         score(y) = Σ_t node[t, y_t] + Σ_t edge[t, y_t, y_{t+1}].
@@ -36,7 +36,7 @@ class Chain(PairwiseBlocks, ForestErrors, SequenceStructure):
     Examples
     --------
     >>> import numpy as np
-    >>> chain = Chain([0, 3], n_labels=2)
+    >>> chain = ChainBatch([0, 3], n_labels=2)
     >>> scores = {"node": np.zeros((3, 2)), "edge": np.array([[0.0, -np.inf], [0.0, 0.0]])}
     >>> round(float(np.exp(chain.log_partition(scores)[0])))  # 000, 100, 110, 111
     4
@@ -45,14 +45,14 @@ class Chain(PairwiseBlocks, ForestErrors, SequenceStructure):
     def __init__(self, offsets: npt.ArrayLike, n_labels: int, shared_edges: bool = True) -> None:
         self._set_shape(offsets, n_labels, shared_edges)
 
-    def take(self, ids: npt.ArrayLike) -> Chain:
+    def take(self, ids: npt.ArrayLike) -> ChainBatch:
         """Chains of some sequences only."""
         ids = require_ids(ids, self.n_instances)
-        return Chain(offsets_of(np.diff(self._offsets)[ids]), self.n_labels, self.shared_edges)
+        return ChainBatch(offsets_of(np.diff(self._offsets)[ids]), self.n_labels, self.shared_edges)
 
-    def untied(self) -> Chain:
+    def untied(self) -> ChainBatch:
         """Return the same chains with scores of its own for every edge."""
-        return Chain(self._offsets, self.n_labels, shared_edges=False)
+        return ChainBatch(self._offsets, self.n_labels, shared_edges=False)
 
     def score(self, scores: Scores, labels: Array) -> Array:
         """⟨θ, parts(y)⟩ for every sequence."""

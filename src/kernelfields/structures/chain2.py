@@ -9,11 +9,11 @@ from .. import native
 from ..arrays import Array, offsets_of
 from ._arguments import require_best, require_draws, require_ids, require_labels, require_weights, score_array
 from ._base import Labelling, Labellings, Marginals, Scores, require_feasible
-from ._sequence_base import SequenceStructure
-from .chain import Chain
+from ._sequence_base import SequenceBatch
+from .chain import ChainBatch
 
 
-class SecondOrderChain(SequenceStructure):
+class SecondOrderChainBatch(SequenceBatch):
     """A batch of chains of order two,
 
         score(y) = Σ_t node[t, y_t] + Σ_t edge[t, y_t, y_{t+1}] + Σ_t triple[y_{t−1}, y_t, y_{t+1}].
@@ -21,7 +21,7 @@ class SecondOrderChain(SequenceStructure):
     A Markov chain over label pairs: messages u_t(y_{t−1}, y_t) from the last label to the first, then
     p(y_{t+1} | y_{t−1}, y_t) from the first to the last, O(T L³) per sequence, for the whole ragged
     batch in one native call on all cores. Scores of −inf forbid a label, a pair or a triple. For labels
-    that depend on more than their neighbour, where L is some dozens at most; ``Chain`` is faster by a
+    that depend on more than their neighbour, where L is some dozens at most; ``ChainBatch`` is faster by a
     factor of L and more.
 
     Parameters
@@ -37,7 +37,7 @@ class SecondOrderChain(SequenceStructure):
     Examples
     --------
     >>> import numpy as np
-    >>> chain = SecondOrderChain([0, 3], n_labels=2)
+    >>> chain = SecondOrderChainBatch([0, 3], n_labels=2)
     >>> scores = {name: np.zeros(shape) for name, shape in chain.shapes.items()}
     >>> scores["triple"][0, 1, 0] = -np.inf
     >>> round(float(np.exp(chain.log_partition(scores)[0])))  # all but 010
@@ -46,7 +46,7 @@ class SecondOrderChain(SequenceStructure):
 
     def __init__(self, offsets: npt.ArrayLike, n_labels: int, shared_edges: bool = True) -> None:
         self._set_shape(offsets, n_labels, shared_edges)
-        self._pairs = Chain(self._offsets, n_labels, shared_edges)
+        self._pairs = ChainBatch(self._offsets, n_labels, shared_edges)
 
     @property
     def shapes(self) -> dict[str, tuple[int, ...]]:
@@ -59,14 +59,16 @@ class SecondOrderChain(SequenceStructure):
         heads = self.edge_heads
         return heads[np.isin(heads - 1, self.first_positions, invert=True)]
 
-    def take(self, ids: npt.ArrayLike) -> SecondOrderChain:
+    def take(self, ids: npt.ArrayLike) -> SecondOrderChainBatch:
         """Chains of some sequences only."""
         ids = require_ids(ids, self.n_instances)
-        return SecondOrderChain(offsets_of(np.diff(self._offsets)[ids]), self.n_labels, self.shared_edges)
+        return SecondOrderChainBatch(
+            offsets_of(np.diff(self._offsets)[ids]), self.n_labels, self.shared_edges
+        )
 
-    def untied(self) -> SecondOrderChain:
+    def untied(self) -> SecondOrderChainBatch:
         """Return the same chains with scores of its own for every edge."""
-        return SecondOrderChain(self._offsets, self.n_labels, shared_edges=False)
+        return SecondOrderChainBatch(self._offsets, self.n_labels, shared_edges=False)
 
     def cut(self, scores: Scores, ids: npt.ArrayLike) -> dict[str, Array]:
         """Scores of some sequences only; those of triples stay."""

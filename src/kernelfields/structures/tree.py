@@ -23,7 +23,7 @@ from ._blocks_base import PairwiseBlocks
 from ._errors_base import ForestErrors
 
 
-class Tree(PairwiseBlocks, ForestErrors, MaxOracle, CovarianceOracle, SampleOracle):
+class TreeBatch(PairwiseBlocks, ForestErrors, MaxOracle, CovarianceOracle, SampleOracle):
     """A batch of rooted forests,
 
         score(y) = Σ_v node[v, y_v] + Σ_{v not a root} edge[e(v), y_parent(v), y_v].
@@ -31,7 +31,7 @@ class Tree(PairwiseBlocks, ForestErrors, MaxOracle, CovarianceOracle, SampleOrac
     Messages from the leaves to the roots, then p(y_v | y_parent(v)) from the roots to the leaves:
     O(N L²) per instance, in logarithms, for the whole ragged batch in one native call on all cores.
     Scores of −inf forbid a label or a pair. For dependency or phrase trees, hierarchies, image
-    quadtrees; a path is better served by ``Chain``, which is faster.
+    quadtrees; a path is better served by ``ChainBatch``, which is faster.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class Tree(PairwiseBlocks, ForestErrors, MaxOracle, CovarianceOracle, SampleOrac
     Examples
     --------
     >>> import numpy as np
-    >>> tree = Tree([0, 3], parents=[2, 2, -1], n_labels=2)
+    >>> tree = TreeBatch([0, 3], parents=[2, 2, -1], n_labels=2)
     >>> scores = {"node": np.zeros((3, 2)), "edge": np.array([[0.0, -np.inf], [0.0, 0.0]])}
     >>> round(float(np.exp(tree.log_partition(scores)[0])))  # 000, and any leaves below a root 1
     5
@@ -75,18 +75,18 @@ class Tree(PairwiseBlocks, ForestErrors, MaxOracle, CovarianceOracle, SampleOrac
         """The child each edge leads to."""
         return np.flatnonzero(self.parents >= 0)
 
-    def take(self, ids: npt.ArrayLike) -> Tree:
+    def take(self, ids: npt.ArrayLike) -> TreeBatch:
         """Forests of some instances only."""
         ids = require_ids(ids, self.n_instances)
         lengths = np.diff(self._offsets)[ids]
         offsets = offsets_of(lengths)
         parents = self.parents[rows_of(self._offsets, ids)]
         moved = parents + np.repeat(offsets[:-1] - self._offsets[ids], lengths)
-        return Tree(offsets, np.where(parents >= 0, moved, -1), self.n_labels, self.shared_edges)
+        return TreeBatch(offsets, np.where(parents >= 0, moved, -1), self.n_labels, self.shared_edges)
 
-    def untied(self) -> Tree:
+    def untied(self) -> TreeBatch:
         """Return the same forests with scores of its own for every edge."""
-        return Tree(self._offsets, self.parents, self.n_labels, shared_edges=False)
+        return TreeBatch(self._offsets, self.parents, self.n_labels, shared_edges=False)
 
     def score(self, scores: Scores, labels: Array) -> Array:
         """⟨θ, parts(y)⟩ for every instance."""

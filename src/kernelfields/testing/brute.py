@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array
-from ..structures import Marginals, Scores, Structure
+from ..structures import Marginals, Scores, StructureBatch
 
 LIMIT = 200_000
 """More labellings than this are refused: a test that needs them is the wrong test."""
@@ -24,7 +24,7 @@ class Enumerated:
 
     Parameters
     ----------
-    structure : Structure
+    structure : StructureBatch
         A batch whose vertices all carry labels 0 … L−1.
     scores : Scores
         One array per clique type; −inf forbids.
@@ -39,7 +39,7 @@ class Enumerated:
     [0.333, 0.333, 0.333, 0.0]
     """
 
-    def __init__(self, structure: Structure, scores: Scores) -> None:
+    def __init__(self, structure: StructureBatch, scores: Scores) -> None:
         self.structure = structure
         self._labellings = [_all_labellings(structure.take([s])) for s in range(structure.n_instances)]
         self._values = self._pair(scores)
@@ -118,7 +118,7 @@ class Enumerated:
         return {name: array.astype(float) for name, array in result.items()}
 
 
-def _all_labellings(one: Structure) -> Array:
+def _all_labellings(one: StructureBatch) -> Array:
     count = one.n_labels**one.n_vertices
     if count > LIMIT:
         raise ValueError(f"{count} labellings are too many to enumerate, at most {LIMIT} are allowed.")

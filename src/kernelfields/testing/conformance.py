@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from ..structures import Scores, Structure
+from ..structures import Scores, StructureBatch
 from .identities import STRUCTURE_IDENTITIES
 
 
-def check_structure(structure: Structure, scores: Scores) -> None:
+def check_structure(structure: StructureBatch, scores: Scores) -> None:
     """Assert every identity of ``STRUCTURE_IDENTITIES``.
 
     Parameters
     ----------
-    structure : Structure
+    structure : StructureBatch
         A batch of small instances (at most about a thousand labellings each).
     scores : Scores
         In ``structure.shapes``, every instance with at least one allowed labelling.

@@ -14,7 +14,15 @@ import numpy as np
 from scipy.stats import chi2
 
 from ..arrays import Array
-from ..structures import CovarianceOracle, KBestOracle, MaxOracle, SampleOracle, Scores, Structure, SumOracle
+from ..structures import (
+    CovarianceOracle,
+    KBestOracle,
+    MaxOracle,
+    SampleOracle,
+    Scores,
+    StructureBatch,
+    SumOracle,
+)
 from .brute import Enumerated
 from .gradients import check_derivative, check_gradient
 
@@ -23,7 +31,7 @@ FALSE_ALARM = 1e-7
 """Probability that right samples fail ``sample_frequencies``, over all instances of a batch."""
 
 
-def parts_pair_with_scores(structure: Structure, scores: Scores) -> None:
+def parts_pair_with_scores(structure: StructureBatch, scores: Scores) -> None:
     """⟨θ, parts(y)⟩ = score(y), instance by instance and summed with weights."""
     labels = _any_labels(structure)
     finite = {name: np.where(np.isneginf(array), -3, array) for name, array in scores.items()}
@@ -37,7 +45,7 @@ def parts_pair_with_scores(structure: Structure, scores: Scores) -> None:
     _close("⟨θ, weighted parts⟩", total, weights @ by_score, scores)
 
 
-def max_is_enumerated(structure: Structure, scores: Scores) -> None:
+def max_is_enumerated(structure: StructureBatch, scores: Scores) -> None:
     """Compare argmax with the enumeration: its value is the largest score, and that of its labels."""
     if isinstance(structure, MaxOracle):
         labels, value = structure.argmax(scores)
@@ -45,7 +53,7 @@ def max_is_enumerated(structure: Structure, scores: Scores) -> None:
         _close("score of the argmax", structure.score(scores, labels), value, scores)
 
 
-def kbest_is_enumerated(structure: Structure, scores: Scores) -> None:
+def kbest_is_enumerated(structure: StructureBatch, scores: Scores) -> None:
     """Compare the k best scores with the enumeration; they belong to different labellings."""
     if not isinstance(structure, KBestOracle):
         return
@@ -63,7 +71,7 @@ def kbest_is_enumerated(structure: Structure, scores: Scores) -> None:
             assert len({tuple(y) for y in own}) == len(own), f"instance {s} repeats a labelling"
 
 
-def sums_are_enumerated(structure: Structure, scores: Scores) -> None:
+def sums_are_enumerated(structure: StructureBatch, scores: Scores) -> None:
     """Log-partition, marginals (with and without weights) and entropy are those of the enumeration."""
     if not isinstance(structure, SumOracle):
         return
@@ -77,7 +85,7 @@ def sums_are_enumerated(structure: Structure, scores: Scores) -> None:
             _close(f"{name} marginals", found.parts[name], part, scores)
 
 
-def max_bounds_log_partition(structure: Structure, scores: Scores) -> None:
+def max_bounds_log_partition(structure: StructureBatch, scores: Scores) -> None:
     """Check max ≤ log Z ≤ max + log(number of labellings)."""
     if isinstance(structure, MaxOracle) and isinstance(structure, SumOracle):
         value, log_partition = structure.argmax(scores).value, structure.log_partition(scores)
@@ -87,7 +95,7 @@ def max_bounds_log_partition(structure: Structure, scores: Scores) -> None:
         assert (log_partition <= value + np.log(count) + slack).all(), "log Z exceeds max + log(count)"
 
 
-def zero_scores_count(structure: Structure, scores: Scores) -> None:
+def zero_scores_count(structure: StructureBatch, scores: Scores) -> None:
     """Zero scores: exp(log Z) is the number of labellings, the entropy its logarithm."""
     if isinstance(structure, SumOracle):
         zeros = {name: np.zeros_like(array) for name, array in scores.items()}
@@ -96,7 +104,7 @@ def zero_scores_count(structure: Structure, scores: Scores) -> None:
         _close("entropy of zero scores", structure.entropy(zeros), log_count, scores)
 
 
-def constants_shift(structure: Structure, scores: Scores) -> None:
+def constants_shift(structure: StructureBatch, scores: Scores) -> None:
     """Add a constant to all labels of one vertex: log Z shifts by it, the marginals stay."""
     if not isinstance(structure, SumOracle) or structure.n_vertices == 0:
         return
@@ -112,7 +120,7 @@ def constants_shift(structure: Structure, scores: Scores) -> None:
             _close(f"{name} marginals after a shift", after.parts[name], part, scores)
 
 
-def marginals_are_gradient(structure: Structure, scores: Scores) -> None:
+def marginals_are_gradient(structure: StructureBatch, scores: Scores) -> None:
     """Compare marginals with the derivative of the (weighted) log-partition, in double precision."""
     if isinstance(structure, SumOracle):
         weights = _weights(structure)
@@ -124,7 +132,7 @@ def marginals_are_gradient(structure: Structure, scores: Scores) -> None:
         )
 
 
-def covariance_is_derivative(structure: Structure, scores: Scores) -> None:
+def covariance_is_derivative(structure: StructureBatch, scores: Scores) -> None:
     """Compare the covariance product with the derivative of the marginals and the enumeration."""
     if not isinstance(structure, CovarianceOracle):
         return
@@ -143,7 +151,7 @@ def covariance_is_derivative(structure: Structure, scores: Scores) -> None:
             _close(f"{name} covariance product", found[name], part, scores, scale=10)
 
 
-def sample_frequencies(structure: Structure, scores: Scores) -> None:
+def sample_frequencies(structure: StructureBatch, scores: Scores) -> None:
     """Compare samples with p(y): χ² over all labellings, false alarms with ``FALSE_ALARM``."""
     if not isinstance(structure, SampleOracle):
         return
@@ -160,7 +168,7 @@ def sample_frequencies(structure: Structure, scores: Scores) -> None:
         )
 
 
-def instances_are_independent(structure: Structure, scores: Scores) -> None:
+def instances_are_independent(structure: StructureBatch, scores: Scores) -> None:
     """Oracles give for ``take`` and ``cut`` what they give for the whole batch."""
     ids = np.arange(structure.n_instances)[::-1][: max(1, structure.n_instances - 1)]
     some, cut = structure.take(ids), structure.cut(scores, ids)
@@ -174,7 +182,7 @@ def instances_are_independent(structure: Structure, scores: Scores) -> None:
         _close("max after take", some.argmax(cut).value, structure.argmax(scores).value[ids], scores)
 
 
-STRUCTURE_IDENTITIES: tuple[Callable[[Structure, Scores], None], ...] = (
+STRUCTURE_IDENTITIES: tuple[Callable[[StructureBatch, Scores], None], ...] = (
     parts_pair_with_scores,
     max_is_enumerated,
     kbest_is_enumerated,
@@ -218,15 +226,15 @@ def _inner(a: Scores, b: Scores) -> float:
     return float(sum(np.sum(a[name].astype(float) * b[name]) for name in a))
 
 
-def _any_labels(structure: Structure) -> Array:
+def _any_labels(structure: StructureBatch) -> Array:
     return np.random.default_rng(1).integers(0, structure.n_labels, structure.n_vertices)
 
 
-def _weights(structure: Structure) -> Array:
+def _weights(structure: StructureBatch) -> Array:
     return 0.5 + np.arange(structure.n_instances) % 3
 
 
-def _direction(structure: Structure) -> dict[str, Array]:
+def _direction(structure: StructureBatch) -> dict[str, Array]:
     rng = np.random.default_rng(2)
     return {name: rng.normal(size=shape) for name, shape in structure.shapes.items()}
 

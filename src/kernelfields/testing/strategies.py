@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from ..arrays import Array
-from ..structures import Chain
+from ..structures import ChainBatch
 
 
 class ScoredChain(NamedTuple):
     """A batch of chains and scores for it."""
 
-    structure: Chain
+    structure: ChainBatch
     scores: dict[str, Array]
 
 
@@ -59,7 +59,7 @@ def chains(
     """
     lengths = draw(st.lists(st.integers(0, max_length), min_size=1, max_size=4))
     L = draw(st.integers(1, max_labels))
-    structure = Chain(np.cumsum([0, *lengths]), L, shared_edges=draw(st.booleans()))
+    structure = ChainBatch(np.cumsum([0, *lengths]), L, shared_edges=draw(st.booleans()))
     chosen = np.dtype(draw(st.sampled_from([np.float32, np.float64])) if dtype is None else dtype)
     forbidding = draw(st.booleans()) if forbid is None else forbid
     numbers = _numbers(bound, 8 * chosen.itemsize, forbidding)
