@@ -38,5 +38,5 @@ def test_what_is_impossible_is_refused(rng):
     with pytest.raises(InfeasibleError, match="no solution"):
         LinearProgram().decode(chain, barred)
     second = SecondOrderChainBatch([0, 3], 2)
-    with pytest.raises(TypeError, match="needs vertices and edges, which SecondOrderChain has not"):
+    with pytest.raises(TypeError, match="needs vertices and edges, which SecondOrderChainBatch has not"):
         LinearProgram().decode(second, small_scores(second, rng))

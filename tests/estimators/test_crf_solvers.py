@@ -39,7 +39,7 @@ def test_solvers_agree_on_order_two(solver, data):
 
 
 def test_block_jacobi_refuses_order_two(data):
-    with pytest.raises(TypeError, match="SecondOrderChain does not give the marginals of every clique"):
+    with pytest.raises(TypeError, match="SecondOrderChainBatch does not give the marginals of every clique"):
         CRF(order=2, solver="block-jacobi").fit(*data)
 
 

@@ -190,7 +190,7 @@ def test_block_jacobi_refuses_what_has_no_blocks(rng):
     marginal, second = marginal_problem(rng, small_chain()), problems(rng)["second order"]
     with pytest.raises(TypeError, match="MarginalLog has no block for every clique"):
         BlockJacobi().minimize(marginal, marginal.zero(), Stop())
-    with pytest.raises(TypeError, match="SecondOrderChain does not give the marginals of every clique"):
+    with pytest.raises(TypeError, match="SecondOrderChainBatch does not give the marginals of every clique"):
         BlockJacobi().minimize(second, second.zero(), Stop())
 
 
