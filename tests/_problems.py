@@ -74,6 +74,7 @@ def spaces(rng):
         "linear edges of a forest": LinearEdges(forest, features),
         "tied edges of a forest": FreeEdges(forest),
         "triples": FreeTriples(small_second_order()),
+        "boundary of a forest": Boundary(forest),
         "boundary of second order": Boundary(small_second_order()),
         "kernel": KernelNodes(shared, gram),
         "kernel, repeated observations": KernelNodes(shared, distinct, rows=repeated),

@@ -50,8 +50,7 @@ def problem_of(rng, loss="margin", space="linear", structure=None, weighted=Fals
         embedding = LabelEmbedding.centred(3) if space == "kernel, centred" else None
         first = Term("kernel", KernelNodes(chain, StoredGram(RBF(0.3)(features[:7])), embedding, seen), 0.5)
     terms = [first, Term("edges", FreeEdges(chain), 1.0), Term("bias", Bias(chain), 2.0)]
-    if structure is None:
-        terms.append(Term("boundaries", Boundary(chain), 0.7))
+    terms.append(Term("boundaries", Boundary(chain), 0.7))
     fixed = {clique: rng.normal(size=shape) for clique, shape in chain.shapes.items()} if offset else None
     return Problem(losses(chain, labels, weights)[loss], terms, fixed)
 
@@ -187,9 +186,10 @@ def by_enumeration(problem, loss, element):
     return result
 
 
+@pytest.mark.parametrize("structure", [None, small_forest()], ids=["chain", "forest"])
 @pytest.mark.parametrize("space", ["linear", "sparse", "kernel", "kernel, centred"])
-def test_moves_of_one_instance_are_those_of_the_whole_problem(space, rng):
-    problem = problem_of(rng, space=space, weighted=True, offset=True)
+def test_moves_of_one_instance_are_those_of_the_whole_problem(space, structure, rng):
+    problem = problem_of(rng, space=space, structure=structure, weighted=True, offset=True)
     dual = BlockDual(problem)
     gradient = {clique: np.zeros(shape) for clique, shape in problem.structure.shapes.items()}
     for i in (0, 2, 4):

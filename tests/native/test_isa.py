@@ -20,14 +20,14 @@ from kernelfields import native
 from kernelfields.objective import Term
 from kernelfields.online import Descent, Sweep
 from kernelfields.spaces import FreeEdges, SparseNodes, WeightPairs
-from kernelfields.structures import Chain
+from kernelfields.structures import ChainBatch
 
 results = {"isa": np.array(native.isa())}
 for L in (1, 3, 4, 5, 9, 17, 26):
     for dtype in (np.float32, np.float64):
         for shared in (True, False):
             rng = np.random.default_rng(L)
-            chain = Chain([0, 6, 6, 7, 12, 21, 24], L, shared)
+            chain = ChainBatch([0, 6, 6, 7, 12, 21, 24], L, shared)
             scores, direction, large = (
                 {n: (scale * rng.normal(size=s)).astype(dtype) for n, s in chain.shapes.items()}
                 for scale in (1, 1, 300)
@@ -42,7 +42,7 @@ for L in (1, 3, 4, 5, 9, 17, 26):
 for L in (1, 3, 9, 17, 26, 40):
     for dtype in (np.float32, np.float64):
         rng = np.random.default_rng(L)
-        chain = Chain(np.arange(0, 31, 3), L)
+        chain = ChainBatch(np.arange(0, 31, 3), L)
         X = sparse.csr_matrix(((rng.random((30, 8)) < 0.4) * rng.normal(size=(30, 8))).astype(dtype))
         y = rng.integers(L, size=30).astype(np.int32)
         nodes = SparseNodes(chain, X, WeightPairs.of(X, L, y))

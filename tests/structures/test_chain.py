@@ -196,6 +196,8 @@ def test_positions_and_edges() -> None:
     assert chain.edge_heads.tolist() == [1, 2, 5]
     assert chain.first_positions.tolist() == [0, 3, 4]
     assert chain.last_positions.tolist() == [2, 3, 5]
+    assert chain.sources.tolist() == [0, 3, 4]
+    assert chain.sinks.tolist() == [2, 3, 5]
 
 
 def test_integer_and_strided_scores_are_converted() -> None:

@@ -185,9 +185,9 @@ def test_costs_over_edges_can_be_decided_for(rng):
 
 PROGRAM = """
 import hashlib, numpy as np
-from kernelfields.structures import SecondOrderChain
+from kernelfields.structures import SecondOrderChainBatch
 rng = np.random.default_rng(0)
-chain = SecondOrderChain(np.arange(0, 8001, 20), 6)
+chain = SecondOrderChainBatch(np.arange(0, 8001, 20), 6)
 scores = {name: rng.standard_normal(shape) for name, shape in chain.shapes.items()}
 found = chain.marginals(scores)
 arrays = [found.log_partition, *found.parts.values(), *chain.covariance(scores, scores).values()]

@@ -225,6 +225,12 @@ def test_numbering_of_vertices_does_not_matter():
     np.testing.assert_allclose(found.parts["edge"], wanted.parts["edge"], rtol=0, atol=1e-12)
 
 
+def test_sources_are_roots_and_sinks_are_leaves():
+    tree = TreeBatch([0, 4, 4, 5], [1, -1, 1, 0, -1], n_labels=2)
+    np.testing.assert_array_equal(tree.sources, [1, 4])
+    np.testing.assert_array_equal(tree.sinks, [2, 3, 4])
+
+
 def test_take_and_cut_give_the_same_instances(case):
     tree, scores, _ = case
     ids = [3, 1, 5, 3]

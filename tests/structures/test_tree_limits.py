@@ -146,12 +146,12 @@ def test_wide_stars_keep_precision():
 
 PROGRAM = """
 import hashlib, numpy as np
-from kernelfields.structures import Tree
+from kernelfields.structures import TreeBatch
 rng = np.random.default_rng(0)
 offsets = np.arange(0, 8001, 20)
 place = np.arange(8000) % 20
 parents = np.where(place == 0, -1, np.arange(8000) - place + rng.integers(np.maximum(place, 1)))
-tree = Tree(offsets, parents, 6)
+tree = TreeBatch(offsets, parents, 6)
 scores = {name: rng.standard_normal(shape) for name, shape in tree.shapes.items()}
 found = tree.marginals(scores)
 arrays = [found.log_partition, *found.parts.values(), *tree.covariance(scores, scores).values()]

@@ -128,8 +128,8 @@ def _own_products(space: Any, count: int, metric: float) -> Array | None:
         return np.full((count, count), 1 / metric)
     if isinstance(space, Boundary):
         result = np.zeros((count, count))
-        for ends in (space.structure.first_positions, space.structure.last_positions):
-            result[ends, ends] += 1 / metric
+        for ends in (space.structure.sources, space.structure.sinks):
+            result[np.ix_(ends, ends)] += 1 / metric
         return result
     return None
 

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Array, rows_of
-from ..structures import EdgeBatch, SequenceBatch, StructureBatch
+from ..structures import EdgeBatch, StructureBatch
 from ._free_base import Free
 
 
@@ -33,28 +33,32 @@ class Bias(Free):
 
 
 class Boundary(Free):
-    """Scores of the first and of the last label of a sequence; (2, L), start then end."""
+    """Scores of the labels where edges start and where they end; (2, L), start then end.
+
+    The first and the last label of a sequence; the root and the leaves of a tree. A vertex without edges
+    is both.
+    """
 
     clique = "node"
 
-    def __init__(self, structure: SequenceBatch) -> None:
-        self.structure: SequenceBatch = structure
+    def __init__(self, structure: EdgeBatch) -> None:
+        self.structure: EdgeBatch = structure
         self.size = 2 * structure.n_labels
 
     def add_scores(self, element: Array, into: Array) -> None:
-        """Add to the first and to the last position of every sequence."""
+        """Add to the sources and to the sinks."""
         start, end = element.reshape(2, -1).astype(into.dtype, copy=False)
-        into[self.structure.first_positions] += start
-        into[self.structure.last_positions] += end
+        into[self.structure.sources] += start
+        into[self.structure.sinks] += end
 
     def adjoint(self, gradient: Array) -> Array:
-        """Sum over first, and over last, positions."""
-        ends = (self.structure.first_positions, self.structure.last_positions)
+        """Sum over sources, and over sinks."""
+        ends = (self.structure.sources, self.structure.sinks)
         return np.concatenate([gradient[rows].sum(axis=0, dtype=np.float64) for rows in ends])
 
     def take(self, structure: StructureBatch, ids: npt.ArrayLike) -> Boundary:
         """Return the same on some instances."""
-        assert isinstance(structure, SequenceBatch)
+        assert isinstance(structure, EdgeBatch)
         return Boundary(structure)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -138,6 +139,21 @@ class EdgeBatch(StructureBatch):
     def n_edges(self) -> int:
         """Number of edges in the batch."""
         return int(self.edge_offsets[-1])
+
+    @cached_property
+    def sources(self) -> Array:
+        """Vertices that no edge leads to: first positions of sequences, roots of trees."""
+        return self._vertices_without(self.edge_heads)
+
+    @cached_property
+    def sinks(self) -> Array:
+        """Vertices that no edge leaves: last positions of sequences, leaves of trees."""
+        return self._vertices_without(self.edge_tails)
+
+    def _vertices_without(self, ends: Array) -> Array:
+        alone = np.ones(self.n_vertices, dtype=bool)
+        alone[ends] = False
+        return np.flatnonzero(alone)
 
 
 class PairwiseBatch(EdgeBatch):

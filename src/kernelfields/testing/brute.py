@@ -32,9 +32,9 @@ class Enumerated:
     Examples
     --------
     >>> import numpy as np
-    >>> from kernelfields.structures import Chain
+    >>> from kernelfields.structures import ChainBatch
     >>> scores = {"node": np.zeros((2, 2)), "edge": np.array([[0.0, 0.0], [0.0, -np.inf]])}
-    >>> everything = Enumerated(Chain([0, 2], 2), scores)
+    >>> everything = Enumerated(ChainBatch([0, 2], 2), scores)
     >>> everything.probabilities(0).round(3).tolist()  # 00, 01, 10, 11
     [0.333, 0.333, 0.333, 0.0]
     """

@@ -19,8 +19,8 @@ def check_structure(structure: StructureBatch, scores: Scores) -> None:
     Examples
     --------
     >>> import numpy as np
-    >>> from kernelfields.structures import Chain
-    >>> chain, rng = Chain([0, 3, 4], n_labels=2), np.random.default_rng(0)
+    >>> from kernelfields.structures import ChainBatch
+    >>> chain, rng = ChainBatch([0, 3, 4], n_labels=2), np.random.default_rng(0)
     >>> check_structure(chain, {name: rng.normal(size=s) for name, s in chain.shapes.items()})
     """
     for identity in STRUCTURE_IDENTITIES:
