@@ -10,10 +10,10 @@ from typer.testing import CliRunner
 from kernelfields.cli.app import app
 from kernelfields.errors import InputError
 from kernelfields.experiments import EXPERIMENTS, Claim, Outcome, claims_of, last_result
-from kernelfields.experiments._folds import folds_of, mean_of
-from kernelfields.experiments._plots import MISSING, write_figure
-from kernelfields.experiments._results import write
-from kernelfields.experiments._settings import load_settings
+from kernelfields.experiments.lib.folds import folds_of, mean_of
+from kernelfields.experiments.lib.plots import MISSING, write_figure
+from kernelfields.experiments.lib.results import write
+from kernelfields.experiments.lib.settings import load_settings
 
 
 def invoke(*arguments):

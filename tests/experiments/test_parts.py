@@ -6,12 +6,12 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from kernelfields.experiments._folds import folds_of
-from kernelfields.experiments._gram import degree_kernel, precomputed, row_numbers, sequences_of
-from kernelfields.experiments._intervals import paired_interval
-from kernelfields.experiments._protein_few import boundary_rule
-from kernelfields.experiments._selection import Nested
 from kernelfields.experiments.explicit import degree2_features, windowed
+from kernelfields.experiments.lib.folds import folds_of
+from kernelfields.experiments.lib.gram import degree_kernel, precomputed, row_numbers, sequences_of
+from kernelfields.experiments.lib.intervals import paired_interval
+from kernelfields.experiments.lib.nested import NestedValidation
+from kernelfields.experiments.lib.protein_few import boundary_rule
 from kernelfields.experiments.pitch_accent import decrease
 from kernelfields.kernels import Precomputed
 from kernelfields.structures import ChainBatch
@@ -42,7 +42,7 @@ def test_degrees_have_one_scale(rng):
 
 
 def test_precomputed_matrix_is_that_of_the_kernel(rng, monkeypatch):
-    monkeypatch.setattr("kernelfields.experiments._gram.ROWS", 3)
+    monkeypatch.setattr("kernelfields.experiments.lib.gram.ROWS", 3)
     X = rng.normal(size=(10, 4)).astype(np.float32)
     kernel = precomputed(degree_kernel(2, 4.0), X)
     assert isinstance(kernel, Precomputed)
@@ -86,7 +86,7 @@ class Stub:
 
 def test_penalty_is_chosen_inside_the_training_part():
     Stub.seen = []
-    nested = Nested([["b"] * 4] * 12, n_folds=3, n_inner=2, tol=1e-3, inner_tol=1e-1, seed=0)
+    nested = NestedValidation([["b"] * 4] * 12, n_folds=3, n_inner=2, tol=1e-3, inner_tol=1e-1, seed=0)
     X = list(range(12))
     tests = nested.run("stub", Stub, X, [[3, 1, 2]] * 3, lambda line: None)
     assert [tested.penalty for tested in tests] == [1, 1, 1]
@@ -104,7 +104,7 @@ def test_penalty_is_chosen_inside_the_training_part():
 
 def test_known_penalty_is_not_chosen_again():
     Stub.seen = []
-    nested = Nested([["b"] * 4] * 4, n_folds=2, n_inner=2, tol=1e-3, inner_tol=1e-1, seed=0)
+    nested = NestedValidation([["b"] * 4] * 4, n_folds=2, n_inner=2, tol=1e-3, inner_tol=1e-1, seed=0)
     tests = nested.run("stub", Stub, list(range(4)), [[2], [0]], lambda line: None)
     assert [tested.penalty for tested in tests] == [2, 0]
     assert [tested.error for tested in tests] == [0.5, 0.0]
@@ -112,7 +112,7 @@ def test_known_penalty_is_not_chosen_again():
 
 
 def test_of_equal_penalties_the_largest_is_chosen():
-    nested = Nested([["b"] * 4] * 4, n_folds=2, n_inner=2, tol=1e-3, inner_tol=1e-1, seed=0)
+    nested = NestedValidation([["b"] * 4] * 4, n_folds=2, n_inner=2, tol=1e-3, inner_tol=1e-1, seed=0)
     make = lambda penalty, tol: Stub(0, tol)  # noqa: E731
     assert [t.penalty for t in nested.run("stub", make, [0, 1, 2, 3], [[1, 5, 3]] * 2, print)] == [5, 5]
 

@@ -8,8 +8,8 @@ from scipy.stats import multivariate_normal
 
 from kernelfields import KernelCRF
 from kernelfields.errors import InputError
-from kernelfields.experiments._mixtures import MixtureHMM, Sequences
-from kernelfields.experiments._ner_sparse import (
+from kernelfields.experiments.lib.mixtures import MixtureHMM, StateSequences
+from kernelfields.experiments.lib.ner_sparse import (
     SPARSE,
     WHOLE,
     Size,
@@ -17,8 +17,8 @@ from kernelfields.experiments._ner_sparse import (
     columns,
     sparse_claims,
 )
-from kernelfields.experiments._selection import Nested
-from kernelfields.experiments._selection import Tested as Found
+from kernelfields.experiments.lib.nested import FoldResult as Found
+from kernelfields.experiments.lib.nested import NestedValidation
 from kernelfields.experiments.ner_table1 import DEGREE1, DEGREE2, WITH, _require_known
 from kernelfields.kernels import RBF
 from kernelfields.objective import Certificate
@@ -130,7 +130,7 @@ def test_claims_compare_fold_by_fold():
 def test_every_tested_model_is_shown_with_the_size_of_its_training_part(source):
     seen = []
     train = source.draw(6, 5, np.random.default_rng(5))
-    nested = Nested(train.y, n_folds=3, n_inner=2, tol=1e-2, inner_tol=1e-1, seed=0)
+    nested = NestedValidation(train.y, n_folds=3, n_inner=2, tol=1e-2, inner_tol=1e-1, seed=0)
     make = lambda penalty, tol: KernelCRF(RBF(1.0), penalty, tol=tol)  # noqa: E731
     nested.run("x", make, train.X, [[1.0]] * 3, lambda line: None, lambda *what: seen.append(what))
     assert [n for _, n in seen] == [20, 20, 20]
@@ -138,4 +138,4 @@ def test_every_tested_model_is_shown_with_the_size_of_its_training_part(source):
 
 
 def test_sequences_count_their_positions():
-    assert Sequences([], [[0, 1], [2]]).size == 3
+    assert StateSequences([], [[0, 1], [2]]).size == 3

@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping
 
-from ._base import Experiment, reproduce
-from ._claims import Claim
-from ._results import Outcome, claims_of, columns_of, last_result, text_of
 from .explicit import EXPLICIT
 from .gaussian_hmm import GAUSSIAN_HMM
 from .gene import GENE
 from .letters import LETTERS
 from .letters_svm import LETTERS_SVM
+from .lib.claims import Claim
+from .lib.experiment import Experiment, reproduce
+from .lib.results import Outcome, claims_of, columns_of, last_result, text_of
 from .loss_curves import LOSS_CURVES
 from .margin_length import MARGIN_LENGTH
 from .ner_300 import NER_300

@@ -15,13 +15,13 @@ from ..datasets import load_letters
 from ..estimators import CRF, KernelCRF
 from ..gram import PackedGram
 from ..kernels import Polynomial
-from ._base import Experiment, Report
-from ._claims import Claim
-from ._results import Outcome, Row
+from .lib.claims import Claim
+from .lib.experiment import Experiment, Report
+from .lib.results import Outcome, Row
 
 
 @dataclass(frozen=True)
-class Settings:
+class ExplicitSettings:
     """How many words, and how far around each letter features look."""
 
     n_words: int
@@ -45,7 +45,7 @@ class Fit(NamedTuple):
     """Of the matrix that is multiplied in every iteration, and of one element."""
 
 
-def run(settings: Settings, report: Report) -> Outcome:
+def run(settings: ExplicitSettings, report: Report) -> Outcome:
     """Compare optima on a small problem, then costs as the input grows."""
     X, y = _words(settings.check_words)
     X = [x[:, :: settings.check_pixels] for x in X]
@@ -95,7 +95,7 @@ def _words(count: int) -> tuple[list[Array], list[list[str]]]:
     return X[::step][:count], y[::step][:count]
 
 
-def _row(window: int, X: list[Array], y: list[list[str]], settings: Settings) -> Row:
+def _row(window: int, X: list[Array], y: list[list[str]], settings: ExplicitSettings) -> Row:
     kernel = _by_kernel(X, y, settings.penalty, settings.tol, "float32")
     written = _written_out(X, y, settings.penalty, settings.tol, np.float32)
     D = X[0].shape[1]
@@ -135,7 +135,7 @@ def _fit(model: Any, seconds: float, size: int) -> Fit:
     return Fit(model.certificate_.value, seconds, size / 1e6)
 
 
-def _notes(settings: Settings) -> list[str]:
+def _notes(settings: ExplicitSettings) -> list[str]:
     return [
         f"{settings.n_words} words; the optima are those of {settings.check_words} words to a relative "
         f"gap of {settings.check_tol:g} in double precision. Memory is that of the matrix that every "
@@ -162,7 +162,7 @@ EXPLICIT = Experiment(
     "explicit",
     "Degree-2 features written out against the degree-2 kernel: optimum, time, memory",
     "none: the letters come with the package",
-    Settings,
+    ExplicitSettings,
     run,
     draw,
 )

@@ -12,12 +12,12 @@ from ..estimators import KernelCRF
 from ..kernels import RBF
 from ..metrics import token_error
 from ..selection import GreedyCliques
-from ._base import Experiment, Report
-from ._claims import Claim
-from ._folds import mean_of
-from ._intervals import paired_interval
-from ._mixtures import MixtureHMM, Sequences
-from ._results import Outcome, Row
+from .lib.claims import Claim
+from .lib.experiment import Experiment, Report
+from .lib.folds import mean_of
+from .lib.intervals import paired_interval
+from .lib.mixtures import MixtureHMM, StateSequences
+from .lib.results import Outcome, Row
 
 CHAIN, SINGLE = "kernel CRF", "kernel logistic regression"
 Errors = dict[str, dict[int, list[float]]]
@@ -27,7 +27,7 @@ CURVES = ("risk", "log-likelihood", "accuracy %")
 
 
 @dataclass(frozen=True)
-class Settings:
+class GaussianHMMSettings:
     """The source of the data, and what is fitted to them."""
 
     components: int
@@ -54,7 +54,7 @@ class Settings:
     seed: int
 
 
-def run(settings: Settings, report: Report) -> Outcome:
+def run(settings: GaussianHMMSettings, report: Report) -> Outcome:
     """Draw one model; then trials with sequences drawn from it."""
     random = np.random.default_rng(settings.seed)
     source = MixtureHMM.drawn(settings.components, settings.spread, settings.stay, random)
@@ -90,11 +90,11 @@ def run(settings: Settings, report: Report) -> Outcome:
     )
 
 
-def _first(sequences: Sequences, count: int) -> Sequences:
-    return Sequences(sequences.X[:count], sequences.y[:count])
+def _first(sequences: StateSequences, count: int) -> StateSequences:
+    return StateSequences(sequences.X[:count], sequences.y[:count])
 
 
-def _model(name: str, penalty: float, settings: Settings) -> KernelCRF:
+def _model(name: str, penalty: float, settings: GaussianHMMSettings) -> KernelCRF:
     """Vertices with all their labels, one after the other; without edges, logistic regression is left."""
     chained = name == CHAIN
     # Two functions per vertex: those of three labels add up to nothing, once centred.
@@ -104,7 +104,9 @@ def _model(name: str, penalty: float, settings: Settings) -> KernelCRF:
     )
 
 
-def _chosen(name: str, source: MixtureHMM, settings: Settings, random: np.random.Generator) -> float:
+def _chosen(
+    name: str, source: MixtureHMM, settings: GaussianHMMSettings, random: np.random.Generator
+) -> float:
     """λ with the fewest errors on sequences that serve for nothing else."""
     held = source.draw(settings.test_sequences, settings.length, random)
     sets = [source.draw(settings.path_size, settings.length, random) for _ in range(settings.n_tuning)]
@@ -116,7 +118,9 @@ def _chosen(name: str, source: MixtureHMM, settings: Settings, random: np.random
     return min(settings.penalties, key=wrong)
 
 
-def _path(train: Sequences, test: Sequences, penalty: float, settings: Settings) -> dict[str, Array]:
+def _path(
+    train: StateSequences, test: StateSequences, penalty: float, settings: GaussianHMMSettings
+) -> dict[str, Array]:
     """Risk, test likelihood and accuracy after every vertex; the test sequences decide about nothing."""
     model = _model(CHAIN, penalty, settings).fit(*train, X_dev=test.X, y_dev=test.y)
     found = np.full((settings.vertices + 1, len(CURVES)), np.nan)
@@ -131,7 +135,7 @@ def _path(train: Sequences, test: Sequences, penalty: float, settings: Settings)
     return dict(zip(CURVES, found.T, strict=True))
 
 
-def _path_rows(details: dict[str, Any], settings: Settings) -> list[Row]:
+def _path_rows(details: dict[str, Any], settings: GaussianHMMSettings) -> list[Row]:
     shown = sorted({0, 1, 2, 5, settings.few, 2 * settings.few, 4 * settings.few, settings.vertices})
     errors = details["path standard errors"]
     return [
@@ -172,7 +176,7 @@ def _apart(errors: Errors, size: int) -> list[float]:
     return [b - a for a, b in zip(errors[CHAIN][size], errors[SINGLE][size], strict=True)]
 
 
-def _claims(curves: dict[str, Any], errors: Errors, settings: Settings) -> list[Claim]:
+def _claims(curves: dict[str, Any], errors: Errors, settings: GaussianHMMSettings) -> list[Claim]:
     risk, likelihood, accuracy = (np.asarray(curves[name]) for name in CURVES)
     few = settings.few
     least = min(paired_interval(_apart(errors, size))[0] for size in settings.sizes)
@@ -185,7 +189,7 @@ def _claims(curves: dict[str, Any], errors: Errors, settings: Settings) -> list[
     ]
 
 
-def _notes(details: dict[str, Any], settings: Settings) -> list[str]:
+def _notes(details: dict[str, Any], settings: GaussianHMMSettings) -> list[str]:
     return [
         f"Sequences of {settings.length} positions; the paper's lengths and sizes are not known. Means "
         f"over {settings.n_trials} trials, with standard errors and 95 % intervals of differences trial by "
@@ -230,7 +234,7 @@ GAUSSIAN_HMM = Experiment(
     "gaussian-hmm",
     "Overlapping Gaussians behind a chain: risk and accuracy against selected vertices [lafferty2004, 5.1]",
     "none: the sequences are drawn",
-    Settings,
+    GaussianHMMSettings,
     run,
     draw,
 )

@@ -13,14 +13,14 @@ from ..constraints import Rule
 from ..datasets import Genome, load_genome
 from ..emissions import Categorical
 from ..estimators import CRF, HMM
-from ._base import Experiment, Report
-from ._claims import Claim
-from ._genes import LABELS, STRANDS, genes, grammar, states_of, word_features
-from ._results import Outcome, Row
+from .lib.claims import Claim
+from .lib.experiment import Experiment, Report
+from .lib.genes import LABELS, STRANDS, genes, grammar, states_of, word_features
+from .lib.results import Outcome, Row
 
 
 @dataclass(frozen=True)
-class Settings:
+class GeneSettings:
     """How the genome is cut, and the settings of the models."""
 
     piece: int
@@ -36,7 +36,7 @@ class Settings:
     tol: float
 
 
-def run(settings: Settings, report: Report) -> Outcome:
+def run(settings: GeneSettings, report: Report) -> Outcome:
     """Train on four fifths of the pieces, test on the others."""
     pieces = load_genome().cut(settings.piece)[: settings.n_pieces]
     train = [piece for n, piece in enumerate(pieces) if n % 5 != 4]
@@ -65,7 +65,7 @@ def run(settings: Settings, report: Report) -> Outcome:
 class _Codons:
     """An HMM whose states are places in a codon; a base may depend on some before it."""
 
-    def __init__(self, order: int, settings: Settings) -> None:
+    def __init__(self, order: int, settings: GeneSettings) -> None:
         family = Categorical(settings.pseudocount, symbols=4, order=order)
         rule: Rule = grammar()
         self.model = HMM(family, constraints=rule, pseudocount=0.0)
@@ -84,7 +84,7 @@ class _Codons:
 class _Field:
     """A CRF over the same states, with words around every base as features."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: GeneSettings) -> None:
         self.model = CRF(settings.penalty, constraints=grammar(), tol=settings.tol)
 
     def fit(self, pieces: list[Genome]) -> None:
@@ -104,7 +104,7 @@ class _Field:
 class _Three:
     """An HMM whose states are the labels."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: GeneSettings) -> None:
         self.model = HMM(Categorical(settings.pseudocount, symbols=4))
 
     def fit(self, pieces: list[Genome]) -> None:
@@ -177,7 +177,7 @@ GENE = Experiment(
     "gene",
     "Genes of Streptococcus pyogenes with an HMM and a CRF: accuracy and speed",
     "strep_genome",
-    Settings,
+    GeneSettings,
     run,
     draw,
 )

@@ -11,16 +11,16 @@ from ..datasets import Letters, load_letters
 from ..estimators import KernelCRF
 from ..kernels import as_kernel
 from ..metrics import expected_calibration_error, log_likelihood, token_error
-from ._base import Experiment, Report
-from ._claims import Claim
-from ._folds import mean_of
-from ._results import Outcome, Row
+from .lib.claims import Claim
+from .lib.experiment import Experiment, Report
+from .lib.folds import mean_of
+from .lib.results import Outcome, Row
 
 N_FOLDS = 10
 
 
 @dataclass(frozen=True)
-class Settings:
+class LettersSettings:
     """What is trained on what."""
 
     train_folds: list[int]
@@ -35,7 +35,7 @@ class Settings:
     """Each with ``name``, ``kernel``, ``penalty`` and parameters of the kernel."""
 
 
-def run(settings: Settings, report: Report) -> Outcome:
+def run(settings: LettersSettings, report: Report) -> Outcome:
     """Train each model on each fold, and average what nine folds say about it."""
     letters = load_letters()
     rows = [_row(model, letters, settings, report) for model in settings.models]
@@ -51,7 +51,7 @@ def run(settings: Settings, report: Report) -> Outcome:
     return Outcome("letters", claims, rows, notes=notes)
 
 
-def _row(model: Mapping[str, Any], letters: Letters, settings: Settings, report: Report) -> Row:
+def _row(model: Mapping[str, Any], letters: Letters, settings: LettersSettings, report: Report) -> Row:
     found = []
     for fold in settings.train_folds:
         report(f"{model['name']}, trained on fold {fold}")
@@ -64,7 +64,9 @@ def _row(model: Mapping[str, Any], letters: Letters, settings: Settings, report:
     return row
 
 
-def _measure(model: Mapping[str, Any], letters: Letters, fold: int, settings: Settings) -> dict[str, float]:
+def _measure(
+    model: Mapping[str, Any], letters: Letters, fold: int, settings: LettersSettings
+) -> dict[str, float]:
     X, y = _some(letters, [fold], settings)
     X_test, y_test = _some(letters, [other for other in range(N_FOLDS) if other != fold], settings)
     parameters = {key: value for key, value in model.items() if key not in ("name", "kernel", "penalty")}
@@ -84,7 +86,7 @@ def _measure(model: Mapping[str, Any], letters: Letters, fold: int, settings: Se
     }
 
 
-def _some(letters: Letters, folds: list[int], settings: Settings) -> tuple[list[Any], list[Any]]:
+def _some(letters: Letters, folds: list[int], settings: LettersSettings) -> tuple[list[Any], list[Any]]:
     X, y = letters.split(*folds)
     step = max(1, len(X) // settings.max_words)  # words of one kind stand together
     return X[::step][: settings.max_words], y[::step][: settings.max_words]
@@ -108,7 +110,7 @@ LETTERS = Experiment(
     "letters",
     "OCR letters: linear, degree 2, degree 3 and RBF kernels",
     "none: the letters come with the package",
-    Settings,
+    LettersSettings,
     run,
     draw,
 )

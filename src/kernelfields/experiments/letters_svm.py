@@ -11,9 +11,9 @@ from ..datasets import Letters, load_letters
 from ..estimators import StructuredSVM
 from ..kernels import as_kernel
 from ..metrics import token_error
-from ._base import Experiment, Report
-from ._claims import Claim
-from ._results import Outcome, Row
+from .lib.claims import Claim
+from .lib.experiment import Experiment, Report
+from .lib.results import Outcome, Row
 
 N_FOLDS = 10
 PYSTRUCT = 21.2
@@ -21,7 +21,7 @@ PYSTRUCT = 21.2
 
 
 @dataclass(frozen=True)
-class Settings:
+class LettersSVMSettings:
     """What is trained on what."""
 
     max_words: int
@@ -37,7 +37,7 @@ class Settings:
     perhaps ``kernel`` with its parameters, and ``looser``, a factor of the tolerance."""
 
 
-def run(settings: Settings, report: Report) -> Outcome:
+def run(settings: LettersSVMSettings, report: Report) -> Outcome:
     """Train each model on its fold, test it on the nine others."""
     letters = load_letters()
     rows = [_row(model, letters, settings, report) for model in settings.models]
@@ -52,7 +52,7 @@ def run(settings: Settings, report: Report) -> Outcome:
     return Outcome("letters-svm", claims, rows, notes=notes)
 
 
-def _row(model: Mapping[str, Any], letters: Letters, settings: Settings, report: Report) -> Row:
+def _row(model: Mapping[str, Any], letters: Letters, settings: LettersSVMSettings, report: Report) -> Row:
     report(f"{model['name']}, trained on fold {model['fold']}")
     fold = model["fold"]
     X, y = _some(letters, [fold], settings)
@@ -87,7 +87,7 @@ def _row(model: Mapping[str, Any], letters: Letters, settings: Settings, report:
     }
 
 
-def _some(letters: Letters, folds: list[int], settings: Settings) -> tuple[list[Any], list[Any]]:
+def _some(letters: Letters, folds: list[int], settings: LettersSVMSettings) -> tuple[list[Any], list[Any]]:
     X, y = letters.split(*folds)
     step = max(1, len(X) // settings.max_words)  # words of one kind stand together
     return X[::step][: settings.max_words], y[::step][: settings.max_words]
@@ -110,7 +110,7 @@ LETTERS_SVM = Experiment(
     "letters-svm",
     "OCR letters: linear and cubic structured SVMs",
     "none: the letters come with the package",
-    Settings,
+    LettersSVMSettings,
     run,
     draw,
 )

@@ -10,12 +10,12 @@ from scipy import sparse
 
 from ..arrays import Array
 from ..gram import unique_observations
-from ._base import Experiment, Report
-from ._claims import Claim
-from ._contest import Fitted, Method, fitted, largest_gap
-from ._methods import kernel_crf, svm
-from ._results import Outcome, Row
-from ._tasks import Task, entities_task, letters_task
+from .lib.claims import Claim
+from .lib.contest import FittedModel, Method, fitted, largest_gap
+from .lib.experiment import Experiment, Report
+from .lib.methods import kernel_crf, svm
+from .lib.results import Outcome, Row
+from .lib.tasks import LearningTask, entities_task, letters_task
 
 LETTERS, ENTITIES = "letters", "NER-300"
 THRESHOLDS = np.logspace(-8, 0, 81)
@@ -24,7 +24,7 @@ ZERO = 1e-9
 
 
 @dataclass(frozen=True)
-class Settings:
+class LossCurvesSettings:
     """Sizes and penalties."""
 
     seed: int
@@ -46,7 +46,7 @@ class Settings:
     """By task, then by loss."""
 
 
-def run(settings: Settings, report: Report) -> Outcome:
+def run(settings: LossCurvesSettings, report: Report) -> Outcome:
     """Both losses with the same kernel on both tasks."""
     rows, curves, models = [], {}, []
     for name, task in _tasks(settings).items():
@@ -62,7 +62,7 @@ def run(settings: Settings, report: Report) -> Outcome:
     return Outcome("loss-curves", _claims(rows, models, settings), rows, details, _notes())
 
 
-def _tasks(settings: Settings) -> dict[str, Task]:
+def _tasks(settings: LossCurvesSettings) -> dict[str, LearningTask]:
     share, seed = settings.validation, settings.seed
     return {
         LETTERS: letters_task(settings.n_words, settings.n_test_words, share, seed),
@@ -70,7 +70,7 @@ def _tasks(settings: Settings) -> dict[str, Task]:
     }
 
 
-def _methods(task: Task, penalties: dict[str, float], settings: Settings) -> list[Method]:
+def _methods(task: LearningTask, penalties: dict[str, float], settings: LossCurvesSettings) -> list[Method]:
     # Block by block, because a plane of the whole objective has a part of every sequence.
     return [
         kernel_crf("log", task.kernel, [penalties["log"]], settings.tol),
@@ -78,7 +78,7 @@ def _methods(task: Task, penalties: dict[str, float], settings: Settings) -> lis
     ]
 
 
-def dual_sizes(model: Fitted, task: Task) -> Array:
+def dual_sizes(model: FittedModel, task: LearningTask) -> Array:
     """λ|α| of every distinct observation of the training part and every label, (n, L).
 
     With the log loss λα is what was observed minus its probability. Models keep no rows of zeros.
@@ -110,7 +110,7 @@ def hinge_loss(margin: Array) -> Array:
     return np.maximum(0.0, 1.0 - margin)
 
 
-def _row(name: str, model: Fitted, task: Task, sizes: Array) -> Row:
+def _row(name: str, model: FittedModel, task: LearningTask, sizes: Array) -> Row:
     return {
         "task": name,
         "loss": model.method.name,
@@ -126,7 +126,7 @@ def _row(name: str, model: Fitted, task: Task, sizes: Array) -> Row:
     }
 
 
-def _claims(rows: list[Row], models: list[Fitted], settings: Settings) -> list[Claim]:
+def _claims(rows: list[Row], models: list[FittedModel], settings: LossCurvesSettings) -> list[Claim]:
     shares = {loss: [row["not zero"] for row in rows if row["loss"] == loss] for loss in ("log", "hinge")}
     return [
         Claim("largest_hinge_share_not_zero", max(shares["hinge"]), at_most=settings.max_hinge_share),
@@ -165,7 +165,7 @@ LOSS_CURVES = Experiment(
     "loss-curves",
     "log loss against hinge loss: over the margin, and shares of dual variables that are not zero",
     "conll2002",
-    Settings,
+    LossCurvesSettings,
     run,
     draw,
 )

@@ -11,13 +11,13 @@ from ..estimators import StructuredSVM
 from ..losses import Hinge, MarginHinge, SlackHinge, hamming_cost
 from ..metrics import token_error
 from ..structures import ChainBatch
-from ._base import Experiment, Report
-from ._claims import Claim
-from ._results import Outcome, Row
+from .lib.claims import Claim
+from .lib.experiment import Experiment, Report
+from .lib.results import Outcome, Row
 
 
 @dataclass(frozen=True)
-class Settings:
+class MarginLengthSettings:
     """What is trained on what."""
 
     lengths: list[int]
@@ -33,7 +33,7 @@ class Settings:
     seed: int
 
 
-def run(settings: Settings, report: Report) -> Outcome:
+def run(settings: MarginLengthSettings, report: Report) -> Outcome:
     """Train with both rescalings on the same number of positions, cut into sequences of each length."""
     rows = []
     for length in settings.lengths:
@@ -48,7 +48,7 @@ def run(settings: Settings, report: Report) -> Outcome:
     return Outcome("margin-length", claims, rows, notes=notes)
 
 
-def _row(length: int, rescaling: str, settings: Settings) -> Row:
+def _row(length: int, rescaling: str, settings: MarginLengthSettings) -> Row:
     random = np.random.default_rng(settings.seed)
     X, y = _sequences(length, settings, random)
     X_test, y_test = _sequences(length, settings, random)
@@ -74,7 +74,9 @@ def _row(length: int, rescaling: str, settings: Settings) -> Row:
     }
 
 
-def _sequences(length: int, settings: Settings, random: np.random.Generator) -> tuple[list[Any], list[Any]]:
+def _sequences(
+    length: int, settings: MarginLengthSettings, random: np.random.Generator
+) -> tuple[list[Any], list[Any]]:
     X, y = [], []
     for _ in range(settings.positions // length):
         labels = [int(random.integers(3))]
@@ -104,7 +106,7 @@ MARGIN_LENGTH = Experiment(
     "margin-length",
     "structured SVMs: when the cost dominates the margin on long sequences",
     "none: the sequences are drawn",
-    Settings,
+    MarginLengthSettings,
     run,
     draw,
 )

@@ -10,15 +10,15 @@ import numpy as np
 
 from ..datasets import load_conll2002, spelling_templates
 from ..features import TemplateFeatures, Templates, parse_templates
-from ._base import Experiment, Report
-from ._claims import Claim
-from ._contest import Fitted, Method, Part, chosen, fitted, largest_gap
-from ._folds import folds_of, mean_of
-from ._gram import degree_kernel, sequences_of
-from ._intervals import paired_interval
-from ._methods import crf, hmm, perceptron, svm
-from ._plots import points_of_models
-from ._results import Outcome, Row
+from .lib.claims import Claim
+from .lib.contest import FittedModel, LabelledSequences, Method, chosen, fitted, largest_gap
+from .lib.experiment import Experiment, Report
+from .lib.folds import folds_of, mean_of
+from .lib.gram import degree_kernel, sequences_of
+from .lib.intervals import paired_interval
+from .lib.methods import crf, hmm, perceptron, svm
+from .lib.plots import points_of_models
+from .lib.results import Outcome, Row
 
 HMM_WORDS, HMM_SPELLING, CRF_WORDS = "HMM words", "HMM spelling", "CRF words"
 CRF, PERCEPTRON, ZERO_ONE, MARGIN = "CRF", "perceptron", "SVM 0/1", "SVM margin"
@@ -28,7 +28,7 @@ DISCRIMINATIVE = (CRF, PERCEPTRON, ZERO_ONE, MARGIN, SLACK, KERNEL)
 
 
 @dataclass(frozen=True)
-class Settings:
+class NER300Settings:
     """Sample, folds, and what is chosen from."""
 
     n_sentences: int
@@ -51,15 +51,15 @@ class Settings:
 
 
 @dataclass(frozen=True)
-class Task:
+class MethodGroup:
     """Methods that share their features."""
 
     methods: list[Method]
-    sequences: Part
+    sequences: LabelledSequences
     """First those of the cross-validation, then those to choose with."""
 
 
-def run(settings: Settings, report: Report) -> Outcome:
+def run(settings: NER300Settings, report: Report) -> Outcome:
     """All methods on the same folds."""
     rows, errors, gaps = [], {}, []
     for task in _tasks(settings):
@@ -72,7 +72,7 @@ def run(settings: Settings, report: Report) -> Outcome:
     return Outcome("ner-300", claims, rows, details, _notes(settings))
 
 
-def _tasks(settings: Settings) -> list[Task]:
+def _tasks(settings: NER300Settings) -> list[MethodGroup]:
     words = _sequences(parse_templates("columns: w\nw[0]"), settings)
     spelling = _sequences(spelling_templates(), settings)
     features = spelling.features[: settings.n_sentences]
@@ -80,7 +80,7 @@ def _tasks(settings: Settings) -> list[Task]:
     kernel = degree_kernel(2, float(np.mean(np.concatenate(squares))))
     some = settings
     return [
-        Task(
+        MethodGroup(
             [
                 hmm(HMM_WORDS, some.pseudocounts, spelling=False),
                 hmm(HMM_SPELLING, some.pseudocounts, spelling=True),
@@ -88,7 +88,7 @@ def _tasks(settings: Settings) -> list[Task]:
             ],
             words,
         ),
-        Task(
+        MethodGroup(
             [
                 crf(CRF, some.crf_penalties, some.tol),
                 perceptron(PERCEPTRON, some.epochs),
@@ -102,16 +102,16 @@ def _tasks(settings: Settings) -> list[Task]:
     ]
 
 
-def _sequences(templates: Templates, settings: Settings) -> Part:
+def _sequences(templates: Templates, settings: NER300Settings) -> LabelledSequences:
     corpus = load_conll2002("train", 3 * settings.n_sentences, settings.seed)
     extractor = TemplateFeatures(templates, dtype=np.float32)
     features, lengths = extractor.fit_transform(corpus.sentences)
-    return Part(corpus.sentences, sequences_of(features, lengths), corpus.labels)
+    return LabelledSequences(corpus.sentences, sequences_of(features, lengths), corpus.labels)
 
 
 def _cross_validated(
-    method: Method, sequences: Part, settings: Settings, report: Report
-) -> tuple[list[Fitted], list[float]]:
+    method: Method, sequences: LabelledSequences, settings: NER300Settings, report: Report
+) -> tuple[list[FittedModel], list[float]]:
     """Models and errors of all folds, with what was best on sentences outside them."""
     n = settings.n_sentences
     report(f"{method.name}: choice")
@@ -127,7 +127,7 @@ def _cross_validated(
     return models, errors
 
 
-def _row(models: list[Fitted], errors: list[float]) -> Row:
+def _row(models: list[FittedModel], errors: list[float]) -> Row:
     error = mean_of(errors)
     gaps = [model.gap for model in models if model.gap is not None]
     return {
@@ -140,7 +140,7 @@ def _row(models: list[Fitted], errors: list[float]) -> Row:
     }
 
 
-def _claims(errors: dict[str, list[float]], gap: float, settings: Settings) -> list[Claim]:
+def _claims(errors: dict[str, list[float]], gap: float, settings: NER300Settings) -> list[Claim]:
     mean: Callable[[str], float] = lambda name: float(np.mean(errors[name]))  # noqa: E731
     best, worst = min(GENERATIVE, key=mean), max(DISCRIMINATIVE, key=mean)
     below = np.subtract(errors[best], errors[worst])
@@ -156,7 +156,7 @@ def _claims(errors: dict[str, list[float]], gap: float, settings: Settings) -> l
     ]
 
 
-def _notes(settings: Settings) -> list[str]:
+def _notes(settings: NER300Settings) -> list[str]:
     n = settings.n_sentences
     return [
         f"{n} sentences drawn with seed {settings.seed}, {settings.n_folds}-fold cross-validation, standard "
@@ -180,7 +180,7 @@ NER_300 = Experiment(
     "ner-300",
     "300 Spanish sentences: HMM, CRF, perceptron and SVMs with 0/1, margin and slack rescaling [goernitz]",
     "conll2002",
-    Settings,
+    NER300Settings,
     run,
     draw,
 )

@@ -16,14 +16,23 @@ from ..errors import InputError
 from ..estimators import CRF, KernelCRF
 from ..features import TemplateFeatures
 from ..kernels import Precomputed
-from ._base import Experiment, Report
-from ._claims import Claim
-from ._folds import mean_of
-from ._gram import degree_kernel, precomputed, row_numbers, sequences_of
-from ._ner_sparse import SPARSE, WHOLE, Size, SparseSettings, columns, points_above, run_sparse, sparse_claims
-from ._plots import points_of_models
-from ._results import Outcome, Row
-from ._selection import Make, Nested, Tested
+from .lib.claims import Claim
+from .lib.experiment import Experiment, Report
+from .lib.folds import mean_of
+from .lib.gram import degree_kernel, precomputed, row_numbers, sequences_of
+from .lib.ner_sparse import (
+    SPARSE,
+    WHOLE,
+    Size,
+    SparseSettings,
+    columns,
+    points_above,
+    run_sparse,
+    sparse_claims,
+)
+from .lib.nested import FoldResult, Make, NestedValidation
+from .lib.plots import points_of_models
+from .lib.results import Outcome, Row
 
 WITHOUT, WITH, DEGREE1, DEGREE2 = "CRF without prior", "CRF with prior", "DGPS degree 1", "DGPS degree 2"
 PAPER = {WITHOUT: 4.92, WITH: 4.56, DEGREE1: 4.58, DEGREE2: 4.39, SPARSE: 4.48, WHOLE: 7.3}
@@ -31,7 +40,7 @@ PAPER = {WITHOUT: 4.92, WITH: 4.56, DEGREE1: 4.58, DEGREE2: 4.39, SPARSE: 4.48, 
 
 
 @dataclass(frozen=True)
-class Settings:
+class NERTable1Settings:
     """Sample, folds and penalties."""
 
     systems: list[str]
@@ -58,13 +67,13 @@ NEEDS = {DEGREE1: WITH, SPARSE: DEGREE2, WHOLE: DEGREE2}
 """Whose choice of λ a system takes over."""
 
 
-def run(settings: Settings, report: Report) -> Outcome:
+def run(settings: NERTable1Settings, report: Report) -> Outcome:
     """All models on the same folds of the same sentences."""
     _require_known(settings.systems)
     corpus = load_conll2002("train", settings.n_sentences, settings.seed)
     extractor = TemplateFeatures(spelling_templates(), dtype=np.float32)
     features, lengths = extractor.fit_transform(corpus.sentences)
-    nested = Nested(
+    nested = NestedValidation(
         corpus.labels,
         settings.n_folds,
         settings.n_inner,
@@ -104,11 +113,11 @@ def _require_known(systems: list[str]) -> None:
 def _kernelled(
     name: str,
     make: Make,
-    nested: Nested,
+    nested: NestedValidation,
     X: Sequence[Array],
-    settings: Settings,
+    settings: NERTable1Settings,
     report: Report,
-    found: dict[str, list[Tested]],
+    found: dict[str, list[FoldResult]],
     sizes: dict[str, list[Size]],
 ) -> None:
     """Test a dense model, and for degree 2 the sparse ones with its matrix and penalties."""
@@ -122,7 +131,9 @@ def _kernelled(
             found[sparse], sizes[sparse] = run_sparse(sparse, make, how, nested, X, found[name], report)
 
 
-def _primal(nested: Nested, X: Sequence[Any], settings: Settings, report: Report) -> dict[str, list[Tested]]:
+def _primal(
+    nested: NestedValidation, X: Sequence[Any], settings: NERTable1Settings, report: Report
+) -> dict[str, list[FoldResult]]:
     def with_prior(penalty: float, tol: float) -> CRF:
         return CRF(penalty, bias=False, decoder=settings.decoder, tol=tol)
 
@@ -143,11 +154,11 @@ def _primal(nested: Nested, X: Sequence[Any], settings: Settings, report: Report
     return found
 
 
-def _dual(kernel: Precomputed, settings: Settings, penalty: float, tol: float) -> KernelCRF:
+def _dual(kernel: Precomputed, settings: NERTable1Settings, penalty: float, tol: float) -> KernelCRF:
     return KernelCRF(kernel, penalty=penalty, decoder=settings.decoder, tol=tol)
 
 
-def _row(name: str, tests: list[Tested], sizes: list[Size] | None) -> Row:
+def _row(name: str, tests: list[FoldResult], sizes: list[Size] | None) -> Row:
     error = mean_of([100 * tested.error for tested in tests])
     return {
         "model": name,
@@ -161,7 +172,7 @@ def _row(name: str, tests: list[Tested], sizes: list[Size] | None) -> Row:
     }
 
 
-def _claims(found: dict[str, list[Tested]]) -> list[Claim]:
+def _claims(found: dict[str, list[FoldResult]]) -> list[Claim]:
     claims = []
     if WITH in found and DEGREE2 in found:
         below = float(np.mean(points_above(found[WITH], found[DEGREE2])))
@@ -176,7 +187,7 @@ def _claims(found: dict[str, list[Tested]]) -> list[Claim]:
     return [*claims, *sparse_claims(found, DEGREE2)]
 
 
-def _notes(settings: Settings) -> list[str]:
+def _notes(settings: NERTable1Settings) -> list[str]:
     return [
         f"{settings.n_sentences} sentences drawn from the training file with seed {settings.seed}; the "
         "paper's draw is not known, and had fewer words. Features: word, lower case, prefixes, suffixes, "
@@ -202,7 +213,7 @@ NER_TABLE1 = Experiment(
     "ner-table1",
     "Spanish named entities: CRF with and without prior, DGPS of degree 1 and 2, SGPS [altun2004gp, Table 1]",
     "conll2002",
-    Settings,
+    NERTable1Settings,
     run,
     draw,
 )

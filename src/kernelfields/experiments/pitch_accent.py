@@ -14,13 +14,13 @@ from ..estimators import CRF, KernelCRF
 from ..features import TemplateFeatures
 from ..kernels import Precomputed
 from ..metrics import answered_curve
-from ._base import Experiment, Report
-from ._claims import Claim
-from ._folds import mean_of
-from ._gram import degree_kernel, precomputed, row_numbers, sequences_of
-from ._plots import points_of_models
-from ._results import Outcome, Row
-from ._selection import Nested, Tested
+from .lib.claims import Claim
+from .lib.experiment import Experiment, Report
+from .lib.folds import mean_of
+from .lib.gram import degree_kernel, precomputed, row_numbers, sequences_of
+from .lib.nested import FoldResult, NestedValidation
+from .lib.plots import points_of_models
+from .lib.results import Outcome, Row
 
 PRIMAL = "primal, degree 1"
 DEGREES = (1, 2, 3)
@@ -29,7 +29,7 @@ PAPER = {"answered": 1 - 0.1493, "relative decrease %": 8.54}
 
 
 @dataclass(frozen=True)
-class Settings:
+class PitchAccentSettings:
     """Sample, folds and penalties."""
 
     n_sentences: int
@@ -46,11 +46,11 @@ class Settings:
     """Points of the abstaining curve."""
 
 
-def run(settings: Settings, report: Report) -> Outcome:
+def run(settings: PitchAccentSettings, report: Report) -> Outcome:
     """The primal and three degrees on the same folds."""
     corpus = load_prosody("dev", settings.n_sentences, settings.seed)
     features, lengths = TemplateFeatures(prosody_templates(settings.reach)).fit_transform(corpus.sentences)
-    nested = Nested(
+    nested = NestedValidation(
         corpus.labels,
         settings.n_folds,
         settings.n_inner,
@@ -90,7 +90,7 @@ def _dual(kernel: Precomputed, penalty: float, tol: float) -> KernelCRF:
     return KernelCRF(kernel, penalty=penalty, solver="block-jacobi", tol=tol, dtype="float64")
 
 
-def _row(name: str, tests: list[Tested]) -> Row:
+def _row(name: str, tests: list[FoldResult]) -> Row:
     accuracy = mean_of([100 * (1 - tested.error) for tested in tests])
     return {
         "model": name,
@@ -102,7 +102,7 @@ def _row(name: str, tests: list[Tested]) -> Row:
     }
 
 
-def _curve(tests: list[Tested], points: int) -> dict[str, list[float]]:
+def _curve(tests: list[FoldResult], points: int) -> dict[str, list[float]]:
     """Error against share answered, all folds together."""
     labels = [sequence for tested in tests for sequence in tested.labels]
     marginals = [sequence for tested in tests for sequence in tested.marginals]
@@ -133,7 +133,7 @@ def decrease(curve: dict[str, list[float]], answered: float) -> float:
     return float(100 * (1 - at(answered) / at(1.0)))
 
 
-def _notes(settings: Settings) -> list[str]:
+def _notes(settings: PitchAccentSettings) -> list[str]:
     return [
         f"{settings.n_sentences} sentences of read English (Helsinki Prosody Corpus, dev) with textual "
         f"features in a window of {2 * settings.reach + 1}. The papers use telephone speech with acoustic "
@@ -159,7 +159,7 @@ PITCH_ACCENT = Experiment(
     "pitch-accent",
     "Prominent words: degrees 1 to 3 by block-Jacobi, the primal, abstaining [altun2004exp, Figure 1]",
     "helsinki_prosody",
-    Settings,
+    PitchAccentSettings,
     run,
     draw,
 )

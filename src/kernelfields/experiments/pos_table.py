@@ -8,12 +8,12 @@ from typing import Any
 
 from ..features.sets import pos
 from ..solvers import BlockFrankWolfe
-from ._base import Experiment, Report
-from ._claims import Claim
-from ._contest import Fitted, Method, chosen
-from ._methods import crf, hmm, kernel_crf, perceptron, svm
-from ._results import Outcome, Row
-from ._tasks import Task, Texts, first, text_task, treebank_texts, web_texts
+from .lib.claims import Claim
+from .lib.contest import FittedModel, Method, chosen
+from .lib.experiment import Experiment, Report
+from .lib.methods import crf, hmm, kernel_crf, perceptron, svm
+from .lib.results import Outcome, Row
+from .lib.tasks import LearningTask, Texts, first, text_task, treebank_texts, web_texts
 
 TREEBANK, WEB, PAPER = "Penn Treebank sample", "English Web Treebank", "paper"
 HMM_WORDS, HMM_SPELLING = "HMM words", "HMM spelling"
@@ -32,7 +32,7 @@ MARKS = (4, 5, 7, 10, 15, 20, 25)
 
 
 @dataclass(frozen=True)
-class Settings:
+class POSTableSettings:
     """Sizes, and what is chosen from."""
 
     seed: int
@@ -66,7 +66,7 @@ Errors = Mapping[tuple[str, str, int], float]
 """By corpus, method and size."""
 
 
-def run(settings: Settings, report: Report) -> Outcome:
+def run(settings: POSTableSettings, report: Report) -> Outcome:
     """All methods on both corpora, from the smallest training part to the largest."""
     found: list[Row] = []
     for name, texts, sizes in (
@@ -77,14 +77,16 @@ def run(settings: Settings, report: Report) -> Outcome:
     return outcome_of(found, settings)
 
 
-def outcome_of(found: list[Row], settings: Settings) -> Outcome:
+def outcome_of(found: list[Row], settings: POSTableSettings) -> Outcome:
     """Table and claims of all fits."""
     errors = {(row["corpus"], row["model"], row["size"]): row["error %"] for row in found}
     notes = _notes(max(row["gap"] for row in found if row["model"] == SVM), settings)
     return Outcome("pos-table", _claims(found, errors, settings), _rows(errors), {"fits": found}, notes)
 
 
-def curves(name: str, texts: Texts, sizes: list[int], settings: Settings, report: Report) -> list[Row]:
+def curves(
+    name: str, texts: Texts, sizes: list[int], settings: POSTableSettings, report: Report
+) -> list[Row]:
     """All methods on one corpus, size by size."""
     found: list[Row] = []
     known: dict[str, float] = {}
@@ -101,7 +103,7 @@ def curves(name: str, texts: Texts, sizes: list[int], settings: Settings, report
     return found
 
 
-def _methods(task: Task, size: int, settings: Settings) -> list[Method]:
+def _methods(task: LearningTask, size: int, settings: POSTableSettings) -> list[Method]:
     some = settings
     # Plain block-coordinate steps: kept planes would take gigabytes.
     solver = BlockFrankWolfe(memory=0)
@@ -118,7 +120,7 @@ def _methods(task: Task, size: int, settings: Settings) -> list[Method]:
     return methods
 
 
-def _detail(name: str, size: int, model: Fitted, task: Task) -> Row:
+def _detail(name: str, size: int, model: FittedModel, task: LearningTask) -> Row:
     return {
         "corpus": name,
         "model": model.method.name,
@@ -141,7 +143,7 @@ def _rows(errors: Errors) -> list[Row]:
     return list(lines.values())
 
 
-def _claims(found: list[Row], errors: Errors, settings: Settings) -> list[Claim]:
+def _claims(found: list[Row], errors: Errors, settings: POSTableSettings) -> list[Claim]:
     cases = list(dict.fromkeys((corpus, size) for corpus, _, size in errors))
 
     def of(case: tuple[str, int], models: tuple[str, ...]) -> list[float]:
@@ -165,7 +167,7 @@ def _claims(found: list[Row], errors: Errors, settings: Settings) -> list[Claim]
     ]
 
 
-def _notes(gap: float, settings: Settings) -> list[str]:
+def _notes(gap: float, settings: POSTableSettings) -> list[str]:
     return [
         f"Percentage of wrong tags by number of training sentences, of which {100 * settings.validation:g} % "
         f"are not learnt from but used to choose a penalty, a number of epochs or a pseudocount; beyond "
@@ -204,7 +206,7 @@ POS_TABLE = Experiment(
     "pos-table",
     "Parts of speech, 500 to 8,000 sentences: HMM, CRF, perceptron, SVM, kernel CRF [nguyen2007]",
     "ptb_sample and ud_english_ewt",
-    Settings,
+    POSTableSettings,
     run,
     draw,
 )

@@ -8,18 +8,28 @@ from typing import Any
 
 import numpy as np
 
-from ._base import Experiment, Report
-from ._claims import Claim
-from ._protein_all import CASCADE, ONE, AllSettings, run_all
-from ._protein_few import BOUNDARIES, EDGE_COST, EDGES, GREEDY, MARGINAL, SVM, VERTICES, FewSettings, run_few
-from ._results import Outcome, Row
+from .lib.claims import Claim
+from .lib.experiment import Experiment, Report
+from .lib.protein_all import CASCADE, ONE, AllSettings, run_all
+from .lib.protein_few import (
+    BOUNDARIES,
+    EDGE_COST,
+    EDGES,
+    GREEDY,
+    MARGINAL,
+    SVM,
+    VERTICES,
+    FewSettings,
+    run_few,
+)
+from .lib.results import Outcome, Row
 
 BEST = 82.0
 """Q3 of JPred4's own networks on its blind set, an ensemble [drozdetskiy2015]."""
 
 
 @dataclass(frozen=True)
-class Settings:
+class ProteinSettings:
     """Those of the two parts."""
 
     parts: list[str]
@@ -28,7 +38,7 @@ class Settings:
     all: Mapping[str, Any]
 
 
-def run(settings: Settings, report: Report) -> Outcome:
+def run(settings: ProteinSettings, report: Report) -> Outcome:
     """Both parts, or one."""
     everything, few = AllSettings(**settings.all), FewSettings(**settings.few)
     large = run_all(everything, report) if "all" in settings.parts else []
@@ -144,7 +154,7 @@ PROTEIN = Experiment(
     "protein",
     "Protein secondary structure: few chains beside SVMs, and all of JPred4 [lafferty2004, 5.2]",
     "jpred4",
-    Settings,
+    ProteinSettings,
     run,
     draw,
 )

@@ -23,11 +23,11 @@ from ..selection import (
     Selection,
     WholeSequences,
 )
-from ._base import Experiment, Report
-from ._claims import Claim
-from ._folds import folds_of, pick
-from ._gram import degree_kernel, sequences_of
-from ._results import Outcome, Row
+from .lib.claims import Claim
+from .lib.experiment import Experiment, Report
+from .lib.folds import folds_of, pick
+from .lib.gram import degree_kernel, sequences_of
+from .lib.results import Outcome, Row
 
 PROSODY, LETTERS = "prosody", "letters"
 PAPER_SHARE = 0.08
@@ -35,7 +35,7 @@ PAPER_SHARE = 0.08
 
 
 @dataclass(frozen=True)
-class Settings:
+class SparsitySettings:
     """Samples, kernels and shares."""
 
     n_sentences: int
@@ -60,7 +60,7 @@ class Settings:
     tol: float
 
 
-class Data(NamedTuple):
+class SparsityData(NamedTuple):
     """What is learnt from and what is tested on."""
 
     name: str
@@ -77,7 +77,7 @@ class Data(NamedTuple):
         return sum(len(labels) for labels in self.y)
 
 
-def run(settings: Settings, report: Report) -> Outcome:
+def run(settings: SparsitySettings, report: Report) -> Outcome:
     """All selections on both data sets, each grown from share to share."""
     rows: list[Row] = []
     races = {}
@@ -95,7 +95,7 @@ def run(settings: Settings, report: Report) -> Outcome:
     return Outcome("sparsity", _claims(rows, settings), rows, details, _notes(settings))
 
 
-def _selections(settings: Settings) -> dict[str, Selection]:
+def _selections(settings: SparsitySettings) -> dict[str, Selection]:
     order = AtRandom(settings.batch)
     return {
         "SGPS": SGPS(order=order),
@@ -108,7 +108,7 @@ def _selections(settings: Settings) -> dict[str, Selection]:
     }
 
 
-def _prosody(settings: Settings) -> Data:
+def _prosody(settings: SparsitySettings) -> SparsityData:
     corpus = load_prosody("dev", settings.n_sentences, settings.seed)
     features, lengths = TemplateFeatures(prosody_templates(settings.reach)).fit_transform(corpus.sentences)
     X, fold = sequences_of(features, lengths), folds_of(len(lengths), settings.n_folds, settings.seed)[0]
@@ -119,26 +119,28 @@ def _prosody(settings: Settings) -> Data:
         pick(X, fold.test),
         pick(corpus.labels, fold.test),
     )
-    return Data(PROSODY, *parts, kernel, settings.prosody_penalty)
+    return SparsityData(PROSODY, *parts, kernel, settings.prosody_penalty)
 
 
-def _letters(settings: Settings) -> Data:
+def _letters(settings: SparsitySettings) -> SparsityData:
     letters = load_letters()
     X, y = letters.split(0)
     X_test, y_test = letters.split(*range(1, 10))
     n = settings.max_words
-    return Data(
+    return SparsityData(
         LETTERS, X[:n], y[:n], X_test[: 2 * n], y_test[: 2 * n], RBF(settings.gamma), settings.letters_penalty
     )
 
 
-def _dense(data: Data, settings: Settings) -> dict[str, Any]:
+def _dense(data: SparsityData, settings: SparsitySettings) -> dict[str, Any]:
     started = perf_counter()
     model = KernelCRF(data.kernel, data.penalty, tol=settings.tol).fit(data.X, data.y)
     return _row("dense", model, data, data.size * len(model.classes_), perf_counter() - started)
 
 
-def _grown(name: str, selection: Selection, shares: list[float], data: Data, settings: Settings) -> list[Row]:
+def _grown(
+    name: str, selection: Selection, shares: list[float], data: SparsityData, settings: SparsitySettings
+) -> list[Row]:
     """One path, its coefficients refitted and tested at every share."""
     model = KernelCRF(
         data.kernel, data.penalty, tol=settings.tol, warm_start=True, random_state=settings.seed
@@ -154,7 +156,7 @@ def _grown(name: str, selection: Selection, shares: list[float], data: Data, set
     return rows
 
 
-def _row(name: str, model: KernelCRF, data: Data, size: int, seconds: float) -> dict[str, Any]:
+def _row(name: str, model: KernelCRF, data: SparsityData, size: int, seconds: float) -> dict[str, Any]:
     assert model.certificate_ is not None
     return {
         "data": data.name,
@@ -170,7 +172,9 @@ def _row(name: str, model: KernelCRF, data: Data, size: int, seconds: float) -> 
     }
 
 
-def _race(data: Data, optimum: float, settings: Settings) -> dict[str, dict[str, list[float]]]:
+def _race(
+    data: SparsityData, optimum: float, settings: SparsitySettings
+) -> dict[str, dict[str, list[float]]]:
     """Relative suboptimality after every visit of SGSA, by the order of sequences."""
     orders = {"random sequence": AtRandom(), "best sequence": LargestGradient(settings.sample // 10)}
     result = {}
@@ -187,7 +191,7 @@ def _race(data: Data, optimum: float, settings: Settings) -> dict[str, dict[str,
     return result
 
 
-def _claims(rows: list[Row], settings: Settings) -> list[Claim]:
+def _claims(rows: list[Row], settings: SparsitySettings) -> list[Claim]:
     share = min(settings.shares, key=lambda one: abs(one - PAPER_SHARE))
 
     def below(data: str, model: str) -> float:
@@ -207,7 +211,7 @@ def _claims(rows: list[Row], settings: Settings) -> list[Claim]:
     return [*claims, Claim("largest_relative_gap", worst, at_most=settings.tol)]
 
 
-def _notes(settings: Settings) -> list[str]:
+def _notes(settings: SparsitySettings) -> list[str]:
     return [
         f"Prominent words: {settings.n_sentences} sentences of read English with textual features, degree "
         f"2, fold 0 of {settings.n_folds} tested on. Letters: trained on words of fold 0, tested on others. "
@@ -250,7 +254,7 @@ SPARSITY = Experiment(
     "sparsity",
     "Accuracy against the share of parameters, all selections; random against best sequence [altun2006]",
     "helsinki_prosody",
-    Settings,
+    SparsitySettings,
     run,
     draw,
 )

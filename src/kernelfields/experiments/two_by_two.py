@@ -6,19 +6,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..solvers import BlockFrankWolfe
-from ._base import Experiment, Report
-from ._claims import Claim
-from ._contest import Fitted, Method, chosen, largest_gap
-from ._methods import crf, kernel_crf, svm
-from ._results import Outcome, Row
-from ._tasks import Task, entities_task, letters_task, web_task
+from .lib.claims import Claim
+from .lib.contest import FittedModel, Method, chosen, largest_gap
+from .lib.experiment import Experiment, Report
+from .lib.methods import crf, kernel_crf, svm
+from .lib.results import Outcome, Row
+from .lib.tasks import LearningTask, entities_task, letters_task, web_task
 
 LETTERS, ENTITIES, SPEECH = "letters", "NER-300", "POS-500"
 LOSSES, SPACES = ("log", "hinge"), ("linear", "kernel")
 
 
 @dataclass(frozen=True)
-class Settings:
+class TwoByTwoSettings:
     """Sizes, and what penalties are chosen from."""
 
     seed: int
@@ -45,7 +45,7 @@ class Settings:
     """By task, then by "log linear" and so on."""
 
 
-def run(settings: Settings, report: Report) -> Outcome:
+def run(settings: TwoByTwoSettings, report: Report) -> Outcome:
     """Four models on three tasks."""
     rows, details, models = [], {}, []
     for name, task in _tasks(settings).items():
@@ -72,7 +72,7 @@ class _Kept:
     certificate_: Any
 
 
-def _tasks(settings: Settings) -> dict[str, Task]:
+def _tasks(settings: TwoByTwoSettings) -> dict[str, LearningTask]:
     share, seed, n_test = settings.validation, settings.seed, settings.n_test_sentences
     return {
         LETTERS: letters_task(settings.n_words, settings.n_test_words, share, seed),
@@ -81,7 +81,7 @@ def _tasks(settings: Settings) -> dict[str, Task]:
     }
 
 
-def methods_of(name: str, task: Task, settings: Settings) -> list[Method]:
+def methods_of(name: str, task: LearningTask, settings: TwoByTwoSettings) -> list[Method]:
     """All four, with the penalties of the task."""
     penalties = settings.penalties[name]
     # With 49 labels, planes of the whole objective have some million numbers each.
@@ -100,20 +100,20 @@ def methods_of(name: str, task: Task, settings: Settings) -> list[Method]:
     ]
 
 
-def _detail(model: Fitted) -> dict[str, Any]:
+def _detail(model: FittedModel) -> dict[str, Any]:
     return {"penalty": model.choice, "gap": model.gap, "seconds": model.seconds}
 
 
-def _row(name: str, task: Task, errors: dict[str, float]) -> Row:
+def _row(name: str, task: LearningTask, errors: dict[str, float]) -> Row:
     columns = {f"{method}, error %": error for method, error in errors.items()}
     return {"task": name, "positions": task.positions, "labels": _labels(task), **columns}
 
 
-def _labels(task: Task) -> int:
+def _labels(task: LearningTask) -> int:
     return len({label for labels in task.train.labels for label in labels})
 
 
-def _claims(rows: list[Row], settings: Settings) -> list[Claim]:
+def _claims(rows: list[Row], settings: TwoByTwoSettings) -> list[Claim]:
     def error(row: Row, loss: str, space: str) -> float:
         return float(row[f"{loss} {space}, error %"])
 
@@ -129,7 +129,7 @@ def _claims(rows: list[Row], settings: Settings) -> list[Claim]:
     ]
 
 
-def _notes(settings: Settings) -> list[str]:
+def _notes(settings: TwoByTwoSettings) -> list[str]:
     return [
         f"Every penalty is the best of its range on {100 * settings.validation:g} % of the training part, "
         "which the models do not learn from; all decode with Viterbi's algorithm. Hinge: margin rescaling "
@@ -158,7 +158,7 @@ TWO_BY_TWO = Experiment(
     "two-by-two",
     "{log, hinge} × {linear, kernel} on letters, named entities and parts of speech [altun2004gp]",
     "conll2002 and ud_english_ewt",
-    Settings,
+    TwoByTwoSettings,
     run,
     draw,
 )

@@ -7,8 +7,8 @@ from itertools import pairwise
 import numpy as np
 from scipy import sparse
 
-from ..arrays import Array
-from ..constraints import Constraints
+from ...arrays import Array
+from ...constraints import Constraints
 
 # N is between genes. A gene on this strand is A1 A2 A3 (start codon), C1 C2 C3 again and again, Z1 Z2 Z3
 # (stop codon); on the other strand it is read backwards, so that the stop codon comes first.

@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..arrays import Array
-from ..estimators import KernelCRF
-from ..selection import SGPS, AtRandom, RefitAll, Selection, WholeSequences
-from ._base import Report
-from ._claims import Claim
-from ._intervals import paired_interval
-from ._selection import Make, Nested, Tested
+from ...arrays import Array
+from ...estimators import KernelCRF
+from ...selection import SGPS, AtRandom, RefitAll, Selection, WholeSequences
+from .claims import Claim
+from .experiment import Report
+from .intervals import paired_interval
+from .nested import FoldResult, Make, NestedValidation
 
 SPARSE, WHOLE = "SGPS degree 2", "whole sequences degree 2"
 
@@ -66,11 +66,11 @@ def run_sparse(
     name: str,
     make: Make,
     settings: SparseSettings,
-    nested: Nested,
+    nested: NestedValidation,
     X: Sequence[Array],
-    dense: Sequence[Tested],
+    dense: Sequence[FoldResult],
     report: Report,
-) -> tuple[list[Tested], list[Size]]:
+) -> tuple[list[FoldResult], list[Size]]:
     """Test a sparse model on all folds, with the penalties of the dense one: no search of its own.
 
     ``make`` gives the dense model.
@@ -94,12 +94,12 @@ def columns(sizes: Sequence[Size]) -> dict[str, float]:
     return {"p/N": means.per_position, "p/(N L)": means.per_label, "observations": means.observations}
 
 
-def points_above(tests: Sequence[Tested], others: Sequence[Tested]) -> list[float]:
+def points_above(tests: Sequence[FoldResult], others: Sequence[FoldResult]) -> list[float]:
     """Points of error that one model has more than another, fold by fold."""
     return [100 * (a.error - b.error) for a, b in zip(tests, others, strict=True)]
 
 
-def sparse_claims(found: Mapping[str, list[Tested]], dense: str) -> list[Claim]:
+def sparse_claims(found: Mapping[str, list[FoldResult]], dense: str) -> list[Claim]:
     """SGPS is within 0.1 points of the dense model, or not told from that; the baseline is worse."""
     claims = []
     if SPARSE in found:

@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from ..approximation import Nystroem
-from ..arrays import Array
-from ..datasets import Proteins, load_jpred4
-from ..estimators import Cascade, KernelCRF
-from ..features.windows import stack_windows
-from ..kernels import RBF
-from ..metrics import expected_calibration_error, log_likelihood, transition_accuracy
-from ._base import Report
-from ._folds import mean_of
-from ._results import Row
+from ...approximation import Nystroem
+from ...arrays import Array
+from ...datasets import Proteins, load_jpred4
+from ...estimators import Cascade, KernelCRF
+from ...features.windows import stack_windows
+from ...kernels import RBF
+from ...metrics import expected_calibration_error, log_likelihood, transition_accuracy
+from .experiment import Report
+from .folds import mean_of
+from .results import Row
 
 ONE, CASCADE = "kernel CRF", "cascade"
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..emissions import Categorical, UnknownWords
-from ..estimators import CRF, HMM, KernelCRF, StructuredPerceptron, StructuredSVM
-from ..kernels import Kernel
-from ._contest import Method
+from ...emissions import Categorical, UnknownWords
+from ...estimators import CRF, HMM, KernelCRF, StructuredPerceptron, StructuredSVM
+from ...kernels import Kernel
+from .contest import Method
 
 NEVER = 10**9
 """As a least number of words of a class: no class is common enough, and unknown words are all alike."""

@@ -8,21 +8,21 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import Any, NamedTuple
 
-from ..arrays import Array
-from ..metrics import token_error
-from ._folds import pick
+from ...arrays import Array
+from ...metrics import token_error
+from .folds import pick
 
 
-class Part(NamedTuple):
+class LabelledSequences(NamedTuple):
     """Some labelled sequences, as tokens and as features."""
 
     tokens: list[Any]
     features: list[Any]
     labels: list[Any]
 
-    def pick(self, ids: Array) -> Part:
+    def pick(self, ids: Array) -> LabelledSequences:
         """Some of them."""
-        return Part(pick(self.tokens, ids), pick(self.features, ids), pick(self.labels, ids))
+        return LabelledSequences(pick(self.tokens, ids), pick(self.features, ids), pick(self.labels, ids))
 
 
 @dataclass(frozen=True)
@@ -36,12 +36,12 @@ class Method:
     reads_tokens: bool = False
     """Whether it learns from tokens instead of features."""
 
-    def inputs(self, part: Part) -> list[Any]:
+    def inputs(self, part: LabelledSequences) -> list[Any]:
         """What it sees of sequences."""
         return part.tokens if self.reads_tokens else part.features
 
 
-class Fitted(NamedTuple):
+class FittedModel(NamedTuple):
     """A model, and how it came about."""
 
     method: Method
@@ -56,22 +56,22 @@ class Fitted(NamedTuple):
         certificate = getattr(self.model, "certificate_", None)
         return None if certificate is None else float(certificate.relative_gap)
 
-    def error(self, part: Part) -> float:
+    def error(self, part: LabelledSequences) -> float:
         """Percentage of wrong labels."""
         return 100 * token_error(part.labels, self.model.predict(self.method.inputs(part)))
 
 
-def fitted(method: Method, choice: float, train: Part) -> Fitted:
+def fitted(method: Method, choice: float, train: LabelledSequences) -> FittedModel:
     """Fit with a given choice; a limit of iterations is no warning, because the gap is reported."""
     model = method.make(choice)
     started = perf_counter()
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*limit of iterations")
         model.fit(method.inputs(train), train.labels)
-    return Fitted(method, choice, model, perf_counter() - started)
+    return FittedModel(method, choice, model, perf_counter() - started)
 
 
-def chosen(method: Method, train: Part, validation: Part) -> Fitted:
+def chosen(method: Method, train: LabelledSequences, validation: LabelledSequences) -> FittedModel:
     """Fit with every choice; return the model with the fewest wrong labels on the validation part.
 
     Of equals the first: choices are listed with the one that smooths most at the beginning.
@@ -82,6 +82,6 @@ def chosen(method: Method, train: Part, validation: Part) -> Fitted:
     return min(models, key=lambda model: model.error(validation))
 
 
-def largest_gap(models: Sequence[Fitted]) -> float:
+def largest_gap(models: Sequence[FittedModel]) -> float:
     """The largest relative gap of models that have one."""
     return max(model.gap for model in models if model.gap is not None)

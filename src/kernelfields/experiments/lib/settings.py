@@ -8,7 +8,10 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ..errors import InputError
+from ...errors import InputError
+
+PACKAGE = "kernelfields.experiments"
+"""Its folder ``settings`` has one file for every experiment."""
 
 Settings = TypeVar("Settings")
 
@@ -31,7 +34,7 @@ def load_settings(
     file : path, optional
         Read this file instead of the one that comes with the package.
     """
-    source = Path(str(files(__package__) / "settings" / f"{name}.toml")) if file is None else file
+    source = Path(str(files(PACKAGE) / "settings" / f"{name}.toml")) if file is None else file
     try:
         tables = tomllib.loads(source.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:

@@ -7,14 +7,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..arrays import Array, offsets_of
-from ..metrics import token_error
-from ..structures import ChainBatch
+from ...arrays import Array, offsets_of
+from ...metrics import token_error
+from ...structures import ChainBatch
 
 LABELS, DIMENSIONS = 3, 2
 
 
-class Sequences(NamedTuple):
+class StateSequences(NamedTuple):
     """What was observed, and the states behind it."""
 
     X: list[Array]
@@ -50,9 +50,11 @@ class MixtureHMM:
         away = (1 - self.stay) / (LABELS - 1)
         return np.where(np.eye(LABELS) > 0, self.stay, away)
 
-    def draw(self, count: int, length: int, random: np.random.Generator) -> Sequences:
+    def draw(self, count: int, length: int, random: np.random.Generator) -> StateSequences:
         """Draw sequences of one length."""
-        return Sequences(*map(list, zip(*(self._one(length, random) for _ in range(count)), strict=True)))
+        return StateSequences(
+            *map(list, zip(*(self._one(length, random) for _ in range(count)), strict=True))
+        )
 
     def _one(self, length: int, random: np.random.Generator) -> tuple[Array, list[int]]:
         states = [int(random.integers(LABELS))]
@@ -69,7 +71,7 @@ class MixtureHMM:
         volume = np.log(np.abs(np.linalg.det(self.factors)))
         return np.asarray(np.logaddexp.reduce(-0.5 * np.square(whitened).sum(axis=-1) - volume, axis=2))
 
-    def best_error(self, test: Sequences, *, chained: bool) -> float:
+    def best_error(self, test: StateSequences, *, chained: bool) -> float:
         """Share of wrong states if this model were known: with its transitions, or without."""
         X = np.concatenate(test.X)
         edge = np.log(self.transitions) if chained else np.zeros((LABELS, LABELS))

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..arrays import Array
+from ...arrays import Array
 
 
 class Fold(NamedTuple):

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ._claims import Claim
+from .claims import Claim
 
 Row = Mapping[str, Any]
 

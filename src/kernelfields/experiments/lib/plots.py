@@ -7,7 +7,7 @@ from pathlib import Path
 from textwrap import fill
 from typing import Any
 
-from ._results import FIGURE, Outcome
+from .results import FIGURE, Outcome
 
 MISSING = "There is no figure, because matplotlib is not installed: pip install 'kernelfields[plot]'."
 

@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..arrays import Array
-from ..decoders import Decoder
-from ..metrics import log_likelihood, token_error, transition_accuracy
-from ..structures import Scores
+from ...arrays import Array
+from ...decoders import Decoder
+from ...metrics import log_likelihood, token_error, transition_accuracy
+from ...structures import Scores
 
 
-class Scored(NamedTuple):
+class ScoredSequences(NamedTuple):
     """Test sequences as one model sees them."""
 
     chain: Any
@@ -24,7 +24,7 @@ class Scored(NamedTuple):
     """Their labels."""
 
     @classmethod
-    def of(cls, model: Any, X: Sequence[Any], y: Sequence[Any]) -> Scored:
+    def of(cls, model: Any, X: Sequence[Any], y: Sequence[Any]) -> ScoredSequences:
         """Let a fitted model score them."""
         chain, scores = model._batch(X, None, None)
         return cls(chain, scores, model.classes_, y)

@@ -6,20 +6,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..datasets import Tagged, load_conll2002, load_letters, load_ptb_sample, load_ud_ewt, spelling_templates
-from ..features import TemplateFeatures, Templates
-from ..features.sets import pos
-from ..kernels import Kernel, Polynomial
-from ._contest import Part
-from ._gram import degree_kernel, sequences_of
+from ...datasets import Tagged, load_conll2002, load_letters, load_ptb_sample, load_ud_ewt, spelling_templates
+from ...features import TemplateFeatures, Templates
+from ...features.sets import pos
+from ...kernels import Kernel, Polynomial
+from .contest import LabelledSequences
+from .gram import degree_kernel, sequences_of
 
 
-class Task(NamedTuple):
+class LearningTask(NamedTuple):
     """What is learnt from, chosen with and tested on."""
 
-    train: Part
-    validation: Part
-    test: Part
+    train: LabelledSequences
+    validation: LabelledSequences
+    test: LabelledSequences
     kernel: Kernel
 
     @property
@@ -35,24 +35,24 @@ class Texts(NamedTuple):
     test: Tagged
 
 
-def letters_task(n_words: int, n_test: int, share: float, seed: int) -> Task:
+def letters_task(n_words: int, n_test: int, share: float, seed: int) -> LearningTask:
     """Words of fold 0 against those of all others, with a cubic kernel."""
     letters = load_letters()
     X, y = _drawn(*letters.split(0), n_words, seed)
     X_test, y_test = _drawn(*letters.split(*range(1, 10)), n_test, seed)
-    train, validation = parted(Part(X, X, y), share)
+    train, validation = parted(LabelledSequences(X, X, y), share)
     kernel = Polynomial(degree=3, gamma=0.05, offset=1.0)
-    return Task(train, validation, Part(X_test, X_test, y_test), kernel)
+    return LearningTask(train, validation, LabelledSequences(X_test, X_test, y_test), kernel)
 
 
-def entities_task(n_sentences: int, n_test: int, share: float, seed: int) -> Task:
+def entities_task(n_sentences: int, n_test: int, share: float, seed: int) -> LearningTask:
     """Spanish named entities with spelling in a window of three, and a kernel of degree 2."""
     learn = load_conll2002("train", n_sentences, seed)
     test = load_conll2002("testb", n_test, seed)
     return text_task(Texts(Tagged(*learn), Tagged(*test)), spelling_templates(), share)
 
 
-def web_task(n_sentences: int, n_test: int, share: float, seed: int) -> Task:
+def web_task(n_sentences: int, n_test: int, share: float, seed: int) -> LearningTask:
     """Parts of speech of the English Web Treebank with lexical features, and a kernel of degree 2."""
     texts = web_texts(n_test, seed)
     return text_task(Texts(first(texts.learn, n_sentences), texts.test), pos(), share)
@@ -78,18 +78,20 @@ def first(texts: Tagged, n: int) -> Tagged:
     return Tagged(texts.sentences[:n], texts.labels[:n])
 
 
-def text_task(texts: Texts, templates: Templates, share: float) -> Task:
+def text_task(texts: Texts, templates: Templates, share: float) -> LearningTask:
     """Features that occur in the training part, for all parts."""
-    train, validation = parted(Part(texts.learn.sentences, texts.learn.sentences, texts.learn.labels), share)
+    train, validation = parted(
+        LabelledSequences(texts.learn.sentences, texts.learn.sentences, texts.learn.labels), share
+    )
     extractor = TemplateFeatures(templates, dtype=np.float32)
     matrix, lengths = extractor.fit_transform(train.tokens)
     size = float(matrix.multiply(matrix).sum(axis=1).mean())
 
-    def seen(sentences: list[Any], labels: list[Any]) -> Part:
+    def seen(sentences: list[Any], labels: list[Any]) -> LabelledSequences:
         features, lengths = extractor.transform(sentences)
-        return Part(sentences, sequences_of(features, lengths), labels)
+        return LabelledSequences(sentences, sequences_of(features, lengths), labels)
 
-    return Task(
+    return LearningTask(
         train._replace(features=sequences_of(matrix, lengths)),
         seen(validation.tokens, validation.labels),
         seen(*texts.test),
@@ -97,7 +99,7 @@ def text_task(texts: Texts, templates: Templates, share: float) -> Task:
     )
 
 
-def parted(part: Part, share: float) -> tuple[Part, Part]:
+def parted(part: LabelledSequences, share: float) -> tuple[LabelledSequences, LabelledSequences]:
     """Split off the last sequences, this share of all, to choose with."""
     n = len(part.labels) - max(1, round(share * len(part.labels)))
     return part.pick(np.arange(n)), part.pick(np.arange(n, len(part.labels)))

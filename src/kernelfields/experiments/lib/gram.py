@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..arrays import Array, offsets_of
-from ..kernels import Kernel, Linear, Polynomial, Precomputed
+from ...arrays import Array, offsets_of
+from ...kernels import Kernel, Linear, Polynomial, Precomputed
 
 ROWS = 4096
 """Computed at a time; the index of sparse features is made anew each time, so not too few."""

@@ -8,9 +8,9 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from ._plots import Draw, write_figure
-from ._results import Outcome, write
-from ._settings import load_settings
+from .plots import Draw, write_figure
+from .results import Outcome, write
+from .settings import load_settings
 
 Report = Callable[[str], None]
 """Takes a line that says what is being done."""

@@ -9,18 +9,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..arrays import Array
-from ..datasets import Proteins, load_cb513, load_jpred4
-from ..decoders import BayesRule, Posterior
-from ..estimators import KernelCRF
-from ..features.windows import stack_windows
-from ..kernels import RBF, Kernel
-from ..selection import GreedyCliques
-from ._base import Report
-from ._folds import mean_of, pick
-from ._intervals import paired_interval
-from ._results import Row
-from ._scored import Scored, judge
+from ...arrays import Array
+from ...datasets import Proteins, load_cb513, load_jpred4
+from ...decoders import BayesRule, Posterior
+from ...estimators import KernelCRF
+from ...features.windows import stack_windows
+from ...kernels import RBF, Kernel
+from ...selection import GreedyCliques
+from .experiment import Report
+from .folds import mean_of, pick
+from .intervals import paired_interval
+from .results import Row
+from .scored import ScoredSequences, judge
 
 SVM, VERTICES, EDGES, MARGINAL = "SVM", "vertices", "vertices and edges", "vertices, label by label"
 GREEDY = "greedy "
@@ -85,7 +85,7 @@ class Chains(NamedTuple):
         return Chains(pick(self.X, ids), pick(self.y, ids))
 
 
-class Chosen(NamedTuple):
+class FewChoices(NamedTuple):
     """Settings of one model, as chosen."""
 
     penalty: float
@@ -105,7 +105,7 @@ def run_few(settings: FewSettings, report: Report) -> tuple[list[Row], dict[str,
         order = np.random.default_rng(settings.seed).permutation(len(chains.X))
         held, free = order[: settings.held_chains], order[settings.held_chains :]
         for size in settings.sizes:
-            few = Few(chains, RBF(one["gamma"]), held, free, size, settings)
+            few = FewTrials(chains, RBF(one["gamma"]), held, free, size, settings)
             found = few.run(f"{one['name']}, {size} chains", report)
             trials[f"{one['name']} {size}"] = {
                 "chosen": {name: list(chosen) for name, chosen in few.chosen.items()},
@@ -125,7 +125,7 @@ def _chains(proteins: Proteins, window: int) -> Chains:
 
 
 @dataclass
-class Few:
+class FewTrials:
     """Trials with training sets of one size."""
 
     chains: Chains
@@ -173,22 +173,22 @@ class Few:
             yield from self._decoded(GREEDY + name, greedy, chosen, test)
 
     def _decoded(
-        self, name: str, model: Any, chosen: Chosen, test: Chains
+        self, name: str, model: Any, chosen: FewChoices, test: Chains
     ) -> Iterator[tuple[str, dict[str, float]]]:
         """One model under three decoders."""
-        scored = Scored.of(model, *test)
+        scored = ScoredSequences.of(model, *test)
         log = {"log-likelihood": scored.log_likelihood()}
         yield name, scored.judged(Posterior()) | log
         weights = ((EDGE_COST, chosen.edge_weight), (BOUNDARIES, chosen.boundary_weight))
         for suffix, weight in weights:
             yield name + suffix, scored.judged(boundary_rule(len(scored.classes), weight)) | log
 
-    def _choose(self, field: Field, tuning: Sequence[tuple[Chains, Chains]]) -> Chosen:
+    def _choose(self, field: Field, tuning: Sequence[tuple[Chains, Chains]]) -> FewChoices:
         """Penalties by Q3, as the SVM's C, then the weight of boundaries by transition accuracy."""
 
-        def scored(pair: tuple[float, float]) -> list[Scored]:
+        def scored(pair: tuple[float, float]) -> list[ScoredSequences]:
             return [
-                Scored.of(field(self.kernel, *pair, self.settings.tol).fit(*train), *test)
+                ScoredSequences.of(field(self.kernel, *pair, self.settings.tol).fit(*train), *test)
                 for train, test in tuning
             ]
 
@@ -196,9 +196,9 @@ class Few:
             pair: scored(pair) for pair in product(self.settings.penalties, self.settings.edge_penalties)
         }
         best = max(found, key=lambda pair: sum(one.judged(Posterior())["Q3 %"] for one in found[pair]))
-        return Chosen(*best, *self._choose_weights(found[best]))
+        return FewChoices(*best, *self._choose_weights(found[best]))
 
-    def _choose_weights(self, scored: list[Scored]) -> tuple[float, float]:
+    def _choose_weights(self, scored: list[ScoredSequences]) -> tuple[float, float]:
         """The weight that finds most boundaries among those that cost little Q3, and among all."""
         found = {}
         for weight in (0.0, *self.settings.edge_weights):

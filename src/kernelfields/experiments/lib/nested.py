@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import Any, NamedTuple
 
-from ..arrays import Array
-from ..metrics import token_error
-from ..objective import Certificate
-from ._base import Report
-from ._folds import Fold, folds_of, pick
+from ...arrays import Array
+from ...metrics import token_error
+from ...objective import Certificate
+from .experiment import Report
+from .folds import Fold, folds_of, pick
 
 Make = Callable[[float, float], Any]
 """From a penalty and a tolerance to an estimator."""
@@ -21,7 +21,7 @@ Show = Callable[[Any, int], None]
 """Sees a fitted model and the number of its training positions."""
 
 
-class Tested(NamedTuple):
+class FoldResult(NamedTuple):
     """How a model fared on one fold; not the model itself, which may hold a large matrix."""
 
     penalty: float
@@ -39,7 +39,7 @@ class Tested(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Nested:
+class NestedValidation:
     """A nested cross-validation over labelled sequences."""
 
     y: Sequence[Any]
@@ -60,7 +60,7 @@ class Nested:
         penalties: Sequence[Sequence[float]],
         report: Report,
         show: Show = lambda model, n_positions: None,
-    ) -> list[Tested]:
+    ) -> list[FoldResult]:
         """Test a model on all folds, with a penalty chosen from those given for each fold.
 
         ``show`` sees every model that is tested, before it is dropped.
@@ -90,14 +90,14 @@ class Nested:
         share = token_error(labels, model.predict(pick(X, fold.test)))
         return round(share * sum(map(len, labels)))
 
-    def _test(self, make: Make, X: Sequence[Any], fold: Fold, penalty: float, show: Show) -> Tested:
+    def _test(self, make: Make, X: Sequence[Any], fold: Fold, penalty: float, show: Show) -> FoldResult:
         model = make(penalty, self.tol)
         started = perf_counter()
         model.fit(pick(X, fold.train), pick(self.y, fold.train))
         seconds = perf_counter() - started
         show(model, sum(len(self.y[i]) for i in fold.train))
         held_out, labels = pick(X, fold.test), pick(self.y, fold.test)
-        return Tested(
+        return FoldResult(
             penalty,
             token_error(labels, model.predict(held_out)),
             model.certificate_,
