@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterable
 from typing import Any
 
 import numpy as np
@@ -23,3 +24,16 @@ def rows_of(offsets: Array, ids: Array) -> Array:
     lengths = offsets[ids + 1] - offsets[ids]
     shift = np.repeat(offsets[ids] - offsets_of(lengths)[:-1], lengths)
     return np.asarray(np.arange(int(lengths.sum()), dtype=np.int64) + shift)
+
+
+def label_array(labels: Iterable[Hashable]) -> Array:
+    """Return labels as an array: of strings or numbers if it holds all as what they are, else of objects."""
+    labels = list(labels)
+    for kind in (str, bool, int, float):
+        if all(type(label) is kind for label in labels):
+            array = np.array(labels)
+            if array.tolist() == labels and array.dtype.kind == np.array([kind()]).dtype.kind:
+                return array  # else it is too large a number, or ends in zeros that arrays cut off
+    result = np.empty(len(labels), dtype=object)
+    result[:] = labels
+    return result

@@ -45,9 +45,10 @@ from kernelfields.emissions import (
     TiedGaussian,
     UnknownWords,
 )
-from kernelfields.estimators import _saving
+from kernelfields.estimators.registry import RECIPES
 from kernelfields.features import DictFeatures, TemplateFeatures, parse_templates
 from kernelfields.models.clique_types import Edges, FurtherKernel, InputEdges
+from kernelfields.persistence import files
 from kernelfields.selection import SGSA, GainBound, GreedyCliques, InTurn, RefitNew, WholeSequences
 from kernelfields.solvers import LBFGS, OWLQN, BlockFrankWolfe
 from kernelfields.testing.estimators import labelled_sequences
@@ -349,7 +350,7 @@ def test_labels_that_are_objects_cannot_be_saved(rng: np.random.Generator, tmp_p
 def test_every_estimator_has_a_name_in_files() -> None:
     public = [getattr(kernelfields, name) for name in kernelfields.__all__]
     estimators = {one for one in public if isinstance(one, type) and hasattr(one, "fit")}
-    assert estimators == set(_saving.RECIPES.values())
+    assert estimators == set(RECIPES.values())
 
 
 def test_a_cascade_of_others_cannot_be_saved(rng: np.random.Generator, tmp_path: Path) -> None:
@@ -439,7 +440,7 @@ class TestLargeFiles:
 
     @pytest.fixture(autouse=True)
     def nothing_is_small(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(_saving, "SMALL", -1)
+        monkeypatch.setattr(files, "SMALL", -1)
 
     def test_arrays_wait(self, rng: np.random.Generator, tmp_path: Path) -> None:
         X, y = labelled_sequences(rng)

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kernelfields import CRF, KernelCRF, ModelFormatError, load
-from kernelfields.estimators import _saving
 from kernelfields.io.container import Container, write_container
+from kernelfields.persistence import files
 from tests.fuzz.mutations import mutate, repair
 
 SEEDS = sorted((Path(__file__).parents[1] / "regression").rglob("*.kf"))
@@ -260,7 +260,7 @@ def test_large_claims_take_no_memory(tmp_path: Path) -> None:
 
 def test_older_formats_are_brought_up_to_date(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As if the present format were the third, and the first had called settings otherwise."""
-    monkeypatch.setattr(_saving, "FORMAT", 3)
+    monkeypatch.setattr(files, "FORMAT", 3)
     order = []
 
     def first(header: dict[str, Any]) -> dict[str, Any]:
@@ -273,7 +273,7 @@ def test_older_formats_are_brought_up_to_date(tmp_path: Path, monkeypatch: pytes
         order.append(2)
         return header
 
-    monkeypatch.setattr(_saving, "UPGRADES", {1: first, 2: second})
+    monkeypatch.setattr(files, "UPGRADES", {1: first, 2: second})
 
     def old(header: Any, arrays: Any) -> None:
         model_of(header)["settings"] = model_of(header).pop("parameters")

@@ -65,7 +65,7 @@ def change(content: bytes, size: int, seed: int) -> bytes:
 def instrument() -> None:
     """Have the reader tell where it goes; atheris cannot do so itself in an editable install."""
     for name, module in list(sys.modules.items()):
-        if name.startswith(("kernelfields.io", "kernelfields.estimators._saving")):
+        if name.startswith(("kernelfields.io", "kernelfields.persistence")):
             own = [thing for thing in vars(module).values() if getattr(thing, "__module__", "") == name]
             methods = [part for thing in own if isinstance(thing, type) for part in vars(thing).values()]
             for thing in (*own, *methods):

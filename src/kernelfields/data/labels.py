@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..arrays import Array
+from ..arrays import Array, label_array
 from ..checks import is_list
 from ..errors import InputError
 from ..missing import is_missing
@@ -98,7 +98,7 @@ def encode(
     index = {label: k for k, label in enumerate(distinct)}
     index[None] = UNOBSERVED
     labels = np.fromiter(map(index.__getitem__, chain.from_iterable(y)), np.int32, sum(map(len, y)))
-    return Encoded(labels, as_array(distinct))
+    return Encoded(labels, label_array(distinct))
 
 
 def _read_classes(classes: Any) -> list[Hashable]:
@@ -131,19 +131,6 @@ def _distinct(y: list[list[Hashable]]) -> list[Hashable]:
         return sorted(seen)  # type: ignore[type-var]
     except TypeError:
         return list(seen)
-
-
-def as_array(labels: Iterable[Hashable]) -> Array:
-    """Labels as an array, of objects unless it holds all of them as what they are: strings or numbers."""
-    labels = list(labels)
-    for kind in (str, bool, int, float):
-        if all(type(label) is kind for label in labels):
-            array = np.array(labels)
-            if array.tolist() == labels and array.dtype.kind == np.array([kind()]).dtype.kind:
-                return array  # else it is too large a number, or ends in zeros that arrays cut off
-    result = np.empty(len(labels), dtype=object)
-    result[:] = labels
-    return result
 
 
 def index_of(classes: Array) -> dict[Hashable, int]:

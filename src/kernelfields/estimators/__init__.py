@@ -1,8 +1,8 @@
 """Estimators: recipes of structure, space, loss, solver and decoder, with a scikit-learn face."""
 
 from ..fitting.observers import Onlooker
+from ..persistence.files import install, load
 from ._base import SequenceLabeller
-from ._saving import load
 from .arow import AROW
 from .boosted_crf import BoostedCRF
 from .cascade import Cascade
@@ -15,6 +15,7 @@ from .kernel_perceptron import KernelPerceptron
 from .memm import MEMM
 from .passive_aggressive import PassiveAggressive
 from .perceptron import StructuredPerceptron
+from .registry import REGISTRY
 from .stochastic_crf import StochasticCRF
 from .structure_learner import StructureLearner
 from .structured_svm import StructuredSVM
@@ -39,3 +40,5 @@ __all__ = [
     "StructuredSVM",
     "load",
 ]
+
+install(REGISTRY)

@@ -23,10 +23,10 @@ from ..errors import InfeasibleError, InputError, warn_user
 from ..memory import require_memory
 from ..models.scores import ScoredBatch
 from ..parameters import Parameterised
+from ..persistence.savable import Savable, declared_state, require_fitted
 from ..structures import SequenceBatch
 from ..tables import DECODERS, choose
 from ._routing import Routed
-from ._saving_base import Savable, declared_state, require_fitted
 
 Labels = list[list[Hashable]]
 

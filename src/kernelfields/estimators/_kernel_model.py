@@ -17,6 +17,7 @@ from ..data.seeds import random_state
 from ..data.training import Training
 from ..errors import InputError
 from ..fitting.checkpoint import KERNEL_SETTINGS, checkpoint_of
+from ..fitting.fresh import previous
 from ..fitting.held_out import HeldOutSet, read_held_out
 from ..fitting.observers import EarlyStopping, ProgressLine, observers, reporter
 from ..fitting.provenance import provenance_of
@@ -29,6 +30,7 @@ from ..models.kernel_held_out import held_out_loss
 from ..models.kernel_problem import fixed_scores, in_precision
 from ..models.kernel_recipe import KernelRecipe
 from ..models.kernel_scores import kernel_scores
+from ..models.learnt import KERNEL
 from ..models.scores import ScoredBatch
 from ..models.selected import Chosen, continued, finish, gathered, pair_scores, selected_of, task_of
 from ..models.selected_held_out import HeldOut
@@ -41,8 +43,6 @@ from ..selection import Atoms, Ending, Growth, Step, Task
 from ..structures import Scores
 from ..tables import LOW_RANK_SOLVERS, SOLVERS, choose
 from ._base import SequenceLabeller
-from ._fresh import previous
-from ._saving_declared import KERNEL
 from ._settings import penalties, require_settings, selecting
 
 FIT_ONLY = (

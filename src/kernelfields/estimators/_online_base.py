@@ -18,10 +18,12 @@ from ..data.sample_weights import read_weights
 from ..data.seeds import random_state
 from ..errors import InputError, ScoreError
 from ..fitting.epochs import DONE, FLAWLESS, warn_of_interruption
+from ..fitting.fresh import previous, starts_afresh
 from ..fitting.held_out import require_both
 from ..fitting.observers import reporter
 from ..fitting.provenance import provenance_of
 from ..losses import Log
+from ..models.learnt import ONLINE
 from ..models.linear import LabelledSet, read_labelled, training_terms
 from ..models.scores import ScoredBatch
 from ..models.terms import Penalties
@@ -32,9 +34,7 @@ from ..online import Descent, Rule, Sweep
 from ..solvers import Progress, Reason
 from ..tables import CONSTRAINTS, choose
 from ._base import SequenceLabeller
-from ._fresh import previous, starts_afresh
 from ._online_held_out import HeldOut, Reached
-from ._saving_declared import ONLINE
 from ._settings import require_settings
 
 NO_BETTER = "The error on held-out data had stopped falling."

@@ -20,10 +20,12 @@ from ..data.seeds import random_state
 from ..data.training import Training, read_training
 from ..decoders import Decoder
 from ..errors import InputError
+from ..fitting.fresh import starts_afresh
 from ..fitting.held_out import read_held_out
 from ..fitting.observers import reporter
 from ..fitting.provenance import provenance_of
 from ..losses import Log, PartialLog
+from ..models.learnt import BOOSTED
 from ..models.scores import ScoredBatch
 from ..models.terms import (
     Penalties,
@@ -39,8 +41,6 @@ from ..objective import Term
 from ..solvers import Progress
 from ..structures import SequenceBatch
 from ._base import SequenceLabeller
-from ._fresh import starts_afresh
-from ._saving_declared import BOOSTED
 from ._settings import require_settings
 
 

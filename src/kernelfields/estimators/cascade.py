@@ -18,12 +18,12 @@ from ..data.labels import encode, index_of, read_labels
 from ..decoders import Decoder
 from ..errors import InputError
 from ..features.windows import stack_windows
+from ..fitting.fresh import starts_afresh
 from ..parameters import Parameterised
+from ..persistence.fields import Field, Kind, Models, Numbers
+from ..persistence.savable import Savable, declared_state, require_fitted
 from ._base import Labels
-from ._fresh import starts_afresh
 from ._routing import Routed
-from ._saving_base import Savable, declared_state, require_fitted
-from ._saving_fields import Field, Kind, Models, Numbers
 from ._settings import require_settings
 
 

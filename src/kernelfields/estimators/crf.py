@@ -17,10 +17,12 @@ from ..data.training import Training, read_training
 from ..decoders import Decoder
 from ..errors import InputError
 from ..fitting.checkpoint import checkpoint_of
+from ..fitting.fresh import previous, starts_afresh
 from ..fitting.held_out import HeldOutSet, read_held_out
 from ..fitting.observers import EarlyStopping, observers, reporter
 from ..fitting.provenance import provenance_of
 from ..fitting.search import Found, mismatches, search
+from ..models.learnt import LINEAR
 from ..models.linear_problem import exact_problem, linear_problem, linear_terms, solver_of
 from ..models.scores import ScoredBatch
 from ..models.terms import chain_of
@@ -30,8 +32,6 @@ from ..online import Sweep, descend_first
 from ..solvers import LBFGS, OWLQN, ConjugateGradients, Progress, Solver, Stop
 from ..structures import SequenceBatch
 from ._base import SequenceLabeller
-from ._fresh import previous, starts_afresh
-from ._saving_declared import LINEAR
 from ._settings import require_settings
 
 EPOCHS = 10

@@ -6,10 +6,10 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Any, Self
 
 from ..decoders import Decoder
+from ..fitting.fresh import starts_afresh
 from ..models.kernel_recipe import KernelRecipe
 from ..selection import SGPS, Selection
 from ..solvers import Progress, Solver
-from ._fresh import starts_afresh
 from ._kernel_model import KernelModel
 
 PAPER = 2.0

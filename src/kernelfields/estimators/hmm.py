@@ -23,14 +23,14 @@ from ..emissions import Emissions, Family, Sequences
 from ..emissions._base import chain_scores
 from ..emissions.em import LABELLED, LIMIT, Model, Smoothing, Trained, maximise
 from ..errors import InputError, warn_user
+from ..fitting.fresh import starts_afresh
 from ..fitting.provenance import provenance_of
+from ..models.learnt import HIDDEN
 from ..models.scores import ScoredBatch
 from ..solvers import Progress, Reason
 from ..structures import ChainBatch
 from ..tables import EMISSIONS, TOPOLOGIES, choose
 from ._base import Labels, SequenceLabeller
-from ._fresh import starts_afresh
-from ._saving_declared import HIDDEN
 from ._settings import require_settings
 
 

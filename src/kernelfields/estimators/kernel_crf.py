@@ -11,10 +11,10 @@ from ..approximation import Approximation
 from ..constraints import Rule
 from ..data.base_measure import BaseMeasure
 from ..decoders import Decoder
+from ..fitting.fresh import starts_afresh
 from ..models.kernel_recipe import KernelRecipe
 from ..selection import Selection
 from ..solvers import Progress, Solver
-from ._fresh import starts_afresh
 from ._kernel_model import KernelModel
 
 

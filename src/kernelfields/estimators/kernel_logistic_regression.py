@@ -14,12 +14,12 @@ from ..data.labels import Encoded, encode
 from ..data.rows import Rows, read_row_labels, read_row_weights, read_rows
 from ..data.training import _class_weights as class_weights
 from ..errors import InputError
+from ..fitting.fresh import starts_afresh
 from ..parameters import Parameterised
+from ..persistence.fields import Field, Kind
+from ..persistence.savable import Savable, require_fitted
 from ..solvers import Progress, Solver
-from ._fresh import starts_afresh
 from ._routing import Routed
-from ._saving_base import Savable, require_fitted
-from ._saving_fields import Field, Kind
 from .kernel_crf import KernelCRF
 
 

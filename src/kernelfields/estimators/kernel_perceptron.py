@@ -12,17 +12,17 @@ from ..arrays import Array
 from ..data.seeds import random_state
 from ..decoders import Decoder
 from ..fitting.epochs import DONE, FLAWLESS, warn_of_interruption
+from ..fitting.fresh import starts_afresh
 from ..fitting.provenance import provenance_of
 from ..kernels import Kernel
 from ..models.changes import Change, Changes
+from ..models.learnt import PERCEPTRON
 from ..models.linear import LabelledSet, read_labelled
 from ..models.scores import ScoredBatch
 from ..models.vertex_kernels import own_kernel, takes_objects
 from ..solvers import Reason
 from ..structures import ChainBatch
 from ._base import SequenceLabeller
-from ._fresh import starts_afresh
-from ._saving_declared import PERCEPTRON
 from ._settings import one_of, require_settings
 
 COMBINATIONS = ("averaged", "voted", "last")

@@ -12,21 +12,21 @@ from ..arrays import Array
 from ..constraints import Rule
 from ..data.rules import require_respected
 from ..decoders import Decoder
+from ..fitting.fresh import starts_afresh
 from ..fitting.observers import observers, reporter
 from ..fitting.provenance import provenance_of
 from ..fitting.search import search
 from ..losses import Log
+from ..models.learnt import LABELLER
 from ..models.linear import LabelledSet, read_labelled
 from ..models.scores import ScoredBatch
 from ..objective import Problem, Term
+from ..persistence.fields import Field, Numbers
 from ..solvers import Progress, Solver, Stop
 from ..spaces import Bias, LinearNodes, SparseNodes
 from ..structures import ChainBatch
 from ..tables import CONSTRAINTS, SOLVERS, choose
 from ._base import SequenceLabeller
-from ._fresh import starts_afresh
-from ._saving_declared import LABELLER
-from ._saving_fields import Field, Numbers
 from ._settings import require_settings
 
 

@@ -11,15 +11,15 @@ import numpy as np
 
 from ..arrays import Array, offsets_of
 from ..errors import InputError
+from ..fitting.fresh import starts_afresh
 from ..fitting.held_out import held_out_labels, require_both
 from ..models.clique_types import CliqueType
 from ..parameters import Parameterised
+from ..persistence.fields import Field, Kind
+from ..persistence.savable import Savable, declared_state, require_fitted
 from ._base import Labels
-from ._fresh import starts_afresh
 from ._gain_bounds import extension, gain_bound
 from ._routing import Routed
-from ._saving_base import Savable, declared_state, require_fitted
-from ._saving_fields import Field, Kind
 from ._settings import require_settings
 from .kernel_crf import KernelCRF
 

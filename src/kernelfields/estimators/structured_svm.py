@@ -13,6 +13,7 @@ from ..constraints import Rule
 from ..data.seeds import random_state
 from ..data.training import Training, warn_of
 from ..decoders import Decoder
+from ..fitting.fresh import previous, starts_afresh
 from ..fitting.observers import ProgressLine, observers, reporter
 from ..fitting.provenance import provenance_of
 from ..fitting.search import exact_certificate
@@ -20,6 +21,7 @@ from ..models.expansion import Expanded
 from ..models.hinge import hinge_maker
 from ..models.kernel_recipe import KernelRecipe
 from ..models.kernel_scores import kernel_scores
+from ..models.learnt import MARGIN
 from ..models.margin_faces import Face, KernelFace, LinearFace, as_doubles
 from ..models.margin_start import Ended
 from ..models.scores import ScoredBatch
@@ -28,8 +30,6 @@ from ..objective import BlockDual, Certificate, Point
 from ..solvers import CuttingPlane, MarginSolver, Progress, Result
 from ..tables import MARGIN_SOLVERS, choose
 from ._base import SequenceLabeller
-from ._fresh import previous, starts_afresh
-from ._saving_declared import MARGIN
 from ._settings import positive_penalties, require_settings
 
 

@@ -21,7 +21,7 @@ from sklearn.exceptions import NotFittedError
 
 from ..errors import InputError
 from ..estimators import load
-from ..estimators._saving import RECIPES
+from ..estimators.registry import RECIPES
 
 Data = tuple[list[Any], list[list[Any]]]
 

@@ -1,7 +1,7 @@
 """Model files: estimators to containers of arrays and back.
 
-The table below gives every estimator the name it has in files. Reading makes an object of the class that
-the table says, gives it settings and attributes that fit their declarations, and calls nothing else.
+The registry gives every estimator the name it has in files. Reading makes an object of the class that the
+registry says, gives it settings and attributes that fit their declarations, and calls nothing else.
 """
 
 from __future__ import annotations
@@ -14,45 +14,12 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError, ModelFormatError
-from ..fitting.provenance import versions
 from ..io.container import Container, write_container
-from ._saving_base import Savable
-from ._saving_codec import Decoder, Encoder, decode_labels, encode_labels
-from ._saving_fields import Sizes
-from ._saving_objects import checked
-from .arow import AROW
-from .boosted_crf import BoostedCRF
-from .cascade import Cascade
-from .crf import CRF
-from .gp_sequence_classifier import GPSequenceClassifier
-from .hmm import HMM
-from .kernel_crf import KernelCRF
-from .kernel_logistic_regression import KernelLogisticRegression
-from .kernel_perceptron import KernelPerceptron
-from .memm import MEMM
-from .passive_aggressive import PassiveAggressive
-from .perceptron import StructuredPerceptron
-from .stochastic_crf import StochasticCRF
-from .structure_learner import StructureLearner
-from .structured_svm import StructuredSVM
-
-RECIPES: Mapping[str, type[Savable]] = {
-    "arow": AROW,
-    "boosted-crf": BoostedCRF,
-    "cascade": Cascade,
-    "crf": CRF,
-    "gp-sequence-classifier": GPSequenceClassifier,
-    "hmm": HMM,
-    "kernel-crf": KernelCRF,
-    "kernel-logistic-regression": KernelLogisticRegression,
-    "kernel-perceptron": KernelPerceptron,
-    "memm": MEMM,
-    "passive-aggressive": PassiveAggressive,
-    "stochastic-crf": StochasticCRF,
-    "structure-learner": StructureLearner,
-    "structured-perceptron": StructuredPerceptron,
-    "structured-svm": StructuredSVM,
-}
+from .codec import FileDecoder, FileEncoder, decode_labels, encode_labels
+from .fields import Sizes
+from .objects import Registry
+from .savable import Savable
+from .versions import versions
 
 FORMAT = 1
 """Version of the files written here."""
@@ -66,9 +33,21 @@ ODD = (ArithmeticError, AssertionError, AttributeError, LookupError, RecursionEr
 """What goes wrong where a file says what no estimator would have written."""
 
 
+_installed: list[Registry] = []
+
+
+def install(registry: Registry) -> None:
+    """Let files hold what this registry says, and nothing else.
+
+    `save` is a method of estimators and `load` takes nothing but a path: neither can be told what classes
+    there are, and importing the classes here would turn the layers upside down.
+    """
+    _installed[:] = [registry]
+
+
 def save(model: Savable, path: str | os.PathLike[str]) -> None:
     """Write a fitted model to a file."""
-    encoder = Encoder(_encode_model)
+    encoder = FileEncoder(_registry(), _encode_model)
     header = {"format": FORMAT, "versions": versions(), "model": _encode_model(encoder, model, "")}
     write_container(path, encoder.arrays, header)
 
@@ -96,10 +75,16 @@ def load(path: str | os.PathLike[str]) -> Any:
     """
     with _reading(path):
         container = Container(path)
-        model = _decode_model(Decoder(container, _decode_model), header_of(container)["model"])
+        decoder = FileDecoder(container, _registry(), _decode_model)
+        model = _decode_model(decoder, header_of(container)["model"])
         if "classes_" not in vars(model):
             raise ModelFormatError("The file holds the settings of a model, but nothing learnt.")
         return model
+
+
+def _registry() -> Registry:
+    (registry,) = _installed
+    return registry
 
 
 @contextmanager
@@ -129,7 +114,7 @@ def header_of(container: Container) -> dict[str, Any]:
     return header
 
 
-def _encode_model(encoder: Encoder, model: Savable, where: str) -> dict[str, Any]:
+def _encode_model(encoder: FileEncoder, model: Savable, where: str) -> dict[str, Any]:
     state = model._state()
     prefix = where and where + "."
     return {
@@ -139,15 +124,15 @@ def _encode_model(encoder: Encoder, model: Savable, where: str) -> dict[str, Any
     }
 
 
-def _encode_settings(encoder: Encoder, model: Savable, where: str) -> dict[str, Any]:
+def _encode_settings(encoder: FileEncoder, model: Savable, where: str) -> dict[str, Any]:
     """Say what estimator it is; those among its settings, to be fitted as copies, are settings too."""
-    recipe = next((name for name, cls in RECIPES.items() if type(model) is cls), None)
+    recipe = encoder.registry.recipe_of(model)
     if recipe is None:
         raise InputError(f"{type(model).__name__} is none of the estimators that can be saved.")
     parameters: Any = model.get_params(deep=False)  # type: ignore[attr-defined]
     parameters = {name: value for name, value in parameters.items() if name not in NOT_SAVED}
     try:
-        checked(type(model), parameters)
+        encoder.registry.checked(type(model), parameters)
     except ModelFormatError as error:
         raise InputError(f"{error} Such a model cannot be saved.") from None
     encoded = {}
@@ -160,12 +145,12 @@ def _encode_settings(encoder: Encoder, model: Savable, where: str) -> dict[str, 
     return {"recipe": recipe, "parameters": encoded}
 
 
-def _decode_model(decoder: Decoder, node: Any) -> Savable:
-    cls = RECIPES.get(node["recipe"])
+def _decode_model(decoder: FileDecoder, node: Any) -> Savable:
+    cls = decoder.registry.recipes.get(node["recipe"])
     if cls is None:
         raise ModelFormatError(f"There is no estimator {node['recipe']!r}.")
     parameters = {name: decoder.decode(value) for name, value in node["parameters"].items()}
-    model = cls(**checked(cls, parameters))
+    model = cls(**decoder.registry.checked(cls, parameters))
     if "state" not in node:
         return model
     model.classes_ = decode_labels(decoder, node["labels"])
@@ -190,7 +175,7 @@ def _decode_model(decoder: Decoder, node: Any) -> Savable:
     return model
 
 
-def _complete(decoder: Decoder, model: Savable, stored: Mapping[str, Any], sizes: Sizes) -> None:
+def _complete(decoder: FileDecoder, model: Savable, stored: Mapping[str, Any], sizes: Sizes) -> None:
     """Read and check what is large, try it, then let the model have it."""
     decoder.container.check()
     state = {name: decoder.decode(value) for name, value in stored.items()}

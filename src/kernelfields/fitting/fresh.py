@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Concatenate, ParamSpec, TypeVar
 
-from ._saving_base import Savable
+from ..persistence.savable import Savable
 
 Model = TypeVar("Model", bound=Savable)
 Settings = ParamSpec("Settings")

@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from ..arrays import Array
-from ._saving_fields import Field
+from .fields import Field
 
 
 class Savable(ABC):
     """An estimator whose fitted state is a set of declared attributes.
 
-    A final class declares them in ``_learnt`` and has a line in the table of ``_saving``. A model that was
+    A final class declares them in ``_learnt`` and has a line in the registry of estimators. A model that was
     loaded from a large file has its arrays when they are first asked for: they are checked then.
     """
 
@@ -62,7 +62,7 @@ class Savable(ABC):
         ``callback`` and ``checkpoint`` are left out; a kernel or a base measure that is a Python function
         cannot be saved.
         """
-        from ._saving import save
+        from .files import save
 
         save(self, path)
 

@@ -20,7 +20,7 @@ from ..models.separate_kernels import SeparateKernels
 from ..models.trail import Trail
 from ..models.vertex_kernels import VertexKernels
 from ..objective import Certificate
-from ._saving_fields import Field, Kind, Numbers, Observations, Rules, Sizes, shape_objection
+from ..persistence.fields import Field, Kind, Numbers, Observations, Rules, Sizes, shape_objection
 
 LABELLER: Mapping[str, Field] = {
     "n_features_in_": Kind(int),

@@ -1,8 +1,8 @@
 """Values as JSON with references to arrays, and back.
 
 JSON has no tuples, no sets, no types of numbers and no arrays: what it lacks is an object with one marked
-name, ``{"$tuple": [1, 2]}``. Objects are rebuilt from the table in ``_saving_objects`` and no other way, so
-that reading a file calls nothing that is not in that table.
+name, ``{"$tuple": [1, 2]}``. Objects are rebuilt from the table of a `Registry` and no other way, so that
+reading a file calls nothing that is not in that table.
 """
 
 from __future__ import annotations
@@ -15,13 +15,12 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..arrays import Array
-from ..data.labels import as_array
+from ..arrays import Array, label_array
 from ..errors import InputError, ModelFormatError
 from ..io.container import Container
 from ..io.strings import Strings, pack_strings, unpack_strings
-from ._saving_base import Savable
-from ._saving_objects import Entry, entry_of, found_entry
+from .objects import Registry
+from .savable import Savable
 
 DEEPEST = 40
 """Objects within objects."""
@@ -30,10 +29,11 @@ SPREAD = 64
 FLOATS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
 
-class Encoder:
+class FileEncoder:
     """Gathers arrays while values become JSON."""
 
-    def __init__(self, write_model: Callable[[Encoder, Any, str], Any]) -> None:
+    def __init__(self, registry: Registry, write_model: Callable[[FileEncoder, Any, str], Any]) -> None:
+        self.registry = registry
         self.arrays: dict[str, Array] = {}
         self._names: dict[int, tuple[str, Array]] = {}  # with the arrays, lest others get their ids
         self._write_model = write_model
@@ -58,11 +58,11 @@ class Encoder:
     def _other(self, value: Any, where: str) -> Any:
         if isinstance(value, Savable):
             return {"$model": self._write_model(self, value, where)}
-        entry = entry_of(value)
-        if entry is not None:
-            parts = entry.parts(value)
+        row = self.registry.class_of(value)
+        if row is not None:
+            parts = row.parts(value)
             return {
-                "$object": entry.name,
+                "$object": row.name,
                 "parts": {name: self.encode(part, f"{where}.{name}") for name, part in parts.items()},
             }
         for kind, mark in ((list, None), (tuple, "$tuple"), (set, "$set"), (frozenset, "$frozenset")):
@@ -120,10 +120,13 @@ class Encoder:
         return {"$sparse": matrix.format, "shape": list(matrix.shape), "parts": parts}
 
 
-class Decoder:
+class FileDecoder:
     """Makes values of JSON and the arrays of a file."""
 
-    def __init__(self, container: Container, read_model: Callable[[Decoder, Any], Any]) -> None:
+    def __init__(
+        self, container: Container, registry: Registry, read_model: Callable[[FileDecoder, Any], Any]
+    ) -> None:
+        self.registry = registry
         self.container = container
         self._read_model = read_model
         self._depth = 0
@@ -178,12 +181,13 @@ class Decoder:
         return dtype
 
     def _object(self, node: dict[str, Any]) -> Any:
-        entry: Entry | None = found_entry(node["$object"])
-        if entry is None:
+        row = self.registry.class_named(node["$object"])
+        if row is None:
             raise ModelFormatError(f"There is nothing called {node['$object']!r} to make.")
         if not isinstance(node.get("parts"), dict):
-            raise ModelFormatError(f"{entry.name} lacks its parts.")
-        return entry.make({name: self.decode(part) for name, part in node["parts"].items()})
+            raise ModelFormatError(f"{row.name} lacks its parts.")
+        parts = {name: self.decode(part) for name, part in node["parts"].items()}
+        return row.make(parts, self.registry.checked)
 
     def _numbers(self, node: dict[str, Any]) -> Array:
         """Return an array; what was one array when it was written is one again."""
@@ -227,32 +231,32 @@ class Decoder:
         return make((data, indices, indptr), shape=shape, copy=False)
 
 
-READERS: Mapping[str, Callable[[Decoder, dict[str, Any]], Any]] = {
-    "$array": Decoder._numbers,
-    "$bytes": Decoder._bytes,
-    "$dict": Decoder._dict,
-    "$dtype": Decoder._dtype,
-    "$float": Decoder._float,
+READERS: Mapping[str, Callable[[FileDecoder, dict[str, Any]], Any]] = {
+    "$array": FileDecoder._numbers,
+    "$bytes": FileDecoder._bytes,
+    "$dict": FileDecoder._dict,
+    "$dtype": FileDecoder._dtype,
+    "$float": FileDecoder._float,
     "$frozenset": lambda decoder, node: frozenset(decoder._list(node["$frozenset"])),
-    "$object": Decoder._object,
+    "$object": FileDecoder._object,
     "$model": lambda decoder, node: decoder._read_model(decoder, node["$model"]),
     "$objects": lambda decoder, node: _objects(decoder._list(node["$objects"])),
-    "$scalar": Decoder._scalar,
+    "$scalar": FileDecoder._scalar,
     "$set": lambda decoder, node: set(decoder._list(node["$set"])),
     "$slice": lambda decoder, node: slice(*decoder._list(node["$slice"])),
-    "$sparse": Decoder._sparse,
+    "$sparse": FileDecoder._sparse,
     "$strings": lambda decoder, node: _objects(decoder._strings(node)),
-    "$texts": Decoder._texts,
+    "$texts": FileDecoder._texts,
     "$tuple": lambda decoder, node: tuple(decoder._list(node["$tuple"])),
 }
 
 
-def encode_labels(encoder: Encoder, classes: Array) -> list[Any]:
+def encode_labels(encoder: FileEncoder, classes: Array) -> list[Any]:
     """Labels one by one, so that each keeps its type."""
     return [encoder.encode(label, f"Label {label!r}") for label in classes.tolist()]
 
 
-def decode_labels(decoder: Decoder, node: Any) -> Array:
+def decode_labels(decoder: FileDecoder, node: Any) -> Array:
     """Return the labels, all different."""
     labels = decoder._list(node)
     if len(set(labels)) < len(labels) or None in labels:
@@ -260,7 +264,7 @@ def decode_labels(decoder: Decoder, node: Any) -> Array:
     longest = max((len(label) for label in labels if isinstance(label, str)), default=0)
     if 4 * longest * len(labels) > SPREAD * decoder.container.size:
         raise ModelFormatError("One label is too long for an array with so many others.")
-    return as_array(labels)
+    return label_array(labels)
 
 
 def _objects(items: list[Any]) -> Array:

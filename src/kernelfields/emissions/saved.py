@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from ..arrays import Array
-from ..emissions import (
+from ..errors import ModelFormatError
+from ..persistence.objects import Check, Parts, StoredClass
+from . import (
     Bernoulli,
     BernoulliEmissions,
     Categorical,
     CategoricalEmissions,
+    Emissions,
     GaussianEmissions,
     GaussianFamily,
     GaussianMixture,
@@ -23,18 +26,8 @@ from ..emissions import (
     PoissonEmissions,
     UnknownWords,
 )
-from ..emissions.unknown import ANY
-from ..emissions.vocabulary import Vocabulary
-from ..errors import ModelFormatError
-
-Parts = dict[str, Any]
-
-
-class Part(NamedTuple):
-    """How to take emissions apart, and to make them again."""
-
-    parts: Callable[[Any], Parts]
-    make: Callable[[Parts], Any]
+from .unknown import ANY
+from .vocabulary import Vocabulary
 
 
 def _vocabulary_parts(found: Vocabulary) -> Parts:
@@ -44,7 +37,7 @@ def _vocabulary_parts(found: Vocabulary) -> Parts:
     return {"texts": np.array(texts, dtype=object), "others": others, "unknown": found.unknown}
 
 
-def _vocabulary(parts: Parts) -> Vocabulary:
+def _vocabulary(parts: Parts, _: Check) -> Vocabulary:
     texts, others, unknown = parts["texts"], dict(parts["others"]), parts["unknown"]
     left, count = iter(texts.tolist()), len(texts) + len(others)
     if not others.keys() <= set(range(count)) or len(others) < len(parts["others"]):
@@ -74,7 +67,7 @@ def _of_family(parts: Parts, kind: type) -> Any:
     return family
 
 
-def _categorical(parts: Parts) -> CategoricalEmissions:
+def _categorical(parts: Parts, _: Check) -> CategoricalEmissions:
     family, vocabulary = _of_family(parts, Categorical), parts["vocabulary"]
     if type(family.order) is not int or not 0 <= family.order <= 20:
         raise ModelFormatError("Emissions have an order that is none.")
@@ -85,43 +78,45 @@ def _categorical(parts: Parts) -> CategoricalEmissions:
     return CategoricalEmissions(probabilities, vocabulary, family)
 
 
-def _gaussian(parts: Parts) -> GaussianEmissions:
+def _gaussian(parts: Parts, _: Check) -> GaussianEmissions:
     family = _of_family(parts, GaussianFamily)
     covariances = _numbers(parts, "covariances", 3 if family.full else 2)
     return GaussianEmissions(_numbers(parts, "means", 2), covariances, family)
 
 
-def _mixture(parts: Parts) -> MixtureEmissions:
+def _mixture(parts: Parts, _: Check) -> MixtureEmissions:
     weights, gaussians = _numbers(parts, "weights", 2, 0.0, 1.0), parts["gaussians"]
     if not isinstance(gaussians, GaussianEmissions) or gaussians.n_states != weights.size:
         raise ModelFormatError("A mixture has other Gaussians than it has weights.")
     return MixtureEmissions(weights, gaussians, _of_family(parts, GaussianMixture))
 
 
-def _attributes(*names: str) -> Callable[[Any], Parts]:
-    return lambda found: {name: getattr(found, name) for name in names}
+def _bernoulli(parts: Parts, _: Check) -> BernoulliEmissions:
+    return BernoulliEmissions(_numbers(parts, "probabilities", 2, 0.0, 1.0), _of_family(parts, Bernoulli))
 
 
-EMISSIONS: Mapping[type, Part] = {
-    Vocabulary: Part(_vocabulary_parts, _vocabulary),
-    CategoricalEmissions: Part(_attributes("probabilities", "vocabulary", "family"), _categorical),
-    GaussianEmissions: Part(_attributes("means", "covariances", "family"), _gaussian),
-    MixtureEmissions: Part(_attributes("weights", "gaussians", "family"), _mixture),
-    BernoulliEmissions: Part(
-        _attributes("probabilities", "family"),
-        lambda parts: BernoulliEmissions(
-            _numbers(parts, "probabilities", 2, 0.0, 1.0), _of_family(parts, Bernoulli)
-        ),
-    ),
-    MultinomialEmissions: Part(
-        _attributes("probabilities", "family"),
-        lambda parts: MultinomialEmissions(
-            _numbers(parts, "probabilities", 2, 0.0, 1.0), _of_family(parts, Multinomial)
-        ),
-    ),
-    PoissonEmissions: Part(
-        _attributes("rates", "family"),
-        lambda parts: PoissonEmissions(_numbers(parts, "rates", 2, 0.0), _of_family(parts, Poisson)),
-    ),
-}
-"""By class; files have the names of the classes."""
+def _multinomial(parts: Parts, _: Check) -> MultinomialEmissions:
+    return MultinomialEmissions(_numbers(parts, "probabilities", 2, 0.0, 1.0), _of_family(parts, Multinomial))
+
+
+def _poisson(parts: Parts, _: Check) -> PoissonEmissions:
+    return PoissonEmissions(_numbers(parts, "rates", 2, 0.0), _of_family(parts, Poisson))
+
+
+def _emissions(cls: type, names: str, make: Callable[[Parts, Check], Emissions]) -> StoredClass:
+    """Return the row of a class that is taken apart into some of its attributes, and its family."""
+    attributes = (*names.split(), "family")
+    return StoredClass(
+        cls.__name__, cls, lambda found: {name: getattr(found, name) for name in attributes}, make
+    )
+
+
+SAVED = (
+    StoredClass("Vocabulary", Vocabulary, _vocabulary_parts, _vocabulary),
+    _emissions(BernoulliEmissions, "probabilities", _bernoulli),
+    _emissions(CategoricalEmissions, "probabilities vocabulary", _categorical),
+    _emissions(GaussianEmissions, "means covariances", _gaussian),
+    _emissions(MixtureEmissions, "weights gaussians", _mixture),
+    _emissions(MultinomialEmissions, "probabilities", _multinomial),
+    _emissions(PoissonEmissions, "rates", _poisson),
+)

@@ -1,0 +1,248 @@
+"""What model files may hold: every estimator, and every class of object among settings and attributes.
+
+A new kernel, solver, decoder, approximation, rule or estimator is one line here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from .. import approximation, constraints, decoders, emissions, kernels, selection, solvers
+from ..boosting.tree_arrays import TreeArrays
+from ..boosting.trees import Forest
+from ..data.extraction import Verbatim
+from ..emissions.saved import SAVED as SAVED_EMISSIONS
+from ..emissions.unknown import WordClass
+from ..errors import ModelFormatError
+from ..features.saved import SAVED as SAVED_FEATURES
+from ..fitting.provenance import Provenance
+from ..kernels.saved import SAVED as SAVED_KERNELS
+from ..models.changes import Changes
+from ..models.clique_types import Boundaries, Edges, FurtherKernel, InputEdges, SecondOrder
+from ..models.separate_kernels import SeparateKernels
+from ..models.trail import Trail
+from ..models.vertex_kernels import LabelGroup, VertexKernels
+from ..objective import Certificate
+from ..persistence.objects import (
+    Check,
+    Kinds,
+    Parts,
+    Registry,
+    StoredClass,
+    fields_of,
+    stored_by_fields,
+    stored_by_settings,
+)
+from ..persistence.random_states import RANDOM_STATE
+from ..persistence.savable import Savable
+from .arow import AROW
+from .boosted_crf import BoostedCRF
+from .cascade import Cascade
+from .crf import CRF
+from .gp_sequence_classifier import GPSequenceClassifier
+from .hmm import HMM
+from .kernel_crf import KernelCRF
+from .kernel_logistic_regression import KernelLogisticRegression
+from .kernel_perceptron import KernelPerceptron
+from .memm import MEMM
+from .passive_aggressive import PassiveAggressive
+from .perceptron import StructuredPerceptron
+from .stochastic_crf import StochasticCRF
+from .structure_learner import StructureLearner, Trial
+from .structured_svm import Round, StructuredSVM
+
+RECIPES: Mapping[str, type[Savable]] = {
+    "arow": AROW,
+    "boosted-crf": BoostedCRF,
+    "cascade": Cascade,
+    "crf": CRF,
+    "gp-sequence-classifier": GPSequenceClassifier,
+    "hmm": HMM,
+    "kernel-crf": KernelCRF,
+    "kernel-logistic-regression": KernelLogisticRegression,
+    "kernel-perceptron": KernelPerceptron,
+    "memm": MEMM,
+    "passive-aggressive": PassiveAggressive,
+    "stochastic-crf": StochasticCRF,
+    "structure-learner": StructureLearner,
+    "structured-perceptron": StructuredPerceptron,
+    "structured-svm": StructuredSVM,
+}
+"""Estimators by their names in files, which never change."""
+KERNELS = (
+    kernels.AdditiveChiSquare,
+    kernels.Columns,
+    kernels.Constant,
+    kernels.Cosine,
+    kernels.ExponentialChiSquare,
+    kernels.GaussianProcessKernel,
+    kernels.Hamming,
+    kernels.Jaccard,
+    kernels.Laplacian,
+    kernels.Linear,
+    kernels.Matern,
+    kernels.Normalized,
+    kernels.Polynomial,
+    kernels.Power,
+    kernels.Precomputed,
+    kernels.Product,
+    kernels.RBF,
+    kernels.Scaled,
+    kernels.Spectrum,
+    kernels.Subsequence,
+    kernels.Sum,
+    kernels.Tanimoto,
+    kernels.WindowProduct,
+    kernels.WindowSum,
+)
+RECORDS = (
+    Boundaries,
+    Certificate,
+    Changes,
+    Edges,
+    FurtherKernel,
+    InputEdges,
+    LabelGroup,
+    Provenance,
+    Round,
+    SecondOrder,
+    SeparateKernels,
+    Trail,
+    Trial,
+    VertexKernels,
+    WordClass,
+    constraints.Constraints,
+    constraints.Cyclic,
+    constraints.Forbidden,
+    constraints.LeftRight,
+    constraints.TagScheme,
+    decoders.Abstain,
+    decoders.BayesRule,
+    decoders.LinearProgram,
+    decoders.Viterbi,
+    selection.AtRandom,
+    selection.Atoms,
+    selection.ExactGain,
+    selection.FunctionalGradient,
+    selection.GainBound,
+    selection.GapShare,
+    selection.GreedyCliques,
+    selection.InTurn,
+    approximation.IncompleteCholesky,
+    approximation.KMeans,
+    selection.LargestGradient,
+    approximation.LeverageScores,
+    approximation.Nystroem,
+    approximation.RandomFourier,
+    selection.RefitAll,
+    selection.RefitNew,
+    selection.SGPS,
+    selection.SGSA,
+    selection.Step,
+    approximation.Uniform,
+    selection.WholeSequences,
+    solvers.BlockFrankWolfe,
+    solvers.BlockJacobi,
+    solvers.ConjugateGradients,
+    solvers.CuttingPlane,
+    solvers.IterativeScaling,
+    solvers.LBFGS,
+    solvers.MetaDescent,
+    solvers.NewtonCG,
+    solvers.OWLQN,
+    solvers.Subgradient,
+    solvers.Subspace,
+    solvers.WorkingSet,
+)
+"""Dataclasses and named tuples: their fields are their parts."""
+FAMILIES = (
+    emissions.Bernoulli,
+    emissions.Categorical,
+    emissions.DiagonalGaussian,
+    emissions.FullGaussian,
+    emissions.GaussianMixture,
+    emissions.Multinomial,
+    emissions.Poisson,
+    emissions.SphericalGaussian,
+    emissions.TiedGaussian,
+    emissions.UnknownWords,
+)
+"""Like kernels, they are their settings."""
+KINDS: Kinds = {
+    "Approximation": approximation.Approximation,
+    "Criterion": selection.Criterion,
+    "CuttingPlane": solvers.CuttingPlane,
+    "Emissions": emissions.Emissions,
+    "Family": emissions.Family,
+    "GaussianFamily": emissions.GaussianFamily,
+    "MarginSolver": solvers.MarginSolver,
+    "Order": selection.Order,
+    "Refit": selection.Refit,
+    "Selection": selection.Selection,
+    "UnknownWords": emissions.UnknownWords,
+    "Array": np.ndarray,
+    "Decoder": decoders.Decoder,
+    "Kernel": kernels.Kernel,
+    "LabelRule": constraints.Rule,
+    "Landmarks": approximation.Landmarks,
+    "None": type(None),
+    "Rule": constraints.Rule,
+    "Solver": solvers.Solver,
+    "bool": (bool, np.bool_, int),
+    "dict": dict,
+    "float": Real,
+    "int": Integral,
+    "list": (list, tuple),
+    "str": str,
+    "tuple": tuple,
+}
+"""What annotations of settings stand for; others promise nothing."""
+
+
+def _posterior(parts: Parts, check: Check) -> decoders.Posterior:
+    """Return the decoder; in older files it may or may not respect rules, which it now always does."""
+    parts.pop("respect", None)
+    return decoders.Posterior(**check(decoders.Posterior, parts))
+
+
+def _fourier_map(parts: Parts, _: Check) -> Any:
+    frequencies = parts["frequencies"]
+    if not isinstance(frequencies, np.ndarray) or frequencies.ndim != 2:
+        raise ModelFormatError("The frequencies of random Fourier features are no matrix.")
+    return approximation.FourierMap(frequencies)
+
+
+def _forest(parts: Parts, check: Check) -> Forest:
+    arrays = TreeArrays(**check(TreeArrays, parts))
+    arrays.require_sound()
+    return Forest.of(arrays)
+
+
+NAMES: Mapping[type, str] = {}
+"""Names in files of classes that have been renamed since."""
+
+REGISTRY = Registry(
+    RECIPES,
+    (
+        *(stored_by_settings(cls, NAMES.get(cls, "")) for cls in (*KERNELS, *FAMILIES)),
+        *(stored_by_fields(cls, NAMES.get(cls, "")) for cls in RECORDS),
+        *SAVED_EMISSIONS,
+        *SAVED_FEATURES,
+        *SAVED_KERNELS,
+        RANDOM_STATE,
+        StoredClass("Forest", Forest, lambda found: found.arrays()._asdict(), _forest),
+        StoredClass(
+            "FourierMap",
+            approximation.FourierMap,
+            lambda found: {"frequencies": found.frequencies},
+            _fourier_map,
+        ),
+        StoredClass("Posterior", decoders.Posterior, fields_of, _posterior),
+        StoredClass("Verbatim", Verbatim, lambda _: {}, lambda _, __: Verbatim()),
+    ),
+    KINDS,
+)

@@ -1,0 +1,48 @@
+"""Features as parts of a model file."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..persistence.objects import Check, Parts, StoredClass
+from .dicts import DictFeatures
+from .extractor import TemplateFeatures
+from .parsing import parse_templates
+from .templates import Templates
+
+
+def _template_parts(found: TemplateFeatures) -> Parts:
+    names = ("min_count", "n_hash", "boundaries", "by_frequency", "dtype")
+    settings = {name: getattr(found, name) for name in names}
+    vocabulary = None if found._index is None else found.export()
+    return {"templates": found.templates, **settings, "vocabulary": vocabulary}
+
+
+def _template_features(parts: Parts, check: Check) -> TemplateFeatures:
+    vocabulary = parts.pop("vocabulary")
+    result = TemplateFeatures(**check(TemplateFeatures, parts))
+    return result if vocabulary is None else result.restore(vocabulary)
+
+
+def _dict_parts(found: DictFeatures) -> Parts:
+    settings = {name: getattr(found, name) for name in ("min_count", "by_frequency", "dtype")}
+    names = None if found._pool is None else np.array(found.names(), dtype=object)
+    return {**settings, "names": names}
+
+
+def _dict_features(parts: Parts, check: Check) -> DictFeatures:
+    names = parts.pop("names")
+    result = DictFeatures(**check(DictFeatures, parts))
+    return result if names is None else result.restore(names.tolist())
+
+
+SAVED = (
+    StoredClass("TemplateFeatures", TemplateFeatures, _template_parts, _template_features),
+    StoredClass("DictFeatures", DictFeatures, _dict_parts, _dict_features),
+    StoredClass(
+        "Templates",
+        Templates,
+        lambda found: {"text": str(found)},
+        lambda parts, _: parse_templates(parts["text"]),
+    ),
+)

@@ -1,0 +1,112 @@
+"""Objects of a model file: how their classes are written down, and made again.
+
+A file names a class; the table of a `Registry` says what makes an object of it. Nothing else is made.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from ..errors import ModelFormatError
+from .savable import Savable
+
+Parts = dict[str, Any]
+Check = Callable[[type, Parts], Parts]
+"""Refuses settings that the constructor of a class does not take; returns the others."""
+Kinds = Mapping[str, type | tuple[type, ...]]
+
+
+class StoredClass(NamedTuple):
+    """How objects of a class are taken apart, and made again."""
+
+    name: str
+    """In files; it never changes, even if that of the class does."""
+    kind: type | str
+    """The class, or "module.name" where importing it must wait."""
+    parts: Callable[[Any], Parts]
+    make: Callable[[Parts, Check], Any]
+
+
+def stored_by_settings(cls: type, name: str = "") -> StoredClass:
+    """Return the row of a class whose objects are their parameters, as `get_params` returns them."""
+    return StoredClass(name or cls.__name__, cls, settings_of, _maker(cls))
+
+
+def stored_by_fields(cls: type, name: str = "") -> StoredClass:
+    """Return the row of a dataclass or named tuple."""
+    return StoredClass(name or cls.__name__, cls, fields_of, _maker(cls))
+
+
+def settings_of(value: Any) -> Parts:
+    """Return the parameters of an object by name."""
+    return value.get_params(deep=False)
+
+
+def fields_of(value: Any) -> Parts:
+    """Return the fields of a dataclass or a named tuple by name."""
+    names = [field.name for field in fields(value)] if is_dataclass(value) else value._fields
+    return {name: getattr(value, name) for name in names}
+
+
+def _maker(cls: type) -> Callable[[Parts, Check], Any]:
+    return lambda parts, check: cls(**check(cls, parts))
+
+
+@dataclass(frozen=True)
+class Registry:
+    """Everything that a model file may hold."""
+
+    recipes: Mapping[str, type[Savable]]
+    """Estimators by their names in files."""
+    stored: tuple[StoredClass, ...]
+    kinds: Kinds
+    """What annotations of settings stand for; others promise nothing."""
+
+    def class_of(self, value: Any) -> StoredClass | None:
+        """Return the row of an object; None if it has none."""
+        cls = type(value)
+        return self._by_kind.get(cls) or self._by_kind.get(f"{cls.__module__}.{cls.__qualname__}")
+
+    def class_named(self, name: Any) -> StoredClass | None:
+        """Return a row by its name in files; None if there is none."""
+        return self._by_name.get(name) if isinstance(name, str) else None
+
+    def recipe_of(self, model: Savable) -> str | None:
+        """Return the name of an estimator in files; None if it has none."""
+        return next((name for name, cls in self.recipes.items() if type(model) is cls), None)
+
+    def checked(self, cls: type, parts: Mapping[str, Any]) -> Parts:
+        """Refuse settings that a constructor does not have, and those of another type than it says."""
+        known = inspect.signature(cls).parameters
+        for name, value in parts.items():
+            if name not in known:
+                raise ModelFormatError(f"{cls.__name__} has no setting {name!r}.")
+            kinds = [self.kinds.get(word) for word in _words(known[name].annotation)]
+            if None not in kinds and not isinstance(value, tuple(_flat(kinds))):
+                raise ModelFormatError(
+                    f"{cls.__name__} takes {name} of type {known[name].annotation}, "
+                    f"not {type(value).__name__}."
+                )
+        return dict(parts)
+
+    @cached_property
+    def _by_kind(self) -> Mapping[type | str, StoredClass]:
+        return {row.kind: row for row in self.stored}
+
+    @cached_property
+    def _by_name(self) -> Mapping[str, StoredClass]:
+        return {row.name: row for row in self.stored}
+
+
+def _words(annotation: Any) -> list[str]:
+    """Split ``A | B[C]`` into its parts, without brackets."""
+    return [part.strip() for part in re.sub(r"\[.*\]", "", str(annotation)).split("|")]
+
+
+def _flat(kinds: list[Any]) -> list[type]:
+    return [one for kind in kinds for one in (kind if isinstance(kind, tuple) else (kind,))]
