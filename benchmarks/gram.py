@@ -17,8 +17,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 from kernelfields.datasets import load_conll2002, load_letters, spelling_templates
 from kernelfields.features import TemplateFeatures
-from kernelfields.gram import PackedGram, gram_of
-from kernelfields.gram._blocks import Blocks
+from kernelfields.gram import KernelBlocks, PackedGram, gram_of
 from kernelfields.kernels import RBF, Linear
 
 from . import _run
@@ -29,7 +28,7 @@ F32 = np.dtype(np.float32)
 
 def dense_products(X: Any, Y: Any) -> np.ndarray:
     """Ours: the index of Y, then all inner products."""
-    blocks = Blocks(Linear(), X, Y, F32)
+    blocks = KernelBlocks(Linear(), X, Y, F32)
     out = np.empty(blocks.shape, dtype=F32)
     blocks.fill(out, 0, 0)
     return out

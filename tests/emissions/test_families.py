@@ -25,7 +25,7 @@ from kernelfields.emissions import (
     Sequences,
     TiedGaussian,
 )
-from kernelfields.emissions.rows import Rows
+from kernelfields.emissions.rows import NumberRows
 
 from ._models import FAMILIES, name_of, sequences
 
@@ -300,12 +300,12 @@ def test_what_cannot_be_emitted_is_refused():
 
 
 def test_zeros_are_impossible_and_nothing_worse():
-    x = Rows(np.array([[0.0, 2.0], [1.0, 0.0]]))
+    x = NumberRows(np.array([[0.0, 2.0], [1.0, 0.0]]))
     poisson = PoissonEmissions(np.array([[0.0, 2.0]])).log_density(x)
     assert poisson[0, 0] == pytest.approx(stats.poisson(2).logpmf(2))
     assert poisson[1, 0] == -np.inf
     bernoulli = BernoulliEmissions(np.array([[0.0, 1.0]])).log_density(
-        Rows(np.array([[0.0, 1.0], [1.0, 1.0]]))
+        NumberRows(np.array([[0.0, 1.0], [1.0, 1.0]]))
     )
     np.testing.assert_array_equal(bernoulli[:, 0], [0.0, -np.inf])
     multinomial = MultinomialEmissions(np.array([[0.0, 1.0]])).log_density(x)
@@ -317,7 +317,7 @@ def test_narrow_states_far_from_zero_keep_their_digits(rng):
     X = 1e6 + 1e-3 * rng.normal(size=(500, 2))
     family = FullGaussian(prior_scale=0.0)
     emissions = GaussianEmissions(X[:1], np.array([1e-6 * np.eye(2)]), family)
-    data = Sequences(Rows(X), np.array([0, 500]))
+    data = Sequences(NumberRows(X), np.array([0, 500]))
     after = emissions.improved(emissions.expected(data, Markov(np.zeros(1), np.zeros((1, 1)))).statistics)
     exact = np.cov((X - 1e6).T, bias=True)
     np.testing.assert_allclose(after.covariances[0], exact, rtol=1e-5)

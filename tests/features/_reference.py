@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import cache
 
-from kernelfields.features import Part, Template, Templates, Transform
+from kernelfields.features import Template, TemplatePart, Templates, Transform
 
 Sentence = Sequence[Sequence[str]]
 
@@ -64,7 +64,7 @@ def transformed(transform: Transform, w: str) -> str | None:
     return "1" if predicates[name] else None
 
 
-def value(part: Part, sentence: Sentence, t: int, columns: Sequence[str], boundaries: bool):
+def value(part: TemplatePart, sentence: Sentence, t: int, columns: Sequence[str], boundaries: bool):
     """None, or something that only equal values are equal to."""
     if part.transform.of_place:
         return "1" if t == (0 if part.transform is Transform.BEGIN else len(sentence) - 1) else None

@@ -10,7 +10,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kernelfields.errors import InputError
-from kernelfields.features import BEGIN, END, Part, Template, TemplateFeatures, Templates, Transform, sets
+from kernelfields.features import (
+    BEGIN,
+    END,
+    Template,
+    TemplateFeatures,
+    TemplatePart,
+    Templates,
+    Transform,
+    sets,
+)
 
 from . import _reference as slow
 
@@ -27,7 +36,7 @@ WORDS = st.text(ALPHABET, max_size=7) | st.sampled_from(
 )
 SENTENCES = st.lists(st.lists(st.tuples(WORDS, st.sampled_from(["N", "V", ":", ""])), max_size=6), max_size=5)
 PARTS = st.builds(
-    Part,
+    TemplatePart,
     st.sampled_from(["w", "pos"]),
     st.integers(-3, 3),
     st.sampled_from([t for t in Transform if not t.of_place]),
@@ -63,7 +72,9 @@ def test_the_same_as_slowly(templates, train, test, min_count, boundaries, by_fr
 
 @given(WORDS, st.sampled_from([t for t in Transform if not t.of_place]))
 def test_transforms(word: str, transform: Transform) -> None:
-    features = TemplateFeatures(Templates.of("w", [Template((Part("w", 0, transform),))])).fit([[word]])
+    features = TemplateFeatures(Templates.of("w", [Template((TemplatePart("w", 0, transform),))])).fit(
+        [[word]]
+    )
     wanted = slow.transformed(transform, word)
     assert features.names() == (
         [] if wanted is None else [f"{transform_text(transform)}={slow.escaped(wanted)}"]
@@ -71,7 +82,7 @@ def test_transforms(word: str, transform: Transform) -> None:
 
 
 def transform_text(transform: Transform) -> str:
-    return str(Part("w", 0, transform))
+    return str(TemplatePart("w", 0, transform))
 
 
 @pytest.mark.parametrize("code", [range(0x80, 0x250), range(0x370, 0x530), range(0x1E00, 0x1F00)])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kernelfields.errors import InputError
-from kernelfields.features import BEGIN, Part, Template, Templates, Transform, parse_templates, sets
+from kernelfields.features import BEGIN, Template, TemplatePart, Templates, Transform, parse_templates, sets
 
 
 def test_forms() -> None:
@@ -31,7 +31,7 @@ def test_forms() -> None:
         "bias",
         "end",
     ]
-    assert found.templates[3] == Template((Part("w", 0, Transform.SUFFIX3), BEGIN))
+    assert found.templates[3] == Template((TemplatePart("w", 0, Transform.SUFFIX3), BEGIN))
     assert found.templates[7] == Template()
 
 
@@ -82,8 +82,8 @@ def test_errors_name_line_and_reason(text: str, message: str) -> None:
 
 def test_objects_are_checked() -> None:
     with pytest.raises(InputError, match="neither column nor offset"):
-        Part("w", 0, Transform.BEGIN)
+        TemplatePart("w", 0, Transform.BEGIN)
     with pytest.raises(InputError, match="not among w"):
-        Templates.of("w", [Template((Part("v"),))])
+        Templates.of("w", [Template((TemplatePart("v"),))])
     with pytest.raises(InputError, match="twice"):
         Templates.of("w", [Template(), Template()])

@@ -11,8 +11,7 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from kernelfields import native
-from kernelfields.gram import PackedGram, StoredGram
-from kernelfields.gram._blocks import Blocks
+from kernelfields.gram import KernelBlocks, PackedGram, StoredGram
 from kernelfields.kernels import RBF, Linear, Polynomial
 
 from ._data import observations
@@ -147,7 +146,7 @@ def test_blocks_leave_the_rest_of_an_array_alone(rng) -> None:
     for kind in ("dense", "binary", "real"):
         X = observations(kind, rng, 30)
         room = np.full((30, 50), 5.0)
-        Blocks(RBF(), X, X, F64).fill(room[2:20, 7:30], 0, 0)
+        KernelBlocks(RBF(), X, X, F64).fill(room[2:20, 7:30], 0, 0)
         room[2:20, 7:30] = 5
         assert (room == 5).all()
 

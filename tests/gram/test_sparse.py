@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from kernelfields.gram._blocks import Blocks
+from kernelfields.gram import KernelBlocks
 from kernelfields.kernels import Linear
 
 from ._data import observations
 
 
 def products(X, Y, dtype=np.float64, row=0, column=0, shape=None) -> np.ndarray:
-    blocks = Blocks(Linear(), X, Y, np.dtype(dtype))
+    blocks = KernelBlocks(Linear(), X, Y, np.dtype(dtype))
     out = np.full(shape or blocks.shape, np.nan, dtype=dtype)
     blocks.fill(out, row, column)
     return out

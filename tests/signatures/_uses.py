@@ -192,9 +192,9 @@ USES: dict[str, Use] = {
         for name in ("Power", "Scaled", "WindowProduct", "WindowSum")
     },
     "features.DictFeatures": lambda given: features.DictFeatures(**given).fit_transform([[{"a": 1.0}]]),
-    "features.Part": lambda given: _extracted(
+    "features.TemplatePart": lambda given: _extracted(
         features.TemplateFeatures(
-            features.Templates(("w",), (features.Template((features.Part("w", **given),)),))
+            features.Templates(("w",), (features.Template((features.TemplatePart("w", **given),)),))
         )
     ),
     "features.TemplateFeatures": lambda given: _extracted(
@@ -277,8 +277,15 @@ RECORDS = (
 """What is computed, in the hands of those who ask: nothing is made of their numbers."""
 
 INSIDE = (
-    *("emissions.", "approximation.", "selection.", "online.Sweep", "online.descend_first"),
-    *("structures.KBestOracle", "structures.SampleOracle", "structures.SequenceStructure"),
+    *(
+        "emissions.",
+        "gram.KernelBlocks.",
+        "approximation.",
+        "selection.",
+        "online.Sweep",
+        "online.descend_first",
+    ),
+    *("structures.KBestOracle", "structures.SampleOracle", "structures.SequenceBatch"),
     *("estimators.SequenceLabeller", "estimators.StructureLearner.", "estimators.Cascade."),
 )
 """Methods that the package itself calls, with checked numbers; bases; what hands on to another model."""

@@ -10,9 +10,9 @@ import numpy as np
 from scipy import sparse
 
 from ..arrays import Array
-from ..gram._blocks import Blocks
+from ..gram import KernelBlocks
 from ..kernels import Kernel, ProductKernel
-from ..kernels._observations import squared_norms
+from ..kernels.observations import squared_norms
 
 BLOCK = 2**20
 """Kernel values at a time: large enough for BLAS, small enough for caches to hold until transformed."""
@@ -51,7 +51,7 @@ class Candidates:
 
         Every thread takes blocks of its own through all steps.
         """
-        Blocks(self.kernel, self.X, basis, out.dtype).fill(out, 0, 0)
+        KernelBlocks(self.kernel, self.X, basis, out.dtype).fill(out, 0, 0)
 
 
 def blocks(size: int, width: int) -> Iterator[slice]:

@@ -11,10 +11,10 @@ from typing import IO, Any
 import numpy as np
 
 from ..errors import InputError, quoted
-from ..io._lines import read_lines
 from ..io.conll import Sentence, read_conll
 from ..io.csv import Frames, read_csv
 from ..io.jsonl import Record, read_jsonl
+from ..io.lines import read_lines
 from ..io.npz import LIMIT, read_npz
 from ._data import Data, Item, Named
 

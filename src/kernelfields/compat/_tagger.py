@@ -14,7 +14,7 @@ import numpy as np
 
 from ..estimators import CRF
 from ..native import AttributeTagger
-from ..structures._base import require_feasible
+from ..structures import require_feasible
 from ._info import ParsedDump, dump_lines, info_of
 from ._items import ItemError, ItemSequence, plain
 from ._models import tagger_of

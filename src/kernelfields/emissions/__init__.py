@@ -1,6 +1,6 @@
 """Emissions of hidden Markov models: what is observed in each state."""
 
-from ._base import Emissions, Expected, Family, Markov, Sequences
+from ._base import Emissions, Expected, Family, Markov, Sequences, chain_scores
 from ._gaussian_base import GaussianEmissions, GaussianFamily
 from .bernoulli import Bernoulli, BernoulliEmissions
 from .categorical import Categorical, CategoricalEmissions
@@ -33,4 +33,5 @@ __all__ = [
     "SphericalGaussian",
     "TiedGaussian",
     "UnknownWords",
+    "chain_scores",
 ]

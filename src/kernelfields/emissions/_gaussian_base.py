@@ -11,10 +11,10 @@ from scipy.linalg import solve_triangular
 from .. import native
 from ..arrays import Array
 from ..errors import InputError
-from ..structures._base import require_feasible
+from ..structures import require_feasible
 from ._base import Expected, Markov, Random, Sequences
 from ._rows_base import RowEmissions, RowFamily
-from .rows import Rows
+from .rows import NumberRows
 
 LOG_2PI = float(np.log(2 * np.pi))
 
@@ -54,7 +54,7 @@ class GaussianFamily(RowFamily):
     def distinct(self, covariances: Array) -> Array:
         """Return the covariances that the prior speaks about, each once."""
 
-    def check(self, rows: Rows) -> None:
+    def check(self, rows: NumberRows) -> None:
         """Numbers may be missing one by one only where columns are independent."""
         if self.full and rows.partial:
             raise InputError(
@@ -62,7 +62,7 @@ class GaussianFamily(RowFamily):
                 "DiagonalGaussian sums single numbers out."
             )
 
-    def estimate(self, rows: Rows, weights: Array) -> GaussianEmissions:
+    def estimate(self, rows: NumberRows, weights: Array) -> GaussianEmissions:
         """Return the Gaussians that fit weighted rows best."""
         return self.of(moments_of(rows, weights, self.full))
 
@@ -104,7 +104,7 @@ class GaussianEmissions(RowEmissions):
             raise InputError(f"Covariances have shape {self.covariances.shape}, expected {shape}.")
         self._factors, self._constants = _factors(self.covariances)
 
-    def log_density(self, observations: Rows) -> Array:
+    def log_density(self, observations: NumberRows) -> Array:
         """Return squares of whitened differences, state by state; missing numbers are left out."""
         x, seen = observations.filled, observations.seen
         result = np.empty((len(x), self.n_states))
@@ -123,7 +123,7 @@ class GaussianEmissions(RowEmissions):
 
     def expected(self, data: Sequences, markov: Markov) -> Expected:
         """Run densities, forward-backward and moments in the core; single missing numbers apart."""
-        rows: Rows = data.observations
+        rows: NumberRows = data.observations
         if rows.partial:
             return self._expected_with_gaps(data, markov)
         value, start, transitions, sums = native.hmm_gaussian(
@@ -196,7 +196,7 @@ class GaussianEmissions(RowEmissions):
         return np.asarray(self.means[states] + np.einsum("tde,te->td", roots[states], noise))
 
 
-def moments_of(rows: Rows, weights: Array, full: bool) -> Moments:
+def moments_of(rows: NumberRows, weights: Array, full: bool) -> Moments:
     """Moments of weighted rows, in two passes.
 
     A state whose weights are mostly zero, as where labels are observed, looks at its own rows only: the work

@@ -11,7 +11,7 @@ from ..arrays import Array
 from ..errors import InputError
 from ._base import Emissions, Family, Random, Sequences
 from ._scored_base import one_hot
-from .rows import Rows, clusters, read_rows
+from .rows import NumberRows, clusters, read_rows
 
 
 class RowEmissions(Emissions):
@@ -24,11 +24,11 @@ class RowFamily(Family):
     """A family whose observations are rows of numbers."""
 
     @abstractmethod
-    def check(self, rows: Rows) -> None:
+    def check(self, rows: NumberRows) -> None:
         """Refuse what the family cannot emit."""
 
     @abstractmethod
-    def estimate(self, rows: Rows, weights: Array) -> Emissions:
+    def estimate(self, rows: NumberRows, weights: Array) -> Emissions:
         """Best emissions when position t counts ``weights[t, k]`` times in state k."""
 
     def read(self, X: Any, lengths: Any, known: Emissions | None) -> Sequences:
@@ -38,7 +38,7 @@ class RowFamily(Family):
         self.check(data.observations)
         return data
 
-    def guess(self, observations: Rows, n_states: int, rng: Random) -> Emissions:
+    def guess(self, observations: NumberRows, n_states: int, rng: Random) -> Emissions:
         """Start from clusters of observations."""
         if len(observations.whole) < n_states:
             raise InputError(f"X has too few rows ({len(observations.whole)}) for {n_states} states.")
@@ -48,7 +48,7 @@ class RowFamily(Family):
         """Estimate from the positions whose states are observed."""
         assert data.labels is not None
         weights = one_hot(data.labels, n_states)
-        rows: Rows = data.observations
+        rows: NumberRows = data.observations
         seen = np.ones(len(rows)) if rows.missing is None else 1.0 - rows.missing
         empty = np.flatnonzero(seen @ weights == 0)
         if len(empty):

@@ -9,7 +9,7 @@ from ..arrays import Array
 from ._base import Random, log_of
 from ._rows_base import RowEmissions, RowFamily
 from ._scored_base import ScoredEmissions
-from .rows import Rows, require_counts
+from .rows import NumberRows, require_counts
 
 
 class Bernoulli(RowFamily):
@@ -29,11 +29,11 @@ class Bernoulli(RowFamily):
     def __init__(self, pseudocount: float = 0.1) -> None:
         self.pseudocount = pseudocount
 
-    def check(self, rows: Rows) -> None:
+    def check(self, rows: NumberRows) -> None:
         """Zeros and ones only."""
         require_counts(rows, "Bernoulli", largest=1)
 
-    def estimate(self, rows: Rows, weights: Array) -> BernoulliEmissions:
+    def estimate(self, rows: NumberRows, weights: Array) -> BernoulliEmissions:
         """Return the probabilities that fit weighted rows best."""
         return self.of(*_sums(rows, weights))
 
@@ -61,7 +61,7 @@ class BernoulliEmissions(ScoredEmissions, RowEmissions):
         self.family: Bernoulli = Bernoulli() if family is None else family
         self.n_states, self.n_columns = self.probabilities.shape
 
-    def log_density(self, observations: Rows) -> Array:
+    def log_density(self, observations: NumberRows) -> Array:
         """Σ_d x_d log p_kd + (1 − x_d) log(1 − p_kd)."""
         ones = observations.filled
         zeros = 1.0 - ones if observations.seen is None else observations.seen - ones
@@ -73,7 +73,7 @@ class BernoulliEmissions(ScoredEmissions, RowEmissions):
                 result[marks @ impossible.T > 0] = -np.inf
         return result
 
-    def statistics(self, observations: Rows, weights: Array) -> tuple[Array, Array]:
+    def statistics(self, observations: NumberRows, weights: Array) -> tuple[Array, Array]:
         """Sums of weights of ones and of zeros, for every state and column."""
         return _sums(observations, weights)
 
@@ -97,7 +97,7 @@ class BernoulliEmissions(ScoredEmissions, RowEmissions):
         return (rng.random(chance.shape) < chance).astype(np.float64)
 
 
-def _sums(rows: Rows, weights: Array) -> tuple[Array, Array]:
+def _sums(rows: NumberRows, weights: Array) -> tuple[Array, Array]:
     ones = weights.T @ rows.filled
     every = weights.sum(axis=0)[:, None] if rows.seen is None else weights.T @ rows.seen
     return ones, np.maximum(every - ones, 0.0)

@@ -12,7 +12,7 @@ from .. import native
 from ..arrays import Array
 from ..checks import require_whole
 from ..errors import InputError
-from ..structures._base import require_feasible
+from ..structures import require_feasible
 from ._base import Emissions, Expected, Family, Markov, Random, Sequences, log_of
 from .contexts import MOST_WORDS, draw_words, require_contexts, used_contexts, words_of
 from .unknown import UnknownWords

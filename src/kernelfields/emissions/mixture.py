@@ -14,7 +14,7 @@ from ._gaussian_base import GaussianEmissions, GaussianFamily, Moments, moments_
 from ._rows_base import RowEmissions, RowFamily
 from ._scored_base import ScoredEmissions
 from .gaussian import DiagonalGaussian
-from .rows import Rows, clusters
+from .rows import NumberRows, clusters
 
 
 class MixtureStatistics(NamedTuple):
@@ -54,11 +54,11 @@ class GaussianMixture(RowFamily):
         """The family of the components."""
         return DiagonalGaussian() if self.gaussian is None else self.gaussian
 
-    def check(self, rows: Rows) -> None:
+    def check(self, rows: NumberRows) -> None:
         """As the Gaussians say."""
         self.parts.check(rows)
 
-    def estimate(self, rows: Rows, weights: Array) -> MixtureEmissions:
+    def estimate(self, rows: NumberRows, weights: Array) -> MixtureEmissions:
         """Cut the rows of every state into clusters; one Gaussian for each."""
         M = self.components
         require_memory(f"A number of components={M}", 8 * M * weights.size)
@@ -67,7 +67,7 @@ class GaussianMixture(RowFamily):
             mine = np.flatnonzero(weights[:, k] > weights[:, k].max(initial=0.0) / 2)
             if len(mine) > M:
                 # Any fixed seed will do: expectation steps go on from here.
-                inside = clusters(Rows(rows.values[mine]), M, np.random.default_rng(0))
+                inside = clusters(NumberRows(rows.values[mine]), M, np.random.default_rng(0))
                 parts[mine, k * M : (k + 1) * M] = weights[mine, k, None] * inside
         if rows.missing is not None:
             parts[rows.missing > 0] = 0.0
@@ -107,19 +107,19 @@ class MixtureEmissions(ScoredEmissions, RowEmissions):
         self.family: GaussianMixture = GaussianMixture(M, gaussians.family) if family is None else family
         self.n_columns = gaussians.n_columns
 
-    def log_density(self, observations: Rows) -> Array:
+    def log_density(self, observations: NumberRows) -> Array:
         """Sum over components."""
         result = np.asarray(logsumexp(self._joint(observations), axis=2))
         if observations.missing is not None:
             result[observations.missing > 0] = 0.0
         return result
 
-    def _joint(self, observations: Rows) -> Array:
+    def _joint(self, observations: NumberRows) -> Array:
         """Log w_km N(x; m_km, S_km), (N, L, M)."""
         parts = self.gaussians.log_density(observations)
         return parts.reshape(len(parts), *self.weights.shape) + log_of(self.weights)
 
-    def statistics(self, observations: Rows, weights: Array) -> MixtureStatistics:
+    def statistics(self, observations: NumberRows, weights: Array) -> MixtureStatistics:
         """Share the weight of every state among its components."""
         joint = self._joint(observations)
         shares = np.exp(joint - logsumexp(joint, axis=2, keepdims=True))

@@ -10,7 +10,7 @@ from ..errors import InputError
 from ._base import Random, log_of
 from ._rows_base import RowEmissions, RowFamily
 from ._scored_base import ScoredEmissions
-from .rows import Rows, require_counts
+from .rows import NumberRows, require_counts
 
 
 class Multinomial(RowFamily):
@@ -33,13 +33,13 @@ class Multinomial(RowFamily):
         self.pseudocount = pseudocount
         self.trials = trials
 
-    def check(self, rows: Rows) -> None:
+    def check(self, rows: NumberRows) -> None:
         """Counts are whole and not negative; rows are whole or missing."""
         require_counts(rows, "Multinomial")
         if rows.partial:
             raise InputError("Multinomial emissions need whole rows: a row is all NaN or has none.")
 
-    def estimate(self, rows: Rows, weights: Array) -> MultinomialEmissions:
+    def estimate(self, rows: NumberRows, weights: Array) -> MultinomialEmissions:
         """Return the probabilities that fit weighted rows best."""
         return self.of(weights.T @ rows.filled)
 
@@ -67,7 +67,7 @@ class MultinomialEmissions(ScoredEmissions, RowEmissions):
         self.family: Multinomial = Multinomial() if family is None else family
         self.n_states, self.n_columns = self.probabilities.shape
 
-    def log_density(self, observations: Rows) -> Array:
+    def log_density(self, observations: NumberRows) -> Array:
         """Σ_d x_d log p_kd, and the number of orders."""
         x = observations.filled
         impossible = self.probabilities <= 0
@@ -75,7 +75,7 @@ class MultinomialEmissions(ScoredEmissions, RowEmissions):
         result += (gammaln(x.sum(axis=1) + 1.0) - gammaln(x + 1.0).sum(axis=1))[:, None]
         return np.where(x @ impossible.T > 0, -np.inf, result) if impossible.any() else result
 
-    def statistics(self, observations: Rows, weights: Array) -> Array:
+    def statistics(self, observations: NumberRows, weights: Array) -> Array:
         """Sum weighted counts."""
         return weights.T @ observations.filled
 

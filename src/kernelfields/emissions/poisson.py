@@ -9,7 +9,7 @@ from ..arrays import Array
 from ._base import Random
 from ._rows_base import RowEmissions, RowFamily
 from ._scored_base import ScoredEmissions
-from .rows import Rows, require_counts
+from .rows import NumberRows, require_counts
 
 
 class Poisson(RowFamily):
@@ -32,11 +32,11 @@ class Poisson(RowFamily):
         self.prior_count = prior_count
         self.prior_weight = prior_weight
 
-    def check(self, rows: Rows) -> None:
+    def check(self, rows: NumberRows) -> None:
         """Counts are whole and not negative."""
         require_counts(rows, "Poisson")
 
-    def estimate(self, rows: Rows, weights: Array) -> PoissonEmissions:
+    def estimate(self, rows: NumberRows, weights: Array) -> PoissonEmissions:
         """Return the rates that fit weighted rows best."""
         return self.of(*_sums(rows, weights))
 
@@ -63,7 +63,7 @@ class PoissonEmissions(ScoredEmissions, RowEmissions):
         self.family: Poisson = Poisson() if family is None else family
         self.n_states, self.n_columns = self.rates.shape
 
-    def log_density(self, observations: Rows) -> Array:
+    def log_density(self, observations: NumberRows) -> Array:
         """Σ_d x_d log λ_kd − λ_kd − log x_d!."""
         x, seen = observations.filled, observations.seen
         zero = self.rates == 0
@@ -73,7 +73,7 @@ class PoissonEmissions(ScoredEmissions, RowEmissions):
         result = linear - constant - decay
         return np.where(x @ zero.T > 0, -np.inf, result) if zero.any() else result
 
-    def statistics(self, observations: Rows, weights: Array) -> tuple[Array, Array]:
+    def statistics(self, observations: NumberRows, weights: Array) -> tuple[Array, Array]:
         """Sums of counts and of weights, for every state and column."""
         return _sums(observations, weights)
 
@@ -96,7 +96,7 @@ class PoissonEmissions(ScoredEmissions, RowEmissions):
         return np.asarray(rng.poisson(self.rates[states]), dtype=np.float64)
 
 
-def _sums(rows: Rows, weights: Array) -> tuple[Array, Array]:
+def _sums(rows: NumberRows, weights: Array) -> tuple[Array, Array]:
     total = weights.T @ rows.filled
     if rows.seen is None:
         return total, np.broadcast_to(weights.sum(axis=0)[:, None], total.shape)

@@ -14,7 +14,7 @@ from ..errors import InputError
 from ._base import Sequences
 
 
-class Rows:
+class NumberRows:
     """One row of numbers per position; NaN where a number is missing.
 
     Parameters
@@ -105,7 +105,7 @@ def read_rows(X: Any, lengths: Any, width: int | None) -> Sequences:
             raise InputError(f"{what} has {matrix.shape[1]} features per position, expected {width}.")
     filled = [matrix for matrix in matrices if len(matrix)]
     values = np.ascontiguousarray(np.concatenate(filled)) if filled else np.zeros((0, width))
-    rows = Rows(values, offsets)
+    rows = NumberRows(values, offsets)
     if np.isinf(values).any():
         t, d = np.argwhere(np.isinf(values))[0]
         raise InputError(f"{rows.place(t)} has infinity in column {d}; NaN stands for what is missing.")
@@ -131,7 +131,7 @@ def _matrix(x: Any, what: str, width: int | None) -> Array:
     return array
 
 
-def require_counts(rows: Rows, family: str, largest: float = np.inf) -> None:
+def require_counts(rows: NumberRows, family: str, largest: float = np.inf) -> None:
     """Refuse numbers that are not whole, negative, or above the largest that is possible."""
     values = rows.filled
     bad = (values < 0) | (values > largest) | (values != np.floor(values))
@@ -143,7 +143,7 @@ def require_counts(rows: Rows, family: str, largest: float = np.inf) -> None:
         )
 
 
-def clusters(rows: Rows, count: int, rng: Any) -> Array:
+def clusters(rows: NumberRows, count: int, rng: Any) -> Array:
     """Cluster of every row by k-means on standardised columns, as weights: four fifths for it, (N, L)."""
     from sklearn.cluster import KMeans
 

@@ -19,8 +19,7 @@ from ..data.rules import require_respected
 from ..data.seeds import random_state
 from ..data.states import encode_states
 from ..decoders import Decoder
-from ..emissions import Emissions, Family, Sequences
-from ..emissions._base import chain_scores
+from ..emissions import Emissions, Family, Sequences, chain_scores
 from ..emissions.em import LABELLED, LIMIT, Model, Smoothing, Trained, maximise
 from ..errors import InputError, warn_user
 from ..fitting.fresh import starts_afresh

@@ -5,7 +5,7 @@ from .extractor import TemplateFeatures
 from .frames import FrameSentences, sentences_of
 from .parsing import parse_templates
 from .rows import FeatureRows, Matrix
-from .templates import BEGIN, END, Part, Template, Templates, Transform
+from .templates import BEGIN, END, Template, TemplatePart, Templates, Transform
 from .windows import stack_windows
 
 __all__ = [
@@ -15,9 +15,9 @@ __all__ = [
     "FeatureRows",
     "FrameSentences",
     "Matrix",
-    "Part",
     "Template",
     "TemplateFeatures",
+    "TemplatePart",
     "Templates",
     "Transform",
     "parse_templates",

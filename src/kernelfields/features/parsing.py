@@ -6,7 +6,7 @@ import re
 from typing import NamedTuple
 
 from ..errors import InputError, quoted
-from .templates import BEGIN, COLUMN, END, Part, Template, Templates, Transform
+from .templates import BEGIN, COLUMN, END, Template, TemplatePart, Templates, Transform
 
 _PART = re.compile(
     rf"(?:(?P<transform>\w+)\(\s*)?(?P<column>{COLUMN.pattern})"
@@ -76,12 +76,12 @@ def _parse_line(line: str, columns: tuple[str, ...] | None) -> list[Template]:
     if len(ranges) > 1:
         raise InputError("only one part of a line may have a range of offsets")
     return [
-        Template(tuple(Part(p[0], offset, p[2]) if isinstance(p, _Range) else p for p in parts))
+        Template(tuple(TemplatePart(p[0], offset, p[2]) if isinstance(p, _Range) else p for p in parts))
         for offset in (ranges[0].offsets if ranges else range(1))
     ]
 
 
-def _parse_part(text: str, columns: tuple[str, ...] | None) -> Part | _Range:
+def _parse_part(text: str, columns: tuple[str, ...] | None) -> TemplatePart | _Range:
     if text in ("begin", "end"):
         return BEGIN if text == "begin" else END
     match = _PART.fullmatch(text)
@@ -91,7 +91,7 @@ def _parse_part(text: str, columns: tuple[str, ...] | None) -> Part | _Range:
     column = _column(match["column"], columns)
     first = int(match["first"])
     if match["last"] is None:
-        return Part(column, first, transform)
+        return TemplatePart(column, first, transform)
     last = int(match["last"])
     if last < first:
         raise InputError(f"the range {first}..{last} is empty")

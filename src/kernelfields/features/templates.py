@@ -61,7 +61,7 @@ class Transform(IntEnum):
 
 
 @dataclass(frozen=True)
-class Part:
+class TemplatePart:
     """One look at one token: ``transform(column[offset])``, offset 0 being the current token."""
 
     column: str
@@ -80,8 +80,8 @@ class Part:
         return place if self.transform is Transform.WORD else f"{self.transform.name.lower()}({place})"
 
 
-BEGIN = Part("", 0, Transform.BEGIN)
-END = Part("", 0, Transform.END)
+BEGIN = TemplatePart("", 0, Transform.BEGIN)
+END = TemplatePart("", 0, Transform.END)
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class Template:
     is a bias, true everywhere.
     """
 
-    parts: tuple[Part, ...] = ()
+    parts: tuple[TemplatePart, ...] = ()
 
     def __str__(self) -> str:
         return "&".join(map(str, self.parts)) or "bias"

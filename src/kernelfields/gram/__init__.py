@@ -1,6 +1,7 @@
 """Gram matrices: computed, stored, multiplied."""
 
 from ._base import Gram
+from .blocks import KernelBlocks
 from .build import gram_of
 from .collapsed import CollapsedGram
 from .cross import kernel_times
@@ -12,6 +13,7 @@ from .unique import Unique, find_observations, unique_observations
 __all__ = [
     "CollapsedGram",
     "Gram",
+    "KernelBlocks",
     "PackedGram",
     "StoredGram",
     "TiledGram",

@@ -10,8 +10,8 @@ from scipy import sparse
 
 from ..arrays import Array
 from ..errors import InputError
-from ..kernels._base import Observations
-from ..kernels._sparse import canonical
+from ..kernels import Observations
+from ..kernels.sparse_rows import canonical
 
 
 def precision_of(X: Observations, dtype: npt.DTypeLike | None) -> np.dtype[Any]:

@@ -22,7 +22,7 @@ PIECE = 2**16
 """Numbers that stay in the cache over the passes of a formula."""
 
 
-class Products(NamedTuple):
+class ProductBlock(NamedTuple):
     """A block of inner products."""
 
     values: Array
@@ -38,25 +38,25 @@ class Products(NamedTuple):
 
 
 @singledispatch
-def transform(kernel: ProductKernel, products: Products) -> None:
+def transform(kernel: ProductKernel, products: ProductBlock) -> None:
     """Overwrite ⟨x_i, y_j⟩ by k(x_i, y_j)."""
     in_pieces(kernel, products, kernel.apply)
 
 
 @transform.register
-def _(kernel: Linear, products: Products) -> None:
+def _(kernel: Linear, products: ProductBlock) -> None:
     pass
 
 
 @transform.register
-def _(kernel: RBF, products: Products) -> None:
+def _(kernel: RBF, products: ProductBlock) -> None:
     if not 0 <= kernel.gamma < np.inf:
         raise InputError(f"gamma of RBF is {kernel.gamma}, but must be a number that is not negative.")
     native.gaussian_transform(products.values, products.left, products.right, float(kernel.gamma))
 
 
 @transform.register
-def _(kernel: Polynomial, products: Products) -> None:
+def _(kernel: Polynomial, products: ProductBlock) -> None:
     if kernel.degree != int(kernel.degree) or kernel.degree < 0:
         in_pieces(kernel, products, kernel.apply)
         return
@@ -64,7 +64,7 @@ def _(kernel: Polynomial, products: Products) -> None:
     in_pieces(kernel, products, lambda piece, *_: native.polynomial_transform(piece, gamma, offset, degree))
 
 
-def in_pieces(kernel: Kernel, products: Products, apply: Callable[[Array, Array, Array], None]) -> None:
+def in_pieces(kernel: Kernel, products: ProductBlock, apply: Callable[[Array, Array, Array], None]) -> None:
     """Apply a formula to pieces that stay in the cache, and refuse what is not finite."""
     values, left, right, row, column = products
     width = max(16, PIECE // max(1, len(left)))

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy.typing as npt
 
-from ..kernels import Kernel
-from ..kernels._base import Observations
+from ..kernels import Kernel, Observations
 from ._base import Gram
 from ._memory import memory_budget
 from ._observations import count, precision_of

@@ -7,13 +7,12 @@ import numpy.typing as npt
 
 from ..arrays import Array
 from ..errors import InputError
-from ..kernels import Kernel
-from ..kernels._base import Observations
+from ..kernels import Kernel, Observations
 from ._base import block_times
-from ._blocks import Blocks
 from ._memory import memory_budget
 from ._observations import precision_of
 from ._workers import workers
+from .blocks import KernelBlocks
 
 LEAST, MOST = 2**12, 2**22
 """Kernel values at a time."""
@@ -42,7 +41,7 @@ def kernel_times(
     dtype : float32 or float64, optional
         Of the kernel values; that of ``X_basis`` if not given.
     """
-    blocks = Blocks(kernel, X_new, X_basis, precision_of(X_basis, dtype))
+    blocks = KernelBlocks(kernel, X_new, X_basis, precision_of(X_basis, dtype))
     n, N = blocks.shape
     if coefficients.ndim != 2 or len(coefficients) != N:
         raise InputError(f"Coefficients of shape {coefficients.shape} for a basis of {N}.")

@@ -11,12 +11,11 @@ from .. import native
 from ..arrays import Array
 from ..checks import require_whole
 from ..errors import InputError
-from ..kernels import Kernel
-from ..kernels._base import Observations
+from ..kernels import Kernel, Observations
 from ..memory import require_memory
 from ._base import Gram
-from ._blocks import Blocks
 from ._workers import workers
+from .blocks import KernelBlocks
 
 
 class PackedGram(Gram):
@@ -53,7 +52,7 @@ class PackedGram(Gram):
     @classmethod
     def of(cls, kernel: Kernel, X: Observations, dtype: np.dtype[Any]) -> PackedGram:
         """Compute k on all pairs of observations, each pair once but for the diagonal blocks."""
-        blocks = Blocks(kernel, X, X, dtype)
+        blocks = KernelBlocks(kernel, X, X, dtype)
         gram = cls.empty(blocks.shape[0], dtype)
         with workers() as run:
             blocks.fill_all(((panel, first, first) for panel, first in gram.panels()), run)

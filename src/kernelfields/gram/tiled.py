@@ -8,12 +8,11 @@ import numpy as np
 
 from ..arrays import Array
 from ..errors import InputError
-from ..kernels import Kernel
-from ..kernels._base import Observations
+from ..kernels import Kernel, Observations
 from ._base import Gram, block_times
-from ._blocks import Blocks
 from ._observations import count, take
 from ._workers import workers
+from .blocks import KernelBlocks
 
 HEIGHT, WIDTH = 512, 8192
 """Of the blocks of a product: 16 MB of float32."""
@@ -37,7 +36,7 @@ class TiledGram(Gram):
 
     def __init__(self, kernel: Kernel, X: Observations, dtype: np.dtype[Any]) -> None:
         self._kernel = kernel
-        self._blocks = Blocks(kernel, X, X, dtype)
+        self._blocks = KernelBlocks(kernel, X, X, dtype)
         self.size = self._blocks.shape[0]
         self.dtype = dtype
         self.diagonal = _diagonal(kernel, self._blocks.right, dtype)
@@ -65,7 +64,7 @@ class TiledGram(Gram):
     def block(self, rows: Array, columns: Array) -> Array:
         """Return K[rows, columns]."""
         X = self._blocks.right
-        blocks = Blocks(self._kernel, take(X, rows), take(X, columns), self.dtype)
+        blocks = KernelBlocks(self._kernel, take(X, rows), take(X, columns), self.dtype)
         out = np.empty(blocks.shape, dtype=self.dtype)
         blocks.fill(out, 0, 0)
         return out

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from ..arrays import Array
-from ..kernels._base import Observations
+from ..kernels import Observations
 from ._observations import count, is_numeric, prepare, take
 
 _CHUNK = 2**16  # numbers at a time: some copies of them are needed

@@ -15,7 +15,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from ..errors import InputError, quoted
-from ._lines import LONGEST_TEXT, Line, Source, read_lines, require_short, write_lines
+from .lines import LONGEST_TEXT, Source, TextLine, read_lines, require_short, write_lines
 
 DOCUMENT_MARK = "-DOCSTART-"
 LONGEST_LINE = 2**20
@@ -148,12 +148,12 @@ class _Form(NamedTuple):
     """The line that says so."""
 
     @staticmethod
-    def of(line: Line) -> _Form:
+    def of(line: TextLine) -> _Form:
         """Take the form of a line."""
         tabs = "\t" in line.text
         return _Form(tabs, len(_fields(line.text, tabs)), line.number)
 
-    def row(self, line: Line) -> list[str]:
+    def row(self, line: TextLine) -> list[str]:
         """Take a line apart."""
         row = _fields(line.text, self.tabs)
         if len(row) != self.width:
@@ -175,12 +175,14 @@ def _fields(text: str, tabs: bool) -> list[str]:
     return text.split("\t") if tabs else [field for field in text.split(" ") if field]
 
 
-def _look_ahead(lines: Iterator[Line], document_mark: str | None) -> tuple[_Form | None, Iterator[Line]]:
+def _look_ahead(
+    lines: Iterator[TextLine], document_mark: str | None
+) -> tuple[_Form | None, Iterator[TextLine]]:
     """Return the form of the first line that can be no comment, and all lines.
 
     Where all lines begin with "#", the last one is a token.
     """
-    seen: list[Line] = []
+    seen: list[TextLine] = []
     for line in lines:
         seen.append(line)
         if (

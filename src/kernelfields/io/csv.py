@@ -18,7 +18,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..errors import InputError, quoted
-from ._lines import Line, Source, error_at, read_lines
+from .lines import Source, TextLine, error_at, read_lines
 
 
 class Frames(NamedTuple):
@@ -88,7 +88,7 @@ def read_csv(source: Source, *, sequence: str = "sequence", label: str = "label"
         yield table.frames(present)
 
 
-def _header(line: Line, sequence: str) -> tuple[str, list[str]]:
+def _header(line: TextLine, sequence: str) -> tuple[str, list[str]]:
     """Return what separates fields, and the names of columns."""
     for delimiter in DELIMITERS:
         header = _fields(line, delimiter)
@@ -98,7 +98,7 @@ def _header(line: Line, sequence: str) -> tuple[str, list[str]]:
     raise line.error(f"there is no column {sequence!r} that names the sequence; there are {there}.")
 
 
-def _fields(line: Line, delimiter: str) -> list[str]:
+def _fields(line: TextLine, delimiter: str) -> list[str]:
     """Take a line apart, which may have no fields at all."""
     try:
         return next(csv.reader([line.text], delimiter=delimiter), [])

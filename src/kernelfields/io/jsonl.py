@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..errors import InputError
-from ._lines import LONGEST_TEXT, Source, read_lines, require_short, write_lines
+from .lines import LONGEST_TEXT, Source, read_lines, require_short, write_lines
 
 Scalar = str | int | float | bool | None
 

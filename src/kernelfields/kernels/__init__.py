@@ -14,6 +14,7 @@ from .laplacian import Laplacian
 from .linear import Linear
 from .matern import Matern
 from .normalized import Normalized
+from .observations import Observations
 from .polynomial import Polynomial
 from .power import Power
 from .precomputed import Precomputed
@@ -44,6 +45,7 @@ __all__ = [
     "Matern",
     "MatrixFunction",
     "Normalized",
+    "Observations",
     "PairFunction",
     "Polynomial",
     "Power",

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..parameters import Parameterised
-from ._observations import Observations, inner_products, squared_norms
+from .observations import Observations, inner_products, squared_norms
 
 __all__ = [
     "Array",

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from ..arrays import Array
 from ..errors import InputError
 from ._base import Kernel
-from ._observations import Observations, count
+from .observations import Observations, count
 
 SAMPLE = 200
 """Observations looked at."""

@@ -7,8 +7,8 @@ import numpy as np
 from ..arrays import Array
 from ..errors import InputError
 from ._base import Kernel
-from ._observations import Observations, dense_rows, pairs, same_width
 from ._parameters import positive
+from .observations import Observations, dense_rows, pairs, same_width
 
 
 class AdditiveChiSquare(Kernel):

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..arrays import Array
 from ._base import Kernel
-from ._observations import Observations, rows
+from .observations import Observations, rows
 
 
 class Columns(Kernel):

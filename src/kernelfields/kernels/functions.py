@@ -10,7 +10,7 @@ import numpy as np
 from ..arrays import Array
 from ..errors import InputError
 from ._base import Kernel, tiled_diagonal
-from ._observations import Observations, count, precision
+from .observations import Observations, count, precision
 
 
 class PairFunction(Kernel):

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..arrays import Array
 from ._base import Kernel
-from ._observations import Observations, dense_rows, precision
+from .observations import Observations, dense_rows, precision
 
 
 class GaussianProcessKernel(Kernel):

@@ -11,7 +11,7 @@ from ..arrays import Array
 from ..errors import InputError
 from ._base import Kernel
 from ._counts import numbered
-from ._observations import Observations, count, dense_rows, items, precision, same_width
+from .observations import Observations, count, dense_rows, items, precision, same_width
 
 
 class Hamming(Kernel):

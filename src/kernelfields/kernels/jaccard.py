@@ -11,7 +11,7 @@ from ..arrays import Array
 from ..errors import InputError
 from ._base import Kernel
 from ._counts import counted
-from ._observations import Observations, count, items, rows
+from .observations import Observations, count, items, rows
 from .tanimoto import Tanimoto
 
 

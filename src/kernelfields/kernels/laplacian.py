@@ -6,8 +6,8 @@ import numpy as np
 
 from ..arrays import Array
 from ._base import Kernel
-from ._observations import Observations, pairs, precision, rows, same_width
 from ._parameters import positive
+from .observations import Observations, pairs, precision, rows, same_width
 
 
 class Laplacian(Kernel):

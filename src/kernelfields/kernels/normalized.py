@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..arrays import Array
 from ._base import Composite, Kernel, ProductKernel, of_products, product_block, product_diagonal
 from ._norms import inverse_roots
-from ._observations import Observations
+from .observations import Observations
 
 
 class Normalized(Composite):

@@ -9,7 +9,7 @@ import numpy as np
 from ..arrays import Array
 from ..errors import InputError
 from ._base import Kernel
-from ._observations import Observations
+from .observations import Observations
 
 
 class Precomputed(Kernel):

@@ -10,8 +10,8 @@ import numpy as np
 from ..arrays import Array
 from ._base import Kernel
 from ._counts import counted
-from ._observations import Observations, inner_products, items, squared_norms
 from ._parameters import at_least_one
+from .observations import Observations, inner_products, items, squared_norms
 
 
 class Spectrum(Kernel):

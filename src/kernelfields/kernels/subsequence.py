@@ -11,8 +11,8 @@ from ..arrays import Array
 from ..checks import require_share
 from ._base import Kernel
 from ._counts import numbered
-from ._observations import Observations, items
 from ._parameters import at_least_one
+from .observations import Observations, items
 
 CELLS = 1 << 21
 """Cells of the dynamic programme at a time: many, so that loops over letters cost little, few in memory."""

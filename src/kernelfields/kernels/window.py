@@ -8,8 +8,8 @@ from typing import Any
 from ..arrays import Array
 from ..errors import InputError
 from ._base import Kernel
-from ._observations import Observations, rows
 from ._parameters import at_least_one
+from .observations import Observations, rows
 
 
 class WindowSum(Kernel):

@@ -11,8 +11,8 @@ from ..arrays import Array, offsets_of
 from ..checks import is_list
 from ..errors import InputError
 from ._numbers import read_numbers
-from ._pairs import encode, require_observed, require_positions
-from ._sequences import read_row, read_sequences
+from .pairs import encode, require_observed, require_positions
+from .sequences import read_row, read_sequences
 
 # Rows of float32 marginals add up to one no better than this.
 SUM_TOLERANCE = 1e-3

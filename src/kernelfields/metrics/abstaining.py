@@ -10,7 +10,7 @@ from ..arrays import Array
 from ..errors import InputError
 from ._marginals import Judged, read_marginals
 from ._numbers import read_numbers
-from ._pairs import read_pairs
+from .pairs import read_pairs
 
 
 class AnsweredCurve(NamedTuple):

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
-from ._pairs import read_runs
+from .pairs import read_runs
 
 
 def transition_accuracy(y_true: Any, y_pred: Any) -> float:

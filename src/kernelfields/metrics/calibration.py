@@ -11,7 +11,7 @@ from ..checks import require_whole
 from ..errors import InputError
 from ._marginals import read_marginals
 from ._numbers import read_numbers
-from ._pairs import ratio
+from .pairs import ratio
 
 MOST_BINS = 1_000_000
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..arrays import Array
-from ._pairs import NO_LABEL, read_runs
+from .pairs import NO_LABEL, read_runs
 
 
 class Confusion(NamedTuple):

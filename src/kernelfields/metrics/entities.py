@@ -18,7 +18,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..errors import InputError
-from ._pairs import NO_LABEL, Pairs, ratio, read_pairs, runs_of
+from .pairs import NO_LABEL, Pairs, ratio, read_pairs, runs_of
 
 TAGS = "BIOES.[]"
 OTHER = len(TAGS)  # any other tag

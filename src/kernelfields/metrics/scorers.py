@@ -15,11 +15,11 @@ import numpy as np
 
 from ..arrays import Array
 from ..errors import InputError, warn_user
-from ._pairs import observed_counts, require_observed
-from ._sequences import read_sequences
-from ._steps import for_sequences, last_step
 from .calibration import log_likelihood
 from .entities import entity_f1
+from .pairs import observed_counts, require_observed
+from .sequences import read_sequences
+from .steps import for_sequences, last_step
 from .tokens import sequence_accuracy, token_error
 
 FLOOR = float(np.log(np.finfo(np.float64).eps))

@@ -9,8 +9,8 @@ import numpy as np
 
 from ..arrays import Array
 from ..errors import InputError
-from ._pairs import NO_LABEL, Pairs, ratio, read_pairs, read_runs, require_positions
-from ._sequences import read_row
+from .pairs import NO_LABEL, Pairs, ratio, read_pairs, read_runs, require_positions
+from .sequences import read_row
 
 
 def token_error(y_true: Any, y_pred: Any) -> float:

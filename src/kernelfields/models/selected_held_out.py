@@ -9,7 +9,7 @@ import numpy as np
 from ..arrays import Array
 from ..data.labels import UNOBSERVED
 from ..fitting.held_out import HeldOutSet
-from ..gram._blocks import Blocks
+from ..gram import KernelBlocks
 from ..objective import Term
 from ..selection import State, Task
 from ..structures import Scores
@@ -77,7 +77,7 @@ class HeldOut:
         known = sum(len(some) for some in rows)
         if known < len(grown.basis):
             new = grown.pool.observations[grown.basis[known:]]
-            blocks = Blocks(grown.pool.kernel, new, self.observations, grown.values.dtype)
+            blocks = KernelBlocks(grown.pool.kernel, new, self.observations, grown.values.dtype)
             values = np.empty(blocks.shape, grown.values.dtype)
             blocks.fill(values, 0, 0)
             rows.append(values)

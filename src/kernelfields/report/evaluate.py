@@ -26,9 +26,9 @@ from ..metrics import (
     token_error,
     transition_accuracy,
 )
-from ..metrics._pairs import observed_counts, require_observed
-from ..metrics._sequences import read_sequences
-from ..metrics._steps import for_sequences, last_step
+from ..metrics.pairs import observed_counts, require_observed
+from ..metrics.sequences import read_sequences
+from ..metrics.steps import for_sequences, last_step
 from .evaluation import Evaluation, Sequences, Timings
 from .path import path_of
 from .ranking import rank_slowest, rank_worst

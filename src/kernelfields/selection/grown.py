@@ -11,11 +11,9 @@ from scipy.linalg import solve_triangular
 
 from ..approximation.columns import dtype_of, widened
 from ..arrays import Array
-from ..gram import kernel_times
-from ..gram._blocks import Blocks
+from ..gram import KernelBlocks, kernel_times
 from ..kernels import Kernel
-from ..spaces import Functions
-from ..spaces._selected_base import KernelRows
+from ..spaces import Functions, KernelRows
 from .atoms import NONE, Atoms
 
 DEPENDENT = {4: 1e-6, 8: 1e-10}
@@ -52,7 +50,7 @@ class Pool:
     def rows(self, chosen: Array) -> Array:
         """Kernel values between some observations and all, (q, n)."""
         X = self.observations
-        blocks = Blocks(self.kernel, X[chosen], X, dtype_of(X))
+        blocks = KernelBlocks(self.kernel, X[chosen], X, dtype_of(X))
         out = np.empty(blocks.shape, dtype=dtype_of(X))
         blocks.fill(out, 0, 0)
         return out

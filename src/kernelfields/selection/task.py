@@ -11,8 +11,7 @@ import numpy as np
 from ..arrays import Array
 from ..losses import Loss
 from ..objective import Point, Problem, Term
-from ..spaces import BoundSpace, Functions, SelectedCliques, SelectedEdges, SelectedNodes
-from ..spaces._looks import Looks
+from ..spaces import BoundSpace, Functions, Looks, SelectedCliques, SelectedEdges, SelectedNodes
 from ..structures import EdgeBatch, Scores
 from .atoms import Atoms
 from .grown import Grown, Pool

@@ -1,6 +1,6 @@
 """Solvers: they see a problem with an inner product, and nothing of structures."""
 
-from ._base import Progress, Reason, Result, Solver, Stop
+from ._base import Observer, Progress, Reason, Result, Solver, Stop
 from ._margin_base import MarginSolver
 from .block_jacobi import BlockJacobi
 from .conjugate import ConjugateGradients
@@ -27,6 +27,7 @@ __all__ = [
     "MarginSolver",
     "MetaDescent",
     "NewtonCG",
+    "Observer",
     "Progress",
     "Reason",
     "Result",

@@ -1,9 +1,10 @@
 """Function spaces that feed clique scores."""
 
 from ._base import BoundScorer, BoundSpace, Counted, Curved, Euclidean, Joint
+from ._looks import Looks
 from ._lowrank_base import Factor, factor_of
 from ._products import Products
-from ._selected_base import Functions
+from ._selected_base import Functions, KernelRows
 from .free import Bias, Boundary, FreeEdges, FreeTriples
 from .kernel import KernelNodes
 from .kernel_edges import KernelEdges
@@ -28,9 +29,11 @@ __all__ = [
     "Joint",
     "KernelEdges",
     "KernelNodes",
+    "KernelRows",
     "LabelEmbedding",
     "LinearEdges",
     "LinearNodes",
+    "Looks",
     "LowRankEdges",
     "LowRankNodes",
     "Products",

@@ -13,6 +13,7 @@ from ._base import (
     Scores,
     StructureBatch,
     SumOracle,
+    require_feasible,
 )
 from ._blocks_base import BlockOracle
 from ._errors_base import ErrorCountOracle
@@ -42,4 +43,5 @@ __all__ = [
     "StructureBatch",
     "SumOracle",
     "TreeBatch",
+    "require_feasible",
 ]

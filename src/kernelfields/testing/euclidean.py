@@ -15,8 +15,7 @@ from scipy.optimize import minimize
 
 from ..arrays import Array
 from ..objective import Point, Problem, Term
-from ..solvers import Progress, Reason, Result
-from ..solvers._base import Observer
+from ..solvers import Observer, Progress, Reason, Result
 from ..spaces import BoundSpace, Euclidean
 
 

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from ..arrays import Array
 from ..errors import InputError
-from ._sparse import sparse_inner_products
+from .sparse_rows import sparse_inner_products
 
 Observations = Any
 """(n, D) array, scipy-sparse matrix, or whatever else a kernel compares, one observation per row."""

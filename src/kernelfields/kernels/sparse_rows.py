@@ -14,7 +14,7 @@ from ..arrays import Array
 Index = native.SparseIndex32 | native.SparseIndex64
 
 
-class Rows(NamedTuple):
+class SparseRows(NamedTuple):
     """A CSR matrix as three arrays."""
 
     first: Array
@@ -23,22 +23,22 @@ class Rows(NamedTuple):
     """None if all values are one."""
 
     @classmethod
-    def of(cls, X: Any, binary: bool) -> Rows:
+    def of(cls, X: Any, binary: bool) -> SparseRows:
         """Rows of a canonical CSR matrix."""
         first, feature = X.indptr.astype(np.int64), X.indices.astype(np.int32, copy=False)
         return cls(first, feature, None if binary else X.data)
 
-    def part(self, start: int, stop: int) -> Rows:
+    def part(self, start: int, stop: int) -> SparseRows:
         """Rows ``start`` to ``stop``."""
         a, b = self.first[start], self.first[stop]
         value = None if self.value is None else self.value[a:b]
-        return Rows(self.first[start : stop + 1] - a, self.feature[a:b], value)
+        return SparseRows(self.first[start : stop + 1] - a, self.feature[a:b], value)
 
 
 class SparsePair(NamedTuple):
     """Rows on the left, an index by feature of those on the right."""
 
-    left: Rows
+    left: SparseRows
     by_feature: Index
 
     @classmethod
@@ -46,7 +46,7 @@ class SparsePair(NamedTuple):
         """Of canonical CSR matrices of the same precision."""
         binary = bool((left.data == 1).all() and (right.data == 1).all())
         kind = native.SparseIndex32 if right.dtype == np.float32 else native.SparseIndex64
-        return cls(Rows.of(left, binary), kind(*Rows.of(right, binary), right.shape[1]))
+        return cls(SparseRows.of(left, binary), kind(*SparseRows.of(right, binary), right.shape[1]))
 
     def fill(self, out: Array, rows: slice, columns: slice) -> None:
         """Write ⟨x_i, y_j⟩."""

@@ -15,19 +15,18 @@ from scipy import sparse
 
 from ..arrays import Array
 from ..errors import InputError
-from ..kernels import Kernel, ProductKernel
-from ..kernels._base import Observations
-from ..kernels._sparse import SparsePair
+from ..kernels import Kernel, Observations, ProductKernel
+from ..kernels.sparse_rows import SparsePair
 from ._finite import require_finite
 from ._observations import count, is_numeric, prepare, squared_norms
-from ._transform import Products, transform
+from ._transform import ProductBlock, transform
 from ._workers import Task, one_by_one, workers
 
 ROWS, COLUMNS = 256, 2048
 """Of the blocks that are computed at a time: large enough for BLAS, small enough for caches."""
 
 
-class Blocks:
+class KernelBlocks:
     """k(x_i, y_j) for slices of two sets of observations.
 
     Parameters
@@ -80,7 +79,7 @@ class Blocks:
         if self._products is not None and isinstance(self.kernel, ProductKernel):
             self._products.fill(out, rows, columns)
             left, right = self._products.left_norms[rows], self._products.right_norms[columns]
-            transform(self.kernel, Products(out, left, right, row, column))
+            transform(self.kernel, ProductBlock(out, left, right, row, column))
         else:
             block = self.kernel.block(self.left[rows], self.right[columns])
             _require_shape(self.kernel, block, out.shape)

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..arrays import Array, offsets_of
 from ..errors import InputError
-from ._sequences import read_sequences
+from .sequences import read_sequences
 
 NO_LABEL = -1
 

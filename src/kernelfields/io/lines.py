@@ -21,7 +21,7 @@ LONGEST_TEXT = 100_000
 """Characters of a token or a label. Every look at a token is kept in a model, dozens of times its length."""
 
 
-class Line(NamedTuple):
+class TextLine(NamedTuple):
     """A line and where it was."""
 
     file: str
@@ -40,7 +40,7 @@ def error_at(file: str, number: int, reason: str) -> InputError:
     return InputError(f"{file}, line {number}: {reason}")
 
 
-def read_lines(source: Source, encoding: str, longest: int = LONGEST_LINE) -> Iterator[Line]:
+def read_lines(source: Source, encoding: str, longest: int = LONGEST_LINE) -> Iterator[TextLine]:
     """Read lines that end with LF or CRLF, the last one perhaps with nothing.
 
     Other characters that Unicode counts as ends of lines may occur within words and are left alone.
@@ -77,7 +77,7 @@ def read_lines(source: Source, encoding: str, longest: int = LONGEST_LINE) -> It
                 raise error_at(name, number, f"the line has more than {longest:,} bytes, the limit.")
             text = _decode(raw, encoding, name, number) if isinstance(raw, bytes) else raw
             text = text.removesuffix("\n").removesuffix("\r")
-            yield Line(name, number, text.removeprefix(BYTE_ORDER_MARK) if number == 1 else text)
+            yield TextLine(name, number, text.removeprefix(BYTE_ORDER_MARK) if number == 1 else text)
 
 
 def require_short(text: str, what: str) -> None:
