@@ -92,11 +92,9 @@ def test_abstain_leaves_out_the_uncertain(one):
 
 def test_decoder_names_the_oracle_it_misses(one):
     class Blind(StructureBatch):
-        n_labels = 2
-        n_instances = 0
-        offsets = np.zeros(1, dtype=np.int64)
-        shapes = {}  # noqa: RUF012
-        take = cut = subtract_parts = score = None
+        offsets = output_offsets = np.zeros(1, dtype=np.int64)
+        cliques = {}  # noqa: RUF012
+        take = subtract_parts = score = None
 
     with pytest.raises(TypeError, match="Viterbi needs a MaxOracle, which Blind is not"):
         Viterbi().decode(Blind(), {})

@@ -172,8 +172,9 @@ def test_margin_and_zero_one_serve_second_order_but_slack_refuses(rng):
 
 def test_what_has_no_oracle_is_refused_at_construction(rng):
     class Sums(SumOracle):
-        n_labels, n_instances, offsets, shapes = 2, 0, np.zeros(1, dtype=np.int64), {}
-        take = cut = subtract_parts = score = log_partition = marginals = entropy = None
+        offsets = output_offsets = np.zeros(1, dtype=np.int64)
+        cliques = {}  # noqa: RUF012
+        take = subtract_parts = score = log_partition = marginals = entropy = None
 
     labels = np.zeros(0)
     for make in (MarginHinge, SlackHinge, ZeroOneHinge, lambda s, y: CallbackHinge(s, y, hamming)):
@@ -217,7 +218,7 @@ def test_tables_of_costs_are_checked(rng):
 def test_instances_keep_the_costs_of_every_clique_type(cliques, rng):
     structure = small_second_order()
     labels = small_labels(structure, rng)
-    untied = {**structure.untied().shapes, "node": structure.shapes["node"]}
+    untied = {**structure.untied(["edge"]).shapes, "node": structure.shapes["node"]}
     cost = {clique: rng.random(untied[clique]) for clique in cliques}
     loss = MarginHinge(structure, labels, cost)
     scores = small_scores(structure, rng)

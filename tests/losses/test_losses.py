@@ -72,11 +72,9 @@ def test_forbidden_observation_is_refused_by_name(rng):
 
 def test_structure_without_sums_is_refused_at_construction():
     class Blind(StructureBatch):
-        n_labels = 2
-        n_instances = 0
-        offsets = np.zeros(1, dtype=np.int64)
-        shapes = {}  # noqa: RUF012
-        take = cut = subtract_parts = score = None
+        offsets = output_offsets = np.zeros(1, dtype=np.int64)
+        cliques = {}  # noqa: RUF012
+        take = subtract_parts = score = None
 
     with pytest.raises(TypeError, match="which Blind cannot do"):
         Log(Blind(), np.zeros(0))

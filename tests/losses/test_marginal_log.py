@@ -171,11 +171,9 @@ def test_forbidden_label_is_refused_by_name():
 
 def test_structure_without_covariances_is_refused_at_construction():
     class Sums(SumOracle):
-        n_labels = 2
-        n_instances = 0
-        offsets = np.zeros(1, dtype=np.int64)
-        shapes = {}  # noqa: RUF012
-        take = cut = subtract_parts = score = log_partition = marginals = entropy = None
+        offsets = output_offsets = np.zeros(1, dtype=np.int64)
+        cliques = {}  # noqa: RUF012
+        take = subtract_parts = score = log_partition = marginals = entropy = None
 
     with pytest.raises(TypeError, match="which Sums does not give"):
         MarginalLog(Sums(), np.zeros(0))

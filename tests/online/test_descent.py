@@ -148,7 +148,7 @@ def test_what_it_cannot_learn_it_refuses(rng):
         Sweep.of(LinearChainProblem(problem.loss, lasso, None, np.float64))
     with pytest.raises(TypeError, match="nothing else"):
         Sweep(chain, problem.terms[:2], labels)
-    own = chain.untied()
+    own = chain.untied(["edge"])
     features = rng.normal(size=(chain.n_vertices, 2))
     with pytest.raises(TypeError, match="share their scores"):
         Sweep(own, [Term("edges", LinearEdges(own, features), 1.0)], labels)

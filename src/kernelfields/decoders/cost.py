@@ -69,7 +69,7 @@ def _own_edges(structure: StructureBatch, scores: Scores) -> tuple[StructureBatc
         raise TypeError(f"Costs over edges are for chains, not for {type(structure).__name__}.")
     if not structure.shared_edges:
         return structure, scores
-    own = structure.untied()
+    own = structure.untied(["edge"])
     return own, {**scores, "edge": np.broadcast_to(scores["edge"], own.shapes["edge"])}
 
 

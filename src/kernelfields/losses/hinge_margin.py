@@ -79,7 +79,7 @@ class MarginHinge(Hinge):
         """Return the structure; with costs on edges one whose edges have scores of their own."""
         if "edge" not in self.cost or not getattr(structure, "shared_edges", False):
             return structure
-        return structure.untied()  # type: ignore[attr-defined]
+        return structure.untied(["edge"])
 
     def _augmented(self, scores: Scores) -> dict[str, Array]:
         result = dict(scores)

@@ -1,22 +1,19 @@
 """Structures: the shapes of outputs and exact inference over them."""
 
-from ._base import (
+from ._base import Cliques, Scores, StructureBatch, require_feasible
+from ._blocks_base import BlockOracle
+from ._errors_base import ErrorCountOracle
+from ._labelled_base import EdgeBatch, LabelledBatch, PairwiseBatch
+from ._oracles import (
     CovarianceOracle,
-    EdgeBatch,
     KBestOracle,
     Labelling,
     Labellings,
     Marginals,
     MaxOracle,
-    PairwiseBatch,
     SampleOracle,
-    Scores,
-    StructureBatch,
     SumOracle,
-    require_feasible,
 )
-from ._blocks_base import BlockOracle
-from ._errors_base import ErrorCountOracle
 from ._sequence_base import SequenceBatch
 from .blocks import Blocks
 from .chain import ChainBatch
@@ -27,10 +24,12 @@ __all__ = [
     "BlockOracle",
     "Blocks",
     "ChainBatch",
+    "Cliques",
     "CovarianceOracle",
     "EdgeBatch",
     "ErrorCountOracle",
     "KBestOracle",
+    "LabelledBatch",
     "Labelling",
     "Labellings",
     "Marginals",

@@ -1,263 +1,154 @@
-"""What a structure is: the shape of one batch of outputs, its parts, and its oracles.
+"""What a structure is: the shape of one batch of outputs, and their parts.
 
 Scores θ are one array per clique type, ``{"node": ..., "edge": ...}``, over a whole batch without
-padding; everything with one number per clique (marginals, gradients, indicators) has the same form.
-Oracles are classes of their own: what a structure cannot do, it does not offer, and a loss names the
-oracle it needs.
+padding; everything with one number per clique (marginals, gradients, indicators) has the same form. An
+output is a flat array of whole numbers; one label for every vertex is the commonest, not the only kind.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from functools import cached_property
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Array, rows_of
 from ..checks import all_finite
-from ..errors import InfeasibleError, ScoreError
-from ._arguments import require_ids, require_labels, require_weights, score_array
+from ..errors import InfeasibleError, InputError, ScoreError
+from ._arguments import require_ids
 
 Scores = Mapping[str, Array]
 
 
-class Marginals(NamedTuple):
-    """Log-partitions and marginals of a batch."""
+class Cliques(NamedTuple):
+    """All cliques of one type in a batch."""
 
-    log_partition: Array
-    """g(θ) = log Σ_y exp⟨θ, parts(y)⟩ for every instance, float64."""
-    parts: dict[str, Array]
-    """μ(θ) = ∇g(θ), the expectation of parts(y), times the weight of the instance; summed over the
-    cliques that share a score."""
+    offsets: Array
+    """(S + 1,): instance s owns the cliques ``offsets[s]`` up to ``offsets[s + 1]``."""
+    members: Array
+    """(C, a): the vertices (rows of X) that each clique joins; −1 for none, such as above a root."""
+    values: tuple[int, ...]
+    """Shape of the scores of one clique: (L,), (L, L), …; () where it is there or not."""
+    shared: bool = False
+    """Whether all cliques have one array of scores, in the shape ``values``."""
 
-
-class Labelling(NamedTuple):
-    """The best labelling of every instance."""
-
-    labels: Array
-    """argmax_y ⟨θ, parts(y)⟩, one label per vertex of the batch."""
-    value: Array
-    """max_y ⟨θ, parts(y)⟩ for every instance."""
-
-
-class Labellings(NamedTuple):
-    """Several labellings of every instance, best first."""
-
-    labels: Array
-    """One row per rank, one column per vertex; −1 where an instance has fewer labellings."""
-    value: Array
-    """Scores, one row per instance; −inf where there is no labelling of that rank."""
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of their scores."""
+        return self.values if self.shared else (len(self.members), *self.values)
 
 
 class StructureBatch(ABC):
-    """The shape of one batch: how many instances, which cliques, which labels."""
+    """The shape of one batch: how many instances, which cliques, which outputs."""
 
     n_labels: int
+    answer: ClassVar[str]
+    """The clique type that users ask about: "node" for labels of vertices, "arc" for parses, …
 
-    @property
-    @abstractmethod
-    def n_instances(self) -> int:
-        """Number of instances in the batch."""
+    Costs of errors, marginals of answers and what is known beforehand refer to it.
+    """
 
     @property
     @abstractmethod
     def offsets(self) -> Array:
-        """Instance s owns the vertices ``offsets[s]`` up to ``offsets[s + 1]``."""
+        """Instance s owns the vertices (rows of X) ``offsets[s]`` up to ``offsets[s + 1]``."""
 
     @property
     @abstractmethod
-    def shapes(self) -> dict[str, tuple[int, ...]]:
-        """The shape of the scores of each clique type."""
+    def output_offsets(self) -> Array:
+        """Instance s owns the part ``output_offsets[s]`` up to ``output_offsets[s + 1]`` of an output."""
+
+    @property
+    @abstractmethod
+    def cliques(self) -> Mapping[str, Cliques]:
+        """All cliques, by type."""
 
     @abstractmethod
     def take(self, ids: npt.ArrayLike) -> StructureBatch:
         """Return the structure of some instances only."""
 
     @abstractmethod
-    def cut(self, scores: Scores, ids: npt.ArrayLike) -> dict[str, Array]:
-        """Scores of some instances only, in the shapes of ``take(ids)``."""
-
-    def parts(self, labels: Array, weights: Array | None = None) -> dict[str, Array]:
-        """Return the indicator of a labelling: ⟨θ, parts(y)⟩ is its score.
-
-        Shared scores count how often they are used; with ``weights`` the parts of each instance
-        count so many times.
-        """
-        result = {clique: np.zeros(shape) for clique, shape in self.shapes.items()}
-        self.subtract_parts(result, labels, weights)
-        return {clique: -values for clique, values in result.items()}
+    def subtract_parts(self, into: Scores, outputs: Array, weights: Array | None = None) -> None:
+        """Subtract the indicator of an output from arrays in the shapes of the scores, in place."""
 
     @abstractmethod
-    def subtract_parts(self, into: Scores, labels: Array, weights: Array | None = None) -> None:
-        """Subtract the indicator of a labelling from arrays in the shapes of the scores, in place."""
+    def score(self, scores: Scores, outputs: Array) -> Array:
+        """⟨θ, parts(y)⟩ for every instance, in float64; −inf where a part is forbidden."""
 
-    @abstractmethod
-    def score(self, scores: Scores, labels: Array) -> Array:
-        """⟨θ, parts(y)⟩ for every instance, in float64; −inf where a label is forbidden."""
+    @property
+    def n_instances(self) -> int:
+        """Number of instances in the batch."""
+        return len(self.offsets) - 1
 
     @property
     def n_vertices(self) -> int:
         """Number of vertices in the batch."""
         return int(self.offsets[-1])
 
-
-class EdgeBatch(StructureBatch):
-    """A structure with edges between its vertices, each from a tail to a head.
-
-    Edge scores are shared, (L, L), or (E, L, L).
-    """
-
-    shared_edges: bool
-    _offsets: Array
-    edge_offsets: Array
-    """Instance s owns the edges ``edge_offsets[s]`` up to ``edge_offsets[s + 1]``."""
-
-    @property
-    @abstractmethod
-    def edge_tails(self) -> Array:
-        """The vertex each edge comes from; its label is the row of the edge scores."""
-
-    @property
-    @abstractmethod
-    def edge_heads(self) -> Array:
-        """The vertex each edge leads to; its label is the column of the edge scores."""
-
-    @property
-    def n_instances(self) -> int:
-        """Number of instances in the batch."""
-        return len(self._offsets) - 1
-
-    @property
-    def offsets(self) -> Array:
-        """Where the vertices of each instance start."""
-        return self._offsets
-
-    @property
-    def n_edges(self) -> int:
-        """Number of edges in the batch."""
-        return int(self.edge_offsets[-1])
-
-    @cached_property
-    def sources(self) -> Array:
-        """Vertices that no edge leads to: first positions of sequences, roots of trees."""
-        return self._vertices_without(self.edge_heads)
-
-    @cached_property
-    def sinks(self) -> Array:
-        """Vertices that no edge leaves: last positions of sequences, leaves of trees."""
-        return self._vertices_without(self.edge_tails)
-
-    def _vertices_without(self, ends: Array) -> Array:
-        alone = np.ones(self.n_vertices, dtype=bool)
-        alone[ends] = False
-        return np.flatnonzero(alone)
-
-
-class PairwiseBatch(EdgeBatch):
-    """A structure whose cliques are its vertices and its edges,
-
-        score(y) = Σ_v node[v, y_v] + Σ_e edge[e, y_tail(e), y_head(e)].
-
-    Node scores are (N, L); edge scores are shared, (L, L), or (E, L, L).
-    """
-
     @property
     def shapes(self) -> dict[str, tuple[int, ...]]:
-        """(N, L) for nodes; (L, L) or (E, L, L) for edges."""
-        L = self.n_labels
-        return {
-            "node": (self.n_vertices, L),
-            "edge": (L, L) if self.shared_edges else (self.n_edges, L, L),
-        }
+        """The shape of the scores of each clique type."""
+        return {name: cliques.shape for name, cliques in self.cliques.items()}
 
     def cut(self, scores: Scores, ids: npt.ArrayLike) -> dict[str, Array]:
-        """Scores of some instances only."""
+        """Scores of some instances only, in the shapes of ``take(ids)``; shared ones stay."""
         ids = require_ids(ids, self.n_instances)
-        edge = scores["edge"]
         return {
-            "node": scores["node"][rows_of(self._offsets, ids)],
-            "edge": edge if self.shared_edges else edge[rows_of(self.edge_offsets, ids)],
+            name: scores[name] if cliques.shared else scores[name][rows_of(cliques.offsets, ids)]
+            for name, cliques in self.cliques.items()
         }
 
-    def subtract_parts(self, into: Scores, labels: Array, weights: Array | None = None) -> None:
-        """Subtract the indicator of a labelling, number by number."""
-        labels = require_labels(labels, self.n_vertices, self.n_labels)
-        weights = require_weights(weights, self.n_instances)
-        node_weight: Array | float = 1.0
-        edge_weight: Array | float = 1.0
-        if weights is not None:
-            node_weight = np.repeat(weights, np.diff(self._offsets))
-            edge_weight = np.repeat(weights, np.diff(self.edge_offsets))
-        into["node"][np.arange(self.n_vertices), labels] -= node_weight
-        tail, head = labels[self.edge_tails], labels[self.edge_heads]
-        if self.shared_edges:
-            L = self.n_labels
-            pair = tail.astype(np.int64) * L + head
-            count = np.bincount(pair, None if weights is None else edge_weight, L * L)
-            into["edge"][...] -= count.reshape(L, L)
-        else:
-            into["edge"][np.arange(self.n_edges), tail, head] -= edge_weight
+    def cut_outputs(self, outputs: Array, ids: npt.ArrayLike) -> Array:
+        """Return the part of an output that belongs to some instances."""
+        return outputs[rows_of(self.output_offsets, require_ids(ids, self.n_instances))]
 
-    def _arrays(self, scores: Scores, dtype: npt.DTypeLike | None = None) -> tuple[Array, Array]:
-        """Node and edge scores as the core wants them, single or double precision, shapes checked."""
-        shapes = self.shapes
-        node = score_array(scores, "node", shapes["node"], dtype)
-        return node, score_array(scores, "edge", shapes["edge"], node.dtype)
+    def parts(self, outputs: Array, weights: Array | None = None) -> dict[str, Array]:
+        """Return the indicator of an output: ⟨θ, parts(y)⟩ is its score.
 
+        Shared scores count how often they are used; with ``weights`` the parts of each instance count
+        that many times.
+        """
+        result = {clique: np.zeros(shape) for clique, shape in self.shapes.items()}
+        self.subtract_parts(result, outputs, weights)
+        return {clique: -values for clique, values in result.items()}
 
-class MaxOracle(StructureBatch):
-    """A structure that finds its best labelling."""
+    def hamming(self, outputs: Array) -> dict[str, Array]:
+        """Return 1 − parts(y) of the answers: as a cost, the number of wrong ones."""
+        return {self.answer: 1.0 - self.parts(outputs)[self.answer]}
 
-    @abstractmethod
-    def argmax(self, scores: Scores) -> Labelling:
-        """Best labelling of every instance; ties go to the lower label."""
+    def differ(self, outputs: Array, others: Array) -> Array:
+        """Return for every instance whether two outputs differ."""
+        wrong = np.concatenate([[0], np.cumsum(outputs != others)])
+        return np.diff(wrong[self.output_offsets]) > 0
 
+    def per_output(self, values: Array) -> Array:
+        """Return one value per instance, repeated along its part of an output."""
+        return np.repeat(values, np.diff(self.output_offsets))
 
-class SumOracle(StructureBatch):
-    """A structure that sums over all labellings, exactly."""
+    def untied(self, names: Iterable[str]) -> Self:
+        """Return the same instances, these clique types with scores of its own for every clique."""
+        tied = [name for name in names if self.cliques[name].shared]
+        return self._untied(tied) if tied else self
 
-    @abstractmethod
-    def log_partition(self, scores: Scores) -> Array:
-        """g(θ) for every instance."""
+    def _untied(self, names: list[str]) -> Self:
+        raise InputError(f"{type(self).__name__} has one array of scores for every {names[0]}.")
 
-    @abstractmethod
-    def marginals(self, scores: Scores, weights: Array | None = None) -> Marginals:
-        """g(θ) and its gradient; ``weights`` count each instance so many times in the latter."""
+    def spread(self, scores: Scores) -> dict[str, Array]:
+        """Return scores of a structure that shares more than this one, in these shapes: views."""
+        return {clique: np.broadcast_to(scores[clique], shape) for clique, shape in self.shapes.items()}
 
-    @abstractmethod
-    def entropy(self, scores: Scores) -> Array:
-        """H(p) = −Σ_y p(y) log p(y) for every instance."""
-
-
-class CovarianceOracle(SumOracle):
-    """A structure that differentiates its marginals."""
-
-    @abstractmethod
-    def covariance(self, scores: Scores, direction: Scores, weights: Array | None = None) -> dict[str, Array]:
-        """∇²g(θ)·d, the derivative of all marginals along a direction in score space."""
-
-
-class SampleOracle(StructureBatch):
-    """A structure that draws labellings."""
-
-    @abstractmethod
-    def sample(self, scores: Scores, count: int, seed: int) -> Array:
-        """Exact draws from p(y) ∝ exp⟨θ, parts(y)⟩, one row per draw, one column per vertex."""
-
-
-class KBestOracle(StructureBatch):
-    """A structure that finds its k best labellings."""
-
-    @abstractmethod
-    def kbest(self, scores: Scores, k: int) -> Labellings:
-        """Return the k best labellings of every instance."""
+    def gathered(self, parts: Scores) -> dict[str, Array]:
+        """Return parts of a structure that shares less than this one, added up where this one shares."""
+        return {
+            clique: parts[clique] if parts[clique].ndim == len(shape) else parts[clique].sum(axis=0)
+            for clique, shape in self.shapes.items()
+        }
 
 
 def require_feasible(values: Array) -> None:
-    """Refuse a batch in which an instance has no labelling (−inf) or bad scores (NaN)."""
+    """Refuse a batch in which an instance has no output (−inf) or bad scores (NaN)."""
     if all_finite(values):
         return
     s = int(np.flatnonzero(~np.isfinite(values))[0])

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Self
 
 import numpy as np
 
 from ..arrays import Array
-from ._base import PairwiseBatch, Scores, SumOracle
+from ._base import Scores
+from ._labelled_base import PairwiseBatch
+from ._oracles import SumOracle
 from .blocks import Blocks
 
 
@@ -23,20 +24,15 @@ class BlockOracle(SumOracle):
 class PairwiseBlocks(PairwiseBatch, BlockOracle):
     """Vertices and edges, the pair marginals of an edge being what untied edges report."""
 
-    @abstractmethod
-    def untied(self) -> Self:
-        """Return the same instances with scores of its own for every edge."""
-
     def blocks(self, scores: Scores, weights: Array | None = None) -> dict[str, Blocks]:
         """Return the covariances inside vertices and inside edges; takes E·L² numbers."""
-        each = self.untied()
-        edge = np.broadcast_to(scores["edge"], each.shapes["edge"])
-        parts = each.marginals({"node": scores["node"], "edge": edge}).parts
-        node_weights = edge_weights = None
-        if weights is not None:
-            node_weights = np.repeat(weights, np.diff(self._offsets))
-            edge_weights = np.repeat(weights, np.diff(self.edge_offsets))
+        each = self.untied(["edge"])
+        parts = each.marginals(each.spread(scores)).parts
         return {
-            "node": Blocks(parts["node"], node_weights, shared=False),
-            "edge": Blocks(parts["edge"], edge_weights, shared=self.shared_edges),
+            name: Blocks(parts[name], _repeated(weights, cliques.offsets), cliques.shared)
+            for name, cliques in self.cliques.items()
         }
+
+
+def _repeated(weights: Array | None, offsets: Array) -> Array | None:
+    return None if weights is None else np.repeat(weights, np.diff(offsets))

@@ -12,7 +12,9 @@ from ..arrays import Array
 from ..errors import InputError, ScoreError
 from ..memory import require_memory
 from ._arguments import whole_numbers
-from ._base import Labelling, PairwiseBatch, Scores, StructureBatch
+from ._base import Scores, StructureBatch
+from ._labelled_base import PairwiseBatch
+from ._oracles import Labelling
 
 NUMBERS = 2**27
 """Numbers that the tables of one instance may take, 8 bytes each: a gigabyte for every thread."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from functools import cached_property
 
 import numpy as np
@@ -11,7 +10,8 @@ import numpy.typing as npt
 from ..arrays import Array, offsets_of
 from ..checks import require_flag, require_whole
 from ._arguments import MOST_LABELS, require_offsets
-from ._base import CovarianceOracle, EdgeBatch, KBestOracle, MaxOracle, SampleOracle
+from ._labelled_base import EdgeBatch
+from ._oracles import CovarianceOracle, KBestOracle, MaxOracle, SampleOracle
 
 
 class SequenceBatch(EdgeBatch, MaxOracle, CovarianceOracle, SampleOracle, KBestOracle):
@@ -22,10 +22,6 @@ class SequenceBatch(EdgeBatch, MaxOracle, CovarianceOracle, SampleOracle, KBestO
         self._offsets = require_offsets(offsets)
         self.n_labels = require_whole("n_labels", n_labels, 1, MOST_LABELS)
         self.shared_edges = require_flag("shared_edges", shared_edges)
-
-    @abstractmethod
-    def untied(self) -> SequenceBatch:
-        """Return the same sequences with scores of its own for every edge."""
 
     @cached_property
     def edge_offsets(self) -> Array:  # type: ignore[override]  # where the edges of each sequence start

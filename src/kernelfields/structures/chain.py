@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Self
+
 import numpy as np
 import numpy.typing as npt
 
 from .. import native
 from ..arrays import Array, offsets_of
 from ._arguments import require_best, require_draws, require_ids, require_labels, require_weights
-from ._base import Labelling, Labellings, Marginals, Scores, require_feasible
+from ._base import Scores, require_feasible
 from ._blocks_base import PairwiseBlocks
 from ._errors_base import ForestErrors
+from ._oracles import Labelling, Labellings, Marginals
 from ._sequence_base import SequenceBatch
 
 
@@ -49,10 +52,6 @@ class ChainBatch(PairwiseBlocks, ForestErrors, SequenceBatch):
         """Chains of some sequences only."""
         ids = require_ids(ids, self.n_instances)
         return ChainBatch(offsets_of(np.diff(self._offsets)[ids]), self.n_labels, self.shared_edges)
-
-    def untied(self) -> ChainBatch:
-        """Return the same chains with scores of its own for every edge."""
-        return ChainBatch(self._offsets, self.n_labels, shared_edges=False)
 
     def score(self, scores: Scores, labels: Array) -> Array:
         """⟨θ, parts(y)⟩ for every sequence."""
@@ -109,6 +108,9 @@ class ChainBatch(PairwiseBlocks, ForestErrors, SequenceBatch):
         arrays = self._native(scores)
         require_feasible(native.chain_argmax(*arrays)[1])
         return Labellings(*native.chain_kbest(*arrays, k))
+
+    def _untied(self, names: list[str]) -> Self:
+        return type(self)(self._offsets, self.n_labels, shared_edges=False)
 
     def _above(self) -> Array:
         parents = np.arange(-1, self.n_vertices - 1, dtype=np.int64)

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+from typing import Self
+
 import numpy as np
 import numpy.typing as npt
 
 from .. import native
 from ..arrays import Array, offsets_of
+from ..errors import InputError
 from ._arguments import require_best, require_draws, require_ids, require_labels, require_weights, score_array
-from ._base import Labelling, Labellings, Marginals, Scores, require_feasible
+from ._base import Cliques, Scores, require_feasible
+from ._oracles import Labelling, Labellings, Marginals
 from ._sequence_base import SequenceBatch
 from .chain import ChainBatch
 
@@ -48,16 +53,19 @@ class SecondOrderChainBatch(SequenceBatch):
         self._set_shape(offsets, n_labels, shared_edges)
         self._pairs = ChainBatch(self._offsets, n_labels, shared_edges)
 
+    @cached_property
+    def cliques(self) -> dict[str, Cliques]:
+        """Vertices, edges, and any three neighbours."""
+        heads = self.edge_heads
+        last = heads[np.isin(heads - 1, self.first_positions, invert=True)]
+        offsets = offsets_of(np.maximum(np.diff(self._offsets) - 2, 0))
+        triples = Cliques(offsets, np.stack([last - 2, last - 1, last]).T, (self.n_labels,) * 3, shared=True)
+        return {**self._pairs.cliques, "triple": triples}
+
     @property
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """(N, L) for nodes; (L, L) or (E, L, L) for edges; (L, L, L) for triples."""
-        return {**self._pairs.shapes, "triple": (self.n_labels,) * 3}
-
-    @property
-    def triple_ends(self) -> Array:
-        """The last position of every three neighbours."""
-        heads = self.edge_heads
-        return heads[np.isin(heads - 1, self.first_positions, invert=True)]
+        return {**self._pairs.shapes, "triple": (self.n_labels,) * 3}  # see `PairwiseBatch.shapes`
 
     def take(self, ids: npt.ArrayLike) -> SecondOrderChainBatch:
         """Chains of some sequences only."""
@@ -65,25 +73,6 @@ class SecondOrderChainBatch(SequenceBatch):
         return SecondOrderChainBatch(
             offsets_of(np.diff(self._offsets)[ids]), self.n_labels, self.shared_edges
         )
-
-    def untied(self) -> SecondOrderChainBatch:
-        """Return the same chains with scores of its own for every edge."""
-        return SecondOrderChainBatch(self._offsets, self.n_labels, shared_edges=False)
-
-    def cut(self, scores: Scores, ids: npt.ArrayLike) -> dict[str, Array]:
-        """Scores of some sequences only; those of triples stay."""
-        return {**self._pairs.cut(scores, ids), "triple": scores["triple"]}
-
-    def subtract_parts(self, into: Scores, labels: Array, weights: Array | None = None) -> None:
-        """Subtract the indicator of a labelling; for triples, how often each occurs."""
-        labels = require_labels(labels, self.n_vertices, self.n_labels)
-        weights = require_weights(weights, self.n_instances)
-        ends = self.triple_ends
-        counted: Array | float = 1.0
-        if weights is not None:
-            counted = np.repeat(weights, np.diff(self._offsets))[ends]
-        self._pairs.subtract_parts(into, labels, weights)
-        np.subtract.at(into["triple"], (labels[ends - 2], labels[ends - 1], labels[ends]), counted)
 
     def score(self, scores: Scores, labels: Array) -> Array:
         """⟨θ, parts(y)⟩ for every sequence."""
@@ -140,6 +129,11 @@ class SecondOrderChainBatch(SequenceBatch):
         arrays = self._native(scores)
         require_feasible(native.chain2_argmax(*arrays)[1])
         return Labellings(*native.chain2_kbest(*arrays, k))
+
+    def _untied(self, names: list[str]) -> Self:
+        if "triple" in names:
+            raise InputError("Scores of triples are the same everywhere; they cannot be untied.")
+        return type(self)(self._offsets, self.n_labels, shared_edges=False)
 
     def _arrays(self, scores: Scores, dtype: npt.DTypeLike | None = None) -> tuple[Array, Array, Array]:
         """Scores as the core wants them, in one precision, shapes checked."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Self
+
 import numpy as np
 import numpy.typing as npt
 
@@ -18,9 +20,10 @@ from ._arguments import (
     require_weights,
     whole_numbers,
 )
-from ._base import CovarianceOracle, Labelling, Marginals, MaxOracle, SampleOracle, Scores, require_feasible
+from ._base import Scores, require_feasible
 from ._blocks_base import PairwiseBlocks
 from ._errors_base import ForestErrors
+from ._oracles import CovarianceOracle, Labelling, Marginals, MaxOracle, SampleOracle
 
 
 class TreeBatch(PairwiseBlocks, ForestErrors, MaxOracle, CovarianceOracle, SampleOracle):
@@ -84,10 +87,6 @@ class TreeBatch(PairwiseBlocks, ForestErrors, MaxOracle, CovarianceOracle, Sampl
         moved = parents + np.repeat(offsets[:-1] - self._offsets[ids], lengths)
         return TreeBatch(offsets, np.where(parents >= 0, moved, -1), self.n_labels, self.shared_edges)
 
-    def untied(self) -> TreeBatch:
-        """Return the same forests with scores of its own for every edge."""
-        return TreeBatch(self._offsets, self.parents, self.n_labels, shared_edges=False)
-
     def score(self, scores: Scores, labels: Array) -> Array:
         """⟨θ, parts(y)⟩ for every instance."""
         labels = require_labels(labels, self.n_vertices, self.n_labels)
@@ -135,6 +134,9 @@ class TreeBatch(PairwiseBlocks, ForestErrors, MaxOracle, CovarianceOracle, Sampl
         labels, value = native.tree_sample(*self._native(scores), *draws)
         require_feasible(value)
         return np.asarray(labels)
+
+    def _untied(self, names: list[str]) -> Self:
+        return type(self)(self._offsets, self.parents, self.n_labels, shared_edges=False)
 
     def _above(self) -> Array:
         return self.parents
