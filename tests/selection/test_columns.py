@@ -6,7 +6,7 @@ from scipy import sparse
 
 from kernelfields.approximation import KernelMap, LeverageScores, RandomFourier
 from kernelfields.approximation import columns as _columns
-from kernelfields.approximation.columns import Candidates
+from kernelfields.approximation.columns import KernelColumns
 from kernelfields.kernels import RBF, Laplacian
 
 
@@ -20,10 +20,10 @@ def _small_blocks(monkeypatch):
 def test_columns_are_those_of_the_kernel(kernel, kind, rng):
     X = rng.normal(size=(200, 3))
     out = np.empty((200, 5))
-    Candidates(kernel, kind(X)).fill(kind(X)[:5], out)
+    KernelColumns(kernel, kind(X)).fill(kind(X)[:5], out)
     expected = kernel(X, X[:5])
     np.testing.assert_allclose(out, expected, atol=1e-12)
-    np.testing.assert_allclose(Candidates(kernel, kind(X)).column(4), expected[:, 4], atol=1e-12)
+    np.testing.assert_allclose(KernelColumns(kernel, kind(X)).column(4), expected[:, 4], atol=1e-12)
     coefficients = rng.normal(size=(5, 2))
     scores = KernelMap(kernel, X[:5]).times(X, coefficients)
     np.testing.assert_allclose(scores, expected @ coefficients, atol=1e-12)

@@ -14,19 +14,19 @@ from kernelfields.selection import (
     SGSA,
     Atoms,
     AtRandom,
-    Ending,
     ExactGain,
     FunctionalGradient,
     GainBound,
     GapShare,
     GreedyCliques,
     Growth,
+    GrowthTask,
     InTurn,
     LargestGradient,
     Pool,
     RefitAll,
     RefitNew,
-    Task,
+    SelectionReason,
     View,
     WholeSequences,
 )
@@ -55,7 +55,7 @@ def small_task(rng, share=0.5, free=False, edges=False):
     if edges:
         pools["edge_kernel"] = Pool(RBF(0.2), X, L * L, 0.7, "edge")
     terms = (Term("edges", FreeEdges(chain), 0.6),) if free else ()
-    return Task(Log(chain, labels), pools, rows, labels, terms)
+    return GrowthTask(Log(chain, labels), pools, rows, labels, terms)
 
 
 def grown_to(task, size, selection=None):
@@ -222,7 +222,7 @@ def test_full_gap_is_that_of_the_dense_problem(task):
 @pytest.mark.parametrize("kind", [SGPS, SGSA, WholeSequences])
 def test_gap_ends_a_selection(kind, task):
     growth = grown_to(task, 0, kind(10**6, step=4, gap=0.05, refit=EXACT, order=InTurn(2)))
-    assert growth.ending is Ending.GAP
+    assert growth.ending is SelectionReason.GAP
     best = task.point(grown_to(task, 10**6).state).value
     assert task.point(growth.state).value - best <= 0.05 * task.point(growth.state).value
 
@@ -231,7 +231,7 @@ def test_threshold_leaves_flat_candidates_alone(task):
     growth = grown_to(
         task, 0, SGSA(10**6, step=2, threshold=0.3, refit=EXACT, order=InTurn(), by=FunctionalGradient())
     )
-    assert growth.ending is Ending.THRESHOLD
+    assert growth.ending is SelectionReason.THRESHOLD
     view = view_of(growth)
     left = np.abs(view.slopes("kernel", np.arange(14)))
     assert left.max() <= 0.3 + 1e-6
@@ -267,7 +267,9 @@ def test_whole_labellings_are_the_steepest_of_all(rng):
     """Against every labelling of a short sequence."""
     chain = ChainBatch([0, 4], L)
     X, labels = rng.normal(size=(4, 2)), rng.integers(L, size=4).astype(np.int32)
-    task = Task(Log(chain, labels), {"kernel": Pool(RBF(0.5), X, L, 0.3, share=0.5)}, np.arange(4), labels)
+    task = GrowthTask(
+        Log(chain, labels), {"kernel": Pool(RBF(0.5), X, L, 0.3, share=0.5)}, np.arange(4), labels
+    )
     growth = grown_to(task, 1, WholeSequences(1, step=1, refit=EXACT))
     view = view_of(growth)
     node, edge = view.slopes("kernel", np.arange(4)), view.pair_slopes("kernel")
@@ -337,7 +339,7 @@ def test_candidates_of_greedy_selection(rng):
 def test_kernels_take_turns(rng):
     task = small_task(rng, share=0.0, free=True)
     second = Pool(RBF(3.0), task.pools["kernel"].observations, L, 0.3)
-    both = Task(
+    both = GrowthTask(
         task.loss, {"kernel 0": task.pools["kernel"], "kernel 1": second}, task.rows, task.labels, task.free
     )
     growth = grown_to(both, 8, GreedyCliques(8, step=2))

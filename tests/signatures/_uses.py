@@ -269,7 +269,7 @@ RECORDS = (
         "solvers.Progress",
         "losses.LossValue",
         "selection.Atoms",
-        "selection.Step",
+        "selection.SelectionStep",
         "report.Description",
         "report.Evaluation",
     ),

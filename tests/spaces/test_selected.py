@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kernelfields.kernels import RBF
-from kernelfields.selection import Atoms, Grown, Pool
+from kernelfields.selection import Atoms, Pool, SelectedSpan
 from kernelfields.spaces import Joint, SelectedCliques, SelectedEdges, SelectedNodes
 from kernelfields.testing import check_space
 from tests._problems import small_chain, small_scores
@@ -52,13 +52,17 @@ def written_out(atoms, X, width, share, centred):
 def test_space_passes_all_checks(kind, points, rng):
     clique = "edge" if kind is SelectedEdges else "node"
     atoms = Atoms.single(np.array([4, 2, 7, 4, 0]), np.array([0, 1, 2, 2, 1]))
-    grown = Grown.empty(pool(points, clique, SHARE if kind is SelectedCliques else 0.0)).appended(atoms).grown
+    grown = (
+        SelectedSpan.empty(pool(points, clique, SHARE if kind is SelectedCliques else 0.0))
+        .appended(atoms)
+        .grown
+    )
     check_space(kind(small_chain(shared_edges=clique == "node"), grown.functions()), rng)
 
 
 def test_scores_and_products_are_the_sums_written_out(points, rng):
     atoms = pieces(rng)
-    grown = Grown.empty(pool(points, share=SHARE)).appended(atoms).grown
+    grown = SelectedSpan.empty(pool(points, share=SHARE)).appended(atoms).grown
     node, pairs, gram = written_out(atoms, points, L, SHARE, centred=True)
     np.testing.assert_allclose(grown.pool.gram(atoms, atoms), gram, atol=1e-12)
     np.testing.assert_allclose(grown.norms(atoms), np.diagonal(gram), atol=1e-12)
@@ -75,7 +79,7 @@ def test_scores_and_products_are_the_sums_written_out(points, rng):
 def test_representer_is_the_projected_gradient(points, rng):
     """c = K_SS⁻¹(K dθ)_S, and ⟨r, v⟩ = Σ ⟨dθ, scores(v)⟩ over both clique types."""
     atoms, chain = pieces(rng), small_chain()
-    grown = Grown.empty(pool(points, share=SHARE)).appended(atoms).grown
+    grown = SelectedSpan.empty(pool(points, share=SHARE)).appended(atoms).grown
     space, g = SelectedCliques(chain, grown.functions()), small_scores(chain, rng)
     assert isinstance(space, Joint)
     node, pairs, gram = written_out(atoms, points, L, SHARE, centred=True)
@@ -87,7 +91,7 @@ def test_representer_is_the_projected_gradient(points, rng):
 def test_edges_with_input_are_not_centred(points, rng):
     atoms = pieces(rng, L * L)._replace(pairs=np.zeros(0, int), pair_owners=np.zeros(0, int))
     node, _, gram = written_out(atoms.take([0, 1, 2, 3]), points, L * L, 0.0, centred=False)
-    grown = Grown.empty(pool(points, "edge")).appended(atoms.take([0, 1, 2, 3])).grown
+    grown = SelectedSpan.empty(pool(points, "edge")).appended(atoms.take([0, 1, 2, 3])).grown
     np.testing.assert_allclose(grown.pool.gram(grown.atoms, grown.atoms), gram, atol=1e-12)
     chain, w = small_chain(shared_edges=False), rng.normal(size=4)
     scores = SelectedEdges(chain, grown.functions()).scores(w)
@@ -98,7 +102,7 @@ def test_edges_with_input_are_not_centred(points, rng):
 def test_growing_leaves_functions_as_they_were(points, rng):
     """Coordinates of old functions are those of the same functions in the larger space."""
     few = pieces(rng)
-    old = Grown.empty(pool(points, share=SHARE)).appended(few).grown
+    old = SelectedSpan.empty(pool(points, share=SHARE)).appended(few).grown
     more = Atoms.single(np.array([9, 4, 11]), np.array([0, 1, 2]))
     added = old.appended(more)
     w = rng.normal(size=5)
@@ -119,13 +123,13 @@ def test_growing_leaves_functions_as_they_were(points, rng):
 def test_combinations_of_others_are_left_out(points):
     """Centred functions of all three labels add up to nothing."""
     atoms = Atoms.single(np.array([3, 3, 3, 5]), np.array([0, 1, 2, 1]))
-    added = Grown.empty(pool(points)).appended(atoms)
+    added = SelectedSpan.empty(pool(points)).appended(atoms)
     assert added.kept.tolist() == [0, 1, 3]
     assert not len(added.grown.appended(atoms).kept)
 
 
 def test_pairs_need_shared_edges_and_edges_with_input_do_not(points):
-    functions = Grown.empty(pool(points)).functions()
+    functions = SelectedSpan.empty(pool(points)).functions()
     with pytest.raises(TypeError, match="shared edges"):
         SelectedCliques(small_chain(shared_edges=False), functions)
     with pytest.raises(TypeError, match="scores of their own"):
@@ -136,7 +140,7 @@ def test_functions_of_pairs_alone(points, rng):
     """No kernel in sight: scores are κ c, and so is the representer."""
     none = np.zeros(0, dtype=np.int64)
     atoms, chain = Atoms(none, none, none, np.array([4, 1]), np.array([0, 1]), 2), small_chain()
-    grown = Grown.empty(pool(points, share=SHARE)).appended(atoms).grown
+    grown = SelectedSpan.empty(pool(points, share=SHARE)).appended(atoms).grown
     space, g = SelectedCliques(chain, grown.functions()), small_scores(chain, rng)
     np.testing.assert_allclose(space.represent(g), np.sqrt(SHARE) * g["edge"].ravel()[[4, 1]])
     assert not space.scores(rng.normal(size=2)).any()

@@ -1,6 +1,6 @@
 """Subspaces of fixed dimension, and random features, that stand for the space of a kernel."""
 
-from ._base import Approximated, Approximation, Landmarks, ObservationMap
+from ._base import Approximation, FactoredKernel, Landmarks, ObservationMap
 from .fourier import FourierMap, RandomFourier
 from .incomplete_cholesky import IncompleteCholesky
 from .landmarks import KMeans, LeverageScores, Uniform
@@ -9,8 +9,8 @@ from .nystroem import Nystroem
 from .storage import Storage
 
 __all__ = [
-    "Approximated",
     "Approximation",
+    "FactoredKernel",
     "FourierMap",
     "IncompleteCholesky",
     "KMeans",

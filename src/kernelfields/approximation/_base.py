@@ -34,7 +34,7 @@ class ObservationMap(ABC):
         return result
 
 
-class Approximated(NamedTuple):
+class FactoredKernel(NamedTuple):
     """An approximation on the observations of a training set."""
 
     factor: Factor
@@ -53,7 +53,7 @@ class Approximation(Checked, ABC):
     @abstractmethod
     def on(
         self, kernel: Kernel, X: Any, random: np.random.RandomState, memory_limit: int | None = None
-    ) -> Approximated:
+    ) -> FactoredKernel:
         """Approximate k on the observations X, in the precision of X.
 
         What exceeds the limit, in bytes, goes to a file.
@@ -64,11 +64,11 @@ class Landmarks(Checked, ABC):
     """How the observations of a basis are chosen or made."""
 
     @abstractmethod
-    def choose(self, kernel: Kernel, X: Any, rank: int, random: np.random.RandomState) -> Chosen:
+    def choose(self, kernel: Kernel, X: Any, rank: int, random: np.random.RandomState) -> LandmarkBasis:
         """Return ``rank`` of them, or fewer if X has fewer."""
 
 
-class Chosen(NamedTuple):
+class LandmarkBasis(NamedTuple):
     """A basis."""
 
     observations: Any

@@ -11,13 +11,13 @@ from scipy.linalg.lapack import dpstrf
 from ..arrays import Array
 from ..kernels import Kernel
 from ..spaces import factor_of
-from ._base import Approximated, Chosen
-from .columns import Candidates, dtype_of, widened
+from ._base import FactoredKernel, LandmarkBasis
+from .columns import KernelColumns, dtype_of, widened
 from .maps import KernelMap
 from .storage import Storage
 
 
-def independent(kernel: Kernel, chosen: Chosen, tol: float) -> tuple[Chosen, Array]:
+def independent(kernel: Kernel, chosen: LandmarkBasis, tol: float) -> tuple[LandmarkBasis, Array]:
     """Drop what depends on the rest of a basis; return the others and C, lower triangular, C Cᵀ = K_BB.
 
     By pivoted Cholesky in double precision: an observation goes if what others leave of its squared
@@ -31,16 +31,18 @@ def independent(kernel: Kernel, chosen: Chosen, tol: float) -> tuple[Chosen, Arr
     packed, order, rank, _ = dpstrf(gram, tol=least, lower=1)
     kept = order[:rank] - 1
     indices = None if chosen.indices is None else chosen.indices[kept]
-    return Chosen(chosen.observations[kept], indices), np.tril(packed[:rank, :rank])
+    return LandmarkBasis(chosen.observations[kept], indices), np.tril(packed[:rank, :rank])
 
 
-def with_basis(kernel: Kernel, X: Any, chosen: Chosen, triangle: Array, storage: Storage) -> Approximated:
+def with_basis(
+    kernel: Kernel, X: Any, chosen: LandmarkBasis, triangle: Array, storage: Storage
+) -> FactoredKernel:
     """Compute K_XB, the only matrix with N rows: 2 N m D operations, N m numbers."""
     columns = storage.empty((X.shape[0], len(triangle)), dtype_of(X))
-    Candidates(kernel, X).fill(chosen.observations, columns)
+    KernelColumns(kernel, X).fill(chosen.observations, columns)
     whitening = inverse_transposed(triangle)
     factor = factor_of(columns, inside=whitening, dual=whitening)
-    return Approximated(factor, KernelMap(kernel, chosen.observations), chosen.indices, None)
+    return FactoredKernel(factor, KernelMap(kernel, chosen.observations), chosen.indices, None)
 
 
 def inverse_transposed(triangle: Array) -> Array:

@@ -18,7 +18,7 @@ BLOCK = 2**20
 """Kernel values at a time: large enough for BLAS, small enough for caches to hold until transformed."""
 
 
-class Candidates:
+class KernelColumns:
     """k(x_i, ·) for the observations X of a training set; their norms are computed once."""
 
     def __init__(self, kernel: Kernel, X: Any) -> None:

@@ -16,7 +16,7 @@ from ..errors import InputError
 from ..kernels import RBF, Kernel
 from ..memory import require_memory
 from ..spaces import factor_of
-from ._base import Approximated, Approximation, ObservationMap
+from ._base import Approximation, FactoredKernel, ObservationMap
 from .columns import blocks, dtype_of
 from .storage import Storage
 
@@ -75,7 +75,7 @@ class RandomFourier(Approximation):
 
     def on(
         self, kernel: Kernel, X: Any, random: np.random.RandomState, memory_limit: int | None = None
-    ) -> Approximated:
+    ) -> FactoredKernel:
         """Draw frequencies and compute features."""
         if not isinstance(kernel, RBF) or X.dtype == object:
             raise InputError(f"Random Fourier features stand for RBF only, not for {kernel!r}.")
@@ -86,4 +86,4 @@ class RandomFourier(Approximation):
         features = FourierMap(np.sqrt(2 * kernel.gamma) * draws)
         columns = Storage(memory_limit, self.scratch).empty((X.shape[0], self.rank), dtype_of(X))
         features.fill(X.tocsr() if sparse.issparse(X) else X, columns)
-        return Approximated(factor_of(columns), features, None, None)
+        return FactoredKernel(factor_of(columns), features, None, None)

@@ -14,9 +14,9 @@ from ..arrays import Array
 from ..checks import Check, optional, require_not_negative, whole
 from ..kernels import Kernel
 from ..spaces import factor_of
-from ._base import Approximated, Approximation, Chosen
+from ._base import Approximation, FactoredKernel, LandmarkBasis
 from ._basis import inverse_transposed, with_basis
-from .columns import Candidates, dtype_of, widened
+from .columns import KernelColumns, dtype_of, widened
 from .maps import KernelMap
 from .storage import Storage
 
@@ -63,22 +63,22 @@ class IncompleteCholesky(Approximation):
 
     def on(
         self, kernel: Kernel, X: Any, random: np.random.RandomState, memory_limit: int | None = None
-    ) -> Approximated:
+    ) -> FactoredKernel:
         """Factorise."""
         storage = Storage(memory_limit, self.scratch)
         if self.sample is None:
             return self._among_all(kernel, X, storage)
         found = best_of_samples(kernel, X, self, random)
-        return with_basis(kernel, X, Chosen(X[found.pivots], found.pivots), found.triangle, storage)
+        return with_basis(kernel, X, LandmarkBasis(X[found.pivots], found.pivots), found.triangle, storage)
 
-    def _among_all(self, kernel: Kernel, X: Any, storage: Storage) -> Approximated:
+    def _among_all(self, kernel: Kernel, X: Any, storage: Storage) -> FactoredKernel:
         rank = min(self.rank, X.shape[0])
         room = storage.empty((X.shape[0], rank), dtype_of(X))
-        pivots, residual = factorise(Candidates(kernel, X), room, self.tol)
+        pivots, residual = factorise(KernelColumns(kernel, X), room, self.tol)
         columns = room[:, : len(pivots)]
         triangle = np.tril(columns[pivots].astype(np.float64))
         factor = factor_of(columns, dual=inverse_transposed(triangle))
-        return Approximated(factor, KernelMap(kernel, X[pivots]), pivots, residual)
+        return FactoredKernel(factor, KernelMap(kernel, X[pivots]), pivots, residual)
 
 
 class Pivots(NamedTuple):
@@ -89,7 +89,7 @@ class Pivots(NamedTuple):
     """C, lower triangular, with C Cᵀ = K on the pivots."""
 
 
-def factorise(candidates: Candidates, room: Array, tol: float) -> tuple[Array, Array]:
+def factorise(candidates: KernelColumns, room: Array, tol: float) -> tuple[Array, Array]:
     """Fill the columns of ``room``, (N, m), with Φ; return the pivots and the residuals, (N,) float64."""
     residual = candidates.diagonal
     least = tol * residual.max(initial=0.0)

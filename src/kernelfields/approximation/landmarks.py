@@ -14,7 +14,7 @@ from ..arrays import Array
 from ..checks import Check, optional, require_positive, whole
 from ..errors import InputError
 from ..kernels import Kernel
-from ._base import Chosen, Landmarks
+from ._base import LandmarkBasis, Landmarks
 from .columns import blocks, widened
 
 
@@ -22,10 +22,10 @@ from .columns import blocks, widened
 class Uniform(Landmarks):
     """Observations at random, all equally likely: no cost, and hard to beat for the price."""
 
-    def choose(self, kernel: Kernel, X: Any, rank: int, random: np.random.RandomState) -> Chosen:
+    def choose(self, kernel: Kernel, X: Any, rank: int, random: np.random.RandomState) -> LandmarkBasis:
         """Draw without replacement; in the order of X."""
         indices = np.sort(random.choice(X.shape[0], rank, replace=False))
-        return Chosen(X[indices], indices)
+        return LandmarkBasis(X[indices], indices)
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class KMeans(Landmarks):
     max_iter: int = 10
     _checks: ClassVar[Mapping[str, Check]] = {"batch_size": whole(), "max_iter": whole()}
 
-    def choose(self, kernel: Kernel, X: Any, rank: int, random: np.random.RandomState) -> Chosen:
+    def choose(self, kernel: Kernel, X: Any, rank: int, random: np.random.RandomState) -> LandmarkBasis:
         """Find clusters."""
         if X.dtype == object:
             raise InputError("KMeans needs observations that are rows of numbers.")
@@ -60,7 +60,7 @@ class KMeans(Landmarks):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # fewer distinct observations than clusters
             clusters.fit(X)
-        return Chosen(np.ascontiguousarray(clusters.cluster_centers_, dtype=X.dtype), None)
+        return LandmarkBasis(np.ascontiguousarray(clusters.cluster_centers_, dtype=X.dtype), None)
 
 
 @dataclass(frozen=True)
@@ -86,14 +86,14 @@ class LeverageScores(Landmarks):
         "ridge": optional(require_positive),
     }
 
-    def choose(self, kernel: Kernel, X: Any, rank: int, random: np.random.RandomState) -> Chosen:
+    def choose(self, kernel: Kernel, X: Any, rank: int, random: np.random.RandomState) -> LandmarkBasis:
         """Draw without replacement, with probabilities proportional to the scores; in the order of X."""
         scores = self.scores(kernel, X, rank, random)
         # Rounding may leave zeros, and fewer than ``rank`` others.
         scores = np.maximum(scores, 1e-9 * scores.max())
         indices = random.choice(X.shape[0], rank, replace=False, p=scores / scores.sum())
         indices.sort()
-        return Chosen(X[indices], indices)
+        return LandmarkBasis(X[indices], indices)
 
     def scores(self, kernel: Kernel, X: Any, rank: int, random: np.random.RandomState) -> Array:
         """l(x), (N,)."""

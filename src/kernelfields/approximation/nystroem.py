@@ -11,7 +11,7 @@ import numpy as np
 
 from ..checks import Check, require_not_negative, whole
 from ..kernels import Kernel
-from ._base import Approximated, Approximation, Landmarks
+from ._base import Approximation, FactoredKernel, Landmarks
 from ._basis import independent, with_basis
 from .landmarks import Uniform
 from .storage import Storage
@@ -46,7 +46,7 @@ class Nystroem(Approximation):
 
     def on(
         self, kernel: Kernel, X: Any, random: np.random.RandomState, memory_limit: int | None = None
-    ) -> Approximated:
+    ) -> FactoredKernel:
         """Choose landmarks and compute kernel values with them."""
         chosen = self.landmarks.choose(kernel, X, min(self.rank, X.shape[0]), random)
         storage = Storage(memory_limit, self.scratch)

@@ -39,7 +39,7 @@ from ..models.terms import free_weights
 from ..models.vertex_kernels import VertexKernels, own_kernel
 from ..models.warm import warm_element
 from ..objective import Certificate
-from ..selection import Atoms, Ending, Growth, Step, Task
+from ..selection import Atoms, Growth, GrowthTask, SelectionReason, SelectionStep
 from ..structures import Scores
 from ..tables import LOW_RANK_SOLVERS, SOLVERS, choose
 from ._base import SequenceLabeller
@@ -74,7 +74,7 @@ class KernelModel(SequenceLabeller):
     _learnt = KERNEL
     _transient = ("_growth",)
 
-    path_: list[Step]
+    path_: list[SelectionStep]
     selected_: dict[str, Atoms]
     _growth: Growth | None
 
@@ -177,10 +177,14 @@ class KernelModel(SequenceLabeller):
         )
         self.path_, self.selected_ = list(growth.path), selected_of(state, task.rows)
         self.n_iter_, self.stop_reason_ = growth.visits, growth.ending.value
-        self._growth = growth.at_rest() if recipe.warm_start or growth.ending is Ending.INTERRUPTED else None
+        self._growth = (
+            growth.at_rest() if recipe.warm_start or growth.ending is SelectionReason.INTERRUPTED else None
+        )
         return self
 
-    def _judge(self, recipe: KernelRecipe, training: Training, task: Task, held_out: HeldOutSet) -> HeldOut:
+    def _judge(
+        self, recipe: KernelRecipe, training: Training, task: GrowthTask, held_out: HeldOutSet
+    ) -> HeldOut:
         """Return what judges functions on held-out sequences."""
         names = {term.name for term in task.free}
         free = [term for term in recipe.free_terms(held_out.chain) if term.name in names]

@@ -147,7 +147,7 @@ class KernelCRF(KernelModel):
     certificate_space_ : "full", "approximation" or "selection"
         What the bound is a bound over: all functions of the kernel's space, or only those of the
         approximation or selection. `full_gap` says how far a model of the latter kind is from the former.
-    path_ : list of Step
+    path_ : list of SelectionStep
         With ``selection``: number of functions, value, gap, and what held-out data said, step by step.
     selected_ : dict of Atoms
         With ``selection``: the functions, positions of the training set and labels, by kernel.

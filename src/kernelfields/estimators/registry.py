@@ -142,7 +142,7 @@ RECORDS = (
     selection.RefitNew,
     selection.SGPS,
     selection.SGSA,
-    selection.Step,
+    selection.SelectionStep,
     approximation.Uniform,
     selection.WholeSequences,
     solvers.BlockFrankWolfe,
@@ -222,7 +222,7 @@ def _forest(parts: Parts, check: Check) -> Forest:
     return Forest.of(arrays)
 
 
-NAMES: Mapping[type, str] = {}
+NAMES: Mapping[type, str] = {selection.SelectionStep: "Step"}
 """Names in files of classes that have been renamed since."""
 
 REGISTRY = Registry(

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from ..approximation import Approximated, FourierMap, KernelMap, ObservationMap
+from ..approximation import FactoredKernel, FourierMap, KernelMap, ObservationMap
 from ..arrays import Array
 from ..data.seeds import random_state
 from ..data.training import Training
@@ -116,7 +116,7 @@ def _terms(
     rows: Array,
     kernels: VertexKernels,
     edge_kernel: Kernel | None,
-    found: dict[int, Approximated],
+    found: dict[int, FactoredKernel],
 ) -> list[Any]:
     """The terms of low-rank spaces; kernels that are one share a factor."""
     chain = training.chain

@@ -12,7 +12,7 @@ from ..errors import InputError, warn_user
 from ..fitting.search import Found, search
 from ..kernels import Kernel, check_gram
 from ..losses import Log
-from ..selection import Atoms, Ending, Growth, Pool, Selection, State, Task
+from ..selection import Atoms, Growth, GrowthState, GrowthTask, Pool, Selection, SelectionReason
 from ..selection.task import element_of, parts_of
 from ..solvers import Reason, Solver, Stop
 from .expansion import Gathered
@@ -24,7 +24,7 @@ from .vertex_kernels import VertexKernels, own_kernel
 class Chosen(NamedTuple):
     """What a selection chooses from."""
 
-    task: Task
+    task: GrowthTask
     kernels: list[Kernel]
     """Those of vertices, one for every pool of them."""
 
@@ -62,7 +62,7 @@ def task_of(
     offset = fixed_scores(recipe, training)
     if offset is not None:
         offset = {clique: values.astype(dtype) for clique, values in offset.items()}
-    task = Task(training.loss, pools, rows, training.encoded.labels, tuple(free), offset, dtype)
+    task = GrowthTask(training.loss, pools, rows, training.encoded.labels, tuple(free), offset, dtype)
     return Chosen(task, [kernel for kernel, _ in named])
 
 
@@ -85,7 +85,7 @@ def _several(recipe: KernelRecipe) -> list[tuple[Kernel, float]]:
     return [(kernel, float(penalty)) for kernel, penalty in zip(found, given, strict=True)]
 
 
-def gathered(chosen: Chosen, state: State) -> tuple[Gathered, list[int]]:
+def gathered(chosen: Chosen, state: GrowthState) -> tuple[Gathered, list[int]]:
     """Put the selected functions on one basis; where the part of each kernel on vertices ends.
 
     Kernels on vertices have parts of the basis of their own, because coefficients of several cannot be
@@ -115,7 +115,7 @@ def gathered(chosen: Chosen, state: State) -> tuple[Gathered, list[int]]:
     return Gathered(observations[np.concatenate(bases)], coef, edge_coef), ends[1:]
 
 
-def pair_scores(state: State, n_labels: int) -> Array | None:
+def pair_scores(state: GrowthState, n_labels: int) -> Array | None:
     """V of functions that look at label pairs; None if none do."""
     grown = state.grown.get("kernel")
     if grown is None or not grown.pool.share:
@@ -124,7 +124,7 @@ def pair_scores(state: State, n_labels: int) -> Array | None:
     return functions.pair_scores(functions.coefficients(state.parts["kernel"]), n_labels)
 
 
-def finish(growth: Growth, state: State, solver: Solver, stop: Stop) -> tuple[Found, State]:
+def finish(growth: Growth, state: GrowthState, solver: Solver, stop: Stop) -> tuple[Found, GrowthState]:
     """Fit all coefficients of what was selected; with held-out data, take the step that did best there.
 
     After Ctrl-C the coefficients stay as they are.
@@ -133,7 +133,7 @@ def finish(growth: Growth, state: State, solver: Solver, stop: Stop) -> tuple[Fo
         state = growth.at(growth.best())
     problem = growth.task.problem(state.grown)
     element = element_of(problem, state.parts)
-    interrupted = growth.ending is Ending.INTERRUPTED
+    interrupted = growth.ending is SelectionReason.INTERRUPTED
     if interrupted:
         warn_of_interrupt(growth)
     if interrupted or growth.held_out is not None:
@@ -152,7 +152,7 @@ def warn_of_interrupt(growth: Growth) -> None:
     warn_user(f"{growth.ending.value} There are {count}. {advice}", ConvergenceWarning)
 
 
-def selected_of(state: State, rows: Array) -> dict[str, Atoms]:
+def selected_of(state: GrowthState, rows: Array) -> dict[str, Atoms]:
     """The selected functions by the names of their spaces; observations as the first position of each."""
     first = np.zeros(rows.max(initial=-1) + 1, dtype=np.int64)
     first[rows[::-1]] = np.arange(len(rows))[::-1]
@@ -172,7 +172,7 @@ def continued(growth: Growth | None, fresh: Growth) -> Growth:
     return fresh
 
 
-def _same(old: Task, new: Task) -> bool:
+def _same(old: GrowthTask, new: GrowthTask) -> bool:
     """Whether two tasks have the same training set, pools and free terms."""
     if list(old.pools) != list(new.pools) or not np.array_equal(old.labels, new.labels):
         return False

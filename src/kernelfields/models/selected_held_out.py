@@ -11,7 +11,7 @@ from ..data.labels import UNOBSERVED
 from ..fitting.held_out import HeldOutSet
 from ..gram import KernelBlocks
 from ..objective import Term
-from ..selection import State, Task
+from ..selection import GrowthState, GrowthTask
 from ..structures import Scores
 
 
@@ -20,7 +20,7 @@ class HeldOut:
 
     Parameters
     ----------
-    task : Task
+    task : GrowthTask
         What is being minimised.
     observations : observations
         Those held out.
@@ -34,7 +34,7 @@ class HeldOut:
 
     def __init__(
         self,
-        task: Task,
+        task: GrowthTask,
         observations: Any,
         held_out: HeldOutSet,
         free: list[Term],
@@ -47,14 +47,14 @@ class HeldOut:
         self.offset = offset
         self._rows: dict[str, list[Array]] = {name: [] for name in task.pools}
 
-    def judge(self, state: State) -> tuple[float, float]:
+    def judge(self, state: GrowthState) -> tuple[float, float]:
         """Return the log-likelihood, and the share of labels that are wrong, decoded one by one."""
         theta = self.scores(state)
         guess = self.chain.marginals(theta).parts["node"].argmax(axis=1)
         observed = self.labels != UNOBSERVED
         return -self.loss.at(theta).value, float(np.mean(guess[observed] != self.labels[observed]))
 
-    def scores(self, state: State) -> dict[str, Array]:
+    def scores(self, state: GrowthState) -> dict[str, Array]:
         """θ of the held-out sequences."""
         theta = {clique: np.zeros(shape) for clique, shape in self.chain.shapes.items()}
         for clique, values in ({} if self.offset is None else self.offset).items():
@@ -71,7 +71,7 @@ class HeldOut:
             term.space.add_scores(state.parts[term.name], theta[term.space.clique])
         return theta
 
-    def _times(self, name: str, state: State, table: Array) -> Array:
+    def _times(self, name: str, state: GrowthState, table: Array) -> Array:
         """Kernel values with the basis, those of its new members computed now, times coefficients."""
         grown, rows = state.grown[name], self._rows[name]
         known = sum(len(some) for some in rows)

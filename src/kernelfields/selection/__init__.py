@@ -4,13 +4,14 @@ from ._growing_base import Selection
 from .atoms import Atoms
 from .criteria import Criterion, ExactGain, FunctionalGradient, GainBound, GapShare
 from .greedy_cliques import GreedyCliques
-from .grown import Grown, Pool
-from .growth import Ending, Growth, Step
+from .growth import Growth, SelectionReason, SelectionStep
 from .orders import AtRandom, InTurn, LargestGradient, Order
+from .pool import Pool
 from .refit import Refit, RefitAll, RefitNew
 from .sgps import SGPS
 from .sgsa import SGSA
-from .task import State, Task, View
+from .span import SelectedSpan
+from .task import GrowthState, GrowthTask, View
 from .whole_sequences import WholeSequences
 
 __all__ = [
@@ -19,14 +20,14 @@ __all__ = [
     "AtRandom",
     "Atoms",
     "Criterion",
-    "Ending",
     "ExactGain",
     "FunctionalGradient",
     "GainBound",
     "GapShare",
     "GreedyCliques",
-    "Grown",
     "Growth",
+    "GrowthState",
+    "GrowthTask",
     "InTurn",
     "LargestGradient",
     "Order",
@@ -34,10 +35,10 @@ __all__ = [
     "Refit",
     "RefitAll",
     "RefitNew",
+    "SelectedSpan",
     "Selection",
-    "State",
-    "Step",
-    "Task",
+    "SelectionReason",
+    "SelectionStep",
     "View",
     "WholeSequences",
 ]

@@ -14,7 +14,7 @@ from ..checks import Check, Checked, optional, require_not_negative, require_pos
 from .atoms import Atoms
 from .orders import AtRandom, Order
 from .refit import Refit, RefitAll
-from .task import Task, View
+from .task import GrowthTask, View
 
 
 class Proposal(NamedTuple):
@@ -69,7 +69,7 @@ class Selection(Checked, ABC):
         """Return the functions to be added next."""
 
     @abstractmethod
-    def patience(self, task: Task) -> int:
+    def patience(self, task: GrowthTask) -> int:
         """Number of visits in a row without a proposal after which none is expected."""
 
 
@@ -85,7 +85,7 @@ class SequenceSelection(Selection):
 
     order: Order = field(default_factory=AtRandom)
 
-    def patience(self, task: Task) -> int:
+    def patience(self, task: GrowthTask) -> int:
         """As the order says."""
         return self.order.patience(task.structure.n_instances)
 
@@ -107,7 +107,7 @@ class SequenceSelection(Selection):
         return self.order.pick(visit, view.task.structure.n_instances, random, steepness)
 
 
-class Seen(NamedTuple):
+class SequencePositions(NamedTuple):
     """The positions of some sequences."""
 
     observations: Array
@@ -118,12 +118,14 @@ class Seen(NamedTuple):
     """Which of the sequences each belongs to."""
 
 
-def positions_of(task: Task, ids: Array) -> Seen:
+def positions_of(task: GrowthTask, ids: Array) -> SequencePositions:
     """Return the positions of some sequences."""
     offsets = task.structure.offsets
     rows = rows_of(offsets, ids)
     lengths = offsets[ids + 1] - offsets[ids]
-    return Seen(task.rows[rows], np.isin(rows, offsets[ids + 1] - 1), np.repeat(np.arange(len(ids)), lengths))
+    return SequencePositions(
+        task.rows[rows], np.isin(rows, offsets[ids + 1] - 1), np.repeat(np.arange(len(ids)), lengths)
+    )
 
 
 def fresh(view: View, name: str, keys: Array) -> Array:

@@ -13,9 +13,9 @@ from ..checks import Check, optional, require_flag, whole
 from ._growing_base import Proposal, Selection, fresh, rivals
 from .atoms import Atoms
 from .criteria import Criterion, FunctionalGradient
-from .grown import Pool
 from .orders import steepest
-from .task import Task, View
+from .pool import Pool
+from .task import GrowthTask, View
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class GreedyCliques(Selection):
                 result.append(Proposal(name, mine, _functions(mine, view.task.pools[name].width)))
         return result
 
-    def patience(self, task: Task) -> int:
+    def patience(self, task: GrowthTask) -> int:
         """Once for every kernel; more often if candidates are drawn."""
         pools = list(task.pools.values())
         rounds = 1 if self.sample is None else 20 * max(1, -(-pools[0].size // self.sample))
@@ -101,7 +101,7 @@ class GreedyCliques(Selection):
         return every[allowed]
 
 
-def _in_turn(task: Task, visit: int) -> list[str]:
+def _in_turn(task: GrowthTask, visit: int) -> list[str]:
     vertices = [name for name, pool in task.pools.items() if pool.clique == "node"]
     edges = [name for name, pool in task.pools.items() if pool.clique == "edge"]
     return [vertices[visit % len(vertices)], *edges]
@@ -118,7 +118,7 @@ def _functions(keys: Array, width: int) -> Atoms:
     return Atoms.single(observations, labels)
 
 
-def seen_keys(task: Task, name: str) -> Array:
+def seen_keys(task: GrowthTask, name: str) -> Array:
     """Keys of the labelled cliques that occur in the training set."""
     pool, labels = task.pools[name], task.labels.astype(np.int64)
     if pool.clique == "edge":

@@ -12,14 +12,14 @@ import numpy as np
 from ..objective import Point
 from ..solvers import Progress, Reason
 from ._growing_base import Selection
-from .grown import Appended
-from .task import State, Task, View
+from .span import Extension
+from .task import GrowthState, GrowthTask, View
 
 DEPENDENT_VISITS = 100
 """Visits whose candidates are all combinations of others that count as one without candidates."""
 
 
-class Step(NamedTuple):
+class SelectionStep(NamedTuple):
     """One step of a selection."""
 
     functions: int
@@ -40,7 +40,7 @@ class Step(NamedTuple):
     """Since the start, held-out data left aside."""
 
 
-class Ending(Enum):
+class SelectionReason(Enum):
     """Why a selection ended, as a sentence."""
 
     SIZE = "The number of functions asked for was reached."
@@ -53,7 +53,7 @@ class Ending(Enum):
 class HeldOutLike(Protocol):
     """Judges a state on data that were held out."""
 
-    def judge(self, state: State) -> tuple[float, float]:
+    def judge(self, state: GrowthState) -> tuple[float, float]:
         """Return log-likelihood and error."""
 
 
@@ -62,7 +62,7 @@ class Growth:
 
     Parameters
     ----------
-    task, selection : Task, Selection
+    task, selection : GrowthTask, Selection
         What is minimised, and how the space grows.
     seed : int
         Of draws; each visit has its own, so that a path can be continued.
@@ -74,7 +74,7 @@ class Growth:
 
     def __init__(
         self,
-        task: Task,
+        task: GrowthTask,
         selection: Selection,
         seed: int,
         held_out: HeldOutLike | None = None,
@@ -86,49 +86,49 @@ class Growth:
         self.held_out = held_out
         self.observer = observer
         self.state = task.start()
-        self.path: list[Step] = []
+        self.path: list[SelectionStep] = []
         self.kept: list[tuple[dict[str, int], dict[str, Any]]] = []
         """Sizes and elements of every step."""
         self.visits = 0
-        self.ending = Ending.SIZE
+        self.ending = SelectionReason.SIZE
         self._looked_at = 0
         self.seconds = 0.0
         """Spent so far, held-out data left aside."""
 
-    def run(self) -> State:
+    def run(self) -> GrowthState:
         """Grow until a limit is reached, or Ctrl-C."""
         try:
             self.ending = self._run()
         except KeyboardInterrupt:
-            self.ending = Ending.INTERRUPTED
+            self.ending = SelectionReason.INTERRUPTED
         return self.state
 
-    def _run(self) -> Ending:
+    def _run(self) -> SelectionReason:
         limit = self.selection.limit(self.task.structure.n_vertices)
         patience, misses = self.selection.patience(self.task), 0.0
         point = self._fit(self.state, {})
         if point is None:
-            return Ending.INTERRUPTED
+            return SelectionReason.INTERRUPTED
         while self.state.size < limit:
             if self._close_enough(point):
-                return Ending.GAP
+                return SelectionReason.GAP
             started = time.perf_counter()
             added, spent = self._added(point, limit)
             self.seconds += time.perf_counter() - started
             dealt_with = any(len(spent[name]) > len(keys) for name, keys in self.state.spent.items())
             misses = 0.0 if added else misses + (1 / DEPENDENT_VISITS if dealt_with else 1)
             if misses >= patience:
-                return Ending.THRESHOLD
+                return SelectionReason.THRESHOLD
             self.state = self.state._replace(spent=spent)
             if added:
                 point = self._fit(self.state, added)
                 if point is None:
-                    return Ending.INTERRUPTED
+                    return SelectionReason.INTERRUPTED
                 if self._asked_to_stop(point):
-                    return Ending.OBSERVER
-        return Ending.SIZE
+                    return SelectionReason.OBSERVER
+        return SelectionReason.SIZE
 
-    def _added(self, point: Point, limit: int) -> tuple[dict[str, Appended], dict[str, Any]]:
+    def _added(self, point: Point, limit: int) -> tuple[dict[str, Extension], dict[str, Any]]:
         """Look at candidates once; return the spaces with those chosen, and the keys dealt with."""
         random = np.random.RandomState([self.seed, self.visits])
         proposals = self.selection.propose(View(self.task, self.state, point), self.visits, random)
@@ -143,7 +143,7 @@ class Growth:
                 added[name] = one
         return added, spent
 
-    def _fit(self, before: State, added: dict[str, Appended]) -> Point | None:
+    def _fit(self, before: GrowthState, added: dict[str, Extension]) -> Point | None:
         """Refit, take the state over and write the path; None if that was interrupted."""
         started = time.perf_counter()
         self.state, point, reason = self.selection.refit.run(self.task, before, added)
@@ -155,7 +155,7 @@ class Growth:
         gap = _gap(point)
         if added or not self.path:
             self.path.append(
-                Step(
+                SelectionStep(
                     state.size,
                     state.observations,
                     point.value,
@@ -192,7 +192,7 @@ class Growth:
         """The step with the largest held-out likelihood."""
         return int(np.argmax([-np.inf if step.held_out is None else step.held_out for step in self.path]))
 
-    def at(self, step: int) -> State:
+    def at(self, step: int) -> GrowthState:
         """Return the state after a step."""
         sizes, parts = self.kept[step]
         grown = {name: one.first(sizes[name]) for name, one in self.state.grown.items()}

@@ -14,14 +14,14 @@ from ..checks import Check, Checked, require_positive, whole
 from ..objective import Point, Problem, Term
 from ..solvers import LBFGS, Reason, Solver, Stop
 from .atoms import Atoms
-from .grown import Appended, Grown
-from .task import State, Task, element_of, parts_of
+from .span import Extension, SelectedSpan
+from .task import GrowthState, GrowthTask, element_of, parts_of
 
 
 class Refitted(NamedTuple):
     """Where a refit ended."""
 
-    state: State
+    state: GrowthState
     point: Point
     """R there."""
     reason: Reason
@@ -52,14 +52,14 @@ class Refit(Checked, ABC):
         return Stop(self.tol, 1e-2 * self.tol, self.iterations)
 
     @abstractmethod
-    def run(self, task: Task, before: State, added: dict[str, Appended]) -> Refitted:
+    def run(self, task: GrowthTask, before: GrowthState, added: dict[str, Extension]) -> Refitted:
         """Fit the coefficients of a state to which functions were added."""
 
 
 class RefitAll(Refit):
     """All coefficients: R falls the most with every function."""
 
-    def run(self, task: Task, before: State, added: dict[str, Appended]) -> Refitted:
+    def run(self, task: GrowthTask, before: GrowthState, added: dict[str, Extension]) -> Refitted:
         """Minimise R over the span of all functions."""
         grown = before.grown | {name: one.grown for name, one in added.items()}
         problem = task.problem(grown)
@@ -75,7 +75,7 @@ class RefitNew(Refit):
     more functions are needed for the same value of R.
     """
 
-    def run(self, task: Task, before: State, added: dict[str, Appended]) -> Refitted:
+    def run(self, task: GrowthTask, before: GrowthState, added: dict[str, Extension]) -> Refitted:
         """Minimise R over f − Pf + span of the new, where P projects onto that span.
 
         ‖f − Pf + u‖² = ‖f − Pf‖² + ‖u‖² for u in the span: what stays is an offset to the scores, and
@@ -97,13 +97,13 @@ class RefitNew(Refit):
         return Refitted(state, task.point(state), result.reason)
 
 
-def _fresh(task: Task, name: str, one: Appended) -> Grown:
+def _fresh(task: GrowthTask, name: str, one: Extension) -> SelectedSpan:
     """The span of the new functions alone; the kept ones are independent of each other, too."""
     new = one.grown.atoms.take(np.arange(one.grown.size - len(one.kept), one.grown.size))
-    return Grown.empty(task.pools[name]).appended(new).grown
+    return SelectedSpan.empty(task.pools[name]).appended(new).grown
 
 
-def _projected(before: State, name: str, new: Grown) -> Array:
+def _projected(before: GrowthState, name: str, new: SelectedSpan) -> Array:
     """Pf in orthonormal coordinates of the new span: C⁻¹⟨f, h_j⟩."""
     old = before.grown[name]
     coefficients = old.functions().coefficients(before.parts[name])
@@ -111,7 +111,9 @@ def _projected(before: State, name: str, new: Grown) -> Array:
     return np.asarray(new.inverse[: new.size, : new.size] @ inner)
 
 
-def _problem_of_new(task: Task, before: State, fresh: dict[str, Grown], starts: dict[str, Array]) -> Problem:
+def _problem_of_new(
+    task: GrowthTask, before: GrowthState, fresh: dict[str, SelectedSpan], starts: dict[str, Array]
+) -> Problem:
     whole = task.problem(before.grown)
     held = dict(before.parts)
     held |= {term.name: np.zeros(term.space.size) for term in task.free}
@@ -125,19 +127,19 @@ def _problem_of_new(task: Task, before: State, fresh: dict[str, Grown], starts: 
     return Problem(task.loss, [*terms, *task.free], offset, task.dtype)
 
 
-def gain_of(task: Task, state: State, name: str, functions: Atoms) -> float:
+def gain_of(task: GrowthTask, state: GrowthState, name: str, functions: Atoms) -> float:
     """sup_a R(f) − R(f + Σ_j a_j h_j): what functions gain if only their coefficients move [lafferty2004]."""
     value = task.point(state).value
     added = state.grown[name].appended(functions)
     if not len(added.kept):
         return 0.0
-    frozen = Task(task.loss, task.pools, task.rows, task.labels, (), _held(task, state), task.dtype)
+    frozen = GrowthTask(task.loss, task.pools, task.rows, task.labels, (), _held(task, state), task.dtype)
     refit = RefitNew(iterations=30, tol=1e-6)
     after = refit.run(frozen, state, {name: added}).state
     return value - task.point(after).value
 
 
-def _held(task: Task, state: State) -> dict[str, Array] | None:
+def _held(task: GrowthTask, state: GrowthState) -> dict[str, Array] | None:
     """The offset with the free scores as they are."""
     offset = None if task.offset is None else dict(task.offset)
     if not task.free:

@@ -14,13 +14,14 @@ from ..objective import Point, Problem, Term
 from ..spaces import BoundSpace, Functions, Looks, SelectedCliques, SelectedEdges, SelectedNodes
 from ..structures import EdgeBatch, Scores
 from .atoms import Atoms
-from .grown import Grown, Pool
+from .pool import Pool
+from .span import SelectedSpan
 
 
-class State(NamedTuple):
+class GrowthState(NamedTuple):
     """What has been selected, and the coefficients so far."""
 
-    grown: dict[str, Grown]
+    grown: dict[str, SelectedSpan]
     parts: dict[str, Array]
     """The element of every term, by name."""
     spent: dict[str, Array]
@@ -43,7 +44,7 @@ class State(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Task:
+class GrowthTask:
     """R(f) over f = Σ of functions from pools, and free scores of labels."""
 
     loss: Loss
@@ -74,14 +75,16 @@ class Task:
         kind = SelectedCliques if pool.share else SelectedNodes
         return kind(self.structure, functions, self.rows)
 
-    def start(self) -> State:
+    def start(self) -> GrowthState:
         """Nothing selected, everything zero."""
         parts = {name: np.zeros(0) for name in self.pools}
         parts |= {term.name: np.zeros(term.space.size) for term in self.free}
         nothing = {name: np.zeros(0, dtype=np.int64) for name in self.pools}
-        return State({name: Grown.empty(pool) for name, pool in self.pools.items()}, parts, nothing)
+        return GrowthState(
+            {name: SelectedSpan.empty(pool) for name, pool in self.pools.items()}, parts, nothing
+        )
 
-    def problem(self, grown: dict[str, Grown]) -> Problem:
+    def problem(self, grown: dict[str, SelectedSpan]) -> Problem:
         """R on the span of what was selected."""
         terms = [
             Term(name, self.space(pool, grown[name].functions()), pool.penalty)
@@ -89,7 +92,7 @@ class Task:
         ]
         return Problem(self.loss, [*terms, *self.free], self.offset, self.dtype)
 
-    def point(self, state: State) -> Point:
+    def point(self, state: GrowthState) -> Point:
         """R at a state."""
         problem = self.problem(state.grown)
         return problem.at(element_of(problem, state.parts))
@@ -112,7 +115,7 @@ def parts_of(problem: Problem, element: Array) -> dict[str, Array]:
 class View:
     """The gradient of R, as candidates see it: ⟨∇R, h⟩ for functions h that were not selected."""
 
-    def __init__(self, task: Task, state: State, point: Point) -> None:
+    def __init__(self, task: GrowthTask, state: GrowthState, point: Point) -> None:
         self.task = task
         self.state = state
         self.point = point

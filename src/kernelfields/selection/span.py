@@ -3,102 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from scipy import sparse
 from scipy.linalg import solve_triangular
 
 from ..approximation.columns import dtype_of, widened
 from ..arrays import Array
-from ..gram import KernelBlocks, kernel_times
-from ..kernels import Kernel
 from ..spaces import Functions, KernelRows
 from .atoms import NONE, Atoms
+from .pool import Pool
 
 DEPENDENT = {4: 1e-6, 8: 1e-10}
 """By the bytes of a kernel value: functions of which those before leave less than this share of ‖h‖² count
 as their combinations. Their coefficients would be large and cancel, beyond what the precision allows."""
 
 
-@dataclass(frozen=True)
-class Pool:
-    """The functions that can be selected for one space: all labellings of the cliques of n observations."""
-
-    kernel: Kernel
-    observations: Any
-    """n of them, in the precision of kernel values."""
-    width: int
-    """Labels, or label pairs, of an atom."""
-    penalty: float
-    """λ of the space."""
-    clique: str = "node"
-    """The clique type that atoms feed."""
-    share: float = 0.0
-    """κ, where functions look at label pairs too."""
-
-    @property
-    def size(self) -> int:
-        """N."""
-        return int(self.observations.shape[0])
-
-    @property
-    def centring(self) -> float:
-        """Subtracted from [y = y′]: 1/L on vertices, where centring over labels leaves the model as it is."""
-        return 1 / self.width if self.clique == "node" else 0.0
-
-    def rows(self, chosen: Array) -> Array:
-        """Kernel values between some observations and all, (q, n)."""
-        X = self.observations
-        blocks = KernelBlocks(self.kernel, X[chosen], X, dtype_of(X))
-        out = np.empty(blocks.shape, dtype=dtype_of(X))
-        blocks.fill(out, 0, 0)
-        return out
-
-    def times(self, chosen: Array, coefficients: Array) -> Array:
-        """Σ_i k(x_o, x_i) a_i for some o, (q, r) float64, a block of kernel values at a time."""
-        return kernel_times(self.kernel, self.observations[chosen], self.observations, coefficients)
-
-    def block(self, left: Array, right: Array) -> Array:
-        """Kernel values between observations, in double precision."""
-        X = self.observations
-        return np.asarray(self.kernel.block(widened(X[left]), widened(X[right])), dtype=np.float64)
-
-    def gram(self, left: Atoms, right: Atoms) -> Array:
-        """⟨h_i, h_j⟩ of functions, (left, right) float64."""
-        mine, mine_at = np.unique(left.observations, return_inverse=True)
-        theirs, theirs_at = np.unique(right.observations, return_inverse=True)
-        if not (len(mine) and len(theirs)):
-            values = np.zeros((len(left.labels), len(right.labels)))
-        else:
-            values = self.block(mine, theirs)[np.ix_(mine_at, theirs_at)]
-            values *= (left.labels[:, None] == right.labels[None, :]) - self.centring
-        result = _summed(values, left.owners, right.owners, left.size, right.size)
-        if len(left.pairs) and len(right.pairs):
-            equal = self.share * (left.pairs[:, None] == right.pairs[None, :])
-            result += _summed(equal, left.pair_owners, right.pair_owners, left.size, right.size)
-        return result
-
-
-def _summed(values: Array, left: Array, right: Array, rows: int, columns: int) -> Array:
-    """Values of pairs of atoms, added up for pairs of the functions that own them."""
-    result: Array = values
-    if len(left) != rows or (left != np.arange(rows)).any():
-        result = _owner_sums(left, rows) @ result
-    if len(right) != columns or (right != np.arange(columns)).any():
-        result = (_owner_sums(right, columns) @ result.T).T
-    return np.asarray(result, dtype=np.float64)
-
-
-def _owner_sums(owners: Array, count: int) -> Any:
-    shape = (count, len(owners))
-    return sparse.csr_matrix((np.ones(len(owners)), (owners, np.arange(len(owners)))), shape)
-
-
-class Appended(NamedTuple):
+class Extension(NamedTuple):
     """A space with more functions."""
 
-    grown: Grown
+    grown: SelectedSpan
     kept: Array
     """Which of the functions given are not combinations of others."""
     triangle: Array
@@ -106,7 +30,7 @@ class Appended(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Grown:
+class SelectedSpan:
     """The span of selected functions: their atoms, kernel columns, and triangular factor.
 
     Appending gives a new object; old ones stay as they were, although all share memory. One more
@@ -125,7 +49,7 @@ class Grown:
     """C⁻¹, with room for more rows and columns."""
 
     @classmethod
-    def empty(cls, pool: Pool) -> Grown:
+    def empty(cls, pool: Pool) -> SelectedSpan:
         """Nothing selected."""
         values = np.empty((0, pool.size), dtype_of(pool.observations))
         return cls(pool, Atoms.empty(), NONE, NONE, values, np.zeros((0, 0)))
@@ -171,7 +95,7 @@ class Grown:
         result[functions.owners] += (1 - self.pool.centring) * diagonal
         return np.asarray(result, dtype=np.float64)
 
-    def appended(self, functions: Atoms) -> Appended:
+    def appended(self, functions: Atoms) -> Extension:
         """Take further functions in, but for those that are combinations of others."""
         across = self.whitened(functions)
         square = self.pool.gram(functions, functions)
@@ -186,17 +110,17 @@ class Grown:
         basis, values = self._with_basis(new)
         order = np.argsort(basis, kind="stable")
         places = order[np.searchsorted(basis, new.observations, sorter=order)]
-        grown = Grown(
+        grown = SelectedSpan(
             self.pool, self.atoms.then(new), basis, np.concatenate([self.places, places]), values, inverse
         )
-        return Appended(grown, kept, np.concatenate([across, corner], axis=1))
+        return Extension(grown, kept, np.concatenate([across, corner], axis=1))
 
-    def first(self, count: int) -> Grown:
+    def first(self, count: int) -> SelectedSpan:
         """Return the space of the first functions only."""
         atoms = self.atoms.take(np.arange(count))
         places = self.places[: len(atoms.labels)]
         basis = self.basis[: places.max(initial=-1) + 1]
-        return Grown(self.pool, atoms, basis, places, self.values, self.inverse)
+        return SelectedSpan(self.pool, atoms, basis, places, self.values, self.inverse)
 
     def _with_basis(self, new: Atoms) -> tuple[Array, Array]:
         """The basis with the observations of new functions, and kernel values of those not in it before."""

@@ -1,0 +1,89 @@
+"""The functions that can be selected."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ..approximation.columns import dtype_of, widened
+from ..arrays import Array
+from ..gram import KernelBlocks, kernel_times
+from ..kernels import Kernel
+from .atoms import Atoms
+
+
+@dataclass(frozen=True)
+class Pool:
+    """The functions that can be selected for one space: all labellings of the cliques of n observations."""
+
+    kernel: Kernel
+    observations: Any
+    """n of them, in the precision of kernel values."""
+    width: int
+    """Labels, or label pairs, of an atom."""
+    penalty: float
+    """λ of the space."""
+    clique: str = "node"
+    """The clique type that atoms feed."""
+    share: float = 0.0
+    """κ, where functions look at label pairs too."""
+
+    @property
+    def size(self) -> int:
+        """N."""
+        return int(self.observations.shape[0])
+
+    @property
+    def centring(self) -> float:
+        """Subtracted from [y = y′]: 1/L on vertices, where centring over labels leaves the model as it is."""
+        return 1 / self.width if self.clique == "node" else 0.0
+
+    def rows(self, chosen: Array) -> Array:
+        """Kernel values between some observations and all, (q, n)."""
+        X = self.observations
+        blocks = KernelBlocks(self.kernel, X[chosen], X, dtype_of(X))
+        out = np.empty(blocks.shape, dtype=dtype_of(X))
+        blocks.fill(out, 0, 0)
+        return out
+
+    def times(self, chosen: Array, coefficients: Array) -> Array:
+        """Σ_i k(x_o, x_i) a_i for some o, (q, r) float64, a block of kernel values at a time."""
+        return kernel_times(self.kernel, self.observations[chosen], self.observations, coefficients)
+
+    def block(self, left: Array, right: Array) -> Array:
+        """Kernel values between observations, in double precision."""
+        X = self.observations
+        return np.asarray(self.kernel.block(widened(X[left]), widened(X[right])), dtype=np.float64)
+
+    def gram(self, left: Atoms, right: Atoms) -> Array:
+        """⟨h_i, h_j⟩ of functions, (left, right) float64."""
+        mine, mine_at = np.unique(left.observations, return_inverse=True)
+        theirs, theirs_at = np.unique(right.observations, return_inverse=True)
+        if not (len(mine) and len(theirs)):
+            values = np.zeros((len(left.labels), len(right.labels)))
+        else:
+            values = self.block(mine, theirs)[np.ix_(mine_at, theirs_at)]
+            values *= (left.labels[:, None] == right.labels[None, :]) - self.centring
+        result = _summed(values, left.owners, right.owners, left.size, right.size)
+        if len(left.pairs) and len(right.pairs):
+            equal = self.share * (left.pairs[:, None] == right.pairs[None, :])
+            result += _summed(equal, left.pair_owners, right.pair_owners, left.size, right.size)
+        return result
+
+
+def _summed(values: Array, left: Array, right: Array, rows: int, columns: int) -> Array:
+    """Values of pairs of atoms, added up for pairs of the functions that own them."""
+    result: Array = values
+    if len(left) != rows or (left != np.arange(rows)).any():
+        result = _owner_sums(left, rows) @ result
+    if len(right) != columns or (right != np.arange(columns)).any():
+        result = (_owner_sums(right, columns) @ result.T).T
+    return np.asarray(result, dtype=np.float64)
+
+
+def _owner_sums(owners: Array, count: int) -> Any:
+    shape = (count, len(owners))
+    return sparse.csr_matrix((np.ones(len(owners)), (owners, np.arange(len(owners)))), shape)
