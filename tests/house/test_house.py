@@ -20,9 +20,9 @@ ROOT = Path(__file__).parents[2]
 REACHED = {
     "files_kernel_fit": 63,
     "files_linear_fit": 45,
-    "estimator_files": 31,
-    "names_defined_twice": 30,
-    "private_imports": 37,
+    "estimator_files": 24,
+    "names_defined_twice": 26,
+    "private_imports": 36,
 }
 """What the package has come to; to be lowered towards `LIMITS`, never raised."""
 

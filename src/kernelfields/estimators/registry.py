@@ -19,7 +19,7 @@ from ..emissions.saved import SAVED as SAVED_EMISSIONS
 from ..emissions.unknown import WordClass
 from ..errors import ModelFormatError
 from ..features.saved import SAVED as SAVED_FEATURES
-from ..fitting.provenance import Provenance
+from ..fitting.provenance import Provenance, versions
 from ..kernels.saved import SAVED as SAVED_KERNELS
 from ..models.changes import Changes
 from ..models.clique_types import Boundaries, Edges, FurtherKernel, InputEdges, SecondOrder
@@ -245,4 +245,5 @@ REGISTRY = Registry(
         StoredClass("Verbatim", Verbatim, lambda _: {}, lambda _, __: Verbatim()),
     ),
     KINDS,
+    versions,
 )

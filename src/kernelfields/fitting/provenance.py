@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import platform
 import zlib
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cache
+from importlib.metadata import version
 from typing import Any
 
 import numpy as np
@@ -14,7 +17,6 @@ from scipy import sparse
 from ..arrays import Array
 from ..data.inputs import Inputs
 from ..data.labels import Encoded
-from ..persistence.versions import versions
 
 
 @dataclass(frozen=True)
@@ -62,3 +64,15 @@ def _sum_of(array: Array) -> int:
     if array.dtype == object:
         return zlib.crc32(repr(array.tolist()).encode("utf-8", "surrogatepass"))
     return zlib.crc32(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of Python, this package and those it computes with, by name."""
+    packages = ("kernelfields", "numpy", "scipy")
+    return {"python": platform.python_version(), **{name: _version(name) for name in packages}}
+
+
+@cache
+def _version(package: str) -> str:
+    """Look a version up once: reading it takes as long as fitting a small model."""
+    return version(package)

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import numpy.typing as npt
 
+from ..checks import require_whole
 from ..kernels import Kernel, Observations
+from ..memory import available_memory
 from ._base import Gram
-from ._memory import memory_budget
 from ._observations import count, precision_of
 from .collapsed import collapsed
 from .packed import PackedGram
 from .tiled import TiledGram
 from .unique import unique_observations
+
+SHARE = 0.5
+"""Of the available memory: what a Gram matrix may take if no limit is given."""
 
 
 def gram_of(
@@ -48,3 +52,8 @@ def gram_of(
     fits = PackedGram.bytes_for(count(unique.observations), precision) <= memory_budget(memory_limit)
     kind = PackedGram.of if fits else TiledGram
     return collapsed(kind(kernel, unique.observations, precision), unique)
+
+
+def memory_budget(limit: int | None) -> int:
+    """Return the bytes that may be used: ``limit``, or ``SHARE`` of what is available."""
+    return int(SHARE * available_memory()) if limit is None else require_whole("memory_limit", limit, 0)

@@ -9,10 +9,10 @@ from ..arrays import Array
 from ..errors import InputError
 from ..kernels import Kernel, Observations
 from ._base import block_times
-from ._memory import memory_budget
 from ._observations import precision_of
 from ._workers import workers
 from .blocks import KernelBlocks
+from .build import memory_budget
 
 LEAST, MOST = 2**12, 2**22
 """Kernel values at a time."""

@@ -19,7 +19,6 @@ from .codec import FileDecoder, FileEncoder, decode_labels, encode_labels
 from .fields import Sizes
 from .objects import Registry
 from .savable import Savable
-from .versions import versions
 
 FORMAT = 1
 """Version of the files written here."""
@@ -47,8 +46,9 @@ def install(registry: Registry) -> None:
 
 def save(model: Savable, path: str | os.PathLike[str]) -> None:
     """Write a fitted model to a file."""
-    encoder = FileEncoder(_registry(), _encode_model)
-    header = {"format": FORMAT, "versions": versions(), "model": _encode_model(encoder, model, "")}
+    registry = _registry()
+    encoder = FileEncoder(registry, _encode_model)
+    header = {"format": FORMAT, "versions": registry.versions(), "model": _encode_model(encoder, model, "")}
     write_container(path, encoder.arrays, header)
 
 

@@ -66,6 +66,8 @@ class Registry:
     stored: tuple[StoredClass, ...]
     kinds: Kinds
     """What annotations of settings stand for; others promise nothing."""
+    versions: Callable[[], Mapping[str, str]]
+    """Of what computes; files tell them."""
 
     def class_of(self, value: Any) -> StoredClass | None:
         """Return the row of an object; None if it has none."""
