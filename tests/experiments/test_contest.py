@@ -6,7 +6,7 @@ import pytest
 from kernelfields import CRF
 from kernelfields.datasets import Tagged
 from kernelfields.experiments import pos_table
-from kernelfields.experiments.lib.contest import LabelledSequences, Method, chosen, fitted, largest_gap
+from kernelfields.experiments.lib.contest import Method, SequenceSet, chosen, fitted, largest_gap
 from kernelfields.experiments.lib.methods import hmm, kernel_crf, svm
 from kernelfields.experiments.lib.tasks import Texts, parted, text_task, treebank_texts, web_texts
 from kernelfields.experiments.loss_curves import dual_sizes, hinge_loss, log_loss, shares_above
@@ -30,7 +30,7 @@ class Wrong:
 
 
 def part(n, name="f"):
-    return LabelledSequences([f"t{i}" for i in range(n)], [f"{name}{i}" for i in range(n)], [["yes"] * 4] * n)
+    return SequenceSet([f"t{i}" for i in range(n)], [f"{name}{i}" for i in range(n)], [["yes"] * 4] * n)
 
 
 def test_choice_is_the_best_on_the_validation_part_and_the_first_of_equals():
@@ -49,7 +49,7 @@ def test_methods_see_tokens_or_features(tokens, expected):
 
 def test_largest_gap_leaves_out_models_without_one(rng):
     X = [rng.normal(size=(3, 2)) for _ in range(4)]
-    some = LabelledSequences(X, X, [["a", "b", "a"]] * 4)
+    some = SequenceSet(X, X, [["a", "b", "a"]] * 4)
     method = Method("crf", lambda penalty: CRF(penalty, tol=0.1), [1.0])
     models = [fitted(method, 1.0, some), fitted(Method("wrong", Wrong, [1]), 1, some)]
     assert largest_gap(models) == models[0].model.certificate_.relative_gap
@@ -84,7 +84,7 @@ def test_no_sentence_of_the_treebank_is_learnt_from_and_tested_on(data_dir, monk
 def test_unknown_words_are_alike_or_go_by_spelling():
     sentences = [["the", f"{x}{x}ing"] for x in "bcdfghjk"] + [["the", f"{x}{x}ed"] for x in "bcdfghjk"]
     labels = [["D", "G"]] * 8 + [["D", "P"]] * 8
-    some = LabelledSequences(sentences, sentences, labels)
+    some = SequenceSet(sentences, sentences, labels)
     new = [["the", "going"], ["the", "wanted"]]
     spelling = fitted(hmm("h", [0.1], spelling=True), 0.1, some).model
     assert spelling.predict(new) == [["D", "G"], ["D", "P"]]
@@ -116,7 +116,7 @@ def test_losses_over_the_margin_are_those_of_a_chain_of_one():
 
 def test_shares_are_of_all_observations_and_labels(rng):
     X = [rng.normal(size=(3, 2)) for _ in range(6)]
-    some = LabelledSequences(X, X, [["a", "b", "a"]] * 6)
+    some = SequenceSet(X, X, [["a", "b", "a"]] * 6)
     task = type("LearningTask", (), {"train": some})
     # not of the linear kernel, whose coefficients are weights, but of one with steep slopes in all directions
     log = dual_sizes(fitted(kernel_crf("log", RBF(gamma=5.0), [0.5], 1e-6), 0.5, some), task)

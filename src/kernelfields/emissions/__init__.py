@@ -1,6 +1,6 @@
 """Emissions of hidden Markov models: what is observed in each state."""
 
-from ._base import Emissions, Expected, Family, Markov, Sequences, chain_scores
+from ._base import Emissions, Expected, Family, Markov, ObservedSequences, chain_scores
 from ._gaussian_base import GaussianEmissions, GaussianFamily
 from .bernoulli import Bernoulli, BernoulliEmissions
 from .categorical import Categorical, CategoricalEmissions
@@ -27,9 +27,9 @@ __all__ = [
     "MixtureEmissions",
     "Multinomial",
     "MultinomialEmissions",
+    "ObservedSequences",
     "Poisson",
     "PoissonEmissions",
-    "Sequences",
     "SphericalGaussian",
     "TiedGaussian",
     "UnknownWords",

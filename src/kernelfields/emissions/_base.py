@@ -30,7 +30,7 @@ CHECKS: Mapping[str, Callable[[str, Any], object]] = {
 """What settings of families may be."""
 
 
-class Sequences(NamedTuple):
+class ObservedSequences(NamedTuple):
     """Observations of all sequences, one behind the other."""
 
     observations: Any
@@ -73,7 +73,7 @@ class Emissions(ABC):
         """Log p(x_t|k), (N, L); 0 where x_t is missing, which sums it out."""
 
     @abstractmethod
-    def expected(self, data: Sequences, markov: Markov) -> Expected:
+    def expected(self, data: ObservedSequences, markov: Markov) -> Expected:
         """Sum over all paths of hidden states: Baum and Welch's expectation step [rabiner1989tutorial]."""
 
     @abstractmethod
@@ -107,7 +107,7 @@ class Family(Parameterised, ABC):
                 value.require_settings()
 
     @abstractmethod
-    def read(self, X: Any, lengths: Any, known: Emissions | None) -> Sequences:
+    def read(self, X: Any, lengths: Any, known: Emissions | None) -> ObservedSequences:
         """Read what users give; with emissions that are ``known``, in their columns or symbols."""
 
     @abstractmethod
@@ -115,12 +115,12 @@ class Family(Parameterised, ABC):
         """Emissions to start from when nothing is known but observations."""
 
     @abstractmethod
-    def labelled(self, data: Sequences, n_states: int) -> Emissions:
+    def labelled(self, data: ObservedSequences, n_states: int) -> Emissions:
         """Return the best emissions for positions whose states are observed; others are left out."""
 
 
 def chain_scores(
-    emissions: Emissions, data: Sequences, markov: Markov, density: Array | None = None
+    emissions: Emissions, data: ObservedSequences, markov: Markov, density: Array | None = None
 ) -> tuple[ChainBatch, dict[str, Array]]:
     """Return the chain whose scores are log p(x, y): nodes emit, edges step, first positions start.
 

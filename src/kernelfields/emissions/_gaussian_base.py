@@ -12,7 +12,7 @@ from .. import native
 from ..arrays import Array
 from ..errors import InputError
 from ..structures import require_feasible
-from ._base import Expected, Markov, Random, Sequences
+from ._base import Expected, Markov, ObservedSequences, Random
 from ._rows_base import RowEmissions, RowFamily
 from .rows import NumberRows
 
@@ -121,7 +121,7 @@ class GaussianEmissions(RowEmissions):
             result[observations.missing > 0] = 0.0
         return result
 
-    def expected(self, data: Sequences, markov: Markov) -> Expected:
+    def expected(self, data: ObservedSequences, markov: Markov) -> Expected:
         """Run densities, forward-backward and moments in the core; single missing numbers apart."""
         rows: NumberRows = data.observations
         if rows.partial:
@@ -154,7 +154,7 @@ class GaussianEmissions(RowEmissions):
         scatter -= weight[:, None, None] * shift[:, :, None] * shift[:, None, :]
         return Moments(weight, self.means + shift, scatter)
 
-    def _expected_with_gaps(self, data: Sequences, markov: Markov) -> Expected:
+    def _expected_with_gaps(self, data: ObservedSequences, markov: Markov) -> Expected:
         from ._base import chain_scores
 
         chain, scores = chain_scores(self, data, markov)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..errors import InputError
-from ._base import Emissions, Family, Random, Sequences
+from ._base import Emissions, Family, ObservedSequences, Random
 from ._scored_base import one_hot
 from .rows import NumberRows, clusters, read_rows
 
@@ -31,7 +31,7 @@ class RowFamily(Family):
     def estimate(self, rows: NumberRows, weights: Array) -> Emissions:
         """Best emissions when position t counts ``weights[t, k]`` times in state k."""
 
-    def read(self, X: Any, lengths: Any, known: Emissions | None) -> Sequences:
+    def read(self, X: Any, lengths: Any, known: Emissions | None) -> ObservedSequences:
         """Read rows; NaN is a missing number, None a missing row."""
         assert known is None or isinstance(known, RowEmissions)
         data = read_rows(X, lengths, None if known is None else known.n_columns)
@@ -44,7 +44,7 @@ class RowFamily(Family):
             raise InputError(f"X has too few rows ({len(observations.whole)}) for {n_states} states.")
         return self.estimate(observations, clusters(observations, n_states, rng))
 
-    def labelled(self, data: Sequences, n_states: int) -> Emissions:
+    def labelled(self, data: ObservedSequences, n_states: int) -> Emissions:
         """Estimate from the positions whose states are observed."""
         assert data.labels is not None
         weights = one_hot(data.labels, n_states)

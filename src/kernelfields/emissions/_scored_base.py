@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array
-from ._base import Emissions, Expected, Markov, Sequences, chain_scores
+from ._base import Emissions, Expected, Markov, ObservedSequences, chain_scores
 
 
 class ScoredEmissions(Emissions):
@@ -18,7 +18,7 @@ class ScoredEmissions(Emissions):
     def statistics(self, observations: Any, weights: Array) -> Any:
         """Sufficient statistics, position t counted ``weights[t, k]`` times in state k."""
 
-    def expected(self, data: Sequences, markov: Markov) -> Expected:
+    def expected(self, data: ObservedSequences, markov: Markov) -> Expected:
         """Score all positions, run forward-backward, collect statistics."""
         chain, scores = chain_scores(self, data, markov)
         log_partition, parts = chain.marginals(scores)

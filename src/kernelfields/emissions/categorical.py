@@ -13,7 +13,7 @@ from ..arrays import Array
 from ..checks import require_whole
 from ..errors import InputError
 from ..structures import require_feasible
-from ._base import Emissions, Expected, Family, Markov, Random, Sequences, log_of
+from ._base import Emissions, Expected, Family, Markov, ObservedSequences, Random, log_of
 from .contexts import MOST_WORDS, draw_words, require_contexts, used_contexts, words_of
 from .unknown import UnknownWords
 from .vocabulary import MISSING, Vocabulary, build, flatten, require_hashable
@@ -54,7 +54,7 @@ class Categorical(Family):
         self.unknown = unknown
         self.order = order
 
-    def read(self, X: Any, lengths: Any, known: Emissions | None) -> Sequences:
+    def read(self, X: Any, lengths: Any, known: Emissions | None) -> ObservedSequences:
         """Read sequences of symbols."""
         flat, offsets = flatten(X, lengths)
         try:
@@ -63,7 +63,7 @@ class Categorical(Family):
             require_hashable(flat, offsets)
             raise
 
-    def _read(self, flat: Any, offsets: Array, known: Emissions | None) -> Sequences:
+    def _read(self, flat: Any, offsets: Array, known: Emissions | None) -> ObservedSequences:
         """Number symbols."""
         order = self.order
         if known is not None:
@@ -74,7 +74,7 @@ class Categorical(Family):
         else:
             vocabulary = build(flat, self.unknown)
         words = words_of(vocabulary.encode(flat), offsets, len(vocabulary), order)
-        return Sequences(Symbols(words, vocabulary), offsets)
+        return ObservedSequences(Symbols(words, vocabulary), offsets)
 
     def _given(self) -> Vocabulary:
         """Return the vocabulary that the settings say."""
@@ -98,7 +98,7 @@ class Categorical(Family):
             _normalised(self._by_context(weights, observations.vocabulary)), observations.vocabulary, self
         )
 
-    def labelled(self, data: Sequences, n_states: int) -> Emissions:
+    def labelled(self, data: ObservedSequences, n_states: int) -> Emissions:
         """Count symbols in states, one pass in the core."""
         symbols: Symbols = data.observations
         assert data.labels is not None
@@ -185,7 +185,7 @@ class CategoricalEmissions(Emissions):
         result[observations.numbers == MISSING] = 0.0
         return result
 
-    def expected(self, data: Sequences, markov: Markov) -> Expected:
+    def expected(self, data: ObservedSequences, markov: Markov) -> Expected:
         """Look up, forward-backward and counts in the core."""
         value, start, transitions, counts = native.hmm_categorical(
             data.observations.numbers,

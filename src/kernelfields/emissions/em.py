@@ -11,7 +11,7 @@ from scipy.special import xlogy
 
 from ..arrays import Array
 from ..solvers import Progress, Reason
-from . import Emissions, Markov, Sequences
+from . import Emissions, Markov, ObservedSequences
 from ._base import Expected, log_of
 
 CONVERGED = "A step gained less than the tolerance."
@@ -72,7 +72,7 @@ class Trained(NamedTuple):
 
 
 def maximise(
-    data: Sequences,
+    data: ObservedSequences,
     model: Model,
     smoothing: Smoothing,
     tol: float,
@@ -105,7 +105,7 @@ class _Run:
     """What one run has seen so far."""
 
     def __init__(
-        self, data: Sequences, smoothing: Smoothing, report: Callable[[Progress], None] | None
+        self, data: ObservedSequences, smoothing: Smoothing, report: Callable[[Progress], None] | None
     ) -> None:
         self.data, self.smoothing, self.report = data, smoothing, report
         self.started = time.perf_counter()

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from ..arrays import Array, offsets_of
 from ..errors import InputError
-from ._base import Sequences
+from ._base import ObservedSequences
 
 
 class NumberRows:
@@ -81,7 +81,7 @@ class NumberRows:
         return self.values if self.seen is None else self.values[self.seen.all(axis=1)]
 
 
-def read_rows(X: Any, lengths: Any, width: int | None) -> Sequences:
+def read_rows(X: Any, lengths: Any, width: int | None) -> ObservedSequences:
     """Read a list of (T, D) arrays, in which None may stand for a row, or one flat array with lengths."""
     if lengths is not None:
         matrix, sizes = _matrix(X, "X", width), np.asarray(lengths)
@@ -109,7 +109,7 @@ def read_rows(X: Any, lengths: Any, width: int | None) -> Sequences:
     if np.isinf(values).any():
         t, d = np.argwhere(np.isinf(values))[0]
         raise InputError(f"{rows.place(t)} has infinity in column {d}; NaN stands for what is missing.")
-    return Sequences(rows, offsets)
+    return ObservedSequences(rows, offsets)
 
 
 def _matrix(x: Any, what: str, width: int | None) -> Array:

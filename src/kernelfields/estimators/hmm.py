@@ -19,7 +19,7 @@ from ..data.rules import require_respected
 from ..data.seeds import random_state
 from ..data.states import encode_states
 from ..decoders import Decoder
-from ..emissions import Emissions, Family, Sequences, chain_scores
+from ..emissions import Emissions, Family, ObservedSequences, chain_scores
 from ..emissions.em import LABELLED, LIMIT, Model, Smoothing, Trained, maximise
 from ..errors import InputError, warn_user
 from ..fitting.fresh import starts_afresh
@@ -221,7 +221,7 @@ class HMM(SequenceLabeller):
         return Smoothing(self.pseudocount, start, transitions)
 
     def _best(
-        self, data: Sequences, known: Emissions | None, family: Family, smoothing: Smoothing
+        self, data: ObservedSequences, known: Emissions | None, family: Family, smoothing: Smoothing
     ) -> Trained:
         """Return the best of some runs from random starts."""
         seed = random_state(self.random_state).randint(2**31 - 1)
@@ -253,7 +253,7 @@ class HMM(SequenceLabeller):
         total = weights.sum(axis=-1, keepdims=True)
         return np.asarray(weights / np.where(total > 0, total, 1.0))
 
-    def _from_labels(self, data: Sequences, family: Family, smoothing: Smoothing) -> Trained:
+    def _from_labels(self, data: ObservedSequences, family: Family, smoothing: Smoothing) -> Trained:
         """Count; where some labels are unobserved, go on from there."""
         assert data.labels is not None
         starts, pairs, _ = native.hmm_counts(data.labels, len(smoothing.start), data.offsets)
@@ -264,7 +264,7 @@ class HMM(SequenceLabeller):
         model = Model(first.of(starts, smoothing.start), first.of(pairs, smoothing.transitions), emissions)
         return Trained(model, [], [], LABELLED) if every else self._run(data, model, smoothing)
 
-    def _run(self, data: Sequences, model: Model, smoothing: Smoothing) -> Trained:
+    def _run(self, data: ObservedSequences, model: Model, smoothing: Smoothing) -> Trained:
         return maximise(data, model, smoothing, self.tol, self.max_iter, self.callback)
 
     def _keep(self, classes: Array, forbidden: Forbidden | None, trained: Trained) -> None:
@@ -335,7 +335,9 @@ class HMM(SequenceLabeller):
 
     def _scores(self, features: Any, offsets: Array) -> ScoredBatch:
         """Logarithms of all probabilities: their sum over a labelling is log p(x, y)."""
-        return ScoredBatch(*chain_scores(self.emissions_, Sequences(features, offsets), self._model.markov))
+        return ScoredBatch(
+            *chain_scores(self.emissions_, ObservedSequences(features, offsets), self._model.markov)
+        )
 
 
 def _higher(left: Trained, right: Trained) -> bool:

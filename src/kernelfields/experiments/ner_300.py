@@ -11,7 +11,7 @@ import numpy as np
 from ..datasets import load_conll2002, spelling_templates
 from ..features import TemplateFeatures, Templates, parse_templates
 from .lib.claims import Claim
-from .lib.contest import FittedModel, LabelledSequences, Method, chosen, fitted, largest_gap
+from .lib.contest import FittedModel, Method, SequenceSet, chosen, fitted, largest_gap
 from .lib.experiment import Experiment, Report
 from .lib.folds import folds_of, mean_of
 from .lib.gram import degree_kernel, sequences_of
@@ -55,7 +55,7 @@ class MethodGroup:
     """Methods that share their features."""
 
     methods: list[Method]
-    sequences: LabelledSequences
+    sequences: SequenceSet
     """First those of the cross-validation, then those to choose with."""
 
 
@@ -102,15 +102,15 @@ def _tasks(settings: NER300Settings) -> list[MethodGroup]:
     ]
 
 
-def _sequences(templates: Templates, settings: NER300Settings) -> LabelledSequences:
+def _sequences(templates: Templates, settings: NER300Settings) -> SequenceSet:
     corpus = load_conll2002("train", 3 * settings.n_sentences, settings.seed)
     extractor = TemplateFeatures(templates, dtype=np.float32)
     features, lengths = extractor.fit_transform(corpus.sentences)
-    return LabelledSequences(corpus.sentences, sequences_of(features, lengths), corpus.labels)
+    return SequenceSet(corpus.sentences, sequences_of(features, lengths), corpus.labels)
 
 
 def _cross_validated(
-    method: Method, sequences: LabelledSequences, settings: NER300Settings, report: Report
+    method: Method, sequences: SequenceSet, settings: NER300Settings, report: Report
 ) -> tuple[list[FittedModel], list[float]]:
     """Models and errors of all folds, with what was best on sentences outside them."""
     n = settings.n_sentences

@@ -15,7 +15,7 @@ import numpy as np
 from ..arrays import Array
 
 
-class Candidates(NamedTuple):
+class EnumeratedSequence(NamedTuple):
     """All labellings of one sequence."""
 
     labels: Array
@@ -43,7 +43,7 @@ def joint_features(x: Array, labels: Iterable[int], n_labels: int) -> Array:
     return np.concatenate([nodes.ravel(), bias, ends.ravel(), edges.ravel()])
 
 
-def candidates(x: Array, right: Iterable[int], mask: Array, small: Array, edge: Array) -> Candidates:
+def candidates(x: Array, right: Iterable[int], mask: Array, small: Array, edge: Array) -> EnumeratedSequence:
     """Write down all labellings; ``mask`` (K,) says which weights there are.
 
     ``small`` (3, L) are fixed scores of every, the first and the last label, ``edge`` (L, L) of pairs.
@@ -60,11 +60,11 @@ def candidates(x: Array, right: Iterable[int], mask: Array, small: Array, edge: 
             for y in labels
         ]
     )
-    return Candidates(np.array(labels), features, offset, labels.index(tuple(right)))
+    return EnumeratedSequence(np.array(labels), features, offset, labels.index(tuple(right)))
 
 
 def descend(
-    sequences: Iterable[Candidates],
+    sequences: Iterable[EnumeratedSequence],
     w: Array,
     step: float,
     decay: Array,
@@ -95,7 +95,7 @@ class Mistake(NamedTuple):
     """At how many positions they differ."""
 
 
-def mistake(sequence: Candidates, w: Array) -> Mistake | None:
+def mistake(sequence: EnumeratedSequence, w: Array) -> Mistake | None:
     """Compare the best labelling with the right one; None if they are the same."""
     scores = sequence.features @ w + sequence.offset
     best, right = int(np.argmax(scores)), sequence.right
@@ -106,7 +106,7 @@ def mistake(sequence: Candidates, w: Array) -> Mistake | None:
     return Mistake(difference, float(scores[best] - scores[right]), wrong)
 
 
-def perceptron(sequences: Iterable[Candidates], w: Array) -> Iterator[Array]:
+def perceptron(sequences: Iterable[EnumeratedSequence], w: Array) -> Iterator[Array]:
     """Add what was missed [collins2002discriminative, Figure 1]."""
     for sequence in sequences:
         found = mistake(sequence, w)
@@ -115,7 +115,7 @@ def perceptron(sequences: Iterable[Candidates], w: Array) -> Iterator[Array]:
 
 
 def passive_aggressive(
-    sequences: Iterable[Candidates], w: Array, variant: int, c: float, error_sensitive: bool
+    sequences: Iterable[EnumeratedSequence], w: Array, variant: int, c: float, error_sensitive: bool
 ) -> Iterator[Array]:
     """Change as little as removes the loss [crammer2006online, section 10]; variant 0, 1 or 2."""
     for sequence in sequences:
@@ -128,7 +128,7 @@ def passive_aggressive(
         yield w
 
 
-def arow(sequences: Iterable[Candidates], w: Array, variance: float, gamma: float) -> Iterator[Array]:
+def arow(sequences: Iterable[EnumeratedSequence], w: Array, variance: float, gamma: float) -> Iterator[Array]:
     """Change what is uncertain [crammer2009adaptive, Figure 1], the diagonal of the covariance kept."""
     sigma = np.full(len(w), variance)
     for sequence in sequences:

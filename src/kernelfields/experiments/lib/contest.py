@@ -13,16 +13,16 @@ from ...metrics import token_error
 from .folds import pick
 
 
-class LabelledSequences(NamedTuple):
+class SequenceSet(NamedTuple):
     """Some labelled sequences, as tokens and as features."""
 
     tokens: list[Any]
     features: list[Any]
     labels: list[Any]
 
-    def pick(self, ids: Array) -> LabelledSequences:
+    def pick(self, ids: Array) -> SequenceSet:
         """Some of them."""
-        return LabelledSequences(pick(self.tokens, ids), pick(self.features, ids), pick(self.labels, ids))
+        return SequenceSet(pick(self.tokens, ids), pick(self.features, ids), pick(self.labels, ids))
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Method:
     reads_tokens: bool = False
     """Whether it learns from tokens instead of features."""
 
-    def inputs(self, part: LabelledSequences) -> list[Any]:
+    def inputs(self, part: SequenceSet) -> list[Any]:
         """What it sees of sequences."""
         return part.tokens if self.reads_tokens else part.features
 
@@ -56,12 +56,12 @@ class FittedModel(NamedTuple):
         certificate = getattr(self.model, "certificate_", None)
         return None if certificate is None else float(certificate.relative_gap)
 
-    def error(self, part: LabelledSequences) -> float:
+    def error(self, part: SequenceSet) -> float:
         """Percentage of wrong labels."""
         return 100 * token_error(part.labels, self.model.predict(self.method.inputs(part)))
 
 
-def fitted(method: Method, choice: float, train: LabelledSequences) -> FittedModel:
+def fitted(method: Method, choice: float, train: SequenceSet) -> FittedModel:
     """Fit with a given choice; a limit of iterations is no warning, because the gap is reported."""
     model = method.make(choice)
     started = perf_counter()
@@ -71,7 +71,7 @@ def fitted(method: Method, choice: float, train: LabelledSequences) -> FittedMod
     return FittedModel(method, choice, model, perf_counter() - started)
 
 
-def chosen(method: Method, train: LabelledSequences, validation: LabelledSequences) -> FittedModel:
+def chosen(method: Method, train: SequenceSet, validation: SequenceSet) -> FittedModel:
     """Fit with every choice; return the model with the fewest wrong labels on the validation part.
 
     Of equals the first: choices are listed with the one that smooths most at the beginning.

@@ -10,16 +10,16 @@ from ...datasets import Tagged, load_conll2002, load_letters, load_ptb_sample, l
 from ...features import TemplateFeatures, Templates
 from ...features.sets import pos
 from ...kernels import Kernel, Polynomial
-from .contest import LabelledSequences
+from .contest import SequenceSet
 from .gram import degree_kernel, sequences_of
 
 
 class LearningTask(NamedTuple):
     """What is learnt from, chosen with and tested on."""
 
-    train: LabelledSequences
-    validation: LabelledSequences
-    test: LabelledSequences
+    train: SequenceSet
+    validation: SequenceSet
+    test: SequenceSet
     kernel: Kernel
 
     @property
@@ -40,9 +40,9 @@ def letters_task(n_words: int, n_test: int, share: float, seed: int) -> Learning
     letters = load_letters()
     X, y = _drawn(*letters.split(0), n_words, seed)
     X_test, y_test = _drawn(*letters.split(*range(1, 10)), n_test, seed)
-    train, validation = parted(LabelledSequences(X, X, y), share)
+    train, validation = parted(SequenceSet(X, X, y), share)
     kernel = Polynomial(degree=3, gamma=0.05, offset=1.0)
-    return LearningTask(train, validation, LabelledSequences(X_test, X_test, y_test), kernel)
+    return LearningTask(train, validation, SequenceSet(X_test, X_test, y_test), kernel)
 
 
 def entities_task(n_sentences: int, n_test: int, share: float, seed: int) -> LearningTask:
@@ -81,15 +81,15 @@ def first(texts: Tagged, n: int) -> Tagged:
 def text_task(texts: Texts, templates: Templates, share: float) -> LearningTask:
     """Features that occur in the training part, for all parts."""
     train, validation = parted(
-        LabelledSequences(texts.learn.sentences, texts.learn.sentences, texts.learn.labels), share
+        SequenceSet(texts.learn.sentences, texts.learn.sentences, texts.learn.labels), share
     )
     extractor = TemplateFeatures(templates, dtype=np.float32)
     matrix, lengths = extractor.fit_transform(train.tokens)
     size = float(matrix.multiply(matrix).sum(axis=1).mean())
 
-    def seen(sentences: list[Any], labels: list[Any]) -> LabelledSequences:
+    def seen(sentences: list[Any], labels: list[Any]) -> SequenceSet:
         features, lengths = extractor.transform(sentences)
-        return LabelledSequences(sentences, sequences_of(features, lengths), labels)
+        return SequenceSet(sentences, sequences_of(features, lengths), labels)
 
     return LearningTask(
         train._replace(features=sequences_of(matrix, lengths)),
@@ -99,7 +99,7 @@ def text_task(texts: Texts, templates: Templates, share: float) -> LearningTask:
     )
 
 
-def parted(part: LabelledSequences, share: float) -> tuple[LabelledSequences, LabelledSequences]:
+def parted(part: SequenceSet, share: float) -> tuple[SequenceSet, SequenceSet]:
     """Split off the last sequences, this share of all, to choose with."""
     n = len(part.labels) - max(1, round(share * len(part.labels)))
     return part.pick(np.arange(n)), part.pick(np.arange(n, len(part.labels)))
