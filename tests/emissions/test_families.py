@@ -20,9 +20,9 @@ from kernelfields.emissions import (
     MixtureEmissions,
     Multinomial,
     MultinomialEmissions,
+    ObservedSequences,
     Poisson,
     PoissonEmissions,
-    Sequences,
     TiedGaussian,
 )
 from kernelfields.emissions.rows import NumberRows
@@ -317,7 +317,7 @@ def test_narrow_states_far_from_zero_keep_their_digits(rng):
     X = 1e6 + 1e-3 * rng.normal(size=(500, 2))
     family = FullGaussian(prior_scale=0.0)
     emissions = GaussianEmissions(X[:1], np.array([1e-6 * np.eye(2)]), family)
-    data = Sequences(NumberRows(X), np.array([0, 500]))
+    data = ObservedSequences(NumberRows(X), np.array([0, 500]))
     after = emissions.improved(emissions.expected(data, Markov(np.zeros(1), np.zeros((1, 1)))).statistics)
     exact = np.cov((X - 1e6).T, bias=True)
     np.testing.assert_allclose(after.covariances[0], exact, rtol=1e-5)
