@@ -99,7 +99,7 @@ def test_ties_in_long_sequences_are_decided_alike(kind, tmp_path):
 def test_random_numbers_are_those_of_the_c_library():
     import ctypes
 
-    from kernelfields.compat._shuffle import GnuRandom
+    from kernelfields.compat.crfsuite.shuffle import GnuRandom
 
     as_in_a_new_process()
     random = GnuRandom()
@@ -107,7 +107,7 @@ def test_random_numbers_are_those_of_the_c_library():
 
 
 def test_shuffles_are_permutations_and_differ():
-    from kernelfields.compat._shuffle import Shuffle
+    from kernelfields.compat.crfsuite.shuffle import Shuffle
 
     shuffle = Shuffle(50)
     first, second = shuffle.next(), shuffle.next()

@@ -6,8 +6,8 @@ import os
 
 from ..estimators import CRF
 from ..io.crfsuite import read_crfsuite
-from ._models import converted
-from ._storage import save
+from .crfsuite.models import converted
+from .crfsuite.storage import save
 
 
 def convert_model(source: str | os.PathLike[str], target: str | os.PathLike[str]) -> CRF:

@@ -10,9 +10,8 @@ import numpy as np
 
 from ...arrays import Array
 from ...parameters import Parameterised
-from .._info import ParsedDump
-from ..pycrfsuite import Tagger, Trainer, TrainLogParser
-from ._model_file import ModelFile
+from ..pycrfsuite import ParsedDump, Tagger, Trainer, TrainLogParser
+from .model_file import ModelFile
 from .trainer import LinePerIterationTrainer
 
 NAMES = {
@@ -31,7 +30,7 @@ OWN = ("algorithm", "verbose", "model_filename", "keep_tempfiles", "trainer_cls"
 """Parameters that are not CRFsuite's."""
 
 
-class CRF(Parameterised):
+class CRFsuiteCRF(Parameterised):
     """Linear-chain CRF with the parameters, methods and attributes of sklearn-crfsuite's.
 
     What is None has CRFsuite's default for the algorithm; a parameter that the algorithm does not have
@@ -278,6 +277,11 @@ class CRF(Parameterised):
         }
         make = self.trainer_cls or LinePerIterationTrainer
         return make(algorithm=self.algorithm, params=settings, verbose=self.verbose)
+
+
+CRF = CRFsuiteCRF
+# Programs print the name and pickle by it; in this package, CRF alone means the library's own.
+CRF.__name__ = CRF.__qualname__ = "CRF"
 
 
 def _objects(rows: list[Any]) -> Array:

@@ -7,15 +7,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from ..arrays import Array, offsets_of, rows_of
-from ..losses import Log
-from ..objective import LinearChainProblem, Term
-from ..online import Sweep
-from ..spaces import FreeEdges, SparseNodes, WeightPairs
-from ..structures import ChainBatch
+from ...arrays import Array, offsets_of, rows_of
+from ...losses import Log
+from ...objective import LinearChainProblem, Term
+from ...online import Sweep
+from ...spaces import FreeEdges, SparseNodes, WeightPairs
+from ...structures import ChainBatch
 
 
-class Data(NamedTuple):
+class Instances(NamedTuple):
     """Sequences with their labels."""
 
     features: Any
@@ -29,10 +29,10 @@ class Data(NamedTuple):
         """T of every sequence."""
         return np.diff(self.offsets)
 
-    def take(self, ids: Array) -> Data:
+    def take(self, ids: Array) -> Instances:
         """Return some of the sequences."""
         rows = rows_of(self.offsets, ids)
-        return Data(self.features[rows], offsets_of(self.lengths[ids]), self.labels[rows])
+        return Instances(self.features[rows], offsets_of(self.lengths[ids]), self.labels[rows])
 
 
 class FeatureSettings(NamedTuple):
@@ -43,12 +43,12 @@ class FeatureSettings(NamedTuple):
     possible_transitions: bool
 
 
-class TrainingSet:
+class CRFsuiteTraining:
     """A linear chain without bias and boundaries, its weights those of CRFsuite.
 
     Parameters
     ----------
-    data : Data
+    data : Instances
         What to learn from.
     n_labels : int
         L.
@@ -57,7 +57,7 @@ class TrainingSet:
         to at least ``minfreq`` (or if all pairs have one and it is not above 0); label pairs likewise.
     """
 
-    def __init__(self, data: Data, n_labels: int, settings: FeatureSettings) -> None:
+    def __init__(self, data: Instances, n_labels: int, settings: FeatureSettings) -> None:
         pairs = _state_pairs(data, n_labels, settings)
         self.columns = np.flatnonzero(np.diff(pairs.indptr))
         """The attributes that have a weight."""
@@ -103,7 +103,7 @@ class TrainingSet:
         return self.nodes.compact_table(element[:size]), np.where(self.edges, edges, 0.0)
 
 
-def _state_pairs(data: Data, n_labels: int, settings: FeatureSettings) -> Any:
+def _state_pairs(data: Instances, n_labels: int, settings: FeatureSettings) -> Any:
     """Return a (D, L) matrix whose entries are the pairs that have a weight."""
     D = data.features.shape[1]
     counts = np.diff(data.features.indptr)
@@ -124,7 +124,7 @@ def _state_pairs(data: Data, n_labels: int, settings: FeatureSettings) -> Any:
     return matrix
 
 
-def _edge_pairs(data: Data, n_labels: int, settings: FeatureSettings) -> Array:
+def _edge_pairs(data: Instances, n_labels: int, settings: FeatureSettings) -> Array:
     """Return a mask over (L, L)."""
     chain = ChainBatch(data.offsets, n_labels)
     frequency = np.zeros((n_labels, n_labels))
@@ -133,10 +133,10 @@ def _edge_pairs(data: Data, n_labels: int, settings: FeatureSettings) -> Array:
     return exists & (frequency >= settings.minfreq)
 
 
-class HeldOut:
+class HoldoutGroup:
     """Sequences that are tagged after every iteration."""
 
-    def __init__(self, training: TrainingSet, data: Data) -> None:
+    def __init__(self, training: CRFsuiteTraining, data: Instances) -> None:
         self.data = data
         self.chain = ChainBatch(data.offsets, training.n_labels)
         self.terms = training.terms_on(self.chain, data.features[:, training.columns])

@@ -7,15 +7,15 @@ import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
-from ..errors import ModelFormatError
-from ..estimators import CRF, load
-from ..features import DictFeatures
-from ..io.crfsuite import MAGIC, CrfsuiteModel, read_crfsuite
-from ..models.weights import LinearWeights
-from ._models import converted
+from ...errors import ModelFormatError
+from ...estimators import CRF, load
+from ...features import DictFeatures
+from ...io.crfsuite import MAGIC, CrfsuiteModel, read_crfsuite
+from ...models.weights import LinearWeights
+from .models import converted
 
 
-class Stored(NamedTuple):
+class OpenedModel(NamedTuple):
     """A model, and what its file says about itself."""
 
     model: CRF
@@ -27,7 +27,7 @@ def save(model: CRF, path: str | os.PathLike[str]) -> None:
     model.save(path)
 
 
-def open_file(path: str | os.PathLike[str]) -> Stored:
+def open_file(path: str | os.PathLike[str]) -> OpenedModel:
     """Read a model file, ours or CRFsuite's."""
     with open(path, "rb") as file:
         theirs = file.read(len(MAGIC)) == MAGIC
@@ -42,10 +42,10 @@ def open_file(path: str | os.PathLike[str]) -> Stored:
         raise ModelFormatError(
             f"{os.fspath(path)} holds a model that scores more than labels and label pairs."
         )
-    return Stored(model, header)
+    return OpenedModel(model, header)
 
 
-def open_bytes(data: bytes) -> Stored:
+def open_bytes(data: bytes) -> OpenedModel:
     """Read the same from memory."""
     if data.startswith(MAGIC):
         return _stored(read_crfsuite(data))
@@ -55,7 +55,7 @@ def open_bytes(data: bytes) -> Stored:
         return open_file(path)
 
 
-def _stored(file: CrfsuiteModel) -> Stored:
+def _stored(file: CrfsuiteModel) -> OpenedModel:
     places = {name: f"0x{value:X}" for name, value in file.header.items() if name.startswith("off_")}
     header = {name: str(value) for name, value in file.header.items()} | places
-    return Stored(converted(file), header)
+    return OpenedModel(converted(file), header)

@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..arrays import Array
-from ._training_set import HeldOut
+from ...arrays import Array
+from .training_set import HoldoutGroup
 
 Say = Callable[[str], None]
 
@@ -34,11 +34,11 @@ class Report:
         Takes one message.
     labels : list of str
         Names of the labels.
-    held_out : HeldOut, optional
+    held_out : HoldoutGroup, optional
         Sequences to evaluate after every iteration.
     """
 
-    def __init__(self, say: Say, labels: list[str], held_out: HeldOut | None) -> None:
+    def __init__(self, say: Say, labels: list[str], held_out: HoldoutGroup | None) -> None:
         self.say = say
         self.labels = labels
         self.held_out = held_out
@@ -70,7 +70,7 @@ class Report:
         """Say how long it took."""
         self.lines(f"Total seconds required for training: {time.perf_counter() - self._started:.3f}", "")
 
-    def _evaluate(self, held_out: HeldOut, element: Array) -> None:
+    def _evaluate(self, held_out: HoldoutGroup, element: Array) -> None:
         L, truth = len(self.labels), held_out.data.labels
         tags = held_out.tags(element)
         right = tags == truth

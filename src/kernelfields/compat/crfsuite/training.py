@@ -8,18 +8,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from ..arrays import Array, offsets_of
-from ..estimators import CRF
-from ..models.weights import LinearWeights
-from ..native import AttributePool
-from ._algorithms import ALGORITHMS
-from ._items import ItemError, plain
-from ._models import model_of
-from ._report import Clock, Report, Say
-from ._training_set import Data, FeatureSettings, HeldOut, TrainingSet
+from ...arrays import Array, offsets_of
+from ...estimators import CRF
+from ...models.weights import LinearWeights
+from ...native import AttributePool
+from .algorithms import ALGORITHMS
+from .items import ItemError, plain
+from .models import model_of
+from .report import Clock, Report, Say
+from .training_set import CRFsuiteTraining, FeatureSettings, HoldoutGroup, Instances
 
 
-class _Part(NamedTuple):
+class _Batch(NamedTuple):
     """Some sequences, read."""
 
     lengths: Array
@@ -32,13 +32,13 @@ class _Part(NamedTuple):
     group: int
 
 
-class Gathered:
+class InstanceList:
     """All sequences of a training, attributes and labels numbered as they come."""
 
     def __init__(self) -> None:
         self.pool = AttributePool()
         self.labels: dict[str, int] = {}
-        self.parts: list[_Part] = []
+        self.parts: list[_Batch] = []
 
     def add(self, X: Iterable[Any], y: Iterable[Iterable[Any]], group: int) -> None:
         """Take some sequences."""
@@ -55,9 +55,9 @@ class Gathered:
             raise ItemError(str(error)) from None
         numbers = [self.labels.setdefault(name, len(self.labels)) for labels in names for name in labels]
         encoded = np.array(numbers, dtype=np.int32)
-        self.parts.append(_Part(np.diff(first), attributes, values, np.diff(offsets), encoded, group))
+        self.parts.append(_Batch(np.diff(first), attributes, values, np.diff(offsets), encoded, group))
 
-    def data(self) -> tuple[Data, Array]:
+    def data(self) -> tuple[Instances, Array]:
         """Return all of them, and their groups."""
         first = offsets_of(np.concatenate([part.lengths for part in self.parts]))
         columns = np.concatenate([part.attributes for part in self.parts])
@@ -67,7 +67,7 @@ class Gathered:
         offsets = offsets_of(np.concatenate([part.sizes for part in self.parts]))
         labels = np.concatenate([part.labels for part in self.parts])
         groups = np.repeat([part.group for part in self.parts], [len(part.sizes) for part in self.parts])
-        return Data(matrix, offsets, labels), groups
+        return Instances(matrix, offsets, labels), groups
 
 
 def _label(label: Any) -> str:
@@ -79,7 +79,7 @@ def _label(label: Any) -> str:
 
 
 def trained(
-    gathered: Gathered, algorithm: str, settings: dict[str, Any], holdout: int, say: Say
+    gathered: InstanceList, algorithm: str, settings: dict[str, Any], holdout: int, say: Say
 ) -> CRF | None:
     """Train; return the model, or None if there is nothing to learn from."""
     if not gathered.labels:
@@ -95,14 +95,14 @@ def trained(
         settings["feature.possible_transitions"],
     )
     _announce(features, say)
-    training = TrainingSet(data.take(np.flatnonzero(groups != holdout)), len(gathered.labels), features)
+    training = CRFsuiteTraining(data.take(np.flatnonzero(groups != holdout)), len(gathered.labels), features)
     for mark in "0....1....2....3....4....5....6....7....8....9....":
         say(mark)
     for line in ("10", "\n", f"Number of features: {training.n_weights}\n"):
         say(line)
     say(f"Seconds required: {clock.lap():.3f}\n")
     say("\n")
-    held_out = HeldOut(training, data.take(np.flatnonzero(groups == holdout))) if holdout >= 0 else None
+    held_out = HoldoutGroup(training, data.take(np.flatnonzero(groups == holdout))) if holdout >= 0 else None
     labels = list(gathered.labels)
     element = ALGORITHMS[algorithm](training, settings, Report(say, labels, held_out))
     states, transitions = training.tables(element)
@@ -127,7 +127,7 @@ def _announce(features: FeatureSettings, say: Say) -> None:
     say(f"feature.possible_transitions: {features.possible_transitions:d}\n")
 
 
-def _count(training: TrainingSet, model: CRF, n_attributes: int, say: Say) -> None:
+def _count(training: CRFsuiteTraining, model: CRF, n_attributes: int, say: Say) -> None:
     """Say what will be stored."""
     L, weights = len(model.classes_), LinearWeights.from_model(model)
     active = weights.coef.nnz + np.count_nonzero(weights.transitions)

@@ -8,7 +8,7 @@ import weakref
 from pathlib import Path
 
 from ...estimators import CRF
-from .._storage import save
+from ..crfsuite.storage import save
 
 
 class ModelFile:

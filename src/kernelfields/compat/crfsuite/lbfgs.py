@@ -16,21 +16,21 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..arrays import Array
-from ..native import score_dot
-from ._line_search import Function, NoStepError, Step, backtracking, more_thuente, orthant
+from ...arrays import Array
+from ...native import score_dot
+from .line_search import Function, LineStep, NoStepError, backtracking, more_thuente, orthant
 
 
 class Iteration(NamedTuple):
     """What is known after a step."""
 
     number: int
-    step: Step
+    step: LineStep
     weight_norm: float
     gradient_norm: float
 
 
-class Ending(Enum):
+class LbfgsEnding(Enum):
     """Why a search ended, in CRFsuite's words; a line search may end it, too, with a number."""
 
     CONVERGED = "L-BFGS resulted in convergence"
@@ -39,7 +39,7 @@ class Ending(Enum):
     ALREADY = "L-BFGS terminated with error code (2)"
 
 
-LINE_SEARCHES: dict[str, Callable[..., Step]] = {
+LINE_SEARCHES: dict[str, Callable[..., LineStep]] = {
     "Backtracking": backtracking(strong=False),
     "StrongBacktracking": backtracking(strong=True),
 }
@@ -72,7 +72,7 @@ class Minimizer:
         value += self.c1 * float(np.abs(weights).sum())
         uphill = self._pseudo_gradient(weights, gradient)
         if _norm(uphill) <= self.epsilon * max(1.0, _norm(weights)):
-            return weights, Ending.ALREADY.value
+            return weights, LbfgsEnding.ALREADY.value
         memory = Memory(self.num_memories)
         past = deque([value], maxlen=max(self.period, 1))
         way, first = -uphill, 1 / _norm(uphill)
@@ -97,15 +97,15 @@ class Minimizer:
 
     def _ending(
         self, number: int, value: float, norms: tuple[float, float], past: deque[float]
-    ) -> Ending | None:
+    ) -> LbfgsEnding | None:
         weight_norm, gradient_norm = norms
         if gradient_norm <= self.epsilon * max(1.0, weight_norm):
-            return Ending.CONVERGED
+            return LbfgsEnding.CONVERGED
         if self.period > 0:
             if number >= self.period and (past[0] - value) / value < self.delta:
-                return Ending.STOPPED
+                return LbfgsEnding.STOPPED
             past.append(value)
-        return Ending.LIMIT if 0 < self.max_iterations < number + 1 else None
+        return LbfgsEnding.LIMIT if 0 < self.max_iterations < number + 1 else None
 
     def _pseudo_gradient(self, weights: Array, gradient: Array) -> Array:
         """Return the direction of steepest ascent, zero where the ℓ1 penalty holds a weight at zero."""

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ..estimators import CRF
-from ..features import DictFeatures
-from ..models.weights import LinearWeights
+from ...estimators import CRF
+from ...features import DictFeatures
+from ...models.weights import LinearWeights
 
 
 class ParsedDump:

@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..arrays import Array
-from ..native import score_dot
-from ..online import Descent, Sweep
-from ._report import Clock, Report
-from ._shuffle import Shuffle
-from ._training_set import TrainingSet
+from ...arrays import Array
+from ...native import score_dot
+from ...online import Descent, Sweep
+from .report import Clock, Report
+from .shuffle import Shuffle
+from .training_set import CRFsuiteTraining
 
 
 class Epoch(NamedTuple):
@@ -35,7 +35,7 @@ class Descender:
     factor of the step to come.
     """
 
-    def __init__(self, training: TrainingSet, c2: float, eta: float) -> None:
+    def __init__(self, training: CRFsuiteTraining, c2: float, eta: float) -> None:
         self.sweep: Sweep = training.sweep(2 * c2)
         self.c2 = c2
         self.decay = 2 * c2 / training.n_sequences
@@ -52,7 +52,7 @@ class Descender:
         return Epoch(weights, loss, np.sqrt(square), 1 / (self.decay * (time - 1)))
 
 
-def train_l2sgd(training: TrainingSet, settings: Mapping[str, Any], report: Report) -> Array:
+def train_l2sgd(training: CRFsuiteTraining, settings: Mapping[str, Any], report: Report) -> Array:
     """Minimise Σ_i −log p(y^i|x^i) + c2 ‖w‖²; of all epochs the one with the lowest loss counts."""
     named = {name: settings[name] for name in ("c2", "max_iterations", "period", "delta")}
     report.settings("Stochastic Gradient Descent (SGD)", **named)
@@ -94,7 +94,7 @@ def _lines(epoch: Epoch, improvement: float | None, descender: Descender) -> lis
 
 
 def _calibrated(
-    training: TrainingSet, settings: Mapping[str, Any], report: Report, shuffle: Shuffle
+    training: CRFsuiteTraining, settings: Mapping[str, Any], report: Report, shuffle: Shuffle
 ) -> float:
     """Return the step with which one pass through a sample leads lowest.
 

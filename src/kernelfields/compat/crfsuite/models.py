@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..arrays import Array
-from ..data.rules import barred_scores
-from ..estimators import CRF
-from ..features import DictFeatures
-from ..io.crfsuite import CrfsuiteModel
-from ..models.weights import LinearWeights
-from ..native import AttributeTagger
+from ...arrays import Array
+from ...data.rules import barred_scores
+from ...estimators import CRF
+from ...features import DictFeatures
+from ...io.crfsuite import CrfsuiteModel
+from ...models.weights import LinearWeights
+from ...native import AttributeTagger
 
 
 def model_of(

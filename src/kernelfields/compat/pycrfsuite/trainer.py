@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ._base_trainer import BaseTrainer
-from ._log_parser import TrainLogParser
+from ._logparser import TrainLogParser
+from .base_trainer import BaseTrainer
 
 
 class Trainer(BaseTrainer):

@@ -8,21 +8,21 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array
-from ..errors import ScoreError
-from ..native import score_dot
-from ..online import Arow, PassiveAggressive, Perceptron, Rule, Variant
-from ._first_gradient import resolve_ties
-from ._lbfgs import Iteration, Minimizer
-from ._report import Report
-from ._sgd import train_l2sgd
-from ._shuffle import Shuffle
-from ._training_set import TrainingSet
+from ...arrays import Array
+from ...errors import ScoreError
+from ...native import score_dot
+from ...online import Arow, PassiveAggressive, Perceptron, Rule, Variant
+from .first_gradient import resolve_ties
+from .lbfgs import Iteration, Minimizer
+from .report import Report
+from .sgd import train_l2sgd
+from .shuffle import Shuffle
+from .training_set import CRFsuiteTraining
 
 Settings = Mapping[str, Any]
 
 
-def train_lbfgs(training: TrainingSet, settings: Settings, report: Report) -> Array:
+def train_lbfgs(training: CRFsuiteTraining, settings: Settings, report: Report) -> Array:
     """Minimise Σ_i −log p(y^i|x^i) + c1 ‖w‖₁ + c2 ‖w‖²."""
     values = {name: settings[name] for name in Minimizer.__annotations__}
     shown = {name: values[name] for name in ("num_memories", "max_iterations", "epsilon")}
@@ -63,7 +63,7 @@ def train_lbfgs(training: TrainingSet, settings: Settings, report: Report) -> Ar
     return weights
 
 
-def train_perceptron(training: TrainingSet, settings: Settings, report: Report) -> Array:
+def train_perceptron(training: CRFsuiteTraining, settings: Settings, report: Report) -> Array:
     """Averaged perceptron; the loss is the share of wrong labels, added up over sequences."""
     report.settings("Averaged perceptron", **_named(settings, "max_iterations", "epsilon"))
 
@@ -73,7 +73,7 @@ def train_perceptron(training: TrainingSet, settings: Settings, report: Report) 
     return _epochs(training, Perceptron(), settings, report, done, average=True, share=True)
 
 
-def train_passive_aggressive(training: TrainingSet, settings: Settings, report: Report) -> Array:
+def train_passive_aggressive(training: CRFsuiteTraining, settings: Settings, report: Report) -> Array:
     """PA, PA-I or PA-II."""
     kind, sensitive, averaging = (settings[name] for name in ("type", "error_sensitive", "averaging"))
     report.settings(
@@ -92,7 +92,7 @@ def train_passive_aggressive(training: TrainingSet, settings: Settings, report: 
     return _epochs(training, rule, settings, report, done, average=averaging, share=False)
 
 
-def train_arow(training: TrainingSet, settings: Settings, report: Report) -> Array:
+def train_arow(training: CRFsuiteTraining, settings: Settings, report: Report) -> Array:
     """Adaptive regularisation of weights."""
     report.settings(
         "Adaptive Regularization of Weights (AROW)",
@@ -111,7 +111,7 @@ def _named(settings: Settings, *names: str) -> dict[str, Any]:
 
 
 def _epochs(
-    training: TrainingSet,
+    training: CRFsuiteTraining,
     rule: Rule,
     settings: Settings,
     report: Report,
@@ -143,7 +143,7 @@ def _epochs(
     return weights
 
 
-ALGORITHMS: Mapping[str, Callable[[TrainingSet, Settings, Report], Array]] = {
+ALGORITHMS: Mapping[str, Callable[[CRFsuiteTraining, Settings, Report], Array]] = {
     "lbfgs": train_lbfgs,
     "l2sgd": train_l2sgd,
     "averaged-perceptron": train_perceptron,

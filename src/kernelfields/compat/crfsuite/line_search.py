@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..arrays import Array
-from ..native import score_dot
+from ...arrays import Array
+from ...native import score_dot
 
 SUFFICIENT = 1e-4
 FLAT = 0.9
@@ -24,7 +24,7 @@ NARROWEST = 1e-16
 Function = Callable[[Array], tuple[float, Array]]
 
 
-class Step(NamedTuple):
+class LineStep(NamedTuple):
     """Where a line search ended."""
 
     weights: Array
@@ -53,7 +53,7 @@ class NoStepError(Exception):
         self.fault = fault
 
 
-def backtracking(strong: bool) -> Callable[..., Step]:
+def backtracking(strong: bool) -> Callable[..., LineStep]:
     """Halve the step until the value has fallen enough, lengthen it by 2.1 until the slope is flat enough.
 
     Flat enough is φ'(t) ≥ 0.9 φ'(0), and |φ'(t)| ≤ 0.9 |φ'(0)| in the ``strong`` form.
@@ -61,7 +61,7 @@ def backtracking(strong: bool) -> Callable[..., Step]:
 
     def search(
         function: Function, start: Array, value: float, gradient: Array, way: Array, first: float, limit: int
-    ) -> Step:
+    ) -> LineStep:
         slope = score_dot(gradient, way)
         if slope > 0:
             raise NoStepError(Fault.UPWARDS)
@@ -75,7 +75,7 @@ def backtracking(strong: bool) -> Callable[..., Step]:
                 if now < FLAT * slope:
                     factor = 2.1
                 elif not strong or now <= -FLAT * slope:
-                    return Step(weights, f, g, length, trial)
+                    return LineStep(weights, f, g, length, trial)
             if not SHORTEST <= length <= LONGEST:
                 raise NoStepError(Fault.SHORT if length < SHORTEST else Fault.LONG)
             length *= factor
@@ -84,7 +84,7 @@ def backtracking(strong: bool) -> Callable[..., Step]:
     return search
 
 
-class Trial(NamedTuple):
+class RayPoint(NamedTuple):
     """A point on the ray: step, value and slope."""
 
     step: float
@@ -94,7 +94,7 @@ class Trial(NamedTuple):
 
 def more_thuente(
     function: Function, start: Array, value: float, gradient: Array, way: Array, first: float, limit: int
-) -> Step:
+) -> LineStep:
     """Find a step with sufficient decrease and a flat slope [more1994line].
 
     An interval that holds such a step is narrowed by cubic and quadratic interpolation, first of
@@ -104,7 +104,7 @@ def more_thuente(
     if slope > 0:
         raise NoStepError(Fault.UPWARDS)
     least = SUFFICIENT * slope
-    best = other = Trial(0.0, value, slope)
+    best = other = RayPoint(0.0, value, slope)
     bracketed, modified, failed = False, True, False
     width, before = LONGEST - SHORTEST, 2 * (LONGEST - SHORTEST)
     t = first
@@ -117,13 +117,13 @@ def more_thuente(
             t = best.step
         weights = start + t * way
         f, g = function(weights)
-        here = Trial(t, f, score_dot(g, way))
+        here = RayPoint(t, f, score_dot(g, way))
         enough = value + t * least
         fault = _fault(bracketed and (t <= low or high <= t or failed), t, narrow, limit <= trial)
         if fault is not None:
             raise NoStepError(fault)
         if f <= enough and abs(here.slope) <= -FLAT * slope:
-            return Step(weights, f, g, t, trial)
+            return LineStep(weights, f, g, t, trial)
         if modified and f <= enough and here.slope >= SUFFICIENT * slope:
             modified = False
         shift = least if modified and enough < f <= best.value else 0.0
@@ -148,14 +148,14 @@ def _fault(stuck: bool, t: float, narrow: bool, last: bool) -> Fault | None:
     return Fault.TRIALS if last else None
 
 
-def _tilted(trial: Trial, slope: float) -> Trial:
+def _tilted(trial: RayPoint, slope: float) -> RayPoint:
     """Take a straight line off the function."""
-    return Trial(trial.step, trial.value - trial.step * slope, trial.slope - slope)
+    return RayPoint(trial.step, trial.value - trial.step * slope, trial.slope - slope)
 
 
 def _narrowed(
-    x: Trial, y: Trial, t: Trial, low: float, high: float, bracketed: bool
-) -> tuple[Trial, Trial, float, bool, bool]:
+    x: RayPoint, y: RayPoint, t: RayPoint, low: float, high: float, bracketed: bool
+) -> tuple[RayPoint, RayPoint, float, bool, bool]:
     """Return the next interval, the next trial, whether there is a bracket, and whether something failed.
 
     x is the best point so far, y the other end, t the last trial: the four cases of [more1994line,
@@ -196,7 +196,7 @@ def _narrowed(
     return x, y, step, bracketed, False
 
 
-def _cubic(u: Trial, v: Trial) -> float:
+def _cubic(u: RayPoint, v: RayPoint) -> float:
     """Return the minimum of the cubic through two points with their slopes."""
     d = v.step - u.step
     theta = (u.value - v.value) * 3 / d + u.slope + v.slope
@@ -206,7 +206,7 @@ def _cubic(u: Trial, v: Trial) -> float:
     return u.step + (gamma - u.slope + theta) / (gamma - u.slope + gamma + v.slope) * d
 
 
-def _far_cubic(u: Trial, v: Trial, low: float, high: float) -> float:
+def _far_cubic(u: RayPoint, v: RayPoint, low: float, high: float) -> float:
     """Return the same beyond v; an end of the range if the cubic has none there."""
     d = v.step - u.step
     theta = (u.value - v.value) * 3 / d + u.slope + v.slope
@@ -219,23 +219,23 @@ def _far_cubic(u: Trial, v: Trial, low: float, high: float) -> float:
     return high if d > 0 else low
 
 
-def _parabola(u: Trial, v: Trial) -> float:
+def _parabola(u: RayPoint, v: RayPoint) -> float:
     """Return the minimum of the parabola through two points with the slope of the first."""
     d = v.step - u.step
     return u.step + u.slope / ((u.value - v.value) / d + u.slope) / 2 * d
 
 
-def _secant(u: Trial, v: Trial) -> float:
+def _secant(u: RayPoint, v: RayPoint) -> float:
     """Return where the slope would be zero if it were linear."""
     return v.step + v.slope / (v.slope - u.slope) * (u.step - v.step)
 
 
-def orthant(c1: float) -> Callable[..., Step]:
+def orthant(c1: float) -> Callable[..., LineStep]:
     """Halve the step until f + c1 ‖w‖₁ has fallen enough, coordinates that change sign set to zero."""
 
     def search(
         function: Function, start: Array, value: float, gradient: Array, way: Array, first: float, limit: int
-    ) -> Step:
+    ) -> LineStep:
         signs = np.where(start == 0, -gradient, start)
         length = first
         for trial in range(1, limit + 1):
@@ -244,7 +244,7 @@ def orthant(c1: float) -> Callable[..., Step]:
             f, g = function(weights)
             f += c1 * float(np.abs(weights).sum())
             if f <= value + SUFFICIENT * score_dot(weights - start, gradient):
-                return Step(weights, f, g, length, trial)
+                return LineStep(weights, f, g, length, trial)
             if not SHORTEST <= length <= LONGEST:
                 raise NoStepError(Fault.SHORT if length < SHORTEST else Fault.LONG)
             length *= 0.5

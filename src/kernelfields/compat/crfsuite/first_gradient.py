@@ -14,14 +14,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..arrays import Array
-from ._training_set import TrainingSet
+from ...arrays import Array
+from .training_set import CRFsuiteTraining
 
 TIE = 1e-8
 """How close to c1, relatively, sizes are summed anew."""
 
 
-class Uniform(NamedTuple):
+class UniformChain(NamedTuple):
     """A sequence all whose labels are equally likely."""
 
     nodes: Array
@@ -30,7 +30,7 @@ class Uniform(NamedTuple):
     """Expected number of times that a label pair occurs."""
 
 
-def resolve_ties(training: TrainingSet, gradient: Array, c1: float) -> None:
+def resolve_ties(training: CRFsuiteTraining, gradient: Array, c1: float) -> None:
     """Sum those entries of the gradient at zero anew that are ±c1 but for rounding, in place."""
     near = np.flatnonzero(np.abs(np.abs(gradient) - c1) <= TIE * c1)
     if not len(near):
@@ -41,7 +41,9 @@ def resolve_ties(training: TrainingSet, gradient: Array, c1: float) -> None:
     gradient[edges] = _of_pairs(training, edges - training.nodes.size, sequences)
 
 
-def _of_attributes(training: TrainingSet, places: Array, sequences: dict[int, Uniform]) -> list[float]:
+def _of_attributes(
+    training: CRFsuiteTraining, places: Array, sequences: dict[int, UniformChain]
+) -> list[float]:
     data, pairs = training.data, training.pairs
     likely = np.concatenate([sequences[T].nodes for T in data.lengths.tolist()])
     columns, where = np.unique(pairs.feature[places], return_inverse=True)
@@ -56,7 +58,7 @@ def _of_attributes(training: TrainingSet, places: Array, sequences: dict[int, Un
     return result
 
 
-def _of_pairs(training: TrainingSet, places: Array, sequences: dict[int, Uniform]) -> list[float]:
+def _of_pairs(training: CRFsuiteTraining, places: Array, sequences: dict[int, UniformChain]) -> list[float]:
     data, chain, L = training.data, training.chain, training.n_labels
     seen = data.labels[chain.edge_tails] * L + data.labels[chain.edge_heads]
     counts = np.bincount(seen, minlength=L * L)
@@ -64,7 +66,7 @@ def _of_pairs(training: TrainingSet, places: Array, sequences: dict[int, Uniform
     return [_summed(-float(counts[place]), expected) for place in places.tolist()]
 
 
-def _uniform(length: int, n_labels: int) -> Uniform:
+def _uniform(length: int, n_labels: int) -> UniformChain:
     """Run CRFsuite's forward-backward recursion at weights of zero: one number stands for all labels."""
 
     @cache  # messages soon stay the same
@@ -82,7 +84,7 @@ def _uniform(length: int, n_labels: int) -> Uniform:
         backward[t] = over_labels(backward[t + 1]) * scale[t]
     nodes = [a * b * (1 / c) for a, b, c in zip(forward, backward, scale, strict=True)]
     edges = [a * b for a, b in zip(forward, backward[1:], strict=False)]
-    return Uniform(np.array(nodes), _summed(0.0, np.array(edges)))
+    return UniformChain(np.array(nodes), _summed(0.0, np.array(edges)))
 
 
 def _summed(start: float, numbers: Array) -> float:

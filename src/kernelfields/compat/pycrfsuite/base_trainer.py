@@ -6,12 +6,12 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any, Self
 
-from ..errors import InputError, ScoreError
-from ..estimators import CRF
-from ._parameters import ALIASES, TABLES
-from ._report import Clock
-from ._storage import save
-from ._trainer import Gathered, trained
+from ...errors import InputError, ScoreError
+from ...estimators import CRF
+from ..crfsuite.parameters import ALIASES, TABLES
+from ..crfsuite.report import Clock
+from ..crfsuite.storage import save
+from ..crfsuite.training import InstanceList, trained
 
 
 class CRFSuiteError(Exception):
@@ -38,7 +38,7 @@ class BaseTrainer:
     def __new__(cls, *_arguments: Any, **_settings: Any) -> Self:
         """Set up what every method needs: subclasses need not call ``__init__``, as with the original."""
         trainer = super().__new__(cls)
-        trainer._gathered, trainer.model_, trainer.verbose = Gathered(), None, False
+        trainer._gathered, trainer.model_, trainer.verbose = InstanceList(), None, False
         BaseTrainer.select(trainer, "lbfgs")
         return trainer
 
@@ -149,7 +149,7 @@ class BaseTrainer:
 
     def clear(self) -> None:
         """Forget all sequences."""
-        self._gathered = Gathered()
+        self._gathered = InstanceList()
 
     def _before_train(self) -> None:
         """Prepare for messages."""

@@ -12,19 +12,19 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..estimators import CRF
-from ..native import AttributeTagger
-from ..structures import require_feasible
-from ._info import ParsedDump, dump_lines, info_of
-from ._items import ItemError, ItemSequence, plain
-from ._models import tagger_of
-from ._storage import Stored, open_bytes, open_file
+from ...estimators import CRF
+from ...native import AttributeTagger
+from ...structures import require_feasible
+from ..crfsuite.items import ItemError, ItemSequence, plain
+from ..crfsuite.models import tagger_of
+from ..crfsuite.storage import OpenedModel, open_bytes, open_file
+from .info import ParsedDump, dump_lines, info_of
 
 
 class Tagger:
     """Labels sequences with a model from a file, one that was written here or by CRFsuite."""
 
-    _stored: Stored | None
+    _stored: OpenedModel | None
     _core: AttributeTagger | None
     _numbers: dict[str, int]
 
@@ -38,7 +38,7 @@ class Tagger:
     def of(cls, model: CRF) -> Tagger:
         """Return a tagger with a model that is at hand."""
         tagger = cls()
-        tagger._stored = Stored(model, {})
+        tagger._stored = OpenedModel(model, {})
         return tagger
 
     def open(self, name: str | os.PathLike[str]) -> contextlib.closing[Tagger]:

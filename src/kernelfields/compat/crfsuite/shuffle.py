@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..arrays import Array
+from ...arrays import Array
 
 LONG, SHORT = 31, 3
 

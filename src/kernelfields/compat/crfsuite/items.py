@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ..errors import InputError
-from ..native import ItemRows
+from ...errors import InputError
+from ...native import ItemRows
 
 
 class ItemError(InputError, TypeError):

@@ -1,0 +1,1 @@
+"""How CRFsuite trains: its weights, its five algorithms step by step, its messages, and its files."""
