@@ -17,8 +17,7 @@ from scipy import sparse
 
 from kernelfields import CRF
 from kernelfields.losses import Log
-from kernelfields.objective import Term
-from kernelfields.objective.linear_chain import LinearChainProblem
+from kernelfields.objective import Term, linear_chain_problem
 from kernelfields.spaces import FreeEdges, SparseNodes
 from kernelfields.structures import ChainBatch
 
@@ -101,7 +100,7 @@ def _one_pass(n_labels: int, sequences: int) -> dict[str, Any]:
     labels = rng.integers(n_labels, size=N).astype(np.int32)
     chain = ChainBatch(np.concatenate([[0], np.cumsum(lengths)]), n_labels)
     terms = [Term("features", SparseNodes(chain, X), 1.0), Term("edges", FreeEdges(chain), 1.0)]
-    problem = LinearChainProblem(Log(chain, labels), terms, None, np.float32)
+    problem = linear_chain_problem(Log(chain, labels), terms, None, np.float32)
     element = rng.normal(size=problem.size).astype(np.float32)
     seconds = []
     for _ in range(3):

@@ -78,7 +78,7 @@ def linear_problem(features: Any, lengths: Any, texts: list[Any]) -> Problem:
     nodes = SparseNodes(chain, sparse.csr_matrix(features, dtype=np.float64))
     terms = [Term("features", nodes, 1.0), Term("bias", Bias(chain), 1.0)]
     terms += [Term("boundaries", Boundary(chain), 1.0), Term("edges", FreeEdges(chain), 1.0)]
-    return Problem(Log(chain, labels), terms)
+    return Problem.of(Log(chain, labels), terms)
 
 
 def chunking_problem(sentences: int) -> Problem:

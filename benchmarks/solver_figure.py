@@ -81,7 +81,7 @@ def letters_problem(words: int | None) -> Problem:
         Term("kernel", KernelNodes(chain, gram), PENALTY),
         Term("edges", FreeEdges(chain), EDGE_PENALTY),
     ]
-    return Problem(Log(chain, labels), terms)
+    return Problem.of(Log(chain, labels), terms)
 
 
 def traces(words: int | None, iterations: int) -> tuple[dict[str, Trace], float]:

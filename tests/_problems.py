@@ -109,7 +109,7 @@ def problems(rng):
         if name.startswith("second order"):
             terms.append(Term("triples", FreeTriples(chain), 0.3))
         weights = rng.random(chain.n_instances) + 0.5
-        result[name] = Problem(Log(chain, small_labels(chain, rng), weights), terms)
+        result[name] = Problem.of(Log(chain, small_labels(chain, rng), weights), terms)
     return result
 
 
@@ -122,7 +122,7 @@ def kernel_problem(rng, penalty=0.5, kernel=None, n_labels=3, **options):
         Term("kernel", KernelNodes(chain, gram, **options), penalty),
         Term("edges", FreeEdges(chain), 1.0),
     ]
-    return Problem(Log(chain, small_labels(chain, rng)), terms)
+    return Problem.of(Log(chain, small_labels(chain, rng)), terms)
 
 
 def partial_problem(rng):
@@ -133,4 +133,4 @@ def partial_problem(rng):
     allowed = hidden[:, None] | (labels[:, None] == np.arange(chain.n_labels))
     features = rng.normal(size=(chain.n_vertices, 4))
     terms = [Term("features", LinearNodes(chain, features), 0.5), Term("edges", FreeEdges(chain), 1.0)]
-    return Problem(PartialLog(chain, allowed), terms)
+    return Problem.of(PartialLog(chain, allowed), terms)

@@ -9,8 +9,7 @@ from threadpoolctl import threadpool_limits
 
 from kernelfields import native
 from kernelfields.losses import Log
-from kernelfields.objective import Problem, Term
-from kernelfields.objective.linear_chain import LinearChainProblem, Offsets
+from kernelfields.objective import L1Norm, LinearChainData, Offsets, Problem, Term, linear_chain_problem
 from kernelfields.solvers import LBFGS, Stop
 from kernelfields.spaces import Bias, Boundary, FreeEdges, SparseNodes, WeightPairs
 from kernelfields.structures import ChainBatch
@@ -31,7 +30,7 @@ def setting(rng, n_labels, binary=True, observed=False, weights=None, lengths=LE
         seen = np.zeros((n_labels, n_labels), dtype=bool)
         seen[labels[chain.edge_tails], labels[chain.edge_heads]] = True
     terms = [
-        Term("features", SparseNodes(chain, X, pairs), 0.7, 0.1),
+        Term("features", SparseNodes(chain, X, pairs), 0.7, L1Norm(0.1)),
         Term("bias", Bias(chain), 0.5),
         Term("boundaries", Boundary(chain), 0.3),
         Term("edges", FreeEdges(chain, pairs=seen), 0.2),
@@ -44,7 +43,7 @@ def setting(rng, n_labels, binary=True, observed=False, weights=None, lengths=LE
 @pytest.mark.parametrize("observed", [True, False])
 def test_equals_the_general_problem(rng, n_labels, binary, observed):
     loss, terms = setting(rng, n_labels, binary, observed, weights=rng.random(len(LENGTHS)))
-    general, fused = Problem(loss, terms), LinearChainProblem(loss, terms, None, np.float64)
+    general, fused = Problem.of(loss, terms), linear_chain_problem(loss, terms, None, np.float64)
     element = rng.normal(size=general.size)
     if observed:  # elements have nothing where no pair occurs
         element[general.slices["edges"]] *= terms[3].space.pairs.ravel()
@@ -60,8 +59,8 @@ def test_parts_may_be_missing(rng, dropped):
     loss, terms = setting(rng, 4)
     terms = [term for term in terms if term.name not in dropped]
     element = rng.normal(size=sum(term.space.size for term in terms))
-    expected = Problem(loss, terms).at(element)
-    point = LinearChainProblem(loss, terms, None, np.float64).at(element)
+    expected = Problem.of(loss, terms).at(element)
+    point = linear_chain_problem(loss, terms, None, np.float64).at(element)
     assert point.value == pytest.approx(expected.value, rel=1e-12)
     np.testing.assert_allclose(point.gradient, expected.gradient, atol=1e-10)
 
@@ -74,15 +73,15 @@ def test_fixed_scores_are_added(rng):
     node[chain.first_positions] += small[1]
     node[chain.last_positions] += small[2]
     element = rng.normal(size=sum(term.space.size for term in terms))
-    expected = Problem(loss, terms, {"node": node, "edge": edge}).at(element)
-    point = LinearChainProblem(loss, terms, Offsets(small, edge), np.float64).at(element)
+    expected = Problem.of(loss, terms, {"node": node, "edge": edge}).at(element)
+    point = linear_chain_problem(loss, terms, Offsets(small, edge), np.float64).at(element)
     assert point.value == pytest.approx(expected.value, rel=1e-12)
     np.testing.assert_allclose(point.gradient, expected.gradient, atol=1e-10)
 
 
 def test_a_line_is_the_function_on_it(rng):
     loss, terms = setting(rng, 5)
-    general, fused = Problem(loss, terms), LinearChainProblem(loss, terms, None, np.float64)
+    general, fused = Problem.of(loss, terms), linear_chain_problem(loss, terms, None, np.float64)
     element, direction = rng.normal(size=(2, general.size))
     ours, theirs = fused.at(element).along(direction), general.at(element).along(direction)
     for step in (0.3, 2.0):
@@ -93,8 +92,8 @@ def test_a_line_is_the_function_on_it(rng):
 def test_single_precision_is_close(rng):
     loss, terms = setting(rng, 9)
     element = rng.normal(size=sum(term.space.size for term in terms)).astype(np.float32)
-    single = LinearChainProblem(loss, terms, None, np.float32).at(element)
-    double = single.problem.astype(np.float64).at(element)
+    single = linear_chain_problem(loss, terms, None, np.float32).at(element)
+    double = single.problem.exact().at(element)
     assert single.gradient.dtype == np.float32
     assert single.value == pytest.approx(double.value, rel=1e-5)
     np.testing.assert_allclose(single.gradient, double.gradient, atol=1e-3)
@@ -102,7 +101,7 @@ def test_single_precision_is_close(rng):
 
 def test_threads_do_not_change_the_result(rng):
     loss, terms = setting(rng, 12, lengths=[30] * 300)
-    problem = LinearChainProblem(loss, terms, None, np.float64)
+    problem = linear_chain_problem(loss, terms, None, np.float64)
     element = rng.normal(size=problem.size)
     many = problem.at(element)
     with threadpool_limits(limits=1, user_api="openmp"):
@@ -113,10 +112,10 @@ def test_threads_do_not_change_the_result(rng):
 
 def test_suits_only_what_it_is_made_for(rng):
     loss, terms = setting(rng, 3)
-    assert LinearChainProblem.suits(loss, terms)
-    assert not LinearChainProblem.suits(Log(loss.structure, loss.labels, cost=np.ones((60, 3))), terms)
-    assert not LinearChainProblem.suits(loss, terms[1:])
-    assert not LinearChainProblem.suits(loss, [*terms, terms[1]])
+    assert LinearChainData.suits(loss, terms)
+    assert not LinearChainData.suits(Log(loss.structure, loss.labels, cost=np.ones((60, 3))), terms)
+    assert not LinearChainData.suits(loss, terms[1:])
+    assert not LinearChainData.suits(loss, [*terms, terms[1]])
 
 
 def test_ranked_rows_have_the_frequent_features_first(rng):
@@ -153,7 +152,7 @@ def test_curvatures_are_the_diagonal_where_positions_are_independent(rng):
     """Sequences of one position: the diagonal of the Hessian, by products with unit vectors."""
     loss, terms = setting(rng, 4, binary=False, weights=rng.random(40), lengths=[1] * 40, n_features=12)
     terms = [Term(term.name, term.space, term.penalty) for term in terms]
-    general, fused = Problem(loss, terms), LinearChainProblem(loss, terms, None, np.float64)
+    general, fused = Problem.of(loss, terms), linear_chain_problem(loss, terms, None, np.float64)
     near = LBFGS().minimize(general, general.zero(), Stop(gap=0.3)).point
     found = fused.curvatures(fused.at(near.element))
     for k, unit in enumerate(np.eye(general.size)):

@@ -110,7 +110,7 @@ def test_derivatives_are_those_of_the_loss_in_the_scores_of_trees(rng):
     boosting.boost(np.random.default_rng(0))
     gradient, theta = (
         boosting.point.loss.gradient,
-        dict(boosting.point.problem.with_offset(boosting.point.theta)),
+        dict(boosting.point.problem.arrays.with_offset(boosting.point.theta)),
     )
     along = {clique: rng.normal(size=values.shape) for clique, values in boosting.scores.items()}
     values = []
@@ -124,7 +124,7 @@ def test_derivatives_are_those_of_the_loss_in_the_scores_of_trees(rng):
 def test_curvatures_are_variances_of_parts(rng):
     boosting = small_boosting(rng, np.array([2.0, 0.5, 1.0]))
     boosting.boost(np.random.default_rng(0))
-    theta, h = boosting.point.problem.with_offset(boosting.point.theta), boosting._curvatures()
+    theta, h = boosting.point.problem.arrays.with_offset(boosting.point.theta), boosting._curvatures()
     for clique, place in (("node", (7, 1)), ("edge", (2, 0, 2))):
         unit = {name: np.zeros_like(values) for name, values in theta.items()}
         unit[clique][place] = 1

@@ -143,7 +143,7 @@ def test_certificate_and_hessian_are_finite_under_minus_infinity(rng):
         Term("boundaries", Boundary(chain), 0.2),
         Term("edges", FreeEdges(chain), 1.0),
     ]
-    problem = Problem(Log(chain, labels), terms, offset)
+    problem = Problem.of(Log(chain, labels), terms, offset)
     optimum = LBFGS().minimize(problem, problem.zero(), Stop(gap=1e-12)).point
     for scale in (0.0, 1.0, 10.0):
         point = problem.at(optimum.element + scale * rng.normal(size=problem.size))

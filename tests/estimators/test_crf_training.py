@@ -30,7 +30,7 @@ def l1_problem(rng, penalty):
         Term("features", LinearNodes(chain, features), penalty, 0.8),
         Term("edges", FreeEdges(chain), 1.0),
     ]
-    return Problem(Log(chain, small_labels(chain, rng)), terms)
+    return Problem.of(Log(chain, small_labels(chain, rng)), terms)
 
 
 @pytest.mark.parametrize("penalty", [0.0, 0.5])

@@ -28,7 +28,7 @@ def drifting(problem, wrong):
     gram = DriftingGram(space.gram.matrix)
     gram.wrong = wrong
     terms = [Term("kernel", KernelNodes(space.structure, gram), 0.5), problem.terms[1]]
-    return Problem(problem.loss, terms)
+    return Problem.of(problem.loss, terms)
 
 
 def test_search_goes_on_where_images_had_drifted(rng):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kernelfields.losses import Log
-from kernelfields.objective import Dual, Problem, Term
+from kernelfields.objective import Dual, L1Norm, Problem, Term
 from kernelfields.solvers import LBFGS, Stop
 from kernelfields.spaces import FreeEdges, LinearNodes
 from kernelfields.structures import ChainBatch
@@ -19,7 +19,7 @@ def problem_of(rng) -> Problem:
         Term("features", LinearNodes(chain, rng.normal(size=(15, 5))), 0.3),
         Term("edges", FreeEdges(chain), 0.7),
     ]
-    return Problem(Log(chain, labels), terms)
+    return Problem.of(Log(chain, labels), terms)
 
 
 def test_one_point_gives_the_bound_of_its_certificate(rng):
@@ -56,7 +56,7 @@ def test_the_mixture_is_the_best_of_its_line(rng):
 
 def test_no_mixtures_where_they_prove_nothing(rng):
     problem = problem_of(rng)
-    sparse = Problem(problem.loss, [Term("features", problem.terms[0].space, 0.3, 0.1)])
+    sparse = Problem.of(problem.loss, [Term("features", problem.terms[0].space, 0.3, L1Norm(0.1))])
     assert sparse.at(sparse.zero()).dual is None
-    free = Problem(problem.loss, [Term("features", problem.terms[0].space, 0.0)])
+    free = Problem.of(problem.loss, [Term("features", problem.terms[0].space, 0.0)])
     assert free.at(free.zero()).dual is None

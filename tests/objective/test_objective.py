@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kernelfields.losses import Log
-from kernelfields.objective import Problem, Term
+from kernelfields.objective import L1Norm, Problem, Term
 from kernelfields.solvers import LBFGS, Stop
 from kernelfields.spaces import Bias, FreeEdges, LinearNodes
 from kernelfields.structures import ChainBatch
@@ -66,7 +66,7 @@ def test_lower_bound_holds_everywhere_and_is_tight_at_the_optimum(name, rng):
 def test_dual_value_is_entropy_minus_mismatch(rng):
     chain = small_chain()
     loss = Log(chain, small_labels(chain, rng))
-    problem = Problem(loss, [Term("edges", FreeEdges(chain), 0.7)])
+    problem = Problem.of(loss, [Term("edges", FreeEdges(chain), 0.7)])
     point = problem.at(rng.normal(size=problem.size))
     entropy = chain.entropy(point.theta).sum()
     mismatch = 0.5 * problem.inner(point.mismatch, point.mismatch)
@@ -78,13 +78,13 @@ def test_no_certificate_without_convexity_or_without_penalty(rng):
     chain = small_chain()
     features = rng.normal(size=(chain.n_vertices, 2))
     terms = [Term("features", LinearNodes(chain, features), 1.0), Term("edges", FreeEdges(chain), 0.0)]
-    problem = Problem(Log(chain, small_labels(chain, rng)), terms)
+    problem = Problem.of(Log(chain, small_labels(chain, rng)), terms)
     assert problem.at(problem.zero()).certificate is None
 
 
 def test_zero_penalty_leaves_its_space_free(rng):
     chain = small_chain()
-    problem = Problem(Log(chain, small_labels(chain, rng)), [Term("edges", FreeEdges(chain), 0.0)])
+    problem = Problem.of(Log(chain, small_labels(chain, rng)), [Term("edges", FreeEdges(chain), 0.0)])
     w = rng.normal(size=problem.size)
     assert problem.at(w).value == problem.at(w).loss.value
 
@@ -115,7 +115,7 @@ def test_offset_shifts_scores(rng):
     place = problem.slices["edges"]
     shift = rng.normal(size=problem.structure.shapes["edge"])
     offset = {"node": np.zeros(problem.structure.shapes["node"]), "edge": shift}
-    moved = Problem(problem.loss, problem.terms, offset)
+    moved = Problem.of(problem.loss, problem.terms, offset)
     w = rng.normal(size=problem.size)
     v = w.copy()
     v[place] += shift.ravel()
@@ -127,8 +127,8 @@ def test_untied_edges_with_equal_tables_are_tied_edges(rng):
     chain = small_chain(shared_edges=False)
     loss = Log(chain, small_labels(chain, rng))
     members = rng.random(chain.n_edges) < 0.5
-    tied = Problem(loss, [Term("all", FreeEdges(chain), 1.0)])
-    untied = Problem(
+    tied = Problem.of(loss, [Term("all", FreeEdges(chain), 1.0)])
+    untied = Problem.of(
         loss, [Term("some", FreeEdges(chain, members), 1.0), Term("others", FreeEdges(chain, ~members), 1.0)]
     )
     w = rng.normal(size=tied.size)
@@ -163,7 +163,7 @@ def test_block_hessian_is_the_hessian_where_each_instance_is_one_clique(rng):
     ]
     offset = {"node": rng.normal(size=(7, 3)), "edge": np.zeros((3, 3))}
     cost = np.where(labels[:, None] == np.arange(3), 0.0, rng.random((7, 3)))
-    problem = Problem(Log(chain, labels, rng.random(7) + 0.5, cost), terms, offset)
+    problem = Problem.of(Log(chain, labels, rng.random(7) + 0.5, cost), terms, offset)
     w, d = rng.normal(size=(2, problem.size))
     point = problem.at(w)
     np.testing.assert_allclose(point.block_hessian_product(d), point.hessian_product(d), atol=1e-12)
@@ -172,5 +172,5 @@ def test_block_hessian_is_the_hessian_where_each_instance_is_one_clique(rng):
 def test_instances_keep_their_l1_penalty(rng):
     chain = small_chain()
     space = LinearNodes(chain, rng.normal(size=(chain.n_vertices, 2)))
-    problem = Problem(Log(chain, small_labels(chain, rng)), [Term("features", space, 1.0, l1=0.5)])
+    problem = Problem.of(Log(chain, small_labels(chain, rng)), [Term("features", space, 1.0, L1Norm(0.5))])
     np.testing.assert_array_equal(problem.take([0, 3]).thresholds, problem.thresholds)

@@ -7,8 +7,7 @@ import pytest
 from scipy import sparse
 
 from kernelfields.losses import Log
-from kernelfields.objective import Problem, Term
-from kernelfields.objective.linear_chain import LinearChainProblem
+from kernelfields.objective import L1Norm, Problem, Term, linear_chain_problem
 from kernelfields.online import Descent, Sweep, descend_first
 from kernelfields.online.descent import calibrated_step
 from kernelfields.solvers import LBFGS, Stop
@@ -72,7 +71,7 @@ def test_a_penalty_that_shrinks_weights_to_nothing(rng):
 
 def test_the_loss_is_the_log_loss_before_each_step(rng):
     tiny = Tiny(rng, penalties=(0.0, 0.0))
-    problem = Problem(Log(tiny.chain, tiny.labels), tiny.terms)
+    problem = Problem.of(Log(tiny.chain, tiny.labels), tiny.terms)
     element = tiny.sweep.element()
     loss = tiny.sweep.learn(Descent(0.0), np.arange(7))
     assert loss == pytest.approx(problem.at(element).loss.value, rel=1e-12)
@@ -90,7 +89,7 @@ def crf_problem(rng, count=300, L=5, D=30, scale=1.0):
         Term("bias", Bias(chain), 1.0),
         Term("edges", FreeEdges(chain), 0.5),
     ]
-    return LinearChainProblem(Log(chain, labels), terms, None, np.float64)
+    return linear_chain_problem(Log(chain, labels), terms, None, np.float64)
 
 
 def test_it_comes_near_the_optimum(rng):
@@ -143,9 +142,9 @@ def test_a_cut_training_set_learns_the_same(rng):
 def test_what_it_cannot_learn_it_refuses(rng):
     problem = crf_problem(rng, count=5)
     chain, labels = problem.loss.structure, problem.loss.labels
-    lasso = [replace(problem.terms[0], l1=1.0), *problem.terms[1:]]
-    with pytest.raises(TypeError, match="ℓ1"):
-        Sweep.of(LinearChainProblem(problem.loss, lasso, None, np.float64))
+    lasso = [replace(problem.terms[0], norm=L1Norm(1.0)), *problem.terms[1:]]
+    with pytest.raises(TypeError, match="squared penalties"):
+        Sweep.of(linear_chain_problem(problem.loss, lasso, None, np.float64))
     with pytest.raises(TypeError, match="nothing else"):
         Sweep(chain, problem.terms[:2], labels)
     own = chain.untied(["edge"])

@@ -29,7 +29,7 @@ def counted_problem(rng, sparse_features=False):
         Term("edges", FreeEdges(chain), 3.0),
     ]
     weights = rng.random(chain.n_instances) + 0.5
-    return Problem(Log(chain, small_labels(chain, rng), weights), terms)
+    return Problem.of(Log(chain, small_labels(chain, rng), weights), terms)
 
 
 def optimum(problem):

@@ -50,7 +50,7 @@ def test_linear_kernel_is_the_linear_space(shared, rng):
     if not shared:
         linear.append(Term("xe", LinearEdges(chain, features), 0.7))
         kernel.append(Term("xe", KernelEdges(chain, gram), 0.7))
-    one, other = (optimum(Problem(loss, terms)) for terms in (linear, kernel))
+    one, other = (optimum(Problem.of(loss, terms)) for terms in (linear, kernel))
     assert one.value == pytest.approx(other.value, rel=1e-10)
     for clique in chain.shapes:
         np.testing.assert_allclose(one.theta[clique], other.theta[clique], atol=1e-5)
@@ -64,7 +64,7 @@ def test_polynomial_kernel_is_the_explicit_feature_map(rng):
     )  # (⟨x, x′⟩ + 1)²
     loss = Log(chain, small_labels(chain, rng))
     spaces = (KernelNodes(chain, StoredGram(Polynomial(2)(x))), LinearNodes(chain, explicit))
-    one, other = (optimum(Problem(loss, [Term("x", space, 0.5)])) for space in spaces)
+    one, other = (optimum(Problem.of(loss, [Term("x", space, 0.5)])) for space in spaces)
     assert one.value == pytest.approx(other.value, rel=1e-10)
     np.testing.assert_allclose(one.theta["node"], other.theta["node"], atol=1e-5)
 
@@ -134,14 +134,14 @@ def test_merged_kernels_are_separate_spaces(rng):
     x = rng.normal(size=(chain.n_vertices, 4))
     first, second = RBF(0.3)(x), Polynomial(2)(x)
     loss = Log(chain, small_labels(chain, rng))
-    separate = Problem(
+    separate = Problem.of(
         loss,
         [
             Term("first", KernelNodes(chain, StoredGram(first)), 0.5),
             Term("second", KernelNodes(chain, StoredGram(second)), 3.0),
         ],
     )
-    merged = Problem(loss, [Term("both", KernelNodes(chain, StoredGram(first / 0.5 + second / 3.0)), 1.0)])
+    merged = Problem.of(loss, [Term("both", KernelNodes(chain, StoredGram(first / 0.5 + second / 3.0)), 1.0)])
     one, other = optimum(separate), optimum(merged)
     assert one.value == pytest.approx(other.value, rel=1e-10)
     np.testing.assert_allclose(one.theta["node"], other.theta["node"], atol=1e-5)
@@ -155,7 +155,7 @@ def test_kernels_of_labels_add_up_to_one_of_all(rng):
         Term(str(labels), KernelNodes(space.structure, space.gram, LabelEmbedding.only(labels, 3)), 0.5)
         for labels in ([1], [0, 2])
     ]
-    apart = Problem(together.loss, [*split, together.terms[1]])
+    apart = Problem.of(together.loss, [*split, together.terms[1]])
     assert optimum(apart).value == pytest.approx(optimum(together).value, rel=1e-10)
 
 
@@ -225,7 +225,7 @@ def test_one_product_per_iteration(rng):
     problem = kernel_problem(rng)
     space = problem.terms[0].space
     gram = CountingGram(space.gram.matrix)
-    counted = Problem(
+    counted = Problem.of(
         problem.loss, [Term("kernel", KernelNodes(space.structure, gram), 0.5), problem.terms[1]]
     )
     result = LBFGS().minimize(counted, counted.zero(), Stop(gap=1e-8))
@@ -248,7 +248,7 @@ def test_unobserved_labels_have_the_same_gradient_as_by_differences(rng):
     chain = full.structure
     hidden = rng.random(chain.n_vertices) < 0.5
     allowed = hidden[:, None] | (full.loss.labels[:, None] == np.arange(3))
-    problem = Problem(PartialLog(chain, allowed), full.terms)
+    problem = Problem.of(PartialLog(chain, allowed), full.terms)
     w, d = (
         problem.representer({clique: rng.normal(size=shape) for clique, shape in chain.shapes.items()})
         for _ in range(2)
@@ -272,7 +272,7 @@ def test_single_precision_gram_certifies(rng):
     problem = kernel_problem(rng)
     space = problem.terms[0].space
     single = KernelNodes(space.structure, StoredGram(space.gram.matrix.astype(np.float32)))
-    rough = Problem(problem.loss, [Term("kernel", single, 0.5), problem.terms[1]])
+    rough = Problem.of(problem.loss, [Term("kernel", single, 0.5), problem.terms[1]])
     result = LBFGS().minimize(rough, rough.zero(), Stop(gap=1e-4))
     point = rough.at(rough.refreshed(result.point.element))
     assert point.certificate.relative_gap <= 1e-4

@@ -92,7 +92,7 @@ def test_curvatures_are_the_diagonal_of_the_hessian_without_edges(factor, rng):
     L = chain.n_labels
     loss = Log(chain, small_labels(chain, rng))
     terms = [Term("x", LowRankNodes(chain, factor), 0.5), Term("b", Boundary(chain), 2.0)]
-    problem = Problem(loss, terms)
+    problem = Problem.of(loss, terms)
     point = problem.at(problem.zero())
     diagonal = np.array([point.hessian_product(e) @ e for e in np.eye(problem.size)])
     found = problem.curvatures(problem.at(problem.zero()))
@@ -104,14 +104,14 @@ def test_curvatures_of_free_scores_and_kernels_on_labels(factor, rng):
     embedding = LabelEmbedding.centred(2)
     loss = Log(chain, small_labels(small_chain(), rng) % 2)
     terms = [Term("x", LowRankNodes(chain, factor, embedding), 0.5), Term("t", FreeTriples(chain), 0.0)]
-    problem = Problem(loss, terms)
+    problem = Problem.of(loss, terms)
     found = problem.curvatures(problem.at(problem.zero()))
     place = problem.slices["x"]
     np.testing.assert_allclose(found[place], 1 + factor.spectrum / 2 / 0.5)
     triples = np.maximum(np.diff(chain.offsets) - 2, 0).sum()
     np.testing.assert_allclose(found[problem.slices["t"]], triples / 8)
     kernel = Term("k", KernelNodes(chain, StoredGram(np.eye(chain.n_vertices))), 1.0)
-    both = Problem(loss, [*terms, kernel])
+    both = Problem.of(loss, [*terms, kernel])
     assert both.curvatures(both.at(both.zero())) is None
 
 

@@ -109,7 +109,7 @@ class Boosting:
 
     def _curvatures(self) -> dict[str, Array]:
         """μ(1 − μ) of every clique, times the weight of its sequence."""
-        theta = self.point.problem.with_offset(self.point.theta)
+        theta = self.point.problem.arrays.with_offset(self.point.theta)
         expected = self.structure.marginals(theta).parts
         weights = self.loss.weights
         result = {clique: expected[clique] * (1 - expected[clique]) for clique in self.bins}
@@ -128,7 +128,7 @@ class Boosting:
         slope = sum(float(np.vdot(gradient[clique], values)) for clique, values in along.items())
         if not slope < 0:
             return 0.0
-        theta = self.point.problem.with_offset(self.point.theta)
+        theta = self.point.problem.arrays.with_offset(self.point.theta)
         step = self.shrinkage
         for _ in range(HALVINGS):
             moved = {**theta, **{clique: theta[clique] + step * values for clique, values in along.items()}}
@@ -139,7 +139,7 @@ class Boosting:
 
     def _refit(self, element: Array, iterations: int) -> None:
         """Fit the free scores beside the trees, nearly."""
-        problem = Problem(self.loss, self.terms, self._offset())
+        problem = Problem.of(self.loss, self.terms, self._offset())
         stop = Stop(gap=ENOUGH, gradient=ENOUGH, iterations=iterations)
         result = NewtonCG(inner_iterations=10).minimize(problem, element, stop)
         self.point = result.point
@@ -205,8 +205,8 @@ class HeldOut:
         return done - self.rounds >= self.patience
 
     def _value(self, element: Array) -> float:
-        problem = Problem(self.loss, self.terms, self.fixed)
-        theta = problem.with_offset(problem.scores(element))
+        arrays = Problem.of(self.loss, self.terms, self.fixed).arrays
+        theta = arrays.with_offset(arrays.scores(element))
         for clique, values in self.scores.items():
             theta[clique] = theta[clique] + values
         return self.loss.at(theta).value

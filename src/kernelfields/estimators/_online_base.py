@@ -136,7 +136,7 @@ class OnlineLabeller(SequenceLabeller):
         ):  # both means have the weights in between
             count += trail.averaged - 1
             mean = (trail.averaged * weights + (count - trail.averaged + 1) * mean - start) / count
-        problem = Problem(Log(data.chain, data.encoded.labels), terms)
+        problem = Problem.of(Log(data.chain, data.encoded.labels), terms)
         reached = self._reached(problem, sweep, rule, count)
         last = flat(LinearWeights.of(problem, sweep.element(), data.chain.n_labels))
         self._trail = reached.trail._replace(last=last if self.averaging else None)
@@ -235,7 +235,7 @@ class OnlineLabeller(SequenceLabeller):
         self, sweep: Sweep, rule: Rule, data: LabelledSet, terms: list[Term], held_out: HeldOut | None
     ) -> None:
         """Go through the training set, epoch by epoch; Ctrl-C keeps what was reached."""
-        problem = Problem(Log(data.chain, data.encoded.labels), terms)
+        problem = Problem.of(Log(data.chain, data.encoded.labels), terms)
         self.losses_: list[float] = []
         try:
             self.stop_reason_ = self._epochs(sweep, rule, data, problem, held_out)

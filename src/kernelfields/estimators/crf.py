@@ -27,7 +27,7 @@ from ..models.linear_problem import exact_problem, linear_problem, linear_terms,
 from ..models.scores import ScoredBatch
 from ..models.terms import chain_of
 from ..models.weights import LinearWeights, linear_scores
-from ..objective import Certificate, LinearChainProblem, Problem
+from ..objective import Certificate, Problem
 from ..online import Sweep, descend_first
 from ..solvers import LBFGS, OWLQN, ConjugateGradients, Progress, Solver, Stop
 from ..structures import SequenceBatch
@@ -335,7 +335,7 @@ class CRF(SequenceLabeller):
 
         watching = observers(reporter(self.callback, draft), stopping, checkpoint)
 
-        def exact() -> Problem | LinearChainProblem:
+        def exact() -> Problem:
             return exact_problem(self, problem, training, base)
 
         found = search(problem, start, solver, stop, watching, exact)
@@ -347,15 +347,13 @@ class CRF(SequenceLabeller):
         self._keep(training, problem, base, found)
         return self
 
-    def _first_guess(self, problem: Problem | LinearChainProblem) -> Array:
+    def _first_guess(self, problem: Problem) -> Array:
         """Return where the search starts: zero, or what some passes of stochastic descent lead to."""
-        fits = isinstance(problem, LinearChainProblem) and Sweep.suits(problem)
         epochs = self.quick_start
         if epochs is None:
             epochs = EPOCHS if problem.structure.n_instances >= MANY else 0
-        if not fits or epochs == 0:
+        if epochs == 0 or not Sweep.suits(problem):
             return problem.zero()
-        assert isinstance(problem, LinearChainProblem)
         return descend_first(problem, epochs, seed=0)
 
     def _start(self, training: Training) -> Array | None:
@@ -372,7 +370,7 @@ class CRF(SequenceLabeller):
         return np.concatenate(LinearWeights.from_model(before).elements(terms))
 
     def _held_out(
-        self, problem: Problem | LinearChainProblem, training: Training, held_out: HeldOutSet
+        self, problem: Problem, training: Training, held_out: HeldOutSet
     ) -> Callable[[Array], float]:
         """Return the loss of an element on held-out sequences: that of the model it would be."""
 
@@ -386,9 +384,7 @@ class CRF(SequenceLabeller):
     def _chain(self, offsets: Array, n_labels: int) -> SequenceBatch:
         return chain_of(offsets, n_labels, self.order, shared_edges=not self.edge_features)
 
-    def _keep(
-        self, training: Training, problem: Problem | LinearChainProblem, base: CRF | None, found: Found
-    ) -> None:
+    def _keep(self, training: Training, problem: Problem, base: CRF | None, found: Found) -> None:
         """Take over a result, all at once."""
         point = found.point
         self._take(training, problem, found.element, base)
@@ -400,7 +396,7 @@ class CRF(SequenceLabeller):
     def _take(
         self,
         training: Training,
-        problem: Problem | LinearChainProblem,
+        problem: Problem,
         element: Array,
         base: CRF | None,
     ) -> None:

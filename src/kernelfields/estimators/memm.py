@@ -160,7 +160,7 @@ class MEMM(SequenceLabeller):
             Term("bias", Bias(positions), float(self.penalty)),
             Term("before", SparseNodes(positions, before), float(edge)),
         ]
-        return Problem(Log(positions, data.encoded.labels), terms, dtype=data.inputs.features.dtype)
+        return Problem.of(Log(positions, data.encoded.labels), terms, dtype=data.inputs.features.dtype)
 
     def _keep(self, data: LabelledSet, problem: Problem, element: Array) -> None:
         features, _, before = (term.space for term in problem.terms)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..data.training import warn_of
-from ..objective import Certificate, Dual, LinearChainProblem, Problem
+from ..objective import Certificate, Dual, Problem
 from ..solvers import Progress, Reason, Result, Solver, Stop
 from .observers import Observer
 
@@ -30,12 +30,12 @@ class Found(NamedTuple):
 
 
 def search(
-    problem: Problem | LinearChainProblem,
+    problem: Problem,
     start: Array,
     solver: Solver,
     stop: Stop,
     observer: Observer | None,
-    exact: Callable[[], Problem | LinearChainProblem],
+    exact: Callable[[], Problem],
 ) -> Found:
     """Minimise; ending with a larger gap than was asked for is a `ConvergenceWarning`.
 
@@ -92,7 +92,7 @@ def exact_certificate(point: Any, result: Result) -> Certificate | None:
     return Certificate(certificate.value, min(max(bounds), certificate.value))
 
 
-def mismatches(problem: Problem | LinearChainProblem, mismatch: Array) -> dict[str, float]:
+def mismatches(problem: Problem, mismatch: Array) -> dict[str, float]:
     """‖E[Φ] − observed Φ‖ for every part of a model: the ε that its penalty stands for."""
     return {
         term.name: float(np.sqrt(max(term.space.inner(r, r), 0.0))) * term.metric

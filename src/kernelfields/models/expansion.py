@@ -85,7 +85,7 @@ def expand(
         raise InputError("Random Fourier features stand for one kernel only, not for several.")
     terms = _terms(recipe, training, rows, kernels, edge_kernel, found)
     every_term = [*terms, *recipe.free_terms(training.chain)]
-    problem = Problem(training.loss, every_term, fixed_scores(recipe, training))
+    problem = Problem.of(training.loss, every_term, fixed_scores(recipe, training))
     return Expanded(problem, maps, problem.exact)
 
 

@@ -54,7 +54,7 @@ def full_certificate(
     for term in recipe.free_terms(chain):
         terms.append(term)
         elements.append(weights[term.name])
-    problem = Problem(training.loss, terms, fixed_scores(recipe, training))
+    problem = Problem.of(training.loss, terms, fixed_scores(recipe, training))
     return problem.at(problem.refreshed(np.concatenate(elements))).certificate
 
 

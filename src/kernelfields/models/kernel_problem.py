@@ -53,7 +53,7 @@ def kernel_problem(
     offset = fixed_scores(recipe, training)
     if offset is not None:
         offset = {clique: values.astype(dtype) for clique, values in offset.items()}
-    return Problem(training.loss, terms + recipe.free_terms(chain), offset, dtype, dtype)
+    return Problem.of(training.loss, terms + recipe.free_terms(chain), offset, dtype, dtype)
 
 
 def search_precision(recipe: KernelRecipe, training: Training, observations: Any) -> np.dtype[Any]:

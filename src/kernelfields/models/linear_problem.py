@@ -11,7 +11,7 @@ from ..data.rules import barred_scores, offset_of
 from ..data.training import Observed, Training
 from ..errors import InputError
 from ..losses import Log
-from ..objective import LinearChainProblem, Problem, Term
+from ..objective import L1Norm, LinearChainData, Problem, Term, linear_chain_problem
 from ..solvers import LBFGS, OWLQN, Solver
 from ..spaces import LinearEdges, LinearNodes, SparseNodes, as_floats
 from ..structures import SequenceBatch
@@ -33,15 +33,15 @@ def solver_of(model: Any) -> Solver:
     raise InputError(f"solver is {model.solver!r}; with l1 it must be 'lbfgs' or OWLQN(...).")
 
 
-def linear_problem(model: Any, training: Training, base: Any, fast: bool) -> Problem | LinearChainProblem:
+def linear_problem(model: Any, training: Training, base: Any, fast: bool) -> Problem:
     """Build the objective; ``fast`` takes the one without second derivatives where there is one."""
     features = training.inputs.features
     terms = linear_terms(model, training.chain, features, training.observed, fast=True)
-    if fast and base is None and LinearChainProblem.suits(training.loss, terms):
+    if fast and base is None and LinearChainData.suits(training.loss, terms):
         assert isinstance(training.loss, Log)
         single = features.dtype != np.float64 and model.tol >= 1e-4  # what it can certify
         barred = None if training.forbidden is None else barred_scores(training.forbidden)
-        return LinearChainProblem(training.loss, terms, barred, np.float32 if single else np.float64)
+        return linear_chain_problem(training.loss, terms, barred, np.float32 if single else np.float64)
     if features.dtype == bool:
         features = as_floats(features)
         terms = linear_terms(model, training.chain, features, training.observed, fast=True)
@@ -54,15 +54,13 @@ def _whole_problem(training: Training, features: Any, terms: list[Term], base: A
     if base is not None:
         before = base._scores(features, chain.offsets).scores
         offset = before if offset is None else {name: offset[name] + before[name] for name in before}
-    return Problem(training.loss, terms, offset, features.dtype)
+    return Problem.of(training.loss, terms, offset, features.dtype)
 
 
-def exact_problem(
-    model: Any, problem: Problem | LinearChainProblem, training: Training, base: Any
-) -> Problem | LinearChainProblem:
+def exact_problem(model: Any, problem: Problem, training: Training, base: Any) -> Problem:
     """Return the same objective in double: the scores of the search carry its rounding."""
-    if isinstance(problem, LinearChainProblem):
-        return problem.astype(np.float64)
+    if isinstance(problem.data, LinearChainData):
+        return problem.exact()
     features = training.inputs.features.astype(np.float64, copy=False)
     terms = linear_terms(model, training.chain, features, training.observed, fast=True)
     return _whole_problem(training, features, terms, base)
@@ -76,7 +74,8 @@ def linear_terms(
     space: LinearNodes | SparseNodes = LinearNodes(chain, features)
     if sparse.issparse(features) and (fast or observed):
         space = SparseNodes(chain, features, observed.features if observed else None)
-    terms = [Term("features", space, penalties.node, float(model.l1))]
+    norm = L1Norm(float(model.l1)) if model.l1 else None
+    terms = [Term("features", space, penalties.node, norm)]
     terms += vertex_terms(chain, penalties, bias=model.bias, boundaries=model.boundaries)
     terms.append(edge_term(chain, penalties, observed.edges if observed else None))
     if model.edge_features:

@@ -60,4 +60,4 @@ def weights_problem(recipe: KernelRecipe, training: Training, kernels: VertexKer
     offset = fixed_scores(recipe, training)
     if offset is not None:
         offset = {clique: values.astype(dtype) for clique, values in offset.items()}
-    return Problem(training.loss, terms, offset, dtype, dtype)
+    return Problem.of(training.loss, terms, offset, dtype, dtype)

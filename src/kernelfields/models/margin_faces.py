@@ -47,7 +47,7 @@ class LinearFace(Face):
         if training.forbidden is not None:
             offset = offset_of(training.forbidden, training.chain, np.float64)
         terms = self._terms(training.chain, as_doubles(training.inputs.features))
-        problem = Problem(training.loss, terms, offset)
+        problem = Problem.of(training.loss, terms, offset)
         return Expanded(problem, (), problem.exact)
 
     def keep(self, model: Any, point: Point, expanded: Expanded, classes: Array) -> None:

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from ..arrays import Array
 from ..features import FeatureRows
-from ..objective import LinearChainProblem, Problem, Term
+from ..objective import Problem, Term
 from ..spaces import Products, SparseNodes, coefficient_scores
 from .scores import ScoredBatch
 from .terms import add_free_scores, fitted_chain, free_elements, free_weights
@@ -39,7 +39,7 @@ class LinearWeights:
     """(L, L, L), label triples."""
 
     @classmethod
-    def of(cls, problem: Problem | LinearChainProblem, element: Array, n_labels: int) -> Self:
+    def of(cls, problem: Problem, element: Array, n_labels: int) -> Self:
         """Read them off an element of the problem; zeros for what the model does not have."""
         L = n_labels
         space: Any = problem.terms[0].space

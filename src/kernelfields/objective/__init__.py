@@ -8,31 +8,41 @@ element, not an array of partial derivatives, and the certified gap is half its 
 leave out the ℓ1 part, which has none; solvers that can deal with it ask for ``thresholds``.
 """
 
+from ._base import DataTerm, LossPoint, SecondDerivatives
+from .array_data import ArrayData
 from .block_dual import BlockDual, Plane, Reached
-from .certificate import Certificate, Dual, certify
+from .certificate import Certificate, Dual, Rounding, certify
 from .counts import Counts
-from .linear_chain import LinearChainProblem, Offsets
+from .geometry import Geometry, Term, slices_of
+from .linear_chain import LinearChainData, Offsets, linear_chain_problem
+from .norms import GroupNorm, L1Norm, Norm, SpaceNorm
 from .point import Line, Point
 from .problem import Problem
-from .rounding import Rounding
-from .terms import Term, represented, slices_of, sum_scores
 
 __all__ = [
+    "ArrayData",
     "BlockDual",
     "Certificate",
     "Counts",
+    "DataTerm",
     "Dual",
+    "Geometry",
+    "GroupNorm",
+    "L1Norm",
     "Line",
-    "LinearChainProblem",
+    "LinearChainData",
+    "LossPoint",
+    "Norm",
     "Offsets",
     "Plane",
     "Point",
     "Problem",
     "Reached",
     "Rounding",
+    "SecondDerivatives",
+    "SpaceNorm",
     "Term",
     "certify",
-    "represented",
+    "linear_chain_problem",
     "slices_of",
-    "sum_scores",
 ]

@@ -92,8 +92,8 @@ class BlockDual:
     def __init__(self, problem: Problem) -> None:
         if not isinstance(problem.loss, Hinge):
             raise TypeError(f"Max-margin solvers need a hinge loss, not {type(problem.loss).__name__}.")
-        if any(term.penalty <= 0 or term.l1 for term in problem.terms):
-            raise TypeError("Max-margin solvers need a positive penalty on every space, and no ℓ1 penalty.")
+        if any(term.penalty <= 0 or term.norm for term in problem.terms):
+            raise TypeError("Max-margin solvers need a positive penalty on every space, and no norm besides.")
         self.problem = problem
         self.loss: Hinge = problem.loss
         self.size = problem.structure.n_instances
@@ -124,7 +124,7 @@ class BlockDual:
     def planes(self) -> list[Plane]:
         """Return the largest plane of every instance at w, by one search over the whole batch."""
         point = self.point()
-        found = self.loss.planes(self.problem.with_offset(point.theta))
+        found = self.loss.planes(self.problem.arrays.with_offset(point.theta))
         return [self.instance(i).plane_of(found, self.problem.structure.offsets) for i in range(self.size)]
 
     def images(self, i: int, directions: Array) -> Array:
@@ -170,7 +170,8 @@ class _Instance:
         self.index = i
         self.loss = problem.loss.take([i])
         self.structure: StructureBatch = self.loss.structure
-        self.offset = None if problem.offset is None else problem.structure.cut(problem.offset, [i])
+        fixed = problem.arrays.offset
+        self.offset = None if fixed is None else problem.structure.cut(fixed, [i])
         offsets = problem.structure.offsets
         rows = np.arange(offsets[i], offsets[i + 1])
         self.terms: list[tuple[slice, InstanceTerm]] = [

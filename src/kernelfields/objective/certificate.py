@@ -1,4 +1,10 @@
-"""How far from the optimum a point can be: lower bounds by the dual objective."""
+"""How far from the optimum a point can be: lower bounds by the dual objective, less what rounding adds.
+
+Scores are sums of products, marginals ratios of sums that have no negative terms, mismatches sums of
+marginals times features. An error of ε in each marginal, ε a multiple of the unit roundoff u that counts
+the operations behind it, moves the mismatch of a space by ε Σ_c ‖φ(x_c)‖ at most, its ``reach``; losses
+and ⟨θ, ∇loss⟩ are sums of scores, of which none is larger than ‖f‖‖φ(x_c)‖, and move by ε ‖f‖ reach.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +13,72 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ..arrays import Array
-from .rounding import ENTRY
+from ..losses import Loss
+from ..structures import Scores
 
 if TYPE_CHECKING:
     from ..spaces import BoundSpace
+    from .geometry import Geometry
     from .problem import Problem
+
+
+UNIT = 2.0**-53
+"""u of double precision."""
+
+ENTRY = 4 * UNIT
+"""Relative error of an inner product of two observations, or of a value of a kernel."""
+
+
+class Rounding(NamedTuple):
+    """How far sums of a problem in double can be from exact ones."""
+
+    error: float
+    """ε."""
+    weight: float
+    """The largest weight of an instance."""
+    fixed: float
+    """What scores that are not learnt add to the size of losses."""
+
+    @classmethod
+    def of(cls, loss: Loss, offset: Scores | None) -> Rounding:
+        """Count the operations behind a marginal: along a sequence, over labels, over positions.
+
+        Sums over labels are taken by halves; those over positions err in both directions.
+        """
+        structure = loss.structure
+        longest = int(np.diff(structure.offsets).max(initial=0))
+        steps = longest * (np.log2(max(2, structure.n_labels)) + 4) + np.sqrt(structure.n_vertices)
+        weights = getattr(loss, "weights", None)
+        weight = 1.0 if weights is None else float(np.abs(weights).max(initial=0.0))
+        return cls(float(2 * UNIT * steps), weight, weight * _fixed(loss, offset))
+
+    def of_level(self, geometry: Geometry, element: Array) -> float:
+        """Return by how much a loss less ⟨θ, ∇loss⟩ can be wrong."""
+        size = self.fixed
+        for term, place in geometry.parts:
+            part = element[place]
+            size += self.weight * term.space.reach * np.sqrt(max(term.space.inner(part, part), 0.0))
+        return float(self.error * size)
+
+    def of_mismatch(self, geometry: Geometry) -> dict[str, float]:
+        """Return by how much the norm of each mismatch, over its metric, can be wrong."""
+        return {
+            term.name: self.error * self.weight * term.space.reach / term.metric for term in geometry.terms
+        }
+
+
+def _fixed(loss: Loss, offset: Scores | None) -> float:
+    """Return Σ_v (log L + |cost| + |offset|), without what is forbidden."""
+    structure = loss.structure
+    total = structure.n_vertices * np.log(max(2, structure.n_labels))
+    cost = getattr(loss, "cost", None)
+    arrays = [cost] if isinstance(cost, np.ndarray) else []
+    for values in (offset or {}).values():
+        arrays.append(np.where(np.isfinite(values), values, 0.0))
+    for values in arrays:
+        share = 1 if len(values) >= structure.n_vertices else structure.n_vertices
+        total += share * float(np.abs(values).sum())
+    return float(total)
 
 
 class Certificate(NamedTuple):
@@ -67,10 +134,10 @@ def squared_norm(problem: Problem, mismatch: Array) -> float:
     rounding = problem.certain
     if rounding is None:
         return problem.inner(mismatch, mismatch)
-    off = rounding.of_mismatch(problem)
+    off = rounding.of_mismatch(problem.geometry)
     return sum(
-        term.metric * _longest(term.space, mismatch[problem.slices[term.name]], off[term.name]) ** 2
-        for term in problem.terms
+        term.metric * _longest(term.space, mismatch[place], off[term.name]) ** 2
+        for term, place in problem.geometry.parts
     )
 
 
@@ -86,10 +153,11 @@ def certify(
 ) -> Certificate | None:
     """Return a lower bound of min R, by the dual objective; None where there is none.
 
-    The dual value is Σ_i (loss_i − ⟨θ, ∇loss_i⟩) − Σ_k (|a_k| − κ)₊² / (2λ), a = Xᵀ∇loss the
-    mismatch of the coordinates; for the log loss the first sum is that of the entropies of
-    p(·|x^i). Where λ = 0 the dual point must have |a_k| ≤ κ: it is moved towards the observed
-    parts, by the factor s; −loss* is concave, so that s times the first sum stands.
+    The dual value is Σ_i (loss_i − ⟨θ, ∇loss_i⟩) − Σ_τ dist(a_τ, κ_τ B°_τ)² / (2 λ_τ), a the mismatch
+    and B° the unit ball of the dual norm, a point if there is no norm: for ℓ1 the distance is that of
+    (|a_k| − κ)₊, for groups of (‖a_g‖ − κ)₊, for the norm of the space ‖a‖ − ε. For the log loss the first
+    sum is that of the entropies of p(·|x^i). Where λ = 0 the dual point must lie in the ball: it is moved
+    towards the observed parts, by the factor s; −loss* is concave, so that s times the first sum stands.
 
     In double precision the bound gives way by what rounding can add up to (`Rounding`), and is at most
     the value. In single precision it is a guess that tells a search when
@@ -98,37 +166,39 @@ def certify(
     if not problem.certifiable:
         return None
     level = loss - problem.inner(element, mismatch)  # ⟨θ, ∇loss⟩, by the representer
-    rounding = problem.certain
-    off = dict.fromkeys(problem.slices, 0.0)
+    geometry, rounding = problem.geometry, problem.certain
+    off = dict.fromkeys(geometry.slices, 0.0)
     if rounding is not None:
-        level -= rounding.of_level(problem, element)
-        off = rounding.of_mismatch(problem)
-    scale = _feasible_share(problem, mismatch, off)
-    bound = scale * level - 0.5 * _excess(problem, mismatch, off, scale)
+        level -= rounding.of_level(geometry, element)
+        off = rounding.of_mismatch(geometry)
+    scale = _feasible_share(geometry, mismatch, off)
+    bound = scale * level - 0.5 * _excess(geometry, mismatch, off, scale, exact=rounding is not None)
     return Certificate(value, bound if rounding is None else min(bound, value))
 
 
-def _feasible_share(problem: Problem, mismatch: Array, off: dict[str, float]) -> float:
-    """Return s, by which a dual point is moved until it fits where only ℓ1 holds."""
+def _feasible_share(geometry: Geometry, mismatch: Array, off: dict[str, float]) -> float:
+    """Return s, by which a dual point is moved until it fits where only a norm holds."""
     share = 1.0
-    for term in problem.terms:
-        if term.penalty == 0:
-            worst = float(np.abs(mismatch[problem.slices[term.name]]).max(initial=0.0)) + off[term.name]
-            share = min(share, term.l1 / worst) if worst > 0 else share
+    for term, place in geometry.parts:
+        if term.penalty == 0 and term.norm is not None:
+            worst = term.norm.dual(term.space, mismatch[place]) + off[term.name]
+            share = min(share, term.norm.weight / worst) if worst > 0 else share
     return share
 
 
-def _excess(problem: Problem, mismatch: Array, off: dict[str, float], scale: float) -> float:
-    """Return Σ_k (s |a_k| − κ)₊² / λ."""
-    total, rounding = 0.0, problem.certain
-    for term in problem.terms:
+def _excess(
+    geometry: Geometry, mismatch: Array, off: dict[str, float], scale: float, *, exact: bool
+) -> float:
+    """Return Σ_τ dist(s a_τ, κ_τ B°_τ)² / λ_τ."""
+    total = 0.0
+    for term, place in geometry.parts:
         if term.penalty > 0:
-            part = mismatch[problem.slices[term.name]]
+            part = mismatch[place]
             part = part if scale == 1 else scale * part
-            if term.l1:
-                part = np.maximum(np.abs(part) - term.l1 / term.metric, 0.0)
-            if rounding is None:
-                total += term.metric * term.space.inner(part, part)
-            else:
+            if term.norm is not None:  # no point is further from the ball than it errs
+                part = term.norm.shrunk(term.space, part, term.threshold)
+            if exact:
                 total += term.metric * _longest(term.space, part, scale * off[term.name]) ** 2
+            else:
+                total += term.metric * term.space.inner(part, part)
     return total

@@ -41,5 +41,5 @@ def counts_of(problem: Problem) -> Counts:
     penalty = np.repeat([term.penalty for term in problem.terms], [term.space.size for term in problem.terms])
     if not isinstance(problem.structure, MaxOracle):
         raise TypeError(f"{type(problem.structure).__name__} does not find the labelling with most features.")
-    most = problem.structure.argmax(problem.scores(np.ones(problem.size, problem.element_dtype))).value
+    most = problem.structure.argmax(problem.arrays.scores(np.ones(problem.size, problem.element_dtype))).value
     return Counts(np.concatenate(observed), float(most.max(initial=0.0)), penalty)

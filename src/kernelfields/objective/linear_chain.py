@@ -1,6 +1,6 @@
-"""The objective of a linear chain over sparse features, evaluated in one pass over the data.
+"""The loss of a linear chain over sparse features, evaluated in one pass over the data.
 
-What `Problem` does with whole arrays of scores and marginals, for any structure, loss and sum of
+What `ArrayData` does with whole arrays of scores and marginals, for any structure, loss and sum of
 spaces, is done here a few sequences at a time, in the core, for the case that matters most: a chain of
 order one, the log loss, sparse features, and free scores for labels, ends and label pairs. Scores are
 not kept; a point of a line is evaluated anew.
@@ -18,15 +18,13 @@ import numpy.typing as npt
 from .. import native
 from ..arrays import Array
 from ..losses import Log
-from ..spaces import Bias, Boundary, FreeEdges, SparseNodes
+from ..spaces import Bias, Boundary, BoundSpace, FreeEdges, SparseNodes, places_of
 from ..structures import ChainBatch
-from .certificate import Certificate, certify
+from ._base import DataTerm, LossPoint
+from .array_data import ArrayData
+from .certificate import Rounding
+from .geometry import Geometry, Term
 from .problem import Problem
-from .rounding import Rounding
-from .terms import Term
-
-NEAR = 0.5
-"""Relative gap below which a point is near the optimum."""
 
 PARTS = (SparseNodes, Bias, Boundary, FreeEdges)
 
@@ -40,14 +38,14 @@ class Offsets(NamedTuple):
     """(L, L): of label pairs."""
 
 
-class LinearChainProblem:
-    """R of a linear chain: the same function as `Problem` of the same terms, in less time and memory.
+class LinearChainData(DataTerm):
+    """The loss of a linear chain: the same function as `ArrayData`, in less time and memory.
 
     Parameters
     ----------
     loss : Log
         Without a cost, on a chain with shared edges.
-    terms : list of Term
+    spaces : sequence of BoundSpace
         One `SparseNodes` and any of `Bias`, `Boundary` and `FreeEdges`, each at most once.
     offsets : Offsets, optional
         Fixed scores.
@@ -55,19 +53,22 @@ class LinearChainProblem:
         Precision of elements and scores; sums are float64.
     """
 
-    def __init__(self, loss: Log, terms: list[Term], offsets: Offsets | None, dtype: npt.DTypeLike) -> None:
+    loss: Log
+    second_order = False
+    mixes = False
+    near = 0.5
+
+    def __init__(
+        self, loss: Log, spaces: Sequence[BoundSpace], offsets: Offsets | None, dtype: npt.DTypeLike
+    ) -> None:
         self.loss = loss
         self.structure = loss.structure
-        self.dtype = np.dtype(dtype)
-        self.geometry = Problem(loss, terms, None, dtype, dtype)
-        if self.dtype == np.float64:  # features are widened, whatever they are kept in
-            self.geometry.certain = Rounding.of(self.geometry)
-        self.terms, self.slices = self.geometry.terms, self.geometry.slices
-        self.size = self.geometry.size
-        self.inner, self.inners = self.geometry.inner, self.geometry.inners
-        self.add_multiples = self.geometry.add_multiples
+        self.spaces = tuple(spaces)
         self.offsets = offsets
-        self.places = {type(term.space): self.slices[term.name] for term in terms}
+        self.dtype = np.dtype(dtype)
+        self.size = sum(space.size for space in self.spaces)
+        places = places_of(self.spaces)
+        self._places = {type(space): place for space, place in zip(self.spaces, places, strict=True)}
         self._order = np.argsort(-np.diff(loss.structure.offsets), kind="stable")
 
     @staticmethod
@@ -85,59 +86,49 @@ class LinearChainProblem:
             and all(term.space.members is None for term in terms if isinstance(term.space, FreeEdges))
         )
 
-    @property
-    def thresholds(self) -> Array | None:
-        """κ of every coordinate over the weight of its space; None without an ℓ1 part."""
-        return self.geometry.thresholds
-
-    @property
+    @cached_property
     def certain(self) -> Rounding | None:
-        """What certificates give way by; None in single precision."""
-        return self.geometry.certain
+        """Of sums in double: features are widened, whatever they are kept in."""
+        fixed = None if self.offsets is None else self.offsets._asdict()
+        return Rounding.of(self.loss, fixed) if self.dtype == np.float64 else None
+
+    def at(self, element: Array) -> LinearChainLossPoint:
+        """The loss and its gradient, at once."""
+        return LinearChainLossPoint(self, element)
+
+    def take(self, ids: npt.ArrayLike) -> LinearChainData:
+        """Return the loss on some instances: fixed scores are those of all positions."""
+        loss = self.loss.take(ids)
+        spaces = [space.take(loss.structure, ids) for space in self.spaces]
+        return LinearChainData(loss, spaces, self.offsets, self.dtype)
+
+    def exact(self) -> LinearChainData:
+        """Return the same in double."""
+        return LinearChainData(self.loss, self.spaces, self.offsets, np.float64)
 
     @property
-    def orthogonal(self) -> bool:
-        """Whether elements are orthonormal coordinates: they are."""
-        return True
+    def arrays(self) -> ArrayData:
+        """The same with whole arrays of scores, in the precision of the features."""
+        kind = self._features.precision
+        spaces = self.spaces
+        if kind == np.dtype(bool):
+            spaces, kind = tuple(space.precise() for space in spaces), np.dtype(np.float64)
+        return ArrayData(self.loss, spaces, self._whole_offset(kind), kind)
 
-    def refreshed(self, element: Array) -> Array:
-        """Return the element itself: it has no image."""
-        return element
-
-    @property
-    def rounding(self) -> float:
-        """Share of R below which differences may be rounding."""
-        return self.geometry.rounding
-
-    @property
-    def certifiable(self) -> bool:
-        """Whether a lower bound is known."""
-        return self.geometry.certifiable
-
-    @property
-    def blocks(self) -> tuple[tuple[str, ...], ...]:
-        """The names of the spaces, those that feed one clique type together."""
-        return self.geometry.blocks
-
-    def only(self, names: Sequence[str], element: Array) -> Problem:
-        """Refuse: frozen spaces are the business of `Problem`."""
-        raise NotImplementedError("Subspaces need a Problem.")
-
-    def zero(self) -> Array:
-        """The element f = 0."""
-        return np.zeros(self.size, self.dtype)
-
-    def astype(self, dtype: npt.DTypeLike) -> LinearChainProblem:
-        """Return the same problem in another precision."""
-        return LinearChainProblem(self.loss, list(self.terms), self.offsets, dtype)
-
-    def at(self, element: Array) -> LinearChainPoint:
-        """R and its gradient at an element."""
-        return LinearChainPoint(self, element.astype(self.dtype, copy=False))
+    def _whole_offset(self, dtype: npt.DTypeLike) -> dict[str, Array] | None:
+        """Return fixed scores of every vertex and of label pairs."""
+        if self.offsets is None:
+            return None
+        chain, (small, edge) = self.loss.structure, self.offsets
+        assert isinstance(chain, ChainBatch)
+        node = np.tile(small[0], (chain.n_vertices, 1)).astype(dtype)
+        node[chain.first_positions] += small[1]
+        node[chain.last_positions] += small[2]
+        return {"node": node, "edge": edge.astype(dtype)}
 
     @cached_property
     def _features(self) -> SparseNodes:
-        space = self.terms[0].space
+        space = self.spaces[0]
         assert isinstance(space, SparseNodes)
         return space
 
@@ -146,33 +137,14 @@ class LinearChainProblem:
         first, index, values = self._features.rows
         return first, index, None if values is None else values.astype(self.dtype, copy=False)
 
-    def evaluate(self, element: Array) -> tuple[float, Array]:
-        """The loss, and the Riesz element of its gradient."""
-        return self._sweep(element, variances=False)
-
-    def curvatures(self, point: LinearChainPoint) -> Array | None:
-        """About the diagonal of the Hessian: 1 + Σ_t μ_t (1 − μ_t) x_t² / λ for every coordinate.
-
-        As if labels of different positions were independent; with λ = 0 the first term is left out.
-        None unless features have different scales, or the point is certified to be near the optimum: from
-        afar, curvatures say little about it, and cost three times the iterations that they save near by.
-        """
-        near = point.certificate is not None and point.certificate.relative_gap <= NEAR
-        if not near and not self.geometry.uneven:
-            return None
-        _, result = self._sweep(point.element, variances=True)
-        for term in self.terms:
-            part = result[self.slices[term.name]]
-            part += 1 if term.penalty > 0 else np.finfo(self.dtype).eps * (1 + part.max(initial=0))
-        return result
-
-    def _sweep(self, element: Array, variances: bool) -> tuple[float, Array]:
+    def sweep(self, element: Array, *, variances: bool) -> tuple[float, Array]:
+        """The loss, and the Riesz element of its gradient, or Σ_t μ_t (1 − μ_t) x_t² of every coordinate."""
         first, index, values = self._rows
         squares = None if values is None or not variances else np.square(values)
         small, edge = self._free_scores(element)
         sums = np.empty(self.size, self.dtype)
         small_sums, edge_sums = np.zeros(small.shape), np.zeros(edge.shape)
-        pairs, place = self._features.pairs, self.places[SparseNodes]
+        pairs, place = self._features.pairs, self._places[SparseNodes]
         loss = native.linear_chain(
             first,
             index,
@@ -195,76 +167,58 @@ class LinearChainProblem:
             squares,
         )
         for kind, part in ((Bias, small_sums[0]), (Boundary, small_sums[1:])):
-            if kind in self.places:
-                sums[self.places[kind]] = part.ravel()
-        for term in self.terms:
-            if isinstance(term.space, FreeEdges):
-                sums[self.slices[term.name]] = term.space.adjoint(edge_sums)
-            sums[self.slices[term.name]] /= term.metric
+            if kind in self._places:
+                sums[self._places[kind]] = part.ravel()
+        for space in self.spaces:
+            if isinstance(space, FreeEdges):
+                sums[self._places[FreeEdges]] = space.adjoint(edge_sums)
         return loss, sums
 
     def _free_scores(self, element: Array) -> tuple[Array, Array]:
         """Scores of labels, first and last labels (3, L), and of label pairs (L, L)."""
         L = self.loss.structure.n_labels
         small, edge = np.zeros((3, L), self.dtype), np.zeros((L, L), self.dtype)
-        if Bias in self.places:
-            small[0] = element[self.places[Bias]]
-        if Boundary in self.places:
-            small[1:] = element[self.places[Boundary]].reshape(2, L)
-        if FreeEdges in self.places:
-            edge[:] = element[self.places[FreeEdges]].reshape(L, L)
+        if Bias in self._places:
+            small[0] = element[self._places[Bias]]
+        if Boundary in self._places:
+            small[1:] = element[self._places[Boundary]].reshape(2, L)
+        if FreeEdges in self._places:
+            edge[:] = element[self._places[FreeEdges]].reshape(L, L)
         if self.offsets is not None:
             small += self.offsets.small
             edge += self.offsets.edge
         return small, edge
 
 
-class LinearChainPoint:
-    """R at one element, evaluated once."""
+class LinearChainLossPoint(LossPoint):
+    """A loss at one element, evaluated once; its gradient is handed out once and not kept."""
 
-    def __init__(self, problem: LinearChainProblem, element: Array) -> None:
-        self.problem = problem
-        self.element = element
-        loss, gradient = problem.evaluate(element)
-        geometry = problem.geometry
-        self.value: float = loss + geometry.penalty(element)
-        self.certificate: Certificate | None = certify(geometry, element, gradient, loss, self.value)
-        gradient += geometry.damped(element)
-        self.gradient: Array = gradient
-        """∇R(f), an element."""
-
-    dual = None
-    """Not kept: it would take as much memory as the gradient."""
+    def __init__(self, data: LinearChainData, element: Array) -> None:
+        self.data = data
+        self._element = element
+        self._gradient: Array | None
+        self._value, self._gradient = data.sweep(element, variances=False)
 
     @property
+    def value(self) -> float:
+        """The loss."""
+        return self._value
+
     def mismatch(self) -> Array:
-        """Riesz element of the loss's gradient."""
-        return self.gradient - self.problem.geometry.damped(self.element)
+        """Return the gradient."""
+        gradient, self._gradient = self._gradient, None
+        return self.data.sweep(self._element, variances=False)[1] if gradient is None else gradient
 
-    def hessian_product(self, direction: Array) -> Array:
-        """Refuse: second derivatives are the business of `Problem`."""
-        raise NotImplementedError("Newton steps need a Problem.")
+    def along(self, direction: Array) -> None:
+        """Return nothing: no scores are kept."""
 
-    def block_hessian_product(self, direction: Array) -> Array:
-        """Refuse likewise."""
-        raise NotImplementedError("Block-Jacobi steps need a Problem.")
-
-    def along(self, direction: Array) -> LinearChainLine:
-        """R on the ray from here along a direction."""
-        return LinearChainLine(self, direction)
+    def variances(self) -> Array:
+        """Σ_t μ_t (1 − μ_t) x_t², by another pass."""
+        return self.data.sweep(self._element, variances=True)[1]
 
 
-class LinearChainLine:
-    """R(f + t d) for several t."""
-
-    def __init__(self, start: LinearChainPoint, direction: Array) -> None:
-        self.start = start
-        self.direction = direction
-
-    def at(self, step: float) -> LinearChainPoint:
-        """Return the point f + t d."""
-        return self.start.problem.at(self.start.element + step * self.direction)
-
-    def slope(self, point: LinearChainPoint) -> float:
-        """Return the derivative of R along the direction at one of its points."""
-        return self.start.problem.inner(point.gradient, self.direction)
+def linear_chain_problem(
+    loss: Log, terms: Sequence[Term], offsets: Offsets | None, dtype: npt.DTypeLike
+) -> Problem:
+    """Return the problem of a linear chain; `LinearChainData.suits` says of which terms."""
+    return Problem(Geometry(terms, dtype), LinearChainData(loss, [t.space for t in terms], offsets, dtype))

@@ -12,7 +12,7 @@ from ..arrays import Array
 from ..spaces import Bias, Boundary, LinearNodes
 from ..spaces._kernel_base import Expansion
 from ..structures import StructureBatch
-from .terms import Term
+from .geometry import Term
 
 
 class InstanceTerm(ABC):

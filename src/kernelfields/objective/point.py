@@ -6,9 +6,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ..arrays import Array
-from ..losses import BlockLoss, LossValue
-from ..native import score_dot
-from ..structures import Blocks
+from ..losses import LossValue
+from ._base import LossPoint, SecondDerivatives
+from .array_data import ArrayLossPoint
 from .certificate import Certificate, Dual, certify
 
 if TYPE_CHECKING:
@@ -16,71 +16,91 @@ if TYPE_CHECKING:
 
 
 class Point:
-    """R near one element; keeps its scores and marginals."""
+    """R near one element."""
 
-    def __init__(self, problem: Problem, element: Array, theta: dict[str, Array]) -> None:
+    def __init__(self, problem: Problem, element: Array, evaluation: LossPoint) -> None:
         self.problem = problem
         self.element = element
-        self.theta = theta
+        self.evaluation = evaluation
+        """The loss there."""
+        self._mismatch: Array | None = None
 
-    @cached_property
+    @property
+    def theta(self) -> dict[str, Array]:
+        """The scores, without fixed ones; for data that keep them."""
+        return self._scored.theta
+
+    @property
     def loss(self) -> LossValue:
-        """The loss and its gradient in the scores."""
-        return self.problem.loss.at(self.problem.with_offset(self.theta))
+        """The loss of every instance and its gradient in the scores; for data that keep scores."""
+        return self._scored.loss
+
+    @property
+    def _scored(self) -> ArrayLossPoint:
+        if not isinstance(self.evaluation, ArrayLossPoint):
+            raise TypeError(f"{type(self.problem.data).__name__} keeps no scores.")
+        return self.evaluation
 
     @cached_property
     def value(self) -> float:
         """R(f)."""
-        return self.loss.value + self.problem.penalty(self.element)
+        return self.evaluation.value + self.problem.penalty(self.element)
 
-    @cached_property
+    @property
     def mismatch(self) -> Array:
         """Riesz element of the loss's gradient: expected minus observed features, over λ."""
-        return self.problem.representer(self.loss.gradient)
+        if self._mismatch is not None:
+            return self._mismatch
+        if "gradient" in self.__dict__:  # which has taken its place
+            return self.gradient - self.problem.damped(self.element)
+        self._mismatch = self.problem.geometry.divided(self.evaluation.mismatch())
+        return self._mismatch
 
     @cached_property
     def gradient(self) -> Array:
-        """∇R(f), an element."""
-        return self.problem.damped(self.element) + self.mismatch
+        """∇R(f) without the norms, an element."""
+        damped = self.problem.damped(self.element)
+        if self.problem.data.mixes:
+            return damped + self.mismatch
+        _ = self.certificate, self.mismatch  # the last one to see the mismatch itself
+        gradient, self._mismatch = self.mismatch, None
+        gradient += damped
+        return gradient
 
     @cached_property
     def certificate(self) -> Certificate | None:
         """A lower bound of min R; None where there is none."""
-        return certify(self.problem, self.element, self.mismatch, self.loss.value, self.value)
+        return certify(self.problem, self.element, self.mismatch, self.evaluation.value, self.value)
 
     @property
     def dual(self) -> Dual | None:
         """The point of the dual problem that belongs to this one; None where mixtures prove nothing."""
         problem = self.problem
-        if not problem.certifiable or any(term.l1 or not term.penalty for term in problem.terms):
+        if not (problem.data.mixes and problem.certifiable and problem.smooth):
             return None
-        level = self.loss.value - problem.inner(self.element, self.mismatch)
+        level = self.evaluation.value - problem.inner(self.element, self.mismatch)
         if problem.certain is not None:
-            level -= problem.certain.of_level(problem, self.element)
+            level -= problem.certain.of_level(problem.geometry, self.element)
         return Dual(level, self.mismatch)
 
     def hessian_product(self, direction: Array) -> Array:
         """∇²R(f)·d, an element; self-adjoint in the inner product."""
-        problem = self.problem
-        curvature = problem.loss.curvature(problem.with_offset(self.theta), problem.scores(direction))
-        return problem.damped(direction) + problem.representer(curvature)
-
-    @cached_property
-    def blocks(self) -> dict[str, Blocks]:
-        """The curvature of the loss inside single cliques."""
-        loss = self.problem.loss
-        if not isinstance(loss, BlockLoss):
-            raise TypeError(f"{type(loss).__name__} has no block for every clique; use another solver.")
-        return loss.blocks(self.problem.with_offset(self.theta))
+        curvature = self._second_order.curvature(direction)
+        return self.problem.damped(direction) + self.problem.geometry.divided(curvature)
 
     def block_hessian_product(self, direction: Array) -> Array:
         """∇²R(f)·d with covariances inside single cliques only [altun2004exp, eq. 30], an element.
 
-        Spaces that feed one clique type stay coupled. Never negative, but no majoriser of ∇²R either.
+        Never negative, but no majoriser of ∇²R either.
         """
-        along = self.problem.scores(direction)
-        curvature = {clique: block.times(along[clique]) for clique, block in self.blocks.items()}
-        return self.problem.damped(direction) + self.problem.representer(curvature)
+        curvature = self._second_order.block_curvature(direction)
+        return self.problem.damped(direction) + self.problem.geometry.divided(curvature)
+
+    @property
+    def _second_order(self) -> SecondDerivatives:
+        if not isinstance(self.evaluation, SecondDerivatives):
+            raise TypeError(f"{type(self.problem.data).__name__} has no second derivatives.")
+        return self.evaluation
 
     def along(self, direction: Array) -> Line:
         """R on the ray from here along a direction."""
@@ -88,29 +108,24 @@ class Point:
 
 
 class Line:
-    """R(f + t d) for several t: scores are linear in t, so that no trial needs a product with inputs."""
+    """R(f + t d) for several t."""
 
     def __init__(self, start: Point, direction: Array) -> None:
         self.start = start
         self.direction = direction
-        self._theta = start.problem.scores(direction)
+        self._ray = start.evaluation.along(direction)
 
     def at(self, step: float) -> Point:
         """Return the point f + t d."""
-        start = self.start
-        theta = {clique: step * values for clique, values in self._theta.items()}
-        for clique, values in theta.items():
-            values += start.theta[clique]
-        return Point(start.problem, start.element + step * self.direction, theta)
+        problem, element = self.start.problem, self.start.element + step * self.direction
+        if self._ray is None:
+            return problem.at(element)
+        return Point(problem, element, self._ray.at(step))
 
     def slope(self, point: Point) -> float:
-        """Return the derivative of R along the direction at one of its points.
-
-        At new points from the scores: their gradient in the spaces may never be asked for.
-        """
+        """Return the derivative of R, without the norms, along the direction at one of its points."""
         problem = self.start.problem
-        if point is self.start:
+        if self._ray is None or point is self.start:
             return problem.inner(point.gradient, self.direction)
-        gradient = point.loss.gradient
-        steepness = sum(score_dot(gradient[clique], values) for clique, values in self._theta.items())
+        steepness = self._ray.slope(point.evaluation)
         return steepness + problem.inner(problem.damped(point.element), self.direction)

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..checks import Check, require_not_negative
-from ..objective import LinearChainProblem
+from ..objective import Problem
 from ._base import Rule
 from .examples import Examples
 from .sweep import Sweep
@@ -88,7 +88,7 @@ class _Trial:
         return float(value) if np.isfinite(value) else np.inf
 
 
-def descend_first(problem: LinearChainProblem, epochs: int, seed: int, *, average: bool = True) -> Array:
+def descend_first(problem: Problem, epochs: int, seed: int, *, average: bool = True) -> Array:
     """Return a start for a solver: some passes of `Descent`, the last one averaged."""
     sweep, random = Sweep.of(problem), np.random.default_rng(seed)
     rule = Descent(calibrated_step(sweep, random))

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Array
-from ..objective import LinearChainProblem, Offsets, Term, slices_of
+from ..objective import LinearChainData, Offsets, Problem, Term, slices_of
 from ..spaces import Bias, Boundary, BoundSpace, FreeEdges, SparseNodes
 from ..structures import StructureBatch
 from ._base import Rule
@@ -21,7 +21,7 @@ class Sweep:
         score(x, y) = Σ_t ⟨w_{y_t}, x_t⟩ + b_{y_t} + Σ_t V_{y_t, y_{t+1}} + start_{y_1} + end_{y_T}
 
     One native pass, sequential by nature. It gives and takes the elements of the spaces, as
-    `LinearChainProblem` does.
+    `LinearChainData` does.
 
     Parameters
     ----------
@@ -59,20 +59,29 @@ class Sweep:
         """Whether weights have variances."""
 
     @classmethod
-    def of(cls, problem: LinearChainProblem) -> Sweep:
+    def of(cls, problem: Problem) -> Sweep:
         """Return the weights of a problem."""
-        loss = problem.loss
-        if problem.thresholds is not None:
-            raise TypeError("Descent knows no ℓ1 penalty.")
-        return cls(loss.structure, problem.terms, loss.labels, loss.weights, problem.offsets, problem.dtype)
+        data = problem.data
+        if not isinstance(data, LinearChainData):
+            raise TypeError(f"Descent needs the data of a linear chain, not {type(data).__name__}.")
+        if not problem.smooth:
+            raise TypeError("Descent knows squared penalties, and no other norms.")
+        loss = data.loss
+        return cls(loss.structure, problem.terms, loss.labels, loss.weights, data.offsets, data.dtype)
 
     @staticmethod
-    def suits(problem: LinearChainProblem) -> bool:
-        """Whether descent can minimise a problem: no ℓ1 part, penalties above 0, one for all but edges."""
+    def suits(problem: Problem) -> bool:
+        """Whether descent can minimise a problem: a linear chain whose penalties are squared, above 0, and
+        one for all but edges.
+        """
         edges = [term.penalty for term in problem.terms if isinstance(term.space, FreeEdges)]
         others = {term.penalty for term in problem.terms if not isinstance(term.space, FreeEdges)}
         return (
-            problem.thresholds is None and len(others) == 1 and len(edges) == 1 and min(*others, *edges) > 0
+            isinstance(problem.data, LinearChainData)
+            and problem.smooth
+            and len(others) == 1
+            and len(edges) == 1
+            and min(*others, *edges) > 0
         )
 
     @property

@@ -117,14 +117,14 @@ def _problem_of_new(
     whole = task.problem(before.grown)
     held = dict(before.parts)
     held |= {term.name: np.zeros(term.space.size) for term in task.free}
-    offset = whole.with_offset(whole.scores(element_of(whole, held)))
+    offset = whole.arrays.with_offset(whole.arrays.scores(element_of(whole, held)))
     terms = [
         Term(name, task.space(new.pool, new.functions()), new.pool.penalty) for name, new in fresh.items()
     ]
-    away = Problem(task.loss, terms, dtype=task.dtype)
-    removed = away.scores(element_of(away, starts))
+    away = Problem.of(task.loss, terms, dtype=task.dtype)
+    removed = away.arrays.scores(element_of(away, starts))
     offset = {clique: values - removed[clique] for clique, values in offset.items()}
-    return Problem(task.loss, [*terms, *task.free], offset, task.dtype)
+    return Problem.of(task.loss, [*terms, *task.free], offset, task.dtype)
 
 
 def gain_of(task: GrowthTask, state: GrowthState, name: str, functions: Atoms) -> float:
@@ -144,5 +144,5 @@ def _held(task: GrowthTask, state: GrowthState) -> dict[str, Array] | None:
     offset = None if task.offset is None else dict(task.offset)
     if not task.free:
         return offset
-    problem = Problem(task.loss, list(task.free), task.offset, task.dtype)
-    return problem.with_offset(problem.scores(element_of(problem, state.parts)))
+    problem = Problem.of(task.loss, list(task.free), task.offset, task.dtype)
+    return problem.arrays.with_offset(problem.arrays.scores(element_of(problem, state.parts)))

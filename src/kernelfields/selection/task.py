@@ -90,7 +90,7 @@ class GrowthTask:
             Term(name, self.space(pool, grown[name].functions()), pool.penalty)
             for name, pool in self.pools.items()
         ]
-        return Problem(self.loss, [*terms, *self.free], self.offset, self.dtype)
+        return Problem.of(self.loss, [*terms, *self.free], self.offset, self.dtype)
 
     def point(self, state: GrowthState) -> Point:
         """R at a state."""

@@ -87,8 +87,20 @@ class ProblemLike(Protocol):
     """A function on a space with an inner product."""
 
     @property
+    def smooth(self) -> bool:
+        """Whether the function has no part with kinks: a norm that is not squared."""
+
+    @property
     def thresholds(self) -> Array | None:
-        """Weight of |w_k| for every coordinate, if the function has such a part."""
+        """Weight of |w_k| for every coordinate, if that is the only such part."""
+
+    @property
+    def second_order(self) -> bool:
+        """Whether points know Hessian products."""
+
+    @property
+    def data(self) -> object:
+        """What the function is made of, to be named where it lacks something."""
 
     @property
     def slices(self) -> Mapping[str, slice]:
@@ -113,6 +125,15 @@ class ProblemLike(Protocol):
 
     def add_multiples(self, element: Array, elements: Sequence[Array], weights: Array) -> None:
         """Element += Σ_k weight_k · element_k, in place."""
+
+    def steepest(self, point: Any) -> Array:
+        """Return the shortest subgradient at a point: the gradient, where there is one."""
+
+    def shrunk(self, element: Array, step: float) -> Array:
+        """Return the proximal map of ``step`` times the part with kinks."""
+
+    def moving(self, element: Array) -> Any:
+        """Return a mask of the coordinates that no kink holds at zero."""
 
     def curvatures(self, point: Any) -> Array | None:
         """About the diagonal of the Hessian at a point, for orthogonal coordinates; None if unknown."""
@@ -226,7 +247,8 @@ class Monitor:
 
     def look(self, iteration: int, point: PointLike) -> Reason | None:
         """Report a point; the reason to stop there, if there is one."""
-        norm = float(np.sqrt(max(self.problem.inner(point.gradient, point.gradient), 0.0)))
+        slope = self.problem.steepest(point)
+        norm = float(np.sqrt(max(self.problem.inner(slope, slope), 0.0)))
         self.first_norm = norm if self.first_norm is None else self.first_norm
         certificate = point.certificate
         if certificate is not None:
@@ -293,7 +315,20 @@ class Solver(Checked, ABC):
         """Minimise from a start; Ctrl-C ends the search and keeps the point reached."""
 
 
-def refuse_l1(problem: ProblemLike, solver: Solver) -> None:
-    """Refuse a problem with an ℓ1 part: a solver for smooth functions would ignore it."""
+def require_smooth(problem: ProblemLike, solver: Solver) -> None:
+    """Refuse a problem with a norm that is not squared: a solver for smooth functions would ignore it."""
     if problem.thresholds is not None:
         raise TypeError(f"{type(solver).__name__} cannot minimise an ℓ1 penalty; use OWLQN.")
+    if not problem.smooth:
+        raise TypeError(
+            f"{type(solver).__name__} cannot minimise a norm that is not squared; use ProximalQuasiNewton."
+        )
+
+
+def require_second_order(problem: ProblemLike, solver: Solver) -> None:
+    """Refuse a problem without Hessian products."""
+    if not problem.second_order:
+        raise TypeError(
+            f"{type(solver).__name__} needs second derivatives, which {type(problem.data).__name__} "
+            "does not have; use LBFGS."
+        )

@@ -11,7 +11,17 @@ import numpy as np
 
 from ..arrays import Array
 from ..checks import Check, whole
-from ._base import Monitor, Observer, ProblemLike, Reason, Result, Solver, Stop, refuse_l1
+from ._base import (
+    Monitor,
+    Observer,
+    ProblemLike,
+    Reason,
+    Result,
+    Solver,
+    Stop,
+    require_second_order,
+    require_smooth,
+)
 from .line_search import wolfe
 
 Product = Callable[[Array], Array]
@@ -32,7 +42,8 @@ class TruncatedNewton(Solver):
         self, problem: ProblemLike, start: Array, stop: Stop, observer: Observer | None = None
     ) -> Result:
         """Minimise from a start."""
-        refuse_l1(problem, self)
+        require_smooth(problem, self)
+        require_second_order(problem, self)
         monitor = Monitor(problem, stop, observer)
         point = problem.at(start)
         iteration = 0

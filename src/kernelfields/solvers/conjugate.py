@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from ..arrays import Array
 from ..checks import Check, require_positive
-from ._base import Monitor, Observer, ProblemLike, Reason, Result, Solver, Stop, refuse_l1
+from ._base import Monitor, Observer, ProblemLike, Reason, Result, Solver, Stop, require_smooth
 from .line_search import wolfe
 
 
@@ -35,7 +35,7 @@ class ConjugateGradients(Solver):
         self, problem: ProblemLike, start: Array, stop: Stop, observer: Observer | None = None
     ) -> Result:
         """Minimise from a start."""
-        refuse_l1(problem, self)
+        require_smooth(problem, self)
         monitor = Monitor(problem, stop, observer)
         point = problem.at(start)
         iteration, step, slope = 0, 0.0, 0.0

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..checks import Check, whole
-from ._base import Monitor, Observer, ProblemLike, Reason, Result, Solver, Stop, refuse_l1
+from ._base import Monitor, Observer, ProblemLike, Reason, Result, Solver, Stop, require_smooth
 from ._margin_base import settled
 from .simplex_qp import simplex_qp
 
@@ -45,7 +45,7 @@ class CuttingPlane(Solver):
         self, problem: ProblemLike, start: Array, stop: Stop, observer: Observer | None = None
     ) -> Result:
         """Minimise from a start."""
-        refuse_l1(problem, self)
+        require_smooth(problem, self)
         monitor = Monitor(problem, stop, observer)
         bundle = _Bundle(problem, self.patience)
         point = best = problem.at(start)

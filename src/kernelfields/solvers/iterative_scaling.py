@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array
-from ._base import Monitor, Observer, ProblemLike, Reason, Result, Solver, Stop, refuse_l1
+from ._base import Monitor, Observer, ProblemLike, Reason, Result, Solver, Stop, require_smooth
 
 NEWTON_STEPS = 60
 
@@ -32,7 +32,7 @@ class IterativeScaling(Solver):
         self, problem: ProblemLike, start: Array, stop: Stop, observer: Observer | None = None
     ) -> Result:
         """Minimise from a start."""
-        refuse_l1(problem, self)
+        require_smooth(problem, self)
         counting: Any = problem
         observed, most, penalty = counting.counts()
         monitor = Monitor(problem, stop, observer)

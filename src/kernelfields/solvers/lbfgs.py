@@ -11,7 +11,7 @@ from scipy.linalg import solve_triangular
 
 from ..arrays import Array
 from ..checks import Check, optional, whole
-from ._base import Monitor, Observer, ProblemLike, Reason, Result, Solver, Stop, refuse_l1
+from ._base import Monitor, Observer, ProblemLike, Reason, Result, Solver, Stop, require_smooth
 from .line_search import wolfe
 
 LARGE = 2**20
@@ -48,7 +48,7 @@ class LBFGS(Solver):
         self, problem: ProblemLike, start: Array, stop: Stop, observer: Observer | None = None
     ) -> Result:
         """Minimise from a start."""
-        refuse_l1(problem, self)
+        require_smooth(problem, self)
         monitor = Monitor(problem, stop, observer)
         point = problem.at(start)
         iteration = 0

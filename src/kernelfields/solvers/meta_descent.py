@@ -11,7 +11,17 @@ import numpy as np
 from ..arrays import Array
 from ..checks import Check, require_not_negative, require_share, whole
 from ..errors import InputError
-from ._base import Monitor, Observer, ProblemLike, Reason, Result, Solver, Stop, refuse_l1
+from ._base import (
+    Monitor,
+    Observer,
+    ProblemLike,
+    Reason,
+    Result,
+    Solver,
+    Stop,
+    require_second_order,
+    require_smooth,
+)
 
 GROWTH = 1.1
 """What an iteration that went well adds to the gains that the next failure begins with."""
@@ -96,7 +106,8 @@ class MetaDescent(Solver):
         self, problem: ProblemLike, start: Array, stop: Stop, observer: Observer | None = None
     ) -> Result:
         """Minimise from a start."""
-        refuse_l1(problem, self)
+        require_smooth(problem, self)
+        require_second_order(problem, self)
         if not isinstance(problem, SampledProblem):
             raise TypeError(
                 f"MetaDescent needs a problem in pieces, which {type(problem).__name__} does not give."

@@ -44,7 +44,8 @@ class OWLQN(Solver):
         """Minimise from a start."""
         monitor = Monitor(problem, stop, observer)
         kappa = problem.thresholds
-        assert kappa is not None
+        if kappa is None:
+            raise TypeError("OWLQN needs an ℓ1 penalty, and no other norm that is not squared.")
         point = problem.at(start)
         iteration = 0
         reason = monitor.look(iteration, point)

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..checks import Check, proper_share, whole
-from ._base import Monitor, Observer, ProblemLike, Progress, Reason, Result, Solver, Stop, refuse_l1
+from ._base import Monitor, Observer, ProblemLike, Progress, Reason, Result, Solver, Stop, require_smooth
 from .newton_cg import NewtonCG
 
 
@@ -42,7 +42,7 @@ class Subspace(Solver):
         self, problem: ProblemLike, start: Array, stop: Stop, observer: Observer | None = None
     ) -> Result:
         """Minimise from a start."""
-        refuse_l1(problem, self)
+        require_smooth(problem, self)
         monitor = Monitor(problem, stop, observer)
         point = problem.at(start)
         iteration = 0

@@ -1,6 +1,6 @@
 """Function spaces that feed clique scores."""
 
-from ._base import BoundScorer, BoundSpace, Counted, Curved, Euclidean, Joint
+from ._base import BoundScorer, BoundSpace, Counted, Curved, Euclidean, Grouped, Joint, places_of
 from ._looks import Looks
 from ._lowrank_base import Factor, factor_of
 from ._products import Products
@@ -26,6 +26,7 @@ __all__ = [
     "FreeEdges",
     "FreeTriples",
     "Functions",
+    "Grouped",
     "Joint",
     "KernelEdges",
     "KernelNodes",
@@ -45,4 +46,5 @@ __all__ = [
     "as_floats",
     "coefficient_scores",
     "factor_of",
+    "places_of",
 ]

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -89,6 +90,12 @@ class BoundSpace(BoundScorer):
         """Return the same space on some instances only; ``structure`` is already cut to them."""
 
 
+def places_of(spaces: Sequence[BoundSpace]) -> list[slice]:
+    """Return where elements hold the part of each space."""
+    ends = np.cumsum([0, *(space.size for space in spaces)]).tolist()
+    return [slice(a, b) for a, b in pairwise(ends)]
+
+
 class Curved(ABC):
     """Part of a space that knows about how curved a loss is along each of its coordinates."""
 
@@ -113,6 +120,15 @@ class Counted(ABC):
     @abstractmethod
     def least(self) -> float:
         """The least value of a feature."""
+
+
+class Grouped(ABC):
+    """Part of a space with orthonormal coordinates that belong together in groups."""
+
+    @property
+    @abstractmethod
+    def groups(self) -> Array:
+        """The group of every coordinate, counted from 0: all weights of one feature."""
 
 
 class Euclidean(BoundSpace):

@@ -10,12 +10,12 @@ import numpy.typing as npt
 
 from ..arrays import Array, rows_of
 from ..structures import EdgeBatch, StructureBatch
-from ._base import Counted, Curved, Euclidean
+from ._base import Counted, Curved, Euclidean, Grouped
 from ._looks import in_rows
 from ._products import Features, Products, column_sizes, least_of, squares_times, sum_of_row_norms
 
 
-class LinearNodes(Euclidean, Curved, Counted):
+class LinearNodes(Euclidean, Curved, Counted, Grouped):
     """f(x_t, y_t) = ⟨w_{y_t}, x_t⟩ on every vertex; w is (D, L).
 
     Parameters
@@ -68,6 +68,12 @@ class LinearNodes(Euclidean, Curved, Counted):
         """The least and the largest column."""
         return column_sizes(self.features.matrix)
 
+    @cached_property
+    def groups(self) -> Array:
+        """The feature of every weight."""
+        D = self.features.matrix.shape[1]
+        return np.repeat(np.arange(D), self.size // max(D, 1))
+
     @property
     def least(self) -> float:
         """The least of them."""
@@ -84,7 +90,7 @@ class LinearNodes(Euclidean, Curved, Counted):
         return LinearNodes(structure, self.features.matrix[rows])
 
 
-class LinearEdges(Euclidean, Curved, Counted):
+class LinearEdges(Euclidean, Curved, Counted, Grouped):
     """f(x_v, y_v, y_u) = ⟨w_{y_v, y_u}, x_v⟩ on every edge from v to u; w is (D, L, L).
 
     Edges then have scores of their own: the structure needs ``shared_edges=False``, and E·L² numbers.
@@ -127,6 +133,12 @@ class LinearEdges(Euclidean, Curved, Counted):
     def sizes(self) -> tuple[float, float]:
         """The least and the largest column."""
         return column_sizes(self.features.matrix)
+
+    @cached_property
+    def groups(self) -> Array:
+        """The feature of every weight."""
+        D = self.features.matrix.shape[1]
+        return np.repeat(np.arange(D), self.size // max(D, 1))
 
     @property
     def least(self) -> float:

@@ -14,7 +14,7 @@ from ..arrays import Array, rows_of
 from ..errors import InputError
 from ..features import FeatureRows
 from ..structures import StructureBatch
-from ._base import Counted, Curved, Euclidean
+from ._base import Counted, Curved, Euclidean, Grouped
 from ._products import column_sizes, least_of, sound_rows, squares_times, sum_of_row_norms
 
 CACHE = 2**18
@@ -138,7 +138,7 @@ def _values(features: Any) -> Array | None:
     return None if (features.data == 1).all() else features.data
 
 
-class SparseNodes(Euclidean, Curved, Counted):
+class SparseNodes(Euclidean, Curved, Counted, Grouped):
     """f(x_t, y_t) = ⟨w_{y_t}, x_t⟩ for sparse x; one weight per (feature, label) pair.
 
     Products run in the core on all cores: by rows for scores; for gradients by rows where features
@@ -236,6 +236,11 @@ class SparseNodes(Euclidean, Curved, Counted):
     def element(self, table: Any) -> Array:
         """Return the element with these weights, (D, L), dense or sparse, without those of other pairs."""
         return np.asarray(table[self.pairs.feature, self.pairs.label]).ravel()
+
+    @cached_property
+    def groups(self) -> Array:
+        """The feature of every weight."""
+        return self.pairs.feature
 
     @property
     def least(self) -> float:

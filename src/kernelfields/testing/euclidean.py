@@ -40,8 +40,8 @@ def minimize_euclidean(
     observer : callable, optional
         Called with every `Progress`, the norm of the partial derivatives in it, and the point.
     """
-    if problem.thresholds is not None:
-        raise TypeError("SciPy's L-BFGS-B cannot minimise an ℓ1 penalty; use OWLQN.")
+    if not problem.smooth:
+        raise TypeError("SciPy's L-BFGS-B cannot minimise norms that are not squared.")
     coordinates = Coordinates(problem)
     started = time.perf_counter()
     count = 0

@@ -28,9 +28,34 @@ class Quadratic:
     center: Array
     height: float = 1.0
     thresholds: Array | None = None
+    second_order: bool = True
     rounding: float = 0.0
     orthogonal: bool = False
     n_instances: int = 1
+
+    @property
+    def smooth(self) -> bool:
+        """Whether there is no ℓ1 part."""
+        return self.thresholds is None
+
+    @property
+    def data(self) -> Quadratic:
+        """Itself."""
+        return self
+
+    def steepest(self, point: QuadraticPoint) -> Array:
+        """Return the gradient."""
+        return point.gradient
+
+    def shrunk(self, element: Array, step: float) -> Array:
+        """Return the element; an ℓ1 part has no simple proximal map in this metric."""
+        if self.thresholds is not None:
+            raise TypeError("The coordinates are not orthogonal.")
+        return element
+
+    def moving(self, element: Array) -> Array:
+        """Return that everything moves."""
+        return np.ones(len(element), dtype=bool)
 
     @property
     def slices(self) -> dict[str, slice]:

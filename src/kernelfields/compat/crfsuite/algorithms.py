@@ -39,7 +39,8 @@ def train_lbfgs(training: CRFsuiteTraining, settings: Settings, report: Report) 
     problem, c1, c2 = training.problem(), settings["c1"], settings["c2"]
 
     def objective(weights: Array) -> tuple[float, Array]:
-        loss, gradient = problem.evaluate(weights)
+        evaluation = problem.data.at(weights)
+        loss, gradient = evaluation.value, evaluation.mismatch()
         if c1 and not weights.any():
             resolve_ties(training, gradient, c1)
         gradient += 2 * c2 * weights

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from ...arrays import Array, offsets_of, rows_of
 from ...losses import Log
-from ...objective import LinearChainProblem, Term
+from ...objective import Problem, Term, linear_chain_problem
 from ...online import Sweep
 from ...spaces import FreeEdges, SparseNodes, WeightPairs
 from ...structures import ChainBatch
@@ -87,9 +87,9 @@ class CRFsuiteTraining:
         """S."""
         return len(self.data.offsets) - 1
 
-    def problem(self) -> LinearChainProblem:
+    def problem(self) -> Problem:
         """Return the log loss, without a penalty."""
-        return LinearChainProblem(Log(self.chain, self.data.labels), self.terms, None, np.float64)
+        return linear_chain_problem(Log(self.chain, self.data.labels), self.terms, None, np.float64)
 
     def sweep(self, penalty: float = 0.0) -> Sweep:
         """Return the weights for rules that learn from one sequence after the other."""

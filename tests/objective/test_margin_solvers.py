@@ -52,7 +52,7 @@ def problem_of(rng, loss="margin", space="linear", structure=None, weighted=Fals
     terms = [first, Term("edges", FreeEdges(chain), 1.0), Term("bias", Bias(chain), 2.0)]
     terms.append(Term("boundaries", Boundary(chain), 0.7))
     fixed = {clique: rng.normal(size=shape) for clique, shape in chain.shapes.items()} if offset else None
-    return Problem(losses(chain, labels, weights)[loss], terms, fixed)
+    return Problem.of(losses(chain, labels, weights)[loss], terms, fixed)
 
 
 SOLVERS = {
@@ -140,7 +140,7 @@ def every_constraint(problem):
     for s in range(problem.structure.n_instances):
         one = problem.take([s])
         labels = one.loss.labels
-        for guess in Enumerated(one.structure, one.scores(one.zero())).labellings(0):
+        for guess in Enumerated(one.structure, one.arrays.scores(one.zero())).labellings(0):
             right, wrong = one.structure.parts(labels), one.structure.parts(guess)
             levels.append(np.sum(guess != labels))
             slopes.append(
@@ -252,7 +252,7 @@ def test_warm_start_is_a_point_of_the_dual_at_other_penalties(rng):
     dual = BlockDual(problem)
     solve_from = BlockFrankWolfe().maximize(dual, Stop(1e-2, 0.0, 500))
     assert solve_from.reason is Reason.GAP
-    other = Problem(problem.loss, [Term(t.name, t.space, 2 * t.penalty) for t in problem.terms])
+    other = Problem.of(problem.loss, [Term(t.name, t.space, 2 * t.penalty) for t in problem.terms])
     again = BlockDual(other)
     again.restart(dual.levels, dual.mixtures)
     np.testing.assert_allclose(again.element, dual.element / 2, atol=1e-12)
@@ -276,6 +276,6 @@ def test_simplex_programme_satisfies_its_optimality_conditions(rank, rng):
 def test_other_losses_and_missing_penalties_are_refused(rng):
     problem = problem_of(rng)
     with pytest.raises(TypeError, match="hinge loss, not Log"):
-        BlockDual(Problem(Log(problem.structure, problem.loss.labels), problem.terms))
+        BlockDual(Problem.of(Log(problem.structure, problem.loss.labels), problem.terms))
     with pytest.raises(TypeError, match="positive penalty"):
-        BlockDual(Problem(problem.loss, [Term("features", problem.terms[0].space, 0.0)]))
+        BlockDual(Problem.of(problem.loss, [Term("features", problem.terms[0].space, 0.0)]))
