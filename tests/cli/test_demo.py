@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from kernelfields.cli.app import app
-from kernelfields.cli.demo import Row, size_of, verdict, words
+from kernelfields.cli.demo import DemoRow, size_of, verdict, words
 from kernelfields.datasets import draw_letter, load_letters
 
 NAMES = ["HMM", "perceptron", "CRF", "structured SVM", "kernel CRF, dense", "kernel CRF, sparse"]
@@ -70,7 +70,7 @@ def test_words_to_learn_from_are_not_tested_on():
 
 def test_verdict_compares_the_best_of_both_kinds():
     def row(name, linear, error):
-        return Row(name, linear, error, -1.0, 0.1, 1.0, None)
+        return DemoRow(name, linear, error, -1.0, 0.1, 1.0, None)
 
     rows = [row("a", True, 0.3), row("b", True, 0.2), row("c", False, 0.15), row("d", False, 0.4)]
     assert "b, gets 20.0% of the letters wrong, c 15.0%: 25% fewer errors" in verdict(rows)

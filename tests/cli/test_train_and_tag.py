@@ -10,7 +10,7 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from kernelfields import load
-from kernelfields.cli._progress import ProgressLine
+from kernelfields.cli._progress import LiveLine
 from kernelfields.cli.app import app
 from kernelfields.solvers import Progress
 
@@ -131,7 +131,7 @@ def test_held_out_errors_are_those_of_the_model_so_far(tmp_path, monkeypatch, mo
         line.error = line.judge(draft())
         seen.append((line.error, draft()))
 
-    monkeypatch.setattr(ProgressLine, "look", look)
+    monkeypatch.setattr(LiveLine, "look", look)
     data, dev = write_table(tmp_path / "a.csv"), write_table(tmp_path / "b.csv", n=5, seed=3)
     summary = json.loads(
         run(
@@ -154,7 +154,7 @@ def test_held_out_data_take_a_tenth_of_the_time(monkeypatch):
         looks.append(now[0])
         return 0.25
 
-    line = ProgressLine(Console(file=io.StringIO()), None, judge)
+    line = LiveLine(Console(file=io.StringIO()), None, judge)
     for n in range(400):
         now[0] += 0.25
         line.look(Progress(n, 1.0, 0.0, -np.inf, now[0]), lambda: None)
@@ -169,7 +169,7 @@ def test_an_interrupted_training_keeps_the_best_model(tmp_path, monkeypatch):
         if progress.iteration == 5:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(ProgressLine, "__call__", interrupt)
+    monkeypatch.setattr(LiveLine, "__call__", interrupt)
     data, model = write_columns(tmp_path / "a.conll"), tmp_path / "m.kf"
     result = run("train", data, "-o", model, "--tol", "1e-12", "--penalty", "1e-6")
     assert result.exit_code == 0

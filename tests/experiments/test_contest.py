@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kernelfields import CRF
-from kernelfields.datasets import Tagged
+from kernelfields.datasets import TaggedSentences
 from kernelfields.experiments import pos_table
 from kernelfields.experiments.lib.contest import Method, SequenceSet, chosen, fitted, largest_gap
 from kernelfields.experiments.lib.methods import hmm, kernel_crf, svm
@@ -62,9 +62,9 @@ def test_parts_do_not_overlap():
 
 
 def test_features_are_those_of_the_training_part_only():
-    learn = Tagged([["a"], ["b"], ["c"]], [["X"], ["Y"], ["X"]])
+    learn = TaggedSentences([["a"], ["b"], ["c"]], [["X"], ["Y"], ["X"]])
     task = text_task(
-        Texts(learn, Tagged([["a", "c"]], [["X", "X"]])), parse_templates("columns: w\nw[0]"), 0.3
+        Texts(learn, TaggedSentences([["a", "c"]], [["X", "X"]])), parse_templates("columns: w\nw[0]"), 0.3
     )
     assert [x.toarray().tolist() for x in task.train.features] == [[[1, 0]], [[0, 1]]]
     assert task.validation.features[0].toarray().tolist() == [[0, 0]]

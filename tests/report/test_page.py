@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kernelfields.report import evaluate, write_report
-from kernelfields.report.browser import LONGEST, Limits, choose
+from kernelfields.report.browser import LONGEST, ReportLimits, choose
 from kernelfields.report.markup import element, embedded, escape
 from kernelfields.report.page import page
 from kernelfields.report.plots.frame import Axis
@@ -134,17 +134,17 @@ def test_wrong_ones_first_and_some_right_ones(rng) -> None:
     model, y = random_case(rng, sizes=(3,) * 60)
     found = evaluate(model, model.inputs, y)
     wrong = [sum(a != b for a, b in zip(*pair, strict=True)) for pair in zip(y, model.predicted, strict=True)]
-    chosen = choose(found.sequences, Limits(20, 10_000))
+    chosen = choose(found.sequences, ReportLimits(20, 10_000))
     errors = [wrong[s] for s in chosen]
     assert len(chosen) == 20
     assert errors == sorted(errors, reverse=True)
     assert errors.count(0) == 5
     least = [model.marginals[s].max(axis=1).min() for s in chosen if wrong[s] == 0]
     assert least == sorted(least)
-    everything = choose(found.sequences, Limits(1000, 10_000))
+    everything = choose(found.sequences, ReportLimits(1000, 10_000))
     assert sorted(everything) == list(range(60))
-    assert len(choose(found.sequences, Limits(1000, 31))) == 10
-    assert "20 of 60 sequences are here" in page(found, limits=Limits(20, 10_000))
+    assert len(choose(found.sequences, ReportLimits(1000, 31))) == 10
+    assert "20 of 60 sequences are here" in page(found, limits=ReportLimits(20, 10_000))
 
 
 def test_a_long_sequence_is_cut_before_its_first_error() -> None:

@@ -14,7 +14,7 @@ from sklearn.preprocessing import FunctionTransformer
 from kernelfields import CRF, InputError, KernelLogisticRegression
 from kernelfields.metrics import log_likelihood_scorer
 from kernelfields.report import evaluate, write_report
-from kernelfields.report.browser import Limits, browse
+from kernelfields.report.browser import ReportLimits, browse
 from tests.report._stand_in import StandIn, random_case
 
 
@@ -44,8 +44,8 @@ def test_the_page_counts_what_was_observed(rng, tmp_path) -> None:
     model, hidden, left, rest = hidden_case(rng)
     found = evaluate(model, model.inputs, hidden)
     data, expected = (
-        browse(found, Limits(50, 5000)),
-        browse(evaluate(left, left.inputs, rest), Limits(50, 50)),
+        browse(found, ReportLimits(50, 5000)),
+        browse(evaluate(left, left.inputs, rest), ReportLimits(50, 50)),
     )
     assert data["labels"] == ["a", "b", "c"]
     assert (data["all"], data["byLabel"]) == (expected["all"], expected["byLabel"])

@@ -264,7 +264,7 @@ USES: dict[str, Use] = {
 }
 
 RECORDS = (
-    *("decoders.Relaxation", "features.BinaryRows", "metrics.Average", "metrics.EntityScore"),
+    *("decoders.Relaxation", "features.BinaryRows", "metrics.AverageScores", "metrics.EntityScore"),
     *(
         "solvers.Progress",
         "losses.LossValue",

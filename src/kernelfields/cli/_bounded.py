@@ -23,7 +23,7 @@ class End(Enum):
     INTERRUPTED = auto()
 
 
-class Bounded(NamedTuple):
+class FitOutcome(NamedTuple):
     """A fit that ended, whatever way; the model is fitted."""
 
     end: End
@@ -45,7 +45,7 @@ class _Deadline(Onlooker):
             raise KeyboardInterrupt
 
 
-def fit_within(model: Any, X: Any, y: Any, seconds: float | None) -> Bounded:
+def fit_within(model: Any, X: Any, y: Any, seconds: float | None) -> FitOutcome:
     """Fit a model for some seconds at most, a first iteration apart.
 
     Ctrl-C, which searches survive with what they have, is told apart from the end of the time.
@@ -64,6 +64,6 @@ def fit_within(model: Any, X: Any, y: Any, seconds: float | None) -> Bounded:
     spent = time.perf_counter() - started
     said = [str(warning.message) for warning in caught]
     if deadline.over:
-        return Bounded(End.OUT_OF_TIME, spent, [])
+        return FitOutcome(End.OUT_OF_TIME, spent, [])
     stopped = str(getattr(model, "stop_reason_", "")).startswith(INTERRUPTED)
-    return Bounded(End.INTERRUPTED if stopped else End.DONE, spent, said)
+    return FitOutcome(End.INTERRUPTED if stopped else End.DONE, spent, said)

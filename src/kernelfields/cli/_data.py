@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 
 
-class Named(np.ndarray):
+class NamedColumns(np.ndarray):
     """Numbers that know the names of their columns, by which models find them as those of data frames."""
 
     columns: Sequence[str] | None = None
 
     @classmethod
-    def of(cls, numbers: Any, columns: Sequence[str]) -> Named:
+    def of(cls, numbers: Any, columns: Sequence[str]) -> NamedColumns:
         """Name the columns of a matrix."""
-        named: Named = np.asarray(numbers).view(cls)
+        named: NamedColumns = np.asarray(numbers).view(cls)
         named.columns = columns
         return named
 
@@ -37,7 +37,7 @@ class Item:
 
 
 @dataclass(frozen=True)
-class Data:
+class FileData:
     """All sequences of a file."""
 
     items: list[Item]
@@ -96,6 +96,6 @@ class Data:
             return "objects of features"
         return "tokens of one column" if self.n_columns == 1 else f"tokens of {self.n_columns} columns"
 
-    def take(self, ids: Any) -> Data:
+    def take(self, ids: Any) -> FileData:
         """Return some of the sequences."""
-        return Data([self.items[i] for i in ids], self.kind)
+        return FileData([self.items[i] for i in ids], self.kind)

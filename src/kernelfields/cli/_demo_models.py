@@ -17,7 +17,7 @@ BASIS = 600
 
 
 @dataclass(frozen=True)
-class Entry:
+class DemoModel:
     """A row of the table."""
 
     name: str
@@ -28,12 +28,12 @@ class Entry:
 
 
 ENTRIES = (
-    Entry("HMM", True, lambda: HMM("bernoulli")),
-    Entry("perceptron", True, lambda: StructuredPerceptron(random_state=0)),
-    Entry("CRF", True, lambda: CRF(penalty=2.0)),
-    Entry("structured SVM", True, lambda: StructuredSVM(penalty=5.0, tol=1e-2)),
-    Entry("kernel CRF, dense", False, lambda: KernelCRF(KERNEL, PENALTY)),
-    Entry(
+    DemoModel("HMM", True, lambda: HMM("bernoulli")),
+    DemoModel("perceptron", True, lambda: StructuredPerceptron(random_state=0)),
+    DemoModel("CRF", True, lambda: CRF(penalty=2.0)),
+    DemoModel("structured SVM", True, lambda: StructuredSVM(penalty=5.0, tol=1e-2)),
+    DemoModel("kernel CRF, dense", False, lambda: KernelCRF(KERNEL, PENALTY)),
+    DemoModel(
         "kernel CRF, sparse",
         False,
         lambda: KernelCRF(KERNEL, PENALTY, approximation=Nystroem(BASIS), random_state=0),

@@ -18,7 +18,7 @@ from ..io.jsonl import Record, write_jsonl
 from ._data import Item
 
 
-class Table(NamedTuple):
+class NumberTable(NamedTuple):
     """Numbers of one sequence, with the names of their columns."""
 
     columns: tuple[str, ...]
@@ -141,7 +141,7 @@ def _names(item: Item) -> tuple[str, ...]:
     return tuple(f"x{d}" for d in range(item.x.shape[1]))
 
 
-def _tables(items: list[Item], kind: str) -> list[Table]:
+def _tables(items: list[Item], kind: str) -> list[NumberTable]:
     """Numbers of all sequences, in the columns of the first."""
     columns = next(
         (_names(i) if isinstance(i.x, np.ndarray) else tuple(i.x[0]) for i in items if len(i.x)), ()
@@ -149,9 +149,9 @@ def _tables(items: list[Item], kind: str) -> list[Table]:
     return [_table(item, n, columns, kind) for n, item in enumerate(items)]
 
 
-def _table(item: Item, n: int, columns: tuple[str, ...], kind: str) -> Table:
+def _table(item: Item, n: int, columns: tuple[str, ...], kind: str) -> NumberTable:
     if isinstance(item.x, np.ndarray):
-        return Table(columns, np.asarray(item.x, dtype=np.float64))
+        return NumberTable(columns, np.asarray(item.x, dtype=np.float64))
     for t, token in enumerate(item.x):
         if not isinstance(token, dict) or not all(isinstance(value, Real) for value in token.values()):
             raise InputError(
@@ -163,4 +163,4 @@ def _table(item: Item, n: int, columns: tuple[str, ...], kind: str) -> Table:
                 f"{kind} has the same columns everywhere."
             )
     rows = [[float(token[name]) for name in columns] for token in item.x]
-    return Table(columns, np.array(rows, dtype=np.float64).reshape(len(rows), len(columns)))
+    return NumberTable(columns, np.array(rows, dtype=np.float64).reshape(len(rows), len(columns)))

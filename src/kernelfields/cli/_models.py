@@ -23,7 +23,7 @@ from ..estimators import (
 from ..kernels import RBF, Kernel, Polynomial, as_kernel
 from ..metrics import has_entities
 from ..tables import CONSTRAINTS
-from ._data import Data
+from ._data import FileData
 from ._token_features import features_of
 
 DENSE_LIMIT = 15_000
@@ -58,7 +58,7 @@ class Choice:
         return replace(self, **foreign)
 
 
-def build(name: str, data: Data, choice: Choice) -> Any:
+def build(name: str, data: FileData, choice: Choice) -> Any:
     """Return an unfitted model; an option that it does not have is refused."""
     require_model(name)
     for option in choice.given:
@@ -80,13 +80,13 @@ def require_model(name: str) -> None:
         raise InputError(f"There is no model {name!r}; choose one of {', '.join([*MODELS, 'auto'])}.")
 
 
-def _crf(data: Data, choice: Choice) -> CRF:
+def _crf(data: FileData, choice: Choice) -> CRF:
     settings = _shared(data, choice) | _search(choice) | {"penalty": _penalty(choice)}
     # Which pairs of feature and label occur is known where all labels are.
     return CRF(**settings, observed_only=data.is_sparse and len(data.known) == data.n_positions)
 
 
-def _kernel_crf(data: Data, choice: Choice) -> KernelCRF:
+def _kernel_crf(data: FileData, choice: Choice) -> KernelCRF:
     large = choice.basis is not None or data.n_positions > DENSE_LIMIT
     approximation = Nystroem(BASIS if choice.basis is None else choice.basis) if large else None
     settings = _shared(data, choice) | _search(choice) | {"random_state": choice.seed}
@@ -94,23 +94,23 @@ def _kernel_crf(data: Data, choice: Choice) -> KernelCRF:
     return KernelCRF(_kernel(data, choice), penalty, approximation=approximation, **settings)
 
 
-def _gp(data: Data, choice: Choice) -> GPSequenceClassifier:
+def _gp(data: FileData, choice: Choice) -> GPSequenceClassifier:
     settings: dict[str, Any] = {"features": features_of(data, choice.features)} | _search(choice)
     return GPSequenceClassifier(_kernel(data, choice) * (1.0 / _positive_penalty("gp", choice)), **settings)
 
 
-def _perceptron(data: Data, choice: Choice) -> StructuredPerceptron:
+def _perceptron(data: FileData, choice: Choice) -> StructuredPerceptron:
     settings: dict[str, Any] = {} if choice.max_iter is None else {"epochs": choice.max_iter}
     return StructuredPerceptron(**_shared(data, choice), random_state=choice.seed, **settings)
 
 
-def _ssvm(data: Data, choice: Choice) -> StructuredSVM:
+def _ssvm(data: FileData, choice: Choice) -> StructuredSVM:
     kernel = None if choice.kernel is None and choice.gamma is None else _kernel(data, choice)
     settings = _shared(data, choice) | _search(choice) | {"random_state": choice.seed}
     return StructuredSVM(kernel, _positive_penalty("ssvm", choice), **settings)
 
 
-def _hmm(data: Data, choice: Choice) -> HMM:
+def _hmm(data: FileData, choice: Choice) -> HMM:
     """Words of the first column, unknown ones by their shapes and endings; or Gaussians."""
     if data.is_sparse and not data.is_text:
         raise InputError("hmm takes words or numbers, not dictionaries of features; choose crf, say.")
@@ -119,7 +119,7 @@ def _hmm(data: Data, choice: Choice) -> HMM:
     return HMM(emissions, **settings, **_search(choice))
 
 
-def _boosted(data: Data, choice: Choice) -> BoostedCRF:
+def _boosted(data: FileData, choice: Choice) -> BoostedCRF:
     if data.is_sparse:
         raise InputError("boosted takes numbers, not tokens; choose crf, say.")
     settings: dict[str, Any] = {"constraints": constraints_of(data, choice), "random_state": choice.seed}
@@ -127,7 +127,7 @@ def _boosted(data: Data, choice: Choice) -> BoostedCRF:
     return BoostedCRF(rounds, penalty=_penalty(choice), **settings)
 
 
-MODELS: Mapping[str, Callable[[Data, Choice], Any]] = {
+MODELS: Mapping[str, Callable[[FileData, Choice], Any]] = {
     "crf": _crf,
     "kernel-crf": _kernel_crf,
     "gp": _gp,
@@ -164,14 +164,14 @@ def _positive_penalty(name: str, choice: Choice) -> float:
     return penalty
 
 
-def _shared(data: Data, choice: Choice) -> dict[str, Any]:
+def _shared(data: FileData, choice: Choice) -> dict[str, Any]:
     return {
         "features": features_of(data, choice.features),
         "constraints": constraints_of(data, choice),
     }
 
 
-def constraints_of(data: Data, choice: Choice) -> str | None:
+def constraints_of(data: FileData, choice: Choice) -> str | None:
     """Return the rules about labels that a user named, or those of entities that all labels obey."""
     constraints = choice.constraints
     if constraints is None and has_entities(data.known):
@@ -184,7 +184,7 @@ def _search(choice: Choice) -> dict[str, Any]:
     return {name: value for name, value in given.items() if value is not None}
 
 
-def _kernel(data: Data, choice: Choice) -> Kernel:
+def _kernel(data: FileData, choice: Choice) -> Kernel:
     """Degree 2 where features are words and the like, Gaussian where they are numbers."""
     name = choice.kernel or ("polynomial" if data.is_sparse else "rbf")
     if name == "rbf":
@@ -196,7 +196,7 @@ def _kernel(data: Data, choice: Choice) -> Kernel:
     return as_kernel(name)
 
 
-def typical_gamma(data: Data) -> float:
+def typical_gamma(data: FileData) -> float:
     """1 / (D · variance), as in scikit-learn's SVC."""
     if data.is_sparse:
         return 0.01

@@ -11,7 +11,7 @@ from rich.table import Table
 
 from ..errors import InputError
 from ._bounded import End, fit_within
-from ._data import Data
+from ._data import FileData
 from ._models import OPTIONS, Choice, build, require_model
 from ._suited import Suit
 from ._token_features import features_of
@@ -29,7 +29,7 @@ PANEL = (
 """What `panel` does, for those who ask for help."""
 
 
-def panel(data: Data) -> list[str]:
+def panel(data: FileData) -> list[str]:
     """Name the models worth trying, by what the data are.
 
     Tokens have features enough for linear models. Numbers may need curved functions. Only trees and
@@ -44,7 +44,7 @@ def panel(data: Data) -> list[str]:
     return ["crf", "hmm", "boosted", "kernel-crf"]
 
 
-class Trial(NamedTuple):
+class PanelTrial(NamedTuple):
     """One model on one division of the data."""
 
     name: str
@@ -66,15 +66,15 @@ class Trial(NamedTuple):
 
 
 def try_model(
-    name: str, training: Data, held_out: Data, choice: Choice, seconds: float | None = SECONDS
-) -> Trial:
+    name: str, training: FileData, held_out: FileData, choice: Choice, seconds: float | None = SECONDS
+) -> PanelTrial:
     """Fit one model and test it."""
     try:
         model = build(name, training, choice.fitting(name))
         done = fit_within(model, Suit(model, _ignore)(training.inputs), training.labels, seconds)
         answers = model.predict(Suit(model, _ignore)(held_out.inputs))
     except InputError as error:  # data that one model refuses may suit another
-        return Trial(name, str(error))
+        return PanelTrial(name, str(error))
     wrong = [
         sum(a != b for a, b in zip(one, truth, strict=True) if b is not None)
         for one, truth in zip(answers, held_out.labels, strict=True)
@@ -82,14 +82,14 @@ def try_model(
     note = (
         f"stopped after {done.seconds:.0f} s" if done.end is End.OUT_OF_TIME else " ".join(done.warnings[:1])
     )
-    return Trial(name, None, model, done.end, tuple(wrong), len(held_out.known), done.seconds, note)
+    return PanelTrial(name, None, model, done.end, tuple(wrong), len(held_out.known), done.seconds, note)
 
 
 def _ignore(sentence: str) -> None:
     """Training and held-out sequences are of one kind."""
 
 
-def in_turn(tasks: list[tuple[Any, ...]], jobs: int) -> Iterator[Trial]:
+def in_turn(tasks: list[tuple[Any, ...]], jobs: int) -> Iterator[PanelTrial]:
     """Try models on divisions, several at a time; each comes in its turn, as soon as it is there."""
     if jobs == 1:
         yield from (try_model(*task) for task in tasks)
@@ -99,7 +99,7 @@ def in_turn(tasks: list[tuple[Any, ...]], jobs: int) -> Iterator[Trial]:
     yield from Parallel(n_jobs=jobs, return_as="generator")(delayed(try_model)(*task) for task in tasks)
 
 
-def require_options(names: list[str], choice: Choice, data: Data) -> None:
+def require_options(names: list[str], choice: Choice, data: FileData) -> None:
     """Refuse what no model of a panel understands."""
     if choice.features is not None:
         features_of(data, choice.features)
@@ -110,7 +110,7 @@ def require_options(names: list[str], choice: Choice, data: Data) -> None:
             raise InputError(f"--{option.replace('_', '-')} is for none of {', '.join(names)}.")
 
 
-class Chosen(NamedTuple):
+class PanelChoice(NamedTuple):
     """The best model of a panel."""
 
     name: str
@@ -119,13 +119,13 @@ class Chosen(NamedTuple):
 
 
 def choose_model(
-    console: Console, training: Data, held_out: Data | None, choice: Choice, seconds: float, jobs: int
-) -> Chosen:
+    console: Console, training: FileData, held_out: FileData | None, choice: Choice, seconds: float, jobs: int
+) -> PanelChoice:
     """Fit the panel, show how it did on held-out data, and name the best; after Ctrl-C, of those tried."""
     training, held_out = (training, held_out) if held_out is not None else _divide(training, choice.seed)
     names = panel(training)
     require_options(names, choice, training)
-    trials: list[Trial] = []
+    trials: list[PanelTrial] = []
     interrupted = False
     try:
         for trial in in_turn([(name, training, held_out, choice, seconds) for name in names], jobs):
@@ -151,10 +151,10 @@ def choose_model(
         )
     else:
         console.print(f"Chosen: {best.name}, {why}.")
-    return Chosen(best.name, best.model if interrupted else None)
+    return PanelChoice(best.name, best.model if interrupted else None)
 
 
-def _divide(data: Data, seed: int) -> tuple[Data, Data]:
+def _divide(data: FileData, seed: int) -> tuple[FileData, FileData]:
     if len(data.items) < 2:
         raise InputError("auto holds out some sequences to choose by, and there is one only.")
     order = np.random.default_rng(seed).permutation(len(data.items))
@@ -162,7 +162,7 @@ def _divide(data: Data, seed: int) -> tuple[Data, Data]:
     return data.take(order[count:]), data.take(order[:count])
 
 
-def _table(trials: list[Trial]) -> Table:
+def _table(trials: list[PanelTrial]) -> Table:
     table = Table("model", "held-out token error", "seconds", "note", title="auto: the panel")
     for trial in trials:
         table.add_row(trial.name, f"{trial.error:.2%}", f"{trial.seconds:.1f}", trial.note)

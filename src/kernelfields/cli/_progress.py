@@ -20,7 +20,7 @@ FIRST = 1.0
 """Seconds of training before the first look."""
 
 
-class ProgressLine(Onlooker):
+class LiveLine(Onlooker):
     """A live line: objective, certified gap, error on held-out data, and about how long it will take.
 
     A look at held-out data is followed by at least nine times its own time without one.

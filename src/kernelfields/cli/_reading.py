@@ -16,7 +16,7 @@ from ..io.csv import Frames, read_csv
 from ..io.jsonl import Record, read_jsonl
 from ..io.lines import read_lines
 from ..io.npz import LIMIT, read_npz
-from ._data import Data, Item, Named
+from ._data import FileData, Item, NamedColumns
 
 Source = Path | IO[bytes]
 FORMATS = ("conll", "jsonl", "csv", "npz")
@@ -81,7 +81,7 @@ def read_items(source: Source, kind: str, reading: Reading, *, labelled: bool) -
     return _from_arrays(source, reading.limit)
 
 
-def read_data(path: Path, reading: Reading | None = None) -> Data:
+def read_data(path: Path, reading: Reading | None = None) -> FileData:
     """Read all sequences of a file; each must have labels, though some may be missing."""
     reading = reading or Reading()
     kind = reading.kind(path)
@@ -94,7 +94,7 @@ def read_data(path: Path, reading: Reading | None = None) -> Data:
     if bare is not None:
         how = "; null for a position says that its label was not observed" if kind == "jsonl" else ""
         raise InputError(f"{path}: sequence {bare} has no labels{how}.")
-    data = Data(items, kind)
+    data = FileData(items, kind)
     _require_classes(data, path, reading)
     return data
 
@@ -104,7 +104,7 @@ def _is_complete(items: list[Item]) -> bool:
     return bool(items) and len(items[0].source.columns) == CONLLU
 
 
-def _require_classes(data: Data, path: Path, reading: Reading) -> None:
+def _require_classes(data: FileData, path: Path, reading: Reading) -> None:
     """Refuse labels that are none: all of them missing, or numbers that were measured."""
     known = data.known
     if not known and data.n_positions:
@@ -124,7 +124,7 @@ def _require_classes(data: Data, path: Path, reading: Reading) -> None:
         )
 
 
-def note_of(data: Data, reading: Reading) -> str | None:
+def note_of(data: FileData, reading: Reading) -> str | None:
     """Say how many labels are missing, which a user may not have meant."""
     count = data.n_positions - len(data.known)
     if count == 0:
@@ -169,7 +169,7 @@ def _shown(token: str | list[str] | dict[str, Any]) -> str:
 
 def _from_frames(frames: Frames) -> Item:
     y = None if frames.labels is None else list(frames.labels)
-    x = Named.of(frames.numbers, frames.columns)
+    x = NamedColumns.of(frames.numbers, frames.columns)
     return Item(x, y, [str(t) for t in range(len(x))], frames)
 
 

@@ -12,10 +12,10 @@ from ..features import TemplateFeatures, Templates
 from ..features.parsing import parse_templates
 from ..features.sets import chunking, ner, pos
 from ..metrics import has_entities
-from ._data import Data
+from ._data import FileData
 
 
-def features_of(data: Data, given: str | None) -> Any:
+def features_of(data: FileData, given: str | None) -> Any:
     """Return what to look at in tokens: a named set or templates; None for numbers and dictionaries."""
     if not data.is_text:
         if given is not None:

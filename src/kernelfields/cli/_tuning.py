@@ -13,14 +13,14 @@ from rich.text import Text
 from ..errors import InputError
 from ..kernels import RBF
 from ._bounded import End, fit_within
-from ._data import Data
+from ._data import FileData
 
 FOLDS = 5
 PENALTIES = (10.0, 3.0, 1.0, 0.3, 0.1, 0.03)
 WIDTHS = (0.25, 1.0, 4.0)
 """Factors of γ."""
 
-Division = tuple[Data, Data]
+Division = tuple[FileData, FileData]
 """What to train on, what to test on."""
 
 
@@ -34,7 +34,7 @@ class _Path(NamedTuple):
 
 
 def tune(
-    console: Console, name: str, estimator: Any, data: Data, dev: Data | None, jobs: int, seed: int
+    console: Console, name: str, estimator: Any, data: FileData, dev: FileData | None, jobs: int, seed: int
 ) -> Any:
     """Return the model with the settings of the best likelihood on other data: those given, or five folds.
 
@@ -73,7 +73,7 @@ def tune(
     return _with(estimator, kernels[best[0]]).set_params(penalty=PENALTIES[best[1]])
 
 
-def _folds(data: Data, seed: int) -> list[Division]:
+def _folds(data: FileData, seed: int) -> list[Division]:
     if len(data.items) < FOLDS:
         raise InputError(f"--tune needs at least {FOLDS} sequences; there are {len(data.items)}.")
     fold_of = np.random.default_rng(seed).permutation(len(data.items)) % FOLDS
@@ -81,7 +81,7 @@ def _folds(data: Data, seed: int) -> list[Division]:
     return [(data.take(training), data.take(testing)) for training, testing in parts]
 
 
-def _in_turn(tasks: list[tuple[Any, Data, Data]], jobs: int) -> Iterator[_Path]:
+def _in_turn(tasks: list[tuple[Any, FileData, FileData]], jobs: int) -> Iterator[_Path]:
     if jobs == 1:
         yield from (_path(*task) for task in tasks)
         return
@@ -90,7 +90,7 @@ def _in_turn(tasks: list[tuple[Any, Data, Data]], jobs: int) -> Iterator[_Path]:
     yield from Parallel(n_jobs=jobs, return_as="generator")(delayed(_path)(*task) for task in tasks)
 
 
-def _title(estimator: Any, dev: Data | None) -> str:
+def _title(estimator: Any, dev: FileData | None) -> str:
     likely = getattr(estimator, "probabilistic", True)
     what = "held-out log-likelihood per position" if likely else "minus the share of wrong labels held out"
     return f"{what}, {'cross-validated' if dev is None else 'on the data of --dev'}"
@@ -109,7 +109,7 @@ def _with(estimator: Any, kernel: Any) -> Any:
     return type(estimator)(**(settings if kernel is None else settings | {"kernel": kernel}))
 
 
-def _path(estimator: Any, training: Data, testing: Data) -> _Path:
+def _path(estimator: Any, training: FileData, testing: FileData) -> _Path:
     """Held-out log-likelihood at every penalty; minus wrong labels, where a model has no probabilities."""
     known = {*training.known, None}
     testing = testing.take([n for n, one in enumerate(testing.labels) if known.issuperset(one)])
@@ -130,7 +130,7 @@ def _path(estimator: Any, training: Data, testing: Data) -> _Path:
     return _Path(values, complete=True, warnings=warned)
 
 
-def _wrong(estimator: Any, data: Data) -> float:
+def _wrong(estimator: Any, data: FileData) -> float:
     pairs = zip(estimator.predict(data.inputs), data.labels, strict=True)
     return float(
         sum(a != b for one, truth in pairs for a, b in zip(one, truth, strict=True) if b is not None)

@@ -15,7 +15,7 @@ from ..arrays import Array
 from ..errors import InputError
 from ._bounded import End
 from ._console import plain_console
-from ._data import Data
+from ._data import FileData
 from ._errors import INTERRUPTED, plain_errors
 from ._models import MODELS, Choice
 from ._options import (
@@ -30,11 +30,11 @@ from ._options import (
     Missing,
     reading_of,
 )
-from ._panel import PANEL, SECONDS, Trial, in_turn, panel, require_options
+from ._panel import PANEL, SECONDS, PanelTrial, in_turn, panel, require_options
 from ._reading import note_of, read_data
 
 
-class Limits(NamedTuple):
+class ComparisonLimits(NamedTuple):
     """What a comparison may take."""
 
     seconds: float
@@ -78,10 +78,12 @@ def compare(
         require_options(names, choice, sequences)
         if folds > len(sequences.items):
             raise InputError(f"There are {len(sequences.items)} sequences, too few for {folds} folds.")
-        finished: dict[str, Finished] = {}
+        finished: dict[str, ComparedModel] = {}
         interrupted = False
         try:
-            found = cross_validate(console.print, names, sequences, choice, folds, Limits(seconds, jobs))
+            found = cross_validate(
+                console.print, names, sequences, choice, folds, ComparisonLimits(seconds, jobs)
+            )
             for name, one in found:
                 finished[name] = one
                 error = one.wrong.sum() / len(sequences.known)
@@ -105,7 +107,7 @@ def compare(
 compare.__doc__ = str(compare.__doc__).format(panel=PANEL, models=", ".join(MODELS))
 
 
-class Finished(NamedTuple):
+class ComparedModel(NamedTuple):
     """A model that was tried on all folds."""
 
     wrong: Array
@@ -116,8 +118,13 @@ class Finished(NamedTuple):
 
 
 def cross_validate(
-    say: Callable[[str], Any], names: list[str], data: Data, choice: Choice, folds: int, limits: Limits
-) -> Iterator[tuple[str, Finished]]:
+    say: Callable[[str], Any],
+    names: list[str],
+    data: FileData,
+    choice: Choice,
+    folds: int,
+    limits: ComparisonLimits,
+) -> Iterator[tuple[str, ComparedModel]]:
     """Fit every model on every fold, and give each as soon as all its folds are done."""
     fold_of = np.random.default_rng(choice.seed).permutation(len(data.items)) % folds
     divisions = [
@@ -125,7 +132,7 @@ def cross_validate(
         for fold in range(folds)
     ]
     tasks = [(name, *division, choice, limits.seconds) for name in names for division in divisions]
-    trials: list[Trial] = []
+    trials: list[PanelTrial] = []
     for trial in in_turn(tasks, limits.jobs):
         trials.append(trial)
         if trial.end is End.INTERRUPTED:
@@ -140,11 +147,11 @@ def cross_validate(
             for fold, one in enumerate(trials):
                 wrong[fold_of == fold] = one.wrong
             note = next((one.note for one in trials if one.note), "")
-            yield trial.name, Finished(wrong, sum(one.seconds for one in trials) / folds, note)
+            yield trial.name, ComparedModel(wrong, sum(one.seconds for one in trials) / folds, note)
         trials = []
 
 
-def _rows(finished: dict[str, Finished], data: Data) -> dict[str, Any]:
+def _rows(finished: dict[str, ComparedModel], data: FileData) -> dict[str, Any]:
     """Scores of all models; differences from the best one are tested sequence by sequence."""
     observed = np.array([sum(label is not None for label in labels) for labels in data.labels])
     best = min(finished.values(), key=lambda one: one.wrong.sum())

@@ -19,9 +19,9 @@ from ..errors import InputError
 from ..report import Evaluation, write_report
 from ..report import evaluate as judge
 from ._console import plain_console
-from ._demo_models import ENTRIES, Entry
+from ._demo_models import ENTRIES, DemoModel
 from ._errors import plain_errors
-from ._progress import ProgressLine
+from ._progress import LiveLine
 
 TRAINING_FOLD = 0
 QUICK = 10, 50
@@ -31,7 +31,7 @@ Words = tuple[list[Any], list[list[str]]]
 
 
 @dataclass(frozen=True)
-class Row:
+class DemoRow:
     """What came of one model."""
 
     name: str
@@ -88,18 +88,18 @@ def words(quick: bool) -> tuple[Words, Words]:
     return (training[0][::some], training[1][::some]), (test[0][::few], test[1][::few])
 
 
-def try_entry(console: Console, entry: Entry, training: Words, test: Words) -> tuple[Row, Evaluation]:
+def try_entry(console: Console, entry: DemoModel, training: Words, test: Words) -> tuple[DemoRow, Evaluation]:
     """Fit a model with a live line, test it, and see how large its file is."""
     console.print(f"{entry.name} …")
     model = entry.make()
     started = time.perf_counter()
-    with ProgressLine(console, None) as line:
+    with LiveLine(console, None) as line:
         model.set_params(callback=line).fit(*training)
     seconds = time.perf_counter() - started
     model.set_params(callback=None)
     pictures = [[draw_letter(image) for image in word] for word in test[0]]
     found = judge(model, *test, pictures, path=line.records or None)
-    row = Row(
+    row = DemoRow(
         name=entry.name,
         linear=entry.linear,
         letter_error=found.token_error,
@@ -122,7 +122,7 @@ def size_of(model: Any) -> int | None:
         return path.stat().st_size
 
 
-def table(rows: Sequence[Row]) -> Table:
+def table(rows: Sequence[DemoRow]) -> Table:
     """All rows, the fewest errors in bold."""
     headings = "model", "letter\nerror", "log p per\nletter", "calibration\nerror", "seconds", "bytes"
     result = Table(*headings)
@@ -143,7 +143,7 @@ def table(rows: Sequence[Row]) -> Table:
     return result
 
 
-def verdict(rows: Sequence[Row]) -> str:
+def verdict(rows: Sequence[DemoRow]) -> str:
     """Say what the kernel was worth."""
     linear = min((row for row in rows if row.linear), key=lambda row: row.letter_error)
     kernel = min((row for row in rows if not row.linear), key=lambda row: row.letter_error)

@@ -17,7 +17,7 @@ from ..errors import InputError
 from ..metrics import token_error
 from ..report import evaluate
 from ._console import plain_console
-from ._data import Data
+from ._data import FileData
 from ._errors import plain_errors
 from ._models import Choice, build, require_model
 from ._options import (
@@ -33,7 +33,7 @@ from ._options import (
     reading_of,
 )
 from ._panel import PANEL, SECONDS, choose_model
-from ._progress import ProgressLine
+from ._progress import LiveLine
 from ._reading import Reading, note_of, read_data
 from ._suited import Suit
 from ._summary import held_out_summary, show_summary, summary_of
@@ -160,7 +160,7 @@ def _can_tune(console: Console, model: str, wanted: bool) -> bool:
 
 def _split(
     path: Path, dev: Path | None, holdout: float, seed: int, reading: Reading
-) -> tuple[Data, Data | None]:
+) -> tuple[FileData, FileData | None]:
     """Return training and held-out sequences."""
     if dev is not None and holdout:
         raise InputError("--dev and --holdout exclude each other.")
@@ -204,12 +204,12 @@ def _set_checkpoint(estimator: Any, name: str, folder: Path | None, seconds: flo
 
 
 def _fit(
-    console: Console, estimator: Any, training: Data, held_out: Data | None
+    console: Console, estimator: Any, training: FileData, held_out: FileData | None
 ) -> tuple[Any, float, list[str]]:
     """Fit with a live line; return what was warned about."""
     started = time.perf_counter()
     settings = estimator.get_params(deep=False)
-    line = ProgressLine(console, settings.get("tol"), None if held_out is None else partial(_error, held_out))
+    line = LiveLine(console, settings.get("tol"), None if held_out is None else partial(_error, held_out))
     with warnings.catch_warnings(record=True) as caught, line:
         warnings.simplefilter("always")
         if "callback" in settings:
@@ -220,6 +220,6 @@ def _fit(
     return estimator, time.perf_counter() - started, [str(w.message) for w in caught]
 
 
-def _error(held_out: Data, model: Any) -> float:
+def _error(held_out: FileData, model: Any) -> float:
     """Share of held-out positions labelled wrong."""
     return token_error(held_out.labels, model.predict(Suit(model, lambda _: None)(held_out.inputs)))

@@ -4,7 +4,7 @@ from .conll2002 import Entities, load_conll2002, spelling_templates
 from .folder import data_file, data_folder
 from .genome import Genome, load_genome
 from .letters import Letters, draw_letter, load_letters
-from .parts_of_speech import Tagged, load_ptb_sample, load_ud_ewt
+from .parts_of_speech import TaggedSentences, load_ptb_sample, load_ud_ewt
 from .prosody import Prosody, load_prosody, prosody_templates
 from .proteins import Proteins, load_cb513, load_jpred4
 
@@ -14,7 +14,7 @@ __all__ = [
     "Letters",
     "Prosody",
     "Proteins",
-    "Tagged",
+    "TaggedSentences",
     "data_file",
     "data_folder",
     "draw_letter",

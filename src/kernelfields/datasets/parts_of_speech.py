@@ -12,7 +12,7 @@ from .folder import data_file
 PTB_SAMPLE, UD_EWT = "ptb_sample", "ud_english_ewt"
 
 
-class Tagged(NamedTuple):
+class TaggedSentences(NamedTuple):
     """Sentences with the part of speech of every word."""
 
     sentences: list[list[str]]
@@ -21,7 +21,7 @@ class Tagged(NamedTuple):
     """Tags of the Penn Treebank."""
 
 
-def load_ptb_sample(folder: str | Path | None = None) -> Tagged:
+def load_ptb_sample(folder: str | Path | None = None) -> TaggedSentences:
     """Read the sample of the Penn Treebank, in the order of its documents: 3,914 sentences, 45 tags.
 
     For use that is not commercial only.
@@ -34,7 +34,7 @@ def load_ptb_sample(folder: str | Path | None = None) -> Tagged:
     return _tagged(data_file(PTB_SAMPLE, "pos.tsv.gz", folder), "# doc = ")
 
 
-def load_ud_ewt(part: str = "train", folder: str | Path | None = None) -> Tagged:
+def load_ud_ewt(part: str = "train", folder: str | Path | None = None) -> TaggedSentences:
     """Read the English Web Treebank with the treebank-specific tags (XPOS): 12,544 sentences to train on.
 
     Parameters
@@ -47,9 +47,9 @@ def load_ud_ewt(part: str = "train", folder: str | Path | None = None) -> Tagged
     return _tagged(data_file(UD_EWT, f"{part}.tsv.gz", folder), "# sent_id = ")
 
 
-def _tagged(path: Path, mark: str) -> Tagged:
+def _tagged(path: Path, mark: str) -> TaggedSentences:
     tokens = list(_sentences(path, mark))
-    return Tagged(
+    return TaggedSentences(
         [[token[0] for token in sentence] for sentence in tokens],
         [[token[-1] for token in sentence] for sentence in tokens],
     )

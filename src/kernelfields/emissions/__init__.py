@@ -1,6 +1,6 @@
 """Emissions of hidden Markov models: what is observed in each state."""
 
-from ._base import Emissions, Expected, Family, Markov, ObservedSequences, chain_scores
+from ._base import Emissions, Expectations, Family, Markov, ObservedSequences, chain_scores
 from ._gaussian_base import GaussianEmissions, GaussianFamily
 from .bernoulli import Bernoulli, BernoulliEmissions
 from .categorical import Categorical, CategoricalEmissions
@@ -17,7 +17,7 @@ __all__ = [
     "CategoricalEmissions",
     "DiagonalGaussian",
     "Emissions",
-    "Expected",
+    "Expectations",
     "Family",
     "FullGaussian",
     "GaussianEmissions",

@@ -49,7 +49,7 @@ class Markov(NamedTuple):
     """(L, L), log p(y_{t+1}|y_t), from row to column."""
 
 
-class Expected(NamedTuple):
+class Expectations(NamedTuple):
     """What an expectation step finds."""
 
     log_probability: Array
@@ -73,7 +73,7 @@ class Emissions(ABC):
         """Log p(x_t|k), (N, L); 0 where x_t is missing, which sums it out."""
 
     @abstractmethod
-    def expected(self, data: ObservedSequences, markov: Markov) -> Expected:
+    def expected(self, data: ObservedSequences, markov: Markov) -> Expectations:
         """Sum over all paths of hidden states: Baum and Welch's expectation step [rabiner1989tutorial]."""
 
     @abstractmethod

@@ -12,7 +12,7 @@ from .. import native
 from ..arrays import Array
 from ..errors import InputError
 from ..structures import require_feasible
-from ._base import Expected, Markov, ObservedSequences, Random
+from ._base import Expectations, Markov, ObservedSequences, Random
 from ._rows_base import RowEmissions, RowFamily
 from .rows import NumberRows
 
@@ -121,7 +121,7 @@ class GaussianEmissions(RowEmissions):
             result[observations.missing > 0] = 0.0
         return result
 
-    def expected(self, data: ObservedSequences, markov: Markov) -> Expected:
+    def expected(self, data: ObservedSequences, markov: Markov) -> Expectations:
         """Run densities, forward-backward and moments in the core; single missing numbers apart."""
         rows: NumberRows = data.observations
         if rows.partial:
@@ -138,7 +138,7 @@ class GaussianEmissions(RowEmissions):
             data.labels,
         )
         require_feasible(value)
-        return Expected(value, start, transitions, self._moments(sums))
+        return Expectations(value, start, transitions, self._moments(sums))
 
     def _moments(self, sums: Array) -> Moments:
         """Moments around the new means from those around the old ones."""
@@ -154,7 +154,7 @@ class GaussianEmissions(RowEmissions):
         scatter -= weight[:, None, None] * shift[:, :, None] * shift[:, None, :]
         return Moments(weight, self.means + shift, scatter)
 
-    def _expected_with_gaps(self, data: ObservedSequences, markov: Markov) -> Expected:
+    def _expected_with_gaps(self, data: ObservedSequences, markov: Markov) -> Expectations:
         from ._base import chain_scores
 
         chain, scores = chain_scores(self, data, markov)
@@ -163,7 +163,7 @@ class GaussianEmissions(RowEmissions):
         gone = moments.weight <= 0
         mean = np.where(gone, self.means, moments.mean)
         start = parts["node"][chain.first_positions].sum(axis=0)
-        return Expected(value, start, parts["edge"], moments._replace(mean=mean))
+        return Expectations(value, start, parts["edge"], moments._replace(mean=mean))
 
     def improved(self, statistics: Moments) -> GaussianEmissions:
         """Return Gaussians with new means and covariances; a state without weight keeps its own."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array
-from ._base import Emissions, Expected, Markov, ObservedSequences, chain_scores
+from ._base import Emissions, Expectations, Markov, ObservedSequences, chain_scores
 
 
 class ScoredEmissions(Emissions):
@@ -18,13 +18,13 @@ class ScoredEmissions(Emissions):
     def statistics(self, observations: Any, weights: Array) -> Any:
         """Sufficient statistics, position t counted ``weights[t, k]`` times in state k."""
 
-    def expected(self, data: ObservedSequences, markov: Markov) -> Expected:
+    def expected(self, data: ObservedSequences, markov: Markov) -> Expectations:
         """Score all positions, run forward-backward, collect statistics."""
         chain, scores = chain_scores(self, data, markov)
         log_partition, parts = chain.marginals(scores)
         start = parts["node"][chain.first_positions].sum(axis=0)
         statistics = self.statistics(data.observations, parts["node"])
-        return Expected(log_partition, start, parts["edge"], statistics)
+        return Expectations(log_partition, start, parts["edge"], statistics)
 
 
 def one_hot(labels: Array, n_states: int) -> Array:

@@ -13,7 +13,7 @@ from ..arrays import Array
 from ..checks import require_whole
 from ..errors import InputError
 from ..structures import require_feasible
-from ._base import Emissions, Expected, Family, Markov, ObservedSequences, Random, log_of
+from ._base import Emissions, Expectations, Family, Markov, ObservedSequences, Random, log_of
 from .contexts import MOST_WORDS, draw_words, require_contexts, used_contexts, words_of
 from .unknown import UnknownWords
 from .vocabulary import MISSING, Vocabulary, build, flatten, require_hashable
@@ -185,7 +185,7 @@ class CategoricalEmissions(Emissions):
         result[observations.numbers == MISSING] = 0.0
         return result
 
-    def expected(self, data: ObservedSequences, markov: Markov) -> Expected:
+    def expected(self, data: ObservedSequences, markov: Markov) -> Expectations:
         """Look up, forward-backward and counts in the core."""
         value, start, transitions, counts = native.hmm_categorical(
             data.observations.numbers,
@@ -196,7 +196,7 @@ class CategoricalEmissions(Emissions):
             data.labels,
         )
         require_feasible(value)
-        return Expected(value, start, transitions, counts)
+        return Expectations(value, start, transitions, counts)
 
     def improved(self, statistics: Array) -> CategoricalEmissions:
         """Return new probabilities for expected counts of words, one row each, (·, L)."""

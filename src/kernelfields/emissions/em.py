@@ -12,7 +12,7 @@ from scipy.special import xlogy
 from ..arrays import Array
 from ..solvers import Progress, Reason
 from . import Emissions, Markov, ObservedSequences
-from ._base import Expected, log_of
+from ._base import Expectations, log_of
 
 CONVERGED = "A step gained less than the tolerance."
 COUNTED = "All steps were made."
@@ -20,7 +20,7 @@ LABELLED = "Every label was given: nothing had to be guessed."
 LIMIT = "The limit of steps was reached."
 
 
-class Model(NamedTuple):
+class HiddenMarkovModel(NamedTuple):
     """The three parts of a hidden Markov model."""
 
     start: Array
@@ -52,17 +52,17 @@ class Smoothing(NamedTuple):
             before = allowed / np.maximum(allowed.sum(axis=-1, keepdims=True), 1)
         return np.divide(above, total, out=np.array(before, dtype=float), where=total > 0)
 
-    def log_prior(self, model: Model) -> float:
+    def log_prior(self, model: HiddenMarkovModel) -> float:
         """Log-density of all probabilities under the Dirichlet prior, but for a constant."""
         pairs = xlogy(self.pseudocount, model.transitions[self.transitions]).sum()
         starts = xlogy(self.pseudocount, model.start[self.start]).sum()
         return float(pairs + starts) + model.emissions.log_prior()
 
 
-class Trained(NamedTuple):
+class EMResult(NamedTuple):
     """Where expectation-maximisation ended."""
 
-    model: Model
+    model: HiddenMarkovModel
     log_likelihoods: list[float]
     """Of the model before every step, and of the last."""
     objectives: list[float]
@@ -73,12 +73,12 @@ class Trained(NamedTuple):
 
 def maximise(
     data: ObservedSequences,
-    model: Model,
+    model: HiddenMarkovModel,
     smoothing: Smoothing,
     tol: float,
     max_iter: int,
     report: Callable[[Progress], None] | None,
-) -> Trained:
+) -> EMResult:
     """Baum and Welch [rabiner1989tutorial, eqs. 40 and 54]: every step raises log p(x) + log-prior, or ends.
 
     Ends when a step gains less than ``tol`` times the objective, or after ``max_iter`` steps; Ctrl-C keeps
@@ -92,7 +92,7 @@ def maximise(
                 return run.ended(model, CONVERGED)
             if len(run.objectives) > max_iter:
                 return run.ended(model, LIMIT if tol > 0 else COUNTED)
-            model = Model(
+            model = HiddenMarkovModel(
                 smoothing.of(found.start, smoothing.start, model.start),
                 smoothing.of(found.transitions, smoothing.transitions, model.transitions),
                 model.emissions.improved(found.statistics),
@@ -112,7 +112,7 @@ class _Run:
         self.likelihoods: list[float] = []
         self.objectives: list[float] = []
 
-    def look(self, model: Model) -> Expected:
+    def look(self, model: HiddenMarkovModel) -> Expectations:
         """Make an expectation step, and note what it says of the model."""
         found = model.emissions.expected(self.data, model.markov)
         likelihood = float(found.log_probability.sum())
@@ -123,9 +123,9 @@ class _Run:
             self.report(Progress(len(self.objectives) - 1, -objective, np.nan, -np.inf, seconds))
         return found
 
-    def ended(self, model: Model, reason: str) -> Trained:
+    def ended(self, model: HiddenMarkovModel, reason: str) -> EMResult:
         """Return the model with what is known of it."""
-        return Trained(model, self.likelihoods, self.objectives, reason)
+        return EMResult(model, self.likelihoods, self.objectives, reason)
 
 
 def _gain(objectives: list[float]) -> float:

@@ -20,7 +20,7 @@ from ..data.seeds import random_state
 from ..data.states import encode_states
 from ..decoders import Decoder
 from ..emissions import Emissions, Family, ObservedSequences, chain_scores
-from ..emissions.em import LABELLED, LIMIT, Model, Smoothing, Trained, maximise
+from ..emissions.em import LABELLED, LIMIT, EMResult, HiddenMarkovModel, Smoothing, maximise
 from ..errors import InputError, warn_user
 from ..fitting.fresh import starts_afresh
 from ..fitting.provenance import provenance_of
@@ -222,11 +222,11 @@ class HMM(SequenceLabeller):
 
     def _best(
         self, data: ObservedSequences, known: Emissions | None, family: Family, smoothing: Smoothing
-    ) -> Trained:
+    ) -> EMResult:
         """Return the best of some runs from random starts."""
         seed = random_state(self.random_state).randint(2**31 - 1)
         rng = np.random.default_rng(int(seed))
-        best: Trained | None = None
+        best: EMResult | None = None
         for _ in range(max(self.restarts, 1)):
             chances = [
                 self._guess(given, allowed, rng)
@@ -236,7 +236,7 @@ class HMM(SequenceLabeller):
                 )
             ]
             emissions = family.guess(data.observations, len(chances[0]), rng) if known is None else known
-            run = self._run(data, Model(chances[0], chances[1], emissions), smoothing)
+            run = self._run(data, HiddenMarkovModel(chances[0], chances[1], emissions), smoothing)
             interrupted = run.ended == Reason.INTERRUPTED.value
             if best is None or _higher(run, best):
                 best = run
@@ -253,7 +253,7 @@ class HMM(SequenceLabeller):
         total = weights.sum(axis=-1, keepdims=True)
         return np.asarray(weights / np.where(total > 0, total, 1.0))
 
-    def _from_labels(self, data: ObservedSequences, family: Family, smoothing: Smoothing) -> Trained:
+    def _from_labels(self, data: ObservedSequences, family: Family, smoothing: Smoothing) -> EMResult:
         """Count; where some labels are unobserved, go on from there."""
         assert data.labels is not None
         starts, pairs, _ = native.hmm_counts(data.labels, len(smoothing.start), data.offsets)
@@ -261,13 +261,15 @@ class HMM(SequenceLabeller):
         every = bool((data.labels != UNOBSERVED).all())
         # Counts of a part are only a start: steps that it happens to lack must stay possible.
         first = smoothing if every else smoothing._replace(pseudocount=max(smoothing.pseudocount, 1.0))
-        model = Model(first.of(starts, smoothing.start), first.of(pairs, smoothing.transitions), emissions)
-        return Trained(model, [], [], LABELLED) if every else self._run(data, model, smoothing)
+        model = HiddenMarkovModel(
+            first.of(starts, smoothing.start), first.of(pairs, smoothing.transitions), emissions
+        )
+        return EMResult(model, [], [], LABELLED) if every else self._run(data, model, smoothing)
 
-    def _run(self, data: ObservedSequences, model: Model, smoothing: Smoothing) -> Trained:
+    def _run(self, data: ObservedSequences, model: HiddenMarkovModel, smoothing: Smoothing) -> EMResult:
         return maximise(data, model, smoothing, self.tol, self.max_iter, self.callback)
 
-    def _keep(self, classes: Array, forbidden: Forbidden | None, trained: Trained) -> None:
+    def _keep(self, classes: Array, forbidden: Forbidden | None, trained: EMResult) -> None:
         self.stop_reason_ = trained.ended
         if trained.ended in (LIMIT, Reason.INTERRUPTED.value):
             from sklearn.exceptions import ConvergenceWarning
@@ -325,8 +327,8 @@ class HMM(SequenceLabeller):
         return [flat[a:b] for a, b in pairwise(chain.offsets)], self._names(chain, states)
 
     @property
-    def _model(self) -> Model:
-        return Model(self.start_, self.transitions_, self.emissions_)
+    def _model(self) -> HiddenMarkovModel:
+        return HiddenMarkovModel(self.start_, self.transitions_, self.emissions_)
 
     def _read(self, X: Any, lengths: Any) -> Inputs:
         X, _ = in_order(X, lengths, getattr(self, "feature_names_in_", None))
@@ -340,7 +342,7 @@ class HMM(SequenceLabeller):
         )
 
 
-def _higher(left: Trained, right: Trained) -> bool:
+def _higher(left: EMResult, right: EMResult) -> bool:
     """Whether a run ended higher than another; one that was interrupted may have ended before it began."""
     return bool(left.objectives) and (not right.objectives or left.objectives[-1] > right.objectives[-1])
 

@@ -8,7 +8,7 @@ from .cross import kernel_times
 from .packed import PackedGram
 from .stored import StoredGram
 from .tiled import TiledGram
-from .unique import Unique, find_observations, unique_observations
+from .unique import UniqueObservations, find_observations, unique_observations
 
 __all__ = [
     "CollapsedGram",
@@ -17,7 +17,7 @@ __all__ = [
     "PackedGram",
     "StoredGram",
     "TiledGram",
-    "Unique",
+    "UniqueObservations",
     "find_observations",
     "gram_of",
     "kernel_times",

@@ -7,7 +7,7 @@ from scipy import sparse
 
 from ..arrays import Array
 from ._base import Gram
-from .unique import Unique
+from .unique import UniqueObservations
 
 
 class CollapsedGram(Gram):
@@ -55,6 +55,6 @@ class CollapsedGram(Gram):
         return CollapsedGram(inner, inverse.reshape(-1))
 
 
-def collapsed(inner: Gram, unique: Unique) -> Gram:
+def collapsed(inner: Gram, unique: UniqueObservations) -> Gram:
     """Return ``inner`` for observations that repeat, or itself if none does."""
     return inner if inner.size == len(unique.inverse) else CollapsedGram(inner, unique.inverse)

@@ -15,7 +15,7 @@ _CHUNK = 2**16  # numbers at a time: some copies of them are needed
 _ODD = np.uint64(0x9E3779B97F4A7C15)
 
 
-class Unique(NamedTuple):
+class UniqueObservations(NamedTuple):
     """Observations without repetition."""
 
     observations: Observations
@@ -24,7 +24,7 @@ class Unique(NamedTuple):
     """(n,): x_i is ``observations[inverse[i]]``."""
 
 
-def unique_observations(X: Observations) -> Unique:
+def unique_observations(X: Observations) -> UniqueObservations:
     """Find the observations that differ: rows of an array, of a sparse matrix, or objects.
 
     Rows are compared by a hash of 64 bits and then number by number, so that the answer is exact.
@@ -38,7 +38,7 @@ def unique_observations(X: Observations) -> Unique:
             first, inverse = _by_sorting(X)
     else:
         first, inverse = _by_dictionary(X)
-    return Unique(X if len(first) == n else take(X, first), inverse)
+    return UniqueObservations(X if len(first) == n else take(X, first), inverse)
 
 
 def find_observations(X: Observations, wanted: Observations) -> Array:

@@ -11,11 +11,11 @@ from .scorers import (
     sequence_accuracy_scorer,
     token_accuracy_scorer,
 )
-from .tokens import Average, LabelScores, label_scores, sequence_accuracy, token_error
+from .tokens import AverageScores, LabelScores, label_scores, sequence_accuracy, token_error
 
 __all__ = [
     "AnsweredCurve",
-    "Average",
+    "AverageScores",
     "Confusion",
     "EntityScore",
     "EntityScores",

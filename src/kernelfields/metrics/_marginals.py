@@ -18,7 +18,7 @@ from .sequences import read_row, read_sequences
 SUM_TOLERANCE = 1e-3
 
 
-class Judged(NamedTuple):
+class ObservedMarginals(NamedTuple):
     """All positions with an observed label, one sequence after the other."""
 
     true: Array
@@ -29,7 +29,7 @@ class Judged(NamedTuple):
     """Column of every class."""
 
 
-def read_marginals(y_true: Any, marginals: Any, classes: Any) -> Judged:
+def read_marginals(y_true: Any, marginals: Any, classes: Any) -> ObservedMarginals:
     """Read label sequences and (T, L) arrays of the same lengths; labels not observed are left out.
 
     A true label that is not among the classes, because training never saw it, has probability 0.
@@ -52,7 +52,7 @@ def read_marginals(y_true: Any, marginals: Any, classes: Any) -> Judged:
     stacked = np.concatenate(arrays)
     _require_distributions(stacked, offsets_of([len(labels) for labels in true]))
     observed = np.array([label is not None for labels in true for label in labels])
-    return Judged(encode(true, index)[observed], stacked[observed], index)
+    return ObservedMarginals(encode(true, index)[observed], stacked[observed], index)
 
 
 def _columns(classes: Any) -> dict[Hashable, int]:

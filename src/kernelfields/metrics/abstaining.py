@@ -8,7 +8,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..errors import InputError
-from ._marginals import Judged, read_marginals
+from ._marginals import ObservedMarginals, read_marginals
 from ._numbers import read_numbers
 from .pairs import read_pairs
 
@@ -70,7 +70,7 @@ def _levels(thresholds: Any) -> Array:
     return np.sort(levels)
 
 
-def _answers(y_true: Any, y_pred: Any, judged: Judged) -> Array:
+def _answers(y_true: Any, y_pred: Any, judged: ObservedMarginals) -> Array:
     """Predicted labels as indices into the classes, where the true label is observed."""
     pairs = read_pairs(y_true, y_pred)
     labels = np.array([judged.columns.get(label, -1) for label in pairs.labels] + [-1])[pairs.predicted]

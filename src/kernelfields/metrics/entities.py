@@ -73,7 +73,7 @@ class EntityScores(NamedTuple):
     """For every type that occurs on either side, sorted; "" for labels without a type."""
 
 
-class Found(NamedTuple):
+class EntityMarks(NamedTuple):
     """What is known of one side at each step from one label to the next."""
 
     types: Array
@@ -156,7 +156,7 @@ def _table(rules: dict[str, str], turned: bool) -> Array:
     return table.T if turned else table
 
 
-def _find(labels: Array, offsets: Array, tags: Array, types: Array) -> Found:
+def _find(labels: Array, offsets: Array, tags: Array, types: Array) -> EntityMarks:
     """Where entities begin and end; with the sequence at the latest."""
     spread = _spread(labels, offsets)
     tag, type_ = tags[spread], types[spread]
@@ -166,10 +166,10 @@ def _find(labels: Array, offsets: Array, tags: Array, types: Array) -> Found:
     begins = _table(BEGINS, turned=True)[before, after] | (inside[after] & changes)
     ends = _table(ENDS, turned=False)[before, after] | (inside[before] & changes)
     ends[offsets[1:] + np.arange(len(offsets) - 1)] = True
-    return Found(type_[1:], begins, ends)
+    return EntityMarks(type_[1:], begins, ends)
 
 
-def _correct(true: Found, predicted: Found) -> Array:
+def _correct(true: EntityMarks, predicted: EntityMarks) -> Array:
     """Types of the entities that begin and end alike.
 
     An entity is on trial from a step at which one of the same type begins on both sides, until a

@@ -60,7 +60,7 @@ def _per_sequence(marked: Array, pairs: Pairs) -> Array:
     return total[pairs.offsets[1:]] - total[pairs.offsets[:-1]]
 
 
-class Average(NamedTuple):
+class AverageScores(NamedTuple):
     """Precision, recall and F of several labels in one number each."""
 
     precision: float
@@ -81,9 +81,9 @@ class LabelScores(NamedTuple):
     """(K,) F_k = 2 P_k R_k / (P_k + R_k)."""
     support: Array
     """(K,) Σ_t [y_t = k]."""
-    micro: Average
+    micro: AverageScores
     """The same quotients, with numerator and denominator summed over the K labels."""
-    macro: Average
+    macro: AverageScores
     """Means of P_k, R_k and F_k over the K labels."""
 
 
@@ -111,8 +111,8 @@ def label_scores(y_true: Any, y_pred: Any, *, labels: Any = None) -> LabelScores
     chosen = pairs.labels if labels is None else read_row(labels, "labels")
     true, predicted, right = (_pick(counts, pairs, chosen) for counts in _counts(pairs))
     precision, recall, f1 = _scores(true, predicted, right)
-    micro = Average(*(float(x) for x in _scores(true.sum(), predicted.sum(), right.sum())))
-    macro = Average(*(float(x.mean()) if chosen else 0.0 for x in (precision, recall, f1)))
+    micro = AverageScores(*(float(x) for x in _scores(true.sum(), predicted.sum(), right.sum())))
+    macro = AverageScores(*(float(x.mean()) if chosen else 0.0 for x in (precision, recall, f1)))
     return LabelScores(chosen, precision, recall, f1, true, micro, macro)
 
 

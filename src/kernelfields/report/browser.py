@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..arrays import Array
-from .evaluation import Evaluation, Sequences
+from .evaluation import Evaluation, TestSequences
 from .ranking import confidences, order, wrong_labels
 
 LONGEST = 300
@@ -25,14 +25,14 @@ WRONG_SHARE = 0.75
 """Share of the places for sequences with wrong labels, as long as there are others."""
 
 
-class Limits(NamedTuple):
+class ReportLimits(NamedTuple):
     """How much a report shows."""
 
     sequences: int
     positions: int
 
 
-def browse(evaluation: Evaluation, limits: Limits) -> dict[str, Any]:
+def browse(evaluation: Evaluation, limits: ReportLimits) -> dict[str, Any]:
     """Return what the page's script reads."""
     sequences = evaluation.sequences
     names = _names(sequences)
@@ -55,7 +55,7 @@ def browse(evaluation: Evaluation, limits: Limits) -> dict[str, Any]:
     }
 
 
-def choose(sequences: Sequences, limits: Limits) -> list[int]:
+def choose(sequences: TestSequences, limits: ReportLimits) -> list[int]:
     """Numbers of the sequences shown: wrong ones first, then right ones, the least certain first."""
     wrong = wrong_labels(sequences)
     ranked = [s for s in order(sequences) if sequences.true[s]]
@@ -95,7 +95,7 @@ class _Flat(NamedTuple):
         return counts(self.levels[chosen], (self.true != self.answers)[chosen])
 
 
-def _names(sequences: Sequences) -> list[Hashable]:
+def _names(sequences: TestSequences) -> list[Hashable]:
     """The model's labels, then those that only the test has."""
     names = dict.fromkeys([*sequences.classes, *(name for row in sequences.true for name in row)])
     return [name for name in names if name is not None]
@@ -107,7 +107,7 @@ def _frequent(true: Array, size: int) -> list[int]:
 
 
 def _sequence(
-    s: int, sequences: Sequences, true: list[int], answers: list[int], levels: Array
+    s: int, sequences: TestSequences, true: list[int], answers: list[int], levels: Array
 ) -> dict[str, Any]:
     """One sequence; a long one from some positions before its first error on."""
     wrong = [t for t, (a, b) in enumerate(zip(true, answers, strict=True)) if a not in (b, UNKNOWN)]

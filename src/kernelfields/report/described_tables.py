@@ -20,7 +20,7 @@ from ..emissions import (
 from ..emissions.unknown import WordClass
 
 
-class Known(NamedTuple):
+class FeatureTable(NamedTuple):
     """A number for every label and feature."""
 
     what: str
@@ -31,29 +31,31 @@ class Known(NamedTuple):
     """Of the features, where they have their own."""
 
 
-def known_of_emissions(found: Emissions) -> Known:
+def known_of_emissions(found: Emissions) -> FeatureTable:
     """Return the distribution of each state in one number per column or symbol."""
     if isinstance(found, CategoricalEmissions):
-        return Known("probability", found.probabilities, [_symbol(s) for s in found.vocabulary.symbols])
+        return FeatureTable(
+            "probability", found.probabilities, [_symbol(s) for s in found.vocabulary.symbols]
+        )
     if isinstance(found, BernoulliEmissions | MultinomialEmissions):
-        return Known("probability", found.probabilities, None)
+        return FeatureTable("probability", found.probabilities, None)
     if isinstance(found, PoissonEmissions):
-        return Known("rate", found.rates, None)
+        return FeatureTable("rate", found.rates, None)
     if isinstance(found, GaussianEmissions):
-        return Known("mean", found.means, None)
+        return FeatureTable("mean", found.means, None)
     assert isinstance(found, MixtureEmissions)
     means = found.gaussians.means.reshape(*found.weights.shape, -1)
-    return Known("mean", np.einsum("km,kmd->kd", found.weights, means), None)
+    return FeatureTable("mean", np.einsum("km,kmd->kd", found.weights, means), None)
 
 
-def known_of_trees(forest: Forest) -> Known:
+def known_of_trees(forest: Forest) -> FeatureTable:
     """Return the share of each column among the splits of every label's trees."""
     arrays = forest.arrays()
     owner = np.repeat(np.arange(len(arrays.sizes)) % forest.width, arrays.sizes)
     counts = np.zeros((forest.width, len(forest.places)))
     inner = ~arrays.leaves
     np.add.at(counts, (owner[inner], arrays.features[inner]), 1.0)
-    return Known("share of splits", counts / np.maximum(counts.sum(axis=1, keepdims=True), 1.0), None)
+    return FeatureTable("share of splits", counts / np.maximum(counts.sum(axis=1, keepdims=True), 1.0), None)
 
 
 def _symbol(symbol: Any) -> str:

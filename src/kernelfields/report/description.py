@@ -18,7 +18,7 @@ MOST_FEATURES = 5
 """Features of one observation that are written out."""
 
 
-class Weighted(NamedTuple):
+class FeatureWeight(NamedTuple):
     """A feature and its weight for a label."""
 
     label: Any
@@ -50,7 +50,7 @@ class Description:
     n_weights: int | None = None
     n_basis: int | None = None
     transitions: list[list[float]] | None = None
-    features: list[list[Weighted]] = field(default_factory=list)
+    features: list[list[FeatureWeight]] = field(default_factory=list)
     basis: list[list[BasisFunction]] = field(default_factory=list)
     certificate: dict[str, Any] = field(default_factory=dict)
     provenance: dict[str, Any] = field(default_factory=dict)
@@ -136,10 +136,10 @@ def _count(coef: Any) -> int:
     return int(coef.count_nonzero() if sparse.issparse(coef) else np.count_nonzero(coef))
 
 
-def _strongest(coef: Any, k: int, label: Any, names: Any, count: int) -> list[Weighted]:
+def _strongest(coef: Any, k: int, label: Any, names: Any, count: int) -> list[FeatureWeight]:
     """The features with the largest weights, of either sign."""
     row = coef[k].toarray().ravel() if sparse.issparse(coef) else coef[k]
-    return [Weighted(label, _name(names, j), float(row[j])) for j in _largest(row, count)]
+    return [FeatureWeight(label, _name(names, j), float(row[j])) for j in _largest(row, count)]
 
 
 def _functions(known: dict[str, Any], k: int, label: Any, names: Any, count: int) -> list[BasisFunction]:

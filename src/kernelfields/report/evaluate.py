@@ -29,7 +29,7 @@ from ..metrics import (
 from ..metrics.pairs import observed_counts, require_observed
 from ..metrics.sequences import read_sequences
 from ..metrics.steps import for_sequences, last_step
-from .evaluation import Evaluation, Sequences, Timings
+from .evaluation import Evaluation, TestSequences, Timings
 from .path import path_of
 from .ranking import rank_slowest, rank_worst
 from .tokens import read_texts
@@ -101,7 +101,7 @@ def evaluate(
     classes = np.asarray(labeller.classes_).tolist()
     answers = _complete(predicted, marginals, classes)
     texts = read_texts(tokens, list(X), true)
-    sequences = Sequences(texts, true, answers, marginals, classes)
+    sequences = TestSequences(texts, true, answers, marginals, classes)
     slowest, timed = rank_slowest(sequences, lambda s: labeller.predict_marginals(inputs[s : s + 1]))
     judged = true, marginals, classes
     known = [label for labels in true for label in labels if label is not None]

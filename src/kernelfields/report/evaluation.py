@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 from ..arrays import Array
 from ..metrics import AnsweredCurve, Confusion, EntityScores, LabelScores, Reliability
-from .path import Path
+from .path import TrainingPath
 
 
-class Sequences(NamedTuple):
+class TestSequences(NamedTuple):
     """The S sequences of a test, side by side."""
 
     tokens: list[list[str]]
@@ -27,7 +27,7 @@ class Sequences(NamedTuple):
     """The L labels that the model knows."""
 
 
-class Ranked(NamedTuple):
+class RankedSequence(NamedTuple):
     """A sequence worth a look."""
 
     sequence: int
@@ -61,7 +61,7 @@ class Evaluation:
     """Name of the estimator's class."""
     probabilistic: bool
     """Whether it learnt probabilities; if not, those judged are a softmax of its scores."""
-    sequences: Sequences
+    sequences: TestSequences
     token_error: float
     """Share of observed positions with a wrong label."""
     sequence_error: float
@@ -85,11 +85,11 @@ class Evaluation:
     """Error of what is answered at thresholds 0, 0.01, …, 1."""
     threshold: float
     """Where to abstain, one of those thresholds."""
-    worst: list[Ranked]
+    worst: list[RankedSequence]
     """Most wrong labels first, then least certain first."""
-    slowest: list[Ranked]
+    slowest: list[RankedSequence]
     timings: Timings
-    path: Path | None
+    path: TrainingPath | None
     """How training went, where that is known."""
 
     @property

@@ -9,14 +9,14 @@ import re
 from importlib.resources import files
 from pathlib import Path
 
-from .browser import Limits, browse
+from .browser import ReportLimits, browse
 from .evaluation import Evaluation
 from .markup import element, embedded, escape
 from .plots import plot_answered, plot_confusion, plot_gap, plot_reliability, plot_values
 from .plots.confusion import LIMIT as MOST_CONFUSED
 from .tables import entity_table, label_table, ranked_table, score_table, tiles
 
-LIMITS = Limits(sequences=200, positions=10_000)
+LIMITS = ReportLimits(sequences=200, positions=10_000)
 
 
 def write_report(
@@ -24,7 +24,7 @@ def write_report(
     path: str | os.PathLike[str],
     *,
     title: str | None = None,
-    limits: Limits = LIMITS,
+    limits: ReportLimits = LIMITS,
 ) -> None:
     """Write a self-contained page: scores, plots, and a browser of sequences.
 
@@ -39,13 +39,13 @@ def write_report(
         The file to write.
     title : str, optional
         Heading; by default the name of the model.
-    limits : Limits
+    limits : ReportLimits
         How many sequences and positions are shown at most; the page says how many there are.
     """
     Path(path).write_bytes(page(evaluation, title, limits).encode("utf-8"))
 
 
-def page(evaluation: Evaluation, title: str | None = None, limits: Limits = LIMITS) -> str:
+def page(evaluation: Evaluation, title: str | None = None, limits: ReportLimits = LIMITS) -> str:
     """Return the text of the page."""
     picture, marks = plot_answered(evaluation.answered, evaluation.chosen)
     data = browse(evaluation, limits)

@@ -10,7 +10,7 @@ from ..checks import shown
 from ..errors import InputError
 
 
-class Step(NamedTuple):
+class PathStep(NamedTuple):
     """One iteration, or one size of a growing basis."""
 
     at: float
@@ -26,10 +26,10 @@ class Step(NamedTuple):
         return (self.value - self.lower_bound) / max(abs(self.value), 1e-300)
 
 
-class Path(NamedTuple):
+class TrainingPath(NamedTuple):
     """The steps that are known, and where they ended."""
 
-    steps: list[Step]
+    steps: list[PathStep]
     sized: bool
     """Whether steps are counted in basis functions."""
     value: float | None
@@ -43,10 +43,10 @@ class Path(NamedTuple):
         """The certified one."""
         if self.value is None or self.lower_bound is None:
             return None
-        return Step(0, self.value, self.lower_bound).relative_gap
+        return PathStep(0, self.value, self.lower_bound).relative_gap
 
 
-def path_of(estimator: Any, records: Iterable[Any] | None) -> Path | None:
+def path_of(estimator: Any, records: Iterable[Any] | None) -> TrainingPath | None:
     """Read what a fitted model knows of its training; None if that is nothing.
 
     Parameters
@@ -69,13 +69,13 @@ def path_of(estimator: Any, records: Iterable[Any] | None) -> Path | None:
     if not known and certificate is None:
         return None
     value, bound = _number(certificate, "value"), _number(certificate, "lower_bound")
-    return Path(known, sized, value, bound, None if reason is None else str(reason))
+    return TrainingPath(known, sized, value, bound, None if reason is None else str(reason))
 
 
-def _step(record: Any, n: int, sized: bool) -> Step:
+def _step(record: Any, n: int, sized: bool) -> PathStep:
     at = _number(record, "size" if sized else "iteration")
     value, bound = _number(record, "value"), _number(record, "lower_bound")
-    return Step(
+    return PathStep(
         n if at is None else at, math.nan if value is None else value, -math.inf if bound is None else bound
     )
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ..arrays import Array
-from .evaluation import Ranked, Sequences
+from .evaluation import RankedSequence, TestSequences
 
 COUNT = 10
 """How many are named."""
@@ -16,7 +16,7 @@ BUDGET = 1.0
 """Seconds that timing sequences one by one may take."""
 
 
-def confidences(sequences: Sequences) -> list[Array]:
+def confidences(sequences: TestSequences) -> list[Array]:
     """p(ŷ_t|x) of the answers, an array per sequence."""
     column = {label: k for k, label in enumerate(sequences.classes)}
     return [
@@ -25,14 +25,14 @@ def confidences(sequences: Sequences) -> list[Array]:
     ]
 
 
-def order(sequences: Sequences) -> list[int]:
+def order(sequences: TestSequences) -> list[int]:
     """Numbers of sequences: most wrong labels first, then those least certain of a label."""
     wrong = wrong_labels(sequences)
     least = [float(c.min(initial=1.0)) for c in confidences(sequences)]
     return sorted(range(len(wrong)), key=lambda s: (-wrong[s], least[s], s))
 
 
-def wrong_labels(sequences: Sequences) -> list[int]:
+def wrong_labels(sequences: TestSequences) -> list[int]:
     """Number of wrong labels of every sequence; where the true one is not known, there is none."""
     return [
         sum(a != b and a is not None for a, b in zip(true, answers, strict=True))
@@ -40,13 +40,15 @@ def wrong_labels(sequences: Sequences) -> list[int]:
     ]
 
 
-def rank_worst(sequences: Sequences) -> list[Ranked]:
+def rank_worst(sequences: TestSequences) -> list[RankedSequence]:
     """The first sequences in `order`."""
     wrong = wrong_labels(sequences)
-    return [Ranked(s, len(sequences.true[s]), wrong[s], None) for s in order(sequences)[:COUNT]]
+    return [RankedSequence(s, len(sequences.true[s]), wrong[s], None) for s in order(sequences)[:COUNT]]
 
 
-def rank_slowest(sequences: Sequences, label: Callable[[int], object]) -> tuple[list[Ranked], int]:
+def rank_slowest(
+    sequences: TestSequences, label: Callable[[int], object]
+) -> tuple[list[RankedSequence], int]:
     """Time sequences one by one, the longest first, while the budget lasts.
 
     Returns
@@ -64,4 +66,4 @@ def rank_slowest(sequences: Sequences, label: Callable[[int], object]) -> tuple[
         label(s)
         seconds[s] = time.perf_counter() - begun
     slowest = sorted(seconds, key=lambda s: -seconds[s])[:COUNT]
-    return [Ranked(s, lengths[s], wrong[s], seconds[s]) for s in slowest], len(seconds)
+    return [RankedSequence(s, lengths[s], wrong[s], seconds[s]) for s in slowest], len(seconds)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
-from .evaluation import Evaluation, Ranked
+from .evaluation import Evaluation, RankedSequence
 from .markup import element, escape
 
 SCORES = {
@@ -83,7 +83,7 @@ def entity_table(evaluation: Evaluation) -> str:
     return element("details", summary, table)
 
 
-def ranked_table(ranked: Sequence[Ranked]) -> str:
+def ranked_table(ranked: Sequence[RankedSequence]) -> str:
     """Sequences by number, counted from 0 as everywhere else."""
     timed = any(row.seconds is not None for row in ranked)
     head = ["sequence", "length", "wrong", *(["milliseconds"] if timed else [])]

@@ -6,7 +6,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...datasets import Tagged, load_conll2002, load_letters, load_ptb_sample, load_ud_ewt, spelling_templates
+from ...datasets import (
+    TaggedSentences,
+    load_conll2002,
+    load_letters,
+    load_ptb_sample,
+    load_ud_ewt,
+    spelling_templates,
+)
 from ...features import TemplateFeatures, Templates
 from ...features.sets import pos
 from ...kernels import Kernel, Polynomial
@@ -31,8 +38,8 @@ class LearningTask(NamedTuple):
 class Texts(NamedTuple):
     """Sentences to learn from, in random order, and sentences to test on."""
 
-    learn: Tagged
-    test: Tagged
+    learn: TaggedSentences
+    test: TaggedSentences
 
 
 def letters_task(n_words: int, n_test: int, share: float, seed: int) -> LearningTask:
@@ -49,7 +56,7 @@ def entities_task(n_sentences: int, n_test: int, share: float, seed: int) -> Lea
     """Spanish named entities with spelling in a window of three, and a kernel of degree 2."""
     learn = load_conll2002("train", n_sentences, seed)
     test = load_conll2002("testb", n_test, seed)
-    return text_task(Texts(Tagged(*learn), Tagged(*test)), spelling_templates(), share)
+    return text_task(Texts(TaggedSentences(*learn), TaggedSentences(*test)), spelling_templates(), share)
 
 
 def web_task(n_sentences: int, n_test: int, share: float, seed: int) -> LearningTask:
@@ -60,7 +67,7 @@ def web_task(n_sentences: int, n_test: int, share: float, seed: int) -> Learning
 
 def web_texts(n_test: int, seed: int) -> Texts:
     """Sentences of the English Web Treebank: its own parts, each in random order."""
-    learn, test = (Tagged(*_drawn(*load_ud_ewt(part), None, seed)) for part in ("train", "test"))
+    learn, test = (TaggedSentences(*_drawn(*load_ud_ewt(part), None, seed)) for part in ("train", "test"))
     return Texts(learn, first(test, n_test))
 
 
@@ -68,14 +75,15 @@ def treebank_texts(n_test: int, seed: int) -> Texts:
     """Sentences of the Penn Treebank: the last ones are tested on, so that documents stay whole."""
     every = load_ptb_sample()
     learn, test = (
-        Tagged(every.sentences[part], every.labels[part]) for part in (slice(-n_test), slice(-n_test, None))
+        TaggedSentences(every.sentences[part], every.labels[part])
+        for part in (slice(-n_test), slice(-n_test, None))
     )
-    return Texts(Tagged(*_drawn(*learn, None, seed)), test)
+    return Texts(TaggedSentences(*_drawn(*learn, None, seed)), test)
 
 
-def first(texts: Tagged, n: int) -> Tagged:
+def first(texts: TaggedSentences, n: int) -> TaggedSentences:
     """The first sentences."""
-    return Tagged(texts.sentences[:n], texts.labels[:n])
+    return TaggedSentences(texts.sentences[:n], texts.labels[:n])
 
 
 def text_task(texts: Texts, templates: Templates, share: float) -> LearningTask:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 
-from ..path import Path
+from ..path import TrainingPath
 from .frame import Axis, Frame, power, thinned
 
 
-def plot_values(path: Path) -> str:
+def plot_values(path: TrainingPath) -> str:
     """Draw value and lower bound; the first steps, often far away, may be cut off."""
     values = [(step.at, step.value) for step in path.steps]
     bounds = [(step.at, step.lower_bound) for step in path.steps if math.isfinite(step.lower_bound)]
@@ -20,7 +20,7 @@ def plot_values(path: Path) -> str:
     return frame.draw(*lines, about="Objective and certified lower bound after every step.")
 
 
-def plot_gap(path: Path) -> str | None:
+def plot_gap(path: TrainingPath) -> str | None:
     """Draw the certified relative gap; None where no step has a positive one."""
     gaps = [
         (step.at, step.relative_gap)
@@ -36,13 +36,13 @@ def plot_gap(path: Path) -> str | None:
     return frame.draw(frame.line(thinned(gaps), "main"), about="Certified relative gap after every step.")
 
 
-def _across(path: Path) -> Axis:
+def _across(path: TrainingPath) -> Axis:
     first, last = path.steps[0].at, path.steps[-1].at
     title = "basis functions" if path.sized else "iteration"
     return Axis(first, max(last, first + 1), title, _short)
 
 
-def _limits(path: Path) -> tuple[float, float]:
+def _limits(path: TrainingPath) -> tuple[float, float]:
     """Where the second half of the steps happens, and as much again."""
     half = path.steps[len(path.steps) // 2 :]
     bounds = [step.lower_bound for step in half if math.isfinite(step.lower_bound)]
