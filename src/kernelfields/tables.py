@@ -39,6 +39,7 @@ from .solvers import (
     Subspace,
     WorkingSet,
 )
+from .structures import Chain, Structure, Tree
 
 Choice = TypeVar("Choice")
 
@@ -75,6 +76,9 @@ MARGIN_SOLVERS: Table[MarginSolver | CuttingPlane] = Table(
         "one-slack": CuttingPlane(),
         "subgradient": Subgradient(),
     },
+)
+STRUCTURES: Table[Structure] = Table(
+    Structure, entries={"chain": Chain(), "chain2": Chain(order=2), "tree": Tree()}
 )
 DECODERS: Table[Decoder] = Table(Decoder, entries={"viterbi": Viterbi(), "posterior": Posterior()})
 APPROXIMATIONS: Table[Approximation] = Table(
@@ -118,3 +122,8 @@ def choose(table: Table[Choice], name: str | Choice, what: str) -> Choice:
         kinds = "".join(f" or a {kind.__name__}" for kind in table.kinds)
         raise InputError(f"{what} is {shown(name)}; it must be one of {names}{kinds}.")
     return name
+
+
+def structure_of(name: str | Structure) -> Structure:
+    """Look a structure up."""
+    return choose(STRUCTURES, name, "structure")

@@ -108,7 +108,7 @@ def test_no_allowed_labelling(tmp_path):
             question()
 
 
-@pytest.mark.parametrize("settings", [{"edge_features": True}, {"order": 2}])
+@pytest.mark.parametrize("settings", [{"edge_features": True}, {"structure": "chain2"}])
 def test_other_models_are_refused(settings, tmp_path):
     CRF(tol=1.0, **settings).fit(X[:20], Y[:20]).save(tmp_path / "m")
     with pytest.raises(ModelFormatError, match="scores more than labels and label pairs"):

@@ -22,7 +22,7 @@ MODELS = {
     "default": BoostedCRF(**SMALL),
     "nothing but trees": BoostedCRF(bias=False, boundaries=False, edges=False, **SMALL),
     "trees on edges": BoostedCRF(edge_trees=True, **SMALL),
-    "order 2": BoostedCRF(order=2, **SMALL),
+    "order 2": BoostedCRF(structure="chain2", **SMALL),
     "drawn": BoostedCRF(subsample=0.7, max_features=0.7, **SMALL),
     "full steps": BoostedCRF(shrinkage=1.0, penalty=0.0, **SMALL),
 }
@@ -214,12 +214,12 @@ def test_sparse_features_are_refused(rng):
         BoostedCRF().fit([sparse.csr_matrix(x) for x in X], y)
 
 
-@pytest.mark.parametrize("order", [1, 2])
-def test_sequences_of_one_position_have_no_trees_of_edges(order, rng, tmp_path):
+@pytest.mark.parametrize("structure", ["chain", "chain2"])
+def test_sequences_of_one_position_have_no_trees_of_edges(structure, rng, tmp_path):
     X = [rng.normal(size=(1, 3)) for _ in range(40)]
     y = [["a" if x[0, 0] > 0 else "b"] for x in X]
     longer = [rng.normal(size=(4, 3)) for _ in range(5)]
-    settings = {"rounds": 5, "min_samples_leaf": 2, "order": order}
+    settings = {"rounds": 5, "min_samples_leaf": 2, "structure": structure}
     held_out = {"X_dev": longer, "y_dev": [["a", "b", "a", "b"]] * 5}
     model = BoostedCRF(**settings, edge_trees=True).fit(X, y, **held_out)
     plain = BoostedCRF(**settings).fit(X, y, **held_out)

@@ -23,7 +23,7 @@ VARIANTS = {
     "bare": CRF(bias=False, boundaries=False, edge_penalty=3.0),
     "newton": CRF(solver="newton-cg", decoder="posterior"),
     "balanced": CRF(class_weight="balanced"),
-    "second order": CRF(order=2),
+    "second order": CRF(structure="chain2"),
 }
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from kernelfields import CRF, InputError
 from kernelfields.constraints import Constraints
-from kernelfields.structures import SecondOrderChainBatch
+from kernelfields.structures import Chain, SecondOrderChainBatch
 from kernelfields.testing import Enumerated, check_estimator, labelled_sequences
 
 
@@ -19,8 +19,8 @@ def data(rng):
 @pytest.mark.parametrize(
     "model",
     [
-        CRF(order=2, second_order_penalty=3.0, decoder="posterior"),
-        CRF(order=2, edge_features=True, solver="newton-cg"),
+        CRF(structure="chain2", second_order_penalty=3.0, decoder="posterior"),
+        CRF(structure="chain2", edge_features=True, solver="newton-cg"),
     ],
     ids=["posterior", "edge features"],
 )
@@ -29,34 +29,34 @@ def test_estimator_passes_all_checks(model, rng):
 
 
 def test_certificate_bounds_the_optimum(data):
-    rough, fine = CRF(order=2, tol=1e-2).fit(*data), CRF(order=2, tol=1e-8).fit(*data)
+    rough, fine = CRF(structure="chain2", tol=1e-2).fit(*data), CRF(structure="chain2", tol=1e-8).fit(*data)
     assert rough.certificate_.relative_gap <= 1e-2
     assert rough.certificate_.lower_bound <= fine.certificate_.value <= rough.certificate_.value
-    newton = CRF(order=2, tol=1e-8, solver="newton-cg").fit(*data)
+    newton = CRF(structure="chain2", tol=1e-8, solver="newton-cg").fit(*data)
     np.testing.assert_allclose(newton.second_order_, fine.second_order_, atol=1e-3)
 
 
 def test_second_order_has_a_penalty_of_its_own(data):
-    model = CRF(0.7, 1.9, order=2, second_order_penalty=0.4, tol=1e-10).fit(*data)
+    model = CRF(0.7, 1.9, structure="chain2", second_order_penalty=0.4, tol=1e-10).fit(*data)
     assert model.mismatch_["second_order"] == pytest.approx(
         0.4 * np.linalg.norm(model.second_order_), rel=1e-3
     )
-    same = CRF(0.7, 1.9, order=2, tol=1e-10).fit(*data)
+    same = CRF(0.7, 1.9, structure="chain2", tol=1e-10).fit(*data)
     assert same.mismatch_["second_order"] == pytest.approx(1.9 * np.linalg.norm(same.second_order_), rel=1e-3)
     with pytest.raises(InputError, match="second_order_penalty is -1"):
-        CRF(order=2, second_order_penalty=-1).fit(*data)
+        CRF(structure="chain2", second_order_penalty=-1).fit(*data)
 
 
 def test_a_heavy_penalty_leaves_order_one(data):
     X, y = data
-    heavy = CRF(order=2, second_order_penalty=1e9, tol=1e-9).fit(X, y)
+    heavy = CRF(structure="chain2", second_order_penalty=1e9, tol=1e-9).fit(X, y)
     for a, b in zip(heavy.predict_marginals(X), CRF(tol=1e-9).fit(X, y).predict_marginals(X), strict=True):
         np.testing.assert_allclose(a, b, atol=1e-4)
 
 
 def test_attributes_are_the_scores(data, rng):
     X, y = data
-    model = CRF(order=2, random_state=0).fit(X, y)
+    model = CRF(structure="chain2", random_state=0).fit(X, y)
     x = rng.normal(size=(4, 3))
     node = x @ model.coef_.T + model.intercept_
     node[0] += model.start_
@@ -82,7 +82,7 @@ def test_it_learns_what_order_one_cannot(rng):
         x[:2, 0] = [1.0 if label == "a" else -1.0 for label in labels[:2]]
         X.append(x)
         y.append(labels)
-    first, second = CRF(0.01).fit(X, y), CRF(0.01, order=2).fit(X, y)
+    first, second = CRF(0.01).fit(X, y), CRF(0.01, structure="chain2").fit(X, y)
     assert second.score(X, y) == 1.0
     assert first.score(X, y) < 0.9
 
@@ -90,7 +90,7 @@ def test_it_learns_what_order_one_cannot(rng):
 def test_constraints_hold(data):
     X, y = data
     rule = Constraints(forbidden_pairs=[("red", "blue"), ("green", "red"), ("blue", "green")])
-    model = CRF(order=2, constraints=rule, tol=1e-6).fit(X, y)
+    model = CRF(structure="chain2", constraints=rule, tol=1e-6).fit(X, y)
     assert model.certificate_.relative_gap <= 1e-6
     noise = [np.flip(x, axis=0) for x in X]
     for decoder in ("viterbi", "posterior"):
@@ -101,9 +101,11 @@ def test_constraints_hold(data):
 def test_unobserved_labels_are_summed_over(data):
     X, y = data
     partly = [[None if t % 3 == 1 else label for t, label in enumerate(labels)] for labels in y]
-    assert CRF(order=2).fit(X, partly).score(X, y) > 0.7
+    assert CRF(structure="chain2").fit(X, partly).score(X, y) > 0.7
 
 
 def test_other_orders_are_refused(data):
     with pytest.raises(InputError, match="order is 3; it must be a whole number from 1 to 2"):
-        CRF(order=3).fit(*data)
+        CRF(structure=Chain(order=3)).fit(*data)
+    with pytest.raises(InputError, match="structure='chain3' is not known; choose one of 'chain'"):
+        CRF(structure="chain3").fit(*data)

@@ -33,14 +33,14 @@ def test_solvers_agree(kind, edge_features, solver, data):
 
 @pytest.mark.parametrize("solver", ["newton-cg", "subspace"])
 def test_solvers_agree_on_order_two(solver, data):
-    expected = CRF(order=2, tol=1e-7).fit(*data)
-    model = CRF(order=2, tol=1e-7, solver=solver).fit(*data)
+    expected = CRF(structure="chain2", tol=1e-7).fit(*data)
+    model = CRF(structure="chain2", tol=1e-7, solver=solver).fit(*data)
     np.testing.assert_allclose(model.certificate_.value, expected.certificate_.value, rtol=2e-7)
 
 
 def test_block_jacobi_refuses_order_two(data):
     with pytest.raises(TypeError, match="SecondOrderChainBatch does not give the marginals of every clique"):
-        CRF(order=2, solver="block-jacobi").fit(*data)
+        CRF(structure="chain2", solver="block-jacobi").fit(*data)
 
 
 @pytest.mark.parametrize("solver", ["newton-cg", "subspace", "conjugate-gradients", NewtonCG()])

@@ -50,7 +50,7 @@ def tagged(rng, count):
     "make",
     [
         lambda **more: CRF(1e-4, constraints="iob2", tol=1e-9, patience=2, **more),
-        lambda **more: CRF(1e-4, constraints="iob2", tol=1e-9, patience=2, order=2, **more),
+        lambda **more: CRF(1e-4, constraints="iob2", tol=1e-9, patience=2, structure="chain2", **more),
         lambda **more: KernelCRF(penalty=1e-4, constraints="iob2", tol=1e-9, patience=2, **more),
     ],
     ids=["crf", "crf-order-2", "kernel-crf"],

@@ -28,7 +28,7 @@ VARIANTS = {
     "bare": KernelCRF("polynomial", boundaries=False, edge_penalty=3.0, dtype="float64"),
     "newton": KernelCRF(solver="newton-cg", decoder="viterbi", bias=True, dtype="float64"),
     "balanced": KernelCRF(class_weight="balanced", dtype="float64"),
-    "second order": KernelCRF(order=2, dtype="float64"),
+    "second order": KernelCRF(structure="chain2", dtype="float64"),
     "two kernels": KernelCRF(["rbf", "linear"], [0.5, 2.0], dtype="float64"),
     "no edges": KernelCRF(edges=False, dtype="float64"),
 }
@@ -54,7 +54,7 @@ def test_estimator_passes_all_checks(name, rng):
     [
         {},
         {"bias": True, "boundaries": False, "edge_penalty": 3.0},
-        {"order": 2, "second_order_penalty": 0.3},
+        {"structure": "chain2", "second_order_penalty": 0.3},
         {"class_weight": {"red": 2.0}},
         {"constraints": Constraints(forbidden_pairs=[("red", "blue")])},
     ],

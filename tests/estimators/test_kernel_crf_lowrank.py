@@ -56,7 +56,7 @@ OPTIONS = [
     {},
     {"kernel": Polynomial(2), "bias": True, "edge_penalty": 3.0},
     {"kernel": RBF(0.5), "edge_kernel": True},
-    {"kernel": RBF(0.5), "edge_kernel": Linear(), "order": 2},
+    {"kernel": RBF(0.5), "edge_kernel": Linear(), "structure": "chain2"},
     {"kernel": {"red": RBF(0.3), "green": Linear(), "blue": RBF(2.0)}},
     {"label_kernel": np.eye(3) + 0.5},
     {"kernel": ["rbf", "linear"], "penalty": [0.2, 0.5], "class_weight": {"red": 2.0}},

@@ -26,7 +26,7 @@ def expansion(**settings):
     [
         {},
         {"bias": True},
-        {"order": 2},
+        {"structure": "chain2"},
         {"class_weight": "balanced"},
         {"base_measure": {0: 1.0}},
         {"edges": False},

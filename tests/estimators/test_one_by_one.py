@@ -30,7 +30,7 @@ CASES = {
     "tokens": (TOKENS, {"features": "chunking"}),
     "hashed": (TOKENS, {"features": TemplateFeatures("columns: w t\nw[0]\nt[-1]&t[0]", n_hash=64)}),
     "edge features": (DICTS, {"edge_features": True}),
-    "second order": (DICTS, {"order": 2}),
+    "second order": (DICTS, {"structure": "chain2"}),
     "no bias": (DICTS, {"bias": False, "boundaries": False}),
 }
 

@@ -83,7 +83,7 @@ def test_whole_labellings_approach_the_dense_model(data):
     "options",
     [
         {"kernel": RBF(0.5), "edge_kernel": True},
-        {"kernel": RBF(0.5), "edge_kernel": Linear(), "order": 2},
+        {"kernel": RBF(0.5), "edge_kernel": Linear(), "structure": "chain2"},
         {"kernel": Polynomial(2), "bias": True, "edge_penalty": 3.0},
         {"kernel": [RBF(0.5), RBF(5.0)], "penalty": [1.0, 2.0]},
         {"kernel": RBF(0.5), "edges": False},
@@ -272,7 +272,7 @@ def test_bad_settings_are_refused(data):
         ({"selection": "sgps"}, "no selection"),
         ({"selection": SGPS(), "approximation": "nystroem"}, "do not go together"),
         ({"selection": SGPS(), "edge_kernel": True}, "order 1"),
-        ({"selection": SGPS(), "order": 2}, "order 1"),
+        ({"selection": SGPS(), "structure": "chain2"}, "order 1"),
         ({"selection": SGPS(), "label_kernel": np.eye(3)}, "one kernel for all labels"),
     ):
         with pytest.raises(InputError, match=words):

@@ -36,7 +36,7 @@ BAD = {
     "loss": max,
     "max_iter": 1.5,
     "memory_limit": "1GB",
-    "order": 3,
+    "structure": "ring",
     "patience": 0,
     "penalty": float("nan"),
     "pseudocount": -1,

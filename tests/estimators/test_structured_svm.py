@@ -238,5 +238,5 @@ def test_unobserved_labels_are_refused(rng):
 def test_slack_rescaling_refuses_order_two(rng):
     X, y = small_data(rng)
     with pytest.raises(TypeError, match="SecondOrderChainBatch does not give"):
-        StructuredSVM(rescaling="slack", order=2).fit(X, y)
-    assert StructuredSVM(order=2).fit(X, y).certificate_.relative_gap <= 1e-3
+        StructuredSVM(rescaling="slack", structure="chain2").fit(X, y)
+    assert StructuredSVM(structure="chain2").fit(X, y).certificate_.relative_gap <= 1e-3

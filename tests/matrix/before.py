@@ -13,18 +13,22 @@ from .inputs import KINDS
 from .learners import LEARNERS
 
 RICH: dict[str, list[dict[str, str]]] = {
-    "CRF": [{"order": "2", "decoder": "posterior"}, {"edge_features": "True"}],
-    "KernelCRF": [{"edge_kernel": "same", "order": "2"}, {"approximation": "fourier"}, {"selection": "sgps"}],
+    "CRF": [{"structure": "chain2", "decoder": "posterior"}, {"edge_features": "True"}],
+    "KernelCRF": [
+        {"edge_kernel": "same", "structure": "chain2"},
+        {"approximation": "fourier"},
+        {"selection": "sgps"},
+    ],
     "GPSequenceClassifier": [{"sparse": "True"}, {"kernel": "poly"}],
     "KernelLogisticRegression": [{"approximation": "fourier"}, {"kernel": "poly", "bias": "True"}],
-    "StructuredSVM": [{"kernel": "narrow"}, {"order": "2"}],
+    "StructuredSVM": [{"kernel": "narrow"}, {"structure": "chain2"}],
     "StructuredPerceptron": [{"averaging": "False"}],
     "PassiveAggressive": [{"averaging": "False"}],
     "AROW": [{"bias": "False"}],
     "StochasticCRF": [{"averaging": "False"}],
     "KernelPerceptron": [{"combination": "voted"}, {"kernel": "poly"}],
     "MEMM": [{"penalty": "0.1"}],
-    "BoostedCRF": [{"order": "2"}, {"edge_trees": "True"}],
+    "BoostedCRF": [{"structure": "chain2"}, {"edge_trees": "True"}],
     "Cascade": [{"keep_inputs": "True", "second": "kernel"}, {"refit": "False"}],
     "StructureLearner": [{"candidates": "kernel"}],
 }

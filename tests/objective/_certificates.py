@@ -63,7 +63,7 @@ def case_of(seed: int) -> Case:
     if r.random() < 0.2:
         settings["edge_penalty"] = 10.0 ** r.uniform(-8, 4)
     if r.random() < 0.25:
-        settings["order"] = 2
+        settings["structure"] = "chain2"
     if r.random() < 0.2:
         settings["constraints"] = _constraints(y, labels)
     if r.random() < 0.2:
@@ -72,7 +72,7 @@ def case_of(seed: int) -> Case:
         if r.random() < 0.3:
             settings["l1"] = 10.0 ** r.uniform(-4, 2)
         elif r.random() < 0.25:
-            settings["solver"] = SOLVERS[r.integers(3 if "order" in settings else 4)]
+            settings["solver"] = SOLVERS[r.integers(3 if "structure" in settings else 4)]
         if r.random() < 0.2:
             settings["edge_features"] = True
     weights = r.uniform(0.1, 5, n) if r.random() < 0.25 else None
@@ -176,7 +176,7 @@ def _vector(case: Case, x: Any, y: tuple[int, ...], penalty: float, edge: float)
         parts.append((ends, penalty))
     if s.get("edge_features"):
         parts.append((edges, edge))
-    if s.get("order") == 2:
+    if s.get("structure") == "chain2":
         triples = np.zeros((L, L, L))
         for a, b, c in zip(y, y[1:], y[2:], strict=False):
             triples[a, b, c] += 1
@@ -280,7 +280,7 @@ def fitted(case: Case, model: Any) -> Any:
         parts.append((np.concatenate([model.start_, model.end_]), penalty))
     if s.get("edge_features"):
         parts.append((model.edge_coef_, edge))
-    if s.get("order") == 2:
+    if s.get("structure") == "chain2":
         parts.append((model.second_order_, edge))
     return np.concatenate([np.asarray(part, float).ravel() * np.sqrt(weight) for part, weight in parts])
 

@@ -54,7 +54,7 @@ def models() -> dict[str, tuple[Any, Any, Any]]:
         "cascade": (kf.Cascade(kf.CRF(), kf.KernelCRF(rbf), window=3, folds=2, random_state=0), X, y),
         "crf": (kf.CRF(), X, mixed),
         "crf-dicts": (kf.CRF(observed_only=True), DICTS, TAGS),
-        "crf-order-2": (kf.CRF(order=2, penalty=0.5), X, y),
+        "crf-order-2": (kf.CRF(structure="chain2", penalty=0.5), X, y),
         "crf-words": (kf.CRF(features=TEMPLATES, constraints="iob2"), WORDS, TAGS),
         "gp-sequence-classifier": (kf.GPSequenceClassifier(2 * rbf), X, y),
         "gp-sequence-classifier-sparse": (

@@ -69,7 +69,7 @@ WORKS = [
     "model.sample([np.zeros((100_000, 5))], 1000)",
     "native.chain_marginals(np.zeros((200_000, 100)), np.zeros((100, 100)), np.array([0, 200_000]))",
     "CRF().fit([np.zeros((1000, 5000))] * 40, [['a', 'b'] * 500] * 40)",
-    "CRF(order=2).fit([np.zeros((3000, 2))], [list(range(300)) * 10])",
+    "CRF(structure='chain2').fit([np.zeros((3000, 2))], [list(range(300)) * 10])",
 ]
 
 

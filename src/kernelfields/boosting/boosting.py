@@ -13,7 +13,7 @@ from ..fitting.observers import Observer
 from ..losses import Log, Loss, PartialLog
 from ..objective import Point, Problem, Term
 from ..solvers import NewtonCG, Progress, Reason, Stop
-from ..structures import Scores, SequenceBatch
+from ..structures import EdgeBatch, Scores
 from .trees import Bins, Forest, TreeSettings
 
 SUFFICIENT = 1e-4
@@ -222,7 +222,7 @@ def run(
 ) -> tuple[list[float], str]:
     """Boost; return the objective before every round and after the last one, and why it ended."""
     values, started, reason = [boosting.point.value], time.perf_counter(), DONE
-    structure: SequenceBatch = boosting.structure
+    structure: EdgeBatch = boosting.structure
     stop = held_out is not None and held_out.look(boosting)
     try:
         for k in range(1, rounds + 1):

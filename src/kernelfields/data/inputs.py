@@ -25,6 +25,8 @@ class Inputs(NamedTuple):
     offsets: Array
     names: Array | None
     """Names of the features, if the input had them."""
+    links: Any = None
+    """What else of X says how vertices depend on each other, as the structure reads it."""
 
 
 def read_inputs(

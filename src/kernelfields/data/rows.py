@@ -14,8 +14,11 @@ from ..checks import as_list, shown
 from ..data.sample_weights import read_weights
 from ..errors import InputError
 from ..missing import is_missing
-from .inputs import read_inputs
+from ..structures import Structure
+from ..tables import structure_of
+from .inputs import Inputs, read_inputs
 from .labels import read_labels
+from .reading import linked, read_to_predict
 
 
 class Rows(NamedTuple):
@@ -48,9 +51,11 @@ def read_rows(model: Any, X: Any, *, fitting: bool) -> Rows:
     ``model`` gets ``n_features_in_`` and ``feature_names_in_`` if it is being fitted, and is asked for them
     if it was.
     """
+    structure: Structure = structure_of(vars(model).get("structure_", model.structure))
     X = as_list(X)
-    if _are_sequences(X):
-        return _read_sequences(model, X, fitting)
+    if structure.linked or _are_sequences(X):
+        inputs = _read_sequences(model, structure, X, fitting)
+        return Rows(inputs.features, inputs.offsets)
     from sklearn.utils.validation import validate_data
 
     wanted = {"accept_sparse": "csr", "dtype": (np.float64, np.float32), "ensure_min_samples": int(fitting)}
@@ -62,16 +67,16 @@ def read_rows(model: Any, X: Any, *, fitting: bool) -> Rows:
         raise InputError(str(error)) from error
 
 
-def _read_sequences(model: Any, X: Any, fitting: bool) -> Rows:
+def _read_sequences(model: Any, structure: Structure, X: Any, fitting: bool) -> Inputs:
     if not fitting:
         names = getattr(model, "feature_names_in_", None)
-        inputs = read_inputs(X, width=model.n_features_in_, names=names)
-        return Rows(inputs.features, inputs.offsets)
-    inputs = read_inputs(X)
+        return read_to_predict(structure, None, X, None, model.n_features_in_, names)
+    X, parts = structure.split(X)
+    inputs = linked(structure, read_inputs(X), parts)
     model.n_features_in_ = inputs.features.shape[1]
     if inputs.names is not None:
         model.feature_names_in_ = inputs.names
-    return Rows(inputs.features, inputs.offsets)
+    return inputs
 
 
 def _are_sequences(X: Any) -> bool:

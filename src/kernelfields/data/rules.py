@@ -11,11 +11,11 @@ from ..arrays import Array
 from ..constraints import Forbidden
 from ..errors import InputError
 from ..objective import Offsets
-from ..structures import SequenceBatch
+from ..structures import EdgeBatch
 from .labels import UNOBSERVED
 
 
-def offset_of(forbidden: Forbidden, chain: SequenceBatch, dtype: npt.DTypeLike) -> dict[str, Array]:
+def offset_of(forbidden: Forbidden, chain: EdgeBatch, dtype: npt.DTypeLike) -> dict[str, Array]:
     """Scores that are −inf where a rule forbids and 0 elsewhere; zeros take no memory."""
     zero = np.zeros((), dtype)
     offset = {clique: np.broadcast_to(zero, shape) for clique, shape in chain.shapes.items()}
@@ -23,8 +23,8 @@ def offset_of(forbidden: Forbidden, chain: SequenceBatch, dtype: npt.DTypeLike) 
         offset["edge"] = np.broadcast_to(_barred(forbidden.pairs, dtype), chain.shapes["edge"])
     if forbidden.starts.any() or forbidden.ends.any():
         node = np.zeros(chain.shapes["node"], dtype)
-        node[chain.first_positions] += _barred(forbidden.starts, dtype)
-        node[chain.last_positions] += _barred(forbidden.ends, dtype)
+        node[chain.sources] += _barred(forbidden.starts, dtype)
+        node[chain.sinks] += _barred(forbidden.ends, dtype)
         offset["node"] = node
     return offset
 
@@ -40,20 +40,19 @@ def _barred(mask: Array, dtype: npt.DTypeLike) -> Array:
 
 
 def require_respected(
-    forbidden: Forbidden, chain: SequenceBatch, labels: Array, classes: Array, of: str = ""
+    forbidden: Forbidden, chain: EdgeBatch, labels: Array, classes: Array, of: str = ""
 ) -> None:
     """Refuse labels that break a rule, by sequence and position; unobserved ones break none."""
     seen = labels != UNOBSERVED
-    second = chain.edge_heads
-    first = second - 1
+    first, second = chain.edge_tails, chain.edge_heads
     bad = seen[first] & seen[second] & forbidden.pairs[labels[first], labels[second]]
     if bad.any():
         t = int(second[bad][0])
-        before, after = classes[labels[t - 1 : t + 1]].tolist()
+        before, after = classes[labels[[first[bad][0], t]]].tolist()
         _refuse(chain, t, of, f"has the forbidden label pair {before!r} → {after!r}")
     for verb, mask, ends in (
-        ("starts", forbidden.starts, chain.first_positions),
-        ("ends", forbidden.ends, chain.last_positions),
+        ("starts", forbidden.starts, chain.sources),
+        ("ends", forbidden.ends, chain.sinks),
     ):
         bad = seen[ends] & mask[labels[ends]]
         if bad.any():
@@ -61,7 +60,7 @@ def require_respected(
             _refuse(chain, t, of, f"{verb} with the forbidden label {classes[labels[[t]]].tolist()[0]!r}")
 
 
-def _refuse(chain: SequenceBatch, t: int, of: str, what: str) -> NoReturn:
+def _refuse(chain: EdgeBatch, t: int, of: str, what: str) -> NoReturn:
     s = int(np.searchsorted(chain.offsets, t, side="right")) - 1
     name = f"Sequence {s} of {of}" if of else f"Sequence {s}"
     raise InputError(f"{name} {what} at position {t - int(chain.offsets[s])}.")

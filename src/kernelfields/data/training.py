@@ -17,7 +17,7 @@ from ..losses import Log, Loss, MarginalLog, PartialLog
 from ..objective import Certificate
 from ..solvers import Progress, Reason
 from ..spaces import WeightPairs
-from ..structures import SequenceBatch
+from ..structures import EdgeBatch, Structure
 from ..tables import CONSTRAINTS, Table, choose
 from .extraction import Extractor
 from .inputs import Inputs
@@ -32,7 +32,7 @@ class Observed(NamedTuple):
     edges: Array
 
     @classmethod
-    def of(cls, inputs: Inputs, encoded: Encoded, chain: SequenceBatch) -> Observed:
+    def of(cls, inputs: Inputs, encoded: Encoded, chain: EdgeBatch) -> Observed:
         """Return the pairs of feature and label, and of neighbouring labels, that occur."""
         if not sparse.issparse(inputs.features) or (encoded.labels == UNOBSERVED).any():
             raise InputError("observed_only needs sparse features and every label to be observed.")
@@ -49,26 +49,40 @@ class Training(NamedTuple):
 
     inputs: Inputs
     encoded: Encoded
-    chain: SequenceBatch
+    chain: EdgeBatch
     weights: Array | None
     """How many times each sequence counts."""
     loss: Loss
     forbidden: Forbidden | None
     observed: Observed | None
     extractor: Extractor | None
+    structure: Structure
+    untied: bool
+
+    def batch_of(self, inputs: Inputs) -> EdgeBatch:
+        """Return the batch of other inputs with the same labels."""
+        return self.structure.on(inputs.offsets, inputs.links, len(self.encoded.classes), untied=self.untied)
 
     def contents(self) -> list[Any]:
         """Return what tells this training set from others: inputs, labels, weights, what is forbidden."""
         forbidden = None if self.forbidden is None else tuple(self.forbidden)
-        return [self.inputs.features, self.inputs.offsets, *self.encoded, self.weights, forbidden]
+        return [
+            self.inputs.features,
+            self.inputs.offsets,
+            self.inputs.links,
+            *self.encoded,
+            self.weights,
+            forbidden,
+        ]
 
 
 def read_training(
     inputs: Inputs,
     extractor: Extractor | None,
     y: Any,
-    chain_of: Callable[[Array, int], SequenceBatch],
+    structure: Structure,
     *,
+    untied: bool = False,
     sample_weight: Any = None,
     class_weight: ClassWeight = None,
     loss: str = "log",
@@ -77,7 +91,7 @@ def read_training(
     classes: Any = None,
     observed_only: bool = False,
 ) -> Training:
-    """Put inputs together with their labels; ``chain_of`` makes chains of offsets for L labels.
+    """Put inputs together with their labels; ``untied`` gives every edge scores of its own.
 
     Labels ``known`` before come first, and others may follow; ``classes`` are all there are.
     """
@@ -85,7 +99,7 @@ def read_training(
         raise InputError("The training set is empty.")
     named = read_labels(y, np.diff(inputs.offsets))
     encoded = encode(named, known) if classes is None else encode(named, classes, closed=True)
-    chain = chain_of(inputs.offsets, len(encoded.classes))
+    chain = structure.on(inputs.offsets, inputs.links, len(encoded.classes), untied=untied)
     weights = None if sample_weight is None else read_weights(sample_weight, chain.n_instances)
     make = choose(LOSSES, loss, "loss")
     forbidden = None
@@ -95,11 +109,11 @@ def read_training(
         require_respected(forbidden, chain, encoded.labels, encoded.classes)
     observed = Observed.of(inputs, encoded, chain) if observed_only else None
     whole = make(chain, encoded, weights, class_weight)
-    return Training(inputs, encoded, chain, weights, whole, forbidden, observed, extractor)
+    return Training(inputs, encoded, chain, weights, whole, forbidden, observed, extractor, structure, untied)
 
 
 def marginal_log_loss_of(
-    chain: SequenceBatch, encoded: Encoded, weights: Array | None, class_weight: ClassWeight
+    chain: EdgeBatch, encoded: Encoded, weights: Array | None, class_weight: ClassWeight
 ) -> Loss:
     """Return the log loss of every label by itself: class weights are those of vertices."""
     vertex_weights = None
@@ -111,7 +125,7 @@ def marginal_log_loss_of(
     return MarginalLog(chain, encoded.labels, weights, vertex_weights)
 
 
-def loss_of(chain: SequenceBatch, encoded: Encoded, weights: Array | None, class_weight: ClassWeight) -> Loss:
+def loss_of(chain: EdgeBatch, encoded: Encoded, weights: Array | None, class_weight: ClassWeight) -> Loss:
     """Return the log loss: with a cost inside for class weights, restricted where labels are unobserved."""
     observed = encoded.labels != UNOBSERVED
     if observed.all():

@@ -12,9 +12,10 @@ import numpy as np
 from ..arrays import Array
 from ..checks import require_share, require_whole
 from ..constraints import Forbidden
-from ..data.extraction import Extractor, read_rows, read_tokens
-from ..data.inputs import Inputs, read_inputs
+from ..data.extraction import Extractor
+from ..data.inputs import Inputs
 from ..data.labels import UNKNOWN, UNOBSERVED, lookup, read_allowed, read_labels
+from ..data.reading import read_to_predict
 from ..data.rules import offset_of
 from ..data.sample_weights import read_weights
 from ..data.seeds import random_state
@@ -22,9 +23,10 @@ from ..decoders import ABSTAINED, Abstain, Decoder
 from ..errors import InfeasibleError, InputError, warn_user
 from ..memory import require_memory
 from ..models.scores import ScoredBatch
+from ..models.terms import fitted_structure
 from ..parameters import Parameterised
 from ..persistence.savable import Savable, declared_state, require_fitted
-from ..structures import SequenceBatch
+from ..structures import EdgeBatch
 from ..tables import DECODERS, choose
 from ._routing import Routed
 
@@ -52,8 +54,8 @@ class SequenceLabeller(Parameterised, Routed, Savable, ABC):
     """Whether NaN in X is a missing value rather than a mistake."""
 
     @abstractmethod
-    def _scores(self, features: Any, offsets: Array) -> ScoredBatch:
-        """Scores of a batch, rules about labels left aside."""
+    def _scores(self, inputs: Inputs) -> ScoredBatch:
+        """Return the scores of a batch, rules about labels left aside."""
 
     def predict(
         self,
@@ -85,32 +87,32 @@ class SequenceLabeller(Parameterised, Routed, Savable, ABC):
         list of lists
             One label per position.
         """
-        batch = self._batch(X, lengths, allowed)
+        scored = self._batch(X, lengths, allowed)
         rule = self._decoder(decoder)
         if abstain is not None:
             rule = Abstain(rule, require_share("abstain", abstain))
-        return self._names(batch.chain, rule.decode(batch.chain, batch.scores))
+        return self._names(scored.batch, rule.decode(scored.batch, scored.scores))
 
     def predict_marginals(self, X: Any, *, lengths: Any = None, allowed: Any = None) -> list[Array]:
         """Return p(y_t|x) for every position: a (T, L) array per sequence, columns as in ``classes_``."""
-        batch = self._batch(X, lengths, allowed)
-        marginals = batch.chain.marginals(batch.scores).parts["node"]
-        return [marginals[a:b] for a, b in pairwise(batch.chain.offsets)]
+        scored = self._batch(X, lengths, allowed)
+        marginals = scored.batch.marginals(scored.scores).parts["node"]
+        return [marginals[a:b] for a, b in pairwise(scored.batch.offsets)]
 
     def predict_kbest(
         self, X: Any, k: int, *, lengths: Any = None, allowed: Any = None
     ) -> list[list[tuple[list[Hashable], float]]]:
         """Return the k best labellings of every sequence with log p(y|x), best first."""
         count = require_whole("k", k)
-        batch = self._batch(X, lengths, allowed)
-        longest = int(np.diff(batch.chain.offsets).max(initial=0))
-        most = batch.chain.n_labels ** min(longest, 62)  # there are no more labellings of few positions
-        labels, value = batch.chain.kbest(batch.scores, min(count, most) if longest <= 62 else count)
-        log_proba = value - batch.chain.log_partition(batch.scores)[:, None]
-        named = [self._names(batch.chain, np.maximum(row, 0)) for row in labels]
+        scored = self._batch(X, lengths, allowed)
+        longest = int(np.diff(scored.batch.offsets).max(initial=0))
+        most = scored.batch.n_labels ** min(longest, 62)  # there are no more labellings of few positions
+        labels, value = scored.batch.kbest(scored.scores, min(count, most) if longest <= 62 else count)
+        log_proba = value - scored.batch.log_partition(scored.scores)[:, None]
+        named = [self._names(scored.batch, np.maximum(row, 0)) for row in labels]
         return [
             [(named[n][s], float(p)) for n, p in enumerate(log_proba[s]) if p > -np.inf]
-            for s in range(batch.chain.n_instances)
+            for s in range(scored.batch.n_instances)
         ]
 
     def sequence_log_proba(self, X: Any, y: Any, *, lengths: Any = None) -> Array:
@@ -119,26 +121,26 @@ class SequenceLabeller(Parameterised, Routed, Savable, ABC):
         It is −inf for labellings that rules forbid, and for those with a label that training did not have;
         how many the latter are is a warning.
         """
-        batch = self._batch(X, lengths, None)
-        sizes = np.diff(batch.chain.offsets)
+        scored = self._batch(X, lengths, None)
+        sizes = np.diff(scored.batch.offsets)
         labels = lookup(read_labels(y, sizes), self.classes_)
-        result = batch.chain.log_partition(batch.scores)
+        result = scored.batch.log_partition(scored.scores)
         if (labels >= 0).all():
-            return batch.chain.score(batch.scores, labels) - result
-        strange = self._strange(labels, batch.chain)
+            return scored.batch.score(scored.scores, labels) - result
+        strange = self._strange(labels, scored.batch)
         possible = (labels[:, None] < 0) | (labels[:, None] == np.arange(len(self.classes_)))
-        within = {**batch.scores, "node": np.where(possible, batch.scores["node"], -np.inf)}
-        result = _log_partition(batch.chain, within) - result
+        within = {**scored.scores, "node": np.where(possible, scored.scores["node"], -np.inf)}
+        result = _log_partition(scored.batch, within) - result
         result[strange] = -np.inf
         return result
 
-    def _strange(self, labels: Array, chain: SequenceBatch) -> Array:
+    def _strange(self, labels: Array, batch: EdgeBatch) -> Array:
         """Return which sequences have labels that training did not have, after a warning of how many."""
         unknown = np.flatnonzero(labels == UNKNOWN)
-        strange = np.unique(np.searchsorted(chain.offsets, unknown, side="right") - 1)
+        strange = np.unique(np.searchsorted(batch.offsets, unknown, side="right") - 1)
         if len(strange):
             warn_user(
-                f"{len(strange)} of {chain.n_instances} sequences have labels that training did not have: "
+                f"{len(strange)} of {batch.n_instances} sequences have labels that training did not have: "
                 "their log-probability is −inf.",
                 UserWarning,
             )
@@ -147,35 +149,36 @@ class SequenceLabeller(Parameterised, Routed, Savable, ABC):
     def sample(self, X: Any, n: int = 1, *, lengths: Any = None) -> list[Labels]:
         """Return n exact draws from p(y|x) for all sequences, seeded by ``random_state``."""
         count = require_whole("n", n, 0)
-        batch = self._batch(X, lengths, None)
-        require_memory(f"n={count}", 4 * count * batch.chain.n_vertices)
+        scored = self._batch(X, lengths, None)
+        require_memory(f"n={count}", 4 * count * scored.batch.n_vertices)
         seed = random_state(self.random_state).randint(2**31 - 1)
-        return [self._names(batch.chain, row) for row in batch.chain.sample(batch.scores, count, int(seed))]
+        return [
+            self._names(scored.batch, row) for row in scored.batch.sample(scored.scores, count, int(seed))
+        ]
 
     def score(self, X: Any, y: Any, *, lengths: Any = None, sample_weight: Any = None) -> float:
         """Return the share of positions labelled right; each sequence counts ``sample_weight`` times.
 
         Positions whose label is None do not count; a label that training did not have is never right.
         """
-        batch = self._batch(X, lengths, None)
-        sizes = np.diff(batch.chain.offsets)
+        scored = self._batch(X, lengths, None)
+        sizes = np.diff(scored.batch.offsets)
         truth = lookup(read_labels(y, sizes), self.classes_)
         counts = np.ones(len(sizes)) if sample_weight is None else read_weights(sample_weight, len(sizes))
         weights = np.repeat(counts, sizes) * (truth != UNOBSERVED)
         if not weights.any():
             raise InputError("There is nothing to score: y has no label, or none with a weight above 0.")
-        labels = self._decoder(None).decode(batch.chain, batch.scores)
+        labels = self._decoder(None).decode(scored.batch, scored.scores)
         return float(np.average(labels == truth, weights=weights))
 
     def _batch(self, X: Any, lengths: Any, allowed: Any) -> ScoredBatch:
         self._require_fitted()
-        direct = self._scores_rows and lengths is None and self.features_ is not None
-        batch = self._ruled(read_rows(self.features_, X) if direct else self._read(X, lengths))
+        scored = self._ruled(self._read(X, lengths, as_rows=self._scores_rows))
         if allowed is None:
-            return batch
-        mask = read_allowed(allowed, self.classes_, np.diff(batch.chain.offsets))
-        node = np.where(mask, batch.scores["node"], -np.inf)
-        return ScoredBatch(batch.chain, {**batch.scores, "node": node})
+            return scored
+        mask = read_allowed(allowed, self.classes_, np.diff(scored.batch.offsets))
+        node = np.where(mask, scored.scores["node"], -np.inf)
+        return ScoredBatch(scored.batch, {**scored.scores, "node": node})
 
     def _state(self) -> dict[str, Any]:
         self._require_fitted()
@@ -188,54 +191,55 @@ class SequenceLabeller(Parameterised, Routed, Savable, ABC):
         self.predict([])
         self.predict_marginals([])
 
-    def _read(self, X: Any, lengths: Any) -> Inputs:
+    def _read(self, X: Any, lengths: Any, *, as_rows: bool = False) -> Inputs:
         """Read a batch to predict; models of other observations than features have their own."""
         names = vars(self).get("feature_names_in_")
-        return self._inputs(X, lengths, self.features_, self.n_features_in_, names)
+        return read_to_predict(
+            fitted_structure(self),
+            self.features_,
+            X,
+            lengths,
+            self.n_features_in_,
+            names,
+            missing=self._missing,
+            as_rows=as_rows,
+        )
 
     def _require_fitted(self) -> None:
         require_fitted(self)
 
     def _ruled(self, inputs: Inputs) -> ScoredBatch:
         """Scores of a batch, −inf for what rules forbid."""
-        batch = self._scores(inputs.features, inputs.offsets)
+        scored = self._scores(inputs)
         if self.forbidden_ is None:
-            return batch
-        offset = offset_of(self.forbidden_, batch.chain, batch.scores["node"].dtype)
+            return scored
+        offset = offset_of(self.forbidden_, scored.batch, scored.scores["node"].dtype)
         return ScoredBatch(
-            batch.chain, {clique: values + offset[clique] for clique, values in batch.scores.items()}
+            scored.batch, {clique: values + offset[clique] for clique, values in scored.scores.items()}
         )
 
     def _decoder(self, given: str | Decoder | None) -> Decoder:
         return choose(DECODERS, self.decoder if given is None else given, "decoder")
 
-    @classmethod
-    def _inputs(
-        cls, X: Any, lengths: Any, extractor: Extractor | None, width: int, names: Array | None
-    ) -> Inputs:
-        if extractor is None or lengths is not None:
-            return read_inputs(X, lengths, width, names=names, missing=cls._missing)
-        return read_tokens(extractor, X, fit=False)
-
-    def _names(self, chain: SequenceBatch, labels: Array) -> Labels:
+    def _names(self, batch: EdgeBatch, labels: Array) -> Labels:
         """Labels of a batch, by name, one list per sequence; None where abstained."""
         names = [*self.classes_.tolist(), None]  # −1 is the last
         flat = [names[k] for k in labels.tolist()]
         assert ABSTAINED == -1
-        return [flat[a:b] for a, b in pairwise(chain.offsets.tolist())]
+        return [flat[a:b] for a, b in pairwise(batch.offsets.tolist())]
 
 
-def _log_partition(chain: SequenceBatch, scores: dict[str, Array]) -> Array:
+def _log_partition(batch: Any, scores: dict[str, Array]) -> Array:
     """Return g(θ), −inf where no labelling is allowed."""
     try:
-        return chain.log_partition(scores)
+        return batch.log_partition(scores)
     except InfeasibleError:
-        each = [chain.take([s]) for s in range(chain.n_instances)]
-        return np.array([_feasible(one, chain.cut(scores, [s])) for s, one in enumerate(each)])
+        each = [batch.take([s]) for s in range(batch.n_instances)]
+        return np.array([_feasible(one, batch.cut(scores, [s])) for s, one in enumerate(each)])
 
 
-def _feasible(chain: Any, scores: dict[str, Array]) -> float:
+def _feasible(batch: Any, scores: dict[str, Array]) -> float:
     try:
-        return float(chain.log_partition(scores)[0])
+        return float(batch.log_partition(scores)[0])
     except InfeasibleError:
         return -np.inf

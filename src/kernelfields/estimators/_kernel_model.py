@@ -12,6 +12,7 @@ import numpy as np
 from ..approximation import FourierMap
 from ..arrays import Array
 from ..data.base_measure import BaseMeasure
+from ..data.inputs import Inputs
 from ..data.origins import origins
 from ..data.seeds import random_state
 from ..data.training import Training
@@ -101,7 +102,7 @@ class KernelModel(SequenceLabeller):
         checkpoint = checkpoint_of(recipe, training, KERNEL_SETTINGS)  # before anything is drawn
         expanded = expand(recipe, training, observations, rows, kernels, edge_kernel)
         problem = expanded.problem
-        held_out = read_held_out(self, training, X_dev, y_dev, recipe.chain)
+        held_out = read_held_out(self, training, X_dev, y_dev)
         stopping = None
         if held_out is not None:
             loss = self._held_out(recipe, expanded, training, held_out)
@@ -150,7 +151,7 @@ class KernelModel(SequenceLabeller):
     ) -> Self:
         """Let the space grow, fit all coefficients at the end, and take over what was found."""
         task = chosen.task
-        held_out = read_held_out(self, training, X_dev, y_dev, recipe.chain)
+        held_out = read_held_out(self, training, X_dev, y_dev)
         judge = None if held_out is None else self._judge(recipe, training, task, held_out)
         line = ProgressLine() if recipe.verbose else None
         observer = observers(reporter(recipe.callback), line)
@@ -254,7 +255,7 @@ class KernelModel(SequenceLabeller):
 
     def _take(self, training: Training, observations: Any, gathered: Gathered, point: Any) -> None:
         """Take over what predictions need."""
-        self.classes_ = training.encoded.classes
+        self.classes_, self.structure_ = training.encoded.classes, training.structure
         L = len(self.classes_)
         self.basis_, self.dual_coef_, self.edge_dual_coef_ = gathered
         self.kernel_ = self._kernels.by_label(self.classes_)
@@ -268,8 +269,8 @@ class KernelModel(SequenceLabeller):
         measure = self._recipe().base_measure
         self.base_measure_ = dict(measure) if isinstance(measure, Mapping) else measure
 
-    def _scores(self, features: Any, offsets: Array) -> ScoredBatch:
-        return kernel_scores(self, features, offsets)
+    def _scores(self, inputs: Inputs) -> ScoredBatch:
+        return kernel_scores(self, inputs)
 
     def _settle(self, state: Mapping[str, Any]) -> None:
         vars(self).update(state)

@@ -13,6 +13,7 @@ import numpy as np
 from ..arrays import Array
 from ..constraints import Forbidden
 from ..constraints import Rule as LabelRule
+from ..data.inputs import Inputs
 from ..data.rules import barred_scores, require_respected
 from ..data.sample_weights import read_weights
 from ..data.seeds import random_state
@@ -26,13 +27,14 @@ from ..losses import Log
 from ..models.learnt import ONLINE
 from ..models.linear import LabelledSet, read_labelled, training_terms
 from ..models.scores import ScoredBatch
-from ..models.terms import Penalties
+from ..models.terms import Penalties, fitted_structure
 from ..models.trail import Trail, flat, unflat
 from ..models.weights import LinearWeights, linear_scores
 from ..objective import Problem, Term
 from ..online import Descent, Rule, Sweep
 from ..solvers import Progress, Reason
-from ..tables import CONSTRAINTS, choose
+from ..structures import Structure
+from ..tables import CONSTRAINTS, choose, structure_of
 from ._base import SequenceLabeller
 from ._online_held_out import HeldOut, Reached
 from ._settings import require_settings
@@ -47,6 +49,7 @@ class OnlineLabeller(SequenceLabeller):
 
     averaging: bool
     epochs: int
+    structure: str | Structure
     features: Any
     classes: Sequence[Hashable] | None
     bias: bool
@@ -99,7 +102,10 @@ class OnlineLabeller(SequenceLabeller):
         extractor = None if before is None else before.features_
         names = getattr(before, "feature_names_in_", None)
         every = self.classes if known is None else None
-        data = read_labelled(self.features, X, y, lengths, known, extractor, names=names, classes=every)
+        structure = structure_of(self.structure) if before is None else fitted_structure(before)
+        data = read_labelled(
+            structure, self.features, X, y, lengths, known, extractor, names=names, classes=every
+        )
         if before is not None and not self._fits(data):
             raise InputError("partial_fit has labels or a number of features that the first call had not.")
         trail = None if before is None else self._trail_of(before)
@@ -212,7 +218,8 @@ class OnlineLabeller(SequenceLabeller):
             ``patience`` epochs, and the best weights seen are kept.
         """
         require_settings(self)
-        data = read_labelled(self.features, X, y, lengths, classes=self.classes)
+        structure = structure_of(self.structure)
+        data = read_labelled(structure, self.features, X, y, lengths, classes=self.classes)
         sweep, terms, forbidden = self._sweep(data, sample_weight)
         rule = self._rule(sweep, None)
         if self.warm_start and self._fits(data):
@@ -282,7 +289,7 @@ class OnlineLabeller(SequenceLabeller):
         return DONE
 
     def _name_features(self, data: LabelledSet) -> None:
-        self.classes_ = data.encoded.classes
+        self.classes_, self.structure_ = data.encoded.classes, data.structure
         self.n_features_in_ = data.inputs.features.shape[1]
         self.provenance_ = provenance_of(data.inputs, data.encoded)
         if data.inputs.names is not None:
@@ -306,5 +313,5 @@ class OnlineLabeller(SequenceLabeller):
             and before.n_features_in_ == data.inputs.features.shape[1]
         )
 
-    def _scores(self, features: Any, offsets: Array) -> ScoredBatch:
-        return linear_scores(self, features, offsets)
+    def _scores(self, inputs: Inputs) -> ScoredBatch:
+        return linear_scores(self, inputs)

@@ -39,7 +39,7 @@ class HeldOut:
         """Count wrong labels; say whether to stop."""
         reached.weights.put(model)
         batch = model._ruled(self.inputs)
-        labels = model._decoder(None).decode(batch.chain, batch.scores)
+        labels = model._decoder(None).decode(batch.batch, batch.scores)
         wrong = int((labels != self.labels)[self.observed].sum())
         if wrong < self.fewest:
             self.fewest, self.best, self.waited = wrong, reached, 0

@@ -23,7 +23,7 @@ from ..data.training import LOSSES
 from ..errors import InputError
 from ..parameters import Parameterised
 from ..selection import Selection
-from ..tables import DECODERS, choose
+from ..tables import DECODERS, STRUCTURES, choose
 
 
 def odd(name: str, value: Any) -> None:
@@ -107,7 +107,7 @@ CHECKS: Mapping[str, Check] = {
     "max_leaf_nodes": optional(whole(2)),
     "max_iter": whole(0),
     "memory_limit": optional(lambda name, value: require_whole(name, value, 0)),
-    "order": whole(1, 2),
+    "structure": lambda name, value: choose(STRUCTURES, value, name),
     "penalty": require_not_negative,
     "quick_start": optional(whole(0)),
     "random_state": lambda name, value: random_state(value),

@@ -12,6 +12,7 @@ from ..models.terms import Penalties
 from ..models.trail import Trail
 from ..online import Arow, Rule, Sweep
 from ..solvers import Progress
+from ..structures import Structure
 from ._online_base import OnlineLabeller
 
 
@@ -34,6 +35,8 @@ class AROW(OnlineLabeller):
         γ: the larger, the more slowly weights change and become firm.
     epochs : int
         How many times to go through the training set, at most.
+    structure : "chain", "chain2", "tree" or Structure
+        What labels depend on, as in `CRF`.
     features : str, Templates, TemplateFeatures or DictFeatures, optional
         What to look at where X holds tokens instead of arrays, as for `CRF`.
     bias, boundaries : bool
@@ -86,6 +89,7 @@ class AROW(OnlineLabeller):
         gamma: float = 1.0,
         *,
         epochs: int = 10,
+        structure: str | Structure = "chain",
         features: Any = None,
         bias: bool = True,
         boundaries: bool = True,
@@ -102,6 +106,7 @@ class AROW(OnlineLabeller):
         self.variance = variance
         self.gamma = gamma
         self.epochs = epochs
+        self.structure = structure
         self.features = features
         self.bias = bias
         self.boundaries = boundaries

@@ -15,6 +15,7 @@ from ..boosting.trees import N_BINS, Bins, TreeSettings
 from ..checks import require_not_negative
 from ..constraints import Rule
 from ..data.inputs import Inputs, read_inputs
+from ..data.reading import linked
 from ..data.rules import offset_of
 from ..data.seeds import random_state
 from ..data.training import Training, read_training
@@ -30,16 +31,16 @@ from ..models.scores import ScoredBatch
 from ..models.terms import (
     Penalties,
     add_free_scores,
-    chain_of,
     edge_term,
-    fitted_chain,
+    fitted_batch,
     free_weights,
     second_order_terms,
     vertex_terms,
 )
 from ..objective import Term
 from ..solvers import Progress
-from ..structures import SequenceBatch
+from ..structures import EdgeBatch, Structure
+from ..tables import structure_of
 from ._base import SequenceLabeller
 from ._settings import require_settings
 
@@ -81,8 +82,8 @@ class BoostedCRF(SequenceLabeller):
     categorical : list of int or str, optional
         Columns, by number or by name, whose values are names, written as whole numbers from 0 to 254.
         Names not seen in training are treated as missing.
-    order : 1 or 2
-        With 2, scores of label triples too, as in `CRF`.
+    structure : "chain", "chain2", "tree" or Structure
+        What labels depend on, as in `CRF`.
     bias, boundaries, edges : bool
         Whether there is b, whether there are start and end, whether there is V.
     edge_trees : bool
@@ -111,7 +112,7 @@ class BoostedCRF(SequenceLabeller):
         The trees by clique type: "node", and "edge" with ``edge_trees``.
     intercept_, transitions_, start_, end_ : arrays
         b (L,), V (L, L), start and end (L,), zeros for what is switched off; ``second_order_`` (L, L, L)
-        with ``order=2``.
+        with "chain2".
     losses_ : list of float
         The objective without trees, and after every round.
     held_out_losses_ : list of float
@@ -146,7 +147,7 @@ class BoostedCRF(SequenceLabeller):
         max_features: float = 1.0,
         subsample: float = 1.0,
         categorical: Sequence[int | str] | None = None,
-        order: int = 1,
+        structure: str | Structure = "chain",
         bias: bool = True,
         boundaries: bool = True,
         edges: bool = True,
@@ -169,7 +170,7 @@ class BoostedCRF(SequenceLabeller):
         self.max_features = max_features
         self.subsample = subsample
         self.categorical = categorical
-        self.order = order
+        self.structure = structure
         self.bias = bias
         self.boundaries = boundaries
         self.edges = edges
@@ -247,14 +248,17 @@ class BoostedCRF(SequenceLabeller):
         return self
 
     def _training(self, X: Any, y: Any, lengths: Any, sample_weight: Any) -> Training:
-        inputs = read_inputs(X, lengths, missing=True)
+        structure = structure_of(self.structure)
+        X, parts = structure.split(X, lengths)
+        inputs = linked(structure, read_inputs(X, lengths, missing=True), parts)
         if sparse.issparse(inputs.features):
             raise InputError("BoostedCRF needs dense features: trees look at every column of every position.")
         return read_training(
             inputs,
             None,
             y,
-            self._chain,
+            structure,
+            untied=self.edge_trees,
             sample_weight=sample_weight,
             class_weight=self.class_weight,
             constraints=self.constraints,
@@ -279,10 +283,7 @@ class BoostedCRF(SequenceLabeller):
             result[d] = True
         return result
 
-    def _chain(self, offsets: Array, n_labels: int) -> SequenceBatch:
-        return chain_of(offsets, n_labels, self.order, shared_edges=not self.edge_trees)
-
-    def _free_terms(self, chain: SequenceBatch) -> list[Term]:
+    def _free_terms(self, chain: EdgeBatch) -> list[Term]:
         """Scores that look at labels only."""
         penalties = Penalties.of(float(self.edge_penalty), None)
         terms = vertex_terms(chain, penalties, bias=self.bias, boundaries=self.boundaries)
@@ -290,17 +291,17 @@ class BoostedCRF(SequenceLabeller):
             terms.append(edge_term(chain, penalties))
         return terms + second_order_terms(chain, penalties)
 
-    def _cliques(self, chain: SequenceBatch) -> tuple[str, ...]:
+    def _cliques(self, chain: EdgeBatch) -> tuple[str, ...]:
         """Cliques that have trees; without a pair in the training set there is nothing to grow them from."""
         return ("node", "edge") if self.edge_trees and len(chain.edge_heads) else ("node",)
 
     @staticmethod
-    def _fixed(training: Training, chain: SequenceBatch) -> dict[str, Array] | None:
+    def _fixed(training: Training, chain: EdgeBatch) -> dict[str, Array] | None:
         forbidden = training.forbidden
         return None if forbidden is None else offset_of(forbidden, chain, np.float64)
 
     def _held_out(self, training: Training, X: Any, y: Any) -> HeldOut | None:
-        held_out = read_held_out(self, training, X, y, self._chain)
+        held_out = read_held_out(self, training, X, y)
         if held_out is None:
             return None
         chain = held_out.chain
@@ -329,7 +330,7 @@ class BoostedCRF(SequenceLabeller):
 
     def _take(self, training: Training, boosting: Boosting, element: Array) -> None:
         """Take over what predictions need."""
-        self.classes_ = training.encoded.classes
+        self.classes_, self.structure_ = training.encoded.classes, training.structure
         slices = boosting.point.problem.slices
         for name, value in free_weights(element, slices, len(self.classes_)).items():
             setattr(self, f"{name}_", value)
@@ -339,10 +340,11 @@ class BoostedCRF(SequenceLabeller):
             self.feature_names_in_ = training.inputs.names
         self.forbidden_, self.features_ = training.forbidden, None
 
-    def _scores(self, features: Any, offsets: Array) -> ScoredBatch:
+    def _scores(self, inputs: Inputs) -> ScoredBatch:
+        features = inputs.features
         if sparse.issparse(features):
             raise InputError("BoostedCRF needs dense features: trees look at every column of every position.")
-        chain = fitted_chain(self, offsets, shared_edges="edge" not in self.forests_)
+        chain = fitted_batch(self, inputs, untied="edge" in self.forests_)
         theta = {clique: np.zeros(shape) for clique, shape in chain.shapes.items()}
         for clique, forest in self.forests_.items():
             matrix = _seen_by(clique, chain, features)
@@ -351,7 +353,7 @@ class BoostedCRF(SequenceLabeller):
         return ScoredBatch(chain, theta)
 
 
-def _seen_by(clique: str, chain: SequenceBatch, features: Any) -> Array:
+def _seen_by(clique: str, chain: EdgeBatch, features: Any) -> Array:
     """Return what the trees of a clique type look at: vertices, or the first vertex of every edge."""
     matrix = np.asarray(features, dtype=np.float64)
     return matrix if clique == "node" else matrix[chain.edge_tails]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from itertools import pairwise
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from scipy import sparse
 
-from ..arrays import Array
+from ..arrays import Array, offsets_of
 from ..checks import shown
 from ..data.extraction import extractor_for
 from ..data.groups import fold_numbers, pick
@@ -17,11 +17,14 @@ from ..data.inputs import in_order, read_inputs
 from ..data.labels import encode, index_of, read_labels
 from ..decoders import Decoder
 from ..errors import InputError
-from ..features.windows import stack_windows
+from ..features import stack_tree_windows, stack_windows
 from ..fitting.fresh import starts_afresh
+from ..models.terms import fitted_structure
 from ..parameters import Parameterised
 from ..persistence.fields import Field, Kind, Models, Numbers
 from ..persistence.savable import Savable, declared_state, require_fitted
+from ..structures import Structure
+from ..tables import structure_of
 from ._base import Labels
 from ._routing import Routed
 from ._settings import require_settings
@@ -46,9 +49,11 @@ class Cascade(Parameterised, Routed, Savable):
     first : estimator
         Anything with `fit`, ``classes_`` and `predict_marginals`, which gives a (T, L) array per sequence.
     second : estimator
-        A model of this library for sequences of arrays; `predict` and the rest are its own.
+        A model of this library for sequences of arrays, or for trees if its ``structure`` says so;
+        `predict` and the rest are its own.
     window : int
-        Odd: how many positions the second model sees.
+        Odd: how many positions the second model sees; on trees ancestors, the vertex, and the means of
+        its descendants, generation by generation.
     folds : int or None
         Number of folds; None makes one of every group that `fit` is given.
     keep_inputs : bool
@@ -95,6 +100,7 @@ class Cascade(Parameterised, Routed, Savable):
         "window_": Kind(int, needed=False),
         "weight_": Kind(float, needed=False),
         "keep_inputs_": Kind(bool, needed=False),
+        "structure_": Kind(Structure, needed=False),
         "first_": Models(),
         "second_": Kind(Savable, large=True),
     }
@@ -153,6 +159,8 @@ class Cascade(Parameterised, Routed, Savable):
         require_settings(self)
         self.window_, self.weight_ = int(self.window), float(self.weight)
         self.keep_inputs_ = bool(self.keep_inputs)
+        self.structure_ = structure_of(getattr(self.second, "structure", "chain"))
+        X, links = self.structure_.split(X, lengths)
         tokens = lengths is None and extractor_for(getattr(self.first, "features", None), X) is not None
         if not tokens:
             X, names = in_order(X, lengths, None)
@@ -164,9 +172,10 @@ class Cascade(Parameterised, Routed, Savable):
             raise InputError("The training set is empty.")
         classes = encode(labels).classes
         fold = fold_numbers(len(sequences), self.folds, groups, self.random_state)
-        models, handed_on = self._fit_folds(sequences, labels, fold, classes)
-        second = _fitted(self.second, self._seen_by_second(sequences, handed_on), labels)
-        self.first_ = [_fitted(self.first, sequences, labels)] if self.refit else models
+        items = _Items(sequences, links)
+        models, handed_on = self._fit_folds(items, labels, fold, classes)
+        second = _fitted(self.second, self._seen_by_second(items, handed_on), labels)
+        self.first_ = [_fitted(self.first, items, labels)] if self.refit else models
         self.second_, self.classes_ = second, classes
         self.fold_, self.out_of_fold_ = fold, handed_on
         self._tokens = tokens
@@ -219,18 +228,18 @@ class Cascade(Parameterised, Routed, Savable):
             raise InputError("keep_inputs needs sequences of arrays, not of tokens.")
         if tokens:
             return list(X)
-        features, offsets, _ = read_inputs(X, lengths, width)
-        return [features[a:b] for a, b in pairwise(offsets)]
+        inputs = read_inputs(X, lengths, width)
+        return [inputs.features[a:b] for a, b in pairwise(inputs.offsets)]
 
     def _fit_folds(
-        self, sequences: list[Any], labels: Labels, fold: Array, classes: Array
+        self, items: _Items, labels: Labels, fold: Array, classes: Array
     ) -> tuple[list[Any], list[Array]]:
         """A first model per fold, fitted to the others, and its marginals of that fold."""
-        models, marginals = [], [np.zeros((0, len(classes)))] * len(sequences)
+        models, marginals = [], [np.zeros((0, len(classes)))] * len(items.sequences)
         for number in range(int(fold.max()) + 1):
             known, unknown = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
-            models.append(_fitted(self.first, pick(sequences, known), pick(labels, known)))
-            found = _mean_marginals(models[-1:], pick(sequences, unknown), classes)
+            models.append(_fitted(self.first, items.take(known), pick(labels, known)))
+            found = _mean_marginals(models[-1:], items.take(unknown), classes)
             for i, one in zip(unknown, found, strict=True):
                 marginals[i] = one
         return models, marginals
@@ -250,35 +259,61 @@ class Cascade(Parameterised, Routed, Savable):
     def _handed_on(self, X: Any, lengths: Any) -> list[Any]:
         """What the second model sees of sequences to predict."""
         require_fitted(self)
+        X, links = fitted_structure(self).split(X, lengths)
         if not self._tokens:
             X, _ = in_order(X, lengths, getattr(self, "feature_names_in_", None))
-        sequences = self._sequences(X, lengths, self._tokens, self.n_features_in_)
-        return self._seen_by_second(sequences, _mean_marginals(self.first_, sequences, self.classes_))
+        items = _Items(self._sequences(X, lengths, self._tokens, self.n_features_in_), links)
+        return self._seen_by_second(items, _mean_marginals(self.first_, items, self.classes_)).for_model(
+            self.second_
+        )
 
-    def _seen_by_second(self, sequences: list[Any], marginals: list[Array]) -> list[Any]:
-        """Windows of marginals, beside the inputs if they are kept."""
-        windows = stack_windows([self.weight_ * one for one in marginals], self.window_)
+    def _seen_by_second(self, items: _Items, marginals: list[Array]) -> _Items:
+        """Return windows of marginals, beside the inputs if they are kept."""
+        weighted = [self.weight_ * one for one in marginals]
+        if items.links is None:
+            windows = stack_windows(weighted, self.window_)
+        else:
+            fitted_structure(self).links(items.links, offsets_of([len(one) for one in weighted]))  # checks
+            windows = stack_tree_windows(weighted, items.links, self.window_)
         if not self.keep_inputs_:
-            return windows
-        return [_beside(window, x) for window, x in zip(windows, sequences, strict=True)]
+            return _Items(windows, items.links)
+        beside = [_beside(window, x) for window, x in zip(windows, items.sequences, strict=True)]
+        return _Items(beside, items.links)
 
 
-def _fitted(model: Any, sequences: list[Any], labels: Labels) -> Any:
+class _Items(NamedTuple):
+    """What models are given: features or tokens, and the links of a structure that has some."""
+
+    sequences: list[Any]
+    links: list[Any] | None
+
+    def take(self, ids: Array) -> _Items:
+        """Return some of them."""
+        return _Items(pick(self.sequences, ids), None if self.links is None else pick(self.links, ids))
+
+    def for_model(self, model: Any) -> list[Any]:
+        """Return them as a model takes them; one without links in its structure sees none."""
+        if self.links is None or not structure_of(getattr(model, "structure", "chain")).linked:
+            return self.sequences
+        return list(zip(self.sequences, self.links, strict=True))
+
+
+def _fitted(model: Any, items: _Items, labels: Labels) -> Any:
     """Return a copy of a model, fitted."""
     from sklearn.base import clone
 
     if isinstance(model, type) or not all(hasattr(model, name) for name in ("fit", "get_params")):
         raise InputError(f"A cascade is made of two estimators; {shown(model)} is none.")
-    return clone(model).fit(sequences, labels)
+    return clone(model).fit(items.for_model(model), labels)
 
 
-def _mean_marginals(models: list[Any], sequences: list[Any], classes: Array) -> list[Array]:
+def _mean_marginals(models: list[Any], items: _Items, classes: Array) -> list[Array]:
     """The mean of some models' marginals, columns as in ``classes``: one may have missed rare labels."""
     index = index_of(classes)
-    result = [np.zeros((n, len(classes))) for n in _lengths_of(sequences)]
+    result = [np.zeros((n, len(classes))) for n in _lengths_of(items.sequences)]
     for model in models:
         columns = [index[label] for label in model.classes_.tolist()]
-        for mean, marginals in zip(result, model.predict_marginals(sequences), strict=True):
+        for mean, marginals in zip(result, model.predict_marginals(items.for_model(model)), strict=True):
             mean[:, columns] += marginals / len(models)
     return result
 

@@ -11,8 +11,8 @@ import numpy as np
 
 from ..arrays import Array
 from ..constraints import Rule
-from ..data.extraction import extractor_for, read_tokens
-from ..data.inputs import read_inputs
+from ..data.inputs import Inputs
+from ..data.reading import read_to_fit
 from ..data.training import Training, read_training
 from ..decoders import Decoder
 from ..errors import InputError
@@ -25,12 +25,13 @@ from ..fitting.search import Found, mismatches, search
 from ..models.learnt import LINEAR
 from ..models.linear_problem import exact_problem, linear_problem, linear_terms, solver_of
 from ..models.scores import ScoredBatch
-from ..models.terms import chain_of
+from ..models.terms import fitted_structure
 from ..models.weights import LinearWeights, linear_scores
 from ..objective import Certificate, Problem
 from ..online import Sweep, descend_first
 from ..solvers import LBFGS, OWLQN, ConjugateGradients, Progress, Solver, Stop
-from ..structures import SequenceBatch
+from ..structures import Structure
+from ..tables import structure_of
 from ._base import SequenceLabeller
 from ._settings import require_settings
 
@@ -41,7 +42,7 @@ MANY = 500
 
 
 class CRF(SequenceLabeller):
-    """Linear-chain conditional random field, of order one or two.
+    """Linear conditional random field, on sequences or on trees.
 
     The distribution over labellings of a sequence x is
 
@@ -51,7 +52,7 @@ class CRF(SequenceLabeller):
     (λ_e/2)‖V‖². The problem is convex; every fit comes with a certificate of how far from the
     optimum it can be. Use it for features in which labels are (nearly) linear, text above all.
 
-    With ``order=2`` the exponent has the terms Σ_t U_{y_{t−1}, y_t, y_{t+1}} too, with the penalty
+    With ``structure="chain2"`` the exponent has the terms Σ_t U_{y_{t−1}, y_t, y_{t+1}} too, with the penalty
     (λ_2/2)‖U‖²; a sequence then takes time T·L³ instead of T·L².
 
     Parameters
@@ -64,8 +65,11 @@ class CRF(SequenceLabeller):
         What to look at where X holds tokens instead of arrays: a ready-made set ("chunking", "ner",
         "pos"), templates, or an extractor. Dictionaries and collections of strings are read as
         CRFsuite reads them if nothing is given.
-    order : 1 or 2
-        How many labels before it a label depends on.
+    structure : "chain", "chain2", "tree" or Structure
+        What labels depend on: the label before them, the two before them (which takes time T·L³ instead
+        of T·L²), or that of their parent; or an object of ``structures``, such as ``Chain(order=2)``.
+        With "tree", items of X are pairs (features, parents), and first and last labels are those of
+        roots and leaves.
     second_order_penalty : float, optional
         λ_2; λ_e if not given.
     l1 : float
@@ -95,7 +99,7 @@ class CRF(SequenceLabeller):
     solver : "lbfgs", "newton-cg", "block-jacobi", "subspace", "conjugate-gradients", "meta-descent", \
 "iterative-scaling" or Solver
         How to minimise: by limited-memory quasi-Newton steps, by Newton's with exact products, by
-        Newton's without covariances between cliques (order 1 only), over one clique type at a time, by
+        Newton's without covariances between cliques (not with "chain2"), over one clique type at a time, by
         conjugate gradients, by stochastic descent with gains that learn, or by scaling (features that
         are not negative only). All reach the same optimum, "lbfgs" most often soonest. With ``l1``
         "lbfgs" means OWL-QN, its form for such penalties; others are refused.
@@ -109,8 +113,8 @@ class CRF(SequenceLabeller):
         With held-out data: iterations without improvement there after which to stop.
     quick_start : int, optional
         Passes of averaged stochastic gradient descent from which the search starts, where features are
-        sparse and order is 1; if not given, some for training sets of many sequences, none for small
-        ones. They do not change the optimum, only the way to it; their order is always the same.
+        sparse and the structure is "chain"; if not given, some for training sets of many sequences, none
+        for small ones. They do not change the optimum, only the way to it; their order is always the same.
     checkpoint : path, optional
         File in which the state of the search is kept while `fit` runs, at most ``checkpoint_seconds``
         old. If it is there at the start, and was written for the same data and settings, the search
@@ -130,7 +134,7 @@ class CRF(SequenceLabeller):
         Labels, in the order of all arrays over labels.
     coef_ : (L, D) array, or scipy-sparse matrix with ``observed_only``
         w; ``intercept_`` (L,) is b, ``transitions_`` (L, L) is V, ``start_`` and ``end_`` (L,), and
-        ``edge_coef_`` (L, L, D) with ``edge_features``, ``second_order_`` (L, L, L) with ``order=2``
+        ``edge_coef_`` (L, L, D) with ``edge_features``, ``second_order_`` (L, L, L) with "chain2"
         is U; zeros for what is switched off.
     forbidden_ : Forbidden or None
         What ``constraints`` forbids among ``classes_``, as masks.
@@ -165,7 +169,7 @@ class CRF(SequenceLabeller):
         edge_penalty: float | None = None,
         *,
         features: Any = None,
-        order: int = 1,
+        structure: str | Structure = "chain",
         second_order_penalty: float | None = None,
         l1: float = 0.0,
         bias: bool = True,
@@ -191,7 +195,7 @@ class CRF(SequenceLabeller):
         self.penalty = penalty
         self.edge_penalty = edge_penalty
         self.features = features
-        self.order = order
+        self.structure = structure
         self.second_order_penalty = second_order_penalty
         self.l1 = l1
         self.bias = bias
@@ -288,20 +292,16 @@ class CRF(SequenceLabeller):
         """Read and check a training set, changing nothing."""
         require_settings(self)
         if base is not None:
-            extractor = base.features_
-            inputs = base._read(X, lengths)
+            structure, extractor, inputs = fitted_structure(base), base.features_, base._read(X, lengths)
         else:
-            extractor = extractor_for(self.features, X)
-            inputs = (
-                read_inputs(X, lengths, binary=True)
-                if extractor is None
-                else read_tokens(extractor, X, fit=True)
-            )
+            structure = structure_of(self.structure)
+            inputs, extractor = read_to_fit(structure, self.features, X, lengths, binary=True)
         return read_training(
             inputs,
             extractor,
             y,
-            self._chain,
+            structure,
+            untied=self.edge_features,
             sample_weight=sample_weight,
             class_weight=self.class_weight,
             loss=self.loss,
@@ -319,7 +319,7 @@ class CRF(SequenceLabeller):
         problem = linear_problem(
             self, training, base, fast=isinstance(solver, LBFGS | OWLQN | ConjugateGradients)
         )
-        held_out = read_held_out(self, training, X_dev, y_dev, self._chain)
+        held_out = read_held_out(self, training, X_dev, y_dev)
         stopping = None
         if held_out is not None:
             stopping = EarlyStopping(self._held_out(problem, training, held_out), self.patience)
@@ -385,6 +385,9 @@ class CRF(SequenceLabeller):
         return chain_of(offsets, n_labels, self.order, shared_edges=not self.edge_features)
 
     def _keep(self, training: Training, problem: Problem, base: CRF | None, found: Found) -> None:
+    def _keep(
+        self, training: Training, problem: Problem | LinearChainProblem, base: CRF | None, found: Found
+    ) -> None:
         """Take over a result, all at once."""
         point = found.point
         self._take(training, problem, found.element, base)
@@ -405,11 +408,11 @@ class CRF(SequenceLabeller):
         if base is not None:
             weights = weights.plus(LinearWeights.from_model(base))
         weights.put(self)
-        self.classes_ = training.encoded.classes
+        self.classes_, self.structure_ = training.encoded.classes, training.structure
         self.n_features_in_ = training.inputs.features.shape[1]
         if training.inputs.names is not None:
             self.feature_names_in_ = training.inputs.names
         self.forbidden_, self.features_ = training.forbidden, training.extractor
 
-    def _scores(self, features: Any, offsets: Array) -> ScoredBatch:
-        return linear_scores(self, features, offsets)
+    def _scores(self, inputs: Inputs) -> ScoredBatch:
+        return linear_scores(self, inputs)

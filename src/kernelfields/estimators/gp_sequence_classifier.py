@@ -10,6 +10,7 @@ from ..fitting.fresh import starts_afresh
 from ..models.kernel_recipe import KernelRecipe
 from ..selection import SGPS, Selection
 from ..solvers import Progress, Solver
+from ..structures import Structure
 from ._kernel_model import KernelModel
 
 PAPER = 2.0
@@ -41,7 +42,9 @@ class GPSequenceClassifier(KernelModel):
         κ.
     warm_start : bool
         As in `KernelCRF`.
-    classes, features, solver, decoder, tol, max_iter, dtype, memory_limit, random_state, callback, verbose
+    structure, classes, features, solver, decoder, tol, max_iter, dtype, memory_limit
+        As in `KernelCRF`.
+    random_state, callback, verbose
         As in `KernelCRF`.
 
     Attributes
@@ -67,6 +70,7 @@ class GPSequenceClassifier(KernelModel):
         *,
         edge_variance: float = 1.0,
         warm_start: bool = False,
+        structure: str | Structure = "chain",
         classes: Sequence[Hashable] | None = None,
         features: Any = None,
         solver: str | Solver = "lbfgs",
@@ -83,6 +87,7 @@ class GPSequenceClassifier(KernelModel):
         self.sparse = sparse
         self.edge_variance = edge_variance
         self.warm_start = warm_start
+        self.structure = structure
         self.classes = classes
         self.features = features
         self.solver = solver
@@ -114,6 +119,7 @@ class GPSequenceClassifier(KernelModel):
             kernel=self.kernel,
             penalty=PAPER,
             edge_penalty=PAPER / self.edge_variance,
+            structure=self.structure,
             features=self.features,
             classes=self.classes,
             selection=SGPS() if self.sparse is True else self.sparse or None,

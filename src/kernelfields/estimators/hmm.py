@@ -294,15 +294,15 @@ class HMM(SequenceLabeller):
 
     def log_probability(self, X: Any, *, lengths: Any = None) -> Array:
         """Log p(x) of every sequence, summed over all states."""
-        batch = self._batch(X, lengths, None)
-        return batch.chain.log_partition(batch.scores)
+        scored = self._batch(X, lengths, None)
+        return scored.batch.log_partition(scored.scores)
 
     def score(self, X: Any, y: Any = None, *, lengths: Any = None, sample_weight: Any = None) -> float:
         """Return the share of positions labelled right; without y, log p(x) per position."""
         if y is not None:
             return super().score(X, y, lengths=lengths, sample_weight=sample_weight)
-        batch = self._batch(X, lengths, None)
-        return float(batch.chain.log_partition(batch.scores).sum() / max(batch.chain.n_vertices, 1))
+        scored = self._batch(X, lengths, None)
+        return float(scored.batch.log_partition(scored.scores).sum() / max(scored.batch.n_vertices, 1))
 
     def aic(self, X: Any, *, lengths: Any = None) -> float:
         """Akaike's criterion, 2·(number of parameters) − 2 log p(x); lower is better."""
@@ -310,9 +310,9 @@ class HMM(SequenceLabeller):
 
     def bic(self, X: Any, *, lengths: Any = None) -> float:
         """Bayesian criterion, (number of parameters)·log(positions) − 2 log p(x); lower is better."""
-        batch = self._batch(X, lengths, None)
-        value = batch.chain.log_partition(batch.scores).sum()
-        return float(self.n_parameters_ * np.log(batch.chain.n_vertices) - 2 * value)
+        scored = self._batch(X, lengths, None)
+        value = scored.batch.log_partition(scored.scores).sum()
+        return float(self.n_parameters_ * np.log(scored.batch.n_vertices) - 2 * value)
 
     def generate(self, lengths: Any) -> tuple[list[Any], Labels]:
         """Draw observations and states of sequences of these lengths, seeded by ``random_state``."""
@@ -330,16 +330,15 @@ class HMM(SequenceLabeller):
     def _model(self) -> HiddenMarkovModel:
         return HiddenMarkovModel(self.start_, self.transitions_, self.emissions_)
 
-    def _read(self, X: Any, lengths: Any) -> Inputs:
+    def _read(self, X: Any, lengths: Any, *, as_rows: bool = False) -> Inputs:
         X, _ = in_order(X, lengths, getattr(self, "feature_names_in_", None))
         data = self.emissions_.family.read(X, lengths, self.emissions_)
         return Inputs(data.observations, data.offsets, None)
 
-    def _scores(self, features: Any, offsets: Array) -> ScoredBatch:
+    def _scores(self, inputs: Inputs) -> ScoredBatch:
         """Logarithms of all probabilities: their sum over a labelling is log p(x, y)."""
-        return ScoredBatch(
-            *chain_scores(self.emissions_, ObservedSequences(features, offsets), self._model.markov)
-        )
+        seen = ObservedSequences(inputs.features, inputs.offsets)
+        return ScoredBatch(*chain_scores(self.emissions_, seen, self._model.markov))
 
 
 def _higher(left: EMResult, right: EMResult) -> bool:

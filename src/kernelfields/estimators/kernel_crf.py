@@ -15,6 +15,7 @@ from ..fitting.fresh import starts_afresh
 from ..models.kernel_recipe import KernelRecipe
 from ..selection import Selection
 from ..solvers import Progress, Solver
+from ..structures import Structure
 from ._kernel_model import KernelModel
 
 
@@ -47,8 +48,8 @@ class KernelCRF(KernelModel):
         λ_e; as ``penalty`` if not given.
     features : optional
         For tokens instead of arrays, as in `CRF`.
-    order : 1 or 2
-        With 2, scores U of label triples too, as in `CRF`.
+    structure : "chain", "chain2", "tree" or Structure
+        What labels depend on, as in `CRF`.
     second_order_penalty : float, optional
         Penalty of U; as ``edge_penalty`` if not given.
     bias : bool
@@ -135,7 +136,7 @@ class KernelCRF(KernelModel):
         ``edge_kernel``.
     intercept_, transitions_, start_, end_ : arrays
         b (L,), V (L, L), scores of the first and of the last label (L,), zeros for what is switched
-        off; ``second_order_`` (L, L, L) with ``order=2``.
+        off; ``second_order_`` (L, L, L) with "chain2".
     kernel_ : Kernel, or dict of kernels by label
         k as it was used; ``edge_kernel_`` that of edges.
     forbidden_ : Forbidden or None
@@ -178,7 +179,7 @@ class KernelCRF(KernelModel):
         edge_penalty: float | None = None,
         *,
         features: Any = None,
-        order: int = 1,
+        structure: str | Structure = "chain",
         second_order_penalty: float | None = None,
         bias: bool = False,
         boundaries: bool = True,
@@ -210,7 +211,7 @@ class KernelCRF(KernelModel):
         self.penalty = penalty
         self.edge_penalty = edge_penalty
         self.features = features
-        self.order = order
+        self.structure = structure
         self.second_order_penalty = second_order_penalty
         self.bias = bias
         self.boundaries = boundaries

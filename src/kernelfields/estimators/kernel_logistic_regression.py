@@ -19,6 +19,7 @@ from ..parameters import Parameterised
 from ..persistence.fields import Field, Kind
 from ..persistence.savable import Savable, require_fitted
 from ..solvers import Progress, Solver
+from ..structures import Structure
 from ._routing import Routed
 from .kernel_crf import KernelCRF
 
@@ -39,6 +40,9 @@ class KernelLogisticRegression(Parameterised, Routed, Savable):
         k, or several, as in `KernelCRF`.
     penalty : float, or list of floats
         λ; scikit-learn's C is 1/λ.
+    structure : "chain", "tree" or Structure
+        How X holds observations that are not given as rows alone, as in `CRF`. Labels do not depend on
+        each other, whatever it is.
     bias : bool
         Whether there is b, penalised like f. Without it, what is unlike all of the training set is given
         all labels with the same probability.
@@ -76,6 +80,7 @@ verbose
         kernel: Any = "rbf",
         penalty: Any = 1.0,
         *,
+        structure: str | Structure = "chain",
         bias: bool = True,
         label_kernel: Any = None,
         class_weight: dict[Any, float] | str | None = None,
@@ -92,6 +97,7 @@ verbose
     ) -> None:
         self.kernel = kernel
         self.penalty = penalty
+        self.structure = structure
         self.bias = bias
         self.label_kernel = label_kernel
         self.class_weight = class_weight
@@ -127,7 +133,7 @@ verbose
         if self.class_weight is not None:
             factors = class_weights(self.class_weight, encoded)[encoded.labels]
             weights = factors if weights is None else weights * factors
-        settings = {**self.get_params(deep=False), "class_weight": None}
+        settings = {**self.get_params(deep=False), "class_weight": None, "structure": "chain"}
         field = KernelCRF(edges=False, boundaries=False, **settings)
         given = [[labels[n]] for n in kept]
         features = rows.features if len(kept) == len(labels) else rows.features[kept]
@@ -202,8 +208,8 @@ verbose
 
     def _probabilities(self, rows: Rows) -> Array:
         """P(y|x) of all rows, (N, L)."""
-        batch = self._field._batch(rows.features, np.ones(rows.features.shape[0], np.int64), None)
-        return batch.chain.marginals(batch.scores).parts["node"]
+        scored = self._field._batch(rows.features, np.ones(rows.features.shape[0], np.int64), None)
+        return scored.batch.marginals(scored.scores).parts["node"]
 
     def __sklearn_tags__(self) -> Any:
         """Return what scikit-learn's tools ask: that this is a classifier, whose folds they balance."""

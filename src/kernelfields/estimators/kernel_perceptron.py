@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from ..arrays import Array
+from ..data.inputs import Inputs
 from ..data.seeds import random_state
 from ..decoders import Decoder
 from ..fitting.epochs import DONE, FLAWLESS, warn_of_interruption
@@ -19,9 +20,11 @@ from ..models.changes import Change, Changes
 from ..models.learnt import PERCEPTRON
 from ..models.linear import LabelledSet, read_labelled
 from ..models.scores import ScoredBatch
+from ..models.terms import fitted_batch
 from ..models.vertex_kernels import own_kernel, takes_objects
 from ..solvers import Reason
-from ..structures import ChainBatch
+from ..structures import Structure
+from ..tables import structure_of
 from ._base import SequenceLabeller
 from ._settings import one_of, require_settings
 
@@ -63,6 +66,8 @@ class KernelPerceptron(SequenceLabeller):
         How many positions may have coefficients at a time.
     epochs : int
         How many times to go through the training set, at most; an epoch without mistakes is the last.
+    structure : "chain", "tree" or Structure
+        What labels depend on, as in `CRF`; without scores of label triples.
     features : str, Templates, TemplateFeatures or DictFeatures, optional
         What to look at where X holds tokens instead of arrays, as for `KernelCRF`; kernels of strings look at
         the tokens themselves.
@@ -106,6 +111,7 @@ class KernelPerceptron(SequenceLabeller):
         budget: int | None = None,
         *,
         epochs: int = 10,
+        structure: str | Structure = "chain",
         features: Any = None,
         edges: bool = True,
         classes: Sequence[Hashable] | None = None,
@@ -117,6 +123,7 @@ class KernelPerceptron(SequenceLabeller):
         self.combination = combination
         self.budget = budget
         self.epochs = epochs
+        self.structure = structure
         self.features = features
         self.edges = edges
         self.classes = classes
@@ -129,7 +136,8 @@ class KernelPerceptron(SequenceLabeller):
         """Fit to labelled sequences, every label of them observed."""
         require_settings(self, combination=one_of(COMBINATIONS))
         kernel, verbatim = own_kernel(self.kernel), takes_objects(self.kernel)
-        data = read_labelled(self.features, X, y, lengths, classes=self.classes, verbatim=verbatim)
+        structure = structure_of(self.structure)
+        data = read_labelled(structure, self.features, X, y, lengths, classes=self.classes, verbatim=verbatim)
         gram = kernel(data.inputs.features)
         walk = _Walk([], 0, [])
         try:
@@ -153,7 +161,9 @@ class KernelPerceptron(SequenceLabeller):
             for s in random.permutation(order) if self.shuffle else order:
                 walk.steps += 1
                 rows = np.arange(chain.offsets[s], chain.offsets[s + 1])
-                change = self._mistake(walk.steps, rows, labels[rows], gram[rows] @ alpha, edge)
+                change = self._mistake(
+                    chain.take([s]), walk.steps, rows, labels[rows], gram[rows] @ alpha, edge
+                )
                 if change is None:
                     continue
                 wrong += 1
@@ -168,9 +178,10 @@ class KernelPerceptron(SequenceLabeller):
             if wrong == 0:
                 break
 
-    def _mistake(self, step: int, rows: Array, right: Array, node: Array, edge: Array) -> Change | None:
+    def _mistake(
+        self, chain: Any, step: int, rows: Array, right: Array, node: Array, edge: Array
+    ) -> Change | None:
         """parts(y) − parts(ŷ) of a sequence; None if they are the same."""
-        chain = ChainBatch([0, len(rows)], node.shape[1])
         best = chain.argmax({"node": node, "edge": edge}).labels
         if (best == right).all():
             return None
@@ -199,7 +210,8 @@ class KernelPerceptron(SequenceLabeller):
             used[change.rows] = True
         kept = used if self.combination == "voted" else alpha.any(axis=1)
         place = np.cumsum(kept) - 1
-        self.classes_, self.kernel_ = data.encoded.classes, kernel
+        self.classes_, self.structure_ = data.encoded.classes, data.structure
+        self.kernel_ = kernel
         self.basis_, self.dual_coef_, self.transitions_ = data.inputs.features[kept], alpha[kept], edge
         voters = changes if self.combination == "voted" else []
         self._changes = Changes.of([change._replace(rows=place[change.rows]) for change in voters], L)
@@ -210,8 +222,8 @@ class KernelPerceptron(SequenceLabeller):
         if data.inputs.names is not None:
             self.feature_names_in_ = data.inputs.names
 
-    def _scores(self, features: Any, offsets: Array) -> ScoredBatch:
-        chain = ChainBatch(offsets, len(self.classes_))
+    def _scores(self, inputs: Inputs) -> ScoredBatch:
+        features, chain = inputs.features, fitted_batch(self, inputs)
         size = self.basis_.shape[0]
         if chain.n_vertices == 0 or size == 0:
             values = np.zeros((chain.n_vertices, size))
@@ -221,7 +233,7 @@ class KernelPerceptron(SequenceLabeller):
             return ScoredBatch(chain, self._votes(chain, values))
         return ScoredBatch(chain, {"node": values @ self.dual_coef_, "edge": self.transitions_})
 
-    def _votes(self, chain: ChainBatch, values: Array) -> dict[str, Array]:
+    def _votes(self, chain: Any, values: Array) -> dict[str, Array]:
         """Logarithms of the shares of votes for every label."""
         node, edge = np.zeros(chain.shapes["node"]), np.zeros(chain.shapes["edge"])
         votes, everywhere = np.zeros_like(node), np.arange(chain.n_vertices)

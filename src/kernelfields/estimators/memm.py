@@ -10,8 +10,10 @@ from scipy import sparse
 
 from ..arrays import Array
 from ..constraints import Rule
+from ..data.inputs import Inputs
 from ..data.rules import require_respected
 from ..decoders import Decoder
+from ..errors import InputError
 from ..fitting.fresh import starts_afresh
 from ..fitting.observers import observers, reporter
 from ..fitting.provenance import provenance_of
@@ -20,12 +22,13 @@ from ..losses import Log
 from ..models.learnt import LABELLER
 from ..models.linear import LabelledSet, read_labelled
 from ..models.scores import ScoredBatch
+from ..models.terms import fitted_batch
 from ..objective import Problem, Term
 from ..persistence.fields import Field, Numbers
 from ..solvers import Progress, Solver, Stop
 from ..spaces import Bias, LinearNodes, SparseNodes
-from ..structures import ChainBatch
-from ..tables import CONSTRAINTS, SOLVERS, choose
+from ..structures import Chain, ChainBatch, EdgeBatch, Structure
+from ..tables import CONSTRAINTS, SOLVERS, choose, structure_of
 from ._base import SequenceLabeller
 from ._settings import require_settings
 
@@ -46,6 +49,8 @@ class MEMM(SequenceLabeller):
         λ.
     edge_penalty : float, optional
         λ_e; λ if not given.
+    structure : "chain", "tree" or Structure
+        What a label is conditioned on: the one before it, or that of the parent.
     features : str, Templates, TemplateFeatures or DictFeatures, optional
         What to look at where X holds tokens instead of arrays, as for `CRF`.
     classes : list, optional
@@ -97,6 +102,7 @@ class MEMM(SequenceLabeller):
         penalty: float = 1.0,
         edge_penalty: float | None = None,
         *,
+        structure: str | Structure = "chain",
         features: Any = None,
         classes: Sequence[Hashable] | None = None,
         constraints: str | Rule | None = None,
@@ -109,6 +115,7 @@ class MEMM(SequenceLabeller):
     ) -> None:
         self.penalty = penalty
         self.edge_penalty = edge_penalty
+        self.structure = structure
         self.features = features
         self.classes = classes
         self.constraints = constraints
@@ -133,7 +140,8 @@ class MEMM(SequenceLabeller):
             Lengths of the sequences in a flat X.
         """
         require_settings(self)
-        data = read_labelled(self.features, X, y, lengths, classes=self.classes)
+        _require_directed(self.structure)
+        data = read_labelled(structure_of(self.structure), self.features, X, y, lengths, classes=self.classes)
         forbidden = None
         if self.constraints is not None:
             rule = choose(CONSTRAINTS, self.constraints, "constraints")
@@ -167,7 +175,7 @@ class MEMM(SequenceLabeller):
         assert isinstance(features, LinearNodes | SparseNodes)
         assert isinstance(before, SparseNodes)
         steps = before.table(element[problem.slices["before"]])
-        self.classes_ = data.encoded.classes
+        self.classes_, self.structure_ = data.encoded.classes, data.structure
         self.coef_ = np.ascontiguousarray(features.table(element[problem.slices["features"]])).T
         self.intercept_ = element[problem.slices["bias"]].copy()
         self.transitions_, self.start_ = steps[:-1], steps[-1]
@@ -176,27 +184,33 @@ class MEMM(SequenceLabeller):
         if data.inputs.names is not None:
             self.feature_names_in_ = data.inputs.names
 
-    def _scores(self, features: Any, offsets: Array) -> ScoredBatch:
+    def _scores(self, inputs: Inputs) -> ScoredBatch:
         """Log-probabilities of the first label, and of every label given the one before it."""
-        chain = ChainBatch(offsets, len(self.classes_), shared_edges=False)
+        features, chain = inputs.features, fitted_batch(self, inputs, untied=True)
         local = LinearNodes(chain, features).scores(np.ascontiguousarray(self.coef_.T).ravel())
         local = (local + self.intercept_).astype(features.dtype, copy=False)
         node = np.zeros_like(local)
-        first = chain.first_positions
+        first = chain.sources
         node[first] = _log_softmax(local[first] + self.start_)
         edge = _log_softmax(local[chain.edge_heads][:, None, :] + self.transitions_)
         return ScoredBatch(chain, {"node": node, "edge": edge.astype(features.dtype, copy=False)})
 
 
-def _nodes(chain: ChainBatch, features: Any) -> LinearNodes | SparseNodes:
+def _require_directed(structure: str | Structure) -> None:
+    """Refuse structures in which a label has not one other label before it."""
+    if structure_of(structure) == Chain(order=2):
+        raise InputError("MEMM conditions a label on one other label: structure must be 'chain' or 'tree'.")
+
+
+def _nodes(chain: EdgeBatch, features: Any) -> LinearNodes | SparseNodes:
     return SparseNodes(chain, features) if sparse.issparse(features) else LinearNodes(chain, features)
 
 
 def _labels_before(data: LabelledSet) -> Any:
     """One row per position with a 1 for the label before it; the last column means there is none."""
     labels, chain = data.encoded.labels, data.chain
-    before = np.roll(labels, 1)
-    before[chain.first_positions] = chain.n_labels
+    before = np.full(len(labels), chain.n_labels)
+    before[chain.edge_heads] = labels[chain.edge_tails]
     count = len(labels)
     return sparse.csr_matrix((np.ones(count), (np.arange(count), before)), shape=(count, chain.n_labels + 1))
 

@@ -13,6 +13,7 @@ from ..models.trail import Trail
 from ..online import PassiveAggressive as PassiveAggressiveRule
 from ..online import Rule, Sweep, Variant
 from ..solvers import Progress
+from ..structures import Structure
 from ..tables import VARIANTS, choose
 from ._online_base import OnlineLabeller
 
@@ -40,6 +41,8 @@ class PassiveAggressive(OnlineLabeller):
         Whether the model is the mean of all weights on the way instead of the last ones.
     epochs : int
         How many times to go through the training set, at most.
+    structure : "chain", "chain2", "tree" or Structure
+        What labels depend on, as in `CRF`.
     features : str, Templates, TemplateFeatures or DictFeatures, optional
         What to look at where X holds tokens instead of arrays, as for `CRF`.
     bias, boundaries : bool
@@ -92,6 +95,7 @@ class PassiveAggressive(OnlineLabeller):
         averaging: bool = True,
         *,
         epochs: int = 10,
+        structure: str | Structure = "chain",
         features: Any = None,
         bias: bool = True,
         boundaries: bool = True,
@@ -110,6 +114,7 @@ class PassiveAggressive(OnlineLabeller):
         self.error_sensitive = error_sensitive
         self.averaging = averaging
         self.epochs = epochs
+        self.structure = structure
         self.features = features
         self.bias = bias
         self.boundaries = boundaries

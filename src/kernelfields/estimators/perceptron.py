@@ -12,6 +12,7 @@ from ..models.terms import Penalties
 from ..models.trail import Trail
 from ..online import Perceptron, Rule, Sweep
 from ..solvers import Progress
+from ..structures import Structure
 from ._online_base import OnlineLabeller
 
 
@@ -32,6 +33,8 @@ class StructuredPerceptron(OnlineLabeller):
         Whether the model is the mean of all weights on the way instead of the last ones: much better.
     epochs : int
         How many times to go through the training set, at most.
+    structure : "chain", "chain2", "tree" or Structure
+        What labels depend on, as in `CRF`.
     features : str, Templates, TemplateFeatures or DictFeatures, optional
         What to look at where X holds tokens instead of arrays, as for `CRF`.
     bias, boundaries : bool
@@ -81,6 +84,7 @@ class StructuredPerceptron(OnlineLabeller):
         averaging: bool = True,
         *,
         epochs: int = 10,
+        structure: str | Structure = "chain",
         features: Any = None,
         bias: bool = True,
         boundaries: bool = True,
@@ -96,6 +100,7 @@ class StructuredPerceptron(OnlineLabeller):
     ) -> None:
         self.averaging = averaging
         self.epochs = epochs
+        self.structure = structure
         self.features = features
         self.bias = bias
         self.boundaries = boundaries

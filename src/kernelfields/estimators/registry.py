@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import approximation, constraints, decoders, emissions, kernels, selection, solvers
+from .. import approximation, constraints, decoders, emissions, kernels, selection, solvers, structures
 from ..boosting.tree_arrays import TreeArrays
 from ..boosting.trees import Forest
 from ..data.extraction import Verbatim
@@ -145,6 +145,8 @@ RECORDS = (
     selection.SelectionStep,
     approximation.Uniform,
     selection.WholeSequences,
+    structures.Chain,
+    structures.Tree,
     solvers.BlockFrankWolfe,
     solvers.BlockJacobi,
     solvers.ConjugateGradients,

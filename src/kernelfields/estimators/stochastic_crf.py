@@ -16,6 +16,7 @@ from ..models.trail import Trail
 from ..online import Descent, Rule, Sweep
 from ..online.descent import calibrated_step
 from ..solvers import Progress
+from ..structures import Structure
 from ._online_base import OnlineLabeller
 
 
@@ -43,6 +44,8 @@ class StochasticCRF(OnlineLabeller):
         Whether the model is a mean of weights instead of the last ones.
     epochs : int
         How many times to go through the training set, at most.
+    structure : "chain", "chain2", "tree" or Structure
+        What labels depend on, as in `CRF`.
     features : str, Templates, TemplateFeatures or DictFeatures, optional
         What to look at where X holds tokens instead of arrays, as for `CRF`.
     bias, boundaries : bool
@@ -93,6 +96,7 @@ class StochasticCRF(OnlineLabeller):
         step: float | None = None,
         averaging: bool = True,
         epochs: int = 10,
+        structure: str | Structure = "chain",
         features: Any = None,
         bias: bool = True,
         boundaries: bool = True,
@@ -111,6 +115,7 @@ class StochasticCRF(OnlineLabeller):
         self.step = step
         self.averaging = averaging
         self.epochs = epochs
+        self.structure = structure
         self.features = features
         self.bias = bias
         self.boundaries = boundaries

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 from ..arrays import Array
 from ..checks import optional, require_positive
 from ..constraints import Rule
+from ..data.inputs import Inputs
 from ..data.seeds import random_state
 from ..data.training import Training, warn_of
 from ..decoders import Decoder
@@ -28,6 +29,7 @@ from ..models.scores import ScoredBatch
 from ..models.weights import linear_scores
 from ..objective import BlockDual, Certificate, Point
 from ..solvers import CuttingPlane, MarginSolver, Progress, Result
+from ..structures import Structure
 from ..tables import MARGIN_SOLVERS, choose
 from ._base import SequenceLabeller
 from ._settings import positive_penalties, require_settings
@@ -77,8 +79,8 @@ class StructuredSVM(SequenceLabeller):
         needs whole numbers, but of functions.
     features : optional
         For tokens instead of arrays, as in `CRF`.
-    order : 1 or 2
-        With 2, scores of label triples too; not with slack rescaling.
+    structure : "chain", "chain2", "tree" or Structure
+        What labels depend on, as in `CRF`; "chain2" does not go with slack rescaling.
     bias, boundaries : bool
         Whether there are scores per label, and for the first and last label.
     classes : list, optional
@@ -151,7 +153,7 @@ class StructuredSVM(SequenceLabeller):
         rescaling: str = "margin",
         cost: Any = "hamming",
         features: Any = None,
-        order: int = 1,
+        structure: str | Structure = "chain",
         bias: bool = True,
         boundaries: bool = True,
         classes: Sequence[Hashable] | None = None,
@@ -173,7 +175,7 @@ class StructuredSVM(SequenceLabeller):
         self.rescaling = rescaling
         self.cost = cost
         self.features = features
-        self.order = order
+        self.structure = structure
         self.bias = bias
         self.boundaries = boundaries
         self.classes = classes
@@ -232,7 +234,7 @@ class StructuredSVM(SequenceLabeller):
             penalty=self.penalty,
             edge_penalty=self.edge_penalty,
             features=self.features,
-            order=self.order,
+            structure=self.structure,
             bias=self.bias,
             boundaries=self.boundaries,
             loss=hinge_maker(self.rescaling, self.cost),  # type: ignore[arg-type]
@@ -277,7 +279,7 @@ class StructuredSVM(SequenceLabeller):
         problem = expanded.problem.exact()
         point = problem.at(problem.refreshed(element))
         face.keep(self, point, expanded, training.encoded.classes)
-        self.classes_ = training.encoded.classes
+        self.classes_, self.structure_ = training.encoded.classes, training.structure
         features = training.inputs.features
         self.n_features_in_ = features.shape[1] if features.ndim == 2 else 1
         if training.inputs.names is not None:
@@ -291,7 +293,7 @@ class StructuredSVM(SequenceLabeller):
         self.n_iter_ = result.progress.iteration
         self.stop_reason_ = result.reason.value
 
-    def _scores(self, features: Any, offsets: Array) -> ScoredBatch:
+    def _scores(self, inputs: Inputs) -> ScoredBatch:
         if getattr(self, "coef_", None) is None:
-            return kernel_scores(self, features, offsets)
-        return linear_scores(self, as_doubles(features), offsets)
+            return kernel_scores(self, inputs)
+        return linear_scores(self, inputs._replace(features=as_doubles(inputs.features)))

@@ -6,6 +6,7 @@ from .frames import FrameSentences, sentences_of
 from .parsing import parse_templates
 from .rows import FeatureRows, Matrix
 from .templates import BEGIN, END, Template, TemplatePart, Templates, Transform
+from .tree_windows import stack_tree_windows
 from .windows import stack_windows
 
 __all__ = [
@@ -22,5 +23,6 @@ __all__ = [
     "Transform",
     "parse_templates",
     "sentences_of",
+    "stack_tree_windows",
     "stack_windows",
 ]

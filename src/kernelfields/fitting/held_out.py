@@ -9,11 +9,11 @@ import numpy as np
 from ..arrays import Array
 from ..data.inputs import Inputs
 from ..data.labels import UNKNOWN, UNOBSERVED, Encoded, lookup, read_labels
+from ..data.reading import read_to_predict
 from ..data.rules import require_respected
 from ..data.training import Training, loss_of
 from ..errors import InputError, warn_user
 from ..losses import Loss
-from ..structures import SequenceBatch
 
 
 class HeldOutSet(NamedTuple):
@@ -22,20 +22,28 @@ class HeldOutSet(NamedTuple):
     inputs: Inputs
     labels: Array
     """Index into the classes; −1 where a label is missing, or one that training did not have."""
-    chain: SequenceBatch
+    chain: Any
     loss: Loss
     """−log p of the labels that count."""
 
 
-def read_held_out(model: Any, training: Training, X: Any, y: Any, chain_of: Any) -> HeldOutSet | None:
+def read_held_out(model: Any, training: Training, X: Any, y: Any) -> HeldOutSet | None:
     """Read held-out sequences and their labels; None if there are none to read."""
     if not require_both(X, y):
         return None
     features = training.inputs.features
     width = features.shape[1] if features.ndim == 2 else 1
-    inputs = model._inputs(X, None, training.extractor, width, training.inputs.names)
+    inputs = read_to_predict(
+        training.structure,
+        training.extractor,
+        X,
+        None,
+        width,
+        training.inputs.names,
+        missing=model._missing,
+    )
     labels = held_out_labels(y, inputs.offsets, training.encoded.classes)
-    chain = chain_of(inputs.offsets, len(training.encoded.classes))
+    chain = training.batch_of(inputs)
     if training.forbidden is not None:
         require_respected(training.forbidden, chain, labels, training.encoded.classes, "X_dev")
     loss = loss_of(chain, Encoded(labels, training.encoded.classes), None, None)

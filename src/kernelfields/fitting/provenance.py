@@ -40,8 +40,9 @@ def provenance_of(inputs: Inputs, encoded: Encoded) -> Provenance:
     """
     features = inputs.features
     width = features.shape[1] if features.ndim == 2 else 1
+    links = [] if inputs.links is None else [inputs.links]
     return Provenance(
-        data_hash(features, inputs.offsets, encoded.labels, encoded.classes),
+        data_hash(features, inputs.offsets, *links, encoded.labels, encoded.classes),
         len(inputs.offsets) - 1,
         int(inputs.offsets[-1]),
         int(width),

@@ -14,7 +14,7 @@ from ..gram import gram_of, unique_observations
 from ..kernels import Columns, as_kernel
 from ..objective import Term
 from ..spaces import Boundary, FreeTriples, KernelEdges, KernelNodes
-from ..structures import SequenceBatch
+from ..structures import Chain, EdgeBatch
 from .kernel_problem import embedding_of
 from .kernel_recipe import KernelRecipe
 from .terms import edge_term
@@ -30,7 +30,7 @@ class CliqueType(ABC):
         """Return the parameters that change, from those of the present model."""
 
     @abstractmethod
-    def term(self, recipe: KernelRecipe, chain: SequenceBatch, observations: Any) -> Term:
+    def term(self, recipe: KernelRecipe, chain: EdgeBatch, observations: Any) -> Term:
         """Return the space that the extended model has more, on its chains, with its penalty."""
 
 
@@ -44,7 +44,7 @@ class Edges(CliqueType):
         """Switch edges on."""
         return {"edges": True}
 
-    def term(self, recipe: KernelRecipe, chain: SequenceBatch, observations: Any) -> Term:
+    def term(self, recipe: KernelRecipe, chain: EdgeBatch, observations: Any) -> Term:
         """V."""
         return edge_term(chain, recipe.penalties)
 
@@ -59,7 +59,7 @@ class Boundaries(CliqueType):
         """Switch boundaries on."""
         return {"boundaries": True}
 
-    def term(self, recipe: KernelRecipe, chain: SequenceBatch, observations: Any) -> Term:
+    def term(self, recipe: KernelRecipe, chain: EdgeBatch, observations: Any) -> Term:
         """Return the space of start and end."""
         return Term("boundaries", Boundary(chain), recipe.penalties.node)
 
@@ -72,9 +72,9 @@ class SecondOrder(CliqueType):
 
     def settings(self, present: dict[str, Any]) -> dict[str, Any]:
         """Raise the order."""
-        return {"order": 2}
+        return {"structure": Chain(order=2)}
 
-    def term(self, recipe: KernelRecipe, chain: SequenceBatch, observations: Any) -> Term:
+    def term(self, recipe: KernelRecipe, chain: EdgeBatch, observations: Any) -> Term:
         """U."""
         return Term("second_order", FreeTriples(chain), recipe.penalties.second_order)
 
@@ -96,7 +96,7 @@ class InputEdges(CliqueType):
         """Set the kernel of edges."""
         return {"edge_kernel": self.kernel}
 
-    def term(self, recipe: KernelRecipe, chain: SequenceBatch, observations: Any) -> Term:
+    def term(self, recipe: KernelRecipe, chain: EdgeBatch, observations: Any) -> Term:
         """Return the expansion over all edges."""
         distinct, rows = unique_observations(observations)
         gram = gram_of(as_kernel(self.kernel), distinct, recipe.dtype, recipe.memory_limit)
@@ -134,7 +134,7 @@ class FurtherKernel(CliqueType):
         penalties = list(penalty) if isinstance(penalty, list | tuple) else [penalty] * len(kernels)
         return {"kernel": [*kernels, self.kernel], "penalty": [*penalties, self.penalty]}
 
-    def term(self, recipe: KernelRecipe, chain: SequenceBatch, observations: Any) -> Term:
+    def term(self, recipe: KernelRecipe, chain: EdgeBatch, observations: Any) -> Term:
         """Return the expansion over all vertices."""
         distinct, rows = unique_observations(observations)
         gram = gram_of(as_kernel(self.kernel), distinct, recipe.dtype, recipe.memory_limit)

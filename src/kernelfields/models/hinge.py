@@ -23,18 +23,18 @@ from ..losses import (
     hamming_cost,
     vertex_cost,
 )
-from ..structures import SequenceBatch
+from ..structures import EdgeBatch
 
 RESCALINGS = ("margin", "slack", "zero-one")
 
 
-def hinge_maker(rescaling: str, cost: Any) -> Callable[[SequenceBatch, Encoded, Array | None, Any], Hinge]:
+def hinge_maker(rescaling: str, cost: Any) -> Callable[[EdgeBatch, Encoded, Array | None, Any], Hinge]:
     """Return a function from chains and their labels to the loss."""
     if rescaling not in RESCALINGS:
         names = ", ".join(map(repr, RESCALINGS))
         raise InputError(f"rescaling={rescaling!r} is not known; choose one of {names}.")
 
-    def make(chain: SequenceBatch, encoded: Encoded, weights: Array | None, _: Any) -> Hinge:
+    def make(chain: EdgeBatch, encoded: Encoded, weights: Array | None, _: Any) -> Hinge:
         if (encoded.labels == UNOBSERVED).any():
             raise InputError("A structured SVM needs every label to be observed.")
         if rescaling == "zero-one" or (isinstance(cost, str) and cost == "zero-one"):
@@ -44,7 +44,7 @@ def hinge_maker(rescaling: str, cost: Any) -> Callable[[SequenceBatch, Encoded, 
     return make
 
 
-def _loss(chain: SequenceBatch, encoded: Encoded, weights: Array | None, slack: bool, cost: Any) -> Hinge:
+def _loss(chain: EdgeBatch, encoded: Encoded, weights: Array | None, slack: bool, cost: Any) -> Hinge:
     labels = encoded.labels
     if isinstance(cost, ErrorFunction):
         kind = SlackHinge if slack else CountedMarginHinge
@@ -66,7 +66,7 @@ def _loss(chain: SequenceBatch, encoded: Encoded, weights: Array | None, slack: 
     return SlackHinge(chain, labels, errors.astype(np.int32), weights)
 
 
-def _table(chain: SequenceBatch, encoded: Encoded, cost: Any) -> dict[str, Array]:
+def _table(chain: EdgeBatch, encoded: Encoded, cost: Any) -> dict[str, Array]:
     """A cost that adds up, as scores."""
     labels = encoded.labels
     if isinstance(cost, str):

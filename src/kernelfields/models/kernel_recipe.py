@@ -6,16 +6,15 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..arrays import Array
 from ..constraints import Rule
 from ..data.base_measure import BaseMeasure
-from ..data.extraction import extractor_for, read_tokens
-from ..data.inputs import read_inputs
+from ..data.reading import read_to_fit
 from ..data.training import ClassWeight, Training, read_training
 from ..objective import Term
 from ..solvers import Progress, Solver, Stop
-from ..structures import SequenceBatch
-from .terms import Penalties, chain_of, edge_term, second_order_terms, vertex_terms
+from ..structures import EdgeBatch, Structure
+from ..tables import structure_of
+from .terms import Penalties, edge_term, second_order_terms, vertex_terms
 from .vertex_kernels import first_penalty, takes_objects
 
 
@@ -27,7 +26,7 @@ class KernelRecipe:
     penalty: Any
     edge_penalty: float | None = None
     features: Any = None
-    order: int = 1
+    structure: str | Structure = "chain"
     second_order_penalty: float | None = None
     bias: bool = False
     boundaries: bool = False
@@ -66,13 +65,15 @@ class KernelRecipe:
 
     def read(self, X: Any, y: Any, lengths: Any, sample_weight: Any) -> Training:
         """Read and check a training set."""
-        extractor = extractor_for(self.features, X, verbatim=takes_objects(self.kernel))
-        inputs = read_inputs(X, lengths) if extractor is None else read_tokens(extractor, X, fit=True)
+        structure = structure_of(self.structure)
+        verbatim = takes_objects(self.kernel)
+        inputs, extractor = read_to_fit(structure, self.features, X, lengths, verbatim=verbatim)
         return read_training(
             inputs,
             extractor,
             y,
-            self.chain,
+            structure,
+            untied=self.edge_kernel is not None,
             sample_weight=sample_weight,
             class_weight=self.class_weight,
             loss=self.loss,
@@ -80,11 +81,7 @@ class KernelRecipe:
             classes=self.classes,
         )
 
-    def chain(self, offsets: Array, n_labels: int) -> SequenceBatch:
-        """Return chains; their edges have scores of their own where a kernel looks at their input."""
-        return chain_of(offsets, n_labels, self.order, shared_edges=self.edge_kernel is None)
-
-    def free_terms(self, chain: SequenceBatch) -> list[Term]:
+    def free_terms(self, chain: EdgeBatch) -> list[Term]:
         """The spaces that look at labels only."""
         terms = vertex_terms(chain, self.penalties, bias=self.bias, boundaries=self.boundaries)
         if self.edges:

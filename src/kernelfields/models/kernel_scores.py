@@ -8,16 +8,17 @@ import numpy as np
 
 from ..arrays import Array
 from ..data.base_measure import log_base_measure
+from ..data.inputs import Inputs
 from .kernel_problem import in_precision
 from .scores import ScoredBatch
-from .terms import add_free_scores, fitted_chain
+from .terms import add_free_scores, fitted_batch
 from .vertex_kernels import used_times
 
 
-def kernel_scores(model: Any, features: Any, offsets: Array) -> ScoredBatch:
+def kernel_scores(model: Any, inputs: Inputs) -> ScoredBatch:
     """Return the scores of a batch, whatever the settings of the model say by now."""
-    edge_coef = getattr(model, "edge_dual_coef_", None)
-    chain = fitted_chain(model, offsets, shared_edges=edge_coef is None)
+    edge_coef, features = getattr(model, "edge_dual_coef_", None), inputs.features
+    chain = fitted_batch(model, inputs, untied=edge_coef is not None)
     theta = {clique: np.zeros(shape) for clique, shape in chain.shapes.items()}
     observations = in_precision(features, _precision(model))
     theta["node"] += _node_scores(model, observations)

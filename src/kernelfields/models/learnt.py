@@ -21,12 +21,14 @@ from ..models.trail import Trail
 from ..models.vertex_kernels import VertexKernels
 from ..objective import Certificate
 from ..persistence.fields import Field, Kind, Numbers, Observations, Rules, Sizes, shape_objection
+from ..structures import Structure
 
 LABELLER: Mapping[str, Field] = {
     "n_features_in_": Kind(int),
     "feature_names_in_": Numbers("D", kinds="OU", needed=False),
     "features_": Kind((TemplateFeatures, DictFeatures, Verbatim), needed=False, large=True),
     "forbidden_": Rules(),
+    "structure_": Kind(Structure, needed=False),
     "certificate_": Kind(Certificate, needed=False),
     "mismatch_": Kind(dict, needed=False),
     "n_iter_": Kind(int, needed=False),

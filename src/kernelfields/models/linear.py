@@ -8,14 +8,15 @@ import numpy as np
 from scipy import sparse
 
 from ..arrays import Array
-from ..data.extraction import Extractor, extractor_for, read_tokens
-from ..data.inputs import Inputs, read_inputs
+from ..data.extraction import Extractor
+from ..data.inputs import Inputs
 from ..data.labels import UNOBSERVED, Encoded, encode, read_labels
+from ..data.reading import read_to_fit
 from ..data.training import Observed
 from ..errors import InputError
 from ..objective import Term
 from ..spaces import Bias, Boundary, Euclidean, FreeEdges, SparseNodes
-from ..structures import ChainBatch
+from ..structures import EdgeBatch, Structure
 from .terms import Penalties
 
 FREE = Penalties(0.0, 0.0, 0.0)
@@ -26,11 +27,13 @@ class LabelledSet(NamedTuple):
 
     inputs: Inputs
     encoded: Encoded
-    chain: ChainBatch
+    chain: EdgeBatch
     extractor: Extractor | None
+    structure: Structure
 
 
 def read_labelled(
+    structure: Structure,
     features: Any,
     X: Any,
     y: Any,
@@ -47,24 +50,24 @@ def read_labelled(
     Frames have columns of these names, if some are given; ``classes`` are all labels that there are. With
     ``verbatim``, strings are observations themselves.
     """
-    extractor = extractor_for(features, X, verbatim=verbatim) if fitted is None else fitted
-    fit = fitted is None
-    inputs = read_inputs(X, lengths, names=names) if extractor is None else read_tokens(extractor, X, fit=fit)
+    inputs, extractor = read_to_fit(
+        structure, features, X, lengths, fitted=fitted, names=names, verbatim=verbatim
+    )
     if len(inputs.offsets) < 2 or inputs.offsets[-1] == 0:
         raise InputError("The training set is empty.")
     named = read_labels(y, np.diff(inputs.offsets))
     encoded = encode(named, known) if classes is None else encode(named, classes, closed=True)
-    chain = ChainBatch(inputs.offsets, len(encoded.classes))
+    chain = structure.on(inputs.offsets, inputs.links, len(encoded.classes))
     if (encoded.labels == UNOBSERVED).any():
         t = int(np.flatnonzero(encoded.labels == UNOBSERVED)[0])
         s = int(np.searchsorted(chain.offsets, t, side="right")) - 1
         raise InputError(f"Sequence {s} of y has no label at position {t - int(chain.offsets[s])}.")
-    return LabelledSet(inputs, encoded, chain, extractor)
+    return LabelledSet(inputs, encoded, chain, extractor, structure)
 
 
 def linear_terms(
     nodes: Euclidean,
-    chain: ChainBatch,
+    chain: EdgeBatch,
     bias: bool,
     boundaries: bool,
     pairs: Array | None = None,

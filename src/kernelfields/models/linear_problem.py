@@ -14,7 +14,7 @@ from ..losses import Log
 from ..objective import L1Norm, LinearChainData, Problem, Term, linear_chain_problem
 from ..solvers import LBFGS, OWLQN, Solver
 from ..spaces import LinearEdges, LinearNodes, SparseNodes, as_floats
-from ..structures import SequenceBatch
+from ..structures import EdgeBatch
 from ..tables import SOLVERS, choose
 from .terms import Penalties, edge_term, second_order_terms, vertex_terms
 
@@ -52,7 +52,7 @@ def _whole_problem(training: Training, features: Any, terms: list[Term], base: A
     chain, forbidden = training.chain, training.forbidden
     offset = None if forbidden is None else offset_of(forbidden, chain, features.dtype)
     if base is not None:
-        before = base._scores(features, chain.offsets).scores
+        before = base._scores(training.inputs._replace(features=features)).scores
         offset = before if offset is None else {name: offset[name] + before[name] for name in before}
     return Problem.of(training.loss, terms, offset, features.dtype)
 
@@ -67,7 +67,7 @@ def exact_problem(model: Any, problem: Problem, training: Training, base: Any) -
 
 
 def linear_terms(
-    model: Any, chain: SequenceBatch, features: Any, observed: Observed | None = None, fast: bool = False
+    model: Any, chain: EdgeBatch, features: Any, observed: Observed | None = None, fast: bool = False
 ) -> list[Term]:
     """Build the sum of spaces; ``fast`` prepares sparse features for many products."""
     penalties = Penalties.of(model.penalty, model.edge_penalty, model.second_order_penalty)

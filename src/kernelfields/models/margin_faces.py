@@ -14,7 +14,7 @@ from ..data.training import Training
 from ..gram import unique_observations
 from ..objective import Point, Problem, Term
 from ..spaces import LinearNodes
-from ..structures import SequenceBatch
+from ..structures import EdgeBatch
 from .expansion import Expanded, expand, gather
 from .kernel_problem import in_precision
 from .kernel_recipe import KernelRecipe
@@ -54,7 +54,7 @@ class LinearFace(Face):
         """Make the weights attributes of the model."""
         LinearWeights.of(point.problem, point.element, len(classes)).put(model)
 
-    def _terms(self, chain: SequenceBatch, features: Any) -> list[Term]:
+    def _terms(self, chain: EdgeBatch, features: Any) -> list[Term]:
         nodes = Term("features", LinearNodes(chain, features), self.recipe.penalties.node)
         return [nodes, *self.recipe.free_terms(chain)]
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..arrays import Array
-from ..structures import SequenceBatch
 
 
 class ScoredBatch(NamedTuple):
     """A batch to predict: its shape and its scores."""
 
-    chain: SequenceBatch
+    batch: Any
+    """With every oracle that a decoder asks for."""
     scores: dict[str, Array]

@@ -15,6 +15,8 @@ from ..losses import Log
 from ..selection import Atoms, Growth, GrowthState, GrowthTask, Pool, Selection, SelectionReason
 from ..selection.task import element_of, parts_of
 from ..solvers import Reason, Solver, Stop
+from ..structures import Chain
+from ..tables import structure_of
 from .expansion import Gathered
 from .kernel_problem import fixed_scores
 from .kernel_recipe import KernelRecipe
@@ -73,7 +75,8 @@ def _require_selectable(recipe: KernelRecipe, selection: Any, kernels: VertexKer
         raise InputError("selection and approximation do not go together; choose one.")
     if recipe.label_kernel is not None or kernels.groups[0].labels is not None:
         raise InputError("A selection needs one kernel for all labels, and no kernel on labels.")
-    if selection.labels_pairs and (recipe.order != 1 or recipe.edge_kernel is not None or not recipe.edges):
+    second = structure_of(recipe.structure) == Chain(order=2)
+    if selection.labels_pairs and (second or recipe.edge_kernel is not None or not recipe.edges):
         name = type(selection).__name__
         raise InputError(f"{name} is for chains of order 1 with edges that have no input; use GreedyCliques.")
 

@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..arrays import Array
-from ..errors import InputError
+from ..data.inputs import Inputs
 from ..native import chain_add_label_scores
 from ..objective import Term
 from ..spaces import Bias, Boundary, FreeEdges, FreeTriples
-from ..structures import ChainBatch, SecondOrderChainBatch, SequenceBatch
+from ..structures import Chain, EdgeBatch, SequenceBatch, Structure
 
 
 class Penalties(NamedTuple):
@@ -29,26 +29,18 @@ class Penalties(NamedTuple):
         return cls(float(node), edge, edge if second_order is None else float(second_order))
 
 
-def chain_of(offsets: Array, n_labels: int, order: int, shared_edges: bool) -> SequenceBatch:
-    """Return chains of order one or two."""
-    if order not in (1, 2):
-        raise InputError(f"order is {order!r}; it must be 1 or 2.")
-    kind = ChainBatch if order == 1 else SecondOrderChainBatch
-    return kind(offsets, n_labels, shared_edges=shared_edges)
-
-
-def vertex_terms(chain: SequenceBatch, penalties: Penalties, *, bias: bool, boundaries: bool) -> list[Term]:
+def vertex_terms(chain: EdgeBatch, penalties: Penalties, *, bias: bool, boundaries: bool) -> list[Term]:
     """Scores per label: everywhere, and at the ends of a sequence."""
     terms = [Term("bias", Bias(chain), penalties.node)] if bias else []
     return [*terms, Term("boundaries", Boundary(chain), penalties.node)] if boundaries else terms
 
 
-def edge_term(chain: SequenceBatch, penalties: Penalties, pairs: Array | None = None) -> Term:
+def edge_term(chain: EdgeBatch, penalties: Penalties, pairs: Array | None = None) -> Term:
     """Scores per label pair."""
     return Term("edges", FreeEdges(chain, pairs=pairs), penalties.edge)
 
 
-def second_order_terms(chain: SequenceBatch, penalties: Penalties) -> list[Term]:
+def second_order_terms(chain: EdgeBatch, penalties: Penalties) -> list[Term]:
     """Scores per label triple, where the chain has triples."""
     if "triple" not in chain.shapes:
         return []
@@ -85,13 +77,21 @@ def free_elements(weights: Any, suffix: str = "") -> dict[str, Any]:
     }
 
 
-def fitted_chain(model: Any, offsets: Array, shared_edges: bool) -> SequenceBatch:
-    """Return chains of the order that a fitted model has weights for, whatever its settings say by now."""
-    order = 1 if vars(model).get("second_order_") is None else 2
-    return chain_of(offsets, len(model.classes_), order, shared_edges)
+def fitted_structure(model: Any) -> Structure:
+    """Return the structure that a model was fitted with, whatever its settings say by now."""
+    found: Structure | None = vars(model).get("structure_")
+    if found is not None:
+        return found
+    return Chain(order=1 if vars(model).get("second_order_") is None else 2)  # files of older versions
 
 
-def add_free_scores(model: Any, chain: SequenceBatch, theta: dict[str, Array]) -> None:
+def fitted_batch(model: Any, inputs: Inputs, *, untied: bool = False) -> EdgeBatch:
+    """Return the batch of some inputs that a fitted model gives scores to."""
+    structure = fitted_structure(model)
+    return structure.on(inputs.offsets, inputs.links, len(model.classes_), untied=untied)
+
+
+def add_free_scores(model: Any, chain: EdgeBatch, theta: dict[str, Array]) -> None:
     """Add the scores of a fitted model's weights of labels; what it does not have is zero."""
     node = theta["node"]
     every, first, last = model.intercept_, model.start_, model.end_
@@ -99,7 +99,12 @@ def add_free_scores(model: Any, chain: SequenceBatch, theta: dict[str, Array]) -
         not every.dtype == first.dtype == last.dtype
     ):  # drafts of models without a bias have zeros of their own
         every, first, last = (part.astype(np.float64) for part in (every, first, last))
-    chain_add_label_scores(node, chain.offsets, every, first, last)
+    if isinstance(chain, SequenceBatch):
+        chain_add_label_scores(node, chain.offsets, every, first, last)
+    else:
+        node += every.astype(node.dtype, copy=False)
+        node[chain.sources] += first.astype(node.dtype, copy=False)
+        node[chain.sinks] += last.astype(node.dtype, copy=False)
     theta["edge"] += model.transitions_.astype(node.dtype, copy=False)
     if "triple" in theta:
         theta["triple"] += model.second_order_.astype(node.dtype, copy=False)

@@ -9,11 +9,12 @@ import numpy as np
 from scipy import sparse
 
 from ..arrays import Array
+from ..data.inputs import Inputs
 from ..features import FeatureRows
 from ..objective import Problem, Term
 from ..spaces import Products, SparseNodes, coefficient_scores
 from .scores import ScoredBatch
-from .terms import add_free_scores, fitted_chain, free_elements, free_weights
+from .terms import add_free_scores, fitted_batch, free_elements, free_weights
 
 
 @dataclass(frozen=True)
@@ -100,10 +101,10 @@ class LinearWeights:
         return LinearWeights(**total)
 
 
-def linear_scores(model: Any, features: Any, offsets: Array) -> ScoredBatch:
+def linear_scores(model: Any, inputs: Inputs) -> ScoredBatch:
     """Return the scores of a batch by the weights of a fitted model, whatever its settings say by now."""
-    edge_coef = vars(model).get("edge_coef_")
-    chain = fitted_chain(model, offsets, shared_edges=edge_coef is None)
+    edge_coef, features = vars(model).get("edge_coef_"), inputs.features
+    chain = fitted_batch(model, inputs, untied=edge_coef is not None)
     if isinstance(features, FeatureRows) or sparse.issparse(features):
         node = coefficient_scores(features, model.coef_)
     else:

@@ -20,9 +20,24 @@ from .fields import Sizes
 from .objects import Registry
 from .savable import Savable
 
-FORMAT = 1
+FORMAT = 2
 """Version of the files written here."""
-UPGRADES: Mapping[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
+
+
+def _structured(node: Any) -> Any:
+    """Turn the setting ``order`` of format 1 into the ``structure`` of format 2, in models within models."""
+    if isinstance(node, list):
+        return [_structured(part) for part in node]
+    if not isinstance(node, dict):
+        return node
+    node = {name: _structured(part) for name, part in node.items()}
+    parameters = node.get("parameters")
+    if isinstance(node.get("recipe"), str) and isinstance(parameters, dict) and "order" in parameters:
+        parameters["structure"] = "chain2" if parameters.pop("order") == 2 else "chain"
+    return node
+
+
+UPGRADES: Mapping[int, Callable[[dict[str, Any]], dict[str, Any]]] = {1: _structured}
 """By version, what turns the header of older files into that of the next version."""
 SMALL = 2**24
 """Bytes of arrays up to which a file is checked when it is opened, not when it is used."""

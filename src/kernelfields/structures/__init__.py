@@ -18,11 +18,13 @@ from ._sequence_base import SequenceBatch
 from .blocks import Blocks
 from .chain import ChainBatch
 from .chain2 import SecondOrderChainBatch
+from .settings import Chain, Structure, Tree
 from .tree import TreeBatch
 
 __all__ = [
     "BlockOracle",
     "Blocks",
+    "Chain",
     "ChainBatch",
     "Cliques",
     "CovarianceOracle",
@@ -39,8 +41,10 @@ __all__ = [
     "Scores",
     "SecondOrderChainBatch",
     "SequenceBatch",
+    "Structure",
     "StructureBatch",
     "SumOracle",
+    "Tree",
     "TreeBatch",
     "require_feasible",
 ]

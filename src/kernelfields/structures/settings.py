@@ -1,0 +1,123 @@
+"""Structures as settings: what users give to estimators, and how their inputs become batches.
+
+    CRF(structure="tree").fit(X, y)          # an item of X is (features, parents)
+    CRF(structure=Chain(order=2)).fit(X, y)  # an item of X is features alone
+
+What of X is not features (the parents of a tree) is its *links*, which only the structure reads.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..arrays import Array
+from ..checks import Check, Checked, as_list, whole
+from ..errors import InputError
+from ._base import EdgeBatch
+from .chain import ChainBatch
+from .chain2 import SecondOrderChainBatch
+from .tree import TreeBatch
+
+
+@dataclass(frozen=True)
+class Structure(Checked, ABC):
+    """How the labels of one input depend on each other."""
+
+    linked: ClassVar[bool] = False
+    """Whether items of X hold links besides features."""
+    _checks: ClassVar[Mapping[str, Check]] = {}
+
+    def split(self, X: Any, lengths: Any = None) -> tuple[Any, Any]:
+        """Return X without links, and the links of every item; None where a structure has none."""
+        return X, None
+
+    def links(self, parts: Any, offsets: Array) -> Any:
+        """Return the links of a whole batch, checked, from those of its items."""
+        return None
+
+    @abstractmethod
+    def on(self, offsets: Array, links: Any, n_labels: int, *, untied: bool = False) -> EdgeBatch:
+        """Return the batch; ``untied`` gives every edge scores of its own."""
+
+
+@dataclass(frozen=True)
+class Chain(Structure):
+    """Sequences: a label depends on the one before it, or on the two before it.
+
+    Parameters
+    ----------
+    order : 1 or 2
+        How many labels before it a label depends on. A sequence of T positions takes time T·L² with
+        order 1 and T·L³ with order 2.
+    """
+
+    order: int = 1
+    _checks: ClassVar[Mapping[str, Check]] = {"order": whole(1, 2)}
+
+    def on(self, offsets: Array, links: Any, n_labels: int, *, untied: bool = False) -> EdgeBatch:
+        """Return chains of this order."""
+        kind = ChainBatch if self.order == 1 else SecondOrderChainBatch
+        return kind(offsets, n_labels, shared_edges=not untied)
+
+
+@dataclass(frozen=True)
+class Tree(Structure):
+    """Rooted trees and forests: a label depends on that of the parent.
+
+    An item of X is a pair (features, parents): features of every vertex as for a chain, and for every
+    vertex the number of its parent within the item, −1 for a root. Parents need not come first; an item
+    may have several roots, or no vertices. Where sequences have scores and rules for first and last
+    labels, trees have them for roots and leaves: a path is a chain.
+    """
+
+    linked: ClassVar[bool] = True
+
+    def split(self, X: Any, lengths: Any = None) -> tuple[Any, Any]:
+        """Return the features and the parents of every item."""
+        if lengths is not None:
+            raise InputError("lengths= is for sequences; an item of X is a pair (features, parents).")
+        X = as_list(X)
+        if isinstance(X, str | bytes) or not isinstance(X, Sequence):
+            raise InputError("X must be a list of pairs (features, parents).")
+        for s, item in enumerate(X):
+            if not isinstance(item, tuple | list) or len(item) != 2:
+                raise InputError(f"Tree {s} of X is not a pair (features, parents).")
+        return [item[0] for item in X], [item[1] for item in X]
+
+    def links(self, parts: Any, offsets: Array) -> Array:
+        """Return parents counted over the whole batch."""
+        result = np.full(int(offsets[-1]), -1, dtype=np.int64)
+        for s, given in enumerate(parts):
+            start, end = int(offsets[s]), int(offsets[s + 1])
+            parents = _parents_of(s, given, end - start)
+            result[start:end] = np.where(parents >= 0, parents + start, -1)
+        return result
+
+    def on(self, offsets: Array, links: Any, n_labels: int, *, untied: bool = False) -> EdgeBatch:
+        """Return forests."""
+        return TreeBatch(offsets, links, n_labels, shared_edges=not untied)
+
+
+def _parents_of(s: int, given: Any, count: int) -> Array:
+    """Return the parents of one item: whole numbers from −1 to the number of its vertices."""
+    try:
+        parents = np.asarray(given)
+        known = parents.size == 0 or (parents.dtype.kind in "iu" and parents.dtype != bool)
+    except ValueError:
+        known = False
+    if not known or parents.ndim != 1:
+        raise InputError(f"The parents of tree {s} of X are not a list of whole numbers.")
+    if len(parents) != count:
+        raise InputError(f"Tree {s} of X has {count} vertices and {len(parents)} parents.")
+    odd = np.flatnonzero((parents < -1) | (parents >= count))
+    if len(odd):
+        v = int(odd[0])
+        raise InputError(
+            f"Tree {s} of X: the parent of vertex {v} is {parents[v]}, expected −1 to {count - 1}."
+        )
+    return parents.astype(np.int64)
