@@ -175,6 +175,10 @@ USES: dict[str, Use] = {
     "structures.ChainBatch": lambda given: structures.ChainBatch([0, 1], **given),
     "structures.SecondOrderChainBatch": lambda given: structures.SecondOrderChainBatch([0, 1], **given),
     "structures.TreeBatch": lambda given: structures.TreeBatch([0, 1], [-1], **given),
+    "structures.Chain": lambda given: kf.CRF(structure=structures.Chain(**given)).fit(X, y),
+    "features.stack_tree_windows": lambda given: features.stack_tree_windows(
+        [X[0]], [[-1, 0, 0, 1]], **given
+    ),
     "structures.ChainBatch.kbest": lambda given: CHAIN.kbest(SCORES, **given),
     "structures.SecondOrderChainBatch.kbest": lambda given: SECOND.kbest(SCORES2, **given),
     "structures.ChainBatch.sample": _sampled(CHAIN, SCORES),
@@ -277,6 +281,7 @@ RECORDS = (
 """What is computed, in the hands of those who ask: nothing is made of their numbers."""
 
 INSIDE = (
+    *("structures.Chain.on", "structures.Structure.on", "structures.Tree.on"),
     *(
         "emissions.",
         "gram.KernelBlocks.",

@@ -18,7 +18,7 @@ import numpy as np
 from ..arrays import Array
 from ..checks import Check, Checked, as_list, whole
 from ..errors import InputError
-from ._base import EdgeBatch
+from ._labelled_base import EdgeBatch
 from .chain import ChainBatch
 from .chain2 import SecondOrderChainBatch
 from .tree import TreeBatch
