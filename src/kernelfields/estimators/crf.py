@@ -381,13 +381,7 @@ class CRF(SequenceLabeller):
 
         return loss
 
-    def _chain(self, offsets: Array, n_labels: int) -> SequenceBatch:
-        return chain_of(offsets, n_labels, self.order, shared_edges=not self.edge_features)
-
     def _keep(self, training: Training, problem: Problem, base: CRF | None, found: Found) -> None:
-    def _keep(
-        self, training: Training, problem: Problem | LinearChainProblem, base: CRF | None, found: Found
-    ) -> None:
         """Take over a result, all at once."""
         point = found.point
         self._take(training, problem, found.element, base)
