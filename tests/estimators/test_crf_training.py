@@ -6,7 +6,7 @@ from scipy import sparse
 
 from kernelfields import CRF, InputError
 from kernelfields.losses import Log
-from kernelfields.objective import Problem, Term
+from kernelfields.objective import L1Norm, Problem, Term
 from kernelfields.solvers import OWLQN, Stop
 from kernelfields.spaces import FreeEdges, LinearNodes
 from kernelfields.testing import labelled_sequences
@@ -27,7 +27,7 @@ def l1_problem(rng, penalty):
     chain = small_chain()
     features = rng.normal(size=(chain.n_vertices, 4))
     terms = [
-        Term("features", LinearNodes(chain, features), penalty, 0.8),
+        Term("features", LinearNodes(chain, features), penalty, L1Norm(0.8)),
         Term("edges", FreeEdges(chain), 1.0),
     ]
     return Problem.of(Log(chain, small_labels(chain, rng)), terms)

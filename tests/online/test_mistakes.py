@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kernelfields.online import Arow, PassiveAggressive, Perceptron, Variant
+from kernelfields.online import ArowRule, PassiveAggressiveRule, PerceptronRule, Variant
 from kernelfields.testing.online import arow, passive_aggressive, perceptron
 from tests.online._textbook import Tiny
 
@@ -19,21 +19,21 @@ CASES = {
     "forbidden": {"forbidden": np.array([[0, 1, 0], [0, 0, 0], [1, 0, 0]], bool)},
 }
 RULES = {
-    "perceptron": (Perceptron(), perceptron),
-    "PA": (PassiveAggressive(Variant.HARD), lambda s, w: passive_aggressive(s, w, 0, 1.0, True)),
+    "perceptron": (PerceptronRule(), perceptron),
+    "PA": (PassiveAggressiveRule(Variant.HARD), lambda s, w: passive_aggressive(s, w, 0, 1.0, True)),
     "PA-I": (
-        PassiveAggressive(Variant.BOUNDED, 0.2),
+        PassiveAggressiveRule(Variant.BOUNDED, 0.2),
         lambda s, w: passive_aggressive(s, w, 1, 0.2, True),
     ),
     "PA-I, one for any error": (
-        PassiveAggressive(Variant.BOUNDED, 0.5, error_sensitive=False),
+        PassiveAggressiveRule(Variant.BOUNDED, 0.5, error_sensitive=False),
         lambda s, w: passive_aggressive(s, w, 1, 0.5, False),
     ),
     "PA-II": (
-        PassiveAggressive(Variant.SQUARED, 0.3),
+        PassiveAggressiveRule(Variant.SQUARED, 0.3),
         lambda s, w: passive_aggressive(s, w, 2, 0.3, True),
     ),
-    "AROW": (Arow(0.5, 2.0), lambda s, w: arow(s, w, 0.5, 2.0)),
+    "AROW": (ArowRule(0.5, 2.0), lambda s, w: arow(s, w, 0.5, 2.0)),
 }
 
 
@@ -72,7 +72,7 @@ def test_nothing_changes_where_the_best_labelling_is_right(rng):
 
 def test_arow_grows_certain(rng):
     tiny = Tiny(rng)
-    tiny.sweep.learn(Arow(0.5, 2.0), ORDER)
+    tiny.sweep.learn(ArowRule(0.5, 2.0), ORDER)
     variance = np.concatenate([part.ravel() for part in tiny.sweep.core.variance()])
     assert variance.max() <= 0.5
     assert variance.min() < 0.4

@@ -11,8 +11,7 @@ from typing import Any, Self
 import numpy as np
 
 from ..arrays import Array
-from ..constraints import Forbidden
-from ..constraints import Rule as LabelRule
+from ..constraints import Forbidden, Rule
 from ..data.inputs import Inputs
 from ..data.rules import barred_scores, require_respected
 from ..data.sample_weights import read_weights
@@ -31,7 +30,7 @@ from ..models.terms import Penalties, fitted_structure
 from ..models.trail import Trail, flat, unflat
 from ..models.weights import LinearWeights, linear_scores
 from ..objective import Problem, Term
-from ..online import Descent, Rule, Sweep
+from ..online import Descent, OnlineRule, Sweep
 from ..solvers import Progress, Reason
 from ..structures import Structure
 from ..tables import CONSTRAINTS, choose, structure_of
@@ -55,7 +54,7 @@ class OnlineLabeller(SequenceLabeller):
     bias: bool
     boundaries: bool
     observed_only: bool
-    constraints: str | LabelRule | None
+    constraints: str | Rule | None
     shuffle: bool
     patience: int
     warm_start: bool
@@ -69,7 +68,7 @@ class OnlineLabeller(SequenceLabeller):
     _scores_rows = True
 
     @abstractmethod
-    def _rule(self, sweep: Sweep, trail: Trail | None) -> Rule:
+    def _rule(self, sweep: Sweep, trail: Trail | None) -> OnlineRule:
         """How the weights change: from those of a sweep on, or on the trail of a model."""
 
     @abstractmethod
@@ -167,7 +166,7 @@ class OnlineLabeller(SequenceLabeller):
             sweep.load_variance(np.where(variance > 0, variance, new))
         return weights
 
-    def _through(self, sweep: Sweep, rule: Rule, order: Array, losses: list[float]) -> bool:
+    def _through(self, sweep: Sweep, rule: OnlineRule, order: Array, losses: list[float]) -> bool:
         """Learn from sequences in this order, and note the loss; False if Ctrl-C ended it before."""
         try:
             loss = 0.0
@@ -180,7 +179,7 @@ class OnlineLabeller(SequenceLabeller):
             return False
         return True
 
-    def _reached(self, problem: Problem, sweep: Sweep, rule: Rule, averaged: int) -> Reached:
+    def _reached(self, problem: Problem, sweep: Sweep, rule: OnlineRule, averaged: int) -> Reached:
         """Return the model at this point, and what learning could go on with."""
         L, variance = len(self.classes_), sweep.variance()
         step = rule.step if isinstance(rule, Descent) else None
@@ -239,7 +238,7 @@ class OnlineLabeller(SequenceLabeller):
         return Sweep(data.chain, terms, data.encoded.labels, weights, fixed), terms, forbidden
 
     def _learn(
-        self, sweep: Sweep, rule: Rule, data: LabelledSet, terms: list[Term], held_out: HeldOut | None
+        self, sweep: Sweep, rule: OnlineRule, data: LabelledSet, terms: list[Term], held_out: HeldOut | None
     ) -> None:
         """Go through the training set, epoch by epoch; Ctrl-C keeps what was reached."""
         problem = Problem.of(Log(data.chain, data.encoded.labels), terms)
@@ -258,7 +257,7 @@ class OnlineLabeller(SequenceLabeller):
             warn_of_interruption(self.n_iter_)
 
     def _epochs(
-        self, sweep: Sweep, rule: Rule, data: LabelledSet, problem: Problem, held_out: HeldOut | None
+        self, sweep: Sweep, rule: OnlineRule, data: LabelledSet, problem: Problem, held_out: HeldOut | None
     ) -> str:
         """Learn until something says that it is enough; say what."""
         random, started = random_state(self.random_state), time.perf_counter()

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, ClassVar
 
-from ..constraints import Rule as LabelRule
+from ..constraints import Rule
 from ..decoders import Decoder
 from ..models.linear import FREE
 from ..models.terms import Penalties
 from ..models.trail import Trail
-from ..online import PassiveAggressive as PassiveAggressiveRule
-from ..online import Rule, Sweep, Variant
+from ..online import OnlineRule, PassiveAggressiveRule, Sweep, Variant
 from ..solvers import Progress
 from ..structures import Structure
 from ..tables import VARIANTS, choose
@@ -52,7 +51,7 @@ class PassiveAggressive(OnlineLabeller):
         training set have weights: for sparse features.
     classes : list, optional
         All labels that there are, as in `CRF`.
-    constraints : "iob2", "iobes", "bilou", "bmes", Rule or None
+    constraints : "iob2", "iobes", "bilou", "bmes", OnlineRule or None
         Label pairs, starts and ends that cannot occur, in training and in prediction.
     decoder : "viterbi", "posterior" or Decoder
         How `predict` decides.
@@ -101,7 +100,7 @@ class PassiveAggressive(OnlineLabeller):
         boundaries: bool = True,
         observed_only: bool = False,
         classes: Sequence[Hashable] | None = None,
-        constraints: str | LabelRule | None = None,
+        constraints: str | Rule | None = None,
         decoder: str | Decoder = "viterbi",
         shuffle: bool = True,
         patience: int = 5,
@@ -131,6 +130,6 @@ class PassiveAggressive(OnlineLabeller):
     def _penalties(self) -> Penalties:
         return FREE
 
-    def _rule(self, sweep: Sweep, trail: Trail | None) -> Rule:
+    def _rule(self, sweep: Sweep, trail: Trail | None) -> OnlineRule:
         variant = choose(VARIANTS, self.variant, "variant")
         return PassiveAggressiveRule(variant, float(self.aggressiveness), self.error_sensitive)

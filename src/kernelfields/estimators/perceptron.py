@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, ClassVar
 
-from ..constraints import Rule as LabelRule
+from ..constraints import Rule
 from ..decoders import Decoder
 from ..models.linear import FREE
 from ..models.terms import Penalties
 from ..models.trail import Trail
-from ..online import Perceptron, Rule, Sweep
+from ..online import OnlineRule, PerceptronRule, Sweep
 from ..solvers import Progress
 from ..structures import Structure
 from ._online_base import OnlineLabeller
@@ -44,7 +44,7 @@ class StructuredPerceptron(OnlineLabeller):
         training set have weights: for sparse features.
     classes : list, optional
         All labels that there are, as in `CRF`.
-    constraints : "iob2", "iobes", "bilou", "bmes", Rule or None
+    constraints : "iob2", "iobes", "bilou", "bmes", OnlineRule or None
         Label pairs, starts and ends that cannot occur, in training and in prediction.
     decoder : "viterbi", "posterior" or Decoder
         How `predict` decides.
@@ -90,7 +90,7 @@ class StructuredPerceptron(OnlineLabeller):
         boundaries: bool = True,
         observed_only: bool = False,
         classes: Sequence[Hashable] | None = None,
-        constraints: str | LabelRule | None = None,
+        constraints: str | Rule | None = None,
         decoder: str | Decoder = "viterbi",
         shuffle: bool = True,
         patience: int = 5,
@@ -117,5 +117,5 @@ class StructuredPerceptron(OnlineLabeller):
     def _penalties(self) -> Penalties:
         return FREE
 
-    def _rule(self, sweep: Sweep, trail: Trail | None) -> Rule:
-        return Perceptron()
+    def _rule(self, sweep: Sweep, trail: Trail | None) -> OnlineRule:
+        return PerceptronRule()

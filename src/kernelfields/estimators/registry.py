@@ -189,7 +189,6 @@ KINDS: Kinds = {
     "Array": np.ndarray,
     "Decoder": decoders.Decoder,
     "Kernel": kernels.Kernel,
-    "LabelRule": constraints.Rule,
     "Landmarks": approximation.Landmarks,
     "None": type(None),
     "Rule": constraints.Rule,

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from ..constraints import Rule as LabelRule
+from ..constraints import Rule
 from ..data.seeds import random_state
 from ..decoders import Decoder
 from ..errors import InputError
 from ..models.terms import Penalties
 from ..models.trail import Trail
-from ..online import Descent, Rule, Sweep
+from ..online import Descent, OnlineRule, Sweep
 from ..online.descent import calibrated_step
 from ..solvers import Progress
 from ..structures import Structure
@@ -55,7 +55,7 @@ class StochasticCRF(OnlineLabeller):
         training set have weights: for sparse features.
     classes : list, optional
         All labels that there are, as in `CRF`.
-    constraints : "iob2", "iobes", "bilou", "bmes", Rule or None
+    constraints : "iob2", "iobes", "bilou", "bmes", OnlineRule or None
         Label pairs, starts and ends that cannot occur, in training and in prediction.
     decoder : "viterbi", "posterior" or Decoder
         How `predict` decides.
@@ -102,7 +102,7 @@ class StochasticCRF(OnlineLabeller):
         boundaries: bool = True,
         observed_only: bool = False,
         classes: Sequence[Hashable] | None = None,
-        constraints: str | LabelRule | None = None,
+        constraints: str | Rule | None = None,
         decoder: str | Decoder = "viterbi",
         shuffle: bool = True,
         patience: int = 5,
@@ -136,7 +136,7 @@ class StochasticCRF(OnlineLabeller):
             raise InputError(f"{name} is 0; StochasticCRF needs penalties above 0.")
         return found
 
-    def _rule(self, sweep: Sweep, trail: Trail | None) -> Rule:
+    def _rule(self, sweep: Sweep, trail: Trail | None) -> OnlineRule:
         if self.step is None and trail is not None and trail.step is not None:
             return Descent(trail.step)
         if self.step is None:

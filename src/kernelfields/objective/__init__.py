@@ -10,7 +10,7 @@ leave out the ℓ1 part, which has none; solvers that can deal with it ask for `
 
 from ._base import DataTerm, LossPoint, SecondDerivatives
 from .array_data import ArrayData
-from .block_dual import BlockDual, Plane, Reached
+from .block_dual import BlockDual, MarginPoint, Plane
 from .certificate import Certificate, Dual, Rounding, certify
 from .counts import Counts
 from .geometry import Geometry, Term, slices_of
@@ -32,12 +32,12 @@ __all__ = [
     "Line",
     "LinearChainData",
     "LossPoint",
+    "MarginPoint",
     "Norm",
     "Offsets",
     "Plane",
     "Point",
     "Problem",
-    "Reached",
     "Rounding",
     "SecondDerivatives",
     "SpaceNorm",

@@ -27,7 +27,7 @@ class Plane(NamedTuple):
 
 
 @dataclass
-class Reached:
+class MarginPoint:
     """The primal and the dual point that a solver has reached."""
 
     point: Point
@@ -65,9 +65,9 @@ class Reached:
         """Features of the planes that the losses touch, over λ."""
         return self.point.mismatch
 
-    def at(self, point: Point, level: float) -> Reached:
+    def at(self, point: Point, level: float) -> MarginPoint:
         """Return another point, with the level of the mixture that it is minus of."""
-        return reached(point, level, self.constraints, self.violation)
+        return margin_point(point, level, self.constraints, self.violation)
 
     @property
     def certificate(self) -> Certificate:
@@ -150,16 +150,16 @@ class BlockDual:
         self.element = self.problem.refreshed(self.element)
         return self.problem.at(self.element.copy())
 
-    def reached(self, constraints: int, violation: float = np.inf) -> Reached:
+    def reached(self, constraints: int, violation: float = np.inf) -> MarginPoint:
         """Return w with the dual point behind it."""
         point = self.point()
-        return reached(point, float(self.levels.sum()), constraints, violation)
+        return margin_point(point, float(self.levels.sum()), constraints, violation)
 
 
-def reached(point: Point, level: float, constraints: int, violation: float = np.inf) -> Reached:
+def margin_point(point: Point, level: float, constraints: int, violation: float = np.inf) -> MarginPoint:
     """Return a primal point that is also a dual one, w = −mixture, with the level of the mixture."""
     dual = Dual(level, -point.element)
-    return Reached(point, dual, dual.bound(point.problem), constraints, violation)
+    return MarginPoint(point, dual, dual.bound(point.problem), constraints, violation)
 
 
 class _Instance:

@@ -1,18 +1,18 @@
 """Online learning of linear chains: weights that change after every sequence."""
 
-from ._base import Rule
+from ._base import OnlineRule
 from .descent import Descent, descend_first
 from .examples import Examples
-from .mistakes import Arow, PassiveAggressive, Perceptron, Variant
+from .mistakes import ArowRule, PassiveAggressiveRule, PerceptronRule, Variant
 from .sweep import Sweep
 
 __all__ = [
-    "Arow",
+    "ArowRule",
     "Descent",
     "Examples",
-    "PassiveAggressive",
-    "Perceptron",
-    "Rule",
+    "OnlineRule",
+    "PassiveAggressiveRule",
+    "PerceptronRule",
     "Sweep",
     "Variant",
     "descend_first",

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from .sweep import Sweep
 
 
-class Rule(Checked, ABC):
+class OnlineRule(Checked, ABC):
     """How the weights change after one sequence; its settings are those of the literature."""
 
     forgets: ClassVar[bool] = False

@@ -11,7 +11,7 @@ import numpy as np
 from ..arrays import Array
 from ..checks import Check, require_not_negative
 from ..objective import Problem
-from ._base import Rule
+from ._base import OnlineRule
 from .examples import Examples
 from .sweep import Sweep
 
@@ -19,7 +19,7 @@ NEGLIGIBLE = 1e-7
 
 
 @dataclass(frozen=True)
-class Descent(Rule):
+class Descent(OnlineRule):
     """One step along the gradient of every sequence [bottou2010large],
 
         w ← (w − η_t ∇loss_i(w)) / (1 + η_t λ/S),        η_t = η / (1 + η (λ/S) t),

@@ -13,12 +13,12 @@ from typing import ClassVar
 
 from ..arrays import Array
 from ..checks import Check, require_flag, require_positive
-from ._base import Rule
+from ._base import OnlineRule
 from .sweep import Sweep
 
 
 @dataclass(frozen=True)
-class Perceptron(Rule):
+class PerceptronRule(OnlineRule):
     """w ← w + d [collins2002discriminative, Figure 1]; the loss is the margin."""
 
     def learn(self, sweep: Sweep, order: Array) -> float:
@@ -38,7 +38,7 @@ class Variant(IntEnum):
 
 
 @dataclass(frozen=True)
-class PassiveAggressive(Rule):
+class PassiveAggressiveRule(OnlineRule):
     """w ← w + τ d, the smallest change that makes the right labelling win by its cost.
 
     The loss is the margin plus √(number of wrong labels), or plus one if not ``error_sensitive``
@@ -59,7 +59,7 @@ class PassiveAggressive(Rule):
 
 
 @dataclass(frozen=True)
-class Arow(Rule):
+class ArowRule(OnlineRule):
     """Every weight has a mean and a variance: what is uncertain changes most.
 
         w_k ← w_k + α σ_k d_k,        1/σ_k ← 1/σ_k + d_k² / γ,        α = loss / (Σ_k σ_k d_k² + γ)

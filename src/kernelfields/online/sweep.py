@@ -11,7 +11,7 @@ from ..arrays import Array
 from ..objective import LinearChainData, Offsets, Problem, Term, slices_of
 from ..spaces import Bias, Boundary, BoundSpace, FreeEdges, SparseNodes
 from ..structures import StructureBatch
-from ._base import Rule
+from ._base import OnlineRule
 from .examples import Examples
 
 
@@ -94,7 +94,7 @@ class Sweep:
         count = max(self.sequences, 1)
         return penalty[SparseNodes] / count, edge / count
 
-    def learn(self, rule: Rule, order: Array) -> float:
+    def learn(self, rule: OnlineRule, order: Array) -> float:
         """Go through some sequences, in this order; return the sum of their losses before each change.
 
         NaN if a sequence has no allowed labelling, or scores that are not finite: it ends there.

@@ -107,7 +107,7 @@ def _lowest_towards(best: Any, far: Array) -> Any:
 
 
 @dataclass
-class Best:
+class BestPoint:
     """Keeps the point with the lowest value, and says when the gap is small enough."""
 
     monitor: Monitor

@@ -11,7 +11,7 @@ import numpy as np
 from ..arrays import Array
 from ..checks import Check, require_flag, whole
 from ._base import Monitor, Observer, Reason, Result, Stop
-from ._margin_base import Best, BlockDualLike, MarginSolver
+from ._margin_base import BestPoint, BlockDualLike, MarginSolver
 from .simplex_qp import simplex_qp
 
 ENOUGH = 1e-4
@@ -54,10 +54,10 @@ class BlockFrankWolfe(MarginSolver):
 
     def maximize(self, dual: BlockDualLike, stop: Stop, observer: Observer | None = None) -> Result:
         """Maximise from where the dual is."""
-        best = Best(Monitor(dual.problem, stop, observer))
+        best = BestPoint(Monitor(dual.problem, stop, observer))
         random = np.random.default_rng(self.seed)
         caches = [_Cache(dual, i, self.memory) for i in range(dual.size)]
-        average = Average()
+        average = IterateAverage()
         iteration = 0
         reason = best.look(iteration, dual.reached(0))
         try:
@@ -149,7 +149,7 @@ def towards(dual: BlockDualLike, i: int, plane: Any, scores: Array) -> None:
 
 
 @dataclass
-class Average:
+class IterateAverage:
     """Σ_k k·point_k / Σ_k k, of points that are primal and dual ones at once."""
 
     count: int = 0

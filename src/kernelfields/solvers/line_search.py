@@ -11,7 +11,7 @@ SUFFICIENT = 1e-4
 FLATTER = 0.9
 
 
-class Trial(NamedTuple):
+class LineTrial(NamedTuple):
     """A point on the ray."""
 
     step: float
@@ -28,7 +28,7 @@ def wolfe(
     rounding: float = 0.0,
     trials: int = 25,
     flatter: float = FLATTER,
-) -> Trial | None:
+) -> LineTrial | None:
     """Find a step with φ(t) ≤ φ(0) + c₁ t φ'(0) and |φ'(t)| ≤ c₂ |φ'(0)|, c₂ being ``flatter``.
 
     Near the minimum the first one drowns in rounding long before the slope does; a value that differs by
@@ -39,11 +39,11 @@ def wolfe(
     bracket. Gives the lowest trial that satisfies the first condition if the second cannot be had
     within ``trials`` evaluations, and None if not even that one.
     """
-    origin = Trial(0.0, start.value, line.slope(start), start)
+    origin = LineTrial(0.0, start.value, line.slope(start), start)
     if not origin.slope < 0:
         return None
     low, high, step = origin, None, first
-    best: Trial | None = None
+    best: LineTrial | None = None
     for _ in range(trials):
         trial = _look(line, step)
         enough = trial.value <= origin.value + SUFFICIENT * step * origin.slope
@@ -64,15 +64,15 @@ def wolfe(
     return best
 
 
-def _look(line: LineLike, step: float) -> Trial:
+def _look(line: LineLike, step: float) -> LineTrial:
     point = line.at(step)
     value = point.value
     if not math.isfinite(value):
-        return Trial(step, math.inf, math.inf, point)
-    return Trial(step, value, line.slope(point), point)
+        return LineTrial(step, math.inf, math.inf, point)
+    return LineTrial(step, value, line.slope(point), point)
 
 
-def _between(low: Trial, high: Trial) -> float:
+def _between(low: LineTrial, high: LineTrial) -> float:
     """Minimum of the cubic through both trials, at least a tenth of the bracket from its ends."""
     width = high.step - low.step
     middle = low.step + 0.5 * width

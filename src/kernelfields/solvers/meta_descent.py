@@ -46,7 +46,7 @@ class SampledProblem(ProblemLike, Protocol):
         """Return the problem on some of them, an unbiased estimate of the whole up to a factor."""
 
 
-class State(NamedTuple):
+class DescentState(NamedTuple):
     """What is carried from batch to batch."""
 
     element: Array
@@ -119,7 +119,7 @@ class MetaDescent(Solver):
         random = np.random.default_rng(self.seed)
         try:
             first, scale = (_first_gains(problem, point) if reason is None else start), 1.0
-            state = State(point.element, first, np.zeros_like(start))
+            state = DescentState(point.element, first, np.zeros_like(start))
             batches = _batches(problem, size, random)
             while reason is None:
                 moved = self._pass(problem, batches, state, random)
@@ -129,7 +129,7 @@ class MetaDescent(Solver):
                     state = moved._replace(gains=np.maximum(moved.gains, LEAST * scale * first))
                 else:
                     scale, size = 0.5 * scale, 2 * size
-                    state = State(point.element, scale * first, np.zeros_like(start))
+                    state = DescentState(point.element, scale * first, np.zeros_like(start))
                     batches = _batches(problem, size, random)
                 iteration += 1
                 reason = monitor.look(iteration, point)
@@ -137,7 +137,9 @@ class MetaDescent(Solver):
             reason = Reason.INTERRUPTED
         return monitor.result(point, reason)
 
-    def _pass(self, problem: SampledProblem, batches: list[Any], state: State, random: Any) -> State:
+    def _pass(
+        self, problem: SampledProblem, batches: list[Any], state: DescentState, random: Any
+    ) -> DescentState:
         """Go through all batches."""
         element, gains, change = state
         for k in random.permutation(len(batches)):
@@ -147,7 +149,7 @@ class MetaDescent(Solver):
             along = gradient + self.memory * point.hessian_product(change) if change.any() else gradient
             element = element - gains * gradient
             change = self.memory * change - gains * along
-        return State(element, gains.astype(element.dtype, copy=False), change)
+        return DescentState(element, gains.astype(element.dtype, copy=False), change)
 
 
 def _batches(problem: SampledProblem, size: int, random: np.random.Generator) -> list[Any]:

@@ -10,8 +10,8 @@ import numpy as np
 
 from ..checks import Check, whole
 from ._base import Monitor, Observer, Reason, Result, Stop
-from ._margin_base import Best, BlockDualLike, MarginSolver, settled
-from .frank_wolfe import Average
+from ._margin_base import BestPoint, BlockDualLike, MarginSolver, settled
+from .frank_wolfe import IterateAverage
 
 
 @dataclass(frozen=True)
@@ -38,9 +38,9 @@ class Subgradient(MarginSolver):
 
     def maximize(self, dual: BlockDualLike, stop: Stop, observer: Observer | None = None) -> Result:
         """Maximise from where the dual is: a start counts as one pass."""
-        best = Best(Monitor(dual.problem, stop, observer))
+        best = BestPoint(Monitor(dual.problem, stop, observer))
         random = np.random.default_rng(self.seed)
-        average = Average()
+        average = IterateAverage()
         iteration = 0
         reason = best.look(iteration, dual.reached(0))
         passes = int(any(mixture.any() for mixture in dual.mixtures))

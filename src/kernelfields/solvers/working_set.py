@@ -11,7 +11,7 @@ import numpy as np
 from ..arrays import Array
 from ..checks import Check, optional, require_not_negative, whole
 from ._base import Monitor, Observer, Reason, Result, Stop
-from ._margin_base import Best, BlockDualLike, MarginSolver
+from ._margin_base import BestPoint, BlockDualLike, MarginSolver
 from .simplex_qp import simplex_qp
 
 SWEEPS = 1000
@@ -50,7 +50,7 @@ class WorkingSet(MarginSolver):
         """Maximise from where the dual is."""
         if self.epsilon is not None:
             stop = Stop(0.0, 0.0, stop.iterations)
-        best = Best(Monitor(dual.problem, stop, observer))
+        best = BestPoint(Monitor(dual.problem, stop, observer))
         blocks = [_Block(dual, i) for i in range(dual.size)]
         iteration, reason = 0, None
         try:

@@ -11,7 +11,7 @@ import numpy as np
 from ...arrays import Array
 from ...errors import ScoreError
 from ...native import score_dot
-from ...online import Arow, PassiveAggressive, Perceptron, Rule, Variant
+from ...online import ArowRule, OnlineRule, PassiveAggressiveRule, PerceptronRule, Variant
 from .first_gradient import resolve_ties
 from .lbfgs import Iteration, Minimizer
 from .report import Report
@@ -71,7 +71,7 @@ def train_perceptron(training: CRFsuiteTraining, settings: Settings, report: Rep
     def done(loss: float) -> bool:
         return loss < settings["epsilon"]
 
-    return _epochs(training, Perceptron(), settings, report, done, average=True, share=True)
+    return _epochs(training, PerceptronRule(), settings, report, done, average=True, share=True)
 
 
 def train_passive_aggressive(training: CRFsuiteTraining, settings: Settings, report: Report) -> Array:
@@ -85,7 +85,7 @@ def train_passive_aggressive(training: CRFsuiteTraining, settings: Settings, rep
         averaging=int(averaging),
         **_named(settings, "max_iterations", "epsilon"),
     )
-    rule = PassiveAggressive(Variant(kind if kind in (1, 2) else 0), settings["c"], sensitive)
+    rule = PassiveAggressiveRule(Variant(kind if kind in (1, 2) else 0), settings["c"], sensitive)
 
     def done(loss: float) -> bool:
         return loss < settings["epsilon"]
@@ -103,7 +103,7 @@ def train_arow(training: CRFsuiteTraining, settings: Settings, report: Report) -
     def done(loss: float) -> bool:
         return loss <= settings["epsilon"]
 
-    rule = Arow(settings["variance"], settings["gamma"])
+    rule = ArowRule(settings["variance"], settings["gamma"])
     return _epochs(training, rule, settings, report, done, average=False, share=False)
 
 
@@ -113,7 +113,7 @@ def _named(settings: Settings, *names: str) -> dict[str, Any]:
 
 def _epochs(
     training: CRFsuiteTraining,
-    rule: Rule,
+    rule: OnlineRule,
     settings: Settings,
     report: Report,
     done: Callable[[float], bool],
