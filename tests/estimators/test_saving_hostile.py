@@ -261,7 +261,7 @@ def test_large_claims_take_no_memory(tmp_path: Path) -> None:
 def test_older_formats_are_brought_up_to_date(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As if the present format were the third, and the first had called settings otherwise."""
     monkeypatch.setattr(files, "FORMAT", 3)
-    order = []
+    order, structured = [], files.UPGRADES[1]
 
     def first(header: dict[str, Any]) -> dict[str, Any]:
         order.append(1)
@@ -271,7 +271,7 @@ def test_older_formats_are_brought_up_to_date(tmp_path: Path, monkeypatch: pytes
 
     def second(header: dict[str, Any]) -> dict[str, Any]:
         order.append(2)
-        return header
+        return structured(header)
 
     monkeypatch.setattr(files, "UPGRADES", {1: first, 2: second})
 

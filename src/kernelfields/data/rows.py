@@ -51,7 +51,7 @@ def read_rows(model: Any, X: Any, *, fitting: bool) -> Rows:
     ``model`` gets ``n_features_in_`` and ``feature_names_in_`` if it is being fitted, and is asked for them
     if it was.
     """
-    structure: Structure = structure_of(vars(model).get("structure_", model.structure))
+    structure = structure_of(model.structure) if fitting else model.structure_
     X = as_list(X)
     if structure.linked or _are_sequences(X):
         inputs = _read_sequences(model, structure, X, fitting)

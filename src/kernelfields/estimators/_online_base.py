@@ -13,7 +13,7 @@ import numpy as np
 from ..arrays import Array
 from ..constraints import Forbidden, Rule
 from ..data.inputs import Inputs
-from ..data.rules import barred_scores, require_respected
+from ..data.rules import barred_scores, offset_of, require_respected
 from ..data.sample_weights import read_weights
 from ..data.seeds import random_state
 from ..errors import InputError, ScoreError
@@ -30,9 +30,9 @@ from ..models.terms import Penalties, fitted_structure
 from ..models.trail import Trail, flat, unflat
 from ..models.weights import LinearWeights, linear_scores
 from ..objective import Problem, Term
-from ..online import Descent, OnlineRule, Sweep
+from ..online import AnySweep, Descent, InstanceSweep, OnlineRule, Sweep
 from ..solvers import Progress, Reason
-from ..structures import Structure
+from ..structures import ChainBatch, Structure
 from ..tables import CONSTRAINTS, choose, structure_of
 from ._base import SequenceLabeller
 from ._online_held_out import HeldOut, Reached
@@ -68,7 +68,7 @@ class OnlineLabeller(SequenceLabeller):
     _scores_rows = True
 
     @abstractmethod
-    def _rule(self, sweep: Sweep, trail: Trail | None) -> OnlineRule:
+    def _rule(self, sweep: AnySweep, trail: Trail | None) -> OnlineRule:
         """How the weights change: from those of a sweep on, or on the trail of a model."""
 
     @abstractmethod
@@ -125,7 +125,7 @@ class OnlineLabeller(SequenceLabeller):
         trail = getattr(before, "_trail", None)
         return Trail.guessed(before) if trail is None else trail
 
-    def _pass(self, sweep: Sweep, data: LabelledSet, terms: list[Term], trail: Trail | None) -> None:
+    def _pass(self, sweep: AnySweep, data: LabelledSet, terms: list[Term], trail: Trail | None) -> None:
         """Go through more sequences once; mix the mean of their weights with that of those before."""
         order, random = np.arange(data.chain.n_instances), random_state(self.random_state)
         weights = None if trail is None else np.concatenate(LinearWeights.from_model(self).elements(terms))
@@ -151,7 +151,7 @@ class OnlineLabeller(SequenceLabeller):
         if not finished:
             warn_of_interruption(self.n_iter_)
 
-    def _go_on(self, sweep: Sweep, terms: list[Term], trail: Trail | None, weights: Array | None) -> Array:
+    def _go_on(self, sweep: AnySweep, terms: list[Term], trail: Trail | None, weights: Array | None) -> Array:
         """Bring a sweep to where a trail ends; return the weights that it starts from."""
         if trail is None or weights is None:
             return sweep.element()
@@ -166,7 +166,7 @@ class OnlineLabeller(SequenceLabeller):
             sweep.load_variance(np.where(variance > 0, variance, new))
         return weights
 
-    def _through(self, sweep: Sweep, rule: OnlineRule, order: Array, losses: list[float]) -> bool:
+    def _through(self, sweep: AnySweep, rule: OnlineRule, order: Array, losses: list[float]) -> bool:
         """Learn from sequences in this order, and note the loss; False if Ctrl-C ended it before."""
         try:
             loss = 0.0
@@ -179,7 +179,7 @@ class OnlineLabeller(SequenceLabeller):
             return False
         return True
 
-    def _reached(self, problem: Problem, sweep: Sweep, rule: OnlineRule, averaged: int) -> Reached:
+    def _reached(self, problem: Problem, sweep: AnySweep, rule: OnlineRule, averaged: int) -> Reached:
         """Return the model at this point, and what learning could go on with."""
         L, variance = len(self.classes_), sweep.variance()
         step = rule.step if isinstance(rule, Descent) else None
@@ -229,16 +229,25 @@ class OnlineLabeller(SequenceLabeller):
         self._learn(sweep, rule, data, terms, held_out)
         return self
 
-    def _sweep(self, data: LabelledSet, sample_weight: Any) -> tuple[Sweep, list[Term], Forbidden | None]:
+    def _sweep(self, data: LabelledSet, sample_weight: Any) -> tuple[AnySweep, list[Term], Forbidden | None]:
         """Weights of zero for a training set, their spaces, and what is forbidden."""
         forbidden = self._forbidden(data)
         terms = training_terms(data, self.bias, self.boundaries, self.observed_only, self._penalties())
         weights = None if sample_weight is None else read_weights(sample_weight, data.chain.n_instances)
-        fixed = None if forbidden is None else barred_scores(forbidden)
-        return Sweep(data.chain, terms, data.encoded.labels, weights, fixed), terms, forbidden
+        labels = data.encoded.labels
+        if isinstance(data.chain, ChainBatch):
+            barred = None if forbidden is None else barred_scores(forbidden)
+            return Sweep(data.chain, terms, labels, weights, barred), terms, forbidden
+        offset = None if forbidden is None else offset_of(forbidden, data.chain, np.float64)
+        return InstanceSweep(data.chain, terms, labels, weights, offset), terms, forbidden
 
     def _learn(
-        self, sweep: Sweep, rule: OnlineRule, data: LabelledSet, terms: list[Term], held_out: HeldOut | None
+        self,
+        sweep: AnySweep,
+        rule: OnlineRule,
+        data: LabelledSet,
+        terms: list[Term],
+        held_out: HeldOut | None,
     ) -> None:
         """Go through the training set, epoch by epoch; Ctrl-C keeps what was reached."""
         problem = Problem.of(Log(data.chain, data.encoded.labels), terms)
@@ -257,7 +266,7 @@ class OnlineLabeller(SequenceLabeller):
             warn_of_interruption(self.n_iter_)
 
     def _epochs(
-        self, sweep: Sweep, rule: OnlineRule, data: LabelledSet, problem: Problem, held_out: HeldOut | None
+        self, sweep: AnySweep, rule: OnlineRule, data: LabelledSet, problem: Problem, held_out: HeldOut | None
     ) -> str:
         """Learn until something says that it is enough; say what."""
         random, started = random_state(self.random_state), time.perf_counter()

@@ -10,7 +10,7 @@ from ..decoders import Decoder
 from ..models.linear import FREE
 from ..models.terms import Penalties
 from ..models.trail import Trail
-from ..online import ArowRule, OnlineRule, Sweep
+from ..online import AnySweep, ArowRule, OnlineRule
 from ..solvers import Progress
 from ..structures import Structure
 from ._online_base import OnlineLabeller
@@ -123,5 +123,5 @@ class AROW(OnlineLabeller):
     def _penalties(self) -> Penalties:
         return FREE
 
-    def _rule(self, sweep: Sweep, trail: Trail | None) -> OnlineRule:
+    def _rule(self, sweep: AnySweep, trail: Trail | None) -> OnlineRule:
         return ArowRule(float(self.variance), float(self.gamma))

@@ -19,7 +19,8 @@ from ..parameters import Parameterised
 from ..persistence.fields import Field, Kind
 from ..persistence.savable import Savable, require_fitted
 from ..solvers import Progress, Solver
-from ..structures import Structure
+from ..structures import Chain, Structure
+from ..tables import structure_of
 from ._routing import Routed
 from .kernel_crf import KernelCRF
 
@@ -73,7 +74,10 @@ verbose
     """
 
     classes_: Array
-    _learnt: ClassVar[Mapping[str, Field]] = {"_field": Kind(KernelCRF, large=True)}
+    _learnt: ClassVar[Mapping[str, Field]] = {
+        "_field": Kind(KernelCRF, large=True),
+        "structure_": Kind(Structure, needed=False),
+    }
 
     def __init__(
         self,
@@ -142,14 +146,15 @@ verbose
             field.basis_origin_ = _origins(rows, kept, field.basis_origin_)
         if hasattr(self, "feature_names_in_"):
             field.feature_names_in_ = self.feature_names_in_
-        self._take(field)
+        self._take(field, structure_of(self.structure))
         return self
 
-    def _take(self, field: KernelCRF) -> None:
-        """Have what the field has."""
+    def _take(self, field: KernelCRF, structure: Structure) -> None:
+        """Have what the field has, but for the structure: rows are chains of one to it."""
         self._field = field
         known = field.__getstate__()
         vars(self).update({name: value for name, value in known.items() if name in self._learnt_names()})
+        self.structure_ = structure
 
     @classmethod
     def _learnt_names(cls) -> set[str]:
@@ -157,11 +162,14 @@ verbose
 
     def _state(self) -> dict[str, Any]:
         self._require_fitted()
-        return {"_field": self._field}
+        return {"_field": self._field, "structure_": self.structure_}
 
     def _settle(self, state: Mapping[str, Any]) -> None:
+        structure = state.get("structure_", vars(self).get("structure_", Chain()))  # none in older files
         if "_field" in state:
-            self._take(state["_field"])
+            self._take(state["_field"], structure)
+        else:
+            self.structure_ = structure
 
     def _rehearse(self) -> None:
         self._field.predict([])

@@ -10,7 +10,7 @@ from ..decoders import Decoder
 from ..models.linear import FREE
 from ..models.terms import Penalties
 from ..models.trail import Trail
-from ..online import OnlineRule, PassiveAggressiveRule, Sweep, Variant
+from ..online import AnySweep, OnlineRule, PassiveAggressiveRule, Variant
 from ..solvers import Progress
 from ..structures import Structure
 from ..tables import VARIANTS, choose
@@ -130,6 +130,6 @@ class PassiveAggressive(OnlineLabeller):
     def _penalties(self) -> Penalties:
         return FREE
 
-    def _rule(self, sweep: Sweep, trail: Trail | None) -> OnlineRule:
+    def _rule(self, sweep: AnySweep, trail: Trail | None) -> OnlineRule:
         variant = choose(VARIANTS, self.variant, "variant")
         return PassiveAggressiveRule(variant, float(self.aggressiveness), self.error_sensitive)

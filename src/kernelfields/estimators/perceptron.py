@@ -10,7 +10,7 @@ from ..decoders import Decoder
 from ..models.linear import FREE
 from ..models.terms import Penalties
 from ..models.trail import Trail
-from ..online import OnlineRule, PerceptronRule, Sweep
+from ..online import AnySweep, OnlineRule, PerceptronRule
 from ..solvers import Progress
 from ..structures import Structure
 from ._online_base import OnlineLabeller
@@ -117,5 +117,5 @@ class StructuredPerceptron(OnlineLabeller):
     def _penalties(self) -> Penalties:
         return FREE
 
-    def _rule(self, sweep: Sweep, trail: Trail | None) -> OnlineRule:
+    def _rule(self, sweep: AnySweep, trail: Trail | None) -> OnlineRule:
         return PerceptronRule()

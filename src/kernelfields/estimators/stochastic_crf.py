@@ -13,7 +13,7 @@ from ..decoders import Decoder
 from ..errors import InputError
 from ..models.terms import Penalties
 from ..models.trail import Trail
-from ..online import Descent, OnlineRule, Sweep
+from ..online import AnySweep, Descent, OnlineRule
 from ..online.descent import calibrated_step
 from ..solvers import Progress
 from ..structures import Structure
@@ -136,7 +136,7 @@ class StochasticCRF(OnlineLabeller):
             raise InputError(f"{name} is 0; StochasticCRF needs penalties above 0.")
         return found
 
-    def _rule(self, sweep: Sweep, trail: Trail | None) -> OnlineRule:
+    def _rule(self, sweep: AnySweep, trail: Trail | None) -> OnlineRule:
         if self.step is None and trail is not None and trail.step is not None:
             return Descent(trail.step)
         if self.step is None:

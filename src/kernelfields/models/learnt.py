@@ -71,12 +71,15 @@ class Trails(Field):
             return "has counts that are none"
         if value.step is not None and not (type(value.step) is float and 0 < value.step < np.inf):
             return "has a step that is none"
-        expected = (sizes["L"] * (sizes["D"] + 3 + sizes["L"]),)
+        first = sizes["L"] * (sizes["D"] + 3 + sizes["L"])
+        expected = (first, first + sizes["L"] ** 3)  # with and without label triples
         for numbers in (value.last, value.variance):
             if numbers is not None and (
-                not isinstance(numbers, np.ndarray) or numbers.dtype.kind != "f" or numbers.shape != expected
+                not isinstance(numbers, np.ndarray) or numbers.dtype.kind != "f" or numbers.ndim != 1
             ):
-                return f"has numbers that are not those of {expected[0]} weights"
+                return f"has numbers that are not those of {first} weights"
+            if numbers is not None and len(numbers) not in expected:
+                return f"has {len(numbers)} numbers, expected {expected[0]}"
         return "has a negative variance" if value.variance is not None and (value.variance < 0).any() else ""
 
 

@@ -1,4 +1,4 @@
-"""The parts of a linear chain of order one, for estimators that have no others."""
+"""The parts of a linear model, for estimators that have no others."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from ..data.reading import read_to_fit
 from ..data.training import Observed
 from ..errors import InputError
 from ..objective import Term
-from ..spaces import Bias, Boundary, Euclidean, FreeEdges, SparseNodes
+from ..spaces import Bias, Boundary, Euclidean, SparseNodes
 from ..structures import EdgeBatch, Structure
-from .terms import Penalties
+from .terms import Penalties, edge_term, second_order_terms
 
 FREE = Penalties(0.0, 0.0, 0.0)
 
@@ -79,7 +79,7 @@ def linear_terms(
         terms.append(Term("bias", Bias(chain), penalties.node))
     if boundaries:
         terms.append(Term("boundaries", Boundary(chain), penalties.node))
-    return [*terms, Term("edges", FreeEdges(chain, pairs=pairs), penalties.edge)]
+    return [*terms, edge_term(chain, penalties, pairs), *second_order_terms(chain, penalties)]
 
 
 def training_terms(

@@ -38,12 +38,17 @@ class Trail(NamedTuple):
 def flat(weights: LinearWeights) -> Array:
     """All weights one behind the other, L·D of features first, whatever parts a model has."""
     coef = weights.coef.toarray() if hasattr(weights.coef, "toarray") else weights.coef
-    parts = (coef, weights.intercept, weights.start, weights.end, weights.transitions)
+    parts = [coef, weights.intercept, weights.start, weights.end, weights.transitions]
+    if weights.second_order is not None:
+        parts.append(weights.second_order)
     return np.concatenate([np.ravel(part) for part in parts])
 
 
 def unflat(numbers: Array, n_labels: int, n_features: int) -> LinearWeights:
     """Return the weights that `flat` made numbers of."""
     L, D = n_labels, n_features
-    coef, intercept, start, end, transitions = np.split(numbers, np.cumsum([L * D, L, L, L]))
-    return LinearWeights(coef.reshape(L, D), intercept, start, end, transitions.reshape(L, L))
+    coef, intercept, start, end, transitions, triples = np.split(numbers, np.cumsum([L * D, L, L, L, L * L]))
+    second_order = triples.reshape(L, L, L) if len(triples) else None
+    return LinearWeights(
+        coef.reshape(L, D), intercept, start, end, transitions.reshape(L, L), second_order=second_order
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +13,9 @@ from ..spaces import Bias, Boundary, BoundSpace, FreeEdges, SparseNodes
 from ..structures import StructureBatch
 from ._base import OnlineRule
 from .examples import Examples
+
+NEGLIGIBLE = 1e-7
+"""Probabilities that are wrong by less are passed over by descent."""
 
 
 class Sweep:
@@ -83,6 +86,29 @@ class Sweep:
             and len(edges) == 1
             and min(*others, *edges) > 0
         )
+
+    @property
+    def n_instances(self) -> int:
+        """S of this training set."""
+        return self.examples.n_instances
+
+    def trial(self, ids: Array) -> Callable[[float], float]:
+        """Return the objective of some sequences after one pass of descent through them, by its step."""
+        examples, decays = self.examples.take(ids), self.decays
+
+        def value_after(step: float) -> float:
+            if not 1e-12 < step < 1e6:
+                return np.inf
+            core, order = examples.core(), np.arange(examples.n_instances)
+            core.descend(order, step, *decays, 0, NEGLIGIBLE)
+            weights, free = core.weights()
+            node, edge = (0.5 * len(order) * decay for decay in decays)
+            squares = node * (np.square(weights).sum() + np.square(free[:3]).sum())
+            penalty = squares + edge * np.square(free[3:]).sum()
+            value = core.descend(order, 0.0, *decays, 0, NEGLIGIBLE) + penalty
+            return float(value) if np.isfinite(value) else np.inf
+
+        return value_after
 
     @property
     def decays(self) -> tuple[float, float]:
