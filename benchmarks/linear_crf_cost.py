@@ -18,7 +18,7 @@ from scipy import sparse
 from kernelfields import CRF
 from kernelfields.losses import Log
 from kernelfields.objective import Term, linear_chain_problem
-from kernelfields.spaces import FreeEdges, SparseNodes
+from kernelfields.spaces import Free, SparseFeatures
 from kernelfields.structures import ChainBatch
 
 from . import _conll2000 as conll
@@ -99,7 +99,7 @@ def _one_pass(n_labels: int, sequences: int) -> dict[str, Any]:
     X.data[:] = 1
     labels = rng.integers(n_labels, size=N).astype(np.int32)
     chain = ChainBatch(np.concatenate([[0], np.cumsum(lengths)]), n_labels)
-    terms = [Term("features", SparseNodes(chain, X), 1.0), Term("edges", FreeEdges(chain), 1.0)]
+    terms = [Term("features", SparseFeatures(chain, "node", X), 1.0), Term("edges", Free(chain, "edge"), 1.0)]
     problem = linear_chain_problem(Log(chain, labels), terms, None, np.float32)
     element = rng.normal(size=problem.size).astype(np.float32)
     seconds = []

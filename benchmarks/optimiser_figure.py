@@ -38,7 +38,7 @@ from kernelfields.solvers import (
     Stop,
     Subspace,
 )
-from kernelfields.spaces import Bias, Boundary, FreeEdges, SparseNodes
+from kernelfields.spaces import Boundary, Free, SparseFeatures
 from kernelfields.structures import ChainBatch
 
 from . import _conll2000 as conll
@@ -75,9 +75,9 @@ def linear_problem(features: Any, lengths: Any, texts: list[Any]) -> Problem:
     """A linear CRF, every penalty 1."""
     _, labels = np.unique(np.concatenate([list(text) for text in texts]), return_inverse=True)
     chain = ChainBatch(offsets_of(lengths), int(labels.max()) + 1)
-    nodes = SparseNodes(chain, sparse.csr_matrix(features, dtype=np.float64))
-    terms = [Term("features", nodes, 1.0), Term("bias", Bias(chain), 1.0)]
-    terms += [Term("boundaries", Boundary(chain), 1.0), Term("edges", FreeEdges(chain), 1.0)]
+    nodes = SparseFeatures(chain, "node", sparse.csr_matrix(features, dtype=np.float64))
+    terms = [Term("features", nodes, 1.0), Term("bias", Free(chain, "node"), 1.0)]
+    terms += [Term("boundaries", Boundary(chain), 1.0), Term("edges", Free(chain, "edge"), 1.0)]
     return Problem.of(Log(chain, labels), terms)
 
 

@@ -25,7 +25,7 @@ from kernelfields.kernels import RBF
 from kernelfields.losses import Log
 from kernelfields.objective import Problem, Term
 from kernelfields.solvers import LBFGS, BlockJacobi, NewtonCG, Progress, Stop, Subspace
-from kernelfields.spaces import FreeEdges, KernelNodes
+from kernelfields.spaces import Expansion, Free
 from kernelfields.structures import ChainBatch
 from kernelfields.testing import minimize_euclidean
 
@@ -78,8 +78,8 @@ def letters_problem(words: int | None) -> Problem:
     chain = ChainBatch(offsets_of([len(text) for text in texts]), len(letters))
     gram = CountedGram(StoredGram(RBF(GAMMA)(np.concatenate(images).astype(np.float64))))
     terms = [
-        Term("kernel", KernelNodes(chain, gram), PENALTY),
-        Term("edges", FreeEdges(chain), EDGE_PENALTY),
+        Term("kernel", Expansion(chain, "node", gram), PENALTY),
+        Term("edges", Free(chain, "edge"), EDGE_PENALTY),
     ]
     return Problem.of(Log(chain, labels), terms)
 

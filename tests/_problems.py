@@ -11,16 +11,12 @@ from kernelfields.kernels import RBF
 from kernelfields.losses import Log, PartialLog
 from kernelfields.objective import Problem, Term
 from kernelfields.spaces import (
-    Bias,
     Boundary,
-    FreeEdges,
-    FreeTriples,
-    KernelEdges,
-    KernelNodes,
+    Expansion,
+    Free,
     LabelEmbedding,
-    LinearEdges,
-    LinearNodes,
-    SparseNodes,
+    LinearFeatures,
+    SparseFeatures,
     WeightPairs,
 )
 from kernelfields.structures import ChainBatch, SecondOrderChainBatch, TreeBatch
@@ -59,32 +55,36 @@ def spaces(rng):
     repeated = rng.integers(5, size=shared.n_vertices)
     root = rng.normal(size=(3, 2))
     return {
-        "linear": LinearNodes(shared, features),
-        "linear, sparse": LinearNodes(shared, rare),
-        "sparse": SparseNodes(shared, rare),
-        "sparse, observed pairs": SparseNodes(shared, binary, WeightPairs.of(binary, 3, labels)),
-        "bias": Bias(shared),
+        "linear": LinearFeatures(shared, "node", features),
+        "linear, sparse": LinearFeatures(shared, "node", rare),
+        "sparse": SparseFeatures(shared, "node", rare),
+        "sparse, observed pairs": SparseFeatures(shared, "node", binary, WeightPairs.of(binary, 3, labels)),
+        "bias": Free(shared, "node"),
         "boundary": Boundary(shared),
-        "shared edges": FreeEdges(shared),
-        "tied edges": FreeEdges(own),
-        "untied edges": FreeEdges(own, members),
-        "some label pairs": FreeEdges(shared, pairs=rng.random((3, 3)) < 0.5),
-        "linear edges": LinearEdges(own, features),
-        "linear edges, sparse": LinearEdges(own, rare),
-        "linear edges of a forest": LinearEdges(forest, features),
-        "tied edges of a forest": FreeEdges(forest),
-        "triples": FreeTriples(small_second_order()),
+        "shared edges": Free(shared, "edge"),
+        "tied edges": Free(own, "edge"),
+        "untied edges": Free(own, "edge", members),
+        "some label pairs": Free(shared, "edge", support=rng.random((3, 3)) < 0.5),
+        "linear edges": LinearFeatures(own, "edge", features),
+        "linear edges, sparse": LinearFeatures(own, "edge", rare),
+        "linear edges of a forest": LinearFeatures(forest, "edge", features),
+        "tied edges of a forest": Free(forest, "edge"),
+        "triples": Free(small_second_order(), "triple"),
         "boundary of a forest": Boundary(forest),
         "boundary of second order": Boundary(small_second_order()),
-        "kernel": KernelNodes(shared, gram),
-        "kernel, repeated observations": KernelNodes(shared, distinct, rows=repeated),
-        "kernel, centred labels": KernelNodes(shared, gram, LabelEmbedding.centred(3)),
-        "kernel, kernel on labels": KernelNodes(shared, gram, LabelEmbedding.of(root @ root.T)),
-        "kernel of some labels": KernelNodes(shared, gram, LabelEmbedding.only([0, 2], 3)),
-        "kernel edges": KernelEdges(own, gram),
-        "kernel edges of a forest": KernelEdges(forest, gram),
-        "kernel edges, repeated observations": KernelEdges(own, distinct, repeated[: own.n_edges]),
-        "linear edges of second order": LinearEdges(small_second_order(shared_edges=False), features),
+        "kernel": Expansion(shared, "node", gram),
+        "kernel, repeated observations": Expansion(shared, "node", distinct, rows=repeated),
+        "kernel, centred labels": Expansion(shared, "node", gram, embedding=LabelEmbedding.centred(3)),
+        "kernel, kernel on labels": Expansion(
+            shared, "node", gram, embedding=LabelEmbedding.of(root @ root.T)
+        ),
+        "kernel of some labels": Expansion(shared, "node", gram, embedding=LabelEmbedding.only([0, 2], 3)),
+        "kernel edges": Expansion(own, "edge", gram),
+        "kernel edges of a forest": Expansion(forest, "edge", gram),
+        "kernel edges, repeated observations": Expansion(own, "edge", distinct, repeated[: own.n_edges]),
+        "linear edges of second order": LinearFeatures(
+            small_second_order(shared_edges=False), "edge", features
+        ),
     }
 
 
@@ -99,15 +99,15 @@ def problems(rng):
     ):
         features = rng.normal(size=(chain.n_vertices, 4))
         terms = [
-            Term("features", LinearNodes(chain, features), 0.5),
-            Term("bias", Bias(chain), 2.0),
+            Term("features", LinearFeatures(chain, "node", features), 0.5),
+            Term("bias", Free(chain, "node"), 2.0),
             Term("boundaries", Boundary(chain), 0.1),
-            Term("edges", FreeEdges(chain), 1.0),
+            Term("edges", Free(chain, "edge"), 1.0),
         ]
         if not chain.shared_edges:
-            terms.append(Term("edge features", LinearEdges(chain, features), 3.0))
+            terms.append(Term("edge features", LinearFeatures(chain, "edge", features), 3.0))
         if name.startswith("second order"):
-            terms.append(Term("triples", FreeTriples(chain), 0.3))
+            terms.append(Term("triples", Free(chain, "triple"), 0.3))
         weights = rng.random(chain.n_instances) + 0.5
         result[name] = Problem.of(Log(chain, small_labels(chain, rng), weights), terms)
     return result
@@ -119,8 +119,8 @@ def kernel_problem(rng, penalty=0.5, kernel=None, n_labels=3, **options):
     features = rng.normal(size=(chain.n_vertices, 4))
     gram = StoredGram((RBF(0.3) if kernel is None else kernel)(features))
     terms = [
-        Term("kernel", KernelNodes(chain, gram, **options), penalty),
-        Term("edges", FreeEdges(chain), 1.0),
+        Term("kernel", Expansion(chain, "node", gram, **options), penalty),
+        Term("edges", Free(chain, "edge"), 1.0),
     ]
     return Problem.of(Log(chain, small_labels(chain, rng)), terms)
 
@@ -132,5 +132,8 @@ def partial_problem(rng):
     hidden = rng.random(chain.n_vertices) < 0.5
     allowed = hidden[:, None] | (labels[:, None] == np.arange(chain.n_labels))
     features = rng.normal(size=(chain.n_vertices, 4))
-    terms = [Term("features", LinearNodes(chain, features), 0.5), Term("edges", FreeEdges(chain), 1.0)]
+    terms = [
+        Term("features", LinearFeatures(chain, "node", features), 0.5),
+        Term("edges", Free(chain, "edge"), 1.0),
+    ]
     return Problem.of(PartialLog(chain, allowed), terms)

@@ -11,7 +11,7 @@ from kernelfields import native
 from kernelfields.losses import Log
 from kernelfields.objective import L1Norm, LinearChainData, Offsets, Problem, Term, linear_chain_problem
 from kernelfields.solvers import LBFGS, Stop
-from kernelfields.spaces import Bias, Boundary, FreeEdges, SparseNodes, WeightPairs
+from kernelfields.spaces import Boundary, Free, SparseFeatures, WeightPairs
 from kernelfields.structures import ChainBatch
 
 LENGTHS = [3, 1, 7, 0, 40, 2, 2, 5]
@@ -30,10 +30,10 @@ def setting(rng, n_labels, binary=True, observed=False, weights=None, lengths=LE
         seen = np.zeros((n_labels, n_labels), dtype=bool)
         seen[labels[chain.edge_tails], labels[chain.edge_heads]] = True
     terms = [
-        Term("features", SparseNodes(chain, X, pairs), 0.7, L1Norm(0.1)),
-        Term("bias", Bias(chain), 0.5),
+        Term("features", SparseFeatures(chain, "node", X, pairs), 0.7, L1Norm(0.1)),
+        Term("bias", Free(chain, "node"), 0.5),
         Term("boundaries", Boundary(chain), 0.3),
-        Term("edges", FreeEdges(chain, pairs=seen), 0.2),
+        Term("edges", Free(chain, "edge", support=seen), 0.2),
     ]
     return Log(chain, labels, weights), terms
 
@@ -46,7 +46,7 @@ def test_equals_the_general_problem(rng, n_labels, binary, observed):
     general, fused = Problem.of(loss, terms), linear_chain_problem(loss, terms, None, np.float64)
     element = rng.normal(size=general.size)
     if observed:  # elements have nothing where no pair occurs
-        element[general.slices["edges"]] *= terms[3].space.pairs.ravel()
+        element[general.slices["edges"]] *= terms[3].space.support.ravel()
     expected, point = general.at(element), fused.at(element)
     assert point.value == pytest.approx(expected.value, rel=1e-12)
     np.testing.assert_allclose(point.gradient, expected.gradient, atol=1e-10)

@@ -13,7 +13,7 @@ from kernelfields.boosting.trees import Bins, Forest, TreeSettings
 from kernelfields.constraints import Constraints
 from kernelfields.losses import Log
 from kernelfields.objective import Term
-from kernelfields.spaces import FreeEdges
+from kernelfields.spaces import Free
 from kernelfields.structures import ChainBatch
 from kernelfields.testing import check_estimator, labelled_sequences
 
@@ -101,7 +101,7 @@ def small_boosting(rng, weights=None):
     bins = {"node": Bins(x, np.zeros(2, bool)), "edge": Bins(x[chain.edge_tails], np.zeros(2, bool))}
     loss = Log(chain, rng.integers(3, size=12), weights)
     return Boosting(
-        loss, [Term("edges", FreeEdges(chain), 1.0)], None, bins, TreeSettings(4, min_samples_leaf=1), 0.7
+        loss, [Term("edges", Free(chain, "edge"), 1.0)], None, bins, TreeSettings(4, min_samples_leaf=1), 0.7
     )
 
 

@@ -13,7 +13,7 @@ from kernelfields.constraints import Constraints
 from kernelfields.losses import Log
 from kernelfields.objective import Problem, Term
 from kernelfields.solvers import LBFGS, Stop
-from kernelfields.spaces import Boundary, FreeEdges, LinearNodes
+from kernelfields.spaces import Boundary, Free, LinearFeatures
 from tests._problems import small_chain
 
 RULE = Constraints(
@@ -139,9 +139,9 @@ def test_certificate_and_hessian_are_finite_under_minus_infinity(rng):
     offset["node"][chain.first_positions, 1] = -np.inf
     labels = chain.argmax({"node": offset["node"] + rng.normal(size=(16, 3)), "edge": offset["edge"]}).labels
     terms = [
-        Term("features", LinearNodes(chain, rng.normal(size=(16, 2))), 0.5),
+        Term("features", LinearFeatures(chain, "node", rng.normal(size=(16, 2))), 0.5),
         Term("boundaries", Boundary(chain), 0.2),
-        Term("edges", FreeEdges(chain), 1.0),
+        Term("edges", Free(chain, "edge"), 1.0),
     ]
     problem = Problem.of(Log(chain, labels), terms, offset)
     optimum = LBFGS().minimize(problem, problem.zero(), Stop(gap=1e-12)).point

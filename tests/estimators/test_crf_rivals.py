@@ -13,7 +13,7 @@ from kernelfields.datasets import load_letters
 from kernelfields.losses import Log
 from kernelfields.objective import Problem, Term
 from kernelfields.solvers import LBFGS, Stop
-from kernelfields.spaces import LinearNodes
+from kernelfields.spaces import LinearFeatures
 from kernelfields.structures import ChainBatch
 
 
@@ -27,7 +27,7 @@ def test_without_edges_it_is_multinomial_logistic_regression(letters):
     X, y = np.concatenate(images), np.concatenate(words)
     names, labels = np.unique(y, return_inverse=True)
     chain = ChainBatch(offsets_of([len(word) for word in words]), len(names))
-    problem = Problem.of(Log(chain, labels), [Term("features", LinearNodes(chain, X), 2.0)])
+    problem = Problem.of(Log(chain, labels), [Term("features", LinearFeatures(chain, "node", X), 2.0)])
     ours = LBFGS().minimize(problem, problem.zero(), Stop(gap=1e-9)).point.value
 
     theirs = LogisticRegression(C=0.5, fit_intercept=False, tol=1e-10, max_iter=10000).fit(X, y)

@@ -8,7 +8,7 @@ from kernelfields import CRF, InputError
 from kernelfields.losses import Log
 from kernelfields.objective import L1Norm, Problem, Term
 from kernelfields.solvers import OWLQN, Stop
-from kernelfields.spaces import FreeEdges, LinearNodes
+from kernelfields.spaces import Free, LinearFeatures
 from kernelfields.testing import labelled_sequences
 from tests._problems import small_chain, small_labels
 
@@ -27,8 +27,8 @@ def l1_problem(rng, penalty):
     chain = small_chain()
     features = rng.normal(size=(chain.n_vertices, 4))
     terms = [
-        Term("features", LinearNodes(chain, features), penalty, L1Norm(0.8)),
-        Term("edges", FreeEdges(chain), 1.0),
+        Term("features", LinearFeatures(chain, "node", features), penalty, L1Norm(0.8)),
+        Term("edges", Free(chain, "edge"), 1.0),
     ]
     return Problem.of(Log(chain, small_labels(chain, rng)), terms)
 

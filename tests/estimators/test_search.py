@@ -9,7 +9,7 @@ from kernelfields.fitting.search import search
 from kernelfields.gram import StoredGram
 from kernelfields.objective import Problem, Term
 from kernelfields.solvers import LBFGS, Reason, Stop
-from kernelfields.spaces import KernelNodes
+from kernelfields.spaces import Expansion
 from tests._problems import kernel_problem
 
 
@@ -27,7 +27,7 @@ def drifting(problem, wrong):
     space = problem.terms[0].space
     gram = DriftingGram(space.gram.matrix)
     gram.wrong = wrong
-    terms = [Term("kernel", KernelNodes(space.structure, gram), 0.5), problem.terms[1]]
+    terms = [Term("kernel", Expansion(space.structure, "node", gram), 0.5), problem.terms[1]]
     return Problem.of(problem.loss, terms)
 
 

@@ -19,7 +19,7 @@ from scipy import sparse
 from kernelfields import native
 from kernelfields.objective import Term
 from kernelfields.online import Descent, Sweep
-from kernelfields.spaces import FreeEdges, SparseNodes, WeightPairs
+from kernelfields.spaces import Free, SparseFeatures, WeightPairs
 from kernelfields.structures import ChainBatch
 
 results = {"isa": np.array(native.isa())}
@@ -45,8 +45,8 @@ for L in (1, 3, 9, 17, 26, 40):
         chain = ChainBatch(np.arange(0, 31, 3), L)
         X = sparse.csr_matrix(((rng.random((30, 8)) < 0.4) * rng.normal(size=(30, 8))).astype(dtype))
         y = rng.integers(L, size=30).astype(np.int32)
-        nodes = SparseNodes(chain, X, WeightPairs.of(X, L, y))
-        sweep = Sweep(chain, [Term("features", nodes, 0.1), Term("edges", FreeEdges(chain), 0.1)], y)
+        nodes = SparseFeatures(chain, "node", X, WeightPairs.of(X, L, y))
+        sweep = Sweep(chain, [Term("features", nodes, 0.1), Term("edges", Free(chain, "edge"), 0.1)], y)
         sweep.begin_average()
         sweep.learn(Descent(0.3), np.arange(10))
         results[f"{L} {np.dtype(dtype)} sweep"] = sweep.element()

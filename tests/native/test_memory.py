@@ -7,7 +7,7 @@ from scipy import sparse
 from kernelfields import native
 from kernelfields.errors import InputError
 from kernelfields.gram import PackedGram
-from kernelfields.spaces import LinearNodes, SparseNodes, WeightPairs, coefficient_scores
+from kernelfields.spaces import LinearFeatures, SparseFeatures, WeightPairs, coefficient_scores
 from kernelfields.structures import ChainBatch
 
 BATCH = (np.zeros((3, 2)), np.zeros((2, 2)), np.array([0, 3]))
@@ -53,9 +53,9 @@ def bad_columns(column):
 @pytest.mark.parametrize("column", [3, -1, 2**31 - 1])
 def test_columns_that_do_not_exist_are_refused(column):
     chain = ChainBatch([0, 3], 2)
-    for space in (SparseNodes, LinearNodes):
+    for space in (SparseFeatures, LinearFeatures):
         with pytest.raises(InputError, match=f"an entry in column {column}, but 3 columns"):
-            space(chain, bad_columns(column))
+            space(chain, "node", bad_columns(column))
     with pytest.raises(ValueError, match="index holds"):
         coefficient_scores(bad_columns(column), sparse.csc_matrix(np.ones((2, 3))))
 
@@ -76,7 +76,7 @@ def test_pairs_of_other_features_are_refused(change):
     X, chain = sparse.csr_matrix(np.eye(3)), ChainBatch([0, 3], 2)
     pairs = WeightPairs.of(X, 2)._replace(**change)
     with pytest.raises(InputError, match="The pairs are not those of 3 features and 2 labels"):
-        SparseNodes(chain, X, pairs)
+        SparseFeatures(chain, "node", X, pairs)
 
 
 @pytest.mark.parametrize("size", [2, 4, 2**40, 2**62])

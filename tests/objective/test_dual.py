@@ -8,7 +8,7 @@ import pytest
 from kernelfields.losses import Log
 from kernelfields.objective import Dual, L1Norm, Problem, Term
 from kernelfields.solvers import LBFGS, Stop
-from kernelfields.spaces import FreeEdges, LinearNodes
+from kernelfields.spaces import Free, LinearFeatures
 from kernelfields.structures import ChainBatch
 
 
@@ -16,8 +16,8 @@ def problem_of(rng) -> Problem:
     chain = ChainBatch(np.array([0, 4, 9, 15]), 3)
     labels = rng.integers(3, size=15).astype(np.int32)
     terms = [
-        Term("features", LinearNodes(chain, rng.normal(size=(15, 5))), 0.3),
-        Term("edges", FreeEdges(chain), 0.7),
+        Term("features", LinearFeatures(chain, "node", rng.normal(size=(15, 5))), 0.3),
+        Term("edges", Free(chain, "edge"), 0.7),
     ]
     return Problem.of(Log(chain, labels), terms)
 

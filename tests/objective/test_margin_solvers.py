@@ -19,7 +19,7 @@ from kernelfields.solvers import (
     WorkingSet,
     simplex_qp,
 )
-from kernelfields.spaces import Bias, Boundary, FreeEdges, KernelNodes, LabelEmbedding, LinearNodes
+from kernelfields.spaces import Boundary, Expansion, Free, LabelEmbedding, LinearFeatures
 from kernelfields.structures import ChainBatch
 from kernelfields.testing import Enumerated
 from tests.structures.test_errors import small_forest
@@ -41,15 +41,17 @@ def problem_of(rng, loss="margin", space="linear", structure=None, weighted=Fals
     labels = rng.integers(3, size=chain.n_vertices).astype(np.int32)
     weights = rng.random(chain.n_instances) + 0.5 if weighted else None
     if space == "linear":
-        first = Term("features", LinearNodes(chain, features), 0.5)
+        first = Term("features", LinearFeatures(chain, "node", features), 0.5)
     elif space == "sparse":
         features[rng.random(features.shape) < 0.5] = 0
-        first = Term("features", LinearNodes(chain, sparse.csr_matrix(features)), 0.5)
+        first = Term("features", LinearFeatures(chain, "node", sparse.csr_matrix(features)), 0.5)
     else:
         seen = rng.integers(7, size=chain.n_vertices)
         embedding = LabelEmbedding.centred(3) if space == "kernel, centred" else None
-        first = Term("kernel", KernelNodes(chain, StoredGram(RBF(0.3)(features[:7])), embedding, seen), 0.5)
-    terms = [first, Term("edges", FreeEdges(chain), 1.0), Term("bias", Bias(chain), 2.0)]
+        first = Term(
+            "kernel", Expansion(chain, "node", StoredGram(RBF(0.3)(features[:7])), seen, embedding), 0.5
+        )
+    terms = [first, Term("edges", Free(chain, "edge"), 1.0), Term("bias", Free(chain, "node"), 2.0)]
     terms.append(Term("boundaries", Boundary(chain), 0.7))
     fixed = {clique: rng.normal(size=shape) for clique, shape in chain.shapes.items()} if offset else None
     return Problem.of(losses(chain, labels, weights)[loss], terms, fixed)

@@ -6,7 +6,7 @@ import pytest
 from kernelfields.losses import Log
 from kernelfields.objective import L1Norm, Problem, Term
 from kernelfields.solvers import LBFGS, Stop
-from kernelfields.spaces import Bias, FreeEdges, LinearNodes
+from kernelfields.spaces import Free, LinearFeatures
 from kernelfields.structures import ChainBatch
 from tests._problems import partial_problem, problems, small_chain, small_labels
 
@@ -66,7 +66,7 @@ def test_lower_bound_holds_everywhere_and_is_tight_at_the_optimum(name, rng):
 def test_dual_value_is_entropy_minus_mismatch(rng):
     chain = small_chain()
     loss = Log(chain, small_labels(chain, rng))
-    problem = Problem.of(loss, [Term("edges", FreeEdges(chain), 0.7)])
+    problem = Problem.of(loss, [Term("edges", Free(chain, "edge"), 0.7)])
     point = problem.at(rng.normal(size=problem.size))
     entropy = chain.entropy(point.theta).sum()
     mismatch = 0.5 * problem.inner(point.mismatch, point.mismatch)
@@ -77,14 +77,17 @@ def test_no_certificate_without_convexity_or_without_penalty(rng):
     assert partial_problem(rng).at(partial_problem(rng).zero()).certificate is None
     chain = small_chain()
     features = rng.normal(size=(chain.n_vertices, 2))
-    terms = [Term("features", LinearNodes(chain, features), 1.0), Term("edges", FreeEdges(chain), 0.0)]
+    terms = [
+        Term("features", LinearFeatures(chain, "node", features), 1.0),
+        Term("edges", Free(chain, "edge"), 0.0),
+    ]
     problem = Problem.of(Log(chain, small_labels(chain, rng)), terms)
     assert problem.at(problem.zero()).certificate is None
 
 
 def test_zero_penalty_leaves_its_space_free(rng):
     chain = small_chain()
-    problem = Problem.of(Log(chain, small_labels(chain, rng)), [Term("edges", FreeEdges(chain), 0.0)])
+    problem = Problem.of(Log(chain, small_labels(chain, rng)), [Term("edges", Free(chain, "edge"), 0.0)])
     w = rng.normal(size=problem.size)
     assert problem.at(w).value == problem.at(w).loss.value
 
@@ -127,9 +130,10 @@ def test_untied_edges_with_equal_tables_are_tied_edges(rng):
     chain = small_chain(shared_edges=False)
     loss = Log(chain, small_labels(chain, rng))
     members = rng.random(chain.n_edges) < 0.5
-    tied = Problem.of(loss, [Term("all", FreeEdges(chain), 1.0)])
+    tied = Problem.of(loss, [Term("all", Free(chain, "edge"), 1.0)])
     untied = Problem.of(
-        loss, [Term("some", FreeEdges(chain, members), 1.0), Term("others", FreeEdges(chain, ~members), 1.0)]
+        loss,
+        [Term("some", Free(chain, "edge", members), 1.0), Term("others", Free(chain, "edge", ~members), 1.0)],
     )
     w = rng.normal(size=tied.size)
     both = np.concatenate([w, w])
@@ -158,8 +162,8 @@ def test_block_hessian_is_the_hessian_where_each_instance_is_one_clique(rng):
     chain = ChainBatch(np.arange(8), 3)
     labels = small_labels(chain, rng)
     terms = [
-        Term("features", LinearNodes(chain, rng.normal(size=(7, 4))), 0.5),
-        Term("bias", Bias(chain), 2.0),
+        Term("features", LinearFeatures(chain, "node", rng.normal(size=(7, 4))), 0.5),
+        Term("bias", Free(chain, "node"), 2.0),
     ]
     offset = {"node": rng.normal(size=(7, 3)), "edge": np.zeros((3, 3))}
     cost = np.where(labels[:, None] == np.arange(3), 0.0, rng.random((7, 3)))
@@ -171,6 +175,6 @@ def test_block_hessian_is_the_hessian_where_each_instance_is_one_clique(rng):
 
 def test_instances_keep_their_l1_penalty(rng):
     chain = small_chain()
-    space = LinearNodes(chain, rng.normal(size=(chain.n_vertices, 2)))
+    space = LinearFeatures(chain, "node", rng.normal(size=(chain.n_vertices, 2)))
     problem = Problem.of(Log(chain, small_labels(chain, rng)), [Term("features", space, 1.0, L1Norm(0.5))])
     np.testing.assert_array_equal(problem.take([0, 3]).thresholds, problem.thresholds)

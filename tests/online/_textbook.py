@@ -7,7 +7,7 @@ from kernelfields.arrays import offsets_of
 from kernelfields.objective import Term
 from kernelfields.objective.linear_chain import Offsets
 from kernelfields.online import Sweep
-from kernelfields.spaces import Bias, Boundary, FreeEdges, SparseNodes, WeightPairs
+from kernelfields.spaces import Boundary, Free, SparseFeatures, WeightPairs
 from kernelfields.structures import ChainBatch
 from kernelfields.testing.online import candidates
 
@@ -40,14 +40,14 @@ class Tiny:
         seen = np.zeros((L, L), bool)
         seen[self.labels[self.chain.edge_tails], self.labels[self.chain.edge_heads]] = True
         pairs = WeightPairs.of(features, L, self.labels if observed else None)
-        self.nodes = SparseNodes(self.chain, features, pairs)
+        self.nodes = SparseFeatures(self.chain, "node", features, pairs)
         self.terms = [Term("features", self.nodes, penalties[0])]
         if bias:
-            self.terms.append(Term("bias", Bias(self.chain), penalties[0]))
+            self.terms.append(Term("bias", Free(self.chain, "node"), penalties[0]))
         if boundaries:
             self.terms.append(Term("boundaries", Boundary(self.chain), penalties[0]))
         self.terms.append(
-            Term("edges", FreeEdges(self.chain, pairs=seen if observed else None), penalties[1])
+            Term("edges", Free(self.chain, "edge", support=seen if observed else None), penalties[1])
         )
         offset = Offsets(np.zeros((3, L)), np.zeros((L, L)))
         if forbidden is not None:

@@ -11,7 +11,7 @@ from kernelfields.objective import L1Norm, Problem, Term, linear_chain_problem
 from kernelfields.online import Descent, Sweep, descend_first
 from kernelfields.online.descent import calibrated_step
 from kernelfields.solvers import LBFGS, Stop
-from kernelfields.spaces import Bias, FreeEdges, LinearEdges, SparseNodes, WeightPairs
+from kernelfields.spaces import Free, LinearFeatures, SparseFeatures, WeightPairs
 from kernelfields.structures import ChainBatch
 from kernelfields.testing import chain_reference
 from kernelfields.testing.online import descend
@@ -85,9 +85,9 @@ def crf_problem(rng, count=300, L=5, D=30, scale=1.0):
     features = (rng.random((chain.n_vertices, D)) < 0.2).astype(float)
     features[np.arange(chain.n_vertices), labels] += rng.random(chain.n_vertices) < 0.6
     terms = [
-        Term("features", SparseNodes(chain, sparse.csr_matrix(scale * features)), 1.0),
-        Term("bias", Bias(chain), 1.0),
-        Term("edges", FreeEdges(chain), 0.5),
+        Term("features", SparseFeatures(chain, "node", sparse.csr_matrix(scale * features)), 1.0),
+        Term("bias", Free(chain, "node"), 1.0),
+        Term("edges", Free(chain, "edge"), 0.5),
     ]
     return linear_chain_problem(Log(chain, labels), terms, None, np.float64)
 
@@ -150,8 +150,12 @@ def test_what_it_cannot_learn_it_refuses(rng):
     own = chain.untied(["edge"])
     features = rng.normal(size=(chain.n_vertices, 2))
     with pytest.raises(TypeError, match="share their scores"):
-        Sweep(own, [Term("edges", LinearEdges(own, features), 1.0)], labels)
-    uneven = [Term("features", problem.terms[0].space, 1.0), Term("bias", Bias(chain), 2.0), problem.terms[2]]
+        Sweep(own, [Term("edges", LinearFeatures(own, "edge", features), 1.0)], labels)
+    uneven = [
+        Term("features", problem.terms[0].space, 1.0),
+        Term("bias", Free(chain, "node"), 2.0),
+        problem.terms[2],
+    ]
     with pytest.raises(TypeError, match="one penalty"):
         Sweep(chain, uneven, labels).learn(RULE, np.arange(2))
 
@@ -172,8 +176,8 @@ def test_many_labels(rng, n_labels, observed, dtype, tolerance):
     if observed:
         mask[:] = 0
         mask[pairs.feature, pairs.label] = 1
-    nodes = SparseNodes(chain, sparse.csr_matrix(X), pairs)
-    sweep = Sweep(chain, [Term("features", nodes, 0.5), Term("edges", FreeEdges(chain), 0.5)], y)
+    nodes = SparseFeatures(chain, "node", sparse.csr_matrix(X), pairs)
+    sweep = Sweep(chain, [Term("features", nodes, 0.5), Term("edges", Free(chain, "edge"), 0.5)], y)
     sweep.begin_average()
     order = np.concatenate([rng.permutation(S), rng.permutation(S)])
     sweep.learn(Descent(0.4, least=0.0), order)

@@ -33,7 +33,7 @@ from kernelfields.selection import (
 from kernelfields.selection.orders import steepest
 from kernelfields.selection.refit import gain_of
 from kernelfields.selection.sgps import decoded
-from kernelfields.spaces import FreeEdges
+from kernelfields.spaces import Free
 from kernelfields.structures import ChainBatch
 from tests._problems import small_chain
 
@@ -54,7 +54,7 @@ def small_task(rng, share=0.5, free=False, edges=False):
     pools = {"kernel": Pool(RBF(0.5), X, L, 0.3, share=share)}
     if edges:
         pools["edge_kernel"] = Pool(RBF(0.2), X, L * L, 0.7, "edge")
-    terms = (Term("edges", FreeEdges(chain), 0.6),) if free else ()
+    terms = (Term("edges", Free(chain, "edge"), 0.6),) if free else ()
     return GrowthTask(Log(chain, labels), pools, rows, labels, terms)
 
 

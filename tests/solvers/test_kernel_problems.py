@@ -8,7 +8,7 @@ from kernelfields.losses import Log, MarginalLog
 from kernelfields.objective import L1Norm, Problem, Term
 from kernelfields.solvers import LBFGS, BlockJacobi, NewtonCG, Reason, Stop, Subspace
 from kernelfields.solvers._newton_base import newton_direction
-from kernelfields.spaces import Bias, FreeEdges, LinearNodes
+from kernelfields.spaces import Free, LinearFeatures
 from kernelfields.structures import ChainBatch, TreeBatch
 from kernelfields.testing import minimize_euclidean
 from tests._kernel_space import PlainKernel
@@ -30,8 +30,8 @@ def kernel_terms(structure, rng):
     gram = np.exp(-2.0 * np.square(x[:, None] - x[None]).sum(axis=2))
     return [
         Term("kernel", PlainKernel(structure, gram), 0.5),
-        Term("bias", Bias(structure), 1.0),
-        Term("edges", FreeEdges(structure), 0.1),
+        Term("bias", Free(structure, "node"), 1.0),
+        Term("edges", Free(structure, "edge"), 0.1),
     ]
 
 
@@ -110,7 +110,10 @@ def sticky_problem(rng):
     x = rng.normal(size=(120, 1))
     labels = np.repeat([0, 1, 0, 1, 1, 0], 20)
     stay = {"node": np.zeros((120, 2)), "edge": 4.0 * np.eye(2)}
-    terms = [Term("features", LinearNodes(chain, x), 0.01), Term("bias", Bias(chain), 0.01)]
+    terms = [
+        Term("features", LinearFeatures(chain, "node", x), 0.01),
+        Term("bias", Free(chain, "node"), 0.01),
+    ]
     return Problem.of(Log(chain, labels), terms, stay)
 
 
@@ -154,7 +157,7 @@ def bent_problem(rng):
     """A point where the marginal log loss bends down along its own gradient."""
     chain = ChainBatch([0, 2], 2)
     offset = {"node": np.array([[0.0, 0.0], [0.0, 3.0]]), "edge": np.array([[0.0, -4.0], [-4.0, 0.0]])}
-    terms = [Term("votes", LinearNodes(chain, np.array([[0.0], [1.0]])), 1e-3)]
+    terms = [Term("votes", LinearFeatures(chain, "node", np.array([[0.0], [1.0]])), 1e-3)]
     return Problem.of(MarginalLog(chain, np.array([0, -1])), terms, offset)
 
 
@@ -178,7 +181,7 @@ def test_newton_gets_through_negative_curvature(rng):
 @pytest.mark.parametrize("solver", SOLVERS, ids=ids)
 def test_l1_is_refused_rather_than_ignored(solver, rng):
     chain = small_chain()
-    space = LinearNodes(chain, rng.normal(size=(chain.n_vertices, 2)))
+    space = LinearFeatures(chain, "node", rng.normal(size=(chain.n_vertices, 2)))
     problem = Problem.of(Log(chain, small_labels(chain, rng)), [Term("features", space, 1.0, L1Norm(0.5))])
     with pytest.raises(TypeError, match=f"{type(solver).__name__} cannot minimise an ℓ1 penalty"):
         solver.minimize(problem, problem.zero(), Stop())

@@ -10,7 +10,7 @@ from kernelfields.losses import Log
 from kernelfields.objective import Problem, Term
 from kernelfields.solvers import LBFGS, ConjugateGradients, IterativeScaling, MetaDescent, Reason, Stop
 from kernelfields.solvers.iterative_scaling import scaling_step
-from kernelfields.spaces import Bias, Boundary, FreeEdges, LinearNodes, SparseNodes
+from kernelfields.spaces import Boundary, Free, LinearFeatures, SparseFeatures
 from kernelfields.testing import check_solver, labelled_sequences
 from tests._problems import kernel_problem, problems, small_chain, small_labels
 
@@ -20,13 +20,15 @@ def counted_problem(rng, sparse_features=False):
     chain = small_chain()
     features = rng.poisson(0.4, size=(chain.n_vertices, 4)).astype(float)
     space = (
-        SparseNodes(chain, sparse.csr_matrix(features)) if sparse_features else LinearNodes(chain, features)
+        SparseFeatures(chain, "node", sparse.csr_matrix(features))
+        if sparse_features
+        else LinearFeatures(chain, "node", features)
     )
     terms = [
         Term("features", space, 1.5),
-        Term("bias", Bias(chain), 2.0),
+        Term("bias", Free(chain, "node"), 2.0),
         Term("boundaries", Boundary(chain), 1.0),
-        Term("edges", FreeEdges(chain), 3.0),
+        Term("edges", Free(chain, "edge"), 3.0),
     ]
     weights = rng.random(chain.n_instances) + 0.5
     return Problem.of(Log(chain, small_labels(chain, rng), weights), terms)

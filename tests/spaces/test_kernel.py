@@ -10,14 +10,7 @@ from kernelfields.kernels import RBF, Linear, Polynomial
 from kernelfields.losses import Log, PartialLog
 from kernelfields.objective import Problem, Term
 from kernelfields.solvers import LBFGS, NewtonCG, Reason, Stop
-from kernelfields.spaces import (
-    FreeEdges,
-    KernelEdges,
-    KernelNodes,
-    LabelEmbedding,
-    LinearEdges,
-    LinearNodes,
-)
+from kernelfields.spaces import Expansion, Free, LabelEmbedding, LinearFeatures
 from kernelfields.structures import ChainBatch
 from tests._problems import kernel_problem, small_chain, small_labels
 
@@ -45,11 +38,11 @@ def test_linear_kernel_is_the_linear_space(shared, rng):
     features = rng.normal(size=(chain.n_vertices, 4))
     loss = Log(chain, small_labels(chain, rng))
     gram = StoredGram(Linear()(features))
-    linear = [Term("x", LinearNodes(chain, features), 0.5), Term("e", FreeEdges(chain), 2.0)]
-    kernel = [Term("x", KernelNodes(chain, gram), 0.5), Term("e", FreeEdges(chain), 2.0)]
+    linear = [Term("x", LinearFeatures(chain, "node", features), 0.5), Term("e", Free(chain, "edge"), 2.0)]
+    kernel = [Term("x", Expansion(chain, "node", gram), 0.5), Term("e", Free(chain, "edge"), 2.0)]
     if not shared:
-        linear.append(Term("xe", LinearEdges(chain, features), 0.7))
-        kernel.append(Term("xe", KernelEdges(chain, gram), 0.7))
+        linear.append(Term("xe", LinearFeatures(chain, "edge", features), 0.7))
+        kernel.append(Term("xe", Expansion(chain, "edge", gram), 0.7))
     one, other = (optimum(Problem.of(loss, terms)) for terms in (linear, kernel))
     assert one.value == pytest.approx(other.value, rel=1e-10)
     for clique in chain.shapes:
@@ -63,7 +56,7 @@ def test_polynomial_kernel_is_the_explicit_feature_map(rng):
         [np.ones(len(x)), np.sqrt(2) * x, x**2, np.sqrt(2) * x[:, 0] * x[:, 1]]
     )  # (⟨x, x′⟩ + 1)²
     loss = Log(chain, small_labels(chain, rng))
-    spaces = (KernelNodes(chain, StoredGram(Polynomial(2)(x))), LinearNodes(chain, explicit))
+    spaces = (Expansion(chain, "node", StoredGram(Polynomial(2)(x))), LinearFeatures(chain, "node", explicit))
     one, other = (optimum(Problem.of(loss, [Term("x", space, 0.5)])) for space in spaces)
     assert one.value == pytest.approx(other.value, rel=1e-10)
     np.testing.assert_allclose(one.theta["node"], other.theta["node"], atol=1e-5)
@@ -120,7 +113,7 @@ def test_whole_labellings_collapse_to_cliques(rng):
 
     wholes = np.array([[whole(m, n) for n in range(len(labellings))] for m in range(len(labellings))])
     beta = rng.normal(size=len(labellings))
-    space = KernelNodes(chain, StoredGram(K))
+    space = Expansion(chain, "node", StoredGram(K))
     element = space.representer(counts @ beta)
     scores = space.scores(element)
     by_clique = np.einsum("vl,vln->n", scores, counts)
@@ -137,11 +130,13 @@ def test_merged_kernels_are_separate_spaces(rng):
     separate = Problem.of(
         loss,
         [
-            Term("first", KernelNodes(chain, StoredGram(first)), 0.5),
-            Term("second", KernelNodes(chain, StoredGram(second)), 3.0),
+            Term("first", Expansion(chain, "node", StoredGram(first)), 0.5),
+            Term("second", Expansion(chain, "node", StoredGram(second)), 3.0),
         ],
     )
-    merged = Problem.of(loss, [Term("both", KernelNodes(chain, StoredGram(first / 0.5 + second / 3.0)), 1.0)])
+    merged = Problem.of(
+        loss, [Term("both", Expansion(chain, "node", StoredGram(first / 0.5 + second / 3.0)), 1.0)]
+    )
     one, other = optimum(separate), optimum(merged)
     assert one.value == pytest.approx(other.value, rel=1e-10)
     np.testing.assert_allclose(one.theta["node"], other.theta["node"], atol=1e-5)
@@ -152,7 +147,11 @@ def test_kernels_of_labels_add_up_to_one_of_all(rng):
     together = kernel_problem(np.random.default_rng(seed))
     space = together.terms[0].space
     split = [
-        Term(str(labels), KernelNodes(space.structure, space.gram, LabelEmbedding.only(labels, 3)), 0.5)
+        Term(
+            str(labels),
+            Expansion(space.structure, "node", space.gram, embedding=LabelEmbedding.only(labels, 3)),
+            0.5,
+        )
         for labels in ([1], [0, 2])
     ]
     apart = Problem.of(together.loss, [*split, together.terms[1]])
@@ -165,7 +164,7 @@ def test_kernel_on_labels_is_a_kernel_on_pairs(rng):
     K = RBF(0.3)(rng.normal(size=(chain.n_vertices, 4)))
     root = rng.normal(size=(3, 3))
     k_labels = root @ root.T
-    space = KernelNodes(chain, StoredGram(K), LabelEmbedding.of(k_labels))
+    space = Expansion(chain, "node", StoredGram(K), embedding=LabelEmbedding.of(k_labels))
     alpha = rng.normal(size=(chain.n_vertices, 3))
     element = space.representer(alpha)
     np.testing.assert_allclose(space.scores(element), K @ alpha @ k_labels, atol=1e-9)
@@ -226,7 +225,7 @@ def test_one_product_per_iteration(rng):
     space = problem.terms[0].space
     gram = CountingGram(space.gram.matrix)
     counted = Problem.of(
-        problem.loss, [Term("kernel", KernelNodes(space.structure, gram), 0.5), problem.terms[1]]
+        problem.loss, [Term("kernel", Expansion(space.structure, "node", gram), 0.5), problem.terms[1]]
     )
     result = LBFGS().minimize(counted, counted.zero(), Stop(gap=1e-8))
     assert gram.count == result.progress.iteration + 1
@@ -271,7 +270,7 @@ def test_instances_add_up(rng):
 def test_single_precision_gram_certifies(rng):
     problem = kernel_problem(rng)
     space = problem.terms[0].space
-    single = KernelNodes(space.structure, StoredGram(space.gram.matrix.astype(np.float32)))
+    single = Expansion(space.structure, "node", StoredGram(space.gram.matrix.astype(np.float32)))
     rough = Problem.of(problem.loss, [Term("kernel", single, 0.5), problem.terms[1]])
     result = LBFGS().minimize(rough, rough.zero(), Stop(gap=1e-4))
     point = rough.at(rough.refreshed(result.point.element))
@@ -282,13 +281,13 @@ def test_single_precision_gram_certifies(rng):
 def test_edges_with_input_need_scores_of_their_own(rng):
     chain = small_chain()
     with pytest.raises(TypeError, match="scores of their own"):
-        KernelEdges(chain, StoredGram(np.eye(chain.n_vertices)))
+        Expansion(chain, "edge", StoredGram(np.eye(chain.n_vertices)))
 
 
 def test_edges_look_at_the_vertex_they_come_from(rng):
     chain = small_chain(shared_edges=False)
     K = RBF(0.3)(rng.normal(size=(chain.n_vertices, 4)))
-    space = KernelEdges(chain, StoredGram(K))
+    space = Expansion(chain, "edge", StoredGram(K))
     gradient = rng.normal(size=(chain.n_edges, 3, 3))
     by_hand = np.einsum("ef,fab->eab", K[np.ix_(chain.edge_tails, chain.edge_tails)], gradient)
     np.testing.assert_allclose(space.scores(space.representer(gradient)), by_hand, atol=1e-10)

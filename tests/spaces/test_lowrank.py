@@ -9,17 +9,7 @@ from kernelfields.kernels import RBF
 from kernelfields.losses import Log
 from kernelfields.objective import Problem, Term
 from kernelfields.solvers import LBFGS, Stop
-from kernelfields.spaces import (
-    Boundary,
-    FreeTriples,
-    KernelNodes,
-    LabelEmbedding,
-    LinearEdges,
-    LinearNodes,
-    LowRankEdges,
-    LowRankNodes,
-    factor_of,
-)
+from kernelfields.spaces import Boundary, Expansion, Free, LabelEmbedding, LinearFeatures, LowRank, factor_of
 from kernelfields.structures import ChainBatch, SecondOrderChainBatch
 from kernelfields.testing import check_space
 from tests._problems import small_chain, small_labels
@@ -35,11 +25,11 @@ def test_spaces_pass_all_checks(factor, rng):
     chain, free = small_chain(), small_chain(shared_edges=False)
     L = chain.n_labels
     for space in (
-        LowRankNodes(chain, factor),
-        LowRankNodes(chain, factor, LabelEmbedding.centred(L)),
-        LowRankNodes(chain, factor).precise(),
-        LowRankEdges(free, factor),
-        LowRankEdges(free, factor).precise(),
+        LowRank(chain, "node", factor),
+        LowRank(chain, "node", factor, embedding=LabelEmbedding.centred(L)),
+        LowRank(chain, "node", factor).precise(),
+        LowRank(free, "edge", factor),
+        LowRank(free, "edge", factor).precise(),
     ):
         check_space(space, rng)
 
@@ -48,8 +38,8 @@ def test_they_are_linear_spaces_of_the_factor(factor, rng):
     chain = small_chain(shared_edges=False)
     phi = factor.times(np.eye(factor.shape[1]))
     for one, other in (
-        (LowRankNodes(chain, factor), LinearNodes(chain, phi)),
-        (LowRankEdges(chain, factor), LinearEdges(chain, phi)),
+        (LowRank(chain, "node", factor), LinearFeatures(chain, "node", phi)),
+        (LowRank(chain, "edge", factor), LinearFeatures(chain, "edge", phi)),
     ):
         element = rng.normal(size=one.size)
         np.testing.assert_allclose(one.scores(element), other.scores(element), atol=1e-12)
@@ -66,7 +56,7 @@ def test_rows_far_apart_are_not_copied(rng):
 
 def test_edges_need_scores_of_their_own(factor):
     with pytest.raises(TypeError, match="scores of their own"):
-        LowRankEdges(small_chain(), factor)
+        LowRank(small_chain(), "edge", factor)
 
 
 def test_coordinates_are_principal_ones(factor):
@@ -91,7 +81,7 @@ def test_curvatures_are_the_diagonal_of_the_hessian_without_edges(factor, rng):
     chain = small_chain()
     L = chain.n_labels
     loss = Log(chain, small_labels(chain, rng))
-    terms = [Term("x", LowRankNodes(chain, factor), 0.5), Term("b", Boundary(chain), 2.0)]
+    terms = [Term("x", LowRank(chain, "node", factor), 0.5), Term("b", Boundary(chain), 2.0)]
     problem = Problem.of(loss, terms)
     point = problem.at(problem.zero())
     diagonal = np.array([point.hessian_product(e) @ e for e in np.eye(problem.size)])
@@ -103,14 +93,17 @@ def test_curvatures_of_free_scores_and_kernels_on_labels(factor, rng):
     chain = SecondOrderChainBatch(small_chain().offsets, 2)
     embedding = LabelEmbedding.centred(2)
     loss = Log(chain, small_labels(small_chain(), rng) % 2)
-    terms = [Term("x", LowRankNodes(chain, factor, embedding), 0.5), Term("t", FreeTriples(chain), 0.0)]
+    terms = [
+        Term("x", LowRank(chain, "node", factor, embedding=embedding), 0.5),
+        Term("t", Free(chain, "triple"), 0.0),
+    ]
     problem = Problem.of(loss, terms)
     found = problem.curvatures(problem.at(problem.zero()))
     place = problem.slices["x"]
     np.testing.assert_allclose(found[place], 1 + factor.spectrum / 2 / 0.5)
     triples = np.maximum(np.diff(chain.offsets) - 2, 0).sum()
     np.testing.assert_allclose(found[problem.slices["t"]], triples / 8)
-    kernel = Term("k", KernelNodes(chain, StoredGram(np.eye(chain.n_vertices))), 1.0)
+    kernel = Term("k", Expansion(chain, "node", StoredGram(np.eye(chain.n_vertices))), 1.0)
     both = Problem.of(loss, [*terms, kernel])
     assert both.curvatures(both.at(both.zero())) is None
 
@@ -121,8 +114,8 @@ def test_curvatures_save_iterations(rng):
     chain = ChainBatch(np.arange(0, 601, 6), 3)
     labels = (np.abs(X).argmax(axis=1) + (rng.random(600) < 0.1)) % 3
     factor = Nystroem(60).on(RBF(0.1), X, np.random.RandomState(0)).factor
-    terms = [Term("x", LowRankNodes(chain, factor), 0.01)]
-    problem, blind = (kind(Log(chain, labels), terms) for kind in (Problem, Uninformed))
+    terms = [Term("x", LowRank(chain, "node", factor), 0.01)]
+    problem, blind = (kind.of(Log(chain, labels), terms) for kind in (Problem, Uninformed))
     one, other = (LBFGS().minimize(p, p.zero(), Stop(gap=1e-4, iterations=5000)) for p in (problem, blind))
     assert one.point.value == pytest.approx(other.point.value, rel=1e-3)
     assert one.progress.iteration < 0.5 * other.progress.iteration

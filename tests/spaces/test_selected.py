@@ -5,7 +5,7 @@ import pytest
 
 from kernelfields.kernels import RBF
 from kernelfields.selection import Atoms, Pool, SelectedSpan
-from kernelfields.spaces import Joint, SelectedCliques, SelectedEdges, SelectedNodes
+from kernelfields.spaces import Joint, Selected, SelectedCliques
 from kernelfields.testing import check_space
 from tests._problems import small_chain, small_scores
 
@@ -48,16 +48,14 @@ def written_out(atoms, X, width, share, centred):
     return node, pairs, gram
 
 
-@pytest.mark.parametrize("kind", [SelectedNodes, SelectedEdges, SelectedCliques])
+@pytest.mark.parametrize("kind", ["node", "edge", "both"])
 def test_space_passes_all_checks(kind, points, rng):
-    clique = "edge" if kind is SelectedEdges else "node"
+    clique = "edge" if kind == "edge" else "node"
     atoms = Atoms.single(np.array([4, 2, 7, 4, 0]), np.array([0, 1, 2, 2, 1]))
-    grown = (
-        SelectedSpan.empty(pool(points, clique, SHARE if kind is SelectedCliques else 0.0))
-        .appended(atoms)
-        .grown
-    )
-    check_space(kind(small_chain(shared_edges=clique == "node"), grown.functions()), rng)
+    grown = SelectedSpan.empty(pool(points, clique, SHARE if kind == "both" else 0.0)).appended(atoms).grown
+    chain, functions = small_chain(shared_edges=clique == "node"), grown.functions()
+    space = SelectedCliques(chain, functions) if kind == "both" else Selected(chain, clique, functions)
+    check_space(space, rng)
 
 
 def test_scores_and_products_are_the_sums_written_out(points, rng):
@@ -94,7 +92,7 @@ def test_edges_with_input_are_not_centred(points, rng):
     grown = SelectedSpan.empty(pool(points, "edge")).appended(atoms.take([0, 1, 2, 3])).grown
     np.testing.assert_allclose(grown.pool.gram(grown.atoms, grown.atoms), gram, atol=1e-12)
     chain, w = small_chain(shared_edges=False), rng.normal(size=4)
-    scores = SelectedEdges(chain, grown.functions()).scores(w)
+    scores = Selected(chain, "edge", grown.functions()).scores(w)
     at_tails = np.tensordot(grown.functions().coefficients(w), node, 1)[chain.edge_tails]
     np.testing.assert_allclose(scores.reshape(-1, L * L), at_tails, atol=1e-12)
 
@@ -133,7 +131,7 @@ def test_pairs_need_shared_edges_and_edges_with_input_do_not(points):
     with pytest.raises(TypeError, match="shared edges"):
         SelectedCliques(small_chain(shared_edges=False), functions)
     with pytest.raises(TypeError, match="scores of their own"):
-        SelectedEdges(small_chain(), functions)
+        Selected(small_chain(), "edge", functions)
 
 
 def test_functions_of_pairs_alone(points, rng):

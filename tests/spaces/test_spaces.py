@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kernelfields.spaces import FreeEdges, FreeTriples, LinearEdges
+from kernelfields.spaces import Free, LinearFeatures
 from kernelfields.testing import check_space
 from tests._problems import small_chain, spaces
 
@@ -23,26 +23,26 @@ def test_check_space_notices_a_wrong_representer(rng):
             return 2 * super().representer(gradient)
 
     with pytest.raises(AssertionError):
-        check_space(Wrong(space.structure, space.features.matrix), rng)
+        check_space(Wrong(space.structure, "node", space.features.matrix), rng)
 
 
 def test_edges_with_input_need_scores_of_their_own(rng):
     chain = small_chain()
     with pytest.raises(TypeError, match="scores of their own"):
-        LinearEdges(chain, rng.normal(size=(chain.n_vertices, 2)))
+        LinearFeatures(chain, "edge", rng.normal(size=(chain.n_vertices, 2)))
     with pytest.raises(TypeError, match="scores of their own"):
-        FreeEdges(chain, np.ones(chain.n_edges, dtype=bool))
+        Free(chain, "edge", np.ones(chain.n_edges, dtype=bool))
 
 
 def test_triples_need_a_structure_that_has_them():
-    with pytest.raises(TypeError, match="ChainBatch has no triples to score"):
-        FreeTriples(small_chain())
+    with pytest.raises(TypeError, match="ChainBatch has no 'triple' to score"):
+        Free(small_chain(), "triple")
 
 
 def test_edges_with_input_look_at_their_first_position(rng):
     chain = small_chain(shared_edges=False)
     features = rng.normal(size=(chain.n_vertices, 2))
-    space = LinearEdges(chain, features)
+    space = LinearFeatures(chain, "edge", features)
     w = rng.normal(size=space.size)
     by_hand = [
         np.einsum("d,dab->ab", features[t], w.reshape(2, 3, 3))

@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 from threadpoolctl import threadpool_limits
 
-from kernelfields.spaces import LinearNodes, SparseNodes, WeightPairs
+from kernelfields.spaces import LinearFeatures, SparseFeatures, WeightPairs
 from kernelfields.structures import ChainBatch
 
 
@@ -28,7 +28,7 @@ def zipf_features(rng, rows, columns, per_row, dtype, binary=True):
 def test_products_are_those_of_scipy(rng, n_labels, binary, dtype):
     chain = ChainBatch([0, 3000], n_labels)
     X = zipf_features(rng, 3000, 500, 6, dtype, binary)
-    space = SparseNodes(chain, X)
+    space = SparseFeatures(chain, "node", X)
     assert 0 < space.pairs.frequent < 500 or n_labels == 1  # then all have a single pair
     table = rng.normal(size=(500, n_labels))
     scores = np.ones((3000, n_labels), dtype)
@@ -46,7 +46,7 @@ def test_only_observed_pairs_have_weights(rng):
     labels = rng.integers(4, size=200)
     pairs = WeightPairs.of(X, 4, labels)
     seen = (X.T @ np.eye(4)[labels]) > 0
-    space = SparseNodes(chain, X, pairs)
+    space = SparseFeatures(chain, "node", X, pairs)
     assert space.size == seen.sum()
     np.testing.assert_array_equal(space.table(np.ones(space.size)) > 0, seen)
     w = rng.normal(size=space.size)
@@ -55,7 +55,7 @@ def test_only_observed_pairs_have_weights(rng):
 
 def test_results_do_not_depend_on_threads(rng):
     chain = ChainBatch([0, 40000], 9)
-    space = SparseNodes(chain, zipf_features(rng, 40000, 3000, 12, np.float32))
+    space = SparseFeatures(chain, "node", zipf_features(rng, 40000, 3000, 12, np.float32))
     gradient = rng.normal(size=(40000, 9)).astype(np.float32)
     w = rng.normal(size=space.size)
     results = []
@@ -71,7 +71,7 @@ def test_results_do_not_depend_on_threads(rng):
 def test_rows_without_features_and_features_without_rows(rng):
     chain = ChainBatch([0, 3], 2)
     X = sparse.csr_matrix(np.array([[0.0, 0, 2], [0, 0, 0], [1, 0, 0]]))
-    space, plain = SparseNodes(chain, X), LinearNodes(chain, X)
+    space, plain = SparseFeatures(chain, "node", X), LinearFeatures(chain, "node", X)
     table = rng.normal(size=(3, 2))
     np.testing.assert_allclose(space.scores(space.element(table)), plain.scores(plain.element(table)))
     gradient = rng.normal(size=(3, 2))
@@ -79,6 +79,6 @@ def test_rows_without_features_and_features_without_rows(rng):
 
 
 def test_precisions_must_agree(rng):
-    space = SparseNodes(ChainBatch([0, 3], 2), sparse.eye(3, format="csr", dtype=np.float32))
+    space = SparseFeatures(ChainBatch([0, 3], 2), "node", sparse.eye(3, format="csr", dtype=np.float32))
     with pytest.raises(TypeError, match="must be the same"):
         space.add_scores(np.zeros(6), np.zeros((3, 2)))

@@ -26,7 +26,7 @@ from ..models.terms import fitted_batch
 from ..objective import Problem, Term
 from ..persistence.fields import Field, Numbers
 from ..solvers import Progress, Solver, Stop
-from ..spaces import Bias, LinearNodes, SparseNodes
+from ..spaces import Free, LinearFeatures, SparseFeatures
 from ..structures import Chain, ChainBatch, EdgeBatch, Structure
 from ..tables import CONSTRAINTS, SOLVERS, choose, structure_of
 from ._base import SequenceLabeller
@@ -165,15 +165,15 @@ class MEMM(SequenceLabeller):
         before = sparse.csr_matrix(_labels_before(data).astype(data.inputs.features.dtype))
         terms = [
             Term("features", _nodes(positions, data.inputs.features), float(self.penalty)),
-            Term("bias", Bias(positions), float(self.penalty)),
-            Term("before", SparseNodes(positions, before), float(edge)),
+            Term("bias", Free(positions, "node"), float(self.penalty)),
+            Term("before", SparseFeatures(positions, "node", before), float(edge)),
         ]
         return Problem.of(Log(positions, data.encoded.labels), terms, dtype=data.inputs.features.dtype)
 
     def _keep(self, data: LabelledSet, problem: Problem, element: Array) -> None:
         features, _, before = (term.space for term in problem.terms)
-        assert isinstance(features, LinearNodes | SparseNodes)
-        assert isinstance(before, SparseNodes)
+        assert isinstance(features, LinearFeatures | SparseFeatures)
+        assert isinstance(before, SparseFeatures)
         steps = before.table(element[problem.slices["before"]])
         self.classes_, self.structure_ = data.encoded.classes, data.structure
         self.coef_ = np.ascontiguousarray(features.table(element[problem.slices["features"]])).T
@@ -187,7 +187,7 @@ class MEMM(SequenceLabeller):
     def _scores(self, inputs: Inputs) -> ScoredBatch:
         """Log-probabilities of the first label, and of every label given the one before it."""
         features, chain = inputs.features, fitted_batch(self, inputs, untied=True)
-        local = LinearNodes(chain, features).scores(np.ascontiguousarray(self.coef_.T).ravel())
+        local = LinearFeatures(chain, "node", features).scores(np.ascontiguousarray(self.coef_.T).ravel())
         local = (local + self.intercept_).astype(features.dtype, copy=False)
         node = np.zeros_like(local)
         first = chain.sources
@@ -202,8 +202,12 @@ def _require_directed(structure: str | Structure) -> None:
         raise InputError("MEMM conditions a label on one other label: structure must be 'chain' or 'tree'.")
 
 
-def _nodes(chain: EdgeBatch, features: Any) -> LinearNodes | SparseNodes:
-    return SparseNodes(chain, features) if sparse.issparse(features) else LinearNodes(chain, features)
+def _nodes(chain: EdgeBatch, features: Any) -> LinearFeatures | SparseFeatures:
+    return (
+        SparseFeatures(chain, "node", features)
+        if sparse.issparse(features)
+        else LinearFeatures(chain, "node", features)
+    )
 
 
 def _labels_before(data: LabelledSet) -> Any:

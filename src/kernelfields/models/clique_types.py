@@ -13,7 +13,7 @@ from ..errors import InputError
 from ..gram import gram_of, unique_observations
 from ..kernels import Columns, as_kernel
 from ..objective import Term
-from ..spaces import Boundary, FreeTriples, KernelEdges, KernelNodes
+from ..spaces import Boundary, Expansion, Free
 from ..structures import Chain, EdgeBatch
 from .kernel_problem import embedding_of
 from .kernel_recipe import KernelRecipe
@@ -76,7 +76,7 @@ class SecondOrder(CliqueType):
 
     def term(self, recipe: KernelRecipe, chain: EdgeBatch, observations: Any) -> Term:
         """U."""
-        return Term("second_order", FreeTriples(chain), recipe.penalties.second_order)
+        return Term("second_order", Free(chain, "triple"), recipe.penalties.second_order)
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ class InputEdges(CliqueType):
         """Return the expansion over all edges."""
         distinct, rows = unique_observations(observations)
         gram = gram_of(as_kernel(self.kernel), distinct, recipe.dtype, recipe.memory_limit)
-        space = KernelEdges(chain, gram, np.asarray(rows)[chain.edge_tails])
+        space = Expansion(chain, "edge", gram, np.asarray(rows)[chain.edge_tails])
         return Term("edge_kernel", space, recipe.penalties.edge)
 
 
@@ -139,5 +139,5 @@ class FurtherKernel(CliqueType):
         distinct, rows = unique_observations(observations)
         gram = gram_of(as_kernel(self.kernel), distinct, recipe.dtype, recipe.memory_limit)
         seen = None if len(rows) == distinct.shape[0] else rows
-        space = KernelNodes(chain, gram, embedding_of(recipe.label_kernel, None, chain.n_labels), seen)
+        space = Expansion(chain, "node", gram, seen, embedding_of(recipe.label_kernel, None, chain.n_labels))
         return Term("kernel", space, self.penalty)

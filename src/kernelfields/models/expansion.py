@@ -15,7 +15,7 @@ from ..data.training import Training
 from ..errors import InputError
 from ..kernels import Kernel, check_gram
 from ..objective import Point, Problem, Term
-from ..spaces import LinearNodes, LowRankEdges, LowRankNodes, SparseNodes
+from ..spaces import LinearFeatures, LowRank, SparseFeatures
 from ..structures import EdgeBatch
 from ..tables import APPROXIMATIONS, choose
 from .kernel_problem import embedding_of, fixed_scores, kernel_problem, search_precision
@@ -124,11 +124,11 @@ def _terms(
     terms = []
     for n, (kernel, labels) in enumerate(kernels.groups):
         embedding = embedding_of(recipe.label_kernel, labels, chain.n_labels)
-        space = LowRankNodes(chain, found[id(kernel)].factor, embedding, seen)
+        space = LowRank(chain, "node", found[id(kernel)].factor, seen, embedding)
         terms.append(Term("kernel" if labels is None else f"kernel {n}", space, kernels.penalty))
     if edge_kernel is not None:
         assert isinstance(chain, EdgeBatch)
-        edges = LowRankEdges(chain, found[id(edge_kernel)].factor, rows[chain.edge_tails])
+        edges = LowRank(chain, "edge", found[id(edge_kernel)].factor, rows[chain.edge_tails])
         terms.append(Term("edge_kernel", edges, recipe.penalties.edge))
     return terms
 
@@ -159,7 +159,7 @@ def gather(point: Point, maps: tuple[ObservationMap, ...]) -> Gathered:
 
 def coefficients_of(space: Any, element: Array) -> Array:
     """Return what the columns of a map are multiplied with: weights, or coefficients of an expansion."""
-    linear = isinstance(space, LinearNodes | SparseNodes)
+    linear = isinstance(space, LinearFeatures | SparseFeatures)
     return np.asarray(space.table(element) if linear else space.coefficients(element))
 
 

@@ -12,7 +12,7 @@ from ..data.training import Training
 from ..gram import gram_of
 from ..kernels import Kernel
 from ..objective import Certificate, Problem, Term
-from ..spaces import KernelEdges, KernelNodes
+from ..spaces import Expansion
 from ..structures import EdgeBatch
 from .kernel_problem import embedding_of, fixed_scores
 from .kernel_recipe import KernelRecipe
@@ -42,12 +42,12 @@ def full_certificate(
     terms, elements = [], []
     for k, (kernel, labels) in enumerate(kernels.groups):
         embedding = embedding_of(recipe.label_kernel, labels, chain.n_labels)
-        nodes = KernelNodes(chain, grams[id(kernel)], embedding, rows=np.arange(n))
+        nodes = Expansion(chain, "node", grams[id(kernel)], rows=np.arange(n), embedding=embedding)
         terms.append(Term(f"kernel {k}", nodes, kernels.penalty))
         elements.append(_element(nodes, n, model.dual_coef_))
     if edge_kernel is not None:
         assert isinstance(chain, EdgeBatch)
-        edges = KernelEdges(chain, grams[id(edge_kernel)])
+        edges = Expansion(chain, "edge", grams[id(edge_kernel)])
         terms.append(Term("edge_kernel", edges, recipe.penalties.edge))
         elements.append(_element(edges, n, model.edge_dual_coef_.reshape(-1, chain.n_labels**2)))
     weights = free_elements(model, "_")
@@ -58,7 +58,7 @@ def full_certificate(
     return problem.at(problem.refreshed(np.concatenate(elements))).certificate
 
 
-def _element(space: KernelNodes | KernelEdges, n: int, coef: Array) -> Array:
+def _element(space: Expansion, n: int, coef: Array) -> Array:
     """The element with these coefficients at the observations behind the first n; its image is not set."""
     result = np.zeros(space.size)
     vectors = space.embedding.vectors

@@ -16,7 +16,7 @@ from ..gram import gram_of
 from ..kernels import Kernel
 from ..losses import Log
 from ..objective import Problem, Term
-from ..spaces import KernelEdges, KernelNodes, LabelEmbedding
+from ..spaces import Expansion, LabelEmbedding
 from .kernel_recipe import KernelRecipe
 from .vertex_kernels import VertexKernels
 
@@ -45,10 +45,10 @@ def kernel_problem(
     terms = []
     for n, (kernel, labels) in enumerate(kernels.groups):
         embedding = embedding_of(recipe.label_kernel, labels, chain.n_labels)
-        space = KernelNodes(chain, grams[id(kernel)], embedding, seen)
+        space = Expansion(chain, "node", grams[id(kernel)], seen, embedding)
         terms.append(Term("kernel" if labels is None else f"kernel {n}", space, kernels.penalty))
     if edge_kernel is not None:
-        space_of_edges = KernelEdges(chain, grams[id(edge_kernel)], rows[chain.edge_tails])
+        space_of_edges = Expansion(chain, "edge", grams[id(edge_kernel)], rows[chain.edge_tails])
         terms.append(Term("edge_kernel", space_of_edges, recipe.penalties.edge))
     offset = fixed_scores(recipe, training)
     if offset is not None:

@@ -15,7 +15,7 @@ from ..data.reading import read_to_fit
 from ..data.training import Observed
 from ..errors import InputError
 from ..objective import Term
-from ..spaces import Bias, Boundary, Euclidean, SparseNodes
+from ..spaces import Boundary, Euclidean, Free, SparseFeatures
 from ..structures import EdgeBatch, Structure
 from .terms import Penalties, edge_term, second_order_terms
 
@@ -76,7 +76,7 @@ def linear_terms(
     """Features, bias, boundaries and edges, as far as the model has them."""
     terms = [Term("features", nodes, penalties.node)]
     if bias:
-        terms.append(Term("bias", Bias(chain), penalties.node))
+        terms.append(Term("bias", Free(chain, "node"), penalties.node))
     if boundaries:
         terms.append(Term("boundaries", Boundary(chain), penalties.node))
     return [*terms, edge_term(chain, penalties, pairs), *second_order_terms(chain, penalties)]
@@ -89,5 +89,5 @@ def training_terms(
     matrix = data.inputs.features
     observed = Observed.of(data.inputs, data.encoded, data.chain) if observed_only else None
     matrix = matrix if sparse.issparse(matrix) else sparse.csr_matrix(matrix)
-    nodes = SparseNodes(data.chain, matrix, observed.features if observed else None)
+    nodes = SparseFeatures(data.chain, "node", matrix, observed.features if observed else None)
     return linear_terms(nodes, data.chain, bias, boundaries, observed.edges if observed else None, penalties)

@@ -11,7 +11,7 @@ from ..arrays import Array
 from ..data.inputs import Inputs
 from ..native import chain_add_label_scores
 from ..objective import Term
-from ..spaces import Bias, Boundary, FreeEdges, FreeTriples
+from ..spaces import Boundary, Free
 from ..structures import Chain, EdgeBatch, SequenceBatch, Structure
 
 
@@ -31,20 +31,20 @@ class Penalties(NamedTuple):
 
 def vertex_terms(chain: EdgeBatch, penalties: Penalties, *, bias: bool, boundaries: bool) -> list[Term]:
     """Scores per label: everywhere, and at the ends of a sequence."""
-    terms = [Term("bias", Bias(chain), penalties.node)] if bias else []
+    terms = [Term("bias", Free(chain, "node"), penalties.node)] if bias else []
     return [*terms, Term("boundaries", Boundary(chain), penalties.node)] if boundaries else terms
 
 
 def edge_term(chain: EdgeBatch, penalties: Penalties, pairs: Array | None = None) -> Term:
     """Scores per label pair."""
-    return Term("edges", FreeEdges(chain, pairs=pairs), penalties.edge)
+    return Term("edges", Free(chain, "edge", support=pairs), penalties.edge)
 
 
 def second_order_terms(chain: EdgeBatch, penalties: Penalties) -> list[Term]:
     """Scores per label triple, where the chain has triples."""
     if "triple" not in chain.shapes:
         return []
-    return [Term("second_order", FreeTriples(chain), penalties.second_order)]
+    return [Term("second_order", Free(chain, "triple"), penalties.second_order)]
 
 
 def free_weights(element: Array, slices: Mapping[str, slice], n_labels: int) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from ..arrays import Array
 from ..gram import find_observations
 from ..kernels import Linear
 from ..objective import Problem
-from ..spaces import KernelEdges, KernelNodes, LinearNodes, SparseNodes
+from ..spaces import Expansion, LinearFeatures, SparseFeatures
 from .terms import free_elements
 
 
@@ -21,7 +21,7 @@ def warm_element(before: Any, problem: Problem, observations: Any, classes: Arra
     observations are of another kind.
     """
     basis = getattr(before, "basis_", None)
-    linear = any(isinstance(term.space, LinearNodes | SparseNodes) for term in problem.terms)
+    linear = any(isinstance(term.space, LinearFeatures | SparseFeatures) for term in problem.terms)
     if linear and type(getattr(before, "kernel_", None)) is not Linear:
         return None
     if basis is None or not np.array_equal(before.classes_, classes) or not _alike(basis, observations):
@@ -32,11 +32,11 @@ def warm_element(before: Any, problem: Problem, observations: Any, classes: Arra
     for term in problem.terms:
         piece = np.zeros(term.space.size)
         known = free.get(term.name)
-        if isinstance(term.space, LinearNodes | SparseNodes):
+        if isinstance(term.space, LinearFeatures | SparseFeatures):
             piece[:] = term.space.element(basis.T @ before.dual_coef_)
-        elif isinstance(term.space, KernelNodes):
+        elif isinstance(term.space, Expansion) and term.space.clique == "node":
             _place(term.space, piece, found, before.dual_coef_)
-        elif isinstance(term.space, KernelEdges) and before.edge_dual_coef_ is not None:
+        elif isinstance(term.space, Expansion) and before.edge_dual_coef_ is not None:
             _place(term.space, piece, found, before.edge_dual_coef_.reshape(len(found), -1))
         elif known is not None and len(known) == len(piece):
             piece[:] = known
@@ -44,7 +44,7 @@ def warm_element(before: Any, problem: Problem, observations: Any, classes: Arra
     return problem.refreshed(np.concatenate(pieces).astype(problem.element_dtype))
 
 
-def _place(space: KernelNodes | KernelEdges, element: Array, found: Array, coef: Array) -> None:
+def _place(space: Expansion, element: Array, found: Array, coef: Array) -> None:
     """Write coefficients to an element, as those of the columns that the kernel on labels has."""
     vectors = space.embedding.vectors
     columns = coef if vectors is None else coef @ np.linalg.pinv(vectors.T)

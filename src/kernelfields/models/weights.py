@@ -12,7 +12,7 @@ from ..arrays import Array
 from ..data.inputs import Inputs
 from ..features import FeatureRows
 from ..objective import Problem, Term
-from ..spaces import Products, SparseNodes, coefficient_scores
+from ..spaces import Products, SparseFeatures, coefficient_scores
 from .scores import ScoredBatch
 from .terms import add_free_scores, fitted_batch, free_elements, free_weights
 
@@ -127,6 +127,6 @@ def _dense(array: Any) -> Any:
 
 def _coefficients(space: Any, element: Array) -> Any:
     """(L, D): a sparse matrix where only some pairs have a weight."""
-    if isinstance(space, SparseNodes) and len(element) < space.matrix.shape[1] * space.structure.n_labels:
+    if isinstance(space, SparseFeatures) and len(element) < space.matrix.shape[1] * space.width:
         return space.compact_table(element).T
     return np.array(space.table(element), order="C").T

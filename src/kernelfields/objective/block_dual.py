@@ -125,7 +125,8 @@ class BlockDual:
         """Return the largest plane of every instance at w, by one search over the whole batch."""
         point = self.point()
         found = self.loss.planes(self.problem.arrays.with_offset(point.theta))
-        return [self.instance(i).plane_of(found, self.problem.structure.offsets) for i in range(self.size)]
+        offsets = self.problem.structure.output_offsets
+        return [self.instance(i).plane_of(found, offsets) for i in range(self.size)]
 
     def images(self, i: int, directions: Array) -> Array:
         """Scores on the instance of r(g), for every row g."""
@@ -172,15 +173,11 @@ class _Instance:
         self.structure: StructureBatch = self.loss.structure
         fixed = problem.arrays.offset
         self.offset = None if fixed is None else problem.structure.cut(fixed, [i])
-        offsets = problem.structure.offsets
-        rows = np.arange(offsets[i], offsets[i + 1])
         self.terms: list[tuple[slice, InstanceTerm]] = [
-            (place, instance_term(term, self.structure, i, rows))
+            (place, instance_term(term, self.structure, i))
             for term, place in zip(problem.terms, problem.slices.values(), strict=True)
         ]
-        blind = [term.own for _, term in self.terms if term.own is not None and term.clique == "node"]
-        self._own = np.sum(blind, axis=0) if blind else None
-        self._others = [term for _, term in self.terms if term.own is None or term.clique != "node"]
+        self._others = [term for _, term in self.terms if term.own is None]
         self.weight = 1.0 if self.loss.weights is None else float(self.loss.weights[0])
         ends = np.cumsum([0, *(int(np.prod(shape)) for shape in self.structure.shapes.values())])
         self.width = int(ends[-1])
@@ -188,6 +185,16 @@ class _Instance:
             (clique, slice(a, b), shape)
             for (clique, shape), a, b in zip(self.structure.shapes.items(), ends[:-1], ends[1:], strict=True)
         ]
+        self._own = [
+            (place, (shape[0], int(np.prod(shape[1:]))), np.sum(blind, axis=0))
+            for clique, place, shape in self._views
+            if (
+                blind := [
+                    term.own for _, term in self.terms if term.clique == clique and term.own is not None
+                ]
+            )
+        ]
+        """Inner products of the cliques of one type, where labels do not matter to them."""
 
     def split(self, flat: Array) -> dict[str, Array]:
         """Flat scores by clique type: views."""
@@ -237,8 +244,8 @@ class _Instance:
         """Scores of the Riesz element of a flat gradient, flat."""
         flat = np.zeros(self.width)
         theta, parts = self.split(flat), self.split(gradient)
-        if self._own is not None:
-            np.matmul(self._own, parts["node"], out=theta["node"])
+        for place, rows, own in self._own:
+            np.matmul(own, gradient[place].reshape(rows), out=flat[place].reshape(rows))
         for term in self._others:
             theta[term.clique] += term.image(parts[term.clique])
         return flat

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from .. import native
 from ..arrays import Array
 from ..losses import Log
-from ..spaces import Bias, Boundary, BoundSpace, FreeEdges, SparseNodes, places_of
+from ..spaces import Boundary, BoundSpace, Free, SparseFeatures, places_of
 from ..structures import ChainBatch
 from ._base import DataTerm, LossPoint
 from .array_data import ArrayData
@@ -26,7 +26,22 @@ from .certificate import Rounding
 from .geometry import Geometry, Term
 from .problem import Problem
 
-PARTS = (SparseNodes, Bias, Boundary, FreeEdges)
+Kind = tuple[type, str]
+"""The class of a space and the clique type it feeds."""
+
+FEATURES: Kind = (SparseFeatures, "node")
+BIAS: Kind = (Free, "node")
+BOUNDARIES: Kind = (Boundary, "node")
+EDGES: Kind = (Free, "edge")
+
+
+def kind_of(space: BoundSpace) -> Kind | None:
+    """Return which part of a linear chain a space is; None if it is not one of them."""
+    kind = (type(space), space.clique)
+    if isinstance(space, Free):
+        whole = space.members is None and (kind == EDGES or space.support is None)
+        return kind if whole and kind in (BIAS, EDGES) else None
+    return kind if kind in (FEATURES, BOUNDARIES) else None
 
 
 class Offsets(NamedTuple):
@@ -46,7 +61,8 @@ class LinearChainData(DataTerm):
     loss : Log
         Without a cost, on a chain with shared edges.
     spaces : sequence of BoundSpace
-        One `SparseNodes` and any of `Bias`, `Boundary` and `FreeEdges`, each at most once.
+        `SparseFeatures` of vertices and any of `Boundary` and `Free` scores of vertices and edges, each at
+        most once.
     offsets : Offsets, optional
         Fixed scores.
     dtype : dtype
@@ -68,22 +84,21 @@ class LinearChainData(DataTerm):
         self.dtype = np.dtype(dtype)
         self.size = sum(space.size for space in self.spaces)
         places = places_of(self.spaces)
-        self._places = {type(space): place for space, place in zip(self.spaces, places, strict=True)}
+        self._places = {kind_of(space): place for space, place in zip(self.spaces, places, strict=True)}
         self._order = np.argsort(-np.diff(loss.structure.offsets), kind="stable")
 
     @staticmethod
     def suits(loss: object, terms: list[Term]) -> bool:
         """Whether this is the problem of a linear chain over sparse features."""
-        kinds = [type(term.space) for term in terms]
+        kinds = [kind_of(term.space) for term in terms]
         return (
             isinstance(loss, Log)
             and loss.cost is None
             and isinstance(loss.structure, ChainBatch)
             and loss.structure.shared_edges
-            and SparseNodes in kinds
+            and FEATURES in kinds
             and len(set(kinds)) == len(kinds)
-            and all(kind in PARTS for kind in kinds)
-            and all(term.space.members is None for term in terms if isinstance(term.space, FreeEdges))
+            and None not in kinds
         )
 
     @cached_property
@@ -127,9 +142,9 @@ class LinearChainData(DataTerm):
         return {"node": node, "edge": edge.astype(dtype)}
 
     @cached_property
-    def _features(self) -> SparseNodes:
+    def _features(self) -> SparseFeatures:
         space = self.spaces[0]
-        assert isinstance(space, SparseNodes)
+        assert isinstance(space, SparseFeatures)
         return space
 
     @cached_property
@@ -144,7 +159,7 @@ class LinearChainData(DataTerm):
         small, edge = self._free_scores(element)
         sums = np.empty(self.size, self.dtype)
         small_sums, edge_sums = np.zeros(small.shape), np.zeros(edge.shape)
-        pairs, place = self._features.pairs, self._places[SparseNodes]
+        pairs, place = self._features.pairs, self._places[FEATURES]
         loss = native.linear_chain(
             first,
             index,
@@ -166,24 +181,24 @@ class LinearChainData(DataTerm):
             variances,
             squares,
         )
-        for kind, part in ((Bias, small_sums[0]), (Boundary, small_sums[1:])):
+        for kind, part in ((BIAS, small_sums[0]), (BOUNDARIES, small_sums[1:])):
             if kind in self._places:
                 sums[self._places[kind]] = part.ravel()
         for space in self.spaces:
-            if isinstance(space, FreeEdges):
-                sums[self._places[FreeEdges]] = space.adjoint(edge_sums)
+            if kind_of(space) == EDGES:
+                sums[self._places[EDGES]] = space.adjoint(edge_sums)
         return loss, sums
 
     def _free_scores(self, element: Array) -> tuple[Array, Array]:
         """Scores of labels, first and last labels (3, L), and of label pairs (L, L)."""
         L = self.loss.structure.n_labels
         small, edge = np.zeros((3, L), self.dtype), np.zeros((L, L), self.dtype)
-        if Bias in self._places:
-            small[0] = element[self._places[Bias]]
-        if Boundary in self._places:
-            small[1:] = element[self._places[Boundary]].reshape(2, L)
-        if FreeEdges in self._places:
-            edge[:] = element[self._places[FreeEdges]].reshape(L, L)
+        if BIAS in self._places:
+            small[0] = element[self._places[BIAS]]
+        if BOUNDARIES in self._places:
+            small[1:] = element[self._places[BOUNDARIES]].reshape(2, L)
+        if EDGES in self._places:
+            edge[:] = element[self._places[EDGES]].reshape(L, L)
         if self.offsets is not None:
             small += self.offsets.small
             edge += self.offsets.edge

@@ -9,8 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from ..arrays import Array
-from ..spaces import Bias, Boundary, LinearNodes
-from ..spaces._kernel_base import Expansion
+from ..spaces import Boundary, Expansion, Free, LinearFeatures
 from ..structures import StructureBatch
 from .geometry import Term
 
@@ -63,11 +62,11 @@ class EuclideanTerm(InstanceTerm):
 class SparseTerm(InstanceTerm):
     """Linear functions of sparse features: only the weights of features that occur are touched."""
 
-    def __init__(self, term: Term, structure: StructureBatch, rows: Array) -> None:
+    def __init__(self, term: Term, instance: int) -> None:
         space: Any = term.space
-        self.clique, self.metric = space.clique, term.metric
-        self.n_labels = structure.n_labels
-        matrix = space.features.matrix[rows[0] : rows[-1] + 1] if len(rows) else space.features.matrix[:0]
+        self.clique, self.metric, self.width = space.clique, term.metric, space.width
+        first, last = space.structure.cliques[space.clique].offsets[instance : instance + 2]
+        matrix = space.features.matrix[first:last]
         self.columns, inverse = np.unique(matrix.indices, return_inverse=True)
         size = (matrix.shape[0], len(self.columns))
         self.matrix = sparse.csr_matrix((matrix.data.astype(np.float64), inverse, matrix.indptr), size)
@@ -76,15 +75,16 @@ class SparseTerm(InstanceTerm):
 
     def add_scores(self, element: Array, into: Array) -> None:
         """X·W, W the rows of features that occur."""
-        into += self.matrix @ element.reshape(-1, self.n_labels)[self.columns]
+        into += (self.matrix @ element.reshape(-1, self.width)[self.columns]).reshape(into.shape)
 
     def add(self, element: Array, gradient: Array) -> None:
         """Xᵀ·gradient over λ, into those rows."""
-        element.reshape(-1, self.n_labels)[self.columns] += self.transposed @ (gradient / self.metric)
+        flat = gradient.reshape(len(gradient), self.width)
+        element.reshape(-1, self.width)[self.columns] += self.transposed @ (flat / self.metric)
 
     def image(self, gradient: Array) -> Array:
         """X Xᵀ·gradient over λ."""
-        return np.asarray(self.own @ gradient)
+        return np.asarray(self.own @ gradient.reshape(len(gradient), self.width)).reshape(gradient.shape)
 
 
 class ExpansionTerm(InstanceTerm):
@@ -121,10 +121,10 @@ class ExpansionTerm(InstanceTerm):
 
 def _own_products(space: Any, count: int, metric: float) -> Array | None:
     """⟨φ(c), φ(c′)⟩/λ over the cliques of an instance, of spaces in which labels do not matter to it."""
-    if isinstance(space, LinearNodes):
+    if isinstance(space, LinearFeatures):
         features = np.asarray(space.features.matrix, dtype=np.float64)
         return features @ features.T / metric
-    if isinstance(space, Bias):
+    if isinstance(space, Free) and space.members is None and space.support is None and not space.shared:
         return np.full((count, count), 1 / metric)
     if isinstance(space, Boundary):
         result = np.zeros((count, count))
@@ -134,10 +134,10 @@ def _own_products(space: Any, count: int, metric: float) -> Array | None:
     return None
 
 
-def instance_term(term: Term, structure: StructureBatch, instance: int, rows: Array) -> InstanceTerm:
-    """Return a space on one instance, which has the vertices ``rows``."""
+def instance_term(term: Term, structure: StructureBatch, instance: int) -> InstanceTerm:
+    """Return a space on one instance, whose structure is given."""
     if isinstance(term.space, Expansion):
         return ExpansionTerm(term, structure, instance)
-    if isinstance(term.space, LinearNodes) and sparse.issparse(term.space.features.matrix):
-        return SparseTerm(term, structure, rows)
+    if isinstance(term.space, LinearFeatures) and sparse.issparse(term.space.features.matrix):
+        return SparseTerm(term, instance)
     return EuclideanTerm(term, structure, instance)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from ..arrays import Array, offsets_of, rows_of
 from ..native import OnlineChainDouble, OnlineChainFloat
 from ..objective import Offsets, Term
-from ..spaces import Bias, Boundary, FreeEdges, SparseNodes
+from ..objective.linear_chain import BIAS, BOUNDARIES, EDGES, FEATURES, kind_of
 from ..structures import ChainBatch, StructureBatch
 
 
@@ -45,9 +45,9 @@ class Examples(NamedTuple):
         """Read them off the spaces of a linear chain: features, bias, boundaries and shared edges."""
         if not isinstance(chain, ChainBatch) or not chain.shared_edges:
             raise TypeError("Online rules are for chains whose edges share their scores.")
-        spaces: dict[type, Any] = {type(term.space): term.space for term in terms}
-        nodes, edges = spaces.pop(SparseNodes, None), spaces.pop(FreeEdges, None)
-        bias, boundaries = spaces.pop(Bias, None), spaces.pop(Boundary, None)
+        spaces: dict[Any, Any] = {kind_of(term.space): term.space for term in terms}
+        nodes, edges = spaces.pop(FEATURES, None), spaces.pop(EDGES, None)
+        bias, boundaries = spaces.pop(BIAS, None), spaces.pop(BOUNDARIES, None)
         if spaces or nodes is None or edges is None or len(terms) > 4:
             raise TypeError(
                 "Online rules know sparse features, bias, boundaries and free edges, nothing else."
@@ -67,7 +67,7 @@ class Examples(NamedTuple):
             weights,
             np.ascontiguousarray(small, dtype=precision),
             np.ascontiguousarray(edge, dtype=precision),
-            None if edges.pairs is None else edges.pairs.astype(np.uint8),
+            None if edges.support is None else edges.support.astype(np.uint8),
             bias is not None,
             boundaries is not None,
         )

@@ -9,7 +9,8 @@ import numpy.typing as npt
 
 from ..arrays import Array
 from ..objective import LinearChainData, Offsets, Problem, Term, slices_of
-from ..spaces import Bias, Boundary, BoundSpace, FreeEdges, SparseNodes
+from ..objective.linear_chain import BIAS, BOUNDARIES, EDGES, FEATURES, kind_of
+from ..spaces import BoundSpace
 from ..structures import StructureBatch
 from ._base import OnlineRule
 from .examples import Examples
@@ -77,8 +78,8 @@ class Sweep:
         """Whether descent can minimise a problem: a linear chain whose penalties are squared, above 0, and
         one for all but edges.
         """
-        edges = [term.penalty for term in problem.terms if isinstance(term.space, FreeEdges)]
-        others = {term.penalty for term in problem.terms if not isinstance(term.space, FreeEdges)}
+        edges = [term.penalty for term in problem.terms if kind_of(term.space) == EDGES]
+        others = {term.penalty for term in problem.terms if kind_of(term.space) != EDGES}
         return (
             isinstance(problem.data, LinearChainData)
             and problem.smooth
@@ -113,12 +114,12 @@ class Sweep:
     @property
     def decays(self) -> tuple[float, float]:
         """λ/S of the features, bias and boundaries, and of the edges."""
-        penalty = {type(term.space): term.penalty for term in self.terms}
-        edge = penalty.pop(FreeEdges)
+        penalty = {kind_of(term.space): term.penalty for term in self.terms}
+        edge = penalty.pop(EDGES)
         if len(set(penalty.values())) > 1:
             raise TypeError("Descent needs one penalty for features, bias and boundaries.")
         count = max(self.sequences, 1)
-        return penalty[SparseNodes] / count, edge / count
+        return penalty[FEATURES] / count, edge / count
 
     def learn(self, rule: OnlineRule, order: Array) -> float:
         """Go through some sequences, in this order; return the sum of their losses before each change.
@@ -165,7 +166,7 @@ class Sweep:
         L = len(self.examples.edge_offset)
         free, weights = np.zeros((3 + L, L)), np.zeros(0)
         for term, place in zip(self.terms, slices_of(self.terms).values(), strict=True):
-            if isinstance(term.space, SparseNodes):
+            if kind_of(term.space) == FEATURES:
                 weights = np.ascontiguousarray(element[place], dtype=np.float64)
             else:
                 free[_rows(term.space)] = element[place].reshape(-1, L)
@@ -174,12 +175,14 @@ class Sweep:
     def _join(self, weights: Array, free: Array) -> Array:
         """Return the element of features and free rows: bias, start, end, then one row per label."""
         pieces = [
-            weights if isinstance(term.space, SparseNodes) else free[_rows(term.space)].ravel()
+            weights if kind_of(term.space) == FEATURES else free[_rows(term.space)].ravel()
             for term in self.terms
         ]
         return np.concatenate(pieces)
 
 
 def _rows(space: BoundSpace) -> slice:
-    places: dict[type, slice] = {Bias: slice(0, 1), Boundary: slice(1, 3), FreeEdges: slice(3, None)}
-    return places[type(space)]
+    places = {BIAS: slice(0, 1), BOUNDARIES: slice(1, 3), EDGES: slice(3, None)}
+    kind = kind_of(space)
+    assert kind is not None
+    return places[kind]

@@ -11,7 +11,7 @@ import numpy as np
 from ..arrays import Array
 from ..losses import Loss
 from ..objective import Point, Problem, Term
-from ..spaces import BoundSpace, Functions, Looks, SelectedCliques, SelectedEdges, SelectedNodes
+from ..spaces import BoundSpace, Functions, RowMap, Selected, SelectedCliques
 from ..structures import EdgeBatch, Scores
 from .atoms import Atoms
 from .pool import Pool
@@ -66,14 +66,13 @@ class GrowthTask:
 
     def looks(self, clique: str) -> Array:
         """Which observation each clique looks at."""
-        return self.rows if clique == "node" else self.rows[self.structure.edge_tails]
+        return self.rows[self.structure.cliques[clique].members[:, 0]]
 
     def space(self, pool: Pool, functions: Functions) -> BoundSpace:
         """Bind functions of a pool to the batch."""
-        if pool.clique == "edge":
-            return SelectedEdges(self.structure, functions, self.looks("edge"))
-        kind = SelectedCliques if pool.share else SelectedNodes
-        return kind(self.structure, functions, self.rows)
+        if pool.share:
+            return SelectedCliques(self.structure, functions, self.rows)
+        return Selected(self.structure, pool.clique, functions, self.looks(pool.clique))
 
     def start(self) -> GrowthState:
         """Nothing selected, everything zero."""
@@ -125,7 +124,7 @@ class View:
         pool, grown = self.task.pools[name], self.state.grown[name]
         gradient = self.point.loss.gradient[pool.clique]
         flat = gradient.reshape(len(gradient), -1).astype(np.float64)
-        result = np.array(Looks(self.task.looks(pool.clique), pool.size).spread(flat))
+        result = np.array(RowMap(self.task.looks(pool.clique), pool.size).spread(flat))
         functions = grown.functions()
         table = functions.table(functions.coefficients(self.state.parts[name]))
         result[grown.basis] += pool.penalty * table

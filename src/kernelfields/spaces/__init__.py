@@ -1,50 +1,49 @@
 """Function spaces that feed clique scores."""
 
 from ._base import BoundScorer, BoundSpace, Counted, Curved, Euclidean, Grouped, Joint, places_of
-from ._looks import Looks
-from ._lowrank_base import Factor, factor_of
 from ._products import Products
-from ._selected_base import Functions, KernelRows
-from .free import Bias, Boundary, FreeEdges, FreeTriples
-from .kernel import KernelNodes
-from .kernel_edges import KernelEdges
+from .expansion import Expansion
+from .factor import Factor, factor_of
+from .free import Boundary, Free
+from .functions import Functions, KernelRows
 from .label_embedding import LabelEmbedding
-from .linear import LinearEdges, LinearNodes
-from .lowrank import LowRankEdges, LowRankNodes
-from .selected import SelectedCliques, SelectedEdges, SelectedNodes
-from .sparse import SparseNodes, WeightPairs, as_floats, coefficient_scores
+from .linear import LinearFeatures
+from .lowrank import LowRank
+from .row_map import RowMap, first_members
+from .selected import Selected, SelectedCliques
+from .sparse import SparseFeatures, WeightPairs, as_floats, coefficient_scores
+from .views import View, concatenated, difference, mean
 
 __all__ = [
-    "Bias",
     "BoundScorer",
     "BoundSpace",
     "Boundary",
     "Counted",
     "Curved",
     "Euclidean",
+    "Expansion",
     "Factor",
-    "FreeEdges",
-    "FreeTriples",
+    "Free",
     "Functions",
     "Grouped",
     "Joint",
-    "KernelEdges",
-    "KernelNodes",
     "KernelRows",
     "LabelEmbedding",
-    "LinearEdges",
-    "LinearNodes",
-    "Looks",
-    "LowRankEdges",
-    "LowRankNodes",
+    "LinearFeatures",
+    "LowRank",
     "Products",
+    "RowMap",
+    "Selected",
     "SelectedCliques",
-    "SelectedEdges",
-    "SelectedNodes",
-    "SparseNodes",
+    "SparseFeatures",
+    "View",
     "WeightPairs",
     "as_floats",
     "coefficient_scores",
+    "concatenated",
+    "difference",
     "factor_of",
+    "first_members",
+    "mean",
     "places_of",
 ]

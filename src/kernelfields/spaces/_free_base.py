@@ -6,17 +6,12 @@ from ..arrays import Array
 from ._base import Counted, Curved, Euclidean
 
 
-class Free(Euclidean, Curved, Counted):
+class Indicators(Euclidean, Curved, Counted):
     """A space whose features are 0 or 1, hence equal to their squares."""
 
     def curvatures(self, expected: Array) -> Array:
         """Return how often each feature is expected."""
         return self.adjoint(expected)
-
-    @property
-    def reach(self) -> float:
-        """Every vertex has at most two features of one kind: both ends, or an edge to the next."""
-        return 2.0 * self.structure.n_vertices
 
     @property
     def least(self) -> float:

@@ -1,8 +1,7 @@
-"""What functions of selected coordinates share, whichever cliques they feed."""
+"""What functions of selected coordinates share, on one clique type or on several."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -11,123 +10,12 @@ import numpy as np
 from ..arrays import Array
 from ..structures import StructureBatch
 from ._base import Euclidean
-from ._looks import Looks, in_rows
-from ._products import FeatureProducts, PreciseProducts, judged_by_some, row_norms
+from ._products import judged_by_some
+from .functions import Functions
+from .row_map import RowMap, first_members, in_rows, require_own_scores
 
 
-class KernelRows(FeatureProducts):
-    """Products with K_XB, kept as the rows of its transpose: a basis that grows appends to them."""
-
-    def __init__(self, rows: Array) -> None:
-        self.rows = rows
-
-    @property
-    def matrix(self) -> Array:
-        """K_XB, (n, m): a view."""
-        return self.rows.T
-
-    def times(self, weights: Array) -> Array:
-        """K_XB·W."""
-        return np.asarray(self.rows.T @ weights.astype(self.rows.dtype, copy=False))
-
-    def transposed_times(self, gradient: Array) -> Array:
-        """K_BX·G, float64."""
-        return (self.rows @ gradient.astype(self.rows.dtype, copy=False)).astype(np.float64)
-
-
-def _sums(places: Array, values: Array, size: int) -> Array:
-    """Values added up by place, float64 also where there are none."""
-    return np.bincount(places, values, size).astype(np.float64, copy=False)
-
-
-@dataclass(frozen=True)
-class Functions:
-    """p functions h_j of labelled cliques, each a sum of *atoms* k(b, ·) [label = ·] over a basis of m.
-
-    Those that also look at label pairs have the atoms κ [(y, y⁺) = pair] besides; the kernel of such
-    pairs is κ [equal]. Orthonormal coordinates are w = Cᵀc for f = Σ_j c_j h_j, with C Cᵀ = K_SS, the
-    inner products of the h_j; C is lower triangular, so that further functions leave the coordinates of
-    those before as they are.
-
-    Centred atoms are k(b, ·) ([label = ·] − 1/r): p(y|x) does not notice, norms are smaller, and of two
-    labels one is enough [altun2004exp, Lemma 13].
-    """
-
-    products: FeatureProducts
-    """Of K_XB, (n, m)."""
-    rows: Array
-    """Which of the basis each atom looks at, (a,)."""
-    labels: Array
-    """The label of each atom, or pair of labels where the space feeds edges, (a,)."""
-    owners: Array
-    """The function each atom belongs to, (a,)."""
-    width: int
-    """Number of labels that atoms can have."""
-    inverse: Array
-    """C⁻¹, (p, p) float64."""
-    pairs: Array
-    """Label pairs, as one number, of the functions that look at such, (b,)."""
-    pair_owners: Array
-    """The function each pair belongs to, (b,)."""
-    share: float
-    """κ."""
-    centred: bool = False
-    """Whether atoms are centred over labels."""
-
-    @property
-    def size(self) -> int:
-        """P."""
-        return len(self.inverse)
-
-    def coefficients(self, element: Array) -> Array:
-        """C = C⁻ᵀw."""
-        return self.inverse.T @ element.astype(np.float64, copy=False)
-
-    def table(self, coefficients: Array) -> Array:
-        """Σ c_j over the atoms of every basis observation and label, (m, r)."""
-        m = self.products.matrix.shape[1]
-        place = self.rows * self.width + self.labels
-        total = _sums(place, coefficients[self.owners], m * self.width).reshape(m, self.width)
-        return self._centred(total)
-
-    def _centred(self, rows: Array) -> Array:
-        return rows - rows.mean(axis=1, keepdims=True) if self.centred else rows
-
-    def pair_scores(self, coefficients: Array, n_labels: int) -> Array:
-        """κ Σ c_j over the functions with each label pair, (L, L)."""
-        L = n_labels
-        total = _sums(self.pairs, coefficients[self.pair_owners], L * L)
-        return self.share * total.reshape(L, L)
-
-    def pulled(self, gradient: Array, pairs: Array | None = None) -> Array:
-        """⟨gradient, scores(h_j)⟩ for every j, whitened: C⁻¹(K dθ)_S.
-
-        ``gradient`` is that of observations, (n, r); ``pairs`` that of label pairs.
-        """
-        inner = self._centred(self.products.transposed_times(gradient))
-        total = _sums(self.owners, inner[self.rows, self.labels], self.size)
-        if pairs is not None:
-            seen = self.share * pairs.ravel()[self.pairs].astype(np.float64)
-            total += _sums(self.pair_owners, seen, self.size)
-        return self.inverse @ total
-
-    def norms(self, rows: Array) -> Array:
-        """‖φ‖ of some observations with the label that makes it longest."""
-        values = self.products.matrix[rows].astype(np.float64, copy=False)
-        found = np.zeros(len(rows))
-        for label in range(self.width):
-            seen = np.zeros((self.size, len(rows)))
-            mine = self.labels == label
-            np.add.at(seen, self.owners[mine], values[:, self.rows[mine]].T)
-            np.maximum(found, row_norms((self.inverse @ seen).T), out=found)
-        return found
-
-    def precise(self) -> Functions:
-        """Return the same with products in double precision."""
-        return replace(self, products=PreciseProducts(self.products.matrix))
-
-
-class Selected(Euclidean):
+class SelectedFunctions(Euclidean):
     """f = Σ_j c_j h_j over selected functions h_j [altun2004gp, 4.2; altun2006, 1.3; lafferty2004].
 
     The representer of dθ has c = K_SS⁻¹(K dθ)_S: the projection of the gradient onto their span.
@@ -136,36 +24,42 @@ class Selected(Euclidean):
     """
 
     functions: Functions
-    rows: Array | None
 
-    def _set_up(self, structure: StructureBatch, functions: Functions, rows: Array | None) -> None:
-        """Take over what a constructor was given; clique c looks at the observation ``rows[c]``."""
+    def _set_up(
+        self, structure: StructureBatch, clique: str, functions: Functions, rows: Array | None
+    ) -> None:
+        """Take over what a constructor was given; clique c sees the observation ``rows[c]``."""
+        require_own_scores(structure, clique)
         self.structure = structure
+        self.clique = clique
         self.functions = functions
-        self.rows = rows
         self.size = functions.size
-        self._looks = Looks(rows, functions.products.matrix.shape[0])
+        n = functions.products.matrix.shape[0]
+        self._map = RowMap(first_members(structure, clique) if rows is None else rows, n)
 
     @property
     def precision(self) -> np.dtype[Any]:
         """That of the kernel values."""
         return self.functions.products.precision
 
+    @property
+    def rows(self) -> Array:
+        """Which observation each clique sees."""
+        return np.arange(self._map.size) if self._map.rows is None else self._map.rows
+
     @cached_property
     def reach(self) -> float:
         """Σ_c ‖φ(x_c)‖, judged by some observations, and what label pairs add."""
-        functions, times = self.functions, 1.0
-        if self.rows is not None:
-            times = float(np.bincount(self.rows).max(initial=0))
+        functions = self.functions
         seen = judged_by_some(functions.products.matrix.shape[0], functions.norms)
-        return times * seen + float(np.sqrt(functions.share)) * self.structure.n_vertices
+        return self._map.most * seen + float(np.sqrt(functions.share)) * self.structure.n_vertices
 
     def add_scores(self, element: Array, into: Array) -> None:
         """Add K_XB times the table of coefficients."""
         self._add(self.functions.coefficients(element), into)
 
     def _add(self, coefficients: Array, into: Array) -> None:
-        seen = self._looks.seen(self.functions.products.times(self.functions.table(coefficients)))
+        seen = self._map.seen(self.functions.products.times(self.functions.table(coefficients)))
         into += seen.reshape(into.shape).astype(into.dtype, copy=False)
 
     def adjoint(self, gradient: Array) -> Array:
@@ -173,4 +67,7 @@ class Selected(Euclidean):
         return self.functions.pulled(self._spread(gradient))
 
     def _spread(self, gradient: Array) -> Array:
-        return self._looks.spread(in_rows(gradient))
+        return self._map.spread(in_rows(gradient))
+
+    def _taken(self, ids: Any) -> Array:
+        return self._map.take(self.structure.cliques[self.clique].offsets, ids)

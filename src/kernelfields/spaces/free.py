@@ -1,41 +1,92 @@
-"""Free scores: one number per label, label pair or triple, whatever the input."""
+"""Free scores: one number per label, label pair, triple or whatever a clique can have, without input."""
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Array, rows_of
 from ..structures import EdgeBatch, StructureBatch
-from ._free_base import Free
+from ._free_base import Indicators
 
 
-class Bias(Free):
-    """f(y_t) = b_{y_t} on every vertex; b is (L,)."""
+class Free(Indicators):
+    """f(y_c) = V_{y_c} on every clique of one type; V has the shape of one clique's scores.
 
-    clique = "node"
+    On vertices a bias for every label, (L,); on edges a score for every label pair, (L, L); on triples
+    (L, L, L). Identity metric.
 
-    def __init__(self, structure: StructureBatch) -> None:
+    Parameters
+    ----------
+    structure : StructureBatch
+        The batch.
+    clique : str
+        The clique type.
+    members : (C,) booleans, optional
+        The cliques that are fed; all if not given. Several such spaces untie cliques of one type, each
+        group of them with its own penalty; the structure must have scores for every clique.
+    support : booleans in the shape of V, optional
+        Which numbers there are; the others stay zero.
+    """
+
+    def __init__(
+        self,
+        structure: StructureBatch,
+        clique: str,
+        members: Array | None = None,
+        support: Array | None = None,
+    ) -> None:
+        if clique not in structure.cliques:
+            raise TypeError(f"{type(structure).__name__} has no {clique!r} to score.")
+        cliques = structure.cliques[clique]
+        if members is not None and cliques.shared:
+            raise TypeError(f"{clique}: to untie cliques, the structure needs scores of their own for them.")
         self.structure = structure
-        self.size = structure.n_labels
+        self.clique = clique
+        self.members = members
+        self.support = support
+        self.values = cliques.values
+        self.shared = cliques.shared
+        self.size = math.prod(cliques.values)
 
     def add_scores(self, element: Array, into: Array) -> None:
-        """Add b to every row."""
-        into += element.astype(into.dtype, copy=False)
+        """Add V to every clique, or to the members."""
+        table = self._supported(element.reshape(self.values)).astype(into.dtype, copy=False)
+        if self.members is None:
+            into += table
+        else:
+            into[self.members] += table
 
     def adjoint(self, gradient: Array) -> Array:
-        """Sum over vertices."""
-        return gradient.sum(axis=0, dtype=np.float64)
+        """Sum over the cliques that share V."""
+        if self.shared:
+            return self._supported(gradient.astype(np.float64)).ravel()
+        mine = gradient if self.members is None else gradient[self.members]
+        return self._supported(mine.sum(axis=0, dtype=np.float64)).ravel()
 
-    def take(self, structure: StructureBatch, ids: npt.ArrayLike) -> Bias:
+    def take(self, structure: StructureBatch, ids: npt.ArrayLike) -> Free:
         """Return the same on some instances."""
-        return Bias(structure)
+        members = self.members
+        if members is not None:
+            offsets = self.structure.cliques[self.clique].offsets
+            members = members[rows_of(offsets, np.asarray(ids, dtype=np.int64))]
+        return Free(structure, self.clique, members, self.support)
+
+    @property
+    def reach(self) -> float:
+        """Each clique has one feature."""
+        return float(self.structure.cliques[self.clique].count)
+
+    def _supported(self, table: Array) -> Array:
+        return table if self.support is None else np.where(self.support, table, 0.0)
 
 
-class Boundary(Free):
+class Boundary(Indicators):
     """Scores of the labels where edges start and where they end; (2, L), start then end.
 
-    The first and the last label of a sequence; the root and the leaves of a tree. A vertex without edges
+    The first and the last label of a sequence; the roots and the leaves of a tree. A vertex without edges
     is both.
     """
 
@@ -61,73 +112,7 @@ class Boundary(Free):
         assert isinstance(structure, EdgeBatch)
         return Boundary(structure)
 
-
-class FreeEdges(Free):
-    """f(y, y') = V_{y, y'} on edges; V is (L, L), with the identity metric.
-
-    Edges that share one V are *tied*. With ``members``, a mask over the edges, only those are fed:
-    several such spaces untie edges of one shape, each type of them with a penalty of its own. With
-    ``pairs``, a mask over (L, L), only those label pairs have a score; the others keep zero.
-    """
-
-    clique = "edge"
-
-    def __init__(
-        self, structure: StructureBatch, members: Array | None = None, pairs: Array | None = None
-    ) -> None:
-        self.structure = structure
-        self.members = members
-        self.pairs = pairs
-        self.size = structure.n_labels**2
-        if members is not None and len(structure.shapes["edge"]) == 2:
-            raise TypeError("Untied edges need a structure whose edges have scores of their own.")
-
-    def add_scores(self, element: Array, into: Array) -> None:
-        """Add V to every edge, or to the members."""
-        table = self._masked(element.reshape(self.structure.n_labels, -1)).astype(into.dtype, copy=False)
-        if self.members is None:
-            into += table
-        else:
-            into[self.members] += table
-
-    def adjoint(self, gradient: Array) -> Array:
-        """Sum over the edges that share V."""
-        if gradient.ndim == 2:
-            return self._masked(gradient.astype(np.float64)).ravel()
-        mine = gradient if self.members is None else gradient[self.members]
-        return self._masked(mine.sum(axis=0, dtype=np.float64)).ravel()
-
-    def take(self, structure: StructureBatch, ids: npt.ArrayLike) -> FreeEdges:
-        """Return the same on some instances."""
-        if self.members is None:
-            return FreeEdges(structure, pairs=self.pairs)
-        assert isinstance(self.structure, EdgeBatch)
-        rows = rows_of(self.structure.edge_offsets, np.asarray(ids, dtype=np.int64))
-        return FreeEdges(structure, self.members[rows], self.pairs)
-
-    def _masked(self, table: Array) -> Array:
-        return table if self.pairs is None else np.where(self.pairs, table, 0.0)
-
-
-class FreeTriples(Free):
-    """f(y, y', y'') = U_{y, y', y''} on every three neighbours; U is (L, L, L), with the identity metric."""
-
-    clique = "triple"
-
-    def __init__(self, structure: StructureBatch) -> None:
-        if "triple" not in structure.shapes:
-            raise TypeError(f"{type(structure).__name__} has no triples to score.")
-        self.structure = structure
-        self.size = structure.n_labels**3
-
-    def add_scores(self, element: Array, into: Array) -> None:
-        """Add U."""
-        into += element.reshape(into.shape).astype(into.dtype, copy=False)
-
-    def adjoint(self, gradient: Array) -> Array:
-        """Return the gradient itself: all triples share U."""
-        return gradient.ravel().astype(np.float64, copy=False)
-
-    def take(self, structure: StructureBatch, ids: npt.ArrayLike) -> FreeTriples:
-        """Return the same on some instances."""
-        return FreeTriples(structure)
+    @property
+    def reach(self) -> float:
+        """At most two features at every vertex."""
+        return 2.0 * self.structure.n_vertices

@@ -1,76 +1,46 @@
-"""Selected coordinates on vertices, on edges with input, and on both at once."""
+"""Selected coordinates on cliques of one type, or on vertices and label pairs at once."""
 
 from __future__ import annotations
 
-import numpy as np
 import numpy.typing as npt
 
-from ..arrays import Array, rows_of
-from ..structures import EdgeBatch, Scores, StructureBatch
+from ..arrays import Array
+from ..structures import LabelledBatch, Scores, StructureBatch
 from ._base import Joint
-from ._selected_base import Functions, Selected
+from ._selected_base import SelectedFunctions
+from .functions import Functions
 
 
-class SelectedNodes(Selected):
-    """Functions h(x_v, y_v) = k(b, x_v) [y_v = σ] of vertices.
+class Selected(SelectedFunctions):
+    """Functions h(x_c, y_c) = k(b, x_c) [y_c = σ] of cliques of one type.
 
     Parameters
     ----------
     structure : StructureBatch
-        The batch.
+        The batch; the cliques need scores of their own.
+    clique : str
+        The clique type.
     functions : Functions
         What was selected, with kernel values on n observations.
-    rows : (N,) integers, optional
-        Which of them each vertex has; the same, in order, if not given.
+    rows : (C,) integers, optional
+        Which of them each clique sees; that of its first member if not given.
     """
 
-    clique = "node"
+    def __init__(
+        self, structure: StructureBatch, clique: str, functions: Functions, rows: Array | None = None
+    ) -> None:
+        self._set_up(structure, clique, functions, rows)
 
-    def __init__(self, structure: StructureBatch, functions: Functions, rows: Array | None = None) -> None:
-        self._set_up(structure, functions, rows)
-
-    def precise(self) -> SelectedNodes:
+    def precise(self) -> Selected:
         """Return the same with products in double precision."""
-        return SelectedNodes(self.structure, self.functions.precise(), self.rows)
+        return Selected(self.structure, self.clique, self.functions.precise(), self.rows)
 
-    def take(self, structure: StructureBatch, ids: npt.ArrayLike) -> SelectedNodes:
+    def take(self, structure: StructureBatch, ids: npt.ArrayLike) -> Selected:
         """Return the same functions on some instances."""
-        return SelectedNodes(structure, self.functions, _taken(self.structure.offsets, ids, self.rows))
+        return Selected(structure, self.clique, self.functions, self._taken(ids))
 
 
-class SelectedEdges(Selected):
-    """Functions h(x_v, y_v, y_u) = k(b, x_v) [(y_v, y_u) = pair] of edges from v to u, with input.
-
-    Parameters
-    ----------
-    structure : EdgeBatch
-        The batch, with ``shared_edges=False``.
-    functions : Functions
-        What was selected, with kernel values on n observations.
-    rows : (E,) integers, optional
-        Which of them each edge looks at; that of its tail, if not given.
-    """
-
-    clique = "edge"
-
-    def __init__(self, structure: EdgeBatch, functions: Functions, rows: Array | None = None) -> None:
-        if structure.shared_edges:
-            raise TypeError("Edges with input need a structure whose edges have scores of their own.")
-        self._set_up(structure, functions, structure.edge_tails if rows is None else rows)
-
-    def precise(self) -> SelectedEdges:
-        """Return the same with products in double precision."""
-        assert isinstance(self.structure, EdgeBatch)
-        return SelectedEdges(self.structure, self.functions.precise(), self.rows)
-
-    def take(self, structure: StructureBatch, ids: npt.ArrayLike) -> SelectedEdges:
-        """Return the same functions on some instances."""
-        assert isinstance(structure, EdgeBatch)
-        assert isinstance(self.structure, EdgeBatch)
-        return SelectedEdges(structure, self.functions, _taken(self.structure.edge_offsets, ids, self.rows))
-
-
-class SelectedCliques(Selected, Joint):
+class SelectedCliques(SelectedFunctions, Joint):
     """Functions of vertices and of label pairs together: Σ k(b, x_v) [y_v = σ] + κ Σ [(y_v, y_u) = pair].
 
     The coordinate of a position with a label and the next one acts on both [altun2004gp, Proposition 1].
@@ -79,7 +49,7 @@ class SelectedCliques(Selected, Joint):
 
     Parameters
     ----------
-    structure : StructureBatch
+    structure : LabelledBatch
         The batch, with shared edges.
     functions : Functions
         What was selected.
@@ -87,12 +57,12 @@ class SelectedCliques(Selected, Joint):
         Which observation each vertex has; the same, in order, if not given.
     """
 
-    clique = "node"
+    structure: LabelledBatch
 
-    def __init__(self, structure: StructureBatch, functions: Functions, rows: Array | None = None) -> None:
-        if len(structure.shapes["edge"]) != 2:
+    def __init__(self, structure: LabelledBatch, functions: Functions, rows: Array | None = None) -> None:
+        if not structure.cliques["edge"].shared:
             raise TypeError("Functions of label pairs without input need shared edges.")
-        self._set_up(structure, functions, rows)
+        self._set_up(structure, "node", functions, rows)
 
     def feed(self, element: Array, into: Scores) -> None:
         """Add to the scores of vertices and of label pairs."""
@@ -111,9 +81,5 @@ class SelectedCliques(Selected, Joint):
 
     def take(self, structure: StructureBatch, ids: npt.ArrayLike) -> SelectedCliques:
         """Return the same functions on some instances."""
-        return SelectedCliques(structure, self.functions, _taken(self.structure.offsets, ids, self.rows))
-
-
-def _taken(offsets: Array, ids: npt.ArrayLike, rows: Array | None) -> Array:
-    cliques = rows_of(offsets, np.asarray(ids, dtype=np.int64))
-    return cliques if rows is None else rows[cliques]
+        assert isinstance(structure, LabelledBatch)
+        return SelectedCliques(structure, self.functions, self._taken(ids))

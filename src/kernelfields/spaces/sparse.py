@@ -16,6 +16,7 @@ from ..features import FeatureRows
 from ..structures import StructureBatch
 from ._base import Counted, Curved, Euclidean, Grouped
 from ._products import column_sizes, least_of, sound_rows, squares_times, sum_of_row_norms
+from .row_map import RowMap, first_members, in_rows, require_own_scores, values_of
 
 CACHE = 2**18
 """Numbers that the sums of frequent features may take up, so that they stay in the cache."""
@@ -138,8 +139,8 @@ def _values(features: Any) -> Array | None:
     return None if (features.data == 1).all() else features.data
 
 
-class SparseNodes(Euclidean, Curved, Counted, Grouped):
-    """f(x_t, y_t) = ⟨w_{y_t}, x_t⟩ for sparse x; one weight per (feature, label) pair.
+class SparseFeatures(Euclidean, Curved, Counted, Grouped):
+    """f(x_c, y_c) = ⟨w_{y_c}, x_c⟩ for sparse x, as `LinearFeatures`; one weight per (feature, label) pair.
 
     Products run in the core on all cores: by rows for scores; for gradients by rows where features
     are frequent and by columns where they are rare.
@@ -148,21 +149,35 @@ class SparseNodes(Euclidean, Curved, Counted, Grouped):
     ----------
     structure : StructureBatch
         The batch.
-    features : scipy-sparse (N, D) matrix
-        One row per vertex, float32 or float64: the precision of the products; booleans where only
-        the pairs and the rows are asked for.
+    clique : str
+        The clique type; the "labels" of its weights are the label pairs of an edge, and so on.
+    features : scipy-sparse (n, D) matrix
+        The observations, one row per vertex unless ``rows`` are given, float32 or float64: the precision of
+        the products; booleans where only the pairs and the rows are asked for.
     pairs : WeightPairs, optional
         Which weights there are; all of them if not given.
+    rows : (C,) integers, optional
+        Which observation each clique sees; that of its first member if not given.
     """
 
-    clique = "node"
-
-    def __init__(self, structure: StructureBatch, features: Any, pairs: WeightPairs | None = None) -> None:
-        matrix = sound_rows(features)
+    def __init__(
+        self,
+        structure: StructureBatch,
+        clique: str,
+        features: Any,
+        pairs: WeightPairs | None = None,
+        rows: Array | None = None,
+    ) -> None:
+        require_own_scores(structure, clique)
+        seen = RowMap(first_members(structure, clique) if rows is None else rows, features.shape[0])
+        matrix = sound_rows(seen.seen(features))
         self.structure = structure
+        self.clique = clique
         self.matrix = matrix
-        self.pairs = WeightPairs.of(matrix, structure.n_labels) if pairs is None else pairs
-        self.pairs.require_sound(matrix.shape[1], structure.n_labels)
+        """The observation of every clique."""
+        self.width = values_of(structure, clique)
+        self.pairs = WeightPairs.of(matrix, self.width) if pairs is None else pairs
+        self.pairs.require_sound(matrix.shape[1], self.width)
         self.size = len(self.pairs.label)
         first = matrix.indptr.astype(np.int64, copy=False)
         values = None if (matrix.data == 1).all() else as_floats(matrix.data)
@@ -190,11 +205,11 @@ class SparseNodes(Euclidean, Curved, Counted, Grouped):
         element = np.ascontiguousarray(element, dtype=np.float64)
         first, index, values = self.rows
         pairs = (self.pairs.first, self.pairs.label)
-        native.sparse_scores(first, index, values, *pairs, element, self._same(into))
+        native.sparse_scores(first, index, values, *pairs, element, in_rows(self._same(into)))
 
     def adjoint(self, gradient: Array) -> Array:
         """Return Xᵀ times the gradient, at the pairs that have a weight."""
-        gradient = np.ascontiguousarray(gradient, dtype=self.matrix.dtype)
+        gradient = in_rows(np.ascontiguousarray(gradient, dtype=self.matrix.dtype))
         pairs = (self.pairs.first, self.pairs.label)
         first, index, values = self.rows
         return native.sparse_adjoint(first, index, values, *self._columns, *pairs, gradient)
@@ -206,12 +221,12 @@ class SparseNodes(Euclidean, Curved, Counted, Grouped):
 
     @cached_property
     def reach(self) -> float:
-        """Σ_t ‖x_t‖."""
+        """Σ_c ‖x_c‖."""
         return sum_of_row_norms(self.matrix)
 
     def curvatures(self, expected: Array) -> Array:
-        """Σ_t μ_t (1 − μ_t) x_t², at the pairs that have a weight."""
-        return self.element(squares_times(self.matrix, expected * (1 - expected)))
+        """Σ_c μ_c (1 − μ_c) x_c², at the pairs that have a weight."""
+        return self.element(squares_times(self.matrix, in_rows(expected * (1 - expected))))
 
     @cached_property
     def sizes(self) -> tuple[float, float]:
@@ -220,7 +235,7 @@ class SparseNodes(Euclidean, Curved, Counted, Grouped):
 
     def table(self, element: Array) -> Array:
         """Return the weights as a (D, L) array, zero for pairs without one."""
-        result = np.zeros((self.matrix.shape[1], self.structure.n_labels), element.dtype)
+        result = np.zeros((self.matrix.shape[1], self.width), element.dtype)
         result[self.pairs.feature, self.pairs.label] = element
         return result
 
@@ -229,7 +244,7 @@ class SparseNodes(Euclidean, Curved, Counted, Grouped):
         D, size = self.matrix.shape[1], np.diff(self.pairs.first)[self.pairs.rank]
         first = np.concatenate([[0], np.cumsum(size)]).astype(np.int32)
         source = np.arange(len(element)) + np.repeat(self.pairs.first[self.pairs.rank] - first[:-1], size)
-        matrix = sparse.csr_matrix((D, self.structure.n_labels), dtype=element.dtype)
+        matrix = sparse.csr_matrix((D, self.width), dtype=element.dtype)
         matrix.indptr, matrix.indices, matrix.data = first, self.pairs.label[source], element[source]
         return matrix
 
@@ -247,17 +262,24 @@ class SparseNodes(Euclidean, Curved, Counted, Grouped):
         """The least of them."""
         return least_of(self.matrix)
 
-    def precise(self) -> SparseNodes:
+    def precise(self) -> SparseFeatures:
         """Return the same with features in double precision."""
-        double = self.precision == np.float64
-        return self if double else SparseNodes(self.structure, self.matrix.astype(np.float64), self.pairs)
+        return (
+            self if self.precision == np.float64 else self._of(self.structure, self.matrix.astype(np.float64))
+        )
 
-    def take(self, structure: StructureBatch, ids: npt.ArrayLike) -> SparseNodes:
+    def take(self, structure: StructureBatch, ids: npt.ArrayLike) -> SparseFeatures:
         """Return the same on some instances."""
-        rows = rows_of(self.structure.offsets, np.asarray(ids, dtype=np.int64))
-        return SparseNodes(structure, self.matrix[rows], self.pairs)
+        offsets = self.structure.cliques[self.clique].offsets
+        return self._of(structure, self.matrix[rows_of(offsets, np.asarray(ids, dtype=np.int64))])
+
+    def _of(self, structure: StructureBatch, matrix: Any) -> SparseFeatures:
+        """Return the same with one observation for every clique."""
+        return SparseFeatures(structure, self.clique, matrix, self.pairs, np.arange(matrix.shape[0]))
 
     def _same(self, into: Array) -> Array:
         if into.dtype != self.matrix.dtype:
             raise TypeError(f"Scores are {into.dtype}, features {self.matrix.dtype}: they must be the same.")
+        if not into.flags.c_contiguous:  # a copy would be filled in their place
+            raise TypeError("Scores must be contiguous.")
         return into

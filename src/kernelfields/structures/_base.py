@@ -8,8 +8,9 @@ output is a flat array of whole numbers; one label for every vertex is the commo
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
-from typing import ClassVar, NamedTuple, Self
+from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
+from typing import ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -22,22 +23,53 @@ from ._arguments import require_ids
 Scores = Mapping[str, Array]
 
 
-class Cliques(NamedTuple):
-    """All cliques of one type in a batch."""
+Lazy = Array | Callable[[], Array]
+"""An array, or how to make it when it is first asked for."""
 
-    offsets: Array
-    """(S + 1,): instance s owns the cliques ``offsets[s]`` up to ``offsets[s + 1]``."""
-    members: Array
-    """(C, a): the vertices (rows of X) that each clique joins; −1 for none, such as above a root."""
-    values: tuple[int, ...]
-    """Shape of the scores of one clique: (L,), (L, L), …; () where it is there or not."""
-    shared: bool = False
-    """Whether all cliques have one array of scores, in the shape ``values``."""
+
+class Cliques:
+    """All cliques of one type in a batch.
+
+    Short sequences come by the thousand, one batch each, and to list their cliques takes longer than to
+    sum over all their labellings: what is given as a function is made when it is first asked for.
+
+    Parameters
+    ----------
+    offsets : (S + 1,) integers, or a function that returns them
+        Instance s owns the cliques ``offsets[s]`` up to ``offsets[s + 1]``.
+    members : (C, a) integers, or a function that returns them
+        The vertices (rows of X) that each clique joins; −1 for none, such as above a root.
+    values : tuple of int
+        Shape of the scores of one clique: (L,), (L, L), …; () where it is there or not.
+    shared : bool
+        Whether all cliques have one array of scores, in the shape ``values``.
+    """
+
+    def __init__(self, offsets: Lazy, members: Lazy, values: tuple[int, ...], shared: bool = False) -> None:
+        self._offsets = offsets
+        self._members = members
+        self.values = values
+        self.shared = shared
+
+    @cached_property
+    def offsets(self) -> Array:
+        """Where the cliques of each instance start."""
+        return self._offsets() if callable(self._offsets) else self._offsets
+
+    @cached_property
+    def members(self) -> Array:
+        """The vertices of each clique."""
+        return self._members() if callable(self._members) else self._members
+
+    @property
+    def count(self) -> int:
+        """C."""
+        return int(self.offsets[-1])
 
     @property
     def shape(self) -> tuple[int, ...]:
         """The shape of their scores."""
-        return self.values if self.shared else (len(self.members), *self.values)
+        return self.values if self.shared else (self.count, *self.values)
 
 
 class StructureBatch(ABC):

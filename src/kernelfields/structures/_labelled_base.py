@@ -45,9 +45,9 @@ class LabelledBatch(StructureBatch):
             else:
                 into[name][(np.arange(len(cliques.members)), *chosen)] -= 1.0 if counted is None else counted
 
-    def _nodes(self) -> Cliques:
-        """Return every vertex as a clique."""
-        return Cliques(self._offsets, np.arange(self.n_vertices)[:, None], (self.n_labels,))
+    def _vertices(self) -> Array:
+        """Return every vertex as a clique by itself."""
+        return np.arange(self.n_vertices)[:, None]
 
 
 class EdgeBatch(LabelledBatch):
@@ -90,10 +90,19 @@ class EdgeBatch(LabelledBatch):
         alone[ends] = False
         return np.flatnonzero(alone)
 
-    def _edges(self) -> Cliques:
-        """Return every edge as a clique."""
-        ends = np.stack([self.edge_tails, self.edge_heads]).T
-        return Cliques(self.edge_offsets, ends, (self.n_labels,) * 2, self.shared_edges)
+    def _pairwise(self) -> dict[str, Cliques]:
+        """Return vertices and edges."""
+        L = self.n_labels
+        return {
+            "node": Cliques(self._offsets, self._vertices, (L,)),
+            "edge": Cliques(self._edge_offsets, self._edge_ends, (L, L), self.shared_edges),
+        }
+
+    def _edge_offsets(self) -> Array:
+        return self.edge_offsets
+
+    def _edge_ends(self) -> Array:
+        return np.stack([self.edge_tails, self.edge_heads]).T
 
 
 class PairwiseBatch(EdgeBatch):
@@ -107,17 +116,7 @@ class PairwiseBatch(EdgeBatch):
     @cached_property
     def cliques(self) -> dict[str, Cliques]:
         """Vertices and edges."""
-        return {"node": self._nodes(), "edge": self._edges()}
-
-    @property
-    def shapes(self) -> dict[str, tuple[int, ...]]:
-        """(N, L) for nodes; (L, L) or (E, L, L) for edges."""
-        # Not from `cliques`: to list the ends of all edges takes longer than one short sequence.
-        L = self.n_labels
-        return {
-            "node": (self.n_vertices, L),
-            "edge": (L, L) if self.shared_edges else (self.n_edges, L, L),
-        }
+        return self._pairwise()
 
     def _arrays(self, scores: Scores, dtype: npt.DTypeLike | None = None) -> tuple[Array, Array]:
         """Node and edge scores as the core wants them, single or double precision, shapes checked."""

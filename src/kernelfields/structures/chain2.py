@@ -56,16 +56,8 @@ class SecondOrderChainBatch(SequenceBatch):
     @cached_property
     def cliques(self) -> dict[str, Cliques]:
         """Vertices, edges, and any three neighbours."""
-        heads = self.edge_heads
-        last = heads[np.isin(heads - 1, self.first_positions, invert=True)]
-        offsets = offsets_of(np.maximum(np.diff(self._offsets) - 2, 0))
-        triples = Cliques(offsets, np.stack([last - 2, last - 1, last]).T, (self.n_labels,) * 3, shared=True)
-        return {**self._pairs.cliques, "triple": triples}
-
-    @property
-    def shapes(self) -> dict[str, tuple[int, ...]]:
-        """(N, L) for nodes; (L, L) or (E, L, L) for edges; (L, L, L) for triples."""
-        return {**self._pairs.shapes, "triple": (self.n_labels,) * 3}  # see `PairwiseBatch.shapes`
+        triples = Cliques(self._triple_offsets, self._triples, (self.n_labels,) * 3, shared=True)
+        return {**self._pairwise(), "triple": triples}
 
     def take(self, ids: npt.ArrayLike) -> SecondOrderChainBatch:
         """Chains of some sequences only."""
@@ -129,6 +121,14 @@ class SecondOrderChainBatch(SequenceBatch):
         arrays = self._native(scores)
         require_feasible(native.chain2_argmax(*arrays)[1])
         return Labellings(*native.chain2_kbest(*arrays, k))
+
+    def _triple_offsets(self) -> Array:
+        return offsets_of(np.maximum(np.diff(self._offsets) - 2, 0))
+
+    def _triples(self) -> Array:
+        heads = self.edge_heads
+        last = heads[np.isin(heads - 1, self.first_positions, invert=True)]
+        return np.stack([last - 2, last - 1, last]).T
 
     def _untied(self, names: list[str]) -> Self:
         if "triple" in names:

@@ -11,7 +11,7 @@ from ...arrays import Array, offsets_of, rows_of
 from ...losses import Log
 from ...objective import Problem, Term, linear_chain_problem
 from ...online import Sweep
-from ...spaces import FreeEdges, SparseNodes, WeightPairs
+from ...spaces import Free, SparseFeatures, WeightPairs
 from ...structures import ChainBatch
 
 
@@ -70,12 +70,15 @@ class CRFsuiteTraining:
         self.pairs = WeightPairs.listed(self.data.features, n_labels, first, pairs.indices.astype(np.int32))
         self.edges = _edge_pairs(data, n_labels, settings)
         self.terms = self.terms_on(self.chain, self.data.features)
-        self.nodes: SparseNodes = self.terms[0].space  # type: ignore[assignment]
+        self.nodes: SparseFeatures = self.terms[0].space  # type: ignore[assignment]
 
     def terms_on(self, chain: ChainBatch, features: Any, penalty: float = 0.0) -> list[Term]:
         """Return the two spaces on a batch."""
-        nodes = SparseNodes(chain, features, self.pairs)
-        return [Term("features", nodes, penalty), Term("edges", FreeEdges(chain, pairs=self.edges), penalty)]
+        nodes = SparseFeatures(chain, "node", features, self.pairs)
+        return [
+            Term("features", nodes, penalty),
+            Term("edges", Free(chain, "edge", support=self.edges), penalty),
+        ]
 
     @property
     def n_weights(self) -> int:

@@ -1,19 +1,14 @@
-"""What functions of a low-rank factor share, whichever cliques they feed."""
+"""Low-rank factors of Gram matrices."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from ..arrays import Array
-from ..structures import StructureBatch
-from ._base import Curved, Euclidean
-from ._looks import Looks, in_rows
 from ._products import ROWS, FeatureProducts, PreciseProducts, Products, judged_by_some, row_norms
-from .label_embedding import LabelEmbedding
 
 ROWS_PER_COLUMN = 4
 
@@ -94,67 +89,3 @@ def _principal(columns: Array, rows: Array, inside: Array | None) -> tuple[Array
         return products.diagonal().copy(), np.eye(q)
     spectrum, rotation = np.linalg.eigh(products)
     return np.maximum(spectrum, 0), rotation
-
-
-class LowRank(Euclidean, Curved):
-    """f(x, y) = ⟨w_y, φ(x)⟩, φ(x) the coordinates of a factor; with a kernel on labels, Φ W Bᵀ.
-
-    In the columns of the factor the kernel problem is the linear one [altun2004exp, 5.3]; elements are
-    W, (m, r), with the identity metric. A product with Φ costs 2 N m r operations.
-    """
-
-    factor: Factor
-    embedding: LabelEmbedding
-    rows: Array | None
-
-    def _set_up(
-        self, structure: StructureBatch, factor: Factor, embedding: LabelEmbedding, rows: Array | None
-    ) -> None:
-        """Take over what a constructor was given; clique c looks at the observation ``rows[c]``."""
-        self.structure = structure
-        self.factor = factor
-        self.embedding = embedding
-        self.rows = rows
-        self.size = factor.shape[1] * embedding.width
-        self._looks = Looks(rows, factor.shape[0])
-
-    def add_scores(self, element: Array, into: Array) -> None:
-        """Add Φ W Bᵀ."""
-        seen = self._looks.seen(self.factor.times(self.table(element)))
-        into += self.embedding.scores(seen).reshape(into.shape)
-
-    def adjoint(self, gradient: Array) -> Array:
-        """Return Φᵀ times the gradient times B."""
-        flat = in_rows(gradient)
-        return self.factor.transposed_times(self._looks.spread(self.embedding.project(flat))).ravel()
-
-    @property
-    def sizes(self) -> None:
-        """None: columns are principal coordinates, which differ as much as the spectrum falls."""
-        return
-
-    def curvatures(self, expected: Array) -> Array:
-        """Σ_v φ_k(x_v)² times the mean of the marginals, seen through the kernel on labels."""
-        mean = in_rows(expected).sum(axis=0) / max(1, len(expected))
-        vectors = self.embedding.vectors
-        share = mean if vectors is None else mean @ np.square(vectors)
-        return np.outer(self.factor.spectrum, share).ravel()
-
-    @property
-    def precision(self) -> np.dtype[Any]:
-        """That of products with the factor."""
-        return self.factor.products.precision
-
-    @property
-    def reach(self) -> float:
-        """That of the factor, of every clique if each looks at one observation."""
-        times = 1.0 if self.rows is None else float(np.bincount(self.rows).max(initial=0))
-        return times * self.embedding.longest * self.factor.reach
-
-    def table(self, element: Array) -> Array:
-        """W, (m, r): a view."""
-        return element.reshape(self.factor.shape[1], self.embedding.width)
-
-    def coefficients(self, element: Array) -> Array:
-        """Coefficients of the basis, (m, L): the scores of an x are Σ_o k(x, basis_o) times row o."""
-        return np.array(self.embedding.scores(self.factor.coefficients(self.table(element))))

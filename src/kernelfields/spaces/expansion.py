@@ -1,4 +1,4 @@
-"""What kernel expansions share, whichever cliques they feed."""
+"""Kernel expansions, on cliques of any type."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ..arrays import Array
 from ..gram import Gram
 from ..native import score_dot, score_dots
 from ..structures import StructureBatch
 from ._base import BoundSpace
-from ._looks import Looks, in_rows
 from .label_embedding import LabelEmbedding
+from .row_map import RowMap, first_members, in_rows, require_own_scores, values_of
 
 
 class Expansion(BoundSpace):
@@ -26,29 +27,46 @@ class Expansion(BoundSpace):
 
     An element is [γ, Kγ]. Directions, steps and differences of gradients are linear combinations of
     elements, their images along with them; only the representer of a gradient asks for a product with
-    K. The representer of dθ is dθ itself, at the observations its cliques look at: a gradient is a
+    K. The representer of dθ is dθ itself, at the observations its cliques see: a gradient is a
     function of the space, not an array of partial derivatives.
+
+    Parameters
+    ----------
+    structure : StructureBatch
+        The batch; the cliques need scores of their own, C·L² numbers on edges.
+    clique : str
+        The clique type.
+    gram : Gram
+        K on the observations of the basis.
+    rows : (C,) integers, optional
+        Which observation each clique sees; that of its first member if not given, so that the Gram matrix
+        of the vertices serves all clique types.
+    embedding : LabelEmbedding, optional
+        The kernel k_Y on what a clique can have, such as labels or label pairs; [y = y′] if not given.
     """
 
-    gram: Gram
-    embedding: LabelEmbedding
-    rows: Array | None
-
-    def _set_up(
-        self, structure: StructureBatch, gram: Gram, embedding: LabelEmbedding, rows: Array | None
+    def __init__(
+        self,
+        structure: StructureBatch,
+        clique: str,
+        gram: Gram,
+        rows: Array | None = None,
+        embedding: LabelEmbedding | None = None,
     ) -> None:
-        """Take over what a constructor was given; clique c looks at the observation ``rows[c]``."""
+        require_own_scores(structure, clique)
         self.structure = structure
+        self.clique = clique
         self.gram = gram
-        self.embedding = embedding
-        self.rows = rows
-        self.half = gram.size * embedding.width
+        self.embedding = (
+            LabelEmbedding.identity(values_of(structure, clique)) if embedding is None else embedding
+        )
+        self._map = RowMap(first_members(structure, clique) if rows is None else rows, gram.size)
+        self.half = gram.size * self.embedding.width
         self.size = 2 * self.half
-        self._looks = Looks(rows, gram.size)
 
     def add_scores(self, element: Array, into: Array) -> None:
         """Add Kγ Bᵀ, read off the image."""
-        seen = self._looks.seen(self.image(element))
+        seen = self._map.seen(self.image(element))
         into += self.embedding.scores(seen).reshape(into.shape)
 
     def adjoint(self, gradient: Array) -> Array:
@@ -87,7 +105,7 @@ class Expansion(BoundSpace):
     @cached_property
     def reach(self) -> float:
         """Σ_c √k(x_c, x_c), times the longest vector of the kernel on labels."""
-        return self.embedding.longest * float(self._looks.seen(self._norms).sum())
+        return self.embedding.longest * float(self._map.seen(self._norms).sum())
 
     def spread(self, element: Array, square: float) -> float:
         """(Σ_o √k(x_o, x_o) ‖γ_o‖)²: entries of K have errors of their own, which the sum cancels not."""
@@ -99,6 +117,16 @@ class Expansion(BoundSpace):
         result = element.copy()
         self.image(result)[...] = self.gram.times(self.coordinates(element))
         return result
+
+    def take(self, structure: StructureBatch, ids: npt.ArrayLike) -> Expansion:
+        """Return the same functions, expanded over the same observations, on some instances."""
+        rows = self._map.take(self.structure.cliques[self.clique].offsets, ids)
+        return Expansion(structure, self.clique, self.gram, rows, self.embedding)
+
+    @property
+    def rows(self) -> Array:
+        """Which observation each clique sees."""
+        return np.arange(self.gram.size) if self._map.rows is None else self._map.rows
 
     def coordinates(self, element: Array) -> Array:
         """γ, (n, r): a view."""
@@ -113,5 +141,5 @@ class Expansion(BoundSpace):
         return np.array(self.embedding.scores(self.coordinates(element)))
 
     def _spread(self, gradient: Array) -> Array:
-        """Gradients of cliques, added up at the observations they look at."""
-        return self._looks.spread(self.embedding.project(in_rows(gradient)))
+        """Gradients of cliques, added up at the observations they see."""
+        return self._map.spread(self.embedding.project(in_rows(gradient)))
