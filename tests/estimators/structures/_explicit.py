@@ -1,0 +1,151 @@
+"""Models written out: every labelling of every small item, its features Φ(x, y), and sums over all of them.
+
+An item is features, parents and labels. A chain is a tree that is a path; of order 2, neighbours of
+neighbours are joined, too. Nothing here knows the recursions, spaces or losses of the package.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any, NamedTuple
+
+import numpy as np
+
+STRUCTURES = ("chain", "chain2", "tree")
+LABELS = ("blue", "green", "red")
+
+
+class Item(NamedTuple):
+    """One input with its labels, as numbers."""
+
+    x: Any
+    parents: Any
+    y: Any
+
+
+class Task(NamedTuple):
+    """A few items of one structure."""
+
+    structure: str
+    items: list[Item]
+    n_labels: int
+
+    @property
+    def inputs(self) -> list[Any]:
+        """What estimators are given."""
+        return [(i.x, i.parents.tolist()) if self.structure == "tree" else i.x for i in self.items]
+
+    @property
+    def labels(self) -> list[list[str]]:
+        """Labels by name."""
+        return [[LABELS[k] for k in item.y] for item in self.items]
+
+    def seen_as(self, features: Any) -> Task:
+        """Return the same items with other features, given for all vertices in a row."""
+        ends = np.cumsum([len(item.x) for item in self.items])[:-1]
+        parts = np.split(np.asarray(features), ends)
+        return self._replace(items=[i._replace(x=x) for i, x in zip(self.items, parts, strict=True)])
+
+
+def random_task(
+    rng: np.random.Generator, structure: str, sizes: Any = (4, 0, 1, 3, 4, 2, 3), L: int = 3
+) -> Task:
+    """Draw items whose labels depend on features and on parents; every label occurs."""
+    items = []
+    for n, size in enumerate(sizes):
+        parents = np.arange(size) - 1 if structure != "tree" else random_parents(rng, size)
+        y = (rng.integers(L, size=size) + n) % L
+        items.append(Item(np.eye(L)[y][:, :2] + 0.7 * rng.normal(size=(size, 2)), parents, y))
+    items[0].y[:L] = np.arange(L)[: len(items[0].y)]
+    return Task(structure, items, L)
+
+
+def random_parents(rng: np.random.Generator, size: int) -> Any:
+    """Draw a forest: several roots, and parents before or after their children."""
+    grown = [-1 if v == 0 or rng.random() < 0.2 else int(rng.integers(v)) for v in range(size)]
+    name = rng.permutation(size)
+    parents = np.full(size, -1)
+    for v, parent in enumerate(grown):
+        parents[name[v]] = -1 if parent < 0 else name[parent]
+    return parents
+
+
+def joint_features(structure: str, item: Item, labels: Any, L: int) -> dict[str, Any]:
+    """Φ(x, y), by the parts that models have."""
+    D = item.x.shape[1]
+    phi = {"features": np.zeros((L, D)), "bias": np.zeros(L), "boundaries": np.zeros((2, L))}
+    phi |= {
+        "edges": np.zeros((L, L)),
+        "edge_features": np.zeros((L, L, D)),
+        "second_order": np.zeros((L, L, L)),
+    }
+    for v, (k, parent) in enumerate(zip(labels, item.parents, strict=True)):
+        phi["features"][k] += item.x[v]
+        phi["bias"][k] += 1
+        if parent < 0:
+            phi["boundaries"][0, k] += 1
+        else:
+            phi["edges"][labels[parent], k] += 1
+            phi["edge_features"][labels[parent], k] += item.x[parent]
+            if structure == "chain2" and item.parents[parent] >= 0:
+                phi["second_order"][labels[item.parents[parent]], labels[parent], k] += 1
+        if v not in item.parents:
+            phi["boundaries"][1, k] += 1
+    return phi
+
+
+class Explicit:
+    """A linear model of a task: w joins the parts named by ``penalties``, λ of each."""
+
+    def __init__(self, task: Task, penalties: dict[str, float]) -> None:
+        self.task, self.names = task, list(penalties)
+        L = task.n_labels
+        self.labels = [
+            np.array(list(itertools.product(range(L), repeat=len(i.y))), int).reshape(L ** len(i.y), len(i.y))
+            for i in task.items
+        ]
+        self.phi = [
+            np.array([self._flat(joint_features(task.structure, item, y, L)) for y in labels])
+            for item, labels in zip(task.items, self.labels, strict=True)
+        ]
+        parts = joint_features(task.structure, Item(task.items[0].x[:0], [], []), [], L)
+        self.shapes = {name: parts[name].shape for name in self.names}
+        sizes = [int(np.prod(self.shapes[name])) for name in self.names]
+        self.penalty = np.repeat([float(penalties[name]) for name in self.names], sizes)
+        self.right = [
+            int(np.flatnonzero((labels == item.y).all(axis=1))[0])
+            for item, labels in zip(task.items, self.labels, strict=True)
+        ]
+
+    def _flat(self, phi: dict[str, Any]) -> Any:
+        return np.concatenate([phi[name].ravel() for name in self.names])
+
+    @property
+    def wrong(self) -> list[Any]:
+        """Number of wrong labels of every labelling."""
+        return [(y != item.y).sum(axis=1) for item, y in zip(self.task.items, self.labels, strict=True)]
+
+    def weights(self, **parts: Any) -> Any:
+        """Put parts together."""
+        return np.concatenate([np.broadcast_to(parts[n], self.shapes[n]).ravel() for n in self.names])
+
+    def probabilities(self, w: Any, fixed: Any = None) -> list[Any]:
+        """Return p(y|x) of all labellings."""
+        scores = [phi @ w + (0 if fixed is None else fixed[s]) for s, phi in enumerate(self.phi)]
+        raw = [np.exp(each - each.max()) for each in scores]
+        return [each / each.sum() for each in raw]
+
+    def marginals(self, probabilities: list[Any]) -> list[Any]:
+        """Return p(y_v|x) from the probabilities of all labellings."""
+        L = self.task.n_labels
+        return [
+            np.stack([p @ (labels == k) for k in range(L)], axis=-1).reshape(-1, L)
+            for p, labels in zip(probabilities, self.labels, strict=True)
+        ]
+
+
+def same(found: list[Any], expected: list[Any], atol: float) -> None:
+    """Compare lists of arrays."""
+    assert len(found) == len(expected)
+    for a, b in zip(found, expected, strict=True):
+        np.testing.assert_allclose(a, b, atol=atol, rtol=0)
