@@ -77,7 +77,7 @@ HOSTILE = [
     ("arow", trail(averaged=0), "_trail has counts that are none"),
     ("arow", trail(step=-0.5), "_trail has a step that is none"),
     ("arow", state("_trail", 3), "_trail is no record of learning"),
-    ("crf", lambda h, a: h.__setitem__("format", 2), "format 2, of a later kernelfields"),
+    ("crf", lambda h, a: h.__setitem__("format", 3), "format 3, of a later kernelfields"),
     ("crf", lambda h, a: h.__setitem__("format", True), "does not say what model"),
     ("crf", lambda h, a: h.__setitem__("format", "1"), "does not say what model"),
     ("crf", lambda h, a: h.pop("model"), "does not say what model"),

@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 
 import kernelfields
+from kernelfields.estimators.registry import REGISTRY
 from tests.regression.write import marginals, models
 
-FILES = sorted(Path(__file__).parent.glob("*/*.kf"))
+FOLDER = Path(__file__).parent
+FILES = sorted(FOLDER.glob("*/*.kf"))
 
 
 def test_there_are_files_of_this_version() -> None:
@@ -27,6 +29,13 @@ def test_predictions_stay(path: Path) -> None:
     assert len(found) == len(known)
     for left, right in zip(found, known, strict=True):
         np.testing.assert_allclose(left, right, atol=1e-6)
+
+
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("*/classes.txt")), ids=lambda path: path.parent.name)
+def test_names_in_files_stay(path: Path) -> None:
+    """A class that gets another name keeps its own in files; few of them are in the files above."""
+    known = {*REGISTRY.recipes, *(row.name for row in REGISTRY.stored)}
+    assert set(path.read_text().split()) - known == set()
 
 
 def test_files_are_small() -> None:

@@ -17,6 +17,7 @@ import kernelfields as kf
 from kernelfields import kernels
 from kernelfields.approximation import Nystroem, RandomFourier
 from kernelfields.emissions import Categorical, UnknownWords
+from kernelfields.estimators.registry import REGISTRY
 from kernelfields.models.clique_types import Edges, InputEdges
 from kernelfields.selection import SGPS, GreedyCliques
 
@@ -110,6 +111,10 @@ def main() -> None:
             model.fit(X, y).save(folder / f"{name}.kf")
             found[name] = marginals(model, X)
     known.write_text(json.dumps(found))
+    names = {*REGISTRY.recipes, *(row.name for row in REGISTRY.stored)}
+    classes = folder / "classes.txt"
+    written = classes.read_text().split() if classes.exists() else []
+    classes.write_text("\n".join(sorted(names.union(written))) + "\n")
 
 
 if __name__ == "__main__":

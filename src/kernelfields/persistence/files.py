@@ -7,7 +7,7 @@ registry says, gives it settings and attributes that fit their declarations, and
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -15,30 +15,13 @@ import numpy as np
 
 from ..errors import InputError, ModelFormatError
 from ..io.container import Container, write_container
-from .codec import FileDecoder, FileEncoder, decode_labels, encode_labels
+from .decoder import FileDecoder, decode_labels
+from .encoder import FileEncoder, encode_labels
 from .fields import Sizes
 from .objects import Registry
 from .savable import Savable
+from .upgrades import FORMAT, UPGRADES
 
-FORMAT = 2
-"""Version of the files written here."""
-
-
-def _structured(node: Any) -> Any:
-    """Turn the setting ``order`` of format 1 into the ``structure`` of format 2, in models within models."""
-    if isinstance(node, list):
-        return [_structured(part) for part in node]
-    if not isinstance(node, dict):
-        return node
-    node = {name: _structured(part) for name, part in node.items()}
-    parameters = node.get("parameters")
-    if isinstance(node.get("recipe"), str) and isinstance(parameters, dict) and "order" in parameters:
-        parameters["structure"] = "chain2" if parameters.pop("order") == 2 else "chain"
-    return node
-
-
-UPGRADES: Mapping[int, Callable[[dict[str, Any]], dict[str, Any]]] = {1: _structured}
-"""By version, what turns the header of older files into that of the next version."""
 SMALL = 2**24
 """Bytes of arrays up to which a file is checked when it is opened, not when it is used."""
 NOT_SAVED = ("callback", "checkpoint")
