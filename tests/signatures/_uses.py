@@ -228,7 +228,7 @@ USES: dict[str, Use] = {
         f"solvers.{name}": _solver(name)
         for name in (
             *("LBFGS", "OWLQN", "BlockFrankWolfe", "BlockJacobi", "ConjugateGradients", "CuttingPlane"),
-            *("MetaDescent", "NewtonCG", "Subgradient", "Subspace", "WorkingSet"),
+            *("MetaDescent", "NewtonCG", "ProximalQuasiNewton", "Subgradient", "Subspace", "WorkingSet"),
         )
     },
     "solvers.Stop": lambda given: solvers.Stop(**given),
@@ -251,9 +251,9 @@ USES: dict[str, Use] = {
         for name in ("IncompleteCholesky", "KMeans", "LeverageScores", "Nystroem", "RandomFourier")
     },
     "approximation.Storage": lambda given: approximation.Storage(**given).empty((2, 2), np.dtype(float)),
-    "online.Arow": lambda given: online.Arow(**given),
+    "online.ArowRule": lambda given: online.ArowRule(**given),
     "online.Descent": lambda given: online.Descent(**{"step": 1.0, **given}),
-    "online.PassiveAggressive": lambda given: online.PassiveAggressive(**given),
+    "online.PassiveAggressiveRule": lambda given: online.PassiveAggressiveRule(**given),
     "datasets.Letters.split": lambda given: datasets.load_letters().split(given["folds"]),
     "datasets.load_conll2002": lambda given: datasets.load_conll2002(**{"n_sentences": 2, **given}),
     "datasets.load_prosody": lambda given: datasets.load_prosody(**{"n_sentences": 2, **given}),

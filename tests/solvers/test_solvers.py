@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from kernelfields.solvers import LBFGS, BlockJacobi, NewtonCG, Reason, Stop, Subspace
+from kernelfields.solvers import LBFGS, BlockJacobi, NewtonCG, ProximalQuasiNewton, Reason, Stop, Subspace
 from kernelfields.solvers.line_search import wolfe
 from kernelfields.testing import Quadratic, check_solver
 from tests._problems import partial_problem, problems
@@ -13,6 +13,7 @@ SOLVERS = {
     "lbfgs": LBFGS(),
     "short memory": LBFGS(memory=2),
     "newton-cg": NewtonCG(),
+    "proximal": ProximalQuasiNewton(),
     "block-jacobi": BlockJacobi(),
     "subspace": Subspace(),
     "subspace by lbfgs": Subspace(inner=LBFGS(), share=0.3),

@@ -156,6 +156,7 @@ RECORDS = (
     solvers.MetaDescent,
     solvers.NewtonCG,
     solvers.OWLQN,
+    solvers.ProximalQuasiNewton,
     solvers.Subgradient,
     solvers.Subspace,
     solvers.WorkingSet,

@@ -1,11 +1,25 @@
-"""The objective that solvers see: a loss plus a penalty for every space.
+"""The objective that solvers see: a loss on data plus penalties of the spaces.
 
-    R(f) = Σ_i loss(θ(f); y^i) + Σ_τ (λ_τ / 2) ‖f_τ‖² + Σ_τ κ_τ ‖w_τ‖₁,    θ(f) = offset + Σ_τ scores(f_τ)
+    R(f) = Σ_i loss(θ(f); y^i) + Σ_τ (λ_τ / 2) ‖f_τ‖² + Σ_τ κ_τ N_τ(f_τ),    θ(f) = offset + Σ_τ scores(f_τ)
 
-Points are flat arrays, the elements of the spaces one behind the other. All geometry is that of the
-λ-weighted inner product ⟨u, v⟩ = Σ_τ λ_τ ⟨u_τ, v_τ⟩_τ (weight 1 where λ_τ = 0): the gradient is an
+Points are flat arrays, the elements of the spaces joined in the order of the terms. All geometry is that of
+the λ-weighted inner product ⟨u, v⟩ = Σ_τ λ_τ ⟨u_τ, v_τ⟩_τ (weight 1 where λ_τ = 0): the gradient is an
 element, not an array of partial derivatives, and the certified gap is half its squared norm. Gradients
-leave out the ℓ1 part, which has none; solvers that can deal with it ask for ``thresholds``.
+leave out the norms N, which have none at their kinks; ``Problem.steepest`` takes them in.
+
+A `Problem` is a `Geometry`, which knows spaces and penalties, and a `DataTerm`, which knows spaces and the
+loss: `ArrayData` for every structure, loss and space, `LinearChainData` for a linear chain over sparse
+features. Either can be exchanged: ``Problem(geometry, problem.data)`` is the same loss with other penalties.
+
+What estimators do:
+
+- Make terms, one for each part of the model: ``Term(name, space, penalty, norm)``. The penalty is λ, the
+  norm None, ``L1Norm(κ)``, ``GroupNorm(κ)`` (groups of the space, all weights of a feature, or given) or
+  ``SpaceNorm(ε)``; each part has its own. λ = 0 with a norm is certified, λ = 0 without is not.
+- Take ``linear_chain_problem(loss, terms, offsets, dtype)`` where ``LinearChainData.suits(loss, terms)`` and
+  the solver needs no second derivatives, else ``Problem.of(loss, terms, offset, dtype, element_dtype)``.
+- Choose the solver: any smooth one if ``problem.smooth``; `OWLQN` if ``problem.thresholds`` is not None;
+  else `ProximalQuasiNewton`, which takes all three. Others refuse in one sentence.
 """
 
 from ._base import DataTerm, LossPoint, SecondDerivatives

@@ -181,14 +181,26 @@ class Geometry:
                 result[place] = 0
         return result
 
-    def shrunk(self, element: Array, step: float) -> Array:
-        """argmin_u ½‖u − f‖² + step · Σ_τ κ_τ N_τ(u_τ): the proximal map of the norms."""
+    def shrunk(self, element: Array, step: float, scales: Array | None = None) -> Array:
+        """argmin_u ½‖u − f‖² + step · Σ_τ κ_τ N_τ(u_τ): the proximal map of the norms.
+
+        With ``scales``, levelled, ‖·‖² counts every coordinate as often as its scale says.
+        """
         if self.smooth:
             return element
         result = element.copy()
         for term, place in self.parts:
             if term.norm is not None:
-                result[place] = term.norm.shrunk(term.space, element[place], step * term.threshold)
+                by = step * term.threshold / (1.0 if scales is None else scales[place])
+                result[place] = term.norm.shrunk(term.space, element[place], by)
+        return result
+
+    def levelled(self, scales: Array) -> Array:
+        """Return scales of coordinates, one for all that a norm holds together: their largest."""
+        result = scales.copy()
+        for term, place in self.parts:
+            if term.norm is not None:
+                result[place] = term.norm.levelled(term.space, scales[place])
         return result
 
     def steepest(self, element: Array, gradient: Array) -> Array:

@@ -42,8 +42,15 @@ class Norm(Checked, ABC):
         """N°(r), of an element."""
 
     @abstractmethod
-    def shrunk(self, space: BoundSpace, part: Array, by: float) -> Array:
-        """Return an element less its projection on the dual ball of radius ``by``, a new array."""
+    def shrunk(self, space: BoundSpace, part: Array, by: float | Array) -> Array:
+        """Return an element less its projection on the dual ball of radius ``by``, a new array.
+
+        An array says the radius of every coordinate, one for all that belong together (`levelled`).
+        """
+
+    @abstractmethod
+    def levelled(self, space: BoundSpace, numbers: Array) -> Array:
+        """Return the largest number of those coordinates that belong together, for every coordinate."""
 
     @abstractmethod
     def steepest(self, space: BoundSpace, part: Array, gradient: Array, by: float) -> Array:
@@ -74,9 +81,13 @@ class L1Norm(Norm):
         """max_k |r_k|."""
         return float(np.abs(part).max(initial=0.0))
 
-    def shrunk(self, space: BoundSpace, part: Array, by: float) -> Array:
+    def shrunk(self, space: BoundSpace, part: Array, by: float | Array) -> Array:
         """sign(w_k) (|w_k| − by)₊."""
         return np.asarray(np.sign(part) * np.maximum(np.abs(part) - by, 0))
+
+    def levelled(self, space: BoundSpace, numbers: Array) -> Array:
+        """Return the same."""
+        return numbers
 
     def steepest(self, space: BoundSpace, part: Array, gradient: Array, by: float) -> Array:
         """g_k + by sign(w_k), or g_k shrunk where w_k = 0."""
@@ -118,10 +129,12 @@ class GroupNorm(Norm):
                 f"{space.size} weights."
             )
 
+    def _groups(self, space: BoundSpace) -> Array:
+        return self.groups if self.groups is not None else space.groups  # type: ignore[attr-defined]
+
     def _lengths(self, space: BoundSpace, part: Array) -> tuple[Array, Array]:
         """Return ‖w_g‖ of every group, and the group of every coordinate."""
-        groups = self.groups if self.groups is not None else space.groups  # type: ignore[attr-defined]
-        wide = part.astype(np.float64, copy=False)
+        groups, wide = self._groups(space), part.astype(np.float64, copy=False)
         return np.sqrt(np.bincount(groups, wide * wide)), groups
 
     def of(self, space: BoundSpace, part: Array) -> float:
@@ -132,10 +145,21 @@ class GroupNorm(Norm):
         """max_g ‖r_g‖."""
         return float(self._lengths(space, part)[0].max(initial=0.0))
 
-    def shrunk(self, space: BoundSpace, part: Array, by: float) -> Array:
+    def shrunk(self, space: BoundSpace, part: Array, by: float | Array) -> Array:
         """(1 − by/‖w_g‖)₊ w_g."""
         lengths, groups = self._lengths(space, part)
+        if isinstance(by, np.ndarray):
+            radius = np.zeros(len(lengths))
+            radius[groups] = by
+            by = radius
         return part * _kept(lengths, by)[groups].astype(part.dtype)
+
+    def levelled(self, space: BoundSpace, numbers: Array) -> Array:
+        """Return the largest of every group."""
+        groups = self._groups(space)
+        largest = np.full(int(groups.max(initial=-1)) + 1, -np.inf)
+        np.maximum.at(largest, groups, numbers)
+        return largest[groups].astype(numbers.dtype)
 
     def steepest(self, space: BoundSpace, part: Array, gradient: Array, by: float) -> Array:
         """g_g + by w_g/‖w_g‖, or g_g shrunk where w_g = 0."""
@@ -173,9 +197,14 @@ class SpaceNorm(Norm):
         square = space.inner(part, part)
         return float(np.sqrt(max(square + ENTRY * space.spread(part, square), 0.0)))
 
-    def shrunk(self, space: BoundSpace, part: Array, by: float) -> Array:
+    def shrunk(self, space: BoundSpace, part: Array, by: float | Array) -> Array:
         """(1 − by/‖f‖)₊ f."""
-        return part * float(_kept(np.array([self.of(space, part)]), by)[0])
+        radius = float(np.max(by, initial=0.0))
+        return part * float(_kept(np.array([self.of(space, part)]), radius)[0])
+
+    def levelled(self, space: BoundSpace, numbers: Array) -> Array:
+        """Return the largest of all."""
+        return np.full_like(numbers, numbers.max(initial=0.0))
 
     def steepest(self, space: BoundSpace, part: Array, gradient: Array, by: float) -> Array:
         """G + by f/‖f‖, or g shrunk where f = 0."""
@@ -187,7 +216,7 @@ class SpaceNorm(Norm):
         return self.of(space, part) > 0
 
 
-def _kept(lengths: Array, by: float) -> Array:
+def _kept(lengths: Array, by: float | Array) -> Array:
     """(1 − by/length)₊."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(lengths > by, 1 - by / lengths, 0.0)

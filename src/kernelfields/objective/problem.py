@@ -40,7 +40,7 @@ class Problem:
         self.zero, self.refreshed = geometry.zero, geometry.refreshed
         self.inner, self.inners, self.add_multiples = geometry.inner, geometry.inners, geometry.add_multiples
         self.penalty, self.damped = geometry.penalty, geometry.damped
-        self.shrunk, self.moving = geometry.shrunk, geometry.moving
+        self.shrunk, self.levelled, self.moving = geometry.shrunk, geometry.levelled, geometry.moving
         self.element_dtype = geometry.dtype
         self.loss, self.structure = data.loss, data.structure
         self.second_order = data.second_order

@@ -11,6 +11,7 @@ from .lbfgs import LBFGS
 from .meta_descent import MetaDescent
 from .newton_cg import NewtonCG
 from .owlqn import OWLQN
+from .proximal import ProximalQuasiNewton
 from .simplex_qp import simplex_qp
 from .subgradient import Subgradient
 from .subspace import Subspace
@@ -29,6 +30,7 @@ __all__ = [
     "NewtonCG",
     "Observer",
     "Progress",
+    "ProximalQuasiNewton",
     "Reason",
     "Result",
     "Solver",

@@ -129,8 +129,11 @@ class ProblemLike(Protocol):
     def steepest(self, point: Any) -> Array:
         """Return the shortest subgradient at a point: the gradient, where there is one."""
 
-    def shrunk(self, element: Array, step: float) -> Array:
-        """Return the proximal map of ``step`` times the part with kinks."""
+    def shrunk(self, element: Array, step: float, scales: Array | None = None) -> Array:
+        """Return the proximal map of ``step`` times the part with kinks, coordinates scaled."""
+
+    def levelled(self, scales: Array) -> Array:
+        """Return scales with which that map is simple, none of them smaller than given."""
 
     def moving(self, element: Array) -> Any:
         """Return a mask of the coordinates that no kink holds at zero."""

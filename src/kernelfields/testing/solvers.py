@@ -47,7 +47,11 @@ class Quadratic:
         """Return the gradient."""
         return point.gradient
 
-    def shrunk(self, element: Array, step: float) -> Array:
+    def levelled(self, scales: Array) -> Array:
+        """Return the scales."""
+        return scales
+
+    def shrunk(self, element: Array, step: float, scales: Array | None = None) -> Array:
         """Return the element; an ℓ1 part has no simple proximal map in this metric."""
         if self.thresholds is not None:
             raise TypeError("The coordinates are not orthogonal.")
