@@ -65,7 +65,11 @@ def read_to_predict(
     if extractor is None or lengths is not None:
         inputs = read_inputs(X, lengths, width, names=names, missing=missing)
     else:
-        inputs = read_rows(extractor, X) if as_rows else read_tokens(extractor, X, fit=False)
+        inputs = (
+            read_rows(extractor, X)
+            if as_rows and structure.labelling
+            else read_tokens(extractor, X, fit=False)
+        )
     return linked(structure, inputs, parts)
 
 

@@ -21,7 +21,8 @@ from ..structures import EdgeBatch, Structure
 from ..tables import CONSTRAINTS, Table, choose
 from .extraction import Extractor
 from .inputs import Inputs
-from .labels import UNOBSERVED, Encoded, encode, index_of, read_labels
+from .labels import UNOBSERVED, Encoded, index_of
+from .outputs import encode_outputs
 from .rules import require_respected
 
 
@@ -97,19 +98,29 @@ def read_training(
     """
     if len(inputs.offsets) < 2 or inputs.offsets[-1] == 0:
         raise InputError("The training set is empty.")
-    named = read_labels(y, np.diff(inputs.offsets))
-    encoded = encode(named, known) if classes is None else encode(named, classes, closed=True)
+    encoded = encode_outputs(structure, y, inputs, known, classes)
     chain = structure.on(inputs.offsets, inputs.links, len(encoded.classes), untied=untied)
     weights = None if sample_weight is None else read_weights(sample_weight, chain.n_instances)
     make = choose(LOSSES, loss, "loss")
     forbidden = None
     if constraints is not None:
+        require_labelling(structure, "constraints")
         rule = choose(CONSTRAINTS, constraints, "constraints")
         forbidden = rule.forbidden(encoded.classes.tolist())
         require_respected(forbidden, chain, encoded.labels, encoded.classes)
+    for name, setting in (("observed_only", observed_only), ("class_weight", class_weight)):
+        if setting:
+            require_labelling(structure, name)
     observed = Observed.of(inputs, encoded, chain) if observed_only else None
     whole = make(chain, encoded, weights, class_weight)
     return Training(inputs, encoded, chain, weights, whole, forbidden, observed, extractor, structure, untied)
+
+
+def require_labelling(structure: Structure, name: str) -> None:
+    """Refuse a setting that is about labels of vertices, where there are none."""
+    if not structure.labelling:
+        kind = type(structure).__name__
+        raise InputError(f"{name} is about labels of vertices, which {kind} has not.")
 
 
 def marginal_log_loss_of(

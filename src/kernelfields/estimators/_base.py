@@ -14,11 +14,13 @@ from ..checks import require_share, require_whole
 from ..constraints import Forbidden
 from ..data.extraction import Extractor
 from ..data.inputs import Inputs
-from ..data.labels import UNKNOWN, UNOBSERVED, lookup, read_allowed, read_labels
+from ..data.labels import UNKNOWN, UNOBSERVED, read_allowed
+from ..data.outputs import look_up_outputs, name_outputs
 from ..data.reading import read_to_predict
 from ..data.rules import offset_of
 from ..data.sample_weights import read_weights
 from ..data.seeds import random_state
+from ..data.training import require_labelling
 from ..decoders import ABSTAINED, Abstain, Decoder
 from ..errors import InfeasibleError, InputError, warn_user
 from ..memory import require_memory
@@ -26,7 +28,7 @@ from ..models.scores import ScoredBatch
 from ..models.terms import fitted_structure
 from ..parameters import Parameterised
 from ..persistence.savable import Savable, declared_state, require_fitted
-from ..structures import EdgeBatch
+from ..structures import LabelledBatch
 from ..tables import DECODERS, choose
 from ._routing import Routed
 
@@ -96,8 +98,9 @@ class SequenceLabeller(Parameterised, Routed, Savable, ABC):
     def predict_marginals(self, X: Any, *, lengths: Any = None, allowed: Any = None) -> list[Array]:
         """Return p(y_t|x) for every position: a (T, L) array per sequence, columns as in ``classes_``."""
         scored = self._batch(X, lengths, allowed)
-        marginals = scored.batch.marginals(scored.scores).parts["node"]
-        return [marginals[a:b] for a, b in pairwise(scored.batch.offsets)]
+        batch = scored.batch
+        marginals = batch.marginals(scored.scores).parts[batch.answer]
+        return [marginals[a:b] for a, b in pairwise(batch.cliques[batch.answer].offsets)]
 
     def predict_kbest(
         self, X: Any, k: int, *, lengths: Any = None, allowed: Any = None
@@ -105,9 +108,10 @@ class SequenceLabeller(Parameterised, Routed, Savable, ABC):
         """Return the k best labellings of every sequence with log p(y|x), best first."""
         count = require_whole("k", k)
         scored = self._batch(X, lengths, allowed)
-        longest = int(np.diff(scored.batch.offsets).max(initial=0))
-        most = scored.batch.n_labels ** min(longest, 62)  # there are no more labellings of few positions
-        labels, value = scored.batch.kbest(scored.scores, min(count, most) if longest <= 62 else count)
+        longest = int(np.diff(scored.batch.output_offsets).max(initial=0))
+        if isinstance(scored.batch, LabelledBatch) and longest <= 62:  # there are no more labellings
+            count = min(count, scored.batch.n_labels**longest)
+        labels, value = scored.batch.kbest(scored.scores, count)
         log_proba = value - scored.batch.log_partition(scored.scores)[:, None]
         named = [self._names(scored.batch, np.maximum(row, 0)) for row in labels]
         return [
@@ -122,8 +126,7 @@ class SequenceLabeller(Parameterised, Routed, Savable, ABC):
         how many the latter are is a warning.
         """
         scored = self._batch(X, lengths, None)
-        sizes = np.diff(scored.batch.offsets)
-        labels = lookup(read_labels(y, sizes), self.classes_)
+        labels = look_up_outputs(fitted_structure(self), y, scored.inputs, self.classes_)
         result = scored.batch.log_partition(scored.scores)
         if (labels >= 0).all():
             return scored.batch.score(scored.scores, labels) - result
@@ -134,7 +137,7 @@ class SequenceLabeller(Parameterised, Routed, Savable, ABC):
         result[strange] = -np.inf
         return result
 
-    def _strange(self, labels: Array, batch: EdgeBatch) -> Array:
+    def _strange(self, labels: Array, batch: Any) -> Array:
         """Return which sequences have labels that training did not have, after a warning of how many."""
         unknown = np.flatnonzero(labels == UNKNOWN)
         strange = np.unique(np.searchsorted(batch.offsets, unknown, side="right") - 1)
@@ -150,7 +153,7 @@ class SequenceLabeller(Parameterised, Routed, Savable, ABC):
         """Return n exact draws from p(y|x) for all sequences, seeded by ``random_state``."""
         count = require_whole("n", n, 0)
         scored = self._batch(X, lengths, None)
-        require_memory(f"n={count}", 4 * count * scored.batch.n_vertices)
+        require_memory(f"n={count}", 4 * count * int(scored.batch.output_offsets[-1]))
         seed = random_state(self.random_state).randint(2**31 - 1)
         return [
             self._names(scored.batch, row) for row in scored.batch.sample(scored.scores, count, int(seed))
@@ -162,8 +165,8 @@ class SequenceLabeller(Parameterised, Routed, Savable, ABC):
         Positions whose label is None do not count; a label that training did not have is never right.
         """
         scored = self._batch(X, lengths, None)
-        sizes = np.diff(scored.batch.offsets)
-        truth = lookup(read_labels(y, sizes), self.classes_)
+        sizes = np.diff(scored.batch.output_offsets)
+        truth = look_up_outputs(fitted_structure(self), y, scored.inputs, self.classes_)
         counts = np.ones(len(sizes)) if sample_weight is None else read_weights(sample_weight, len(sizes))
         weights = np.repeat(counts, sizes) * (truth != UNOBSERVED)
         if not weights.any():
@@ -176,9 +179,10 @@ class SequenceLabeller(Parameterised, Routed, Savable, ABC):
         scored = self._ruled(self._read(X, lengths, as_rows=self._scores_rows))
         if allowed is None:
             return scored
+        require_labelling(fitted_structure(self), "allowed")
         mask = read_allowed(allowed, self.classes_, np.diff(scored.batch.offsets))
         node = np.where(mask, scored.scores["node"], -np.inf)
-        return ScoredBatch(scored.batch, {**scored.scores, "node": node})
+        return scored._replace(scores={**scored.scores, "node": node})
 
     def _state(self) -> dict[str, Any]:
         self._require_fitted()
@@ -210,23 +214,21 @@ class SequenceLabeller(Parameterised, Routed, Savable, ABC):
 
     def _ruled(self, inputs: Inputs) -> ScoredBatch:
         """Scores of a batch, −inf for what rules forbid."""
-        scored = self._scores(inputs)
+        scored = self._scores(inputs)._replace(inputs=inputs)
         if self.forbidden_ is None:
             return scored
         offset = offset_of(self.forbidden_, scored.batch, scored.scores["node"].dtype)
-        return ScoredBatch(
-            scored.batch, {clique: values + offset[clique] for clique, values in scored.scores.items()}
+        return scored._replace(
+            scores={clique: values + offset[clique] for clique, values in scored.scores.items()}
         )
 
     def _decoder(self, given: str | Decoder | None) -> Decoder:
         return choose(DECODERS, self.decoder if given is None else given, "decoder")
 
-    def _names(self, batch: EdgeBatch, labels: Array) -> Labels:
-        """Labels of a batch, by name, one list per sequence; None where abstained."""
-        names = [*self.classes_.tolist(), None]  # −1 is the last
-        flat = [names[k] for k in labels.tolist()]
+    def _names(self, batch: Any, outputs: Array) -> list[Any]:
+        """Return the outputs of a batch as users write them; None where abstained."""
         assert ABSTAINED == -1
-        return [flat[a:b] for a, b in pairwise(batch.offsets.tolist())]
+        return name_outputs(fitted_structure(self), outputs, batch, self.classes_)
 
 
 def _log_partition(batch: Any, scores: dict[str, Array]) -> Array:

@@ -143,11 +143,11 @@ class OnlineLabeller(SequenceLabeller):
             mean = (trail.averaged * weights + (count - trail.averaged + 1) * mean - start) / count
         problem = Problem.of(Log(data.chain, data.encoded.labels), terms)
         reached = self._reached(problem, sweep, rule, count)
-        last = flat(LinearWeights.of(problem, sweep.element(), data.chain.n_labels))
+        last = flat(LinearWeights.of(problem, sweep.element(), data.chain.n_answers))
         self._trail = reached.trail._replace(last=last if self.averaging else None)
         self.losses_ = [*(self.losses_ if trail is not None else []), *losses]
         self.n_iter_, self.stop_reason_ = len(self.losses_), DONE if finished else Reason.INTERRUPTED.value
-        LinearWeights.of(problem, mean, data.chain.n_labels).put(self)
+        LinearWeights.of(problem, mean, data.chain.n_answers).put(self)
         if not finished:
             warn_of_interruption(self.n_iter_)
 
@@ -273,7 +273,7 @@ class OnlineLabeller(SequenceLabeller):
 
         def draft(_: Any) -> OnlineLabeller:
             model = copy.copy(self)
-            LinearWeights.of(problem, sweep.average(), data.chain.n_labels).put(model)
+            LinearWeights.of(problem, sweep.average(), data.chain.n_answers).put(model)
             return model
 
         report = reporter(self.callback, draft)

@@ -53,7 +53,7 @@ def _row(length: int, rescaling: str, settings: MarginLengthSettings) -> Row:
     X, y = _sequences(length, settings, random)
     X_test, y_test = _sequences(length, settings, random)
     svm = StructuredSVM(penalty=settings.penalty, rescaling=rescaling, tol=settings.tol).fit(X, y)
-    chain, scores = svm._batch(X, None, None)
+    chain, scores, _ = svm._batch(X, None, None)
     assert isinstance(chain, ChainBatch)
     assert svm.certificate_ is not None
     labels = np.searchsorted(svm.classes_, np.concatenate(y)).astype(np.int32)

@@ -139,5 +139,5 @@ class FurtherKernel(CliqueType):
         distinct, rows = unique_observations(observations)
         gram = gram_of(as_kernel(self.kernel), distinct, recipe.dtype, recipe.memory_limit)
         seen = None if len(rows) == distinct.shape[0] else rows
-        space = Expansion(chain, "node", gram, seen, embedding_of(recipe.label_kernel, None, chain.n_labels))
+        space = Expansion(chain, "node", gram, seen, embedding_of(recipe.label_kernel, None, chain.n_answers))
         return Term("kernel", space, self.penalty)

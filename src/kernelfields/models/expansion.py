@@ -21,6 +21,7 @@ from ..tables import APPROXIMATIONS, choose
 from .kernel_problem import embedding_of, fixed_scores, kernel_problem, search_precision
 from .kernel_recipe import KernelRecipe
 from .linear_space import WeightMap, takes_weights, weights_problem
+from .terms import answer_rows
 from .vertex_kernels import VertexKernels
 
 
@@ -123,8 +124,8 @@ def _terms(
     seen = None if (rows == np.arange(len(rows))).all() else rows
     terms = []
     for n, (kernel, labels) in enumerate(kernels.groups):
-        embedding = embedding_of(recipe.label_kernel, labels, chain.n_labels)
-        space = LowRank(chain, "node", found[id(kernel)].factor, seen, embedding)
+        embedding = embedding_of(recipe.label_kernel, labels, chain.n_answers)
+        space = LowRank(chain, chain.answer, found[id(kernel)].factor, answer_rows(chain, seen), embedding)
         terms.append(Term("kernel" if labels is None else f"kernel {n}", space, kernels.penalty))
     if edge_kernel is not None:
         assert isinstance(chain, EdgeBatch)
@@ -138,7 +139,7 @@ def gather(point: Point, maps: tuple[ObservationMap, ...]) -> Gathered:
     bases = {id(_basis(one)): one for one in maps}
     ends = np.cumsum([0, *(one.size for one in bases.values())]).tolist()
     rows = {key: slice(a, b) for key, a, b in zip(bases, ends[:-1], ends[1:], strict=True)}
-    L = point.problem.structure.n_labels
+    L = point.problem.structure.n_answers
     coef, edge_coef = np.zeros((ends[-1], L)), None
     for term, one in zip(point.problem.terms[: len(maps)], maps, strict=True):
         space: Any = term.space

@@ -41,7 +41,7 @@ def full_certificate(
     }
     terms, elements = [], []
     for k, (kernel, labels) in enumerate(kernels.groups):
-        embedding = embedding_of(recipe.label_kernel, labels, chain.n_labels)
+        embedding = embedding_of(recipe.label_kernel, labels, chain.n_answers)
         nodes = Expansion(chain, "node", grams[id(kernel)], rows=np.arange(n), embedding=embedding)
         terms.append(Term(f"kernel {k}", nodes, kernels.penalty))
         elements.append(_element(nodes, n, model.dual_coef_))

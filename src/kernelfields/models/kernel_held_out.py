@@ -51,7 +51,7 @@ def held_out_loss(
             space: Any = term.space
             coefficients = coefficients_of(space, element[problem.slices[term.name]])
             scores = cross @ coefficients.astype(cross.dtype)
-            seen = scores if term.space.clique == "node" else scores[chain.edge_tails]
+            seen = scores[chain.edge_tails] if term.space.clique == "edge" else scores
             theta[term.space.clique] += seen.reshape(theta[term.space.clique].shape)
         for term in free:
             term.space.add_scores(element[problem.slices[term.name]], theta[term.space.clique])

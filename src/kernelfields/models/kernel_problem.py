@@ -18,6 +18,7 @@ from ..losses import Log
 from ..objective import Problem, Term
 from ..spaces import Expansion, LabelEmbedding
 from .kernel_recipe import KernelRecipe
+from .terms import answer_rows
 from .vertex_kernels import VertexKernels
 
 
@@ -44,8 +45,8 @@ def kernel_problem(
     seen = None if len(rows) == observations.shape[0] else rows
     terms = []
     for n, (kernel, labels) in enumerate(kernels.groups):
-        embedding = embedding_of(recipe.label_kernel, labels, chain.n_labels)
-        space = Expansion(chain, "node", grams[id(kernel)], seen, embedding)
+        embedding = embedding_of(recipe.label_kernel, labels, chain.n_answers)
+        space = Expansion(chain, chain.answer, grams[id(kernel)], answer_rows(chain, seen), embedding)
         terms.append(Term("kernel" if labels is None else f"kernel {n}", space, kernels.penalty))
     if edge_kernel is not None:
         space_of_edges = Expansion(chain, "edge", grams[id(edge_kernel)], rows[chain.edge_tails])
@@ -79,7 +80,7 @@ def fixed_scores(recipe: KernelRecipe, training: Training) -> dict[str, Array] |
     if recipe.base_measure is not None:
         classes = training.encoded.classes
         log_q = log_base_measure(recipe.base_measure, training.inputs.features, classes)
-        offset["node"] = offset["node"] + log_q
+        offset[chain.answer] = offset[chain.answer] + log_q
     return offset
 
 

@@ -14,7 +14,7 @@ from ..objective import Term
 from ..solvers import Progress, Solver, Stop
 from ..structures import EdgeBatch, Structure
 from ..tables import structure_of
-from .terms import Penalties, edge_term, second_order_terms, vertex_terms
+from .terms import Penalties, edge_terms, second_order_terms, vertex_terms
 from .vertex_kernels import first_penalty, takes_objects
 
 
@@ -85,5 +85,5 @@ class KernelRecipe:
         """The spaces that look at labels only."""
         terms = vertex_terms(chain, self.penalties, bias=self.bias, boundaries=self.boundaries)
         if self.edges:
-            terms.append(edge_term(chain, self.penalties))
+            terms += edge_terms(chain, self.penalties)
         return terms + second_order_terms(chain, self.penalties)

@@ -21,13 +21,14 @@ def kernel_scores(model: Any, inputs: Inputs) -> ScoredBatch:
     chain = fitted_batch(model, inputs, untied=edge_coef is not None)
     theta = {clique: np.zeros(shape) for clique, shape in chain.shapes.items()}
     observations = in_precision(features, _precision(model))
-    theta["node"] += _node_scores(model, observations)
+    answers = theta[chain.answer]
+    answers += _node_scores(model, observations).reshape(answers.shape)
     if edge_coef is not None:
         theta["edge"] += _edge_scores(model, observations[chain.edge_tails]).reshape(theta["edge"].shape)
     add_free_scores(model, chain, theta)
     measure = getattr(model, "base_measure_", None)
     if measure is not None:
-        theta["node"] += log_base_measure(measure, features, model.classes_)
+        answers += log_base_measure(measure, features, model.classes_)
     return ScoredBatch(chain, theta)
 
 

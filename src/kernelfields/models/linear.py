@@ -10,14 +10,15 @@ from scipy import sparse
 from ..arrays import Array
 from ..data.extraction import Extractor
 from ..data.inputs import Inputs
-from ..data.labels import UNOBSERVED, Encoded, encode, read_labels
+from ..data.labels import UNOBSERVED, Encoded
+from ..data.outputs import encode_outputs
 from ..data.reading import read_to_fit
 from ..data.training import Observed
 from ..errors import InputError
 from ..objective import Term
-from ..spaces import Boundary, Euclidean, Free, SparseFeatures
+from ..spaces import Euclidean
 from ..structures import EdgeBatch, Structure
-from .terms import Penalties, edge_term, second_order_terms
+from .terms import Penalties, answer_features, edge_terms, second_order_terms, vertex_terms
 
 FREE = Penalties(0.0, 0.0, 0.0)
 
@@ -55,8 +56,7 @@ def read_labelled(
     )
     if len(inputs.offsets) < 2 or inputs.offsets[-1] == 0:
         raise InputError("The training set is empty.")
-    named = read_labels(y, np.diff(inputs.offsets))
-    encoded = encode(named, known) if classes is None else encode(named, classes, closed=True)
+    encoded = encode_outputs(structure, y, inputs, known, classes)
     chain = structure.on(inputs.offsets, inputs.links, len(encoded.classes))
     if (encoded.labels == UNOBSERVED).any():
         t = int(np.flatnonzero(encoded.labels == UNOBSERVED)[0])
@@ -75,11 +75,8 @@ def linear_terms(
 ) -> list[Term]:
     """Features, bias, boundaries and edges, as far as the model has them."""
     terms = [Term("features", nodes, penalties.node)]
-    if bias:
-        terms.append(Term("bias", Free(chain, "node"), penalties.node))
-    if boundaries:
-        terms.append(Term("boundaries", Boundary(chain), penalties.node))
-    return [*terms, edge_term(chain, penalties, pairs), *second_order_terms(chain, penalties)]
+    terms += vertex_terms(chain, penalties, bias=bias, boundaries=boundaries)
+    return [*terms, *edge_terms(chain, penalties, pairs), *second_order_terms(chain, penalties)]
 
 
 def training_terms(
@@ -89,5 +86,5 @@ def training_terms(
     matrix = data.inputs.features
     observed = Observed.of(data.inputs, data.encoded, data.chain) if observed_only else None
     matrix = matrix if sparse.issparse(matrix) else sparse.csr_matrix(matrix)
-    nodes = SparseFeatures(data.chain, "node", matrix, observed.features if observed else None)
+    nodes = answer_features(data.chain, matrix, observed.features if observed else None, fast=True)
     return linear_terms(nodes, data.chain, bias, boundaries, observed.edges if observed else None, penalties)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from ..data.rules import barred_scores, offset_of
 from ..data.training import Observed, Training
@@ -13,10 +12,10 @@ from ..errors import InputError
 from ..losses import Log
 from ..objective import L1Norm, LinearChainData, Problem, Term, linear_chain_problem
 from ..solvers import LBFGS, OWLQN, Solver
-from ..spaces import LinearFeatures, SparseFeatures, as_floats
+from ..spaces import LinearFeatures, as_floats
 from ..structures import EdgeBatch
 from ..tables import SOLVERS, choose
-from .terms import Penalties, edge_term, second_order_terms, vertex_terms
+from .terms import Penalties, answer_features, edge_terms, second_order_terms, vertex_terms
 
 
 def solver_of(model: Any) -> Solver:
@@ -71,13 +70,11 @@ def linear_terms(
 ) -> list[Term]:
     """Build the sum of spaces; ``fast`` prepares sparse features for many products."""
     penalties = Penalties.of(model.penalty, model.edge_penalty, model.second_order_penalty)
-    space: LinearFeatures | SparseFeatures = LinearFeatures(chain, "node", features)
-    if sparse.issparse(features) and (fast or observed):
-        space = SparseFeatures(chain, "node", features, observed.features if observed else None)
+    space = answer_features(chain, features, observed.features if observed else None, fast)
     norm = L1Norm(float(model.l1)) if model.l1 else None
     terms = [Term("features", space, penalties.node, norm)]
     terms += vertex_terms(chain, penalties, bias=model.bias, boundaries=model.boundaries)
-    terms.append(edge_term(chain, penalties, observed.edges if observed else None))
+    terms += edge_terms(chain, penalties, observed.edges if observed else None)
     if model.edge_features:
         terms.append(Term("edge_features", LinearFeatures(chain, "edge", features), penalties.edge))
     return terms + second_order_terms(chain, penalties)

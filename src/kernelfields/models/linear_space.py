@@ -12,9 +12,9 @@ from ..approximation import ObservationMap
 from ..data.training import Training
 from ..kernels import Linear
 from ..objective import Problem, Term
-from ..spaces import LinearFeatures, SparseFeatures
 from .kernel_problem import fixed_scores, in_precision, search_precision
 from .kernel_recipe import KernelRecipe
+from .terms import answer_features
 from .vertex_kernels import VertexKernels
 
 
@@ -55,11 +55,7 @@ def weights_problem(recipe: KernelRecipe, training: Training, kernels: VertexKer
     chain = training.chain
     dtype = search_precision(recipe, training, training.inputs.features)
     features = in_precision(training.inputs.features, dtype)
-    space = (
-        SparseFeatures(chain, "node", features)
-        if sparse.issparse(features)
-        else LinearFeatures(chain, "node", features)
-    )
+    space = answer_features(chain, features, fast=True)
     terms = [Term("kernel", space, kernels.penalty), *recipe.free_terms(chain)]
     offset = fixed_scores(recipe, training)
     if offset is not None:

@@ -13,12 +13,11 @@ from ..data.rules import offset_of
 from ..data.training import Training
 from ..gram import unique_observations
 from ..objective import Point, Problem, Term
-from ..spaces import LinearFeatures
 from ..structures import EdgeBatch
 from .expansion import Expanded, expand, gather
 from .kernel_problem import in_precision
 from .kernel_recipe import KernelRecipe
-from .terms import free_weights
+from .terms import answer_features, free_weights
 from .vertex_kernels import VertexKernels
 from .weights import LinearWeights
 
@@ -55,7 +54,7 @@ class LinearFace(Face):
         LinearWeights.of(point.problem, point.element, len(classes)).put(model)
 
     def _terms(self, chain: EdgeBatch, features: Any) -> list[Term]:
-        nodes = Term("features", LinearFeatures(chain, "node", features), self.recipe.penalties.node)
+        nodes = Term("features", answer_features(chain, features), self.recipe.penalties.node)
         return [nodes, *self.recipe.free_terms(chain)]
 
 

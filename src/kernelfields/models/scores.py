@@ -13,3 +13,5 @@ class ScoredBatch(NamedTuple):
     batch: Any
     """With every oracle that a decoder asks for."""
     scores: dict[str, Array]
+    inputs: Any = None
+    """What was scored."""

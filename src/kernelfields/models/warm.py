@@ -34,7 +34,7 @@ def warm_element(before: Any, problem: Problem, observations: Any, classes: Arra
         known = free.get(term.name)
         if isinstance(term.space, LinearFeatures | SparseFeatures):
             piece[:] = term.space.element(basis.T @ before.dual_coef_)
-        elif isinstance(term.space, Expansion) and term.space.clique == "node":
+        elif isinstance(term.space, Expansion) and term.space.clique != "edge":
             _place(term.space, piece, found, before.dual_coef_)
         elif isinstance(term.space, Expansion) and before.edge_dual_coef_ is not None:
             _place(term.space, piece, found, before.edge_dual_coef_.reshape(len(found), -1))

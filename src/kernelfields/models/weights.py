@@ -110,7 +110,7 @@ def linear_scores(model: Any, inputs: Inputs) -> ScoredBatch:
     else:
         node = Products(features).times(_dense(model.coef_).T)
     theta = {
-        clique: node if clique == "node" else np.zeros(shape, features.dtype)
+        clique: node.reshape(shape) if clique == chain.answer else np.zeros(shape, features.dtype)
         for clique, shape in chain.shapes.items()
     }
     if edge_coef is not None and chain.n_edges:

@@ -47,7 +47,7 @@ class Rounding(NamedTuple):
         """
         structure = loss.structure
         longest = int(np.diff(structure.offsets).max(initial=0))
-        steps = longest * (np.log2(max(2, structure.n_labels)) + 4) + np.sqrt(structure.n_vertices)
+        steps = longest * (np.log2(max(2, structure.n_answers)) + 4) + np.sqrt(structure.n_vertices)
         weights = getattr(loss, "weights", None)
         weight = 1.0 if weights is None else float(np.abs(weights).max(initial=0.0))
         return cls(float(2 * UNIT * steps), weight, weight * _fixed(loss, offset))
@@ -70,7 +70,7 @@ class Rounding(NamedTuple):
 def _fixed(loss: Loss, offset: Scores | None) -> float:
     """Return Σ_v (log L + |cost| + |offset|), without what is forbidden."""
     structure = loss.structure
-    total = structure.n_vertices * np.log(max(2, structure.n_labels))
+    total = structure.n_vertices * np.log(max(2, structure.n_answers))
     cost = getattr(loss, "cost", None)
     arrays = [cost] if isinstance(cost, np.ndarray) else []
     for values in (offset or {}).values():

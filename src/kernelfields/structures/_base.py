@@ -7,6 +7,7 @@ output is a flat array of whole numbers; one label for every vertex is the commo
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
@@ -113,6 +114,11 @@ class StructureBatch(ABC):
     def n_instances(self) -> int:
         """Number of instances in the batch."""
         return len(self.offsets) - 1
+
+    @property
+    def n_answers(self) -> int:
+        """How many values an answer can have: the number of labels, or 1 where it is there or not."""
+        return math.prod(self.cliques[self.answer].values)
 
     @property
     def n_vertices(self) -> int:

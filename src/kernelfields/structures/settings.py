@@ -30,6 +30,13 @@ class Structure(Checked, ABC):
 
     linked: ClassVar[bool] = False
     """Whether items of X hold links besides features."""
+    labelling: ClassVar[bool] = True
+    """Whether an output is one label for every vertex, and vertices are the rows of features.
+
+    If not, rows are those of the cliques that answer, and the structure encodes and decodes outputs.
+    """
+    alphabet: ClassVar[tuple[Any, ...]] = ()
+    """What answers can be, where outputs are no labellings; () for labels, which the data say."""
     _checks: ClassVar[Mapping[str, Check]] = {}
 
     def split(self, X: Any, lengths: Any = None) -> tuple[Any, Any]:
@@ -40,8 +47,16 @@ class Structure(Checked, ABC):
         """Return the links of a whole batch, checked, from those of its items."""
         return None
 
+    def encode(self, y: Any, offsets: Array, links: Any) -> Array:
+        """Return outputs, as users write them, in one flat array; labellings are encoded by their labels."""
+        raise NotImplementedError
+
+    def decode(self, outputs: Array, batch: Any) -> list[Any]:
+        """Return outputs as users write them, one for every instance."""
+        raise NotImplementedError
+
     @abstractmethod
-    def on(self, offsets: Array, links: Any, n_labels: int, *, untied: bool = False) -> EdgeBatch:
+    def on(self, offsets: Array, links: Any, n_labels: int, *, untied: bool = False) -> Any:
         """Return the batch; ``untied`` gives every edge scores of its own."""
 
 
