@@ -21,8 +21,8 @@ REACHED = {
     "files_kernel_fit": 63,
     "files_linear_fit": 45,
     "estimator_files": 24,
-    "names_defined_twice": 26,
-    "private_imports": 36,
+    "names_defined_twice": 0,
+    "private_imports": 0,
 }
 """What the package has come to; to be lowered towards `LIMITS`, never raised."""
 

@@ -158,7 +158,7 @@ class Boosting:
         return {clique: values + self.fixed[clique] for clique, values in offset.items()}
 
 
-class HeldOut:
+class BoostingHeldOut:
     """Sequences that no tree is grown on: says when their loss has stopped falling.
 
     Parameters
@@ -217,7 +217,7 @@ def run(
     rounds: int,
     random: Any,
     subsample: float,
-    held_out: HeldOut | None,
+    held_out: BoostingHeldOut | None,
     report: Observer | None,
 ) -> tuple[list[float], str]:
     """Boost; return the objective before every round and after the last one, and why it ended."""

@@ -34,7 +34,7 @@ from ..models.kernel_scores import kernel_scores
 from ..models.learnt import KERNEL
 from ..models.scores import ScoredBatch
 from ..models.selected import Chosen, continued, finish, gathered, pair_scores, selected_of, task_of
-from ..models.selected_held_out import HeldOut
+from ..models.selected_held_out import SelectionHeldOut
 from ..models.separate_kernels import SeparateKernels
 from ..models.terms import free_weights
 from ..models.vertex_kernels import VertexKernels, own_kernel
@@ -185,12 +185,12 @@ class KernelModel(SequenceLabeller):
 
     def _judge(
         self, recipe: KernelRecipe, training: Training, task: GrowthTask, held_out: HeldOutSet
-    ) -> HeldOut:
+    ) -> SelectionHeldOut:
         """Return what judges functions on held-out sequences."""
         names = {term.name for term in task.free}
         free = [term for term in recipe.free_terms(held_out.chain) if term.name in names]
         observations = in_precision(held_out.inputs.features, recipe.dtype)
-        return HeldOut(task, observations, held_out, free, _fixed(recipe, training, held_out))
+        return SelectionHeldOut(task, observations, held_out, free, _fixed(recipe, training, held_out))
 
     def full_gap(
         self, X: Any, y: Any, *, lengths: Any = None, sample_weight: Any = None

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from ..arrays import Array
-from ..boosting.boosting import Boosting, HeldOut, run
+from ..boosting.boosting import Boosting, BoostingHeldOut, run
 from ..boosting.trees import N_BINS, Bins, TreeSettings
 from ..checks import require_not_negative
 from ..constraints import Rule
@@ -300,12 +300,12 @@ class BoostedCRF(SequenceLabeller):
         forbidden = training.forbidden
         return None if forbidden is None else offset_of(forbidden, chain, np.float64)
 
-    def _held_out(self, training: Training, X: Any, y: Any) -> HeldOut | None:
+    def _held_out(self, training: Training, X: Any, y: Any) -> BoostingHeldOut | None:
         held_out = read_held_out(self, training, X, y)
         if held_out is None:
             return None
         chain = held_out.chain
-        return HeldOut(
+        return BoostingHeldOut(
             held_out.loss,
             self._free_terms(chain),
             self._fixed(training, chain),
@@ -316,7 +316,7 @@ class BoostedCRF(SequenceLabeller):
             self.patience,
         )
 
-    def _keep(self, training: Training, boosting: Boosting, held_out: HeldOut | None) -> None:
+    def _keep(self, training: Training, boosting: Boosting, held_out: BoostingHeldOut | None) -> None:
         """Take over what was learnt, all at once."""
         element = boosting.element
         if held_out is not None and held_out.element is not None:

@@ -15,7 +15,7 @@ from ..selection import GrowthState, GrowthTask
 from ..structures import Scores
 
 
-class HeldOut:
+class SelectionHeldOut:
     """Log-likelihood and error of held-out labellings; kernel values with the basis are kept.
 
     Parameters

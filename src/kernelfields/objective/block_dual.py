@@ -100,17 +100,17 @@ class BlockDual:
         self.weights = np.ones(self.size) if self.loss.weights is None else self.loss.weights
         self.element = problem.zero()
         self.levels = np.zeros(self.size)
-        self._instances: dict[int, _Instance] = {}
+        self._instances: dict[int, _DualInstance] = {}
 
     @cached_property
     def mixtures(self) -> list[Array]:
         """Σ_ŷ α_i(ŷ) g_i(ŷ) of every instance; at first that of y alone, which is 0."""
         return [np.zeros(self.instance(i).width) for i in range(self.size)]
 
-    def instance(self, i: int) -> _Instance:
+    def instance(self, i: int) -> _DualInstance:
         """One instance, made when first asked for."""
         if i not in self._instances:
-            self._instances[i] = _Instance(self.problem, i)
+            self._instances[i] = _DualInstance(self.problem, i)
         return self._instances[i]
 
     def scores(self, i: int) -> Array:
@@ -163,7 +163,7 @@ def margin_point(point: Point, level: float, constraints: int, violation: float 
     return MarginPoint(point, dual, dual.bound(point.problem), constraints, violation)
 
 
-class _Instance:
+class _DualInstance:
     """One instance: its structure, its loss, and the spaces on it."""
 
     def __init__(self, problem: Problem, i: int) -> None:
