@@ -16,7 +16,7 @@ double online_sweep(OnlineChain<S>& chain, const std::int64_t* order, std::size_
     double total = 0;
     for (std::size_t k = 0; k < count; ++k) {
         chain.bind(static_cast<std::size_t>(order[k]));
-        if (chain.length() > 0) total += rule.learn(chain);
+        total += rule.learn(chain);
         chain.weights.tick();
         if (!(total < std::numeric_limits<double>::infinity())) return kNaN;
     }
@@ -35,13 +35,15 @@ struct Descent {
     double least;
 
     template <class S> double learn(OnlineChain<S>& chain) {
-        const double log_partition = chain.mismatch();
-        const double loss = chain.weight() * (log_partition - chain.score(chain.right()));
+        const bool empty = chain.length() == 0;  // has its share of the penalty like any other
+        const double log_partition = empty ? 0 : chain.mismatch();
+        const double loss = empty ? 0 : chain.weight() * (log_partition - chain.score(chain.right()));
         if (!(std::abs(loss) < std::numeric_limits<double>::infinity())) return kNaN;
         const double step = eta / (1 + eta * node_decay * time++);
         if (step == 0) return loss;
         chain.weights.node.scale /= 1 + step * node_decay;
         chain.weights.edges.scale /= 1 + step * edge_decay;
+        if (empty) return 0;
         chain.add_mismatch(-step / (1 + step * node_decay), -step / (1 + step * edge_decay), static_cast<S>(least));
         return loss;
     }
@@ -55,6 +57,7 @@ template <class Update> struct OnMistake {
     Update update;
 
     template <class S> double learn(OnlineChain<S>& chain) {
+        if (chain.length() == 0) return 0;
         if (!chain.find_best()) return kNaN;
         std::size_t wrong = 0;
         for (std::size_t t = 0; t < chain.length(); ++t) wrong += chain.best()[t] != chain.right()[t];
