@@ -12,6 +12,7 @@ from ..arrays import Array
 from ..data.inputs import Inputs
 from ..data.seeds import random_state
 from ..decoders import Decoder
+from ..errors import InputError
 from ..fitting.epochs import DONE, FLAWLESS, warn_of_interruption
 from ..fitting.fresh import starts_afresh
 from ..fitting.provenance import provenance_of
@@ -23,7 +24,7 @@ from ..models.scores import ScoredBatch
 from ..models.terms import fitted_batch
 from ..models.vertex_kernels import own_kernel, takes_objects
 from ..solvers import Reason
-from ..structures import Structure
+from ..structures import Chain, Structure
 from ..tables import structure_of
 from ._base import SequenceLabeller
 from ._settings import one_of, require_settings
@@ -67,7 +68,7 @@ class KernelPerceptron(SequenceLabeller):
     epochs : int
         How many times to go through the training set, at most; an epoch without mistakes is the last.
     structure : "chain", "tree" or Structure
-        What labels depend on, as in `CRF`; without scores of label triples.
+        What labels depend on, as in `CRF`; there are no scores of label triples.
     features : str, Templates, TemplateFeatures or DictFeatures, optional
         What to look at where X holds tokens instead of arrays, as for `KernelCRF`; kernels of strings look at
         the tokens themselves.
@@ -137,6 +138,10 @@ class KernelPerceptron(SequenceLabeller):
         require_settings(self, combination=one_of(COMBINATIONS))
         kernel, verbatim = own_kernel(self.kernel), takes_objects(self.kernel)
         structure = structure_of(self.structure)
+        if structure == Chain(order=2):
+            raise InputError(
+                "KernelPerceptron has no scores of label triples: structure must be 'chain' or 'tree'."
+            )
         data = read_labelled(structure, self.features, X, y, lengths, classes=self.classes, verbatim=verbatim)
         gram = kernel(data.inputs.features)
         walk = _Walk([], 0, [])

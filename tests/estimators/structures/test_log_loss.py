@@ -83,7 +83,7 @@ def test_gaussian_process(structure, rng):
     check(model.fit(task.inputs, task.labels), task, explicit, least_log_loss(explicit, rng))
 
 
-@pytest.mark.parametrize("structure", ["chain", "chain2"])
+@pytest.mark.parametrize("structure", STRUCTURES)
 def test_kernel_logistic_regression(structure, rng):
     """Labels do not depend on each other, whatever joins them."""
     task = random_task(rng, structure)
