@@ -8,7 +8,7 @@ from kernelfields.losses import Log
 from kernelfields.objective import Geometry, GroupNorm, Offsets, Problem, Term, linear_chain_problem
 from kernelfields.online import Sweep
 from kernelfields.solvers import LBFGS, BlockJacobi, MetaDescent, NewtonCG, Stop, Subspace
-from kernelfields.spaces import Bias, Boundary, FreeEdges, SparseNodes
+from kernelfields.spaces import Boundary, Free, SparseFeatures
 from kernelfields.structures import ChainBatch
 from tests._problems import kernel_problem, problems
 
@@ -18,10 +18,10 @@ def chain_problem(rng, offsets=True):
     chain = ChainBatch(np.cumsum([0, 4, 1, 0, 7, 3, 5]), 3)
     X = sparse.csr_matrix((rng.random((20, 12)) < 0.4) * rng.normal(size=(20, 12)))
     terms = [
-        Term("features", SparseNodes(chain, X), 0.7),
-        Term("bias", Bias(chain), 0.5),
+        Term("features", SparseFeatures(chain, "node", X), 0.7),
+        Term("bias", Free(chain, "node"), 0.5),
         Term("boundaries", Boundary(chain), 0.3),
-        Term("edges", FreeEdges(chain), 0.2),
+        Term("edges", Free(chain, "edge"), 0.2),
     ]
     fixed = Offsets(rng.normal(size=(3, 3)), rng.normal(size=(3, 3))) if offsets else None
     weights = rng.random(6) + 0.5

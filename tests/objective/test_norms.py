@@ -9,7 +9,7 @@ from kernelfields.kernels import RBF
 from kernelfields.losses import Log, ZeroOneHinge
 from kernelfields.objective import BlockDual, Geometry, GroupNorm, L1Norm, Problem, SpaceNorm, Term
 from kernelfields.solvers import LBFGS, OWLQN, NewtonCG, Stop
-from kernelfields.spaces import FreeEdges, KernelNodes, LinearNodes
+from kernelfields.spaces import Expansion, Free, LinearFeatures
 from tests._problems import small_chain, small_labels, small_scores
 
 NORMS = ["l1", "groups", "given groups", "space", "kernel"]
@@ -18,9 +18,9 @@ NORMS = ["l1", "groups", "given groups", "space", "kernel"]
 def term_named(name, rng, penalty):
     chain = small_chain()
     features = rng.normal(size=(chain.n_vertices, 4))
-    linear = LinearNodes(chain, features)
+    linear = LinearFeatures(chain, "node", features)
     if name == "kernel":
-        return Term("f", KernelNodes(chain, StoredGram(RBF(0.3)(features))), penalty, SpaceNorm(0.8))
+        return Term("f", Expansion(chain, "node", StoredGram(RBF(0.3)(features))), penalty, SpaceNorm(0.8))
     given = rng.integers(5, size=linear.size)
     norm = {"l1": L1Norm(0.8), "groups": GroupNorm(0.8), "space": SpaceNorm(0.8)}.get(name)
     return Term("f", linear, penalty, GroupNorm(0.8, given) if norm is None else norm)
@@ -122,12 +122,12 @@ def test_the_steepest_way_is_the_steepest(name, at_zero, rng):
 def test_spaces_without_coordinates_have_no_l1_and_no_groups(rng):
     space = term_named("kernel", rng, 1.0).space
     for norm in (L1Norm(1.0), GroupNorm(1.0)):
-        with pytest.raises(TypeError, match="KernelNodes of 'f' does not have"):
+        with pytest.raises(TypeError, match="Expansion of 'f' does not have"):
             Term("f", space, 1.0, norm)
     with pytest.raises(TypeError, match="'e' has no groups"):
-        Term("e", FreeEdges(small_chain()), 1.0, GroupNorm(1.0))
+        Term("e", Free(small_chain(), "edge"), 1.0, GroupNorm(1.0))
     with pytest.raises(TypeError, match="'e' are 2; expected one for each of its 9 weights"):
-        Term("e", FreeEdges(small_chain()), 1.0, GroupNorm(1.0, np.zeros(2, dtype=int)))
+        Term("e", Free(small_chain(), "edge"), 1.0, GroupNorm(1.0, np.zeros(2, dtype=int)))
     with pytest.raises(InputError, match="weight is -1"):
         SpaceNorm(-1.0)
 
@@ -135,7 +135,7 @@ def test_spaces_without_coordinates_have_no_l1_and_no_groups(rng):
 def test_solvers_that_would_ignore_a_norm_refuse_it(rng):
     chain = small_chain()
     loss = Log(chain, small_labels(chain, rng))
-    problem = Problem.of(loss, [Term("edges", FreeEdges(chain), 1.0, SpaceNorm(0.1))])
+    problem = Problem.of(loss, [Term("edges", Free(chain, "edge"), 1.0, SpaceNorm(0.1))])
     for solver in (LBFGS(), NewtonCG()):
         with pytest.raises(TypeError, match="not squared; use ProximalQuasiNewton"):
             solver.minimize(problem, problem.zero(), Stop())

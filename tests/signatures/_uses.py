@@ -287,6 +287,7 @@ INSIDE = (
         "gram.KernelBlocks.",
         "approximation.",
         "selection.",
+        "online.InstanceSweep",
         "online.Sweep",
         "online.descend_first",
     ),

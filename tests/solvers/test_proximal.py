@@ -19,7 +19,7 @@ from kernelfields.objective import (
     linear_chain_problem,
 )
 from kernelfields.solvers import OWLQN, NewtonCG, ProximalQuasiNewton, Reason, Stop
-from kernelfields.spaces import Bias, FreeEdges, LinearNodes, SparseNodes
+from kernelfields.spaces import Free, LinearFeatures, SparseFeatures
 from kernelfields.structures import ChainBatch, TreeBatch
 from tests._problems import kernel_problem, partial_problem, problems, small_chain, small_labels
 
@@ -42,9 +42,9 @@ def solved(problem, stop=TIGHT):
 def grouped_terms(structure, rng, penalty, weight):
     features = rng.normal(size=(structure.n_vertices, 5)) * [1, 1, 3, 0.2, 1]
     return [
-        Term("features", LinearNodes(structure, features), penalty, GroupNorm(weight)),
-        Term("bias", Bias(structure), 0.5),
-        Term("edges", FreeEdges(structure), 0.0, SpaceNorm(0.7)),
+        Term("features", LinearFeatures(structure, "node", features), penalty, GroupNorm(weight)),
+        Term("bias", Free(structure, "node"), 0.5),
+        Term("edges", Free(structure, "edge"), 0.0, SpaceNorm(0.7)),
     ]
 
 
@@ -131,8 +131,8 @@ def test_bounds_hold_everywhere(rng):
 @pytest.mark.parametrize("penalty", [0.0, 0.5])
 def test_single_coordinates_as_owlqn(penalty, rng):
     chain = small_chain()
-    features = LinearNodes(chain, rng.normal(size=(chain.n_vertices, 5)))
-    terms = [Term("features", features, penalty, L1Norm(0.8)), Term("edges", FreeEdges(chain), 1.0)]
+    features = LinearFeatures(chain, "node", rng.normal(size=(chain.n_vertices, 5)))
+    terms = [Term("features", features, penalty, L1Norm(0.8)), Term("edges", Free(chain, "edge"), 1.0)]
     problem = Problem.of(Log(chain, small_labels(chain, rng)), terms)
     one, other = solved(problem), OWLQN().minimize(problem, problem.zero(), TIGHT)
     assert one.point.value == pytest.approx(other.point.value, rel=1e-8)
@@ -149,8 +149,8 @@ def chain_of_sparse(rng, dtype=np.float64):
         1
     )
     terms = [
-        Term("features", SparseNodes(chain, X), 0.0, GroupNorm(1.5)),
-        Term("edges", FreeEdges(chain), 1.0),
+        Term("features", SparseFeatures(chain, "node", X), 0.0, GroupNorm(1.5)),
+        Term("edges", Free(chain, "edge"), 1.0),
     ]
     return linear_chain_problem(Log(chain, labels.astype(np.int32)), terms, None, dtype)
 
@@ -230,7 +230,7 @@ def test_it_is_the_dual_of_maximum_entropy_with_moments_up_to_epsilon(rng):
     chain, epsilon = ChainBatch([0, 2, 4], 2), 0.35
     x, labels = rng.normal(size=(4, 2)), np.array([0, 1, 1, 1], dtype=np.int32)
     problem = Problem.of(
-        Log(chain, labels), [Term("features", LinearNodes(chain, x), 0.0, SpaceNorm(epsilon))]
+        Log(chain, labels), [Term("features", LinearFeatures(chain, "node", x), 0.0, SpaceNorm(epsilon))]
     )
     every = list(product(range(2), repeat=2))
 
