@@ -78,8 +78,9 @@ def save(path: Path, data: Featurised, labels: list[list[str]]) -> None:
 def load(path: Path) -> tuple[Any, np.ndarray, np.ndarray]:
     """X, all of whose values are 1, lengths and flat labels."""
     with np.load(path) as saved:
-        ones = np.ones(len(saved["indices"]), bool)
-        X = sparse.csr_matrix((ones, saved["indices"], saved["indptr"]), shape=tuple(saved["shape"]))
+        indices = saved["indices"]  # read on every look
+        ones = np.ones(len(indices), bool)
+        X = sparse.csr_matrix((ones, indices, saved["indptr"]), shape=tuple(saved["shape"]))
         return X, saved["lengths"], saved["labels"]
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 Array = npt.NDArray[Any]
+
+BLOCK = 2**14
+"""Rows of a sparse matrix that are copied together."""
 
 
 def offsets_of(lengths: npt.ArrayLike) -> Array:
@@ -24,6 +27,14 @@ def rows_of(offsets: Array, ids: Array) -> Array:
     lengths = offsets[ids + 1] - offsets[ids]
     shift = np.repeat(offsets[ids] - offsets_of(lengths)[:-1], lengths)
     return np.asarray(np.arange(int(lengths.sum()), dtype=np.int64) + shift)
+
+
+def sorted_blocks(rows: Any) -> Iterator[Any]:
+    """Yield copies of some rows of a CSR matrix after others, with the entries of each row by column."""
+    for start in range(0, rows.shape[0], BLOCK):
+        block = rows[start : start + BLOCK].copy()  # one slice of all rows would be the matrix itself
+        block.sort_indices()
+        yield block
 
 
 def label_array(labels: Iterable[Hashable]) -> Array:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.linalg import solve_triangular
-from scipy.linalg.lapack import dpstrf
+import scipy
 
 from ..arrays import Array
 from ..kernels import Kernel
@@ -28,7 +27,7 @@ def independent(kernel: Kernel, chosen: LandmarkBasis, tol: float) -> tuple[Land
     if not len(gram):
         return chosen, gram
     least = tol * float(gram.diagonal().max())
-    packed, order, rank, _ = dpstrf(gram, tol=least, lower=1)
+    packed, order, rank, _ = scipy.linalg.lapack.dpstrf(gram, tol=least, lower=1)
     kept = order[:rank] - 1
     indices = None if chosen.indices is None else chosen.indices[kept]
     return LandmarkBasis(chosen.observations[kept], indices), np.tril(packed[:rank, :rank])
@@ -49,4 +48,4 @@ def inverse_transposed(triangle: Array) -> Array:
     """C⁻ᵀ."""
     if not len(triangle):
         return triangle
-    return np.asarray(solve_triangular(triangle, np.eye(len(triangle)), lower=True, trans="T"))
+    return np.asarray(scipy.linalg.solve_triangular(triangle, np.eye(len(triangle)), lower=True, trans="T"))

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from scipy.linalg import solve_triangular
+import scipy
 
 from ..arrays import Array
 from ..checks import Check, optional, require_not_negative, whole
@@ -138,7 +138,7 @@ def best_of_samples(
         rows = np.zeros((size, 0))
         if j:
             cross = kernel.block(observations, widened(X[pivots]))
-            rows = solve_triangular(triangle[:j, :j], cross.T, lower=True).T
+            rows = scipy.linalg.solve_triangular(triangle[:j, :j], cross.T, lower=True).T
         residual = kernel.diagonal(observations) - np.square(rows).sum(axis=1)
         residual[np.isin(drawn, pivots)] = 0
         best = first_of_largest(residual, np.dtype(np.float64))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+import scipy
 
 from ..arrays import Array
 from ..checks import Check, optional, require_positive, whole
@@ -105,9 +105,9 @@ class LeverageScores(Landmarks):
             raise InputError("The sketch and the ridge of LeverageScores must be positive.")
         sketch = widened(X[np.sort(random.choice(n, size, replace=False))])
         gram = np.asarray(kernel.block(sketch, sketch))
-        system = cho_factor(gram + (size / n) * ridge * np.eye(size), lower=True)
+        system = scipy.linalg.cho_factor(gram + (size / n) * ridge * np.eye(size), lower=True)
         explained = np.empty(n)
         for rows in blocks(n, size):
             cross = kernel.block(widened(X[rows]), sketch)
-            explained[rows] = np.einsum("is,si->i", cross, cho_solve(system, cross.T))
+            explained[rows] = np.einsum("is,si->i", cross, scipy.linalg.cho_solve(system, cross.T))
         return np.clip((diagonal - explained) / ridge, 0, 1)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from ..arrays import Array, offsets_of
+from ..arrays import Array, offsets_of, sorted_blocks
 from ..checks import all_finite, as_list
 from ..errors import InputError, quoted
 
@@ -52,7 +52,8 @@ def read_inputs(
         Their names. The columns of frames are brought into this order, or into that of the first frame;
         arrays have no names, and are taken as they are.
     binary : bool
-        Whether a flat sparse matrix of booleans stays one, which takes a quarter of the memory.
+        Whether a flat sparse matrix of booleans stays one, which takes a quarter of the memory; the entries
+        of its rows may then be in any order.
     missing : bool
         Whether NaN is let through, as a value that is missing.
     """
@@ -146,8 +147,11 @@ def _matrix(x: Any, what: str) -> Any:
     return array
 
 
-def _rows(x: Any, what: str) -> Any:
-    """Return a sparse matrix by rows, every entry of it once; indices that are none would crash the core."""
+def _rows(x: Any, what: str, *, sort: bool = True) -> Any:
+    """Return a sparse matrix by rows, every entry of it once; indices that are none would crash the core.
+
+    Without ``sort``, the entries of a row may be in any order, which saves a copy of the matrix.
+    """
     if x.ndim != 2 or x.dtype.kind not in "biuf":
         raise InputError(f"{what} is not a matrix of numbers: it has {x.ndim} dimensions of {x.dtype}.")
     rows = x.tocsr()
@@ -155,10 +159,16 @@ def _rows(x: Any, what: str) -> Any:
         rows.check_format(full_check=True)
     except ValueError as error:
         raise InputError(f"{what} is a damaged sparse matrix: {error}.") from error
-    if not rows.has_canonical_format:
-        rows = rows.copy() if rows is x else rows
-        rows.sum_duplicates()
+    if rows.has_canonical_format or (not sort and _has_entries_once(rows)):
+        return rows
+    rows = rows.copy() if rows is x else rows
+    rows.sum_duplicates()
     return rows
+
+
+def _has_entries_once(rows: Any) -> bool:
+    """Tell whether no row has an entry twice."""
+    return all(block.has_canonical_format for block in sorted_blocks(rows))
 
 
 def _read_flat(
@@ -166,13 +176,13 @@ def _read_flat(
 ) -> Inputs:
     """One flat matrix with the lengths of its sequences."""
     kept = binary and sparse.issparse(X) and X.dtype == bool
-    matrix = _rows(X, "X") if kept else _named_matrix(X, names, "X")
+    matrix = _rows(X, "X", sort=False) if kept else canonical(_named_matrix(X, names, "X"))
     lengths = _read_lengths(lengths)
     if lengths.sum() != matrix.shape[0]:
         raise InputError(f"lengths add up to {lengths.sum()}, but X has {matrix.shape[0]} rows.")
     if width is not None and matrix.shape[1] != width:
         raise InputError(f"X has {matrix.shape[1]} features per position, expected {width}.")
-    offsets, matrix = offsets_of(lengths), _canonical(matrix)
+    offsets = offsets_of(lengths)
     _require_finite(matrix, offsets, missing)
     return Inputs(matrix, offsets, _names(X) if names is None else names)
 
@@ -191,11 +201,11 @@ def _read_lengths(lengths: Any) -> Array:
 
 def _stack(matrices: list[Any]) -> Any:
     if any(sparse.issparse(matrix) for matrix in matrices):
-        return _canonical(sparse.vstack([sparse.csr_matrix(matrix) for matrix in matrices], format="csr"))
+        return canonical(sparse.vstack([sparse.csr_matrix(matrix) for matrix in matrices], format="csr"))
     return np.ascontiguousarray(np.concatenate(matrices))
 
 
-def _canonical(matrix: Any) -> Any:
+def canonical(matrix: Any) -> Any:
     """Sparse rows with entries by column, each once: the same numbers make the very same model."""
     if not sparse.issparse(matrix) or matrix.has_canonical_format:
         return matrix

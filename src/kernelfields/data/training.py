@@ -20,7 +20,7 @@ from ..spaces import WeightPairs
 from ..structures import EdgeBatch, Structure
 from ..tables import CONSTRAINTS, Table, choose
 from .extraction import Extractor
-from .inputs import Inputs
+from .inputs import Inputs, canonical
 from .labels import UNOBSERVED, Encoded, index_of
 from .outputs import encode_outputs
 from .rules import require_respected
@@ -68,7 +68,7 @@ class Training(NamedTuple):
         """Return what tells this training set from others: inputs, labels, weights, what is forbidden."""
         forbidden = None if self.forbidden is None else tuple(self.forbidden)
         return [
-            self.inputs.features,
+            canonical(self.inputs.features),
             self.inputs.offsets,
             self.inputs.links,
             *self.encoded,

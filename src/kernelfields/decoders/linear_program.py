@@ -7,7 +7,6 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from scipy.optimize import linprog
 
 from ..arrays import Array
 from ..errors import InfeasibleError
@@ -57,6 +56,8 @@ class LinearProgram(Decoder):
             raise TypeError(
                 f"LinearProgram needs vertices and edges, which {type(structure).__name__} has not."
             )
+        from scipy.optimize import linprog  # 15 MB that no other decoder needs
+
         L, N, E = structure.n_labels, structure.n_vertices, structure.n_edges
         edge = np.broadcast_to(scores["edge"], (E, L, L))
         theta = np.concatenate([scores["node"].ravel(), edge.ravel()]).astype(np.float64)

@@ -6,7 +6,7 @@ from abc import abstractmethod
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import solve_triangular
+import scipy
 
 from .. import native
 from ..arrays import Array
@@ -248,6 +248,6 @@ def _factors(covariances: Array) -> tuple[Array, Array]:
             raise InputError(
                 f"The covariance of state {k} is not positive definite; return a prior_scale above 0."
             ) from error
-        factors[k] = solve_triangular(root, np.eye(len(root)), lower=True) * np.sqrt(0.5)
+        factors[k] = scipy.linalg.solve_triangular(root, np.eye(len(root)), lower=True) * np.sqrt(0.5)
         constants[k] = -0.5 * len(root) * LOG_2PI - np.log(np.diag(root)).sum()
     return factors, constants

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import xlogy
+import scipy
 
 from ..arrays import Array
 from ._base import Random, log_of
@@ -84,7 +84,11 @@ class BernoulliEmissions(ScoredEmissions, RowEmissions):
     def log_prior(self) -> float:
         """Σ a log p + a log(1 − p)."""
         a = self.family.pseudocount
-        return float((xlogy(a, self.probabilities) + xlogy(a, 1.0 - self.probabilities)).sum())
+        return float(
+            (
+                scipy.special.xlogy(a, self.probabilities) + scipy.special.xlogy(a, 1.0 - self.probabilities)
+            ).sum()
+        )
 
     @property
     def n_parameters(self) -> int:

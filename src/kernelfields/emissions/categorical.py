@@ -6,7 +6,7 @@ from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
-from scipy.special import xlogy
+import scipy
 
 from .. import native
 from ..arrays import Array
@@ -204,7 +204,7 @@ class CategoricalEmissions(Emissions):
 
     def log_prior(self) -> float:
         """Σ a log b."""
-        return float(xlogy(self.family.pseudocount, self.probabilities).sum())
+        return float(scipy.special.xlogy(self.family.pseudocount, self.probabilities).sum())
 
     @property
     def n_parameters(self) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import xlogy
+import scipy
 
 from ..arrays import Array
 from ..solvers import Progress, Reason
@@ -54,8 +54,8 @@ class Smoothing(NamedTuple):
 
     def log_prior(self, model: HiddenMarkovModel) -> float:
         """Log-density of all probabilities under the Dirichlet prior, but for a constant."""
-        pairs = xlogy(self.pseudocount, model.transitions[self.transitions]).sum()
-        starts = xlogy(self.pseudocount, model.start[self.start]).sum()
+        pairs = scipy.special.xlogy(self.pseudocount, model.transitions[self.transitions]).sum()
+        starts = scipy.special.xlogy(self.pseudocount, model.start[self.start]).sum()
         return float(pairs + starts) + model.emissions.log_prior()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import logsumexp, xlogy
+import scipy
 
 from ..arrays import Array
 from ..memory import require_memory
@@ -109,7 +109,7 @@ class MixtureEmissions(ScoredEmissions, RowEmissions):
 
     def log_density(self, observations: NumberRows) -> Array:
         """Sum over components."""
-        result = np.asarray(logsumexp(self._joint(observations), axis=2))
+        result = np.asarray(scipy.special.logsumexp(self._joint(observations), axis=2))
         if observations.missing is not None:
             result[observations.missing > 0] = 0.0
         return result
@@ -122,7 +122,7 @@ class MixtureEmissions(ScoredEmissions, RowEmissions):
     def statistics(self, observations: NumberRows, weights: Array) -> MixtureStatistics:
         """Share the weight of every state among its components."""
         joint = self._joint(observations)
-        shares = np.exp(joint - logsumexp(joint, axis=2, keepdims=True))
+        shares = np.exp(joint - scipy.special.logsumexp(joint, axis=2, keepdims=True))
         parts = (weights[:, :, None] * shares).reshape(len(weights), -1)
         if observations.missing is not None:
             parts[observations.missing > 0] = 0.0
@@ -139,7 +139,10 @@ class MixtureEmissions(ScoredEmissions, RowEmissions):
 
     def log_prior(self) -> float:
         """Sum of the priors of shares and Gaussians."""
-        return float(xlogy(self.family.pseudocount, self.weights).sum()) + self.gaussians.log_prior()
+        return (
+            float(scipy.special.xlogy(self.family.pseudocount, self.weights).sum())
+            + self.gaussians.log_prior()
+        )
 
     @property
     def n_parameters(self) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import gammaln, xlogy
+import scipy
 
 from ..arrays import Array
 from ..errors import InputError
@@ -72,7 +72,9 @@ class MultinomialEmissions(ScoredEmissions, RowEmissions):
         x = observations.filled
         impossible = self.probabilities <= 0
         result = x @ log_of(np.where(impossible, 1.0, self.probabilities)).T
-        result += (gammaln(x.sum(axis=1) + 1.0) - gammaln(x + 1.0).sum(axis=1))[:, None]
+        result += (scipy.special.gammaln(x.sum(axis=1) + 1.0) - scipy.special.gammaln(x + 1.0).sum(axis=1))[
+            :, None
+        ]
         return np.where(x @ impossible.T > 0, -np.inf, result) if impossible.any() else result
 
     def statistics(self, observations: NumberRows, weights: Array) -> Array:
@@ -85,7 +87,7 @@ class MultinomialEmissions(ScoredEmissions, RowEmissions):
 
     def log_prior(self) -> float:
         """Σ a log p."""
-        return float(xlogy(self.family.pseudocount, self.probabilities).sum())
+        return float(scipy.special.xlogy(self.family.pseudocount, self.probabilities).sum())
 
     @property
     def n_parameters(self) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import gammaln, xlogy
+import scipy
 
 from ..arrays import Array
 from ._base import Random
@@ -68,7 +68,7 @@ class PoissonEmissions(ScoredEmissions, RowEmissions):
         x, seen = observations.filled, observations.seen
         zero = self.rates == 0
         linear = x @ np.log(np.where(zero, 1.0, self.rates)).T
-        constant = gammaln(x + 1.0).sum(axis=1, keepdims=True)
+        constant = scipy.special.gammaln(x + 1.0).sum(axis=1, keepdims=True)
         decay = self.rates.sum(axis=1) if seen is None else seen.astype(float) @ self.rates.T
         result = linear - constant - decay
         return np.where(x @ zero.T > 0, -np.inf, result) if zero.any() else result
@@ -84,7 +84,7 @@ class PoissonEmissions(ScoredEmissions, RowEmissions):
     def log_prior(self) -> float:
         """Σ a log λ − b λ."""
         a, b = self.family.prior_count, self.family.prior_weight
-        return float((xlogy(a, self.rates) - b * self.rates).sum())
+        return float((scipy.special.xlogy(a, self.rates) - b * self.rates).sum())
 
     @property
     def n_parameters(self) -> int:

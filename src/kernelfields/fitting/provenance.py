@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import platform
 import zlib
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
@@ -14,7 +15,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..arrays import Array
+from ..arrays import Array, sorted_blocks
 from ..data.inputs import Inputs
 from ..data.labels import Encoded
 
@@ -55,16 +56,35 @@ def data_hash(*parts: Any) -> str:
     """A short text that differs where arrays differ: no signature, nobody is to be kept from forging it."""
     total = hashlib.sha256()
     for part in parts:
-        arrays = [part.indptr, part.indices, part.data] if sparse.issparse(part) else [part]
-        for array in arrays:
-            total.update(f"{array.dtype.kind}{array.shape}{_sum_of(array):08x};".encode())
+        for array, blocks in _arrays_of(part):
+            value = 0
+            for block in blocks:
+                value = _sum_of(block, value)
+            total.update(f"{array.dtype.kind}{array.shape}{value:08x};".encode())
     return total.hexdigest()[:16]
 
 
-def _sum_of(array: Array) -> int:
+def _arrays_of(part: Any) -> Iterator[tuple[Array, Iterable[Array]]]:
+    """Yield the arrays of a part, each with the blocks that it is read by.
+
+    The order of entries in the rows of a sparse matrix has no say; to sort them all takes a copy of it.
+    """
+    if not sparse.issparse(part):
+        yield part, [part]
+    elif part.has_sorted_indices:
+        yield from ((array, [array]) for array in (part.indptr, part.indices, part.data))
+    else:
+        yield part.indptr, [part.indptr]
+        kind = part.indices.dtype
+        yield part.indices, (block.indices.astype(kind, copy=False) for block in sorted_blocks(part))
+        yield part.data, (block.data for block in sorted_blocks(part))
+
+
+def _sum_of(array: Array, before: int) -> int:
+    """Return the check sum of an array that follows on others."""
     if array.dtype == object:
-        return zlib.crc32(repr(array.tolist()).encode("utf-8", "surrogatepass"))
-    return zlib.crc32(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
+        return zlib.crc32(repr(array.tolist()).encode("utf-8", "surrogatepass"), before)
+    return zlib.crc32(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data, before)
 
 
 def versions() -> dict[str, str]:

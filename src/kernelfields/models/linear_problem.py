@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..data.inputs import canonical
 from ..data.rules import barred_scores, offset_of
 from ..data.training import Observed, Training
 from ..errors import InputError
@@ -42,7 +43,7 @@ def linear_problem(model: Any, training: Training, base: Any, fast: bool) -> Pro
         barred = None if training.forbidden is None else barred_scores(training.forbidden)
         return linear_chain_problem(training.loss, terms, barred, np.float32 if single else np.float64)
     if features.dtype == bool:
-        features = as_floats(features)
+        features = canonical(as_floats(features))
         terms = linear_terms(model, training.chain, features, training.observed, fast=True)
     return _whole_problem(training, features, terms, base)
 
@@ -60,7 +61,7 @@ def exact_problem(model: Any, problem: Problem, training: Training, base: Any) -
     """Return the same objective in double: the scores of the search carry its rounding."""
     if isinstance(problem.data, LinearChainData):
         return problem.exact()
-    features = training.inputs.features.astype(np.float64, copy=False)
+    features = canonical(training.inputs.features.astype(np.float64, copy=False))
     terms = linear_terms(model, training.chain, features, training.observed, fast=True)
     return _whole_problem(training, features, terms, base)
 

@@ -72,4 +72,4 @@ def descend_first(problem: Problem, epochs: int, seed: int, *, average: bool = T
         if average and epoch == epochs - 1:
             sweep.begin_average()
         sweep.learn(rule, random.permutation(sweep.n_instances))
-    return sweep.average()
+    return np.asarray(sweep.average().astype(problem.element_dtype, copy=False))

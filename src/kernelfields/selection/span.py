@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import solve_triangular
+import scipy
 
 from ..approximation.columns import dtype_of, widened
 from ..arrays import Array
@@ -104,7 +104,7 @@ class SelectedSpan:
         across, new = across[kept], functions.take(kept)
         p, q = self.size, len(kept)
         inverse = _with_room(self.inverse, p + q, p + q)
-        back = solve_triangular(corner, np.eye(q), lower=True) if q else np.zeros((0, 0))
+        back = scipy.linalg.solve_triangular(corner, np.eye(q), lower=True) if q else np.zeros((0, 0))
         inverse[p : p + q, :p] = -back @ (across @ self.inverse[:p, :p])
         inverse[p : p + q, p : p + q] = back
         basis, values = self._with_basis(new)

@@ -52,6 +52,7 @@ def wolfe(
         close = trial.value <= origin.value + rounding * abs(origin.value)
         if (enough or close) and abs(trial.slope) <= -flatter * origin.slope:
             return trial
+        trial = trial._replace(point=None)  # only the best is ever asked for it: points are large
         if not enough or trial.value >= low.value:
             high = trial
         else:

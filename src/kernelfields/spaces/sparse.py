@@ -10,7 +10,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from .. import native
-from ..arrays import Array, rows_of
+from ..arrays import Array, offsets_of, rows_of, sorted_blocks
 from ..errors import InputError
 from ..features import FeatureRows
 from ..structures import StructureBatch
@@ -20,6 +20,9 @@ from .row_map import RowMap, first_members, in_rows, require_own_scores, values_
 
 CACHE = 2**18
 """Numbers that the sums of frequent features may take up, so that they stay in the cache."""
+
+SOME = 2**15
+"""Features whose pairs are brought into order together."""
 
 
 class WeightPairs(NamedTuple):
@@ -64,9 +67,16 @@ class WeightPairs(NamedTuple):
         order, frequent, single = _ranking(count, size, CACHE // n_labels)
         rank = np.empty(D, dtype=np.int32)
         rank[order] = np.arange(D, dtype=np.int32)
-        moved = np.concatenate([[0], np.cumsum(size[order])])
-        shift = np.repeat(first[:-1][order] - moved[:-1], size[order])
-        return cls(rank, moved, label[np.arange(len(label)) + shift], frequent, single)
+        size = size[order]
+        moved = offsets_of(size)
+        shift = first[:-1][order] - moved[:-1]
+        del order
+        ordered = np.empty(len(label), dtype=np.int32)
+        for start in range(0, D, SOME):  # all at once, indices would take several times as much as labels
+            end = min(start + SOME, D)
+            place = np.arange(moved[start], moved[end]) + np.repeat(shift[start:end], size[start:end])
+            ordered[moved[start] : moved[end]] = label[place]
+        return cls(rank, moved, ordered, frequent, single)
 
     def require_sound(self, n_features: int, n_labels: int) -> None:
         """Refuse pairs of other features or labels than there are: the core follows them."""
@@ -91,8 +101,8 @@ class WeightPairs(NamedTuple):
 
 def _ranking(count: Array, size: Array, most: int) -> tuple[Array, int, int]:
     """Features in the order of `WeightPairs`, how many are frequent, and where single pairs start."""
-    order = np.argsort(-count, kind="stable")
-    common = order[(count[order] >= 16) & (size[order] > 1)][:most]
+    common = np.flatnonzero((count >= 16) & (size > 1))
+    common = common[np.argsort(-count[common], kind="stable")][:most]
     rare = np.ones(len(count), dtype=bool)
     rare[common] = False
     several, single = np.flatnonzero(rare & (size != 1)), np.flatnonzero(rare & (size == 1))
@@ -139,6 +149,36 @@ def _values(features: Any) -> Array | None:
     return None if (features.data == 1).all() else features.data
 
 
+def _ranked(matrix: Any, pairs: WeightPairs) -> tuple[Array, Array, Array | None]:
+    """Return the rows of a matrix as `SparseFeatures` keeps them, whatever the order of their entries.
+
+    Rows that are not in order are sorted some at a time: a sorted copy of them all would take as much memory
+    as the result.
+    """
+    ones = (matrix.data == 1).all()
+    if matrix.has_sorted_indices:
+        return _ranked_block(matrix, pairs, ones)
+    first = matrix.indptr.astype(np.int64, copy=False)
+    index = np.empty(matrix.nnz, np.int32)
+    values = None if ones else np.empty(matrix.nnz, as_floats(matrix.data[:0]).dtype)
+    at = 0
+    for block in sorted_blocks(matrix):
+        _, ranks, numbers = _ranked_block(block, pairs, ones)
+        index[at : at + len(ranks)] = ranks
+        if values is not None:
+            values[at : at + len(ranks)] = numbers
+        at += len(ranks)
+    return first, index, values
+
+
+def _ranked_block(matrix: Any, pairs: WeightPairs, ones: bool) -> tuple[Array, Array, Array | None]:
+    first = matrix.indptr.astype(np.int64, copy=False)
+    indices = matrix.indices.astype(np.int32, copy=False)
+    values = None if ones else as_floats(matrix.data)
+    index, values = native.rank_rows(first, indices, values, pairs.rank, pairs.frequent, pairs.single)
+    return first, index, values
+
+
 class SparseFeatures(Euclidean, Curved, Counted, Grouped):
     """f(x_c, y_c) = ⟨w_{y_c}, x_c⟩ for sparse x, as `LinearFeatures`; one weight per (feature, label) pair.
 
@@ -179,12 +219,7 @@ class SparseFeatures(Euclidean, Curved, Counted, Grouped):
         self.pairs = WeightPairs.of(matrix, self.width) if pairs is None else pairs
         self.pairs.require_sound(matrix.shape[1], self.width)
         self.size = len(self.pairs.label)
-        first = matrix.indptr.astype(np.int64, copy=False)
-        values = None if (matrix.data == 1).all() else as_floats(matrix.data)
-        indices = matrix.indices.astype(np.int32, copy=False)
-        kinds = (self.pairs.frequent, self.pairs.single)
-        index, values = native.rank_rows(first, indices, values, self.pairs.rank, *kinds)
-        self.rows: tuple[Array, Array, Array | None] = (first, index, values)
+        self.rows: tuple[Array, Array, Array | None] = _ranked(matrix, self.pairs)
         """Offsets, features by rank (the frequent ones of each row first), and values, None if all are 1."""
 
     @cached_property

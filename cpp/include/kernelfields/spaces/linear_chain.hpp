@@ -10,7 +10,9 @@
 #include "../structures/chain.hpp"
 #include "sparse.hpp"
 
-#include <numeric>
+#include <algorithm>
+#include <bit>
+#include <vector>
 
 namespace kernelfields {
 
@@ -48,9 +50,12 @@ template <class S> struct Sums {
     Sums(const LinearChainData<S>& data, std::size_t stride)
         : table(data.frequent, stride),
           rare(1, data.pairs.first[data.x.columns] - data.pairs.first[data.frequent]),
-          small(3 * data.labels + data.labels * data.labels) {
-        table.clear(0, data.frequent);
+          small(3 * data.labels + data.labels * data.labels) {}
+    void clear(std::size_t frequent) {
+        table.clear(0, frequent);
         rare.clear(0, 1);
+        std::fill(small.begin(), small.end(), 0.0);
+        loss = 0;
     }
     WeightTable<S> table, rare;
     std::vector<double> small;  // bias, start, end, edge
@@ -175,30 +180,32 @@ std::vector<std::size_t> cut(const LinearChainData<S>& data, std::vector<std::si
     return order;
 }
 
+// Adds the first few of some sums, in their order, to what is there; to `totals`, of the pairs of frequent
+// features, in double.
 template <class S>
-void add_up(const LinearChainData<S>& data, const std::vector<Sums<S>>& sums, const LinearChainGradient<S>& out) {
+void add_up(const LinearChainData<S>& data, const std::vector<Sums<S>>& sums, std::size_t count,
+            std::vector<double>& totals, const LinearChainGradient<S>& out) {
     const std::int64_t* first = data.pairs.first;
-    const double work = 0.3 * static_cast<double>(sums.size()) * static_cast<double>(first[data.x.columns]);
+    const double work = 0.3 * static_cast<double>(count) * static_cast<double>(first[data.x.columns]);
     for_each_range(data.frequent, 512, work, [&](std::size_t from, std::size_t to) {
         for (std::size_t f = from; f < to; ++f)
-            for (std::int64_t p = first[f]; p < first[f + 1]; ++p) {
-                double total = 0;
-                for (const auto& block : sums) total += static_cast<double>(block.table.row(f)[data.pairs.label[p]]);
-                out.features[p] = static_cast<S>(total);
-            }
+            for (std::int64_t p = first[f]; p < first[f + 1]; ++p)
+                for (std::size_t b = 0; b < count; ++b)
+                    totals[static_cast<std::size_t>(p)] +=
+                        static_cast<double>(sums[b].table.row(f)[data.pairs.label[p]]);
     });
     const std::int64_t start = first[data.frequent];
     for_each_range(static_cast<std::size_t>(first[data.x.columns] - start), 16384, work,
                    [&](std::size_t from, std::size_t to) {
                        S* gradient = out.features + start;
-                       for (std::size_t p = from; p < to; ++p) gradient[p] = sums[0].rare.row(0)[p];
-                       for (std::size_t b = 1; b < sums.size(); ++b) {
+                       for (std::size_t b = 0; b < count; ++b) {
                            const S* more = sums[b].rare.row(0);
                            for (std::size_t p = from; p < to; ++p) gradient[p] += more[p];
                        }
                    });
     const std::size_t L = data.labels;
-    for (const auto& block : sums) {
+    for (std::size_t b = 0; b < count; ++b) {
+        const auto& block = sums[b];
         for (std::size_t k = 0; k < L; ++k) out.bias[k] += block.small[k];
         for (std::size_t k = 0; k < L; ++k) out.start[k] += block.small[L + k];
         for (std::size_t k = 0; k < L; ++k) out.end[k] += block.small[2 * L + k];
@@ -226,25 +233,38 @@ double linear_chain(const LinearChainData<S>& data, const LinearChainWeights<S>&
     std::vector<std::size_t> chunk_first;
     const std::vector<std::size_t> order = cut(data, chunk_first);
     const std::size_t chunks = chunk_first.size() - 1;
-    // As many blocks as keep their sums small beside the data.
+    // As many blocks as keep their sums small beside the data; a power of two, so that two or four threads
+    // have as many each.
     const auto pairs = static_cast<std::size_t>(data.pairs.first[data.x.columns]);
     const std::size_t share =
         static_cast<std::size_t>(data.x.first[data.x.rows]) / (data.frequent * stride + pairs + 1);
     const std::size_t blocks =
-        std::max<std::size_t>(std::min<std::size_t>(std::clamp<std::size_t>(share, 4, 32), chunks), 1);
-    std::vector<Sums<S>> sums;
-    sums.reserve(blocks);
-    for (std::size_t b = 0; b < blocks; ++b) sums.emplace_back(data, stride);
+        std::max<std::size_t>(std::min<std::size_t>(std::clamp<std::size_t>(std::bit_floor(share), 4, 32), chunks), 1);
     const double work = static_cast<double>(data.x.first[data.x.rows]) * static_cast<double>(stride);
-    for_each_block(blocks, threads_for(work), [&](std::size_t b, std::size_t) {
-        Chunk<S> chunk;
-        for (std::size_t c = b; c < chunks; c += blocks) {
-            chunk.fill(data, order.data() + chunk_first[c], order.data() + chunk_first[c + 1]);
-            run_chunk(data, weights, paired, table.row(data.frequent), chunk, sums[b]);
-        }
-    });
-    add_up(data, sums, gradient);
-    return std::accumulate(sums.begin(), sums.end(), 0.0, [](double total, const auto& s) { return total + s.loss; });
+    const int threads = threads_for(work);
+    // As many at a time as there are threads: sums take more memory than anything else here.
+    const std::size_t most = std::min(blocks, static_cast<std::size_t>(std::max(threads, 1)));
+    std::vector<Sums<S>> sums;
+    sums.reserve(most);
+    for (std::size_t b = 0; b < most; ++b) sums.emplace_back(data, stride);
+    std::vector<double> totals(static_cast<std::size_t>(data.pairs.first[data.frequent]));
+    std::fill(gradient.features, gradient.features + pairs, S(0));
+    double loss = 0;
+    for (std::size_t start = 0; start < blocks; start += most) {
+        const std::size_t count = std::min(most, blocks - start);
+        for_each_block(count, threads, [&](std::size_t b, std::size_t) {
+            sums[b].clear(data.frequent);
+            Chunk<S> chunk;
+            for (std::size_t c = start + b; c < chunks; c += blocks) {
+                chunk.fill(data, order.data() + chunk_first[c], order.data() + chunk_first[c + 1]);
+                run_chunk(data, weights, paired, table.row(data.frequent), chunk, sums[b]);
+            }
+        });
+        add_up(data, sums, count, totals, gradient);
+        for (std::size_t b = 0; b < count; ++b) loss += sums[b].loss;
+    }
+    std::transform(totals.begin(), totals.end(), gradient.features, [](double total) { return static_cast<S>(total); });
+    return loss;
 }
 
 }  // namespace kernelfields
