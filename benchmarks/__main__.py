@@ -24,6 +24,7 @@ BENCHMARKS = {
     "linear_online": "benchmarks.linear_online",
     "model_files": "benchmarks.model_files",
     "one_by_one": "benchmarks.one_by_one",
+    "trees": "benchmarks.trees",
     "viterbi": "benchmarks.viterbi",
 }
 

@@ -12,6 +12,8 @@ extern const GramKernels<double> gram_double_baseline;
 extern const GramKernels<float> gram_float_baseline;
 extern const SparseKernels<double> sparse_double_baseline;
 extern const SparseKernels<float> sparse_float_baseline;
+extern const TreeKernels<double> tree_double_baseline;
+extern const TreeKernels<float> tree_float_baseline;
 #ifdef KF_X86
 extern const ChainKernels<double> chain_double_avx2, chain_double_avx512;
 extern const ChainKernels<float> chain_float_avx2, chain_float_avx512;
@@ -20,6 +22,8 @@ extern const GramKernels<double> gram_double_avx2, gram_double_avx512;
 extern const GramKernels<float> gram_float_avx2, gram_float_avx512;
 extern const SparseKernels<double> sparse_double_avx2, sparse_double_avx512;
 extern const SparseKernels<float> sparse_float_avx2, sparse_float_avx512;
+extern const TreeKernels<double> tree_double_avx2, tree_double_avx512;
+extern const TreeKernels<float> tree_float_avx2, tree_float_avx512;
 #endif
 
 namespace {
@@ -97,6 +101,12 @@ template <> const SparseKernels<double>& sparse_kernels<double>() {
 }
 template <> const SparseKernels<float>& sparse_kernels<float>() {
     KF_PICK(sparse_float)
+}
+template <> const TreeKernels<double>& tree_kernels<double>() {
+    KF_PICK(tree_double)
+}
+template <> const TreeKernels<float>& tree_kernels<float>() {
+    KF_PICK(tree_float)
 }
 
 }  // namespace kernelfields

@@ -11,6 +11,7 @@ from kernelfields.spaces import LinearFeatures, SparseFeatures, WeightPairs, coe
 from kernelfields.structures import ChainBatch
 
 BATCH = (np.zeros((3, 2)), np.zeros((2, 2)), np.array([0, 3]))
+PATH = native.TreeShape(BATCH[2], np.array([-1, 0, 1]))
 HUGE = [2**40, 2**61, 2**62, 2**63, 2**64 - 1]
 
 
@@ -20,7 +21,8 @@ def test_sizes_that_overflow_are_no_sizes(count):
         lambda: native.chain_sample(*BATCH, count, 0),
         lambda: native.chain_kbest(*BATCH, count),
         lambda: native.chain2_sample(BATCH[0], BATCH[1], np.zeros((2, 2, 2)), BATCH[2], count, 0),
-        lambda: native.tree_sample(*BATCH, np.array([-1, 0, 1]), count, 0),
+        lambda: native.tree_sample(*BATCH[:2], PATH, count, 0),
+        lambda: native.tree_kbest(*BATCH[:2], PATH, count),
         lambda: native.hmm_counts(np.zeros(1, np.int32), count, np.array([0, 1])),
     ):
         with pytest.raises(MemoryError, match=r"[Mm]emory|bytes"):

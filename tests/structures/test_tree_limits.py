@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from kernelfields.errors import InfeasibleError, ScoreError
-from kernelfields.structures import ChainBatch, KBestOracle, TreeBatch
+from kernelfields.structures import ChainBatch, TreeBatch
 
 Array = np.ndarray[Any, Any]
 
@@ -105,10 +105,6 @@ def test_wrong_shapes_are_named():
     tree = TreeBatch([0, 2], [-1, 0], n_labels=2)
     with pytest.raises(ValueError, match=r"edge scores have shape \(1, 2, 2\), expected \(2, 2\)"):
         tree.log_partition({"node": np.zeros((2, 2)), "edge": np.zeros((1, 2, 2))})
-
-
-def test_trees_do_not_offer_k_best():
-    assert not isinstance(TreeBatch([0], [], n_labels=2), KBestOracle)
 
 
 def test_depth_needs_no_stack_and_costs_no_precision():

@@ -13,6 +13,7 @@ from ..checks import require_flag, require_whole
 from ..errors import InputError
 from ._arguments import (
     MOST_LABELS,
+    require_best,
     require_draws,
     require_ids,
     require_labels,
@@ -23,18 +24,26 @@ from ._arguments import (
 from ._base import Scores, require_feasible
 from ._blocks_base import PairwiseBlocks
 from ._errors_base import ForestErrors
-from ._oracles import CovarianceOracle, Labelling, Marginals, MaxOracle, SampleOracle
+from ._oracles import (
+    CovarianceOracle,
+    KBestOracle,
+    Labelling,
+    Labellings,
+    Marginals,
+    MaxOracle,
+    SampleOracle,
+)
 
 
-class TreeBatch(PairwiseBlocks, ForestErrors, MaxOracle, CovarianceOracle, SampleOracle):
+class TreeBatch(PairwiseBlocks, ForestErrors, MaxOracle, CovarianceOracle, SampleOracle, KBestOracle):
     """A batch of rooted forests,
 
         score(y) = Σ_v node[v, y_v] + Σ_{v not a root} edge[e(v), y_parent(v), y_v].
 
     Messages from the leaves to the roots, then p(y_v | y_parent(v)) from the roots to the leaves:
-    O(N L²) per instance, in logarithms, for the whole ragged batch in one native call on all cores.
-    Scores of −inf forbid a label or a pair. For dependency or phrase trees, hierarchies, image
-    quadtrees; a path is better served by ``ChainBatch``, which is faster.
+    O(N L²) per instance, for the whole ragged batch in one native call on all cores. Vertices of the same
+    depth are worked on side by side, with scaled sums, or logarithms where scores range too far for these.
+    Scores of −inf forbid a label or a pair. For dependency or phrase trees, hierarchies, image quadtrees.
 
     Parameters
     ----------
@@ -63,6 +72,7 @@ class TreeBatch(PairwiseBlocks, ForestErrors, MaxOracle, CovarianceOracle, Sampl
     ) -> None:
         self._offsets = require_offsets(offsets)
         self.parents = _require_parents(self._offsets, parents)
+        self._shape = native.TreeShape(self._offsets, self.parents)  # finds cycles and strangers
         self.n_labels = require_whole("n_labels", n_labels, 1, MOST_LABELS)
         self.shared_edges = require_flag("shared_edges", shared_edges)
         edges_before = offsets_of(self.parents >= 0)
@@ -138,17 +148,24 @@ class TreeBatch(PairwiseBlocks, ForestErrors, MaxOracle, CovarianceOracle, Sampl
     def _untied(self, names: list[str]) -> Self:
         return type(self)(self._offsets, self.parents, self.n_labels, shared_edges=False)
 
+    def kbest(self, scores: Scores, k: int) -> Labellings:
+        """The k best labellings of every subtree, merged child by child from the leaves to the roots."""
+        longest = int(np.diff(self._offsets).max(initial=0))
+        k = require_best(k, self.n_vertices, self.n_instances, 3 * longest * self.n_labels)
+        arrays = self._native(scores)
+        require_feasible(native.tree_argmax(*arrays)[1])
+        return Labellings(*native.tree_kbest(*arrays, k))
+
     def _above(self) -> Array:
         return self.parents
 
-    def _native(self, scores: Scores) -> tuple[Array, Array, Array, Array]:
-        return *self._arrays(scores), self._offsets, self.parents
+    def _native(self, scores: Scores) -> tuple[Array, Array, native.TreeShape]:
+        return *self._arrays(scores), self._shape
 
 
 def _require_parents(offsets: Array, parents: npt.ArrayLike) -> Array:
-    """Parents of a batch of forests as int64; the core finds cycles and strangers."""
+    """Parents of a batch of forests as int64."""
     result = whole_numbers("parents", parents)
     if result.shape != (offsets[-1],):
         raise InputError(f"parents have shape {result.shape}, expected {(int(offsets[-1]),)}.")
-    native.tree_check(offsets, result)
     return result

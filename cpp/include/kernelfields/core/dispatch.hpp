@@ -5,6 +5,7 @@
 #include "../gram/gram_kernels.hpp"
 #include "../spaces/sparse_kernels.hpp"
 #include "../structures/chain_kernels.hpp"
+#include "../structures/tree_kernels.hpp"
 
 #include <string>
 #include <vector>
@@ -21,6 +22,7 @@ std::vector<std::string> supported_isas();
 template <class S> const ChainKernels<S>& chain_kernels();
 template <class S> const GramKernels<S>& gram_kernels();
 template <class S> const SparseKernels<S>& sparse_kernels();
+template <class S> const TreeKernels<S>& tree_kernels();
 const EmissionKernels& emission_kernels();
 
 }  // namespace kernelfields

@@ -22,16 +22,29 @@ inline double uniform_at(std::uint64_t seed, std::uint64_t draw, std::uint64_t p
     return static_cast<double>(z >> 11) * 0x1.0p-53;
 }
 
-// Draws from p(i) ~ exp(log_mass(i)).
-template <class LogMass>
-std::int32_t draw_label(std::size_t L, double uniform, std::vector<double>& cumulative, LogMass log_mass) {
-    double top = -std::numeric_limits<double>::infinity(), total = 0;
-    for (std::size_t i = 0; i < L; ++i) top = std::max(top, log_mass(i));
-    for (std::size_t i = 0; i < L; ++i) cumulative[i] = total += std::exp(log_mass(i) - top);
+// The label at which the cumulative masses exceed a uniform share of them all.
+inline std::int32_t label_at(double uniform, const std::vector<double>& cumulative) {
+    const double total = cumulative.back();
     auto place = std::upper_bound(cumulative.begin(), cumulative.end(), uniform * total);
     // Should the product round up to the total: the last label that has any mass.
     if (place == cumulative.end()) place = std::lower_bound(cumulative.begin(), cumulative.end(), total);
     return static_cast<std::int32_t>(place - cumulative.begin());
+}
+
+// Draws from p(i) ~ mass(i).
+template <class Mass>
+std::int32_t draw_by_mass(std::size_t L, double uniform, std::vector<double>& cumulative, Mass mass) {
+    double total = 0;
+    for (std::size_t i = 0; i < L; ++i) cumulative[i] = total += mass(i);
+    return label_at(uniform, cumulative);
+}
+
+// Draws from p(i) ~ exp(log_mass(i)).
+template <class LogMass>
+std::int32_t draw_label(std::size_t L, double uniform, std::vector<double>& cumulative, LogMass log_mass) {
+    double top = -std::numeric_limits<double>::infinity();
+    for (std::size_t i = 0; i < L; ++i) top = std::max(top, log_mass(i));
+    return draw_by_mass(L, uniform, cumulative, [&](std::size_t i) { return std::exp(log_mass(i) - top); });
 }
 
 }  // namespace kernelfields

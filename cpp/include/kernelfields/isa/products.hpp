@@ -47,11 +47,15 @@ template <class T, int R> struct Held<T, R, 0> {
     KF_INLINE Vec<T> get(int r, std::size_t v) const { return load(row[r] + v * kWidth<T>); }
 };
 
+// Into how many sums a product is split: enough to fill the FMA pipeline with the rows that there are. Alone, a
+// row is then rounded otherwise than beside others; where that must not be, it is split as if it were alone.
+enum class Split { by_rows, as_alone };
+
 // out[r][j] = sum_i in[r][i] * A[i][j]   for R rows and K vectors of columns, all in registers.
-template <class T, int R, int K, class Finish>
+template <class T, int R, int K, Split split, class Finish>
 KF_INLINE void multiply_block(const T* A, std::size_t L, std::size_t stride, const T* const (&in)[R], std::size_t at,
                               Finish finish) {
-    constexpr int kChains = R * K < 6 ? 2 : 1;  // enough independent sums to fill the FMA pipeline
+    constexpr int kChains = (split == Split::by_rows ? R * K < 6 : K < 2) ? 2 : 1;
     Vec<T> sums[kChains][R][K] = {};
     const T* row = A + at * kWidth<T>;
     const auto add_row = [&](std::size_t i, Vec<T>(&into)[R][K]) {
@@ -96,14 +100,14 @@ KF_INLINE void max_plus_block(const T* A, std::size_t L, std::size_t stride, con
 }
 
 // A: L rows of `stride` numbers; finish(r, vector index, value) takes each finished vector.
-template <class T, int R, int V = 0, class Finish>
+template <class T, int R, int V = 0, Split split = Split::by_rows, class Finish>
 KF_INLINE void multiply(const T* A, std::size_t L, std::size_t stride, const T* const (&in)[R], Finish finish) {
-    if constexpr (V > 0) return multiply_block<T, R, V>(A, L, V * kWidth<T>, in, 0, finish);
+    if constexpr (V > 0) return multiply_block<T, R, V, split>(A, L, V * kWidth<T>, in, 0, finish);
     const std::size_t vectors = stride / kWidth<T>;
     std::size_t at = 0;
-    for (; at + 3 <= vectors; at += 3) multiply_block<T, R, 3>(A, L, stride, in, at, finish);
-    if (vectors - at == 2) multiply_block<T, R, 2>(A, L, stride, in, at, finish);
-    if (vectors - at == 1) multiply_block<T, R, 1>(A, L, stride, in, at, finish);
+    for (; at + 3 <= vectors; at += 3) multiply_block<T, R, 3, split>(A, L, stride, in, at, finish);
+    if (vectors - at == 2) multiply_block<T, R, 2, split>(A, L, stride, in, at, finish);
+    if (vectors - at == 1) multiply_block<T, R, 1, split>(A, L, stride, in, at, finish);
 }
 template <class T, int R, class Finish>
 KF_INLINE void max_plus(const T* A, std::size_t L, std::size_t stride, const T* const (&in)[R], Finish finish) {

@@ -46,7 +46,8 @@ public:
         best_.resize(longest);
         change_.reserve(2 * most + 4 * longest + 4);
         const ChainBatch<S> all{data.sequences, 0, data.labels, data.first, nullptr, nullptr, nullptr, true};
-        workspaces_ = std::make_unique<Workspaces>(all, make_plan(all, [](std::size_t) { return true; }), 1);
+        const Plan plan = make_plan(all, [](std::size_t) { return true; });
+        workspaces_ = std::make_unique<Workspaces>(bytes_needed(all, plan), 1);
     }
 
     // Scores of sequence s with the present weights.

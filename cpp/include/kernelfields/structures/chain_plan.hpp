@@ -1,7 +1,7 @@
 // How a ragged batch is cut for the recursions: groups of sequences that advance together, and
 // blocks of groups that are summed apart. Both depend on the batch alone, never on the number of
 // threads, and so do all results. A batch is anything with `sequences`, `length(s)`, `labels` and
-// `shared` (edge scores), such as ChainBatch and TreeBatch.
+// `shared` (edge scores), such as ChainBatch.
 #pragma once
 
 #include "../core/memory.hpp"
@@ -57,22 +57,24 @@ template <class Batch, class Keep> Plan make_plan(const Batch& batch, Keep keep)
     return plan;
 }
 
-// Aligned memory for each thread, large enough for any group of the plan. Taken when first asked
-// for, by the thread that will use it.
+// What any group of the plan needs: three messages per position, a few label-by-label matrices, a few rows for
+// each sequence.
+template <class Batch> std::size_t bytes_needed(const Batch& batch, const Plan& plan) {
+    const std::size_t stride = padded(batch.labels, kAlignment / sizeof(float)) * sizeof(double);
+    std::size_t most = 0;
+    for (std::size_t g = 0; g < plan.block.back(); ++g) {
+        const Group group = plan.group(g);
+        std::size_t rows = 0;
+        for (std::size_t k = 0; k < group.count; ++k) rows += batch.length(group.sequence[k]);
+        most = std::max(most, rows);
+    }
+    return (3 * most + 5 * batch.labels + 16 * kRows) * stride + most * sizeof(double) + 64 * kAlignment;
+}
+
+// Aligned memory for each thread. Taken when first asked for, by the thread that will use it.
 class Workspaces {
 public:
-    template <class Batch> Workspaces(const Batch& batch, const Plan& plan, int threads) : memory_(threads) {
-        const std::size_t stride = padded(batch.labels, kAlignment / sizeof(float)) * sizeof(double);
-        std::size_t most = 0;
-        for (std::size_t g = 0; g < plan.block.back(); ++g) {
-            const Group group = plan.group(g);
-            std::size_t rows = 0;
-            for (std::size_t k = 0; k < group.count; ++k) rows += batch.length(group.sequence[k]);
-            most = std::max(most, rows);
-        }
-        // Three messages per position, a few label-by-label matrices, a few rows for each sequence.
-        bytes_ = (3 * most + 5 * batch.labels + 16 * kRows) * stride + most * sizeof(double) + 64 * kAlignment;
-    }
+    Workspaces(std::size_t bytes, int threads) : bytes_(bytes), memory_(static_cast<std::size_t>(threads)) {}
     Arena arena(std::size_t thread) {
         auto& mine = memory_[thread];
         if (!mine) mine.reset(static_cast<std::byte*>(allocate(bytes_)));
@@ -91,7 +93,7 @@ private:
 template <class Batch, class Body>
 void for_each_group(const Batch& batch, const Plan& plan, double nanoseconds, Body body) {
     const int threads = threads_for(nanoseconds);
-    Workspaces workspaces(batch, plan, threads);
+    Workspaces workspaces(bytes_needed(batch, plan), threads);
     for_each_block(plan.blocks(), threads, [&](std::size_t block, std::size_t thread) {
         for (std::size_t g = plan.block[block]; g < plan.block[block + 1]; ++g)
             body(plan.group(g), workspaces.arena(thread), block);

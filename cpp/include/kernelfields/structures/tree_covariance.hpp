@@ -91,33 +91,50 @@ template <class S> struct TreeCovariance {
     }
 };
 
-template <class S> void tree_covariance(const TreeBatch<S>& batch, const CovarianceOut<S>& out, double* edge_sum) {
-    const std::size_t L = batch.labels;
-    for_each_tree(batch, 24, out.log_partition, edge_sum,
-                  [&](std::size_t s, const TreeView<S>& tree, Arena arena, double* sums) {
-                      const TreeView<S> change(batch, s, take<double>(arena, tree.length * L));
-                      double* work = take<double>(arena, 4 * L);
-                      double& value = out.log_partition[s];
-                      value = send_upwards(tree, work, log_sum_exp);
-                      if (!std::isfinite(value)) return;
-                      const TreeCovariance<S> sweep{tree, change, out, work, work + L, work + 2 * L, work + 3 * L};
-                      const double weight = out.weight ? out.weight[s] : 1.0;
-                      if (out.edge) std::fill_n(out.edge + batch.edge_at(tree.first), tree.edges() * L * L, S{0});
-                      value = sweep.upwards();
-                      tree.downwards([&](std::size_t v) {
-                          if (tree.is_root(v)) value += sweep.root(v);
-                          else if (sums)
-                              sweep.below(v, [&](std::size_t i, std::size_t j, double x) {
-                                  sums[i * L + j] += weight * x;
+template <class S>
+void log_tree_covariance(const TreeView<S>& tree, std::size_t s, const CovarianceOut<S>& out, Arena arena,
+                         double* sums) {
+    const std::size_t L = tree.labels;
+    const ForestBatch<S>& batch = tree.batch;
+    const TreeView<S> change(batch, s, take<double>(arena, tree.length * L));
+    double* work = take<double>(arena, 4 * L);
+    double& value = out.log_partition[s];
+    value = send_upwards(tree, work, log_sum_exp);
+    if (!std::isfinite(value)) return;
+    const TreeCovariance<S> sweep{tree, change, out, work, work + L, work + 2 * L, work + 3 * L};
+    const double weight = out.weight ? out.weight[s] : 1.0;
+    if (out.edge) std::fill_n(out.edge + batch.edge_before[tree.first] * L * L, tree.edges() * L * L, S{0});
+    value = sweep.upwards();
+    tree.downwards([&](std::size_t v) {
+        if (tree.is_root(v)) value += sweep.root(v);
+        else if (out.edge)
+            sweep.below(v, [&](std::size_t i, std::size_t j, double x) {
+                out.edge[batch.edge_at(v) + i * L + j] = static_cast<S>(weight * x);
+            });
+        else sweep.below(v, [&](std::size_t i, std::size_t j, double x) { sums[i * L + j] += weight * x; });
+    });
+    for (std::size_t k = 0; k < tree.length * L; ++k)
+        out.node[tree.first * L + k] = static_cast<S>(weight * change.rows[k]);
+}
+
+// `only` (1 or 2) forces one recursion, for tests: scaled in double, logarithms.
+template <class S>
+void tree_covariance(const ForestBatch<S>& batch, const CovarianceOut<S>& out, double* edge_sum, int only = -1) {
+    std::vector<Outcome> outcome = starting_outcomes(batch);
+    no_values_yet(batch, out.log_partition);
+    if (batch.shared && only != 2) {
+        DoubleEdges<S> plain(batch);
+        TiltedEdges edges{plain.edges, plain.table.table(2), plain.table.table(3)};
+        chain_kernels<S>().tilt_edges(out.edge_direction, batch.labels, edges);
+        for_each_tree_group(batch, 0.6, edge_sum, outcome, [&](const TreeGroup& group, Arena arena, double* sums) {
+            tree_kernels<S>().covariance(batch, &edges, group, out, sums, arena, outcome.data());
+        });
+    }
+    if (only != 1)
+        for_each_pending_tree(batch, 24, edge_sum, outcome,
+                              [&](std::size_t s, const TreeView<S>& tree, Arena arena, double* sums) {
+                                  log_tree_covariance(tree, s, out, arena, sums);
                               });
-                          else
-                              sweep.below(v, [&](std::size_t i, std::size_t j, double x) {
-                                  out.edge[batch.edge_at(v) + i * L + j] = static_cast<S>(weight * x);
-                              });
-                      });
-                      for (std::size_t k = 0; k < tree.length * L; ++k)
-                          out.node[tree.first * L + k] = static_cast<S>(weight * change.rows[k]);
-                  });
 }
 
 }  // namespace kernelfields

@@ -8,6 +8,7 @@
 // errors in all; a path is a tree whose merges are short.
 #pragma once
 
+#include "../core/parallel.hpp"
 #include "tree_messages.hpp"
 
 namespace kernelfields {
@@ -40,7 +41,7 @@ inline ErrorTable merged(const ErrorTable& left, const ErrorTable& right, std::s
 // One instance. Tables of subtrees are kept only where labels will be asked for.
 template <class S> class TreeErrors {
 public:
-    TreeErrors(const TreeBatch<S>& batch, std::size_t s, const std::int32_t* errors, std::size_t most, bool keep)
+    TreeErrors(const ForestBatch<S>& batch, std::size_t s, const std::int32_t* errors, std::size_t most, bool keep)
         : tree_(batch, s, nullptr),
           errors_(errors),
           most_(most),
@@ -130,7 +131,7 @@ private:
 };
 
 // body(s, usable) for every instance, on all cores; `levels` counts numbers of errors.
-template <class S, class Body> void for_each_erring(const TreeBatch<S>& batch, std::size_t levels, Body body) {
+template <class S, class Body> void for_each_erring(const ForestBatch<S>& batch, std::size_t levels, Body body) {
     const std::size_t square = batch.labels * batch.labels;
     const bool usable_edges = !batch.shared || usable(batch.edge, square);
     const double work = 0.5 * static_cast<double>(batch.positions * square * levels);
@@ -142,7 +143,7 @@ template <class S, class Body> void for_each_erring(const TreeBatch<S>& batch, s
 
 // value: sequences x levels; -inf where no labelling has that many errors, NaN where scores are of no use.
 template <class S>
-void tree_best_by_errors(const TreeBatch<S>& batch, const std::int32_t* errors, std::size_t levels, double* value) {
+void tree_best_by_errors(const ForestBatch<S>& batch, const std::int32_t* errors, std::size_t levels, double* value) {
     for_each_erring(batch, levels, [&](std::size_t s, bool usable) {
         double* mine = value + s * levels;
         std::fill(mine, mine + levels, std::numeric_limits<double>::quiet_NaN());
@@ -154,12 +155,12 @@ void tree_best_by_errors(const TreeBatch<S>& batch, const std::int32_t* errors, 
 
 // The best labelling of instance s with exactly count[s] errors; labels of -1 and -inf if there is none.
 template <class S>
-void tree_argmax_at_errors(const TreeBatch<S>& batch, const std::int32_t* errors, const std::int64_t* count,
+void tree_argmax_at_errors(const ForestBatch<S>& batch, const std::int32_t* errors, const std::int64_t* count,
                            std::int32_t* labels, double* value) {
     std::int64_t most = 0;
     for (std::size_t s = 0; s < batch.sequences; ++s) most = std::max(most, count[s]);
     for_each_erring(batch, static_cast<std::size_t>(most) + 1, [&](std::size_t s, bool usable) {
-        const auto first = static_cast<std::size_t>(batch.forest->first[s]);
+        const auto first = static_cast<std::size_t>(batch.first[s]);
         std::fill_n(labels + first, batch.length(s), -1);
         value[s] = usable ? kNothing : std::numeric_limits<double>::quiet_NaN();
         if (!usable || count[s] < 0) return;
