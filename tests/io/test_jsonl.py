@@ -109,7 +109,7 @@ def test_files(tmp_path):
         (Record(["a"], [np.int64(1)]), "label 0 is a int64"),
         (Record(["a"], [float("nan")]), "Record 1 cannot be written"),
         (Record([{"x": {1}}]), "Record 1 cannot be written: .*set"),
-        (Record(["a"], None, {"labels": []}), "cannot be other keys"),
+        (Record(["a"], None, {"labels": []}), '"labels" cannot be another key'),
         (Record(["\ud800"]), r"line 2: '\\ud800' cannot be written as utf-8"),
     ],
 )

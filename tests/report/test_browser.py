@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import re
 import shutil
+from itertools import pairwise
 
 import numpy as np
 import pytest
 
+from kernelfields import CRF
 from kernelfields.report import evaluate, write_report
 from tests.report._stand_in import random_case
 from tests.report.test_page import hostile_model
@@ -50,6 +52,9 @@ def pages(tmp_path_factory):
     words = [["w" * (1 + t * t % 90) for t in range(len(labels))] for labels in y]
     write_report(evaluate(model, model.inputs, y, words, path=RECORDS), folder / "plain.html")
     write_report(hostile_model(), folder / "hostile.html", title="<script>alert(1)</script>")
+    forest = [(["root", "leaf", "deeper"], [-1, 0, 1]), (["child", "head"], [1, -1])]
+    tree = CRF(features="pos", structure="tree").fit(forest, [["A", "B", "A"], ["B", "A"]])
+    write_report(evaluate(tree, forest, [["A", "B", "B"], ["B", "A"]]), folder / "trees.html")
     return folder
 
 
@@ -229,4 +234,18 @@ def test_positions_without_a_label_are_neither_right_nor_wrong(browser, tmp_path
     assert browser.execute_script("return document.querySelector('.detail').textContent").startswith(
         "true label not known; probabilities: "
     )
+    assert browser.get_log("browser") == []
+
+
+def test_children_stand_below_their_parents_further_right(browser, pages) -> None:
+    show(browser, pages / "trees.html")
+    places = browser.execute_script(
+        "return [...document.querySelectorAll('.sequence')].map(s => [s.querySelector('h3').textContent, "
+        "[...s.querySelectorAll('.token')].map(b => [b.querySelector('.text').textContent, "
+        "b.getBoundingClientRect().left, b.getBoundingClientRect().top])])"
+    )
+    names = {head.split(",")[0]: [word for word, *_ in words] for head, words in places}
+    assert names == {"tree 0": ["root", "leaf", "deeper"], "tree 1": ["head", "child"]}
+    for _, words in places:
+        assert all(b[1] > a[1] and b[2] > a[2] for a, b in pairwise(words))
     assert browser.get_log("browser") == []

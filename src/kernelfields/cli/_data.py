@@ -1,10 +1,10 @@
-"""Labelled sequences, whatever file they came from."""
+"""Labelled sequences or trees, whatever file they came from."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,23 +22,42 @@ class NamedColumns(np.ndarray):
         return named
 
 
+class TreeInput(NamedTuple):
+    """What models of trees take."""
+
+    features: Any
+    parents: list[int]
+    """Counted within the tree, −1 for roots."""
+
+
 @dataclass(frozen=True)
 class Item:
-    """One sequence."""
+    """One sequence, or one tree."""
 
     x: Any
-    """What models take: tokens (strings, tuples of columns, dictionaries) or a (T, D) array."""
+    """What models of sequences take: tokens (strings, tuples of columns, dictionaries) or a (T, D) array."""
     y: list[Any] | None
     """Labels, None where one was not observed; or None: there are none."""
     texts: list[str]
     """What to show of every position."""
     source: Any
     """As it was read, to be written again with labels."""
+    parents: list[int] | None = None
+    """Of every position, counted from 0 and −1 for roots; None for sequences."""
+
+    @property
+    def input(self) -> Any:
+        """What models take."""
+        return self.x if self.parents is None else TreeInput(self.x, self.parents)
+
+    def flat(self) -> Item:
+        """Return it as a sequence."""
+        return replace(self, parents=None)
 
 
 @dataclass(frozen=True)
 class FileData:
-    """All sequences of a file."""
+    """All sequences or trees of a file."""
 
     items: list[Item]
     kind: str
@@ -46,7 +65,7 @@ class FileData:
     @property
     def inputs(self) -> list[Any]:
         """Inputs."""
-        return [item.x for item in self.items]
+        return [item.input for item in self.items]
 
     @property
     def labels(self) -> list[list[Any]]:
@@ -69,6 +88,16 @@ class FileData:
         """Whether features are many and mostly absent: those of tokens."""
         first = next((item.x[0] for item in self.items if len(item.x)), None)
         return isinstance(first, str | tuple | dict)
+
+    @property
+    def linked(self) -> bool:
+        """Whether items are trees."""
+        return any(item.parents is not None for item in self.items)
+
+    @property
+    def noun(self) -> str:
+        """What items are called, all of them."""
+        return "trees" if self.linked else "sequences"
 
     @property
     def n_positions(self) -> int:
@@ -95,6 +124,10 @@ class FileData:
         if isinstance(first, dict):
             return "objects of features"
         return "tokens of one column" if self.n_columns == 1 else f"tokens of {self.n_columns} columns"
+
+    def flat(self) -> FileData:
+        """Return trees as sequences."""
+        return FileData([item.flat() for item in self.items], self.kind)
 
     def take(self, ids: Any) -> FileData:
         """Return some of the sequences."""

@@ -27,6 +27,7 @@ class NumberTable(NamedTuple):
 
 def to_conll(items: list[Item], path: Path) -> None:
     """Write columns of text, the label last."""
+    require_sequences(items, "conll")
     sentences = []
     for n, item in enumerate(items):
         columns = columns_of(item, n)
@@ -46,6 +47,7 @@ def to_jsonl(items: list[Item], path: Path) -> None:
 
 def to_csv(items: list[Item], path: Path) -> None:
     """Write a row for every position."""
+    require_sequences(items, "csv")
     tables = _tables(items, "csv")
     labelled = all(item.y is not None for item in items)
     taken = {"sequence", *(["label"] if labelled else [])} & set(tables[0].columns)
@@ -63,6 +65,7 @@ def to_csv(items: list[Item], path: Path) -> None:
 
 def to_npz(items: list[Item], path: Path) -> None:
     """Write X, lengths and, if there are labels, y."""
+    require_sequences(items, "npz")
     tables = _tables(items, "npz")
     arrays: dict[str, Any] = {
         "X": np.concatenate([table.numbers for table in tables]),
@@ -80,6 +83,12 @@ WRITERS: Mapping[str, Callable[[list[Item], Path], None]] = {
     "csv": to_csv,
     "npz": to_npz,
 }
+
+
+def require_sequences(items: list[Item], kind: str) -> None:
+    """Refuse trees where a format has no place for parents."""
+    if any(item.parents is not None for item in items):
+        raise InputError(f"Parents of trees have no place in {kind}; choose jsonl.")
 
 
 def columns_of(item: Item, n: int) -> list[list[str]]:
@@ -121,9 +130,9 @@ def _label_array(labels: list[Any]) -> Array:
 
 
 def record_of(item: Item) -> Record:
-    """Return a sequence as JSON lines have it."""
+    """Return a sequence or tree as JSON lines have it."""
     other = item.source.other if isinstance(item.source, Record) else {}
-    return Record([_token(token, item) for token in item.x], item.y, other)
+    return Record([_token(token, item) for token in item.x], item.y, other, item.parents)
 
 
 def _token(token: Any, item: Item) -> Any:

@@ -24,6 +24,7 @@ from ..kernels import RBF, Kernel, Polynomial, as_kernel
 from ..metrics import has_entities
 from ..tables import CONSTRAINTS
 from ._data import FileData
+from ._structures import name_for
 from ._token_features import features_of
 
 DENSE_LIMIT = 15_000
@@ -45,6 +46,7 @@ class Choice:
     tol: float | None = None
     max_iter: int | None = None
     seed: int = 0
+    structure: str | None = None
 
     @property
     def given(self) -> list[str]:
@@ -65,6 +67,10 @@ def build(name: str, data: FileData, choice: Choice) -> Any:
         if option not in OPTIONS[name]:
             those = ", ".join(model for model, options in OPTIONS.items() if option in options)
             raise InputError(f"--{option.replace('_', '-')} is not for {name}; it is for {those}.")
+    structure = name_for(data, choice.structure)
+    if name in CHAINS and structure != "chain":
+        those = ", ".join(model for model in MODELS if model not in CHAINS)
+        raise InputError(f"{name} has no structure {structure}: choose one of {those}, or --structure chain.")
     unknown = data.n_positions - len(data.known)
     if unknown and name in COMPLETE:
         those = ", ".join(model for model in MODELS if model not in COMPLETE)
@@ -95,7 +101,7 @@ def _kernel_crf(data: FileData, choice: Choice) -> KernelCRF:
 
 
 def _gp(data: FileData, choice: Choice) -> GPSequenceClassifier:
-    settings: dict[str, Any] = {"features": features_of(data, choice.features)} | _search(choice)
+    settings = {"features": features_of(data, choice.features)} | _structure(data, choice) | _search(choice)
     return GPSequenceClassifier(_kernel(data, choice) * (1.0 / _positive_penalty("gp", choice)), **settings)
 
 
@@ -123,6 +129,7 @@ def _boosted(data: FileData, choice: Choice) -> BoostedCRF:
     if data.is_sparse:
         raise InputError("boosted takes numbers, not tokens; choose crf, say.")
     settings: dict[str, Any] = {"constraints": constraints_of(data, choice), "random_state": choice.seed}
+    settings |= _structure(data, choice)
     rounds = 100 if choice.max_iter is None else choice.max_iter
     return BoostedCRF(rounds, penalty=_penalty(choice), **settings)
 
@@ -138,6 +145,8 @@ MODELS: Mapping[str, Callable[[FileData, Choice], Any]] = {
 }
 
 
+CHAINS = ("hmm",)
+"""Models that have no other structure."""
 COMPLETE = ("ssvm", "perceptron")
 """Models that learn from sequences only whose labels are all known."""
 _SEARCH = ("tol", "max_iter")
@@ -168,13 +177,20 @@ def _shared(data: FileData, choice: Choice) -> dict[str, Any]:
     return {
         "features": features_of(data, choice.features),
         "constraints": constraints_of(data, choice),
-    }
+    } | _structure(data, choice)
+
+
+def _structure(data: FileData, choice: Choice) -> dict[str, Any]:
+    return {"structure": name_for(data, choice.structure)}
 
 
 def constraints_of(data: FileData, choice: Choice) -> str | None:
-    """Return the rules about labels that a user named, or those of entities that all labels obey."""
+    """Return the rules about labels that a user named, or those of entities that all labels obey.
+
+    Entities are spans of sequences: labels of trees get no rules unasked.
+    """
     constraints = choice.constraints
-    if constraints is None and has_entities(data.known):
+    if constraints is None and not data.linked and has_entities(data.known):
         constraints = next((name for name, rule in CONSTRAINTS.items() if rule.obeyed_by(data.labels)), None)
     return None if constraints == "none" else constraints
 
@@ -200,6 +216,6 @@ def typical_gamma(data: FileData) -> float:
     """1 / (D · variance), as in scikit-learn's SVC."""
     if data.is_sparse:
         return 0.01
-    X = np.concatenate([np.asarray(x) for x in data.inputs])
+    X = np.concatenate([np.asarray(item.x) for item in data.items])
     variance = float(np.nanvar(X))
     return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0

@@ -23,6 +23,11 @@ Missing = Annotated[
 Columns = Annotated[
     str | None, typer.Option(help="CoNLL columns to take, counted from 1 and the label last, as in 2,4.")
 ]
+Parents = Annotated[
+    int | None,
+    typer.Option(help="The CoNLL column with the number of a token's parent, 0 for a root: trees.", min=1),
+]
+Flat = Annotated[bool, typer.Option("--flat", help="Leave parents out: take trees for sequences.")]
 MaxSize = Annotated[float, typer.Option(help="Gigabytes that the arrays of an .npz may take.", min=0.0)]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object, the last line.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks.")]
@@ -31,10 +36,15 @@ MAX_SIZE = LIMIT / GIGABYTE
 
 
 def reading_of(
-    data_format: str | None, encoding: str, missing: str, columns: str | None, max_size: float
+    data_format: str | None,
+    encoding: str,
+    missing: str,
+    columns: str | None,
+    max_size: float,
+    parents: int | None = None,
 ) -> Reading:
     """Return how files are to be read, by the options above."""
-    return Reading(data_format, encoding, missing, _numbers(columns), int(max_size * GIGABYTE))
+    return Reading(data_format, encoding, missing, _numbers(columns), parents, int(max_size * GIGABYTE))
 
 
 def _numbers(columns: str | None) -> tuple[int, ...] | None:

@@ -12,7 +12,7 @@ from rich.table import Table
 from ..errors import InputError
 from ._bounded import End, fit_within
 from ._data import FileData
-from ._models import OPTIONS, Choice, build, require_model
+from ._models import CHAINS, OPTIONS, Choice, build, require_model
 from ._suited import Suit
 from ._token_features import features_of
 
@@ -24,7 +24,8 @@ SECONDS = 60.0
 PANEL = (
     "Tried are crf, perceptron and, where tokens are words, hmm; on numbers crf, hmm, boosted and "
     "kernel-crf, hmm and boosted alone where some are missing. ssvm, gp and, on tokens, kernel-crf take too "
-    "long to be tried unasked. A fit that takes more than --seconds counts as far as it came."
+    "long to be tried unasked. A fit that takes more than --seconds counts as far as it came. "
+    "hmm is tried on sequences only."
 )
 """What `panel` does, for those who ask for help."""
 
@@ -32,9 +33,13 @@ PANEL = (
 def panel(data: FileData) -> list[str]:
     """Name the models worth trying, by what the data are.
 
-    Tokens have features enough for linear models. Numbers may need curved functions. Only trees and
-    Gaussians take numbers that are missing.
+    Tokens have features enough for linear models. Numbers may need curved functions. Only boosted trees and
+    Gaussians take numbers that are missing. Hidden Markov models are for sequences.
     """
+    return [name for name in _by_features(data) if not (data.linked and name in CHAINS)]
+
+
+def _by_features(data: FileData) -> list[str]:
     if data.is_text:
         return ["crf", "perceptron", "hmm"]
     if data.is_sparse:
@@ -144,7 +149,7 @@ def choose_model(
         raise InputError("No model of the panel takes these data.")
     best = min(trials, key=lambda trial: trial.error)
     console.print(_table(trials))
-    why = f"the fewest errors on {len(held_out.items)} held-out sequences"
+    why = f"the fewest errors on {len(held_out.items)} held-out {held_out.noun}"
     if interrupted:
         console.print(
             f"Interrupted. Chosen of those tried so far: {best.name}, {why}, as it was fitted for that."
@@ -156,7 +161,7 @@ def choose_model(
 
 def _divide(data: FileData, seed: int) -> tuple[FileData, FileData]:
     if len(data.items) < 2:
-        raise InputError("auto holds out some sequences to choose by, and there is one only.")
+        raise InputError(f"auto holds out some {data.noun} to choose by, and there is one only.")
     order = np.random.default_rng(seed).permutation(len(data.items))
     count = max(1, round(HELD_OUT * len(order)))
     return data.take(order[count:]), data.take(order[:count])

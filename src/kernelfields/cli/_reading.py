@@ -1,4 +1,4 @@
-"""Sequences from any file that ``kf`` reads."""
+"""Sequences and trees from any file that ``kf`` reads."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from ..io.csv import Frames, read_csv
 from ..io.jsonl import Record, read_jsonl
 from ..io.lines import read_lines
 from ..io.npz import LIMIT, read_npz
+from ..io.parents import require_parents
 from ._data import FileData, Item, NamedColumns
 
 Source = Path | IO[bytes]
@@ -37,6 +38,8 @@ class Reading:
     """The label in columns of text that stands for none; no label if empty."""
     columns: tuple[int, ...] | None = None
     """Columns of text to take, counted from 1."""
+    parents: int | None = None
+    """Column of text with the number of a token's parent, counted from 1; 0 for roots."""
     limit: int = LIMIT
     """Bytes that arrays may take."""
 
@@ -65,13 +68,14 @@ def _has_header(path: Path | str) -> bool:
 
 def read_items(source: Source, kind: str, reading: Reading, *, labelled: bool) -> Iterator[Item]:
     """Read sequences one by one; with ``labelled``, the last column of text is the label."""
-    if reading.columns is not None and kind != "conll":
-        raise InputError(f"--columns is for columns of text, not for {kind}.")
+    for option, given in (("columns", reading.columns), ("parents", reading.parents)):
+        if given is not None and kind != "conll":
+            raise InputError(f"--{option} is for columns of text, not for {kind}.")
     if kind == "conll":
         sentences = read_conll(source, comments=None, encoding=reading.encoding)
         if isinstance(source, Path) and ending_of(source.name) == "conllu":
             sentences = filter(None, map(_words_of, sentences))
-        return (_from_sentence(one, labelled, reading) for one in sentences)
+        return (_from_sentence(n, one, labelled, reading) for n, one in enumerate(sentences))
     if kind == "jsonl":
         return (_from_record(one) for one in read_jsonl(source))
     if kind == "csv":
@@ -95,6 +99,9 @@ def read_data(path: Path, reading: Reading | None = None) -> FileData:
         how = "; null for a position says that its label was not observed" if kind == "jsonl" else ""
         raise InputError(f"{path}: sequence {bare} has no labels{how}.")
     data = FileData(items, kind)
+    loose = next((n for n, item in enumerate(items) if item.parents is None), None)
+    if data.linked and loose is not None:
+        raise InputError(f"{path}: item {loose} has no parents, but others have.")
     _require_classes(data, path, reading)
     return data
 
@@ -140,25 +147,50 @@ def _words_of(sentence: Sentence) -> Sentence | None:
     return sentence._replace(columns=[list(column) for column in zip(*rows, strict=True)]) if rows else None
 
 
-def _from_sentence(sentence: Sentence, labelled: bool, reading: Reading) -> Item:
-    columns = sentence.columns
-    if reading.columns is not None:
-        beyond = max(reading.columns)
-        if beyond > len(columns):
-            raise InputError(f"--columns names column {beyond}, but there are {len(columns)}.")
-        columns = [columns[c - 1] for c in reading.columns]
+def _from_sentence(n: int, sentence: Sentence, labelled: bool, reading: Reading) -> Item:
+    columns, parents = _chosen(sentence.columns, reading), None
+    if reading.parents is not None:
+        parents = _parents(n, _column(sentence.columns, reading.parents, "--parents"))
     if labelled and len(columns) < 2:
         raise InputError("There is one column only: no labels beside the tokens.")
     inputs = columns[:-1] if labelled else columns
     x: list[Any] = list(inputs[0]) if len(inputs) == 1 else list(zip(*inputs, strict=True))
     y = [None if label == reading.missing else label for label in columns[-1]] if labelled else None
-    return Item(x, y, list(columns[0]), sentence)
+    return Item(x, y, list(columns[0]), sentence, parents)
+
+
+def _chosen(columns: list[list[str]], reading: Reading) -> list[list[str]]:
+    """Return the columns that hold tokens and labels."""
+    if reading.columns is not None:
+        return [_column(columns, c, "--columns") for c in reading.columns]
+    return [column for c, column in enumerate(columns, 1) if c != reading.parents]
+
+
+def _column(columns: list[list[str]], number: int, option: str) -> list[str]:
+    if number > len(columns):
+        raise InputError(f"{option} names column {number}, but there are {len(columns)}.")
+    return columns[number - 1]
+
+
+def _parents(n: int, column: list[str]) -> list[int]:
+    """Return parents counted from 0, from a column in which tokens are counted from 1."""
+    for t, text in enumerate(column):
+        if not (text.isascii() and text.isdecimal()):
+            raise InputError(
+                f"Tree {n}: the parent of token {t} is {quoted(text, 40)}, expected 0 to {len(column)}."
+            )
+    parents = [int(text) - 1 for text in column]
+    try:
+        require_parents(parents, len(column))
+    except InputError as error:
+        raise InputError(f"Tree {n}, tokens counted from 0: {error}") from error
+    return parents
 
 
 def _from_record(record: Record) -> Item:
     tokens = record.tokens
     x = [tuple(token) if isinstance(token, list) else token for token in tokens]
-    return Item(x, record.labels, [_shown(token) for token in tokens], record)
+    return Item(x, record.labels, [_shown(token) for token in tokens], record, record.parents)
 
 
 def _shown(token: str | list[str] | dict[str, Any]) -> str:

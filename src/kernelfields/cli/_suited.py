@@ -1,4 +1,4 @@
-"""Sequences as a model takes them, and what does not fit it."""
+"""Sequences and trees as a model takes them, and what does not fit it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ import numpy as np
 from ..data.extraction import Verbatim
 from ..errors import InputError, quoted
 from ..features import DictFeatures, TemplateFeatures
+from ._data import TreeInput
 from ._loaded import takes_symbols
+from ._structures import labels_trees
 
 SPACES = 2
 """In the only token of a sequence: so many look like a sentence that was not split."""
@@ -25,7 +27,7 @@ class Suit:
     Parameters
     ----------
     model : estimator
-        Fitted, or about to be fitted to these sequences.
+        Fitted, or about to be fitted to these sequences or trees.
     say : callable
         Takes a sentence for the user.
     hint : str
@@ -38,14 +40,30 @@ class Suit:
         self.extractor = getattr(model, "features_", None)
         self.symbols = takes_symbols(model) or isinstance(self.extractor, Verbatim)
         self.numbers = self.extractor is None and not self.symbols and hasattr(model, "n_features_in_")
+        self.trees = labels_trees(model)
         self.say, self.hint = say, hint
         self._said: set[str] = set()
         self._count = 0
 
     def __call__(self, inputs: list[Any]) -> list[Any]:
-        """Return sequences that the model takes."""
+        """Return sequences or trees that the model takes."""
         first, self._count = self._count, self._count + len(inputs)
-        return [self._one(x, f"Sequence {first + s}") for s, x in enumerate(inputs)]
+        return [self._shaped(x, first + s) for s, x in enumerate(inputs)]
+
+    def _shaped(self, x: Any, n: int) -> Any:
+        """Return a tree to a model of trees, a sequence to others."""
+        if not isinstance(x, TreeInput):
+            if self.trees:
+                raise InputError(
+                    f"Sequence {n} has no parents, but the model labels trees: "
+                    'JSON lines have them as "parents", columns of text by --parents.'
+                )
+            return self._one(x, f"Sequence {n}")
+        if not self.trees:
+            raise InputError(
+                f"Tree {n} has parents, but the model labels sequences; --flat leaves the parents out."
+            )
+        return x._replace(features=self._one(x.features, f"Tree {n}"))
 
     def _one(self, x: Any, where: str) -> Any:
         if isinstance(x, np.ndarray):

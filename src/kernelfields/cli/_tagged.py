@@ -13,8 +13,9 @@ from typing import Any, NamedTuple, TextIO
 from ..errors import InputError
 from ..io.conll import Sentence
 from ..io.csv import Frames
+from ..io.jsonl import Record
 from ._data import Item
-from ._formats import columns_of, record_of
+from ._formats import columns_of, record_of, require_sequences
 
 OPEN = "_"
 """Instead of a label where the model abstains."""
@@ -70,7 +71,7 @@ class Writer:
     def _conll(self, item: Item, answer: Answer) -> None:
         """The columns as they were, label, probability; k best labellings as further columns."""
         columns = self._columns(item)
-        if isinstance(item.source, Sentence):
+        if isinstance(item.source, Sentence):  # parents are one of the columns
             before = [] if item.source.document is None else [item.source.document, ""]
             self.file.writelines(f"{line}\n" for line in (*before, *item.source.comments))
         spaces = isinstance(item.source, Sentence) and not item.source.tabs
@@ -93,6 +94,7 @@ class Writer:
         """All columns that were read; of objects and numbers what is shown of them, and labels."""
         if isinstance(item.source, Sentence):
             return item.source.columns
+        require_sequences([item], "conll")
         text = all(isinstance(token, str | tuple) for token in item.x)
         columns = columns_of(item, 0) if text else [item.texts]
         return columns if item.y is None else [*columns, [OPEN if y is None else str(y) for y in item.y]]
@@ -103,6 +105,8 @@ class Writer:
         record = record_of(item)
         value: dict[str, Any] = {"tokens": item.texts if numbers else record.tokens, **record.other}
         value |= {} if item.y is None else {"labels": item.y}
+        parents = item.source.parents if isinstance(item.source, Record) else item.parents
+        value |= {} if parents is None else {"parents": parents}
         if isinstance(item.source, Sentence) and item.source.comments:
             value["comments"] = list(item.source.comments)
         value["predicted"] = answer.labels
@@ -116,6 +120,7 @@ class Writer:
 
     def _csv(self, item: Item, answer: Answer) -> None:
         """Rows as they were, label, probability."""
+        require_sequences([item], "csv")
         frames = item.source if isinstance(item.source, Frames) else None
         kept = self._kept(item)
         if self._count == 0:

@@ -75,7 +75,7 @@ def tune(
 
 def _folds(data: FileData, seed: int) -> list[Division]:
     if len(data.items) < FOLDS:
-        raise InputError(f"--tune needs at least {FOLDS} sequences; there are {len(data.items)}.")
+        raise InputError(f"--tune needs at least {FOLDS} {data.noun}; there are {len(data.items)}.")
     fold_of = np.random.default_rng(seed).permutation(len(data.items)) % FOLDS
     parts = [(np.flatnonzero(fold_of != fold), np.flatnonzero(fold_of == fold)) for fold in range(FOLDS)]
     return [(data.take(training), data.take(testing)) for training, testing in parts]

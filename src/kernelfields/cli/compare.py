@@ -28,10 +28,12 @@ from ._options import (
     Format,
     MaxSize,
     Missing,
+    Parents,
     reading_of,
 )
 from ._panel import PANEL, SECONDS, PanelTrial, in_turn, panel, require_options
 from ._reading import note_of, read_data
+from ._structures import StructureName, shaped
 
 
 class ComparisonLimits(NamedTuple):
@@ -42,10 +44,11 @@ class ComparisonLimits(NamedTuple):
 
 
 def compare(
-    data: Annotated[Path, typer.Argument(help="Labelled sequences.")],
+    data: Annotated[Path, typer.Argument(help="Labelled sequences or trees.")],
     models: Annotated[
         str | None, typer.Option(help="Which, with commas; those of `auto` if not given.")
     ] = None,
+    structure: StructureName = None,
     folds: Annotated[int, typer.Option(help="Number of folds.", min=2)] = 5,
     features: Annotated[str | None, typer.Option(help="For tokens: ner, pos, chunking, or a file.")] = None,
     jobs: Annotated[int, typer.Option(help="Fits at a time, each in a process of its own.", min=1)] = 1,
@@ -55,6 +58,7 @@ def compare(
     encoding: Encoding = "utf-8",
     missing: Missing = MISSING,
     columns: Columns = None,
+    parents: Parents = None,
     max_size: MaxSize = MAX_SIZE,
     as_json: AsJson = False,
     debug: Debug = False,
@@ -68,16 +72,16 @@ def compare(
     """
     console = plain_console(stderr=as_json)
     with plain_errors(debug):
-        reading = reading_of(data_format, encoding, missing, columns, max_size)
-        sequences = read_data(data, reading)
+        reading = reading_of(data_format, encoding, missing, columns, max_size, parents)
+        sequences = shaped(read_data(data, reading), structure)
         note = note_of(sequences, reading)
         if note is not None:
             console.print(note)
         names = list(dict.fromkeys(models.split(","))) if models else panel(sequences)
-        choice = Choice(features=features, seed=seed)
+        choice = Choice(features=features, seed=seed, structure=structure)
         require_options(names, choice, sequences)
         if folds > len(sequences.items):
-            raise InputError(f"There are {len(sequences.items)} sequences, too few for {folds} folds.")
+            raise InputError(f"There are {len(sequences.items)} {sequences.noun}, too few for {folds} folds.")
         finished: dict[str, ComparedModel] = {}
         interrupted = False
         try:

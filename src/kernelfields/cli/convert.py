@@ -9,9 +9,21 @@ import typer
 
 from ..compat.convert import convert_model
 from ..errors import InputError
+from ._data import FileData
 from ._errors import plain_errors
 from ._formats import WRITERS
-from ._options import MAX_SIZE, MISSING, Columns, Debug, Encoding, Format, MaxSize, Missing, reading_of
+from ._options import (
+    MAX_SIZE,
+    MISSING,
+    Columns,
+    Debug,
+    Encoding,
+    Format,
+    MaxSize,
+    Missing,
+    Parents,
+    reading_of,
+)
 from ._reading import FORMATS, Reading, ending_of, read_items
 
 CRFSUITE = b"lCRF"
@@ -31,6 +43,7 @@ def convert(
     encoding: Encoding = "utf-8",
     missing: Missing = MISSING,
     columns: Columns = None,
+    parents: Parents = None,
     max_size: MaxSize = MAX_SIZE,
     debug: Debug = False,
 ) -> None:
@@ -38,7 +51,7 @@ def convert(
 
     The model gives the same tags and probabilities. Tokens go between conll and jsonl, numbers between csv,
     npz and jsonl, where each position is an object of named numbers. A label that was not observed is _ in
-    conll, null in jsonl, empty in csv, NaN or empty in npz.
+    conll, null in jsonl, empty in csv, NaN or empty in npz. Trees are written as jsonl only.
 
     Examples: kf convert model.crfsuite -o model.kf, kf convert ner.conll -o ner.jsonl, kf convert
     sensors.csv -o sensors.npz
@@ -49,12 +62,13 @@ def convert(
             model = convert_model(source, out)
             typer.echo(f"{out}: {len(model.classes_)} labels, {model.n_features_in_} attributes.")
             return
-        reading = reading_of(data_format, encoding, missing, columns, max_size)
+        reading = reading_of(data_format, encoding, missing, columns, max_size, parents)
         items = list(read_items(source, reading.kind(source), reading, labelled=not unlabelled))
         if not items:
             raise InputError(f"{source} has no sequences.")
         WRITERS[kind](items, out)
-        typer.echo(f"{out}: {len(items)} sequences, {sum(len(item.x) for item in items)} positions.")
+        data = FileData(items, kind)
+        typer.echo(f"{out}: {len(items)} {data.noun}, {data.n_positions} positions.")
 
 
 def _kind(name: str, given: str | None) -> str:

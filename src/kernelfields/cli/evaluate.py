@@ -22,9 +22,11 @@ from ._options import (
     Columns,
     Debug,
     Encoding,
+    Flat,
     Format,
     MaxSize,
     Missing,
+    Parents,
     reading_of,
 )
 from ._reading import note_of, read_data
@@ -35,7 +37,7 @@ SHOWN = 5
 
 def evaluate(
     model: Annotated[Path, typer.Argument(help="The model file.")],
-    data: Annotated[Path, typer.Argument(help="Labelled sequences.")],
+    data: Annotated[Path, typer.Argument(help="Labelled sequences or trees.")],
     report: Annotated[Path | None, typer.Option(help="Also write a page of HTML.")] = None,
     threshold: Annotated[
         float, typer.Option(help="Of the abstaining figures: leave less probable labels open.", min=0, max=1)
@@ -44,6 +46,8 @@ def evaluate(
     encoding: Encoding = "utf-8",
     missing: Missing = MISSING,
     columns: Columns = None,
+    parents: Parents = None,
+    flat: Flat = False,
     max_size: MaxSize = MAX_SIZE,
     as_json: AsJson = False,
     debug: Debug = False,
@@ -51,15 +55,16 @@ def evaluate(
     """Test a model: errors, entities, calibration, what abstaining would be worth.
 
     Models that learn no probabilities (ssvm, perceptron) are judged by a softmax of their scores, which is
-    said. Positions whose label was not observed are not judged. Sequences are counted from 0.
+    said. Positions whose label was not observed are not judged. Sequences and trees are counted from 0.
 
     Examples: kf evaluate ner.kf esp.testb, kf evaluate ner.kf esp.testb --report ner.html --json
     """
     console = plain_console(stderr=as_json)
     with plain_errors(debug):
         estimator = load_labeller(model)
-        reading = reading_of(data_format, encoding, missing, columns, max_size)
+        reading = reading_of(data_format, encoding, missing, columns, max_size, parents)
         sequences = read_data(data, reading)
+        sequences = sequences.flat() if flat else sequences
         note = note_of(sequences, reading)
         if note is not None:
             console.print(note)
@@ -81,7 +86,7 @@ def _scores(found: Evaluation) -> Table:
     table = Table("score", "value", title=found.model)
     table.columns[1].justify = "right"
     table.add_row("token error", f"{found.token_error:.2%}")
-    table.add_row("sequence error", f"{found.sequence_error:.2%}")
+    table.add_row(f"{found.noun} error", f"{found.sequence_error:.2%}")
     if found.entities is not None:
         e = found.entities.overall
         table.add_row("entity precision / recall", f"{e.precision:.2%} / {e.recall:.2%}")
@@ -112,12 +117,12 @@ def _examples(console: Console, found: Evaluation) -> None:
     if found.worst and found.worst[0].wrong:
         console.print(
             "Most errors: "
-            + ", ".join(f"sequence {r.sequence} ({r.wrong} of {r.length})" for r in found.worst[:SHOWN])
+            + ", ".join(f"{found.noun} {r.sequence} ({r.wrong} of {r.length})" for r in found.worst[:SHOWN])
         )
     if found.slowest:
         console.print(
             "Slowest: "
             + ", ".join(
-                f"sequence {r.sequence} ({1e3 * (r.seconds or 0):.1f} ms)" for r in found.slowest[:SHOWN]
+                f"{found.noun} {r.sequence} ({1e3 * (r.seconds or 0):.1f} ms)" for r in found.slowest[:SHOWN]
             )
         )

@@ -27,7 +27,7 @@ def inspect(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,
 ) -> None:
-    """Show what is in a model file: labels, transitions, strongest features, basis functions, provenance.
+    """Show what is in a model file: structure, labels, transitions, strongest features, basis, provenance.
 
     Basis functions of kernel models come with the sequence and position of the training set, counted
     from 0, where their observation occurs first. The exit code is 2 if the file cannot be read.
@@ -44,7 +44,7 @@ def inspect(
     for one in (found, *found.parts):
         if one is not found:
             console.print(_summary(one, "within", None))
-        for table in (_transitions(one), _weights(one), _basis(one)):
+        for table in (_transitions(one), _ends(one), _weights(one), _basis(one)):
             if table is not None:
                 console.print(table)
 
@@ -52,6 +52,7 @@ def inspect(
 def _summary(found: Description, path: str, size: int | None) -> Table:
     table = Table("", path, title=found.estimator, title_justify="left")
     rows: dict[str, Any] = {
+        "structure": found.structure,
         "labels": ", ".join(map(str, found.labels)),
         "settings": found.settings,
         "kernel": found.kernel,
@@ -79,13 +80,25 @@ def _transitions(found: Description) -> Table | None:
     if found.transitions is None or len(found.labels) > MOST_LABELS:
         return None
     table = Table(
-        "from \\ to",
+        "parent \\ child" if found.structure == "tree" else "from \\ to",
         *(str(label) for label in found.labels),
         title=f"{found.steps.capitalize()} of label pairs",
     )
     table.title_justify = "left"
     for label, row in zip(found.labels, found.transitions, strict=True):
         table.add_row(str(label), *(f"{value:.2f}" for value in row))
+    return table
+
+
+def _ends(found: Description) -> Table | None:
+    if not found.ends or len(found.labels) > MOST_LABELS:
+        return None
+    named = " and ".join(f"{name} labels" for name in found.ends)
+    table = Table("label", *found.ends, title=f"{found.steps.capitalize()} of {named}", title_justify="left")
+    for column in table.columns[1:]:
+        column.justify = "right"
+    for label, *scores in zip(found.labels, *found.ends.values(), strict=True):
+        table.add_row(str(label), *(f"{value:.2f}" for value in scores))
     return table
 
 
@@ -107,11 +120,12 @@ def _basis(found: Description) -> Table | None:
     if not found.basis:
         return None
     table = Table("label", "basis function", "from", "coefficient", title="Strongest basis functions")
+    noun = "tree" if found.structure == "tree" else "sequence"
     table.title_justify, table.columns[3].justify = "left", "right"
     for group in found.basis:
         for n, one in enumerate(group):
             place = (
-                "no observation" if one.sequence < 0 else f"sequence {one.sequence}, position {one.position}"
+                "no observation" if one.sequence < 0 else f"{noun} {one.sequence}, position {one.position}"
             )
             label = str(one.label) if n == 0 else ""
             last = n == len(group) - 1

@@ -16,7 +16,19 @@ from ..errors import InputError
 from ._data import Item
 from ._errors import INTERRUPTED, end, plain_errors
 from ._loaded import load_labeller, warning_of
-from ._options import MAX_SIZE, MISSING, Columns, Debug, Encoding, Format, MaxSize, Missing, reading_of
+from ._options import (
+    MAX_SIZE,
+    MISSING,
+    Columns,
+    Debug,
+    Encoding,
+    Flat,
+    Format,
+    MaxSize,
+    Missing,
+    Parents,
+    reading_of,
+)
 from ._reading import read_items
 from ._suited import Suit
 from ._tagged import Answer, Writer
@@ -30,7 +42,7 @@ HINT = (
 
 def tag(
     model: Annotated[Path, typer.Argument(help="The model file.")],
-    data: Annotated[str, typer.Argument(help="Sequences to label; - is the standard input.")] = "-",
+    data: Annotated[str, typer.Argument(help="Sequences or trees to label; - is the standard input.")] = "-",
     out: Annotated[Path | None, typer.Option("-o", "--out", help="Where to write; standard output.")] = None,
     abstain: Annotated[
         float | None, typer.Option(help="Leave labels less probable than this open.", min=0.0, max=1.0)
@@ -51,10 +63,12 @@ def tag(
     encoding: Encoding = "utf-8",
     missing: Missing = MISSING,
     columns: Columns = None,
+    parents: Parents = None,
+    flat: Flat = False,
     max_size: MaxSize = MAX_SIZE,
     debug: Debug = False,
 ) -> None:
-    """Label sequences as they come, with probabilities; what was read is kept beside the labels.
+    """Label sequences or trees as they come, with probabilities; what was read is kept beside the labels.
 
     The standard input is answered sequence by sequence, as soon as one is complete. Models that learn no
     probabilities (ssvm, perceptron) give a softmax of their scores, and say so.
@@ -63,7 +77,7 @@ def tag(
     news.jsonl --kbest 3 -o tagged.jsonl
     """
     with plain_errors(debug):
-        reading = reading_of(data_format, encoding, missing, columns, max_size)
+        reading = reading_of(data_format, encoding, missing, columns, max_size, parents)
         estimator = load_labeller(model)
         warning = warning_of(estimator)
         if warning is not None:
@@ -72,13 +86,14 @@ def tag(
         kind = reading.kind("" if streamed else data)
         source: Any = sys.stdin.buffer if streamed else Path(data)
         items = read_items(source, kind, reading, labelled=labelled or allowed)
+        items = (item.flat() for item in items) if flat else items
         suit, done = Suit(estimator, _say, HINT), 0
         with Writer.to(out, to or ("jsonl" if kind == "npz" else kind), estimator, marginals) as writer:
             try:
                 for batch in _batches(items, 1 if streamed else BATCH):
                     known = [_known(item.y) for item in batch] if allowed else None
                     asked = partial(
-                        _answers, estimator, suit([item.x for item in batch]), known, abstain, kbest
+                        _answers, estimator, suit([item.input for item in batch]), known, abstain, kbest
                     )
                     for item, answer in zip(batch, _numbered(done, asked), strict=True):
                         writer.write(item, answer)
@@ -110,7 +125,9 @@ def _numbered(first: int, label: Callable[[], list[Answer]]) -> list[Answer]:
     try:
         return label()
     except InputError as error:
-        message = re.sub(r"^Sequence (\d+)", lambda found: f"Sequence {int(found[1]) + first}", str(error))
+        message = re.sub(
+            r"^(Sequence|Tree) (\d+)", lambda found: f"{found[1]} {int(found[2]) + first}", str(error)
+        )
         raise InputError(message) from error
 
 

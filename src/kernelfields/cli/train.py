@@ -30,11 +30,13 @@ from ._options import (
     Format,
     MaxSize,
     Missing,
+    Parents,
     reading_of,
 )
 from ._panel import PANEL, SECONDS, choose_model
 from ._progress import LiveLine
 from ._reading import Reading, note_of, read_data
+from ._structures import StructureName, shaped
 from ._suited import Suit
 from ._summary import held_out_summary, show_summary, summary_of
 from ._tuning import tune as tuned
@@ -44,11 +46,14 @@ UNTUNED = ("perceptron", "hmm", "gp")
 
 
 def train(
-    data: Annotated[Path, typer.Argument(help="Labelled sequences: CoNLL columns, .jsonl, .csv or .npz.")],
+    data: Annotated[
+        Path, typer.Argument(help="Labelled sequences or trees: CoNLL columns, .jsonl, .csv or .npz.")
+    ],
     out: Annotated[Path, typer.Option("-o", "--out", help="The model file to write.")] = Path("model.kf"),
     model: Annotated[
         str, typer.Option(help="crf, kernel-crf, gp, ssvm, perceptron, hmm, boosted, or auto.")
     ] = "crf",
+    structure: StructureName = None,
     dev: Annotated[Path | None, typer.Option(help="Held-out file to judge the model by.")] = None,
     holdout: Annotated[
         float, typer.Option(help="Share of the data to hold out instead, 0 for none.", min=0.0, max=0.9)
@@ -82,28 +87,30 @@ def train(
     encoding: Encoding = "utf-8",
     missing: Missing = MISSING,
     columns: Columns = None,
+    parents: Parents = None,
     max_size: MaxSize = MAX_SIZE,
     seed: Annotated[int, typer.Option(help="For what is drawn at random.", min=0)] = 0,
     as_json: AsJson = False,
     debug: Debug = False,
 ) -> None:
-    """Train a model on labelled sequences and write it to a file.
+    """Train a model on labelled sequences or trees and write it to a file.
 
     Held-out data are looked at while training goes on, for a tenth of the time at most. Ctrl-C ends training
     early; the best model so far is written. Labels that were not observed (null in JSON lines, empty in
     tables, _ in columns) are no labels: the model learns from the others. Options that the model does not
-    have are refused. `--model auto` takes the best of a panel on held-out data. {panel}
+    have are refused. Data with parents train a model of trees unless --structure says otherwise.
+    `--model auto` takes the best of a panel on held-out data. {panel}
 
     Examples: kf train ner.conll -o ner.kf, kf train esp.train --dev esp.testa --features ner, kf train
     sensors.csv --model kernel-crf --tune, kf train ner.conll --checkpoint state --resume
     """
     console = plain_console(stderr=True)
     with plain_errors(debug):
-        choice = Choice(penalty, kernel, gamma, features, constraints, basis, tol, max_iter, seed)
+        choice = Choice(penalty, kernel, gamma, features, constraints, basis, tol, max_iter, seed, structure)
         _require_folder(out)
         _require_sense(model, choice, tune, jobs, seconds, checkpoint)
-        reading = reading_of(data_format, encoding, missing, columns, max_size)
-        training, held_out = _split(data, dev, holdout, seed, reading)
+        reading = reading_of(data_format, encoding, missing, columns, max_size, parents)
+        training, held_out = _split(data, dev, holdout, seed, reading, structure)
         note = note_of(training, reading)
         if note is not None:
             console.print(note)
@@ -159,22 +166,24 @@ def _can_tune(console: Console, model: str, wanted: bool) -> bool:
 
 
 def _split(
-    path: Path, dev: Path | None, holdout: float, seed: int, reading: Reading
+    path: Path, dev: Path | None, holdout: float, seed: int, reading: Reading, structure: str | None
 ) -> tuple[FileData, FileData | None]:
-    """Return training and held-out sequences."""
+    """Return training and held-out sequences or trees."""
     if dev is not None and holdout:
         raise InputError("--dev and --holdout exclude each other.")
-    data = read_data(path, reading)
+    data = shaped(read_data(path, reading), structure)
     if dev is not None:
-        held_out = read_data(dev, reading)
+        held_out = shaped(read_data(dev, reading), structure)
         if held_out.form != data.form:
             raise InputError(f"{path} has {data.form}, but {dev} has {held_out.form}.")
+        if held_out.linked != data.linked:
+            raise InputError(f"{path} has {data.noun}, but {dev} has {held_out.noun}.")
         return data, held_out
     count = round(holdout * len(data.items))
     if holdout == 0:
         return data, None
     if count == 0:
-        raise InputError(f"--holdout {holdout:g} holds out none of {len(data.items)} sequences.")
+        raise InputError(f"--holdout {holdout:g} holds out none of {len(data.items)} {data.noun}.")
     order = np.random.default_rng(seed).permutation(len(data.items))
     if count == len(order):
         raise InputError("Nothing is left to train on; hold out less.")

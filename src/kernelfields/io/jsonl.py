@@ -1,10 +1,12 @@
-"""Sequences as JSON: one object per line, with tokens and perhaps labels.
+"""Sequences and trees as JSON: one object per line, with tokens and perhaps labels and parents.
 
 {"tokens": ["Melbourne", "("], "labels": ["B-LOC", "O"]}
 {"tokens": [["Sydney", "NP"], ["is", "V"]], "labels": ["B-LOC", null]}
 {"tokens": [{"word": "Sydney", "capital": true}], "source": "any other keys"}
+{"tokens": ["dogs", "bark", "loudly"], "labels": ["NOUN", "VERB", "ADV"], "parents": [1, -1, 1]}
 
-Tokens are strings, lists of columns, or objects of features; a label that was not observed is null.
+Tokens are strings, lists of columns, or objects of features; a label that was not observed is null. The
+parents of a tree count its tokens from 0; -1 is that of a root.
 """
 
 from __future__ import annotations
@@ -17,13 +19,16 @@ from typing import Any
 
 from ..errors import InputError
 from .lines import LONGEST_TEXT, Source, read_lines, require_short, write_lines
+from .parents import require_parents
 
 Scalar = str | int | float | bool | None
+KEYS = ("tokens", "labels", "parents")
+"""Keys with a meaning."""
 
 
 @dataclass(frozen=True)
 class Record:
-    """One sequence."""
+    """One sequence, or one tree."""
 
     tokens: list[str] | list[list[str]] | list[dict[str, Any]]
     """T strings, T lists of equally many columns, or T dictionaries of features."""
@@ -31,10 +36,12 @@ class Record:
     """T labels, None (null) where one is not observed; or None: there are no labels."""
     other: dict[str, Any] = field(default_factory=dict)
     """What else the object holds."""
+    parents: list[int] | None = None
+    """For each of the T tokens of a tree its parent's number, −1 for a root; None: it is a sequence."""
 
 
 def read_jsonl(source: Source) -> Iterator[Record]:
-    """Read sequences one by one from UTF-8.
+    """Read sequences or trees one by one from UTF-8.
 
     Empty lines are skipped. What is malformed is an `InputError` that names file, line and reason.
 
@@ -63,7 +70,7 @@ def read_jsonl(source: Source) -> Iterator[Record]:
 
 
 def write_jsonl(records: Iterable[Record], target: Source) -> None:
-    """Write sequences as UTF-8, one per line.
+    """Write sequences or trees as UTF-8, one per line.
 
     Parameters
     ----------
@@ -96,8 +103,8 @@ def _record(value: Any) -> Record:
         raise InputError(f"expected an object with tokens, but found {_kind(value)}.")
     if "tokens" not in value:
         raise InputError('the object has no "tokens".')
-    other = {key: item for key, item in value.items() if key not in ("tokens", "labels")}
-    record = Record(value["tokens"], value.get("labels"), other)
+    other = {key: item for key, item in value.items() if key not in KEYS}
+    record = Record(value["tokens"], value.get("labels"), other, value.get("parents"))
     _check(record)
     return record
 
@@ -107,8 +114,13 @@ def _check(record: Record) -> None:
     if not isinstance(tokens, list):
         raise InputError(f'"tokens" is {_kind(tokens)}, not a list.')
     _check_tokens(tokens)
-    if labels is None:
-        return
+    if record.parents is not None:
+        require_parents(record.parents, len(tokens))
+    if labels is not None:
+        _check_labels(labels, tokens)
+
+
+def _check_labels(labels: Any, tokens: list[Any]) -> None:
     if not isinstance(labels, list):
         raise InputError(f'"labels" is {_kind(labels)}, not a list.')
     if len(labels) != len(tokens):
@@ -149,10 +161,11 @@ def _require_short(value: Any) -> None:
 def _text(record: Record, n: int) -> str:
     try:
         _check(record)
-        if {"tokens", "labels"} & record.other.keys():
-            raise InputError('"tokens" and "labels" cannot be other keys.')
-        labels = {} if record.labels is None else {"labels": record.labels}
-        value = {"tokens": record.tokens, **labels, **record.other}
+        if taken := set(KEYS) & record.other.keys():
+            raise InputError(f'"{min(taken)}" cannot be another key.')
+        given = {"labels": record.labels, "parents": record.parents}
+        present = {key: item for key, item in given.items() if item is not None}
+        value = {"tokens": record.tokens, **present, **record.other}
         return json.dumps(value, ensure_ascii=False, allow_nan=False)
     except (InputError, TypeError, ValueError, RecursionError) as error:
         raise InputError(f"Record {n} cannot be written: {error}") from error

@@ -1,4 +1,4 @@
-"""The sequences that a report shows, and the counts its slider needs."""
+"""The sequences or trees that a report shows, and the counts its slider needs."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 from ..arrays import Array
 from .evaluation import Evaluation, TestSequences
 from .ranking import confidences, order, wrong_labels
+from .trees import outline
 
 LONGEST = 300
 """Positions shown of one sequence."""
@@ -47,6 +48,7 @@ def browse(evaluation: Evaluation, limits: ReportLimits) -> dict[str, Any]:
     shown, flat = choose(sequences, limits), _Flat.of(true, answers, levels)
     filters = _frequent(flat.true, len(names))
     return {
+        "noun": evaluation.noun,
         "labels": [str(name) for name in names],
         "filters": filters,
         "all": flat.counts(),
@@ -109,11 +111,13 @@ def _frequent(true: Array, size: int) -> list[int]:
 def _sequence(
     s: int, sequences: TestSequences, true: list[int], answers: list[int], levels: Array
 ) -> dict[str, Any]:
-    """One sequence; a long one from some positions before its first error on."""
-    wrong = [t for t, (a, b) in enumerate(zip(true, answers, strict=True)) if a not in (b, UNKNOWN)]
+    """One sequence; a long one from some positions before its first error on. A tree line by line."""
+    lines = None if sequences.parents is None else outline(sequences.parents[s])
+    ordered = list(range(len(true))) if lines is None else [line.vertex for line in lines]
+    wrong = [n for n, t in enumerate(ordered) if true[t] not in (answers[t], UNKNOWN)]
     start = max(min(wrong[0] - 10, len(true) - LONGEST), 0) if wrong else 0
     p = np.asarray(sequences.marginals[s])
-    positions = range(start, min(start + LONGEST, len(true)))
+    positions = ordered[start : start + LONGEST]
     tokens = [
         [
             _clipped(sequences.tokens[s][t]),
@@ -124,7 +128,10 @@ def _sequence(
         ]
         for t in positions
     ]
-    return {"number": s, "length": len(true), "start": start, "tokens": tokens}
+    result = {"number": s, "length": len(true), "start": start, "tokens": tokens}
+    if lines is not None:
+        result["depths"] = [line.depth for line in lines[start : start + LONGEST]]
+    return result
 
 
 def _rivals(p: Array, true: int, answer: int) -> list[int]:

@@ -11,7 +11,10 @@ from scipy import sparse
 from ..arrays import Array
 from ..checks import require_whole
 from ..features import DictFeatures, TemplateFeatures
+from ..models.terms import fitted_structure
 from ..parameters import Parameterised
+from ..structures import Structure
+from ..tables import STRUCTURES
 from .described_tables import known_of_emissions, known_of_trees
 
 MOST_FEATURES = 5
@@ -56,6 +59,10 @@ class Description:
     provenance: dict[str, Any] = field(default_factory=dict)
     strength: str = "weight"
     """What the numbers of ``features`` are: weights, or of hidden Markov models and trees something else."""
+    structure: str = "chain"
+    """What labels depend on, as ``structure=`` names it."""
+    ends: dict[str, list[float]] = field(default_factory=dict)
+    """Scores of first and last labels, of trees those of roots and leaves; none where all are 0."""
     steps: str = "scores"
     """What ``transitions`` are: scores, or of hidden Markov models probabilities."""
     parts: list[Description] = field(default_factory=list)
@@ -88,6 +95,7 @@ def describe(model: Any, count: int = 5) -> Description:
     transitions = known.get("transitions_")
     kernel = known.get("kernel_")
     provenance = known.get("provenance_")
+    structure = fitted_structure(model)
     return Description(
         estimator=type(model).__name__,
         settings=repr(model) if isinstance(model, Parameterised) else "",
@@ -107,9 +115,24 @@ def describe(model: Any, count: int = 5) -> Description:
         certificate=_certificate(known),
         provenance={} if provenance is None else asdict(provenance),
         strength=strength,
+        structure=_structure_name(structure),
+        ends=_ends(known, structure),
         steps="probabilities" if "emissions_" in known else "scores",
         parts=[describe(part, count) for part in _parts(known)],
     )
+
+
+def _structure_name(structure: Structure) -> str:
+    """Return the name that settings have for a structure, or what it is made of."""
+    return next((name for name, one in STRUCTURES.items() if one == structure), repr(structure))
+
+
+def _ends(known: dict[str, Any], structure: Structure) -> dict[str, list[float]]:
+    """Scores of labels at either end, by what the ends are called."""
+    names = ("root", "leaf") if structure.linked else ("first", "last")
+    found = {name: known.get(attribute) for name, attribute in zip(names, ("start_", "end_"), strict=True)}
+    given = {name: np.asarray(scores) for name, scores in found.items() if scores is not None}
+    return {name: scores.tolist() for name, scores in given.items() if np.any(scores)}
 
 
 def _parts(known: dict[str, Any]) -> list[Any]:

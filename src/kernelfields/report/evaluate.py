@@ -71,8 +71,9 @@ def evaluate(
     estimator : fitted sequence labeller
         `CRF`, `KernelCRF` and the like, or a pipeline or search whose last step or best estimator is one.
     X, y : lists of sequences and of label sequences
-        The test set. Positions whose label is None or NaN, not observed, are shown and not scored. A
-        label that the model does not know is wrong whatever is predicted: ``unseen`` counts them.
+        The test set; items of X are pairs (features, parents) if the model is one of trees. Positions whose
+        label is None or NaN, not observed, are shown and not scored. A label that
+        the model does not know is wrong whatever is predicted: ``unseen`` counts them.
     tokens : list of lists of str, optional
         Texts to show, one per position; by default those of X, its first column, or numbers.
     threshold : float
@@ -100,8 +101,9 @@ def evaluate(
     _require_lengths(predicted, true)
     classes = np.asarray(labeller.classes_).tolist()
     answers = _complete(predicted, marginals, classes)
-    texts = read_texts(tokens, list(X), true)
-    sequences = TestSequences(texts, true, answers, marginals, classes)
+    features, parents = _parted(labeller, X)
+    texts = read_texts(tokens, features, true)
+    sequences = TestSequences(texts, true, answers, marginals, classes, parents)
     slowest, timed = rank_slowest(sequences, lambda s: labeller.predict_marginals(inputs[s : s + 1]))
     judged = true, marginals, classes
     known = [label for labels in true for label in labels if label is not None]
@@ -111,12 +113,14 @@ def evaluate(
         sequences=sequences,
         token_error=token_error(true, answers),
         sequence_error=1.0 - sequence_accuracy(true, answers),
-        entities=entity_scores(true, answers) if has_entities([*known, *classes]) else None,
+        entities=entity_scores(true, answers)
+        if parents is None and has_entities([*known, *classes])  # spans, which trees have none of
+        else None,
         labels=label_scores(true, answers),
         nll=-log_likelihood(_log_proba(labeller, inputs, true, classes), observed_counts(true)),
         brier=brier_score(*judged),
         ece=expected_calibration_error(*judged),
-        boundary_accuracy=_boundaries(true, answers),
+        boundary_accuracy=_boundaries(true, answers, parents),
         unseen=sum(label not in classes for label in known),
         confusion=confusion(true, answers),
         calibration=reliability(*judged),
@@ -138,6 +142,13 @@ def _labeller(estimator: Any, X: Any) -> tuple[str, ProbabilisticLabeller, list[
     if not hasattr(labeller, "predict_marginals"):
         raise TypeError(f"{type(step).__name__} has no predict_marginals: it labels no sequences.")
     return type(step).__name__, labeller, list(inputs)
+
+
+def _parted(labeller: Any, X: Any) -> tuple[list[Any], list[Any] | None]:
+    """Return X without parents, and the parents, where there are some."""
+    structure = getattr(labeller, "structure_", None)
+    features, parents = (X, None) if structure is None else structure.split(X)
+    return list(features), parents
 
 
 def _require_lengths(predicted: Any, y: list[list[Hashable]]) -> None:
@@ -173,6 +184,17 @@ def _log_proba(
     return result
 
 
-def _boundaries(y_true: list[list[Hashable]], y_pred: list[list[Hashable]]) -> float | None:
-    changes = (a != b and None not in (a, b) for labels in y_true for a, b in pairwise(labels))
-    return transition_accuracy(y_true, y_pred) if any(changes) else None
+def _boundaries(
+    y_true: list[list[Hashable]], y_pred: list[list[Hashable]], parents: list[Any] | None
+) -> float | None:
+    return transition_accuracy(y_true, y_pred, parents) if _changes(y_true, parents) else None
+
+
+def _changes(y: list[list[Hashable]], parents: list[Any] | None) -> bool:
+    """Whether any label differs from its neighbour's, both of them known."""
+    if parents is None:
+        pairs = (pair for labels in y for pair in pairwise(labels))
+    else:
+        every = zip(y, parents, strict=True)
+        pairs = ((labels[p], labels[v]) for labels, above in every for v, p in enumerate(above) if p >= 0)
+    return any(a != b and None not in (a, b) for a, b in pairs)

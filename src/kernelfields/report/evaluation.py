@@ -13,7 +13,7 @@ from .path import TrainingPath
 
 
 class TestSequences(NamedTuple):
-    """The S sequences of a test, side by side."""
+    """The S sequences or trees of a test, side by side."""
 
     tokens: list[list[str]]
     """Texts to show, one per position."""
@@ -25,6 +25,8 @@ class TestSequences(NamedTuple):
     """(T, L) p(y_t|x) of every sequence, columns as in ``classes``."""
     classes: list[Hashable]
     """The L labels that the model knows."""
+    parents: list[Any] | None = None
+    """Of trees, the parent of every position, −1 for roots; None for sequences."""
 
 
 class RankedSequence(NamedTuple):
@@ -67,7 +69,7 @@ class Evaluation:
     sequence_error: float
     """Share of sequences with a wrong label."""
     entities: EntityScores | None
-    """Scores of entities; None where labels are not of an IOB scheme."""
+    """Scores of entities; None where labels are not of an IOB scheme, and for trees."""
     labels: LabelScores
     """Scores of every label, over positions."""
     nll: float
@@ -76,7 +78,8 @@ class Evaluation:
     ece: float
     """Expected calibration error."""
     boundary_accuracy: float | None
-    """Share of true changes of label found; None where labels never change."""
+    """Share of true changes of label found, from position to position or from parent to child; None where
+    labels never change."""
     unseen: int
     """Number of positions whose true label is not among the model's."""
     confusion: Confusion
@@ -98,6 +101,11 @@ class Evaluation:
         if self.probabilistic:
             return None
         return NOT_PROBABILISTIC.format(self.model)
+
+    @property
+    def noun(self) -> str:
+        """What an item of the test is called."""
+        return "sequence" if self.sequences.parents is None else "tree"
 
     @property
     def n_sequences(self) -> int:
@@ -123,7 +131,7 @@ class Evaluation:
         """Return the few numbers to see first; the sequences alone may have millions of characters."""
         f1 = "" if self.entities is None else f", entity F1 {self.entities.overall.f1:.2%}"
         return (
-            f"Evaluation({self.model} on {self.n_tokens:,} positions of {self.n_sequences:,} sequences: "
+            f"Evaluation({self.model} on {self.n_tokens:,} positions of {self.n_sequences:,} {self.noun}s: "
             f"token error {self.token_error:.2%}{f1}, −log p per position {self.nll:.4f}, "
             f"calibration error {self.ece:.2%})"
         )
@@ -134,6 +142,7 @@ class Evaluation:
             {
                 "model": self.model,
                 "probabilistic": self.probabilistic,
+                "trees": self.sequences.parents is not None,
                 "sequences": self.n_sequences,
                 "tokens": self.n_tokens,
                 "unobserved": self.n_unobserved,

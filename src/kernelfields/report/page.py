@@ -16,6 +16,7 @@ from .plots import plot_answered, plot_confusion, plot_gap, plot_reliability, pl
 from .plots.confusion import LIMIT as MOST_CONFUSED
 from .tables import entity_table, label_table, ranked_table, score_table, tiles
 
+LINES = "Children stand below their parents, further to the right. "
 LIMITS = ReportLimits(sequences=200, positions=10_000)
 
 
@@ -26,7 +27,7 @@ def write_report(
     title: str | None = None,
     limits: ReportLimits = LIMITS,
 ) -> None:
-    """Write a self-contained page: scores, plots, and a browser of sequences.
+    """Write a self-contained page: scores, plots, and a browser of sequences or trees.
 
     It loads nothing from anywhere, and runs no script but its own: tokens and labels are data, and the
     page's security policy names the script by its hash.
@@ -50,14 +51,18 @@ def page(evaluation: Evaluation, title: str | None = None, limits: ReportLimits 
     picture, marks = plot_answered(evaluation.answered, evaluation.chosen)
     data = browse(evaluation, limits)
     data |= {"marks": marks, "chosen": evaluation.chosen}
+    noun = evaluation.noun
     script, labels = _piece("script.js"), len(evaluation.confusion.labels)
     pieces = {
         "title": escape(title or f"{evaluation.model} on test data"),
+        "noun": noun,
+        "Noun": noun.capitalize(),
+        "drawn": LINES if noun == "tree" else "",
         "policy": escape(_policy(script)),
         "style": _piece("style.css"),
         "script": script,
         "data": embedded(data),
-        "size": escape(f"{evaluation.n_tokens:,} labels in {evaluation.n_sequences:,} sequences"),
+        "size": escape(f"{evaluation.n_tokens:,} labels in {evaluation.n_sequences:,} {noun}s"),
         "warning": element("p", escape(evaluation.warning), class_="warning") if evaluation.warning else "",
         "tiles": tiles(evaluation),
         "scores": score_table(evaluation),
@@ -70,8 +75,8 @@ def page(evaluation: Evaluation, title: str | None = None, limits: ReportLimits 
         "training": _training(evaluation),
         "labels": label_table(evaluation),
         "entities": entity_table(evaluation),
-        "worst": ranked_table(evaluation.worst),
-        "slowest": ranked_table(evaluation.slowest),
+        "worst": ranked_table(evaluation.worst, noun),
+        "slowest": ranked_table(evaluation.slowest, noun),
         "timed": str(evaluation.timings.timed),
         "threshold": str(evaluation.chosen),
         "shown": _shown(evaluation, len(data["sequences"])),
@@ -93,8 +98,8 @@ def _policy(script: str) -> str:
 def _shown(evaluation: Evaluation, count: int) -> str:
     nonempty = sum(map(bool, evaluation.sequences.true))
     if count == nonempty:
-        return f"All {count:,} sequences are here."
-    return f"{count:,} of {nonempty:,} sequences are here; the counts are of all."
+        return f"All {count:,} {evaluation.noun}s are here."
+    return f"{count:,} of {nonempty:,} {evaluation.noun}s are here; the counts are of all."
 
 
 def _training(evaluation: Evaluation) -> str:

@@ -11,6 +11,7 @@ from .markup import element, escape
 SCORES = {
     "wrong labels": "of all positions",
     "sequences with a wrong label": "of all sequences",
+    "trees with a wrong label": "of all trees",
     "entity F1": "entities found with begin, end and type",
     "entity precision": "of the entities answered, those right",
     "entity recall": "of the true entities, those found",
@@ -20,7 +21,7 @@ SCORES = {
     "changes of label found": "both labels right where the true label changes",
     "labels never seen in training": "positions that no model could get right",
     "positions without a label": "true label not known: not scored",
-    "seconds to label": "all sequences in one batch",
+    "seconds to label": "everything in one batch",
 }
 
 
@@ -29,7 +30,7 @@ def score_table(evaluation: Evaluation) -> str:
     e, overall = evaluation, evaluation.entities and evaluation.entities.overall
     values = {
         "wrong labels": _share(e.token_error),
-        "sequences with a wrong label": _share(e.sequence_error),
+        f"{e.noun}s with a wrong label": _share(e.sequence_error),
         "entity F1": overall and _share(overall.f1),
         "entity precision": overall and _share(overall.precision),
         "entity recall": overall and _share(overall.recall),
@@ -83,10 +84,10 @@ def entity_table(evaluation: Evaluation) -> str:
     return element("details", summary, table)
 
 
-def ranked_table(ranked: Sequence[RankedSequence]) -> str:
-    """Sequences by number, counted from 0 as everywhere else."""
+def ranked_table(ranked: Sequence[RankedSequence], noun: str = "sequence") -> str:
+    """Sequences or trees by number, counted from 0 as everywhere else."""
     timed = any(row.seconds is not None for row in ranked)
-    head = ["sequence", "length", "wrong", *(["milliseconds"] if timed else [])]
+    head = [noun, "length", "wrong", *(["milliseconds"] if timed else [])]
     rows = [
         (
             f"{r.sequence}",

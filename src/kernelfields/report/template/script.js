@@ -74,12 +74,14 @@
   function draw(sequence) {
     const holder = make(list, "div", "sequence");
     const errors = sequence.tokens.filter(isWrong).length, cut = sequence.length - sequence.tokens.length;
-    make(holder, "h3", "", `sequence ${sequence.number}, ${errors} wrong` +
-      (cut ? `; positions ${sequence.start} to ${sequence.start + sequence.tokens.length - 1} of ${sequence.length}` : ""));
-    const row = make(holder, "div", "tokens");
-    for (const token of sequence.tokens) {
+    const depths = sequence.depths, unit = depths ? "lines" : "positions";
+    make(holder, "h3", "", `${data.noun} ${sequence.number}, ${errors} wrong` +
+      (cut ? `; ${unit} ${sequence.start} to ${sequence.start + sequence.tokens.length - 1} of ${sequence.length}` : ""));
+    const row = make(holder, "div", depths ? "tokens tree" : "tokens");
+    sequence.tokens.forEach((token, n) => {
       const box = make(row, "button", "token");
       box.type = "button";
+      if (depths) box.style.setProperty("--depth", depths[n]);
       box.setAttribute("aria-expanded", "false");
       make(box, "span", "text", token[TEXT]);
       const said = data.labels[token[ANSWER]];
@@ -87,7 +89,7 @@
       strip(box, token);
       box.addEventListener("click", () => explain(holder, token, box));
       drawn.push([token, box]);
-    }
+    });
   }
 
   let next = 0;
@@ -109,7 +111,7 @@
     list.replaceChildren();
     drawn = [];
     next = 0;
-    if (matching.length === 0) make(list, "p", "note", "None of the sequences here.");
+    if (matching.length === 0) make(list, "p", "note", `None of the ${data.noun}s here.`);
     more();
   }
 
