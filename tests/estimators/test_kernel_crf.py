@@ -212,13 +212,13 @@ def test_base_measure_is_an_offset_of_the_scores(data):
     X, y = data
     model = KernelCRF(base_measure=tilt, **EXACT).fit(X, y)
     batch = model._batch(X, None, None)
-    mu = batch.chain.marginals(batch.scores).parts["node"]
+    mu = batch.batch.marginals(batch.scores).parts["node"]
     parts = np.concatenate(y)[:, None] == model.classes_
     np.testing.assert_allclose(model.dual_coef_, parts - mu, atol=1e-3)
     K = RBF()(np.concatenate(X))
     free = K @ model.dual_coef_ + tilt(np.concatenate(X))
-    free[batch.chain.first_positions] += model.start_
-    free[batch.chain.last_positions] += model.end_
+    free[batch.batch.first_positions] += model.start_
+    free[batch.batch.last_positions] += model.end_
     np.testing.assert_allclose(batch.scores["node"], free, atol=1e-9)
     for bad, words in (
         ({"white": 1.0}, "unknown label 'white'"),
@@ -398,7 +398,7 @@ def test_bad_settings_are_refused(data):
         ({"penalty": -1}, "penalty is -1"),
         ({"kernel": "tree"}, "kernel='tree' is not known"),
         ({"dtype": "int8"}, "dtype is 'int8'"),
-        ({"order": 3}, "order is 3"),
+        ({"structure": "chain3"}, "structure='chain3' is not known"),
         ({"solver": "adam"}, "solver='adam' is not known"),
         (
             {"kernel": {"red": RBF(), "green": RBF(), "blue": RBF()}, "edge_kernel": True},

@@ -175,6 +175,9 @@ USES: dict[str, Use] = {
     "structures.ChainBatch": lambda given: structures.ChainBatch([0, 1], **given),
     "structures.SecondOrderChainBatch": lambda given: structures.SecondOrderChainBatch([0, 1], **given),
     "structures.TreeBatch": lambda given: structures.TreeBatch([0, 1], [-1], **given),
+    "estimators.CliqueKernel": lambda given: kf.KernelCRF(
+        "rbf", clique_kernels=kf.CliqueKernel(**given), max_iter=5
+    ).fit(X, y),
     "structures.Chain": lambda given: kf.CRF(structure=structures.Chain(**given)).fit(X, y),
     "features.stack_tree_windows": lambda given: features.stack_tree_windows(
         [X[0]], [[-1, 0, 0, 1]], **given
@@ -289,6 +292,7 @@ INSIDE = (
         "selection.",
         "online.InstanceSweep",
         "online.Sweep",
+        "online.InstanceSweep",
         "online.descend_first",
     ),
     *("structures.KBestOracle", "structures.SampleOracle", "structures.SequenceBatch"),

@@ -1,6 +1,7 @@
 """Estimators: recipes of structure, space, loss, solver and decoder, with a scikit-learn face."""
 
 from ..fitting.observers import Onlooker
+from ..models.clique_kernels import CliqueKernel
 from ..persistence.files import install, load
 from ._base import SequenceLabeller
 from .arow import AROW
@@ -27,6 +28,7 @@ __all__ = [
     "MEMM",
     "BoostedCRF",
     "Cascade",
+    "CliqueKernel",
     "GPSequenceClassifier",
     "KernelCRF",
     "KernelLogisticRegression",

@@ -25,6 +25,7 @@ from ..fitting.provenance import provenance_of
 from ..fitting.search import Found, mismatches, search
 from ..gram import unique_observations
 from ..kernels import Kernel
+from ..models.clique_kernels import CliqueExpansion, CliqueTerms, read_clique_kernels
 from ..models.expansion import Expanded, Gathered, expand, gather
 from ..models.full_gap import full_certificate
 from ..models.kernel_held_out import held_out_loss
@@ -70,6 +71,7 @@ class KernelModel(SequenceLabeller):
     transitions_: Array
     _kernels: VertexKernels | SeparateKernels
     fourier_: FourierMap | None
+    clique_kernels_: list[CliqueExpansion]
     base_measure_: BaseMeasure
     certificate_space_: str
     _learnt = KERNEL
@@ -100,7 +102,8 @@ class KernelModel(SequenceLabeller):
             chosen = task_of(recipe, training, observations, rows, kernels, edge_kernel)
             return self._fit_selected(recipe, training, chosen, kernels, edge_kernel, X_dev, y_dev)
         checkpoint = checkpoint_of(recipe, training, KERNEL_SETTINGS)  # before anything is drawn
-        expanded = expand(recipe, training, observations, rows, kernels, edge_kernel)
+        cliques = self._clique_terms(recipe, training)
+        expanded = expand(recipe, training, observations, rows, kernels, edge_kernel, cliques)
         problem = expanded.problem
         held_out = read_held_out(self, training, X_dev, y_dev)
         stopping = None
@@ -119,6 +122,7 @@ class KernelModel(SequenceLabeller):
             model = copy(self)
             model._kernels, model.edge_kernel_, model.fourier_ = kernels, edge_kernel, expanded.fourier
             model._take(training, observations, gather(point, expanded.maps), point)
+            model.clique_kernels_ = cliques.fitted(point)
             return model
 
         watching = observers(reporter(recipe.callback, draft), stopping, line, checkpoint)
@@ -136,6 +140,7 @@ class KernelModel(SequenceLabeller):
         self.fourier_ = expanded.fourier
         self.certificate_space_ = "full" if recipe.approximation is None else "approximation"
         self._keep(training, observations, gather(found.point, expanded.maps), found)
+        self.clique_kernels_ = cliques.fitted(found.point)
         self.basis_origin_ = origins(self.basis_, observations, rows, training.inputs.offsets)
         return self
 
@@ -167,6 +172,7 @@ class KernelModel(SequenceLabeller):
         several = len(chosen.kernels) > 1
         self._kernels = SeparateKernels(tuple(chosen.kernels), tuple(ends)) if several else kernels
         self.edge_kernel_, self.fourier_, self.certificate_space_ = edge_kernel, None, "selection"
+        self.clique_kernels_ = []
         self._keep(training, task.pools[next(iter(task.pools))].observations, parts, found)
         pairs = pair_scores(state, len(self.classes_))
         self.transitions_ = self.transitions_ if pairs is None else pairs
@@ -182,6 +188,12 @@ class KernelModel(SequenceLabeller):
             growth.at_rest() if recipe.warm_start or growth.ending is SelectionReason.INTERRUPTED else None
         )
         return self
+
+    @staticmethod
+    def _clique_terms(recipe: KernelRecipe, training: Training) -> CliqueTerms:
+        """Kernels on cliques, on the training set; rows that repeat are found by each."""
+        observations = in_precision(training.inputs.features, recipe.dtype)
+        return CliqueTerms(read_clique_kernels(recipe.clique_kernels), training.chain, observations)
 
     def _judge(
         self, recipe: KernelRecipe, training: Training, task: GrowthTask, held_out: HeldOutSet
@@ -210,6 +222,8 @@ class KernelModel(SequenceLabeller):
             Value, lower bound over the full space, and gap; None where no bound exists.
         """
         self._require_fitted()
+        if self.clique_kernels_:
+            raise InputError("full_gap is not there for models with clique_kernels.")
         if self.fourier_ is not None:
             raise InputError("Random Fourier features are not functions of the kernel's space.")
         if isinstance(self._kernels, SeparateKernels):
@@ -242,7 +256,7 @@ class KernelModel(SequenceLabeller):
     ) -> Callable[[Array], float]:
         """Return the loss of an element on held-out sequences."""
         fixed = _fixed(recipe, training, held_out)
-        return held_out_loss(recipe, expanded.problem, expanded.maps, held_out, fixed)
+        return held_out_loss(recipe, expanded.problem, expanded.maps, expanded.cliques, held_out, fixed)
 
     def _keep(self, training: Training, observations: Any, gathered: Gathered, found: Found) -> None:
         point = found.point
@@ -276,6 +290,7 @@ class KernelModel(SequenceLabeller):
         vars(self).update(state)
         # files of older versions have it among the settings only
         vars(self).setdefault("base_measure_", getattr(self, "base_measure", None))
+        vars(self).setdefault("clique_kernels_", [])
 
 
 def _fixed(recipe: KernelRecipe, training: Training, held_out: HeldOutSet) -> Scores | None:

@@ -12,6 +12,7 @@ from ..constraints import Rule
 from ..data.base_measure import BaseMeasure
 from ..decoders import Decoder
 from ..fitting.fresh import starts_afresh
+from ..models.clique_kernels import CliqueKernel
 from ..models.kernel_recipe import KernelRecipe
 from ..selection import Selection
 from ..solvers import Progress, Solver
@@ -61,6 +62,10 @@ class KernelCRF(KernelModel):
     edge_kernel : kernel or True, optional
         Edges with input: adds g(x_t, y_t, y_{t+1}), g in the space of [(y, y⁺) = (y′, y′⁺)] k_e(x, x′)
         with the penalty of edges. True stands for ``kernel``, whose Gram matrix then serves both.
+    clique_kernels : CliqueKernel or list of them, optional
+        Further functions of cliques, each with its kernel, penalty and view: with
+        ``CliqueKernel("edge", "rbf", view="all")`` a function of label pairs sees the observations of both
+        ends [lafferty2004]. Not with ``selection``.
     label_kernel : (L, L) array, optional
         k_Y instead of [y = y′], rows as in ``classes_``: labels that share what they learn.
     classes : list, optional
@@ -185,6 +190,7 @@ class KernelCRF(KernelModel):
         boundaries: bool = True,
         edges: bool = True,
         edge_kernel: Any = None,
+        clique_kernels: CliqueKernel | Sequence[CliqueKernel] | None = None,
         label_kernel: Any = None,
         classes: Sequence[Hashable] | None = None,
         class_weight: dict[Any, float] | str | None = None,
@@ -217,6 +223,7 @@ class KernelCRF(KernelModel):
         self.boundaries = boundaries
         self.edges = edges
         self.edge_kernel = edge_kernel
+        self.clique_kernels = clique_kernels
         self.label_kernel = label_kernel
         self.classes = classes
         self.class_weight = class_weight

@@ -22,6 +22,7 @@ from ..features.saved import SAVED as SAVED_FEATURES
 from ..fitting.provenance import Provenance, versions
 from ..kernels.saved import SAVED as SAVED_KERNELS
 from ..models.changes import Changes
+from ..models.clique_kernels import CliqueExpansion, CliqueKernel
 from ..models.clique_types import Boundaries, Edges, FurtherKernel, InputEdges, SecondOrder
 from ..models.separate_kernels import SeparateKernels
 from ..models.trail import Trail
@@ -103,6 +104,8 @@ RECORDS = (
     Boundaries,
     Certificate,
     Changes,
+    CliqueExpansion,
+    CliqueKernel,
     Edges,
     FurtherKernel,
     InputEdges,

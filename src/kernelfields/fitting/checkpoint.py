@@ -111,6 +111,7 @@ KERNEL_SETTINGS = (
     "boundaries",
     "edges",
     "edge_kernel",
+    "clique_kernels",
     "label_kernel",
     "class_weight",
     "loss",

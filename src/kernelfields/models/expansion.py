@@ -18,6 +18,7 @@ from ..objective import Point, Problem, Term
 from ..spaces import LinearFeatures, LowRank, SparseFeatures
 from ..structures import EdgeBatch
 from ..tables import APPROXIMATIONS, choose
+from .clique_kernels import CliqueTerms
 from .kernel_problem import embedding_of, fixed_scores, kernel_problem, search_precision
 from .kernel_recipe import KernelRecipe
 from .linear_space import WeightMap, takes_weights, weights_problem
@@ -33,6 +34,8 @@ class Expanded(NamedTuple):
     """Of each of the first terms, the kernel's: scores are columns of the map times coefficients."""
     exact: Callable[[], Problem]
     """Makes the same problem in double."""
+    cliques: CliqueTerms
+    """Kernels on cliques, the last terms."""
 
     @property
     def fourier(self) -> FourierMap | None:
@@ -58,6 +61,7 @@ def expand(
     rows: Array,
     kernels: VertexKernels,
     edge_kernel: Kernel | None,
+    cliques: CliqueTerms,
     *,
     weights: bool = True,
 ) -> Expanded:
@@ -71,9 +75,9 @@ def expand(
         check_gram(kernel, training.inputs.features)
     if weights and takes_weights(recipe, kernels, observations):
         problem = weights_problem(recipe, training, kernels)
-        return Expanded(problem, (WeightMap(observations.shape[1], observations),), problem.exact)
+        return Expanded(problem, (WeightMap(observations.shape[1], observations),), problem.exact, cliques)
     if recipe.approximation is None:
-        return _dense(recipe, training, observations, rows, kernels, edge_kernel)
+        return _dense(recipe, training, observations, rows, kernels, edge_kernel, cliques)
     settings = choose(APPROXIMATIONS, recipe.approximation, "approximation")
     random = random_state(recipe.random_state)
     distinct = {id(kernel): kernel for kernel in every}
@@ -85,9 +89,13 @@ def expand(
     if len(set(maps)) > 1 and isinstance(maps[0], FourierMap):
         raise InputError("Random Fourier features stand for one kernel only, not for several.")
     terms = _terms(recipe, training, rows, kernels, edge_kernel, found)
-    every_term = [*terms, *recipe.free_terms(training.chain)]
+    every_term = [
+        *terms,
+        *recipe.free_terms(training.chain),
+        *cliques.terms(np.float64, recipe.memory_limit),
+    ]
     problem = Problem.of(training.loss, every_term, fixed_scores(recipe, training))
-    return Expanded(problem, maps, problem.exact)
+    return Expanded(problem, maps, problem.exact, cliques)
 
 
 def _dense(
@@ -97,18 +105,21 @@ def _dense(
     rows: Array,
     kernels: VertexKernels,
     edge_kernel: Kernel | None,
+    cliques: CliqueTerms,
 ) -> Expanded:
     """Expansions over all observations; the exact problem has its Gram matrices computed anew in double."""
 
     def problem_in(dtype: Any) -> Problem:
-        return kernel_problem(recipe, training, observations, rows, kernels, edge_kernel, np.dtype(dtype))
+        return kernel_problem(
+            recipe, training, observations, rows, kernels, edge_kernel, cliques, np.dtype(dtype)
+        )
 
     every = [group.kernel for group in kernels.groups] + ([edge_kernel] if edge_kernel else [])
     maps = {id(kernel): KernelMap(kernel, observations) for kernel in every}
     dtype = search_precision(recipe, training, observations)
     problem = problem_in(dtype)
     exact = problem.exact if dtype == np.float64 else lambda: problem_in(np.float64)
-    return Expanded(problem, tuple(maps[id(kernel)] for kernel in every), exact)
+    return Expanded(problem, tuple(maps[id(kernel)] for kernel in every), exact, cliques)
 
 
 def _terms(

@@ -12,6 +12,7 @@ from ..arrays import Array
 from ..fitting.held_out import HeldOutSet
 from ..objective import Problem
 from ..structures import Scores
+from .clique_kernels import CliqueTerms
 from .expansion import coefficients_of
 from .kernel_problem import in_precision
 from .kernel_recipe import KernelRecipe
@@ -21,6 +22,7 @@ def held_out_loss(
     recipe: KernelRecipe,
     problem: Problem,
     maps: tuple[ObservationMap, ...],
+    cliques: CliqueTerms,
     held_out: HeldOutSet,
     fixed: Scores | None,
 ) -> Callable[[Array], float]:
@@ -32,6 +34,8 @@ def held_out_loss(
         What is being minimised.
     maps : tuple of ObservationMap
         Those of the first terms of the problem, the kernels'.
+    cliques : CliqueTerms
+        Kernels on cliques; their values are computed for every element.
     held_out : HeldOutSet
         Sequences and labels.
     fixed : scores, optional
@@ -53,6 +57,8 @@ def held_out_loss(
             scores = cross @ coefficients.astype(cross.dtype)
             seen = scores[chain.edge_tails] if term.space.clique == "edge" else scores
             theta[term.space.clique] += seen.reshape(theta[term.space.clique].shape)
+        for one in cliques.fitted(problem.at(element)):
+            one.add_scores(chain, observations, theta)
         for term in free:
             term.space.add_scores(element[problem.slices[term.name]], theta[term.space.clique])
         return held_out.loss.at(theta).value

@@ -17,6 +17,7 @@ from ..kernels import Kernel
 from ..losses import Log
 from ..objective import Problem, Term
 from ..spaces import Expansion, LabelEmbedding
+from .clique_kernels import CliqueTerms
 from .kernel_recipe import KernelRecipe
 from .terms import answer_rows
 from .vertex_kernels import VertexKernels
@@ -29,6 +30,7 @@ def kernel_problem(
     rows: Array,
     kernels: VertexKernels,
     edge_kernel: Kernel | None,
+    cliques: CliqueTerms,
     dtype: np.dtype[Any],
 ) -> Problem:
     """Put loss, expansions and the scores of labels alone together; kernels that are one share a Gram.
@@ -54,7 +56,8 @@ def kernel_problem(
     offset = fixed_scores(recipe, training)
     if offset is not None:
         offset = {clique: values.astype(dtype) for clique, values in offset.items()}
-    return Problem.of(training.loss, terms + recipe.free_terms(chain), offset, dtype, dtype)
+    terms += [*recipe.free_terms(chain), *cliques.terms(dtype, recipe.memory_limit)]
+    return Problem.of(training.loss, terms, offset, dtype, dtype)
 
 
 def search_precision(recipe: KernelRecipe, training: Training, observations: Any) -> np.dtype[Any]:

@@ -14,6 +14,7 @@ from ..objective import Term
 from ..solvers import Progress, Solver, Stop
 from ..structures import EdgeBatch, Structure
 from ..tables import structure_of
+from .clique_kernels import read_clique_kernels
 from .terms import Penalties, edge_terms, second_order_terms, vertex_terms
 from .vertex_kernels import first_penalty, takes_objects
 
@@ -32,6 +33,7 @@ class KernelRecipe:
     boundaries: bool = False
     edges: bool = True
     edge_kernel: Any = None
+    clique_kernels: Any = None
     label_kernel: Any = None
     classes: Sequence[Hashable] | None = None
     class_weight: ClassWeight = None
@@ -59,6 +61,12 @@ class KernelRecipe:
         return Penalties.of(first_penalty(self.penalty), self.edge_penalty, self.second_order_penalty)
 
     @property
+    def untied(self) -> bool:
+        """Whether every edge has scores of its own: a kernel looks at its input."""
+        cliques = read_clique_kernels(self.clique_kernels)
+        return self.edge_kernel is not None or any(one.clique == "edge" for one in cliques)
+
+    @property
     def stop(self) -> Stop:
         """When a search ends."""
         return Stop(gap=self.tol, gradient=1e-2 * self.tol, iterations=self.max_iter)
@@ -73,7 +81,7 @@ class KernelRecipe:
             extractor,
             y,
             structure,
-            untied=self.edge_kernel is not None,
+            untied=self.untied,
             sample_weight=sample_weight,
             class_weight=self.class_weight,
             loss=self.loss,

@@ -18,13 +18,17 @@ from .vertex_kernels import used_times
 def kernel_scores(model: Any, inputs: Inputs) -> ScoredBatch:
     """Return the scores of a batch, whatever the settings of the model say by now."""
     edge_coef, features = getattr(model, "edge_dual_coef_", None), inputs.features
-    chain = fitted_batch(model, inputs, untied=edge_coef is not None)
+    cliques = getattr(model, "clique_kernels_", ())
+    untied = edge_coef is not None or any(one.clique == "edge" for one in cliques)
+    chain = fitted_batch(model, inputs, untied=untied)
     theta = {clique: np.zeros(shape) for clique, shape in chain.shapes.items()}
     observations = in_precision(features, _precision(model))
     answers = theta[chain.answer]
     answers += _node_scores(model, observations).reshape(answers.shape)
     if edge_coef is not None:
         theta["edge"] += _edge_scores(model, observations[chain.edge_tails]).reshape(theta["edge"].shape)
+    for one in cliques:
+        one.add_scores(chain, observations, theta)
     add_free_scores(model, chain, theta)
     measure = getattr(model, "base_measure_", None)
     if measure is not None:

@@ -16,6 +16,7 @@ from ..features import DictFeatures, TemplateFeatures
 from ..fitting.provenance import Provenance
 from ..kernels import Kernel
 from ..models.changes import Changes
+from ..models.clique_kernels import VIEWS, CliqueExpansion
 from ..models.separate_kernels import SeparateKernels
 from ..models.trail import Trail
 from ..models.vertex_kernels import VertexKernels
@@ -139,6 +140,28 @@ class RandomFeatures(Field):
         return "" if found == expected else f"has size {expected}, expected {found}"
 
 
+@dataclass(frozen=True)
+class CliqueExpansions(Field):
+    """Functions of whole cliques, each with its basis and coefficients."""
+
+    needed: bool = False
+    large: bool = True
+
+    def objection(self, value: Any, sizes: Sizes) -> str:
+        """Say what does not fit."""
+        if not isinstance(value, list) or not all(isinstance(one, CliqueExpansion) for one in value):
+            return "is no list of functions of cliques"
+        widths = {"node": sizes["L"], "edge": sizes["L"] ** 2}
+        for one in value:
+            coef = one.coef
+            if one.clique not in widths or one.view not in VIEWS or not isinstance(one.kernel, Kernel):
+                return "has a function of cliques that there are none of"
+            shape = (getattr(one.basis, "shape", (-1,))[0], widths[one.clique])
+            if not isinstance(coef, np.ndarray) or coef.dtype.kind != "f" or coef.shape != shape:
+                return "has a function of cliques whose coefficients do not fit its basis"
+        return ""
+
+
 KERNEL: Mapping[str, Field] = {
     **LABELLER,
     **FREE,
@@ -148,6 +171,7 @@ KERNEL: Mapping[str, Field] = {
     "edge_dual_coef_": Numbers("n L L", needed=False),
     "kernel_": Kind((Kernel, dict), large=True),
     "edge_kernel_": Kind(Kernel, needed=False, large=True),
+    "clique_kernels_": CliqueExpansions(),
     "_kernels": LabelKernels(),
     "fourier_": RandomFeatures(),
     "base_measure_": Kind(dict, needed=False),

@@ -43,7 +43,12 @@ def takes_weights(recipe: KernelRecipe, kernels: VertexKernels, observations: An
     Both spaces hold the same functions with the same norm; D weights take D/N of the time and memory of N
     coefficients.
     """
-    plain = recipe.edge_kernel is None and recipe.label_kernel is None and recipe.approximation is None
+    plain = (
+        recipe.edge_kernel is None
+        and not recipe.clique_kernels
+        and recipe.label_kernel is None
+        and recipe.approximation is None
+    )
     if not plain or len(kernels.groups) != 1 or kernels.groups[0].labels is not None:
         return False
     few = observations.ndim == 2 and observations.shape[1] < observations.shape[0]

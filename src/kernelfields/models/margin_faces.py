@@ -14,6 +14,7 @@ from ..data.training import Training
 from ..gram import unique_observations
 from ..objective import Point, Problem, Term
 from ..structures import EdgeBatch
+from .clique_kernels import CliqueTerms
 from .expansion import Expanded, expand, gather
 from .kernel_problem import in_precision
 from .kernel_recipe import KernelRecipe
@@ -47,7 +48,7 @@ class LinearFace(Face):
             offset = offset_of(training.forbidden, training.chain, np.float64)
         terms = self._terms(training.chain, as_doubles(training.inputs.features))
         problem = Problem.of(training.loss, terms, offset)
-        return Expanded(problem, (), problem.exact)
+        return Expanded(problem, (), problem.exact, CliqueTerms((), training.chain, None))
 
     def keep(self, model: Any, point: Point, expanded: Expanded, classes: Array) -> None:
         """Make the weights attributes of the model."""
@@ -66,7 +67,8 @@ class KernelFace(Face):
         kernels = self._kernels(training.encoded.classes)
         observations, rows = unique_observations(in_precision(training.inputs.features, self.recipe.dtype))
         # support vectors are what a linear kernel is asked for here: without a kernel there are weights
-        return expand(self.recipe, training, observations, rows, kernels, None, weights=False)
+        none = CliqueTerms((), training.chain, observations)
+        return expand(self.recipe, training, observations, rows, kernels, None, none, weights=False)
 
     def keep(self, model: Any, point: Point, expanded: Expanded, classes: Array) -> None:
         """Make the support vectors and their coefficients attributes of the model."""

@@ -1,0 +1,149 @@
+"""Kernels on cliques of any type, which see all of their members [lafferty2004]."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from ..arrays import Array
+from ..checks import Check, Checked, require_positive, shown
+from ..errors import InputError
+from ..gram import gram_of, unique_observations
+from ..kernels import Kernel, check_gram
+from ..objective import Point, Term
+from ..spaces import Expansion, concatenated, difference, mean
+from ..structures import StructureBatch
+from .vertex_kernels import own_kernel, used_times
+
+
+def first(observations: Any, members: Array) -> Any:
+    """Return the observation of the first member."""
+    return observations[members[:, 0]]
+
+
+VIEWS: Mapping[str, Callable[[Any, Array], Any]] = {
+    "first": first,
+    "all": concatenated,
+    "difference": difference,
+    "mean": mean,
+}
+
+
+def _view(name: str, value: Any) -> None:
+    if value not in VIEWS:
+        known = ", ".join(map(repr, VIEWS))
+        raise InputError(f"{name}={shown(value)} is not known; choose one of {known}.")
+
+
+@dataclass(frozen=True)
+class CliqueKernel(Checked):
+    """A function of the input and of the labels of cliques: f in the space of [y_c = y′_c] k(x_c, x′_c).
+
+    Parameters
+    ----------
+    clique : str
+        The clique type: "edge" for pairs of neighbouring labels, "node" for single ones.
+    kernel : name, Kernel or function
+        k, as `kernels.as_kernel` reads it.
+    view : "all", "first", "difference" or "mean"
+        What x_c is made of: the observations of all members side by side, as [lafferty2004] has it, that
+        of the first one, the last minus the first, or their mean.
+    penalty : float
+        λ of this function.
+    """
+
+    clique: str = "edge"
+    kernel: Any = "rbf"
+    view: str = "all"
+    penalty: float = 1.0
+    _checks: ClassVar[Mapping[str, Check]] = {"view": _view, "penalty": require_positive}
+
+
+class CliqueExpansion(NamedTuple):
+    """What a fitted model keeps of it: f(x_c, y_c) = Σ_o k(x_c, basis_o) coef_{o,y}."""
+
+    clique: str
+    view: str
+    kernel: Kernel
+    basis: Any
+    coef: Array
+    """(n, number of what labels a clique can have)."""
+
+    def add_scores(self, batch: StructureBatch, observations: Any, theta: dict[str, Array]) -> None:
+        """Add f to the scores of every clique of a batch."""
+        into = theta[self.clique]
+        if len(into) and len(self.coef):
+            seen = VIEWS[self.view](observations, batch.cliques[self.clique].members)
+            into += used_times(self.kernel, seen, self.basis, self.coef).reshape(into.shape)
+
+
+def read_clique_kernels(given: Any) -> tuple[CliqueKernel, ...]:
+    """Read the setting: none, one, or several."""
+    several = given if isinstance(given, list | tuple) else [] if given is None else [given]
+    for n, one in enumerate(several):
+        if not isinstance(one, CliqueKernel):
+            raise InputError(f"clique_kernels[{n}] is {shown(one)}; it must be a CliqueKernel.")
+    return tuple(several)
+
+
+class CliqueTerms:
+    """Such functions on one training set, and how they are read off an element.
+
+    Parameters
+    ----------
+    settings : sequence of CliqueKernel
+        What the model has.
+    batch : StructureBatch
+        The training set, with scores of their own for the cliques that are looked at.
+    observations : observations
+        Those of its vertices.
+    """
+
+    def __init__(self, settings: Sequence[CliqueKernel], batch: StructureBatch, observations: Any) -> None:
+        self.settings, self.batch = tuple(settings), batch
+        self.kernels = [own_kernel(one.kernel) for one in self.settings]
+        self.seen = [
+            self._seen(one, kernel, observations) for one, kernel in zip(settings, self.kernels, strict=True)
+        ]
+
+    def _seen(self, one: CliqueKernel, kernel: Kernel, observations: Any) -> tuple[Any, Array]:
+        cliques = self.batch.cliques.get(one.clique)
+        if cliques is None or cliques.shared:
+            kind = type(self.batch).__name__
+            raise InputError(
+                f"A kernel on {one.clique!r} cannot be had: {kind} has no scores for each of them."
+            )
+        seen = VIEWS[one.view](observations, cliques.members)
+        check_gram(kernel, seen)
+        return unique_observations(seen)
+
+    def terms(self, dtype: Any, memory_limit: Any) -> list[Term]:
+        """Return their spaces with their penalties."""
+        found = []
+        for name, one, kernel, (distinct, rows) in zip(
+            self.names, self.settings, self.kernels, self.seen, strict=True
+        ):
+            gram = gram_of(kernel, distinct, dtype, memory_limit)
+            found.append(Term(name, Expansion(self.batch, one.clique, gram, np.asarray(rows)), one.penalty))
+        return found
+
+    @property
+    def names(self) -> list[str]:
+        """Names of their terms."""
+        return [f"clique_kernel {n}" for n in range(len(self.settings))]
+
+    def fitted(self, point: Point) -> list[CliqueExpansion]:
+        """Read them off a point."""
+        found = []
+        terms = {term.name: term for term in point.problem.terms}
+        for name, one, kernel, (distinct, _) in zip(
+            self.names, self.settings, self.kernels, self.seen, strict=True
+        ):
+            space: Any = terms[name].space
+            coef = np.array(space.coefficients(point.element[point.problem.slices[name]]), dtype=np.float64)
+            used = coef.any(axis=1)
+            found.append(CliqueExpansion(one.clique, one.view, kernel, distinct[used], coef[used]))
+        return found

@@ -1,0 +1,128 @@
+"""Kernels on edges that see both ends: the optimum, its certificate, scores by hand, files, refusals."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from kernelfields import CliqueKernel, InputError, KernelCRF, load
+from kernelfields.kernels import RBF, Linear
+from kernelfields.selection import SGPS
+from kernelfields.testing import labelled_sequences
+
+VIEWS = {
+    "all": lambda x: np.hstack([x[:-1], x[1:]]),
+    "first": lambda x: x[:-1],
+    "difference": lambda x: x[1:] - x[:-1],
+    "mean": lambda x: (x[1:] + x[:-1]) / 2,
+}
+
+
+@pytest.fixture(scope="module")
+def data() -> tuple[list[Any], list[Any]]:
+    """Labels that say whether a position differs from the one before it: no single position knows."""
+    rng = np.random.default_rng(0)
+    X = [rng.integers(0, 2, size=(n, 1)).astype(float) for n in rng.integers(3, 9, size=30)]
+    y = [
+        ["same", *("same" if a == b else "other" for a, b in zip(x[:-1, 0], x[1:, 0], strict=True))]
+        for x in X
+    ]
+    return X, y
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_marginals_are_those_of_the_scores(view: str, data: Any) -> None:
+    X, y = data
+    settings = CliqueKernel("edge", RBF(1.0), view=view, penalty=0.2)
+    model = KernelCRF(Linear(), 0.5, clique_kernels=settings, dtype="float64", tol=1e-6).fit(X, y)
+    (part,) = model.clique_kernels_
+    assert model.certificate_.relative_gap <= 1e-6
+    for x, found in zip(X[:5], model.predict_marginals(X[:5]), strict=True):
+        k = np.exp(-np.square(VIEWS[view](x)[:, None] - part.basis[None]).sum(axis=2))
+        edge = model.transitions_ + (k @ part.coef).reshape(-1, 2, 2)
+        node = (x @ model.basis_.T) @ model.dual_coef_ + model.intercept_
+        node[0] += model.start_
+        node[-1] += model.end_
+        np.testing.assert_allclose(found, _marginals(node, edge), atol=1e-8)
+
+
+def _marginals(node: Any, edge: Any) -> Any:
+    """By enumeration."""
+    total, T = np.zeros_like(node), len(node)
+    for number in range(2**T):
+        labels = [(number >> t) & 1 for t in range(T)]
+        pairs = sum(edge[t, labels[t], labels[t + 1]] for t in range(T - 1))
+        total[np.arange(T), labels] += np.exp(node[np.arange(T), labels].sum() + pairs)
+    return total / total.sum(axis=1, keepdims=True)
+
+
+def test_both_ends_know_what_one_does_not(data: Any) -> None:
+    X, y = data
+    held = slice(20, None)
+
+    def score(**settings: Any) -> float:
+        return (
+            KernelCRF(RBF(1.0), 0.1, decoder="viterbi", **settings)
+            .fit(X[:20], y[:20])
+            .score(X[held], y[held])
+        )
+
+    assert score(clique_kernels=CliqueKernel("edge", RBF(1.0), penalty=0.1)) == 1.0
+    assert score(edge_kernel=True) < 0.95
+
+
+def test_first_is_the_kernel_on_edges(data: Any) -> None:
+    X, y = data
+    common = {"dtype": "float64", "tol": 1e-9}
+    one = KernelCRF(RBF(1.0), 0.5, edge_kernel=RBF(2.0), **common).fit(X, y)
+    kernel = CliqueKernel("edge", RBF(2.0), view="first", penalty=0.5)
+    other = KernelCRF(RBF(1.0), 0.5, clique_kernels=[kernel], **common).fit(X, y)
+    assert other.certificate_.value == pytest.approx(one.certificate_.value, rel=1e-8)
+    for a, b in zip(one.predict_marginals(X), other.predict_marginals(X), strict=True):
+        np.testing.assert_allclose(a, b, atol=1e-4)
+
+
+def test_held_out_sequences_see_the_same_model(data: Any) -> None:
+    X, y = data
+    kernel = CliqueKernel("edge", RBF(1.0), penalty=0.1)
+    model = KernelCRF(RBF(1.0), 0.1, clique_kernels=kernel, patience=1000)
+    model.fit(X[:20], y[:20], X_dev=X[20:], y_dev=y[20:])
+    assert model.score(X[20:], y[20:]) == 1.0
+
+
+@pytest.mark.parametrize("structure", ["tree", "chain2"])
+def test_other_structures_and_files(structure: str, data: Any, tmp_path: Path) -> None:
+    X, y = data
+    if structure == "tree":
+        X = [(x, [-1, *range(len(x) - 1)]) for x in X]
+    kernel = CliqueKernel("edge", RBF(1.0), view="difference", penalty=0.1)
+    model = KernelCRF(RBF(1.0), 0.1, clique_kernels=kernel, structure=structure).fit(X, y)
+    model.save(tmp_path / "model.kf")
+    again = load(tmp_path / "model.kf")
+    for a, b in zip(model.predict_marginals(X), again.predict_marginals(X), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"clique_kernels": "rbf"}, r"clique_kernels\[0\] is 'rbf'; it must be a CliqueKernel"),
+        (
+            {"clique_kernels": CliqueKernel("triple"), "structure": "chain2"},
+            "A kernel on 'triple' cannot be had",
+        ),
+        ({"clique_kernels": CliqueKernel("arc")}, "A kernel on 'arc' cannot be had"),
+        (
+            {"clique_kernels": CliqueKernel(), "selection": SGPS()},
+            "selection does not go with clique_kernels",
+        ),
+    ],
+)
+def test_refusals(settings: dict[str, Any], words: str, rng: np.random.Generator) -> None:
+    with pytest.raises(InputError, match=words):
+        KernelCRF("rbf", **settings).fit(*labelled_sequences(rng))
+    with pytest.raises(InputError, match="view='last' is not known"):
+        CliqueKernel(view="last")
