@@ -97,7 +97,7 @@ def letters_problem(words: int | None) -> Problem:
 def descend(problem: Problem, limit: float) -> Trace:
     """Averaged SGD, epoch by epoch."""
     trace, random = Trace(limit), np.random.default_rng(0)
-    sweep = Sweep(problem.structure, problem.terms, problem.loss.labels)  # type: ignore[attr-defined]
+    sweep = Sweep(problem.structure, problem.terms, problem.loss.outputs)  # type: ignore[attr-defined]
     rule, spent = Descent(calibrated_step(sweep, random)), 0.0
     spent = time.process_time() - trace.started
     while spent < limit:

@@ -64,7 +64,7 @@ def test_attributes_are_the_scores(data, rng):
     scores = {"node": node, "edge": model.transitions_, "triple": model.second_order_}
     every = Enumerated(SecondOrderChainBatch([0, 4], 3), scores)
     np.testing.assert_allclose(model.predict_marginals([x])[0], every.marginals().parts["node"], atol=1e-12)
-    ways = [model.classes_[way].tolist() for way in every.labellings(0)]
+    ways = [model.classes_[way].tolist() for way in every.outputs(0)]
     log_p = model.sequence_log_proba([x] * len(ways), ways)
     np.testing.assert_allclose(log_p, np.log(every.probabilities(0)), atol=1e-9)
     best = model.predict_kbest([x], k=5)[0]

@@ -104,11 +104,11 @@ NAMES = [
 def by_enumeration(loss, cost, rescaling, scores):
     structure = loss.structure
     every = Enumerated(structure, scores)
-    observed = structure.score(scores, loss.labels)
+    observed = structure.score(scores, loss.outputs)
     result = np.zeros(structure.n_instances)
     for s in range(structure.n_instances):
-        true = loss.labels[structure.offsets[s] : structure.offsets[s + 1]]
-        for guess, value in zip(every.labellings(s), every.values(s), strict=True):
+        true = loss.outputs[structure.offsets[s] : structure.offsets[s + 1]]
+        for guess, value in zip(every.outputs(s), every.values(s), strict=True):
             price = cost(true, guess, s) if cost.__name__ == "by_pairs" else cost(true, guess)
             above = value - observed[s]
             result[s] = max(result[s], price * (1 + above) if rescaling == "slack" else price + above)
@@ -139,7 +139,7 @@ def test_forbidden_labellings_cost_nothing(name, rng):
     loss, cost, rescaling = cases(rng, chain)[name]
     scores = small_scores(chain, rng)
     banned = rng.random(scores["node"].shape) < 0.4
-    banned[np.arange(chain.n_vertices), loss.labels] = False
+    banned[np.arange(chain.n_vertices), loss.outputs] = False
     scores["node"][banned] = -np.inf
     np.testing.assert_allclose(
         loss.at(scores).values, by_enumeration(loss, cost, rescaling, scores), atol=1e-10

@@ -2,55 +2,117 @@
 
 import numpy as np
 import pytest
+from scipy.special import logsumexp
 
-from kernelfields.errors import InfeasibleError
+from kernelfields.errors import InfeasibleError, InputError
 from kernelfields.losses import Log, PartialLog
 from kernelfields.structures import ChainBatch, StructureBatch
 from kernelfields.testing import Enumerated, check_loss
-from tests._problems import small_chain, small_labels, small_scores
+from tests._problems import small_chain, small_labels, small_scores, small_second_order
+from tests.structures.test_errors import small_forest
+
+STRUCTURES = {
+    "chain": small_chain,
+    "second order": small_second_order,
+    "forest": small_forest,
+}
 
 
-def losses(rng, shared=True):
-    chain = small_chain(shared_edges=shared)
-    labels = small_labels(chain, rng)
-    weights = rng.random(chain.n_instances) + 0.1
-    seen = rng.random(chain.n_vertices) < 0.5
+def edge_costs(structure, labels, rng):
+    """A cost of label pairs that is different at every edge, and 0 for the pair observed there."""
+    cost = rng.random((structure.n_edges, 3, 3))
+    cost[np.arange(structure.n_edges), labels[structure.edge_tails], labels[structure.edge_heads]] = 0.0
+    return cost
+
+
+def losses(rng, shared=True, make=small_chain):
+    structure = make(shared_edges=shared)
+    labels = small_labels(structure, rng)
+    weights = rng.random(structure.n_instances) + 0.1
+    seen = rng.random(structure.n_vertices) < 0.5
     allowed = ~seen[:, None] | (labels[:, None] == np.arange(3))
-    cost = np.where(labels[:, None] == np.arange(3), 0.0, rng.random((chain.n_vertices, 3)))
+    node = np.where(labels[:, None] == np.arange(3), 0.0, rng.random((structure.n_vertices, 3)))
+    edge = edge_costs(structure, labels, rng)
     return {
-        "log": Log(chain, labels),
-        "weighted": Log(chain, labels, weights),
-        "softmax-margin": Log(chain, labels, weights, cost),
-        "partial": PartialLog(chain, allowed),
-        "partial, weighted": PartialLog(chain, allowed, weights),
+        "log": Log(structure, labels),
+        "weighted": Log(structure, labels, weights),
+        "softmax-margin": Log(structure, labels, weights, {"node": node}),
+        "softmax-margin, pairs": Log(structure, labels, weights, {"node": node, "edge": edge}),
+        "partial": PartialLog(structure, allowed),
+        "partial, weighted": PartialLog(structure, allowed, weights),
     }
 
 
+CASES = [(kind, name) for kind in STRUCTURES for name in losses(np.random.default_rng(0))]
+
+
 @pytest.mark.parametrize("shared", [True, False])
-@pytest.mark.parametrize("name", list(losses(np.random.default_rng(0))))
-def test_loss_passes_all_checks(name, shared, rng):
-    loss = losses(rng, shared)[name]
+@pytest.mark.parametrize(("kind", "name"), CASES)
+def test_loss_passes_all_checks(kind, name, shared, rng):
+    loss = losses(rng, shared, STRUCTURES[kind])[name]
     check_loss(loss, small_scores(loss.structure, rng), rng)
+
+
+@pytest.mark.parametrize("shared", [True, False])
+@pytest.mark.parametrize("kind", STRUCTURES)
+def test_softmax_margin_adds_the_cost_of_every_output_inside(kind, shared, rng):
+    loss = losses(rng, shared, STRUCTURES[kind])["softmax-margin, pairs"]
+    structure, scores = loss.structure, small_scores(loss.structure, rng)
+    every, observed = Enumerated(structure, scores), structure.score(scores, loss.outputs)
+    for s in range(structure.n_instances):
+        vertices = slice(*structure.offsets[s : s + 2])
+        edges = slice(*structure.edge_offsets[s : s + 2])
+        node, edge = loss.cost["node"][vertices], loss.cost["edge"][edges]
+        tails, heads = (end[edges] - vertices.start for end in (structure.edge_tails, structure.edge_heads))
+        costs = [
+            node[np.arange(len(y)), y].sum() + edge[np.arange(len(edge)), y[tails], y[heads]].sum()
+            for y in every.outputs(s)
+        ]
+        wanted = logsumexp(every.values(s) + costs) - observed[s]
+        np.testing.assert_allclose(loss.at(scores).values[s], wanted, atol=1e-10)
+
+
+@pytest.mark.parametrize("make", [small_chain, small_forest])
+def test_blocks_with_a_cost_are_those_of_untied_scores(make, rng):
+    loss = losses(rng, True, make)["softmax-margin, pairs"]
+    scores, direction = small_scores(loss.structure, rng), rng.normal(size=(3, 3))
+    each = loss.structure.untied(["edge"])
+    untied = Log(each, loss.outputs, loss.weights, loss.cost).blocks(each.spread(scores))["edge"]
+    along = np.broadcast_to(direction, each.shapes["edge"])
+    np.testing.assert_allclose(
+        loss.blocks(scores)["edge"].times(direction), untied.times(along).sum(axis=0), atol=1e-12
+    )
+
+
+def test_costs_of_another_shape_or_clique_are_refused(rng):
+    chain = small_chain()
+    labels = small_labels(chain, rng)
+    with pytest.raises(InputError, match=r"cost of 'node' has shape \(3, 3\), expected \(16, 3\)"):
+        Log(chain, labels, cost={"node": np.zeros((3, 3))})
+    with pytest.raises(InputError, match="must be a mapping from clique types to arrays"):
+        Log(chain, labels, cost=np.zeros((16, 3)))
+    with pytest.raises(InputError, match="cost has 'triple', which ChainBatch does not have"):
+        Log(chain, labels, cost={"triple": np.zeros((3, 3, 3))})
 
 
 def test_log_loss_is_minus_log_probability_by_enumeration(rng):
     loss = losses(rng)["log"]
     scores = small_scores(loss.structure, rng)
-    expected = Enumerated(loss.structure, scores).log_partition() - loss.structure.score(scores, loss.labels)
+    expected = Enumerated(loss.structure, scores).log_partition() - loss.structure.score(scores, loss.outputs)
     np.testing.assert_allclose(loss.at(scores).values, expected, atol=1e-10)
 
 
 def test_softmax_margin_is_at_least_the_log_loss(rng):
     table = losses(rng)
     scores = small_scores(table["log"].structure, rng)
-    margin = Log(table["log"].structure, table["softmax-margin"].labels, None, table["softmax-margin"].cost)
+    margin = Log(table["log"].structure, table["softmax-margin"].outputs, None, table["softmax-margin"].cost)
     assert (margin.at(scores).values >= table["log"].at(scores).values - 1e-12).all()
 
 
 def test_everything_observed_makes_partial_log_the_log_loss(rng):
     log = losses(rng)["log"]
     scores = small_scores(log.structure, rng)
-    partial = PartialLog(log.structure, log.labels[:, None] == np.arange(3)).at(scores)
+    partial = PartialLog(log.structure, log.outputs[:, None] == np.arange(3)).at(scores)
     np.testing.assert_allclose(partial.values, log.at(scores).values, atol=1e-10)
     for clique, values in log.at(scores).gradient.items():
         np.testing.assert_allclose(partial.gradient[clique], values, atol=1e-10)

@@ -113,7 +113,9 @@ def test_threads_do_not_change_the_result(rng):
 def test_suits_only_what_it_is_made_for(rng):
     loss, terms = setting(rng, 3)
     assert LinearChainData.suits(loss, terms)
-    assert not LinearChainData.suits(Log(loss.structure, loss.labels, cost=np.ones((60, 3))), terms)
+    assert not LinearChainData.suits(
+        Log(loss.structure, loss.outputs, cost={"node": np.ones((60, 3))}), terms
+    )
     assert not LinearChainData.suits(loss, terms[1:])
     assert not LinearChainData.suits(loss, [*terms, terms[1]])
 

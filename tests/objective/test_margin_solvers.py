@@ -141,8 +141,8 @@ def every_constraint(problem):
     levels, slopes, owner = [], [], []
     for s in range(problem.structure.n_instances):
         one = problem.take([s])
-        labels = one.loss.labels
-        for guess in Enumerated(one.structure, one.arrays.scores(one.zero())).labellings(0):
+        labels = one.loss.outputs
+        for guess in Enumerated(one.structure, one.arrays.scores(one.zero())).outputs(0):
             right, wrong = one.structure.parts(labels), one.structure.parts(guess)
             levels.append(np.sum(guess != labels))
             slopes.append(
@@ -173,12 +173,12 @@ def test_no_constraint_is_violated_by_more_than_epsilon(loss, epsilon, rng):
 
 def by_enumeration(problem, loss, element):
     """The loss of every instance, from all its labellings."""
-    structure, labels = problem.structure, problem.loss.labels
+    structure, labels = problem.structure, problem.loss.outputs
     scores = problem.at(problem.refreshed(element)).theta
     every, observed = Enumerated(structure, scores), structure.score(scores, labels)
     result = np.zeros(structure.n_instances)
     for s in range(structure.n_instances):
-        wrong = every.labellings(s) != labels[structure.offsets[s] : structure.offsets[s + 1]]
+        wrong = every.outputs(s) != labels[structure.offsets[s] : structure.offsets[s + 1]]
         cost, above = wrong.sum(axis=1), every.values(s) - observed[s]
         if loss == "margin":
             values = cost + above
@@ -278,6 +278,6 @@ def test_simplex_programme_satisfies_its_optimality_conditions(rank, rng):
 def test_other_losses_and_missing_penalties_are_refused(rng):
     problem = problem_of(rng)
     with pytest.raises(TypeError, match="hinge loss, not Log"):
-        BlockDual(Problem.of(Log(problem.structure, problem.loss.labels), problem.terms))
+        BlockDual(Problem.of(Log(problem.structure, problem.loss.outputs), problem.terms))
     with pytest.raises(TypeError, match="positive penalty"):
         BlockDual(Problem.of(problem.loss, [Term("features", problem.terms[0].space, 0.0)]))

@@ -167,7 +167,7 @@ def test_block_hessian_is_the_hessian_where_each_instance_is_one_clique(rng):
     ]
     offset = {"node": rng.normal(size=(7, 3)), "edge": np.zeros((3, 3))}
     cost = np.where(labels[:, None] == np.arange(3), 0.0, rng.random((7, 3)))
-    problem = Problem.of(Log(chain, labels, rng.random(7) + 0.5, cost), terms, offset)
+    problem = Problem.of(Log(chain, labels, rng.random(7) + 0.5, {"node": cost}), terms, offset)
     w, d = rng.normal(size=(2, problem.size))
     point = problem.at(w)
     np.testing.assert_allclose(point.block_hessian_product(d), point.hessian_product(d), atol=1e-12)

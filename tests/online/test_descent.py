@@ -141,7 +141,7 @@ def test_a_cut_training_set_learns_the_same(rng):
 
 def test_what_it_cannot_learn_it_refuses(rng):
     problem = crf_problem(rng, count=5)
-    chain, labels = problem.loss.structure, problem.loss.labels
+    chain, labels = problem.loss.structure, problem.loss.outputs
     lasso = [replace(problem.terms[0], norm=L1Norm(1.0)), *problem.terms[1:]]
     with pytest.raises(TypeError, match="squared penalties"):
         Sweep.of(linear_chain_problem(problem.loss, lasso, None, np.float64))

@@ -91,7 +91,7 @@ def test_counts_are_those_of_enumeration(rng):
     chain, matrix = problem.structure, problem.terms[0].space.features.matrix
     table = np.zeros((4, 3))
     weight = np.repeat(problem.loss.weights, np.diff(chain.offsets))
-    np.add.at(table.T, problem.loss.labels, weight[:, None] * matrix)
+    np.add.at(table.T, problem.loss.outputs, weight[:, None] * matrix)
     np.testing.assert_allclose(observed[:12].reshape(4, 3), table)
     size = [  # any labelling has the same number of features
         matrix[a:b].sum() + (b - a) + 2 * (b > a) + max(b - a - 1, 0)

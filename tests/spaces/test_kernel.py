@@ -67,7 +67,7 @@ def test_coefficients_at_the_optimum_are_the_mismatch(rng):
     point = optimum(problem)
     chain = problem.structure
     alpha = problem.terms[0].space.coefficients(point.element[problem.slices["kernel"]])
-    expected = (chain.parts(problem.loss.labels)["node"] - chain.marginals(point.theta).parts["node"]) / 0.5
+    expected = (chain.parts(problem.loss.outputs)["node"] - chain.marginals(point.theta).parts["node"]) / 0.5
     np.testing.assert_allclose(alpha, expected, atol=1e-3)
     np.testing.assert_allclose(alpha.sum(axis=1), 0, atol=1e-3)
 
@@ -246,7 +246,7 @@ def test_unobserved_labels_have_the_same_gradient_as_by_differences(rng):
     full = kernel_problem(rng)
     chain = full.structure
     hidden = rng.random(chain.n_vertices) < 0.5
-    allowed = hidden[:, None] | (full.loss.labels[:, None] == np.arange(3))
+    allowed = hidden[:, None] | (full.loss.outputs[:, None] == np.arange(3))
     problem = Problem.of(PartialLog(chain, allowed), full.terms)
     w, d = (
         problem.representer({clique: rng.normal(size=shape) for clique, shape in chain.shapes.items()})

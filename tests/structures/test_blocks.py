@@ -24,7 +24,7 @@ def by_enumeration(structure, scores, direction, weights):
     every = Enumerated(structure, scores)
     L = structure.n_labels
     for s in range(structure.n_instances):
-        y, p = every.labellings(s), every.probabilities(s)
+        y, p = every.outputs(s), every.probabilities(s)
         first = structure.offsets[s]
         cliques = [("node", v, (v,)) for v in range(first, structure.offsets[s + 1])]
         for e in range(structure.edge_offsets[s], structure.edge_offsets[s + 1]):

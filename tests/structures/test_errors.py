@@ -30,7 +30,7 @@ def by_enumeration(structure, scores, errors, levels):
     best = np.full((structure.n_instances, levels), -np.inf)
     for s in range(structure.n_instances):
         mine = errors[structure.offsets[s] : structure.offsets[s + 1]]
-        for labels, value in zip(every.labellings(s), every.values(s), strict=True):
+        for labels, value in zip(every.outputs(s), every.values(s), strict=True):
             k = int(mine[np.arange(len(labels)), labels].sum())
             best[s, k] = max(best[s, k], value)
     return best

@@ -22,7 +22,7 @@ def test_enumeration_by_hand(shared: bool) -> None:
     chain = ChainBatch([0, 2], 2, shared)
     scores = BY_HAND if shared else {**BY_HAND, "edge": BY_HAND["edge"][None]}
     every = Enumerated(chain, scores)
-    assert every.labellings(0).tolist() == [[0, 0], [0, 1], [1, 0], [1, 1]]
+    assert every.outputs(0).tolist() == [[0, 0], [0, 1], [1, 0], [1, 1]]
     np.testing.assert_allclose(np.exp(every.values(0)), [2, 3, 1, 0])
     np.testing.assert_allclose(every.probabilities(0), np.array([2, 3, 1, 0]) / 6)
     np.testing.assert_allclose(np.exp(every.log_partition()), [6])

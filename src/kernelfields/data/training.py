@@ -140,7 +140,7 @@ def loss_of(chain: EdgeBatch, encoded: Encoded, weights: Array | None, class_wei
     """Return the log loss: with a cost inside for class weights, restricted where labels are unobserved."""
     observed = encoded.labels != UNOBSERVED
     if observed.all():
-        cost = None if class_weight is None else _cost(encoded, class_weight)
+        cost = None if class_weight is None else {chain.answer: _cost(encoded, class_weight)}
         return Log(chain, encoded.labels, weights, cost)
     if class_weight is not None:
         raise InputError("class_weight needs every label to be observed.")

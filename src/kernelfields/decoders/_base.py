@@ -1,4 +1,4 @@
-"""What a decoder is: a rule that turns clique scores into labels."""
+"""What a decoder is: a rule that turns clique scores into outputs, labels of vertices say."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..errors import InputError
-from ..structures import MaxOracle, Scores, StructureBatch
+from ..structures import LabelledBatch, MaxOracle, Scores, StructureBatch
 
 ABSTAINED = -1
 """The label of a vertex for which no answer is given."""
@@ -28,10 +28,10 @@ class Decoder(ABC):
     """Whether `choose` itself never says what the scores forbid; else `decode` looks, and mends it."""
 
     def decode(self, structure: StructureBatch, scores: Scores) -> Array:
-        """Return one label per vertex of the batch, `ABSTAINED` where no answer is given.
+        """Return an output of the batch, such as one label per vertex; `ABSTAINED` where no answer is given.
 
-        Where `choose` breaks what the scores forbid, the allowed labelling that differs from it at the
-        fewest vertices.
+        Where `choose` breaks what the scores forbid, the allowed output that differs from it in the fewest
+        answers.
         """
         labels = self.choose(structure, scores)
         if self.chooses_allowed:
@@ -39,24 +39,27 @@ class Decoder(ABC):
         labels = self._checked(labels, structure)
         if not forbids(scores):
             return labels
-        agreement = np.zeros((structure.n_vertices, structure.n_labels))
-        answered = np.flatnonzero(labels != ABSTAINED)
-        agreement[answered, labels[answered]] = 1.0
-        nearest = best_allowed(structure, scores, {"node": agreement})
-        return np.where(labels == ABSTAINED, ABSTAINED, nearest).astype(np.int32)
+        silent = labels == ABSTAINED
+        agreement = structure.parts(np.where(silent, 0, labels))[structure.answer]
+        agreement[np.flatnonzero(silent)] = 0.0  # only labels of vertices are left out
+        nearest = best_allowed(structure, scores, {structure.answer: agreement})
+        return np.where(silent, ABSTAINED, nearest).astype(np.int32)
 
     @abstractmethod
     def choose(self, structure: StructureBatch, scores: Scores) -> Array:
-        """Return one label per vertex of the batch, `ABSTAINED` where no answer is given."""
+        """Return an output of the batch, one label per vertex say; `ABSTAINED` where no answer is given."""
 
     def _checked(self, labels: Array, structure: StructureBatch) -> Array:
-        """Labels of somebody's rule as integers, one for every vertex."""
+        """What somebody's rule chose, as integers, one for every place of an output."""
         result, name = np.asarray(labels), type(self).__name__
-        if result.shape != (structure.n_vertices,) or (result.size and result.dtype.kind not in "iu"):
+        places = int(structure.output_offsets[-1])
+        if result.shape != (places,) or (result.size and result.dtype.kind not in "iu"):
             raise InputError(
                 f"{name} chose labels of shape {result.shape} and type {result.dtype}, "
-                f"expected integers of shape ({structure.n_vertices},)."
+                f"expected integers of shape ({places},)."
             )
+        if not isinstance(structure, LabelledBatch):
+            return result.astype(np.int32)
         wrong = np.flatnonzero((result < ABSTAINED) | (result >= structure.n_labels))
         if wrong.size:
             v = int(wrong[0])
@@ -78,7 +81,7 @@ def forbids(scores: Scores) -> bool:
 
 
 def best_allowed(structure: StructureBatch, scores: Scores, gains: Scores) -> Array:
-    """Return the labelling with the highest total gain among those the scores allow."""
+    """Return the output with the highest total gain among those the scores allow."""
     allowed = {
         clique: np.where(values == -np.inf, -np.inf, gains.get(clique, 0.0))
         for clique, values in scores.items()

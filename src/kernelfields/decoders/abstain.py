@@ -10,7 +10,7 @@ import numpy as np
 from ..arrays import Array
 from ..checks import require_share, shown
 from ..errors import InputError
-from ..structures import Scores, StructureBatch, SumOracle
+from ..structures import LabelledBatch, Scores, StructureBatch, SumOracle
 from ._base import ABSTAINED, Decoder, require
 
 
@@ -39,6 +39,7 @@ class Abstain(Decoder):
     def choose(self, structure: StructureBatch, scores: Scores) -> Array:
         """Return labels, −1 where none is certain enough."""
         labels = self.decoder.decode(structure, scores)
+        require(structure, LabelledBatch, "Abstaining")
         marginals = require(structure, SumOracle, "Abstaining").marginals(scores).parts["node"]
         certain = marginals[np.arange(len(labels)), labels] >= self.threshold
         return np.where(certain & (labels != ABSTAINED), labels, ABSTAINED).astype(np.int32)

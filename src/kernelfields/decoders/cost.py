@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,7 +13,15 @@ import numpy as np
 from ..arrays import Array
 from ..checks import require_whole, shown
 from ..errors import InputError
-from ..structures import KBestOracle, SampleOracle, Scores, SequenceBatch, StructureBatch, SumOracle
+from ..structures import (
+    EdgeBatch,
+    KBestOracle,
+    LabelledBatch,
+    SampleOracle,
+    Scores,
+    StructureBatch,
+    SumOracle,
+)
 from ._base import Decoder, best_allowed, require
 
 
@@ -28,8 +37,7 @@ class BayesRule(Decoder):
     vertex_cost : (L, L) array, optional
         Cost of predicting the column where the row is true.
     edge_cost : (L, L, L, L) array, optional
-        Cost of predicting the pair of the last two indices where that of the first two is true; for
-        chains.
+        Cost of predicting the pair of the last two indices where that of the first two is true.
     """
 
     vertex_cost: Array | None = None
@@ -38,10 +46,13 @@ class BayesRule(Decoder):
 
     def choose(self, structure: StructureBatch, scores: Scores) -> Array:
         """Return the labels with the lowest expected cost."""
-        vertex_cost = _cost("vertex_cost", self.vertex_cost, (structure.n_labels,) * 2)
-        edge_cost = _cost("edge_cost", self.edge_cost, (structure.n_labels,) * 4)
+        L = require(structure, LabelledBatch, "The Bayes rule").n_labels
+        vertex_cost = _cost("vertex_cost", self.vertex_cost, (L,) * 2)
+        edge_cost = _cost("edge_cost", self.edge_cost, (L,) * 4)
         if edge_cost is not None:
-            structure, scores = _own_edges(structure, scores)
+            require(structure, EdgeBatch, "A cost of edges")
+            structure = structure.untied(["edge"])
+            scores = structure.spread(scores)
         marginals = require(structure, SumOracle, "The Bayes rule").marginals(scores).parts
         gains: dict[str, Array] = {}
         if vertex_cost is not None:
@@ -63,22 +74,12 @@ def _cost(name: str, given: Any, shape: tuple[int, ...]) -> Array | None:
     return table.astype(np.float64)
 
 
-def _own_edges(structure: StructureBatch, scores: Scores) -> tuple[StructureBatch, Scores]:
-    """Return the same chains with a copy of shared edge scores at every edge."""
-    if not isinstance(structure, SequenceBatch):
-        raise TypeError(f"Costs over edges are for chains, not for {type(structure).__name__}.")
-    if not structure.shared_edges:
-        return structure, scores
-    own = structure.untied(["edge"])
-    return own, {**scores, "edge": np.broadcast_to(scores["edge"], own.shapes["edge"])}
-
-
 class Candidates(ABC):
-    """Labellings to choose among, with weights that stand for their probabilities."""
+    """Outputs to choose among, with weights that stand for their probabilities."""
 
     @abstractmethod
     def of(self, structure: StructureBatch, scores: Scores) -> tuple[Array, Array]:
-        """Labellings (one row each) and their weights (one row per instance)."""
+        """Outputs (one row each) and their weights (one row per instance)."""
 
 
 @dataclass(frozen=True)
@@ -127,7 +128,7 @@ class MinimumRisk(Decoder):
     Parameters
     ----------
     cost : callable
-        ``cost(true, predicted)`` of two integer arrays, the labels of one instance.
+        ``cost(true, predicted)`` of two integer arrays, outputs of one instance such as its labels.
     candidates : Candidates
         Where C comes from.
     """
@@ -148,7 +149,7 @@ class MinimumRisk(Decoder):
         """Return the labels of the candidate with the lowest expected cost."""
         labels, weights = self.candidates.of(structure, scores)
         result = labels[0].copy()
-        for s, (a, b) in enumerate(zip(structure.offsets[:-1], structure.offsets[1:], strict=True)):
+        for s, (a, b) in enumerate(pairwise(structure.output_offsets)):
             rows = np.flatnonzero(weights[s] > 0)
             unique, which = np.unique(labels[rows, a:b], axis=0, return_inverse=True)
             mass = np.bincount(which.ravel(), weights[s, rows], minlength=len(unique))

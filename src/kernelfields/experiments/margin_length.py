@@ -62,11 +62,11 @@ def _row(length: int, rescaling: str, settings: MarginLengthSettings) -> Row:
         SlackHinge(chain, labels) if slack else MarginHinge(chain, labels, hamming_cost(chain, labels))
     )
     worst = loss.planes(scores)
-    below = chain.score(scores, labels) - chain.score(scores, worst.labels)
+    below = chain.score(scores, labels) - chain.score(scores, worst.outputs)
     return {
         "length": length,
         "rescaling": rescaling,
-        "worst, wrong %": 100 * float(np.mean(worst.labels != labels)),
+        "worst, wrong %": 100 * float(np.mean(worst.outputs != labels)),
         "worst, score below": float(below.mean()),
         "test error %": 100 * token_error(y_test, svm.predict(X_test)),
         "gap": svm.certificate_.relative_gap,

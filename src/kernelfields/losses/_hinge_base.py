@@ -8,7 +8,7 @@ from typing import NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
-from ..arrays import Array, rows_of
+from ..arrays import Array
 from ..structures import Scores, StructureBatch
 from ._base import Loss, LossValue
 from .log import require_allowed
@@ -17,12 +17,12 @@ from .log import require_allowed
 class Planes(NamedTuple):
     """The planes that hinge losses touch at some scores θ, one per instance.
 
-    Every labelling ŷ is a plane below the loss, b + s·(⟨θ, parts(ŷ)⟩ − ⟨θ, parts(y)⟩): a constraint of
+    Every output ŷ is a plane below the loss, b + s·(⟨θ, parts(ŷ)⟩ − ⟨θ, parts(y)⟩): a constraint of
     the structured SVM. That of y itself is zero.
     """
 
-    labels: Array
-    """ŷ, one label per vertex of the batch."""
+    outputs: Array
+    """ŷ, flat: one label per vertex of the batch where vertices are labelled."""
     level: Array
     """b of every instance."""
     scale: Array
@@ -39,13 +39,14 @@ class Hinge(Loss):
     """
 
     convex = True
-    labels: Array
+    outputs: Array
+    """y, what was observed."""
     weights: Array | None
 
-    def _set_up(self, structure: StructureBatch, labels: Array, weights: Array | None) -> None:
+    def _set_up(self, structure: StructureBatch, outputs: Array, weights: Array | None) -> None:
         """Take over what a constructor was given."""
         self.structure = structure
-        self.labels = np.ascontiguousarray(labels, dtype=np.int32)
+        self.outputs = np.ascontiguousarray(outputs, dtype=np.int32)
         self.weights = weights
 
     @abstractmethod
@@ -65,8 +66,8 @@ class Hinge(Loss):
         """Σ_i weight_i s_i (parts(ŷ) − parts(y)), in the shapes of the scores."""
         factor = planes.scale if self.weights is None else planes.scale * self.weights
         result = {clique: np.zeros(shape) for clique, shape in self.structure.shapes.items()}
-        self.structure.subtract_parts(result, planes.labels, -factor)
-        self.structure.subtract_parts(result, self.labels, factor)
+        self.structure.subtract_parts(result, planes.outputs, -factor)
+        self.structure.subtract_parts(result, self.outputs, factor)
         return result
 
     def weighted(self, values: Array) -> float:
@@ -79,25 +80,23 @@ class Hinge(Loss):
 
     def _observed(self, scores: Scores) -> Array:
         """⟨θ, parts(y)⟩, allowed for every instance."""
-        observed = self.structure.score(scores, self.labels)
+        observed = self.structure.score(scores, self.outputs)
         require_allowed(observed)
         return observed
 
-    def _planes(self, scores: Scores, labels: Array, level: Array, scale: Array, observed: Array) -> Planes:
-        """Planes of given labellings; that of y wherever it is higher."""
-        above = self.structure.score(scores, labels) - observed
+    def _planes(self, scores: Scores, outputs: Array, level: Array, scale: Array, observed: Array) -> Planes:
+        """Planes of given outputs; that of y wherever it is higher."""
+        above = self.structure.score(scores, outputs) - observed
         value = level + scale * above
         used = value > 0
-        own = np.repeat(~used, np.diff(self.structure.offsets))
         return Planes(
-            np.where(own, self.labels, labels),
+            np.where(self.structure.per_output(used), outputs, self.outputs),
             np.where(used, level, 0.0),
             np.where(used, scale, 0.0),
             np.where(used, value, 0.0),
         )
 
-    def _cut(self, ids: Array) -> tuple[StructureBatch, Array, Array | None, Array]:
-        """Structure, labels and weights of some instances, and the rows of their vertices."""
-        rows = rows_of(self.structure.offsets, ids)
+    def _cut(self, ids: Array) -> tuple[StructureBatch, Array, Array | None]:
+        """Structure, outputs and weights of some instances."""
         weights = None if self.weights is None else self.weights[ids]
-        return self.structure.take(ids), self.labels[rows], weights, rows
+        return self.structure.take(ids), self.structure.cut_outputs(self.outputs, ids), weights

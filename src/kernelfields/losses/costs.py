@@ -11,21 +11,21 @@ import numpy as np
 from ..arrays import Array
 from ..checks import Check, Checked, require_not_negative, whole
 from ..errors import InputError
-from ..structures import EdgeBatch, StructureBatch
+from ..structures import EdgeBatch, LabelledBatch, StructureBatch
 
 
 def hamming_cost(
-    structure: StructureBatch, labels: Array, vertex_weights: Array | None = None
+    structure: StructureBatch, outputs: Array, answer_weights: Array | None = None
 ) -> dict[str, Array]:
-    """Σ_v κ_v [ŷ_v ≠ y_v], the number of wrong labels; κ is 1 if not given."""
-    cost = np.ones((structure.n_vertices, structure.n_labels))
-    if vertex_weights is not None:
-        cost *= np.asarray(vertex_weights)[:, None]
-    cost[np.arange(structure.n_vertices), labels] = 0
-    return {"node": cost}
+    """Σ_c κ_c [ŷ_c ≠ y_c], the number of wrong answers (labels of vertices, say); κ is 1 if not given."""
+    cost = structure.hamming(outputs)
+    if answer_weights is not None:
+        values = cost[structure.answer]
+        values *= np.asarray(answer_weights).reshape(-1, *(1 for _ in values.shape[1:]))
+    return cost
 
 
-def vertex_cost(structure: StructureBatch, labels: Array, table: Array) -> dict[str, Array]:
+def vertex_cost(structure: LabelledBatch, labels: Array, table: Array) -> dict[str, Array]:
     """Σ_v C[y_v, ŷ_v], C an (L, L) table with nothing on its diagonal: rows are true labels."""
     L = structure.n_labels
     table = np.asarray(table, dtype=np.float64)

@@ -21,7 +21,7 @@ FIRST, MORE = 16, 4
 
 
 class CallbackHinge(Hinge):
-    """A hinge loss whose cost is a function of whole labellings, such as 1 − F1, never above a bound B.
+    """A hinge loss whose cost is a function of whole outputs, such as 1 − F1, never above a bound B.
 
     Labellings are looked at from the best score down. None beyond the k-th can have a larger loss than
     B + score_k − score(y) (margin rescaling), or B·(1 + score_k − score(y)) (slack rescaling): once that
@@ -32,8 +32,8 @@ class CallbackHinge(Hinge):
     ----------
     structure : KBestOracle
         The batch.
-    labels : (N,) integers
-        The observed label of every vertex.
+    outputs : integers
+        What was observed, flat: the label of every vertex where vertices are labelled.
     cost : callable
         Δ(y, ŷ) ≥ 0 of two integer arrays, 0 for y itself.
     bound : float
@@ -49,7 +49,7 @@ class CallbackHinge(Hinge):
     def __init__(
         self,
         structure: StructureBatch,
-        labels: Array,
+        outputs: Array,
         cost: Callback,
         bound: float = 1.0,
         slack: bool = False,
@@ -58,10 +58,10 @@ class CallbackHinge(Hinge):
     ) -> None:
         if not isinstance(structure, KBestOracle):
             raise TypeError(
-                f"A cost by callback needs the k best labellings, which {type(structure).__name__} "
+                f"A cost by callback needs the k best outputs, which {type(structure).__name__} "
                 "does not give."
             )
-        self._set_up(structure, labels, weights)
+        self._set_up(structure, outputs, weights)
         self.cost = cost
         self.bound = require_not_negative("bound", bound)
         self.slack = slack
@@ -70,7 +70,7 @@ class CallbackHinge(Hinge):
     def planes(self, scores: Scores) -> Planes:
         """By lists of labellings that grow until every search is proved."""
         observed = self._observed(scores)
-        labels, level = self.labels.copy(), np.zeros(len(observed))
+        outputs, level = self.outputs.copy(), np.zeros(len(observed))
         open_ids, k = np.arange(len(observed)), FIRST
         while len(open_ids):
             if k > self.limit:
@@ -78,28 +78,28 @@ class CallbackHinge(Hinge):
                     f"The search for the worst labelling of sequence {open_ids[0]} is not exact: "
                     f"{self.limit} labellings do not prove it."
                 )
-            left = [s for s in open_ids if not self._settle(scores, int(s), k, observed[s], labels, level)]
+            left = [s for s in open_ids if not self._settle(scores, int(s), k, observed[s], outputs, level)]
             open_ids, k = np.array(left, dtype=np.int64), MORE * k
         scale = level if self.slack else np.ones(len(level))
-        return self._planes(scores, labels, level, scale, observed)
+        return self._planes(scores, outputs, level, scale, observed)
 
     def take(self, ids: npt.ArrayLike) -> CallbackHinge:
         """Return the loss of some instances only."""
-        structure, labels, weights, _ = self._cut(np.asarray(ids, dtype=np.int64))
-        return CallbackHinge(structure, labels, self.cost, self.bound, self.slack, weights, self.limit)
+        structure, outputs, weights = self._cut(np.asarray(ids, dtype=np.int64))
+        return CallbackHinge(structure, outputs, self.cost, self.bound, self.slack, weights, self.limit)
 
-    def _settle(self, scores: Scores, s: int, k: int, observed: float, labels: Array, level: Array) -> bool:
+    def _settle(self, scores: Scores, s: int, k: int, observed: float, outputs: Array, level: Array) -> bool:
         """Look at the k best labellings of one instance; whether the largest loss is among them."""
         one = self.structure.take([s])
         assert isinstance(one, KBestOracle)
         found, value = one.kbest(self.structure.cut(scores, [s]), k)
         there = np.isfinite(value[0])
-        mine = slice(int(self.structure.offsets[s]), int(self.structure.offsets[s + 1]))
-        costs = np.array([self._priced(self.labels[mine], row) for row in found[there]])
+        mine = slice(*self.structure.output_offsets[s : s + 2].tolist())
+        costs = np.array([self._priced(self.outputs[mine], row) for row in found[there]])
         losses = self._loss(costs, value[0][there] - observed)
         best = int(np.argmax(losses))
         if losses[best] > 0:
-            labels[mine], level[s] = found[best], costs[best]
+            outputs[mine], level[s] = found[best], costs[best]
         if not there.all():
             return True  # these were all of them
         beyond = self._loss(np.array([self.bound]), value[0][-1:] - observed)[0]

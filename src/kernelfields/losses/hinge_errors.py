@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from ..arrays import Array
+from ..arrays import Array, rows_of
 from ..structures import ErrorCountOracle, Scores, StructureBatch
 from ._hinge_base import Hinge, Planes
 
@@ -40,9 +40,9 @@ class CountedHinge(Hinge):
         with np.errstate(invalid="ignore"):
             profile = np.where(np.isneginf(best), -np.inf, self._profile(cost, best - observed[:, None]))
         counts = np.argmax(profile, axis=1)  # y itself is among those without errors
-        labels = self.structure.argmax_at_errors(scores, self.errors, counts).labels
+        outputs = self.structure.argmax_at_errors(scores, self.errors, counts).labels
         level = cost[counts]
-        return self._planes(scores, labels, level, self._scale(level), observed)
+        return self._planes(scores, outputs, level, self._scale(level), observed)
 
     def _costs(self, levels: int) -> Array:
         counts = np.arange(levels)
@@ -51,18 +51,27 @@ class CountedHinge(Hinge):
             raise ValueError("The cost of a number of errors must be finite, not negative, and 0 for none.")
         return cost
 
+    def _errors_of(self, ids: Array) -> Array:
+        return self.errors[rows_of(self.structure.cliques[self.structure.answer].offsets, ids)]
+
     def _set_errors(
-        self, structure: StructureBatch, labels: Array, errors: Array | None, weights: Array | None, what: str
+        self,
+        structure: StructureBatch,
+        outputs: Array,
+        errors: Array | None,
+        weights: Array | None,
+        what: str,
     ) -> None:
         if not isinstance(structure, ErrorCountOracle):
             raise TypeError(
                 f"{what} needs the best score for every number of errors, which {type(structure).__name__} "
                 "does not give."
             )
-        self._set_up(structure, labels, weights)
-        self.errors = _hamming(structure, self.labels) if errors is None else np.asarray(errors)
-        if self.errors[np.arange(structure.n_vertices), self.labels].any():
-            raise ValueError("Observed labels are no errors.")
+        self._set_up(structure, outputs, weights)
+        right = structure.parts(self.outputs)[structure.answer]
+        self.errors = (1 - right).astype(np.int32) if errors is None else np.asarray(errors)
+        if (self.errors * right).any():
+            raise ValueError("What was observed counts as an error; it must not.")
 
 
 class SlackHinge(CountedHinge):
@@ -79,8 +88,8 @@ class SlackHinge(CountedHinge):
     ----------
     structure : ErrorCountOracle
         The batch.
-    labels : (N,) integers
-        The observed label of every vertex.
+    outputs : integers
+        What was observed, flat: the label of every vertex.
     errors : (N, L) whole numbers, optional
         As how many errors each label counts; Hamming, 1 for all but the observed one, if not given.
     weights : (S,) array, optional
@@ -92,18 +101,19 @@ class SlackHinge(CountedHinge):
     def __init__(
         self,
         structure: StructureBatch,
-        labels: Array,
+        outputs: Array,
         errors: Array | None = None,
         weights: Array | None = None,
         worth: Worth | None = None,
     ) -> None:
-        self._set_errors(structure, labels, errors, weights, "Slack rescaling")
+        self._set_errors(structure, outputs, errors, weights, "Slack rescaling")
         self.worth = worth
 
     def take(self, ids: npt.ArrayLike) -> Self:
         """Return the loss of some instances only."""
-        structure, labels, weights, rows = self._cut(np.asarray(ids, dtype=np.int64))
-        return type(self)(structure, labels, self.errors[rows], weights, self.worth)
+        ids = np.asarray(ids, dtype=np.int64)
+        structure, outputs, weights = self._cut(ids)
+        return type(self)(structure, outputs, self._errors_of(ids), weights, self.worth)
 
     def _profile(self, cost: Array, above: Array) -> Array:
         return cost * (1 + above)
@@ -123,27 +133,22 @@ class CountedMarginHinge(CountedHinge):
     def __init__(
         self,
         structure: StructureBatch,
-        labels: Array,
+        outputs: Array,
         errors: Array | None = None,
         weights: Array | None = None,
         worth: Worth | None = None,
     ) -> None:
-        self._set_errors(structure, labels, errors, weights, "A cost of the number of errors")
+        self._set_errors(structure, outputs, errors, weights, "A cost of the number of errors")
         self.worth = worth
 
     def take(self, ids: npt.ArrayLike) -> Self:
         """Return the loss of some instances only."""
-        structure, labels, weights, rows = self._cut(np.asarray(ids, dtype=np.int64))
-        return type(self)(structure, labels, self.errors[rows], weights, self.worth)
+        ids = np.asarray(ids, dtype=np.int64)
+        structure, outputs, weights = self._cut(ids)
+        return type(self)(structure, outputs, self._errors_of(ids), weights, self.worth)
 
     def _profile(self, cost: Array, above: Array) -> Array:
         return cost + above
 
     def _scale(self, cost: Array) -> Array:
         return np.ones(len(cost))
-
-
-def _hamming(structure: StructureBatch, labels: Array) -> Array:
-    errors = np.ones((structure.n_vertices, structure.n_labels), dtype=np.int32)
-    errors[np.arange(structure.n_vertices), labels] = 0
-    return errors

@@ -12,50 +12,47 @@ from .hinge_errors import CountedMarginHinge
 
 
 class ZeroOneHinge(Hinge):
-    """Every labelling but the observed one costs 1,
+    """Every output but the observed one costs 1,
 
         max(0, max_{ŷ ≠ y} [1 + score(ŷ)] − score(y)),      gradient  parts(ŷ) − parts(y), or 0.
 
-    Margin and slack rescaling are the same here. The search needs the best labelling *different from*
+    Margin and slack rescaling are the same here. The search needs the best output *different from*
     y: one of the two best, or, on structures without `KBestOracle`, the best with at least one error.
 
     Parameters
     ----------
     structure : KBestOracle or ErrorCountOracle
         The batch.
-    labels : (N,) integers
-        The observed label of every vertex.
+    outputs : integers
+        What was observed, flat: the label of every vertex where vertices are labelled.
     weights : (S,) array, optional
         How many times each instance counts.
     """
 
-    def __init__(self, structure: StructureBatch, labels: Array, weights: Array | None = None) -> None:
+    def __init__(self, structure: StructureBatch, outputs: Array, weights: Array | None = None) -> None:
         if not isinstance(structure, KBestOracle | ErrorCountOracle):
             raise TypeError(
-                "The 0/1 hinge loss needs the second best labelling, which "
+                "The 0/1 hinge loss needs the second best output, which "
                 f"{type(structure).__name__} does not give."
             )
-        self._set_up(structure, labels, weights)
+        self._set_up(structure, outputs, weights)
 
     def planes(self, scores: Scores) -> Planes:
         """By one search for the two best."""
         if not isinstance(self.structure, KBestOracle):
-            return CountedMarginHinge(self.structure, self.labels, worth=_any).planes(scores)
+            return CountedMarginHinge(self.structure, self.outputs, worth=_any).planes(scores)
         observed = self._observed(scores)
         (best, second), value = self.structure.kbest(scores, 2)
-        wrong = np.concatenate([[0], np.cumsum(best != self.labels)])
-        first = np.diff(wrong[self.structure.offsets]) > 0  # the best is not y
+        first = self.structure.differ(best, self.outputs)  # the best is not y
         there = np.isfinite(np.where(first, value[:, 0], value[:, 1]))
-        lengths = np.diff(self.structure.offsets)
-        labels = np.where(np.repeat(first, lengths), best, second)
-        labels = np.where(np.repeat(there, lengths), labels, self.labels)
+        other = np.where(self.structure.per_output(first), best, second)
+        outputs = np.where(self.structure.per_output(there), other, self.outputs)
         ones = there.astype(np.float64)
-        return self._planes(scores, labels, ones, ones, observed)
+        return self._planes(scores, outputs, ones, ones, observed)
 
     def take(self, ids: npt.ArrayLike) -> ZeroOneHinge:
         """Return the loss of some instances only."""
-        structure, labels, weights, _ = self._cut(np.asarray(ids, dtype=np.int64))
-        return ZeroOneHinge(structure, labels, weights)
+        return ZeroOneHinge(*self._cut(np.asarray(ids, dtype=np.int64)))
 
 
 def _any(counts: Array) -> Array:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import numpy.typing as npt
 
-from ..arrays import Array, rows_of
+from ..arrays import Array
 from ..errors import InfeasibleError
 from ..structures import Blocks, CovarianceOracle, Scores, StructureBatch, SumOracle
 from ._base import BlockLoss, LossValue, blocks_of
+from .augmented import AugmentedScores
 
 
 class Log(BlockLoss):
@@ -16,20 +19,22 @@ class Log(BlockLoss):
 
         g(θ + Δ) − ⟨θ, parts(y)⟩,        gradient  μ(θ + Δ) − parts(y).
 
-    Without ``cost`` Δ is zero and this is −log p(y|x). A cost Δ(y, ·) over vertices, zero at the
-    observed labels, makes it the *softmax-margin* loss [altun2006, 1.5]: labellings that cost more
-    must be less likely by more. Convex either way.
+    Without ``cost`` Δ is zero and this is −log p(y|x). A cost Δ(y, ·), zero for the observed output,
+    makes it the *softmax-margin* loss [altun2006, 1.5]: outputs that cost more must be less likely by
+    more. Convex either way.
 
     Parameters
     ----------
     structure : SumOracle
         The batch.
-    labels : (N,) integers
-        The observed label of every vertex.
+    outputs : integers
+        What was observed, flat: the label of every vertex where vertices are labelled.
     weights : (S,) array, optional
         How many times each instance counts.
-    cost : (N, L) array, optional
-        Δ, the cost of each label at each vertex.
+    cost : scores, optional
+        Δ, which adds up over cliques, for some clique types: of every label at a vertex, ``"node"``
+        (N, L), of every label pair at an edge, ``"edge"`` (E, L, L), also where edges share scores, and of
+        whatever other cliques the structure has. What is not given costs nothing.
     """
 
     convex = True
@@ -37,50 +42,49 @@ class Log(BlockLoss):
     def __init__(
         self,
         structure: StructureBatch,
-        labels: Array,
+        outputs: Array,
         weights: Array | None = None,
-        cost: Array | None = None,
+        cost: Scores | None = None,
     ) -> None:
         if not isinstance(structure, SumOracle):
-            raise TypeError(f"The log loss sums over labellings, which {type(structure).__name__} cannot do.")
+            raise TypeError(f"The log loss sums over outputs, which {type(structure).__name__} cannot do.")
         self.structure: SumOracle = structure
-        self.labels = np.ascontiguousarray(labels, dtype=np.int32)
+        self.outputs = np.ascontiguousarray(outputs, dtype=np.int32)
         self.weights = weights
         self.cost = cost
+        self._sums = AugmentedScores(structure, {} if cost is None else cost)
 
     def at(self, scores: Scores) -> LossValue:
         """Value and gradient, by one sweep of marginals."""
-        observed = self.structure.score(scores, self.labels)
+        observed = self.structure.score(scores, self.outputs)
         require_allowed(observed)
-        log_partition, gradient = self.structure.marginals(self._augmented(scores), self.weights)
-        self.structure.subtract_parts(gradient, self.labels, self.weights)
+        log_partition, parts = self._sums.structure.marginals(self._sums.of(scores), self.weights)
+        gradient = self.structure.gathered(parts)
+        self.structure.subtract_parts(gradient, self.outputs, self.weights)
         values = log_partition - observed
         total = values.sum() if self.weights is None else np.dot(values, self.weights)
         return LossValue(values, float(total), gradient)
 
     def curvature(self, scores: Scores, direction: Scores) -> dict[str, Array]:
         """Cov(θ + Δ)·d."""
-        if not isinstance(self.structure, CovarianceOracle):
+        each = self._sums.structure
+        if not isinstance(each, CovarianceOracle):
             raise TypeError(f"{type(self.structure).__name__} does not differentiate its marginals.")
-        return self.structure.covariance(self._augmented(scores), direction, self.weights)
+        along = direction if each is self.structure else each.spread(direction)
+        return self.structure.gathered(each.covariance(self._sums.of(scores), along, self.weights))
 
     def blocks(self, scores: Scores) -> dict[str, Blocks]:
         """Cov(θ + Δ) without the covariances between cliques."""
-        return blocks_of(self.structure, self._augmented(scores), self.weights)
+        found = blocks_of(self._sums.structure, self._sums.of(scores), self.weights)
+        cliques = self.structure.cliques
+        return {name: replace(block, shared=cliques[name].shared) for name, block in found.items()}
 
     def take(self, ids: npt.ArrayLike) -> Log:
         """Return the loss of some instances only."""
         ids = np.asarray(ids, dtype=np.int64)
-        rows = rows_of(self.structure.offsets, ids)
         weights = None if self.weights is None else self.weights[ids]
-        cost = None if self.cost is None else self.cost[rows]
-        return Log(self.structure.take(ids), self.labels[rows], weights, cost)
-
-    def _augmented(self, scores: Scores) -> Scores:
-        if self.cost is None:
-            return scores
-        node = scores["node"]  # its precision decides; solvers multiply gradients with scores
-        return {**scores, "node": node + self.cost.astype(node.dtype, copy=False)}
+        cost = None if self.cost is None else self._sums.take(ids)
+        return Log(self.structure.take(ids), self.structure.cut_outputs(self.outputs, ids), weights, cost)
 
 
 def require_allowed(observed: Array) -> None:

@@ -58,10 +58,10 @@ class MarginalLog(Loss):
         weights: Array | None = None,
         vertex_weights: Array | None = None,
     ) -> None:
-        if not isinstance(structure, CovarianceOracle):
+        if not isinstance(structure, CovarianceOracle) or structure.answer != "node":
             raise TypeError(
-                f"The marginal log loss needs derivatives of marginals, which {type(structure).__name__} "
-                "does not give."
+                "The marginal log loss needs labelled vertices and derivatives of marginals, which "
+                f"{type(structure).__name__} does not give."
             )
         self.structure: CovarianceOracle = structure
         self.labels = np.ascontiguousarray(labels, dtype=np.int32)

@@ -13,17 +13,18 @@ from ._base import BlockLoss, LossValue, blocks_of
 class PartialLog(BlockLoss):
     """The negative log-likelihood of what was observed,
 
-        g(θ) − g(θ restricted to labellings that agree),     gradient  μ(θ) − μ(θ restricted).
+        g(θ) − g(θ restricted to outputs that agree),     gradient  μ(θ) − μ(θ restricted).
 
     A difference of two convex functions, hence **not convex**: no certificate, and curvature may be
-    negative. Equal to `Log` when every vertex is observed.
+    negative. Equal to `Log` when everything is observed.
 
     Parameters
     ----------
     structure : SumOracle
         The batch.
-    allowed : (N, L) booleans
-        The labels that agree with what was observed at each vertex; all of them if nothing was.
+    allowed : booleans in the shape of the scores of answers
+        What agrees with what was observed: for labelled vertices (N, L), all labels of a vertex of which
+        nothing was observed.
     weights : (S,) array, optional
         How many times each instance counts.
     """
@@ -32,7 +33,7 @@ class PartialLog(BlockLoss):
 
     def __init__(self, structure: StructureBatch, allowed: Array, weights: Array | None = None) -> None:
         if not isinstance(structure, SumOracle):
-            raise TypeError(f"The log loss sums over labellings, which {type(structure).__name__} cannot do.")
+            raise TypeError(f"The log loss sums over outputs, which {type(structure).__name__} cannot do.")
         self.structure: SumOracle = structure
         self.allowed = allowed
         self.weights = weights
@@ -62,8 +63,9 @@ class PartialLog(BlockLoss):
         """Return the loss of some instances only."""
         ids = np.asarray(ids, dtype=np.int64)
         weights = None if self.weights is None else self.weights[ids]
-        rows = rows_of(self.structure.offsets, ids)
+        rows = rows_of(self.structure.cliques[self.structure.answer].offsets, ids)
         return PartialLog(self.structure.take(ids), self.allowed[rows], weights)
 
     def _restricted(self, scores: Scores) -> Scores:
-        return {**scores, "node": np.where(self.allowed, scores["node"], -np.inf)}
+        answer = self.structure.answer
+        return {**scores, answer: np.where(self.allowed, scores[answer], -np.inf)}

@@ -218,9 +218,9 @@ class _DualInstance:
     def plane_of(self, found: Planes, offsets: Array) -> Plane:
         """The plane of this instance among those of the batch."""
         i = self.index
-        labels = found.labels[offsets[i] : offsets[i + 1]]
+        outputs = found.outputs[offsets[i] : offsets[i + 1]]
         return self._plane(
-            Planes(labels, found.level[i : i + 1], found.scale[i : i + 1], found.value[i : i + 1])
+            Planes(outputs, found.level[i : i + 1], found.scale[i : i + 1], found.value[i : i + 1])
         )
 
     def _plane(self, found: Planes) -> Plane:
@@ -229,15 +229,17 @@ class _DualInstance:
             return Plane(0.0, flat)
         parts = self.split(flat)
         factor = self.weight * found.scale
-        self.structure.subtract_parts(parts, found.labels, -factor)
-        self.structure.subtract_parts(parts, self.loss.labels, factor)
-        return Plane(self.weight * float(found.level[0]) + float(factor[0]) * self._fixed(found.labels), flat)
+        self.structure.subtract_parts(parts, found.outputs, -factor)
+        self.structure.subtract_parts(parts, self.loss.outputs, factor)
+        return Plane(
+            self.weight * float(found.level[0]) + float(factor[0]) * self._fixed(found.outputs), flat
+        )
 
-    def _fixed(self, labels: Array) -> float:
-        """What fixed scores add to the difference between a labelling and the observed one."""
+    def _fixed(self, outputs: Array) -> float:
+        """What fixed scores add to the difference between an output and the observed one."""
         if self.offset is None:
             return 0.0
-        both = (self.structure.score(self.offset, y)[0] for y in (labels, self.loss.labels))
+        both = (self.structure.score(self.offset, y)[0] for y in (outputs, self.loss.outputs))
         return float(next(both) - next(both))
 
     def image(self, gradient: Array) -> Array:

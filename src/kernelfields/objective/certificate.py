@@ -8,6 +8,7 @@ and ⟨θ, ∇loss⟩ are sums of scores, of which none is larger than ‖f‖�
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -43,11 +44,13 @@ class Rounding(NamedTuple):
     def of(cls, loss: Loss, offset: Scores | None) -> Rounding:
         """Count the operations behind a marginal: along a sequence, over labels, over positions.
 
-        Sums over labels are taken by halves; those over positions err in both directions.
+        Or over the answers of an instance, and what each of them can be. Sums over labels are taken by
+        halves; those over positions err in both directions.
         """
         structure = loss.structure
-        longest = int(np.diff(structure.offsets).max(initial=0))
-        steps = longest * (np.log2(max(2, structure.n_answers)) + 4) + np.sqrt(structure.n_vertices)
+        answers = structure.cliques[structure.answer]
+        longest = int(np.diff(answers.offsets).max(initial=0))
+        steps = longest * (np.log2(max(2, structure.n_answers)) + 4) + np.sqrt(answers.count)
         weights = getattr(loss, "weights", None)
         weight = 1.0 if weights is None else float(np.abs(weights).max(initial=0.0))
         return cls(float(2 * UNIT * steps), weight, weight * _fixed(loss, offset))
@@ -68,16 +71,15 @@ class Rounding(NamedTuple):
 
 
 def _fixed(loss: Loss, offset: Scores | None) -> float:
-    """Return Σ_v (log L + |cost| + |offset|), without what is forbidden."""
+    """Return Σ_v (log L + |cost| + |offset|), without what is forbidden; v may be any kind of answer."""
     structure = loss.structure
-    total = structure.n_vertices * np.log(max(2, structure.n_answers))
-    cost = getattr(loss, "cost", None)
-    arrays = [cost] if isinstance(cost, np.ndarray) else []
-    for values in (offset or {}).values():
-        arrays.append(np.where(np.isfinite(values), values, 0.0))
+    answers = structure.cliques[structure.answer]
+    total = answers.count * np.log(max(2, structure.n_answers))
+    cost = getattr(loss, "cost", None)  # a function of whole outputs, in some hinge losses
+    arrays = [*(cost if isinstance(cost, Mapping) else {}).values(), *(offset or {}).values()]
     for values in arrays:
         share = 1 if len(values) >= structure.n_vertices else structure.n_vertices
-        total += share * float(np.abs(values).sum())
+        total += share * float(np.abs(np.where(np.isfinite(values), values, 0.0)).sum())
     return float(total)
 
 

@@ -36,7 +36,7 @@ def counts_of(problem: Problem) -> Counts:
                 "Iterative scaling needs features that are not negative and penalties above 0, "
                 f"which {term.name!r} has not."
             )
-    parts = problem.structure.parts(problem.loss.labels, problem.loss.weights)
+    parts = problem.structure.parts(problem.loss.outputs, problem.loss.weights)
     observed = [term.space.adjoint(parts[term.space.clique]) for term in problem.terms]
     penalty = np.repeat([term.penalty for term in problem.terms], [term.space.size for term in problem.terms])
     if not isinstance(problem.structure, MaxOracle):

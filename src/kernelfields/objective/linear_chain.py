@@ -170,7 +170,7 @@ class LinearChainData(DataTerm):
             pairs.label,
             self.loss.structure.offsets,
             self._order,
-            self.loss.labels,
+            self.loss.outputs,
             self.loss.weights,
             element[place],
             small,
@@ -191,7 +191,7 @@ class LinearChainData(DataTerm):
 
     def _free_scores(self, element: Array) -> tuple[Array, Array]:
         """Scores of labels, first and last labels (3, L), and of label pairs (L, L)."""
-        L = self.loss.structure.n_labels
+        L = self._features.width
         small, edge = np.zeros((3, L), self.dtype), np.zeros((L, L), self.dtype)
         if BIAS in self._places:
             small[0] = element[self._places[BIAS]]

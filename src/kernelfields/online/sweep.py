@@ -71,7 +71,7 @@ class Sweep:
         if not problem.smooth:
             raise TypeError("Descent knows squared penalties, and no other norms.")
         loss = data.loss
-        return cls(loss.structure, problem.terms, loss.labels, loss.weights, data.offsets, data.dtype)
+        return cls(loss.structure, problem.terms, loss.outputs, loss.weights, data.offsets, data.dtype)
 
     @staticmethod
     def suits(problem: Problem) -> bool:

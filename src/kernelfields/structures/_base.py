@@ -76,7 +76,6 @@ class Cliques:
 class StructureBatch(ABC):
     """The shape of one batch: how many instances, which cliques, which outputs."""
 
-    n_labels: int
     answer: ClassVar[str]
     """The clique type that users ask about: "node" for labels of vertices, "arc" for parses, …
 

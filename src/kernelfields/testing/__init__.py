@@ -4,7 +4,7 @@ Public, so that structures, spaces and losses written elsewhere can be put to th
 ``kernelfields.testing.strategies`` needs hypothesis and is therefore imported by name.
 """
 
-from .brute import Enumerated
+from .brute import Enumerable, Enumerated
 from .conformance import check_structure
 from .estimators import check_estimator, labelled_sequences
 from .euclidean import minimize_euclidean
@@ -18,6 +18,7 @@ from .spaces import check_space
 __all__ = [
     "STRUCTURE_IDENTITIES",
     "ChainReference",
+    "Enumerable",
     "Enumerated",
     "Quadratic",
     "chain_reference",

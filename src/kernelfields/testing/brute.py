@@ -1,31 +1,41 @@
-"""Brute force: every labelling of every instance, one by one."""
+"""Brute force: every output of every instance, one by one."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from itertools import product
 from typing import Any
 
 import numpy as np
 
 from ..arrays import Array
-from ..structures import Marginals, Scores, StructureBatch
+from ..structures import LabelledBatch, Marginals, Scores, StructureBatch
 
 LIMIT = 200_000
-"""More labellings than this are refused: a test that needs them is the wrong test."""
+"""More outputs than this are refused: a test that needs them is the wrong test."""
+
+
+class Enumerable(StructureBatch):
+    """A structure that lists its outputs, where these are not labels of vertices."""
+
+    @abstractmethod
+    def every_output(self) -> Array:
+        """All outputs of a batch of one small instance, one per row, each once."""
 
 
 class Enumerated:
-    """All labellings of a batch of small labelled structures, with their probabilities,
+    """All outputs of a batch of small instances, with their probabilities,
 
         p(y) = exp⟨θ, parts(y)⟩ / Σ_y' exp⟨θ, parts(y')⟩.
 
     Knows a structure through ``take``, ``cut`` and ``parts`` alone, hence shares no recursion with
-    it. Sums are in long double. The cost is L to the number of vertices, for each instance.
+    it. Sums are in long double. The cost is the number of outputs of each instance, L to the number of
+    vertices if these are labelled.
 
     Parameters
     ----------
     structure : StructureBatch
-        A batch whose vertices all carry labels 0 … L−1.
+        A batch whose vertices all carry labels 0 … L−1, or one that is `Enumerable`.
     scores : Scores
         One array per clique type; −inf forbids.
 
@@ -41,25 +51,25 @@ class Enumerated:
 
     def __init__(self, structure: StructureBatch, scores: Scores) -> None:
         self.structure = structure
-        self._labellings = [_all_labellings(structure.take([s])) for s in range(structure.n_instances)]
+        self._outputs = [every_output(structure.take([s])) for s in range(structure.n_instances)]
         self._values = self._pair(scores)
 
-    def labellings(self, instance: int) -> Array:
-        """All labellings of an instance, one per row."""
-        return self._labellings[instance]
+    def outputs(self, instance: int) -> Array:
+        """All outputs of an instance, one per row."""
+        return self._outputs[instance]
 
     def values(self, instance: int) -> Array:
-        """⟨θ, parts(y)⟩ of every labelling of an instance."""
+        """⟨θ, parts(y)⟩ of every output of an instance."""
         return self._values[instance].astype(float)
 
     def probabilities(self, instance: int) -> Array:
-        """p(y) of every labelling of an instance."""
+        """p(y) of every output of an instance."""
         return self._probabilities(instance).astype(float)
 
     @property
     def counts(self) -> Array:
-        """Number of labellings of every instance, forbidden ones included."""
-        return np.array([len(y) for y in self._labellings])
+        """Number of outputs of every instance, forbidden ones included."""
+        return np.array([len(y) for y in self._outputs])
 
     def log_partition(self) -> Array:
         """Return g(θ) of every instance."""
@@ -70,7 +80,7 @@ class Enumerated:
         return np.array([v.max() for v in self._values], dtype=float)
 
     def kbest(self, k: int) -> Array:
-        """Scores of the k best allowed labellings, one row per instance, −inf where there are fewer."""
+        """Scores of the k best allowed outputs, one row per instance, −inf where there are fewer."""
         result = np.full((len(self._values), k), -np.inf)
         for row, values in zip(result, self._values, strict=True):
             best = np.sort(values.astype(float))[::-1][:k]
@@ -95,33 +105,38 @@ class Enumerated:
         return self._expected_parts(masses, weights)
 
     def _pair(self, scores: Scores) -> list[Array]:
-        """⟨scores, parts(y)⟩ of all labellings, for every instance."""
+        """⟨scores, parts(y)⟩ of all outputs, for every instance."""
         result = []
-        for s, labellings in enumerate(self._labellings):
+        for s, outputs in enumerate(self._outputs):
             one, mine = self.structure.take([s]), self.structure.cut(scores, [s])
-            result.append(np.array([_inner(mine, one.parts(y)) for y in labellings], dtype=np.longdouble))
+            result.append(np.array([_inner(mine, one.parts(y)) for y in outputs], dtype=np.longdouble))
         return result
 
     def _probabilities(self, s: int) -> Array:
         return np.asarray(np.exp(self._values[s] - _log_sum_exp(self._values[s])))
 
     def _expected_parts(self, masses: list[Array], weights: Array | None) -> dict[str, Array]:
-        """Σ_s Σ_y mass_s(y) parts(y): the n-th labellings of all instances go through at once."""
+        """Σ_s Σ_y mass_s(y) parts(y): the n-th outputs of all instances go through at once."""
         shapes = self.structure.shapes
         result: dict[str, Array] = {name: np.zeros(shape, np.longdouble) for name, shape in shapes.items()}
         for n in range(max(map(len, masses), default=0)):
-            labels = [y[min(n, len(y) - 1)] for y in self._labellings]
+            nth = [y[min(n, len(y) - 1)] for y in self._outputs]
             mass = np.array([m[n] if n < len(m) else 0 for m in masses], dtype=float)
-            parts = self.structure.parts(np.concatenate(labels), mass if weights is None else mass * weights)
+            parts = self.structure.parts(np.concatenate(nth), mass if weights is None else mass * weights)
             for name, array in parts.items():
                 result[name] += array
         return {name: array.astype(float) for name, array in result.items()}
 
 
-def _all_labellings(one: StructureBatch) -> Array:
+def every_output(one: StructureBatch) -> Array:
+    """All outputs of a batch of one instance, one per row."""
+    if isinstance(one, Enumerable):
+        return one.every_output()
+    if not isinstance(one, LabelledBatch):
+        raise TypeError(f"{type(one).__name__} is not Enumerable: nobody knows its outputs.")
     count = one.n_labels**one.n_vertices
     if count > LIMIT:
-        raise ValueError(f"{count} labellings are too many to enumerate, at most {LIMIT} are allowed.")
+        raise ValueError(f"{count} outputs are too many to enumerate, at most {LIMIT} are allowed.")
     every = list(product(range(one.n_labels), repeat=one.n_vertices))
     return np.array(every, dtype=np.int64).reshape(count, one.n_vertices)
 

@@ -12,9 +12,9 @@ def check_structure(structure: StructureBatch, scores: Scores) -> None:
     Parameters
     ----------
     structure : StructureBatch
-        A batch of small instances (at most about a thousand labellings each).
+        A batch of small instances (at most about a thousand outputs each).
     scores : Scores
-        In ``structure.shapes``, every instance with at least one allowed labelling.
+        In ``structure.shapes``, every instance with at least one allowed output.
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""The identities that every labelled structure satisfies.
+"""The identities that every structure satisfies.
 
 Each identity is a function of a structure and scores that raises ``AssertionError``; those about an
 oracle that the structure does not offer pass over it in silence. Instances must be small enough to
-enumerate.
+enumerate; a structure whose outputs are not labels of vertices lists them itself (`Enumerable`).
 """
 
 from __future__ import annotations
@@ -17,13 +17,14 @@ from ..arrays import Array
 from ..structures import (
     CovarianceOracle,
     KBestOracle,
+    LabelledBatch,
     MaxOracle,
     SampleOracle,
     Scores,
     StructureBatch,
     SumOracle,
 )
-from .brute import Enumerated
+from .brute import Enumerated, every_output
 from .gradients import check_derivative, check_gradient
 
 DRAWS = 4000
@@ -33,42 +34,40 @@ FALSE_ALARM = 1e-7
 
 def parts_pair_with_scores(structure: StructureBatch, scores: Scores) -> None:
     """⟨θ, parts(y)⟩ = score(y), instance by instance and summed with weights."""
-    labels = _any_labels(structure)
+    outputs = _any_outputs(structure)
     finite = {name: np.where(np.isneginf(array), -3, array) for name, array in scores.items()}
-    by_score = structure.score(finite, labels)
+    by_score = structure.score(finite, outputs)
     for s in range(structure.n_instances):
-        own = labels[structure.offsets[s] : structure.offsets[s + 1]]
-        mine = structure.take([s]).parts(own)
+        mine = structure.take([s]).parts(structure.cut_outputs(outputs, [s]))
         _close("⟨θ, parts(y)⟩", _inner(structure.cut(finite, [s]), mine), by_score[s], scores)
     weights = _weights(structure)
-    total = _inner(finite, structure.parts(labels, weights))
+    total = _inner(finite, structure.parts(outputs, weights))
     _close("⟨θ, weighted parts⟩", total, weights @ by_score, scores)
 
 
 def max_is_enumerated(structure: StructureBatch, scores: Scores) -> None:
-    """Compare argmax with the enumeration: its value is the largest score, and that of its labels."""
+    """Compare argmax with the enumeration: its value is the largest score, and that of its output."""
     if isinstance(structure, MaxOracle):
-        labels, value = structure.argmax(scores)
+        outputs, value = structure.argmax(scores)
         _close("argmax value", value, Enumerated(structure, scores).best(), scores)
-        _close("score of the argmax", structure.score(scores, labels), value, scores)
+        _close("score of the argmax", structure.score(scores, outputs), value, scores)
 
 
 def kbest_is_enumerated(structure: StructureBatch, scores: Scores) -> None:
-    """Compare the k best scores with the enumeration; they belong to different labellings."""
+    """Compare the k best scores with the enumeration; they belong to different outputs."""
     if not isinstance(structure, KBestOracle):
         return
     for k in (1, 5):
-        labels, values = structure.kbest(scores, k)
+        outputs, values = structure.kbest(scores, k)
         _close(f"{k} best values", values, Enumerated(structure, scores).kbest(k), scores)
         for n in range(k):
             there = np.isfinite(values[:, n])
-            some = np.where(labels[n] < 0, 0, labels[n])
-            _close(
-                "score of a k-best labelling", structure.score(scores, some)[there], values[there, n], scores
-            )
+            some = np.where(structure.per_output(there), outputs[n], _any_outputs(structure))
+            found = structure.score(scores, some)[there]
+            _close("score of a k-best output", found, values[there, n], scores)
         for s in range(structure.n_instances):
-            own = labels[np.isfinite(values[s]), structure.offsets[s] : structure.offsets[s + 1]]
-            assert len({tuple(y) for y in own}) == len(own), f"instance {s} repeats a labelling"
+            own = outputs[np.isfinite(values[s])][:, _place(structure, s)]
+            assert len({tuple(y) for y in own}) == len(own), f"instance {s} repeats an output"
 
 
 def sums_are_enumerated(structure: StructureBatch, scores: Scores) -> None:
@@ -86,7 +85,7 @@ def sums_are_enumerated(structure: StructureBatch, scores: Scores) -> None:
 
 
 def max_bounds_log_partition(structure: StructureBatch, scores: Scores) -> None:
-    """Check max ≤ log Z ≤ max + log(number of labellings)."""
+    """Check max ≤ log Z ≤ max + log(number of outputs)."""
     if isinstance(structure, MaxOracle) and isinstance(structure, SumOracle):
         value, log_partition = structure.argmax(scores).value, structure.log_partition(scores)
         slack = _tolerance(scores) * np.maximum(1, np.abs(value))
@@ -96,7 +95,7 @@ def max_bounds_log_partition(structure: StructureBatch, scores: Scores) -> None:
 
 
 def zero_scores_count(structure: StructureBatch, scores: Scores) -> None:
-    """Zero scores: exp(log Z) is the number of labellings, the entropy its logarithm."""
+    """Zero scores: exp(log Z) is the number of outputs, the entropy its logarithm."""
     if isinstance(structure, SumOracle):
         zeros = {name: np.zeros_like(array) for name, array in scores.items()}
         log_count = np.log(Enumerated(structure, zeros).counts)
@@ -106,7 +105,8 @@ def zero_scores_count(structure: StructureBatch, scores: Scores) -> None:
 
 def constants_shift(structure: StructureBatch, scores: Scores) -> None:
     """Add a constant to all labels of one vertex: log Z shifts by it, the marginals stay."""
-    if not isinstance(structure, SumOracle) or structure.n_vertices == 0:
+    labelled = isinstance(structure, LabelledBatch) and structure.n_vertices > 0
+    if not isinstance(structure, SumOracle) or not labelled:
         return
     before = structure.marginals(scores)
     for vertex in {0, structure.n_vertices // 2, structure.n_vertices - 1}:
@@ -152,16 +152,16 @@ def covariance_is_derivative(structure: StructureBatch, scores: Scores) -> None:
 
 
 def sample_frequencies(structure: StructureBatch, scores: Scores) -> None:
-    """Compare samples with p(y): χ² over all labellings, false alarms with ``FALSE_ALARM``."""
+    """Compare samples with p(y): χ² over all outputs, false alarms with ``FALSE_ALARM``."""
     if not isinstance(structure, SampleOracle):
         return
     samples = structure.sample(scores, DRAWS, seed=7)
     brute = Enumerated(structure, scores)
-    L = structure.n_labels
     for s in range(structure.n_instances):
-        own = samples[:, structure.offsets[s] : structure.offsets[s + 1]].astype(np.int64)
-        code = own @ L ** np.arange(own.shape[1])[::-1]  # the order of Enumerated.labellings
-        counts = np.bincount(code, minlength=brute.counts[s])
+        number = {tuple(y): k for k, y in enumerate(brute.outputs(s).tolist())}
+        counts = np.zeros(len(number), dtype=np.int64)
+        own, times = np.unique(samples[:, _place(structure, s)], axis=0, return_counts=True)
+        counts[[number[tuple(y)] for y in own.tolist()]] = times
         p_value = _chi_squared(counts, brute.probabilities(s))
         assert p_value > FALSE_ALARM / structure.n_instances, (
             f"samples of instance {s}: p-value {p_value:.1g}"
@@ -176,8 +176,8 @@ def instances_are_independent(structure: StructureBatch, scores: Scores) -> None
     if isinstance(structure, SumOracle) and isinstance(some, SumOracle):
         whole, part = structure.marginals(scores), some.marginals(cut)
         _close("log Z after take", part.log_partition, whole.log_partition[ids], scores)
-        node = structure.cut(whole.parts, ids)["node"]
-        _close("node marginals after take", part.parts["node"], node, scores)
+        answers = structure.cut(whole.parts, ids)[structure.answer]
+        _close("marginals after take", part.parts[structure.answer], answers, scores)
     if isinstance(structure, MaxOracle) and isinstance(some, MaxOracle):
         _close("max after take", some.argmax(cut).value, structure.argmax(scores).value[ids], scores)
 
@@ -226,8 +226,15 @@ def _inner(a: Scores, b: Scores) -> float:
     return float(sum(np.sum(a[name].astype(float) * b[name]) for name in a))
 
 
-def _any_labels(structure: StructureBatch) -> Array:
-    return np.random.default_rng(1).integers(0, structure.n_labels, structure.n_vertices)
+def _any_outputs(structure: StructureBatch) -> Array:
+    """Some output of every instance."""
+    rng = np.random.default_rng(1)
+    every = [every_output(structure.take([s])) for s in range(structure.n_instances)]
+    return np.concatenate([np.zeros(0, np.int64), *(rng.choice(outputs) for outputs in every)])
+
+
+def _place(structure: StructureBatch, instance: int) -> slice:
+    return slice(*structure.output_offsets[instance : instance + 2].tolist())
 
 
 def _weights(structure: StructureBatch) -> Array:
