@@ -33,6 +33,7 @@ from ..models.kernel_problem import fixed_scores, in_precision
 from ..models.kernel_recipe import KernelRecipe
 from ..models.kernel_scores import kernel_scores
 from ..models.learnt import KERNEL
+from ..models.norms import read_norms, solver_for
 from ..models.scores import ScoredBatch
 from ..models.selected import Chosen, continued, finish, gathered, pair_scores, selected_of, task_of
 from ..models.selected_held_out import SelectionHeldOut
@@ -92,7 +93,7 @@ class KernelModel(SequenceLabeller):
         require_settings(self, penalty=penalties, sparse=selecting)
         recipe = self._recipe()
         solvers = SOLVERS if recipe.approximation is None else LOW_RANK_SOLVERS
-        solver = choose(solvers, recipe.solver, "solver")
+        solver = solver_for(choose(solvers, recipe.solver, "solver"), read_norms(recipe.norms), recipe.solver)
         training = recipe.read(X, y, lengths, sample_weight)
         kernels = VertexKernels.of(recipe.kernel, recipe.penalty, training.encoded.classes)
         edge_kernel = _edge_kernel(recipe, kernels)
@@ -222,8 +223,8 @@ class KernelModel(SequenceLabeller):
             Value, lower bound over the full space, and gap; None where no bound exists.
         """
         self._require_fitted()
-        if self.clique_kernels_:
-            raise InputError("full_gap is not there for models with clique_kernels.")
+        if self.clique_kernels_ or self._recipe().norms:
+            raise InputError("full_gap is not there for models with clique_kernels or norms.")
         if self.fourier_ is not None:
             raise InputError("Random Fourier features are not functions of the kernel's space.")
         if isinstance(self._kernels, SeparateKernels):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -27,7 +27,7 @@ from ..models.linear_problem import exact_problem, linear_problem, linear_terms,
 from ..models.scores import ScoredBatch
 from ..models.terms import fitted_structure
 from ..models.weights import LinearWeights, linear_scores
-from ..objective import Certificate, Problem
+from ..objective import Certificate, Norm, Problem
 from ..online import Sweep, descend_first
 from ..solvers import LBFGS, OWLQN, ConjugateGradients, Progress, Solver, Stop
 from ..structures import Structure
@@ -74,6 +74,12 @@ class CRF(SequenceLabeller):
         λ_2; λ_e if not given.
     l1 : float
         κ of a further penalty κ‖w‖₁ on the weights of the features, which makes most of them zero.
+    norms : dict of norms, optional
+        A further penalty on parts of the model that is not squared, by their names ("features", "bias",
+        "boundaries", "edges", "edge_features", "second_order"): ``L1Norm(κ)`` makes most weights zero,
+        ``GroupNorm(κ)`` whole features, ``SpaceNorm(ε)`` is ε‖f‖; all are in ``objective``. With
+        ``penalty=0`` and the last, the moments of the model match those observed up to ε
+        [altun2006, Theorem 1], and ``mismatch_`` says so.
     bias, boundaries : bool
         Whether there are scores per label, and for the first and last label.
     edge_features : bool
@@ -172,6 +178,7 @@ class CRF(SequenceLabeller):
         structure: str | Structure = "chain",
         second_order_penalty: float | None = None,
         l1: float = 0.0,
+        norms: Mapping[str, Norm] | None = None,
         bias: bool = True,
         boundaries: bool = True,
         edge_features: bool = False,
@@ -198,6 +205,7 @@ class CRF(SequenceLabeller):
         self.structure = structure
         self.second_order_penalty = second_order_penalty
         self.l1 = l1
+        self.norms = norms
         self.bias = bias
         self.boundaries = boundaries
         self.edge_features = edge_features
@@ -266,8 +274,8 @@ class CRF(SequenceLabeller):
         classes : list, optional
             Labels to come, for the first call.
         """
-        if self.l1:
-            raise InputError("partial_fit does not go with l1.")
+        if self.l1 or self.norms:
+            raise InputError("partial_fit does not go with l1 or norms.")
         if self.checkpoint is not None:
             raise InputError("partial_fit keeps no checkpoints; set checkpoint=None, or call fit.")
         base = previous(self)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import fields
 from typing import Any, Self
 
@@ -14,6 +14,7 @@ from ..decoders import Decoder
 from ..fitting.fresh import starts_afresh
 from ..models.clique_kernels import CliqueKernel
 from ..models.kernel_recipe import KernelRecipe
+from ..objective import Norm
 from ..selection import Selection
 from ..solvers import Progress, Solver
 from ..structures import Structure
@@ -68,6 +69,10 @@ class KernelCRF(KernelModel):
         ends [lafferty2004]. Not with ``selection``.
     label_kernel : (L, L) array, optional
         k_Y instead of [y = y′], rows as in ``classes_``: labels that share what they learn.
+    norms : dict of norms, optional
+        A further penalty on parts of the model that is not squared, as in `CRF`, by their names
+        ("kernel", "edge_kernel", "bias", "boundaries", "edges", "second_order"). Kernel expansions take
+        ``SpaceNorm(ε)`` of ``objective``, ε‖f‖; approximations the others, too. Not with ``selection``.
     classes : list, optional
         All labels that there are, in the order of ``classes_``, also those that the training set happens
         to lack; if not given, those that occur.
@@ -192,6 +197,7 @@ class KernelCRF(KernelModel):
         edge_kernel: Any = None,
         clique_kernels: CliqueKernel | Sequence[CliqueKernel] | None = None,
         label_kernel: Any = None,
+        norms: Mapping[str, Norm] | None = None,
         classes: Sequence[Hashable] | None = None,
         class_weight: dict[Any, float] | str | None = None,
         loss: str = "log",
@@ -225,6 +231,7 @@ class KernelCRF(KernelModel):
         self.edge_kernel = edge_kernel
         self.clique_kernels = clique_kernels
         self.label_kernel = label_kernel
+        self.norms = norms
         self.classes = classes
         self.class_weight = class_weight
         self.loss = loss

@@ -11,7 +11,17 @@ from typing import Any
 
 import numpy as np
 
-from .. import approximation, constraints, decoders, emissions, kernels, selection, solvers, structures
+from .. import (
+    approximation,
+    constraints,
+    decoders,
+    emissions,
+    kernels,
+    objective,
+    selection,
+    solvers,
+    structures,
+)
 from ..boosting.tree_arrays import TreeArrays
 from ..boosting.trees import Forest
 from ..data.extraction import Verbatim
@@ -148,6 +158,9 @@ RECORDS = (
     selection.SelectionStep,
     approximation.Uniform,
     selection.WholeSequences,
+    objective.GroupNorm,
+    objective.L1Norm,
+    objective.SpaceNorm,
     structures.Chain,
     structures.Tree,
     solvers.BlockFrankWolfe,

@@ -22,6 +22,7 @@ from .clique_kernels import CliqueTerms
 from .kernel_problem import embedding_of, fixed_scores, kernel_problem, search_precision
 from .kernel_recipe import KernelRecipe
 from .linear_space import WeightMap, takes_weights, weights_problem
+from .norms import read_norms, with_norms
 from .terms import answer_rows
 from .vertex_kernels import VertexKernels
 
@@ -94,6 +95,7 @@ def expand(
         *recipe.free_terms(training.chain),
         *cliques.terms(np.float64, recipe.memory_limit),
     ]
+    every_term = with_norms(every_term, read_norms(recipe.norms))
     problem = Problem.of(training.loss, every_term, fixed_scores(recipe, training))
     return Expanded(problem, maps, problem.exact, cliques)
 

@@ -19,6 +19,7 @@ from ..objective import Problem, Term
 from ..spaces import Expansion, LabelEmbedding
 from .clique_kernels import CliqueTerms
 from .kernel_recipe import KernelRecipe
+from .norms import read_norms, with_norms
 from .terms import answer_rows
 from .vertex_kernels import VertexKernels
 
@@ -57,7 +58,7 @@ def kernel_problem(
     if offset is not None:
         offset = {clique: values.astype(dtype) for clique, values in offset.items()}
     terms += [*recipe.free_terms(chain), *cliques.terms(dtype, recipe.memory_limit)]
-    return Problem.of(training.loss, terms, offset, dtype, dtype)
+    return Problem.of(training.loss, with_norms(terms, read_norms(recipe.norms)), offset, dtype, dtype)
 
 
 def search_precision(recipe: KernelRecipe, training: Training, observations: Any) -> np.dtype[Any]:

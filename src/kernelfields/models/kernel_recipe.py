@@ -35,6 +35,7 @@ class KernelRecipe:
     edge_kernel: Any = None
     clique_kernels: Any = None
     label_kernel: Any = None
+    norms: Any = None
     classes: Sequence[Hashable] | None = None
     class_weight: ClassWeight = None
     loss: str = "log"

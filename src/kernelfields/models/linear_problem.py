@@ -9,28 +9,20 @@ import numpy as np
 from ..data.inputs import canonical
 from ..data.rules import barred_scores, offset_of
 from ..data.training import Observed, Training
-from ..errors import InputError
 from ..losses import Log
-from ..objective import L1Norm, LinearChainData, Problem, Term, linear_chain_problem
-from ..solvers import LBFGS, OWLQN, Solver
+from ..objective import LinearChainData, Problem, Term, linear_chain_problem
+from ..solvers import Solver
 from ..spaces import LinearFeatures, as_floats
 from ..structures import EdgeBatch
 from ..tables import SOLVERS, choose
+from .norms import read_norms, solver_for, with_norms
 from .terms import Penalties, answer_features, edge_terms, second_order_terms, vertex_terms
 
 
 def solver_of(model: Any) -> Solver:
-    """Return the solver of a linear model; what cannot minimise its ℓ1 penalty is refused."""
+    """Return the solver of a linear model; what cannot minimise its norms is refused."""
     solver = choose(SOLVERS, model.solver, "solver")
-    if not model.l1:
-        if isinstance(solver, OWLQN):
-            raise InputError(f"solver is {model.solver!r}, which is for l1 above 0; l1 is {model.l1}.")
-        return solver
-    if isinstance(solver, LBFGS):
-        return OWLQN() if solver.memory is None else OWLQN(solver.memory)
-    if isinstance(solver, OWLQN):
-        return solver
-    raise InputError(f"solver is {model.solver!r}; with l1 it must be 'lbfgs' or OWLQN(...).")
+    return solver_for(solver, read_norms(model.norms, model.l1), model.solver)
 
 
 def linear_problem(model: Any, training: Training, base: Any, fast: bool) -> Problem:
@@ -72,10 +64,10 @@ def linear_terms(
     """Build the sum of spaces; ``fast`` prepares sparse features for many products."""
     penalties = Penalties.of(model.penalty, model.edge_penalty, model.second_order_penalty)
     space = answer_features(chain, features, observed.features if observed else None, fast)
-    norm = L1Norm(float(model.l1)) if model.l1 else None
-    terms = [Term("features", space, penalties.node, norm)]
+    terms = [Term("features", space, penalties.node)]
     terms += vertex_terms(chain, penalties, bias=model.bias, boundaries=model.boundaries)
     terms += edge_terms(chain, penalties, observed.edges if observed else None)
     if model.edge_features:
         terms.append(Term("edge_features", LinearFeatures(chain, "edge", features), penalties.edge))
-    return terms + second_order_terms(chain, penalties)
+    terms += second_order_terms(chain, penalties)
+    return with_norms(terms, read_norms(model.norms, model.l1))

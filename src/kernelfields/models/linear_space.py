@@ -14,6 +14,7 @@ from ..kernels import Linear
 from ..objective import Problem, Term
 from .kernel_problem import fixed_scores, in_precision, search_precision
 from .kernel_recipe import KernelRecipe
+from .norms import read_norms, with_norms
 from .terms import answer_features
 from .vertex_kernels import VertexKernels
 
@@ -65,4 +66,4 @@ def weights_problem(recipe: KernelRecipe, training: Training, kernels: VertexKer
     offset = fixed_scores(recipe, training)
     if offset is not None:
         offset = {clique: values.astype(dtype) for clique, values in offset.items()}
-    return Problem.of(training.loss, terms, offset, dtype, dtype)
+    return Problem.of(training.loss, with_norms(terms, read_norms(recipe.norms)), offset, dtype, dtype)

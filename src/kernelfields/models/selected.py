@@ -71,8 +71,9 @@ def task_of(
 def _require_selectable(recipe: KernelRecipe, selection: Any, kernels: VertexKernels) -> None:
     if not isinstance(selection, Selection):
         raise InputError(f"{selection!r} is no selection; give SGPS(), SGSA() or GreedyCliques(), say.")
-    if recipe.clique_kernels:
-        raise InputError("selection does not go with clique_kernels.")
+    for name in ("clique_kernels", "norms"):
+        if getattr(recipe, name):
+            raise InputError(f"selection does not go with {name}.")
     if recipe.approximation is not None:
         raise InputError("selection and approximation do not go together; choose one.")
     if recipe.label_kernel is not None or kernels.groups[0].labels is not None:
