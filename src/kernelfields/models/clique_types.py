@@ -15,6 +15,7 @@ from ..kernels import Columns, as_kernel
 from ..objective import Term
 from ..spaces import Boundary, Expansion, Free
 from ..structures import Chain, EdgeBatch
+from ..tables import structure_of
 from .kernel_problem import embedding_of
 from .kernel_recipe import KernelRecipe
 from .terms import edge_term
@@ -72,6 +73,8 @@ class SecondOrder(CliqueType):
 
     def settings(self, present: dict[str, Any]) -> dict[str, Any]:
         """Raise the order."""
+        if not isinstance(structure_of(present["structure"]), Chain):
+            raise InputError("Only chains have label triples: SecondOrder is for structure='chain'.")
         return {"structure": Chain(order=2)}
 
     def term(self, recipe: KernelRecipe, chain: EdgeBatch, observations: Any) -> Term:

@@ -17,7 +17,7 @@ from ..data.training import Observed
 from ..errors import InputError
 from ..objective import Term
 from ..spaces import Euclidean
-from ..structures import EdgeBatch, Structure
+from ..structures import ChainBatch, EdgeBatch, Structure
 from .terms import Penalties, answer_features, edge_terms, second_order_terms, vertex_terms
 
 FREE = Penalties(0.0, 0.0, 0.0)
@@ -86,5 +86,9 @@ def training_terms(
     matrix = data.inputs.features
     observed = Observed.of(data.inputs, data.encoded, data.chain) if observed_only else None
     matrix = matrix if sparse.issparse(matrix) else sparse.csr_matrix(matrix)
+    if not isinstance(data.chain, ChainBatch):
+        matrix = matrix.astype(
+            np.float64, copy=False
+        )  # only the native sweep is made in single precision, too
     nodes = answer_features(data.chain, matrix, observed.features if observed else None, fast=True)
     return linear_terms(nodes, data.chain, bias, boundaries, observed.edges if observed else None, penalties)

@@ -81,7 +81,7 @@ def _require_selectable(recipe: KernelRecipe, selection: Any, kernels: VertexKer
     second = structure_of(recipe.structure) == Chain(order=2)
     if selection.labels_pairs and (second or recipe.edge_kernel is not None or not recipe.edges):
         name = type(selection).__name__
-        raise InputError(f"{name} is for chains of order 1 with edges that have no input; use GreedyCliques.")
+        raise InputError(f"{name} is for label pairs without input, and for no triples; use GreedyCliques.")
 
 
 def _several(recipe: KernelRecipe) -> list[tuple[Kernel, float]]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from ..arrays import Array, offsets_of
-from ..structures import ChainBatch
+from ..arrays import Array
+from ..errors import InputError
+from ..structures import KBestOracle
 from ._growing_base import Proposal, SequenceSelection, fresh, positions_of
 from .atoms import Atoms
 from .orders import steepest
@@ -68,15 +70,18 @@ def _fresh_labellings(view: View, s: int, count: int) -> tuple[Array, Array, lis
 
 def _labellings(view: View, s: int, count: int) -> tuple[Array, Array, list[Array]]:
     """Keys, slopes and labels of the steepest labellings of a sequence, either way."""
-    L = view.task.structure.n_labels
     observations = positions_of(view.task, np.array([s])).observations
     if not len(observations):
         return np.zeros(0, dtype=np.int64), np.zeros(0), []
     node, edge = view.slopes(NAME, observations), view.pair_slopes(NAME)
-    chain = ChainBatch(offsets_of([len(observations)]), L)
+    batch = view.task.structure.take([s])
+    if not isinstance(batch, KBestOracle):
+        raise InputError(
+            f"WholeSequences needs the k best labellings, which {type(batch).__name__} does not give."
+        )
     found: dict[bytes, tuple[float, Array]] = {}
     for sign in (1.0, -1.0):
-        labels, value = chain.kbest({"node": sign * node, "edge": sign * edge}, count)
+        labels, value = batch.kbest({"node": sign * node, "edge": sign * edge}, count)
         for row, score in zip(labels, value[0], strict=True):
             if np.isfinite(score):
                 found[row.tobytes()] = (sign * float(score), row)
@@ -98,9 +103,10 @@ def _function(view: View, s: int, labels: Array) -> Atoms:
     L = view.task.structure.n_labels
     observations = positions_of(view.task, np.array([s])).observations
     labels = labels.astype(np.int64)
-    pairs = labels[:-1] * L + labels[1:]
+    batch: Any = view.task.structure.take([s])
+    pairs = labels[batch.edge_tails] * L + labels[batch.edge_heads]
     zeros = np.zeros(len(labels), dtype=np.int64)
-    return Atoms(observations, labels, zeros, pairs, zeros[:-1], 1)
+    return Atoms(observations, labels, zeros, pairs, zeros[: len(pairs)], 1)
 
 
 def _steepest_labellings(view: View, ids: Array) -> tuple[Array, Array]:

@@ -111,6 +111,7 @@ class Tree(Structure):
             start, end = int(offsets[s]), int(offsets[s + 1])
             parents = _parents_of(s, given, end - start)
             result[start:end] = np.where(parents >= 0, parents + start, -1)
+        _require_no_cycle(offsets, result)
         return result
 
     def on(self, offsets: Array, links: Any, n_labels: int, *, untied: bool = False) -> EdgeBatch:
@@ -136,3 +137,15 @@ def _parents_of(s: int, given: Any, count: int) -> Array:
             f"Tree {s} of X: the parent of vertex {v} is {parents[v]}, expected −1 to {count - 1}."
         )
     return parents.astype(np.int64)
+
+
+def _require_no_cycle(offsets: Array, parents: Array) -> None:
+    """Refuse vertices that are above themselves, by tree and vertex."""
+    above = parents
+    for _ in range(int(np.diff(offsets).max(initial=0)).bit_length()):  # 1, 2, 4, … generations up
+        above = np.where(above >= 0, above[above], -1)
+    lost = np.flatnonzero(above >= 0)  # in a cycle, or below one
+    if len(lost):
+        v = int(above[lost[0]])  # so far up that it is in the cycle
+        s = int(np.searchsorted(offsets, v, side="right")) - 1
+        raise InputError(f"Tree {s} of X: vertex {v - int(offsets[s])} is its own ancestor.")
