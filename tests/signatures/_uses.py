@@ -182,6 +182,7 @@ USES: dict[str, Use] = {
     "features.stack_tree_windows": lambda given: features.stack_tree_windows(
         [X[0]], [[-1, 0, 0, 1]], **given
     ),
+    "structures.TreeBatch.kbest": lambda given: TREE.kbest(SCORES, **given),
     "structures.ChainBatch.kbest": lambda given: CHAIN.kbest(SCORES, **given),
     "structures.SecondOrderChainBatch.kbest": lambda given: SECOND.kbest(SCORES2, **given),
     "structures.ChainBatch.sample": _sampled(CHAIN, SCORES),
