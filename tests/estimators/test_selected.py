@@ -271,8 +271,8 @@ def test_bad_settings_are_refused(data):
     for options, words in (
         ({"selection": "sgps"}, "no selection"),
         ({"selection": SGPS(), "approximation": "nystroem"}, "do not go together"),
-        ({"selection": SGPS(), "edge_kernel": True}, "order 1"),
-        ({"selection": SGPS(), "structure": "chain2"}, "order 1"),
+        ({"selection": SGPS(), "edge_kernel": True}, "for no triples"),
+        ({"selection": SGPS(), "structure": "chain2"}, "for no triples"),
         ({"selection": SGPS(), "label_kernel": np.eye(3)}, "one kernel for all labels"),
     ):
         with pytest.raises(InputError, match=words):
