@@ -1,8 +1,4 @@
-"""Projective dependency trees, every one of them written down: a structure that is no labelling.
-
-A sentence of n words has an arc from every head h = 0 … n (0 is the root) to every word m; an output is the
-head of each word. Rows of X are arcs, word by word.
-"""
+"""Projective dependency trees, every one of them written down: a structure that is no labelling."""
 
 from __future__ import annotations
 
@@ -13,51 +9,39 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import entr, logsumexp, softmax
 
+from kernelfields import structures as kf
 from kernelfields.arrays import Array, offsets_of
-from kernelfields.structures import (
-    Cliques,
-    CovarianceOracle,
-    KBestOracle,
-    Labelling,
-    Labellings,
-    Marginals,
-    MaxOracle,
-    SampleOracle,
-    Scores,
-    Structure,
-)
+from kernelfields.testing import Enumerable
 
 
 @cache
 def projective_trees(n: int) -> Array:
     """Heads of all projective trees over n words, one row each."""
-    return np.array([heads for heads in itertools.product(range(n + 1), repeat=n) if _is_tree(heads)])
+    return np.array([y for y in itertools.product(range(n + 1), repeat=n) if is_tree(y)], dtype=np.int64)
 
 
-def _is_tree(heads: tuple[int, ...]) -> bool:
-    def path(word: int) -> list[int]:
-        steps = [word]
-        while steps[-1] != 0 and len(steps) <= len(heads):
-            steps.append(heads[steps[-1] - 1])
-        return steps
-
-    if any(path(word)[-1] != 0 for word in range(1, len(heads) + 1)):
-        return False
-    arcs = [(min(h, m), max(h, m), h) for m, h in enumerate(heads, start=1)]
-    return all(h in path(between) for low, high, h in arcs for between in range(low + 1, high))
+def is_tree(heads: tuple[int, ...]) -> bool:
+    """Whether all words lead to the root, and a head also to the words between it and another of its own."""
+    above, words = (0, *heads), range(1, len(heads) + 1)
+    paths = [list(itertools.accumulate(words, lambda w, _: above[w], initial=w)) for w in range(len(above))]
+    between = {m: range(min(above[m], m) + 1, max(above[m], m)) for m in words}
+    rooted = all(path[-1] == 0 for path in paths)
+    return rooted and all(above[m] in paths[b] for m in words for b in between[m])
 
 
-class DependencyBatch(MaxOracle, CovarianceOracle, SampleOracle, KBestOracle):
-    """Sentences of so many words each."""
+class DependencyBatch(Enumerable, kf.MaxOracle, kf.CovarianceOracle, kf.SampleOracle, kf.KBestOracle):
+    """Sentences with an arc from every head, 0 (the root) to n, to every word; an output is their heads."""
 
     answer = "arc"
 
     def __init__(self, words: npt.ArrayLike) -> None:
         self.words = np.asarray(words, dtype=np.int64)
+        self.trees = [projective_trees(int(n)) for n in self.words]
         self.arcs = offsets_of(self.words * (self.words + 1))
-        arcs = [(h, m) for n in self.words for m in range(1, n + 1) for h in range(n + 1)]
-        self._cliques = {"arc": Cliques(self.arcs, np.array(arcs).reshape(-1, 2), ())}
+        self._cliques = {"arc": kf.Cliques(self.arcs, np.arange(self.arcs[-1])[:, None], ())}
+        self._first = np.cumsum(self.per_output(self.words + 1)) - self.per_output(self.words + 1)
 
     offsets = property(lambda self: self.arcs)
     cliques = property(lambda self: self._cliques)
@@ -66,71 +50,61 @@ class DependencyBatch(MaxOracle, CovarianceOracle, SampleOracle, KBestOracle):
     def take(self, ids: npt.ArrayLike) -> DependencyBatch:
         return DependencyBatch(self.words[np.asarray(ids)])
 
-    def chosen(self, s: int, heads: Array) -> Array:
-        """Numbers of the arcs of trees, one row each."""
-        n = self.words[s]
-        return self.arcs[s] + np.arange(n) * (n + 1) + heads
+    def every_output(self) -> Array:
+        return self.trees[0]
 
-    def subtract_parts(self, into: Scores, outputs: Array, weights: Array | None = None) -> None:
-        for s, (a, b) in enumerate(itertools.pairwise(self.output_offsets)):
-            into["arc"][self.chosen(s, outputs[a:b])] -= 1.0 if weights is None else weights[s]
+    def subtract_parts(self, into: kf.Scores, outputs: Array, weights: Array | None = None) -> None:
+        into["arc"][self._first + outputs] -= 1.0 if weights is None else self.per_output(weights)
 
-    def score(self, scores: Scores, outputs: Array) -> Array:
-        pairs = enumerate(itertools.pairwise(self.output_offsets))
-        return np.array([scores["arc"][self.chosen(s, outputs[a:b])].sum() for s, (a, b) in pairs])
+    def score(self, scores: kf.Scores, outputs: Array) -> Array:
+        sentences = self.per_output(np.arange(len(self.words)))
+        return np.bincount(sentences, scores["arc"][self._first + outputs], len(self.words))
 
-    def _all(self, scores: Scores) -> list[tuple[Array, Array, Array]]:
-        """Trees of every sentence, their scores and probabilities."""
-        found = []
-        for s, n in enumerate(self.words):
-            value = scores["arc"][self.chosen(s, projective_trees(int(n)))].sum(axis=1)
-            p = np.exp(value - value.max())
-            found.append((projective_trees(int(n)), value, p / p.sum()))
-        return found
+    def _all(self, scores: kf.Scores) -> list[tuple[Array, Array]]:
+        """All trees of every sentence, one row of arcs each, and their scores."""
+        firsts = np.split(self._first, self.output_offsets[1:-1])
+        arcs = [first + trees for first, trees in zip(firsts, self.trees, strict=True)]
+        return [(chosen, scores["arc"][chosen].sum(axis=1)) for chosen in arcs]
 
-    def argmax(self, scores: Scores) -> Labelling:
-        best = [(trees[value.argmax()], value.max()) for trees, value, _ in self._all(scores)]
-        return Labelling(np.concatenate([heads for heads, _ in best]), np.array([v for _, v in best]))
+    def argmax(self, scores: kf.Scores) -> kf.Labelling:
+        best, value = self.kbest(scores, 1)
+        return kf.Labelling(best[0], value[:, 0])
 
-    def kbest(self, scores: Scores, k: int) -> Labellings:
-        labels, values = np.full((k, self.output_offsets[-1]), -1), np.full((len(self.words), k), -np.inf)
-        for s, (trees, value, _) in enumerate(self._all(scores)):
+    def kbest(self, scores: kf.Scores, k: int) -> kf.Labellings:
+        labels, best = np.full((k, self.output_offsets[-1]), -1), np.full((len(self.words), k), -np.inf)
+        for s, (_, value) in enumerate(self._all(scores)):
             order = np.argsort(-value, kind="stable")[:k]
-            labels[: len(order), self.output_offsets[s] : self.output_offsets[s + 1]] = trees[order]
-            values[s, : len(order)] = value[order]
-        return Labellings(labels, values)
+            labels[: len(order), self.output_offsets[s] : self.output_offsets[s + 1]] = self.trees[s][order]
+            best[s, : len(order)] = value[order]
+        return kf.Labellings(labels, best)
 
-    def log_partition(self, scores: Scores) -> Array:
-        return np.array(
-            [value.max() + np.log(np.exp(value - value.max()).sum()) for _, value, _ in self._all(scores)]
-        )
+    def log_partition(self, scores: kf.Scores) -> Array:
+        return np.array([logsumexp(value) for _, value in self._all(scores)])
 
-    def entropy(self, scores: Scores) -> Array:
-        return np.array([-(p[p > 0] * np.log(p[p > 0])).sum() for _, _, p in self._all(scores)])
+    def entropy(self, scores: kf.Scores) -> Array:
+        return np.array([entr(softmax(value)).sum() for _, value in self._all(scores)])
 
-    def marginals(self, scores: Scores, weights: Array | None = None) -> Marginals:
-        result = np.zeros(self.arcs[-1])
-        for s, (trees, _, p) in enumerate(self._all(scores)):
-            times = 1.0 if weights is None else weights[s]
-            np.add.at(result, self.chosen(s, trees), times * p[:, None])
-        return Marginals(self.log_partition(scores), {"arc": result.astype(scores["arc"].dtype)})
+    def marginals(self, scores: kf.Scores, weights: Array | None = None) -> kf.Marginals:
+        result, times = np.zeros_like(scores["arc"]), np.ones(len(self.words)) if weights is None else weights
+        for (chosen, value), weight in zip(self._all(scores), times, strict=True):
+            np.add.at(result, chosen, weight * softmax(value)[:, None])
+        return kf.Marginals(self.log_partition(scores), {"arc": result})
 
-    def covariance(self, scores: Scores, direction: Scores, weights: Array | None = None) -> dict[str, Array]:
-        result = np.zeros(self.arcs[-1])
-        for s, (trees, _, p) in enumerate(self._all(scores)):
-            along = direction["arc"][self.chosen(s, trees)].sum(axis=1)
-            times = 1.0 if weights is None else weights[s]
-            np.add.at(result, self.chosen(s, trees), times * (p * (along - p @ along))[:, None])
-        return {"arc": result.astype(scores["arc"].dtype)}
+    def covariance(self, scores: kf.Scores, direction: kf.Scores, weights: Any = None) -> dict[str, Array]:
+        result, times = np.zeros_like(scores["arc"]), np.ones(len(self.words)) if weights is None else weights
+        for (chosen, value), weight in zip(self._all(scores), times, strict=True):
+            p, along = softmax(value), direction["arc"][chosen].sum(axis=1)
+            np.add.at(result, chosen, weight * (p * (along - p @ along))[:, None])
+        return {"arc": result}
 
-    def sample(self, scores: Scores, count: int, seed: int) -> Array:
-        random = np.random.default_rng(seed)
-        drawn = [trees[random.choice(len(trees), count, p=p)] for trees, _, p in self._all(scores)]
+    def sample(self, scores: kf.Scores, count: int, seed: int) -> Array:
+        rng, every = np.random.default_rng(seed), zip(self.trees, self._all(scores), strict=True)
+        drawn = [trees[rng.choice(len(trees), count, p=softmax(value))] for trees, (_, value) in every]
         return np.concatenate(drawn, axis=1)
 
 
 @dataclass(frozen=True)
-class Dependency(Structure):
+class Dependency(kf.Structure):
     """An item of X has a row for every arc; an item of y is the head of every word, 0 for the root."""
 
     labelling = False

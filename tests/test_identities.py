@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from kernelfields.structures import ChainBatch, Marginals, SecondOrderChainBatch, StructureBatch, TreeBatch
 from kernelfields.testing import STRUCTURE_IDENTITIES, check_structure
 from kernelfields.testing.strategies import ScoredChain, chains
+from tests._dependency import DependencyBatch
 
 Row = tuple[StructureBatch, dict[str, np.ndarray]]
 
@@ -116,6 +117,17 @@ def second_order_large_scores(rng: np.random.Generator) -> Row:
     return structure, normal(rng, structure, scale=300.0)
 
 
+def dependency_trees(rng: np.random.Generator) -> Row:
+    structure = DependencyBatch([3, 0, 1, 4, 2])
+    return structure, normal(rng, structure)
+
+
+def dependency_trees_forbidden(rng: np.random.Generator) -> Row:
+    structure, scores = dependency_trees(rng)
+    scores["arc"][[1, 7, 20]] = -np.inf
+    return structure, scores
+
+
 TABLE: list[Callable[[np.random.Generator], Row]] = [
     chain_shared,
     chain_per_edge,
@@ -134,6 +146,8 @@ TABLE: list[Callable[[np.random.Generator], Row]] = [
     second_order_float32,
     second_order_forbidden,
     second_order_large_scores,
+    dependency_trees,
+    dependency_trees_forbidden,
 ]
 
 

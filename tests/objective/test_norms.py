@@ -142,4 +142,4 @@ def test_solvers_that_would_ignore_a_norm_refuse_it(rng):
     with pytest.raises(TypeError, match="OWLQN needs an ℓ1 penalty"):
         OWLQN().minimize(problem, problem.zero(), Stop())
     with pytest.raises(TypeError, match="no norm besides"):
-        BlockDual(Problem.of(ZeroOneHinge(chain, loss.labels), problem.terms))
+        BlockDual(Problem.of(ZeroOneHinge(chain, loss.outputs), problem.terms))
