@@ -63,7 +63,7 @@ def test_which_labellings_obey_a_scheme(scheme):
 
 @pytest.mark.parametrize("label", ["B-", "X-PER", "PER", "o", "O-PER", "", 3, None, ("B", "PER"), "E-PER"])
 def test_labels_of_another_form_are_refused(label):
-    with pytest.raises(InputError, match="is no tag of IOB2, whose tags are 'B-…', 'I-…' and 'O'"):
+    with pytest.raises(InputError, match="is not a tag of IOB2, whose tags are 'B-…', 'I-…' and 'O'"):
         IOB2.forbidden(["O", label])
 
 

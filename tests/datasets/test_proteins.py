@@ -75,5 +75,5 @@ def test_missing_data_is_said(tmp_path, monkeypatch):
     monkeypatch.setenv("KERNELFIELDS_DATA", str(tmp_path))
     with pytest.raises(MissingDataError, match="set KERNELFIELDS_DATA"):
         load_jpred4()
-    with pytest.raises(MissingDataError, match="is no file"):
+    with pytest.raises(MissingDataError, match="there is no file"):
         load_cb513(tmp_path)

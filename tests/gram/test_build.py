@@ -51,7 +51,7 @@ def test_the_limit_decides(rng) -> None:
     assert isinstance(gram_of(RBF(), X, np.float32, memory_limit=needed - 1), PackedGram)
     assert gram_of(RBF(), X.astype(np.float32)).dtype == np.float32
     assert gram_of(RBF(), X.astype(np.float32), np.float64).dtype == np.float64
-    with pytest.raises(InputError, match="float32 or float64, not int64"):
+    with pytest.raises(InputError, match="is int64, but must be float32 or float64"):
         gram_of(RBF(), X, np.int64)
 
 
@@ -114,7 +114,7 @@ def test_kernel_times(kind, memory_limit, rng) -> None:
         assert_close(kernel_times(kernel, new, basis, A, memory_limit), wanted, np.float64)
         assert_close(kernel_times(kernel, new, basis, A, dtype=np.float32), wanted, np.float32)
     assert kernel_times(RBF(), new[:0], basis, A).shape == (0, 4)
-    with pytest.raises(InputError, match=r"shape \(3, 1\) for a basis of 150"):
+    with pytest.raises(InputError, match=r"shape \(3, 1\), but must be \(150, m\)"):
         kernel_times(RBF(), new, basis, np.ones((3, 1)))
 
 
@@ -134,24 +134,24 @@ def test_strings() -> None:
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 def test_blocks_that_are_not_finite(value) -> None:
     X = np.arange(300.0)[:, None]
-    with pytest.raises(InputError, match=f"Bad gave {value} for observations 290 and 256"):
+    with pytest.raises(InputError, match=f"Bad returned {value} for observations 290 and 256"):
         gram_of(Bad(value), X)
-    with pytest.raises(InputError, match=f"Bad gave {value} for observations 290 and 0"):
+    with pytest.raises(InputError, match=f"Bad returned {value} for observations 290 and 0"):
         kernel_times(Bad(value), X, X, np.ones((300, 1)))
 
 
 def test_blocks_of_the_wrong_shape() -> None:
     X = np.arange(300.0)[:, None]
-    with pytest.raises(InputError, match=r"Bad gave a block of shape \(256, 301\) where \(256, 300\)"):
+    with pytest.raises(InputError, match=r"Bad returned a block of shape \(256, 301\) where \(256, 300\)"):
         gram_of(Bad(1.0, extra=1), X)
-    with pytest.raises(InputError, match="Bad gave a diagonal of shape"):
+    with pytest.raises(InputError, match="Bad returned a diagonal of shape"):
         gram_of(Bad(1.0, extra=1), X, memory_limit=0)
 
 
 def test_overflow_in_a_formula_is_found(rng) -> None:
     X = np.ones((300, 1), dtype=np.float32) * np.arange(1, 301, dtype=np.float32)[:, None]
     X[299] = 1e13
-    with pytest.raises(InputError, match="Polynomial gave inf for observations 299 and 299"):
+    with pytest.raises(InputError, match="Polynomial returned inf for observations 299 and 299"):
         gram_of(Polynomial(2), X)
     large = np.diag(np.full(300, 1e18, dtype=np.float32))  # finite, though their sum is not
     assert np.isfinite(gram_of(Polynomial(2, 1e-36), large).diagonal).all()
@@ -163,7 +163,7 @@ def test_observations_that_are_not_finite(form, value, rng) -> None:
     X = rng.normal(size=(5, 3))
     X[3, 1] = value
     for kernel in KERNELS.values():
-        with pytest.raises(InputError, match="Observation 3 has NaN, infinite or too large numbers"):
+        with pytest.raises(InputError, match="Observation 3 has numbers that are NaN, infinite or too large"):
             gram_of(kernel, form(X))
 
 

@@ -105,9 +105,9 @@ def test_operators() -> None:
         assert isinstance(kernel, Kernel)
         np.testing.assert_allclose(kernel(X), expected, rtol=1e-10)
     assert RBF() + 0 is not None
-    with pytest.raises(ValueError, match="A kernel is a Kernel, a name or a function, not None"):
+    with pytest.raises(ValueError, match="kernel=None must be a Kernel, a name or a function"):
         RBF() + None
-    with pytest.raises(ValueError, match="A kernel is a Kernel, a name or a function, not array"):
+    with pytest.raises(ValueError, match="kernel=array.* must be a Kernel, a name or a function"):
         np.ones(2) * RBF()
 
 
@@ -164,7 +164,9 @@ def test_exchanging_a_part_changes_what_a_composite_is() -> None:
     assert not isinstance(kernel, ProductKernel)
     assert isinstance(kernel, Normalized)
     np.testing.assert_allclose(kernel(X), Normalized(Laplacian() + Linear())(X))
-    with pytest.raises(TypeError, match=r"^Laplacian\(\) \+ Linear\(\) is no function of inner products\.$"):
+    with pytest.raises(
+        TypeError, match=r"^Laplacian\(\) \+ Linear\(\) is not a function of inner products\.$"
+    ):
         kernel.apply(X @ X.T, np.ones(7), np.ones(7))
     kernel.set_params(kernel__left=Cosine())
     assert isinstance(kernel, ProductKernel)

@@ -74,7 +74,7 @@ REFUSED = [
     (MatrixFunction(lambda A, B: -A @ B.T), r"is not positive semi-definite: its Gram matrix on 10 obs"),
     (
         MatrixFunction(standardised),
-        r"is no function of two observations: for 0 and \d it gives \S+ or 0, dep",
+        r"is not a function of two observations: for 0 and \d it gives \S+ or 0, dep",
     ),
     (MatrixFunction(lambda A, B: A @ A.T), r"shape \(1, 1\) for 1 and 10 obs"),
     (MatrixFunction(lambda A, B: 1.0), r"shape \(\) for 10 and 10 obs.*wrap it in PairFunction\.$"),
@@ -212,7 +212,7 @@ def test_bad_settings_are_refused_at_use(kernel: Kernel, observations: Any, mess
 def test_observations_that_are_no_numbers_are_refused(kernel: Kernel, value: float, form: Any) -> None:
     bad = abs(X)
     bad[3, 1] = value
-    with pytest.raises(InputError, match=rf"^Observation 3 has the entry {value}\.$"):
+    with pytest.raises(InputError, match=rf"^Observation 3 has the entry {value}, not a finite number\.$"):
         kernel(form(bad))
 
 
@@ -228,5 +228,7 @@ def test_others_give_what_the_check_refuses(value: float) -> None:
 
 @pytest.mark.parametrize("kernel", [Linear(), RBF(), Laplacian(), AdditiveChiSquare()])
 def test_rows_of_different_lengths_are_refused(kernel: Kernel) -> None:
-    with pytest.raises(InputError, match=r"^Observations of 3 and 2 numbers cannot be compared\.$"):
+    with pytest.raises(
+        InputError, match=r"^Observations have 3 and 2 numbers, but must have equally many\.$"
+    ):
         kernel(abs(X), abs(X[:, :2]))

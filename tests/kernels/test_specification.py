@@ -76,9 +76,9 @@ def test_kernels_of_gaussian_processes() -> None:
     ("specification", "message"),
     [
         ("tree", r"^kernel='tree' is not known; choose one of 'additive_chi2', .*'rbf', .* or 'sigmoid'\.$"),
-        (RBF, r"^A kernel is needed, not its class: write RBF\(\)\.$"),
-        (3, r"^A kernel is a Kernel, a name or a function, not 3\.$"),
-        (None, "not None"),
+        (RBF, r"^kernel=RBF is a class, but must be an object: write RBF\(\)\.$"),
+        (3, r"^kernel=3 must be a Kernel, a name or a function\.$"),
+        (None, "kernel=None must be"),
     ],
 )
 def test_what_is_refused(specification: Any, message: str) -> None:

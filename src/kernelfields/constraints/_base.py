@@ -1,4 +1,4 @@
-"""What a rule is: from the names of labels to what is forbidden among them."""
+"""Rules: what they forbid, given the names of labels."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..memory import require_memory
 
 
 class Forbidden(NamedTuple):
-    """What a rule forbids among L labels: a labelling y is allowed unless one of these holds."""
+    """What a rule forbids among L labels; a labelling y is allowed unless one of these holds."""
 
     pairs: Array
     """(L, L) booleans: whether y_t = row, y_{t+1} = column is forbidden for every t."""
@@ -33,7 +33,7 @@ class Forbidden(NamedTuple):
         return cls(np.zeros((n_labels, n_labels), bool), np.zeros(n_labels, bool), np.zeros(n_labels, bool))
 
     def allows(self, path: Array) -> bool:
-        """Whether a sequence of label numbers breaks nothing."""
+        """Return whether a sequence of label numbers breaks no rule."""
         if not len(path):
             return True
         broken = self.starts[path[0]] or self.ends[path[-1]] or self.pairs[path[:-1], path[1:]].any()
@@ -45,10 +45,10 @@ class Rule(ABC):
 
     @abstractmethod
     def forbidden(self, names: Sequence[Hashable]) -> Forbidden:
-        """Masks over labels with these names."""
+        """Return what is forbidden, as masks over labels with these names."""
 
     def obeyed_by(self, labellings: Sequence[Sequence[Hashable]]) -> bool:
-        """Whether all these labels are ones that the rule knows, and no labelling breaks it."""
+        """Return whether the rule knows all these labels, and no labelling breaks it."""
         names = list(dict.fromkeys(chain.from_iterable(labellings)))
         try:
             masks = self.forbidden(names)

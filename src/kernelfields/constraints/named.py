@@ -1,4 +1,4 @@
-"""Rules that name what they forbid."""
+"""A rule that lists what it forbids."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from ._base import Forbidden, Rule
 
 @dataclass(frozen=True)
 class Constraints(Rule):
-    """Label pairs, first and last labels that may not occur, by name.
+    """Label pairs, first labels and last labels that may not occur, by name.
 
-    Names that are none of the labels forbid nothing, so that one set of rules serves training sets
-    in which some labels are missing.
+    Names of labels that do not occur forbid nothing, so that one set of rules serves training sets in which
+    some labels are missing.
 
     Parameters
     ----------
     forbidden_pairs : collection of (label, next label)
-        Neighbours in this order.
+        Labels that may not follow each other, in this order.
     forbidden_starts, forbidden_ends : collections of labels
-        What the first, and the last, label may not be.
+        What the first label and the last label may not be.
 
     Examples
     --------
@@ -34,7 +34,7 @@ class Constraints(Rule):
     forbidden_ends: Collection[Hashable] = ()
 
     def forbidden(self, names: Sequence[Hashable]) -> Forbidden:
-        """Masks over labels with these names."""
+        """Return what is forbidden, as masks over labels with these names."""
         index = {name: k for k, name in enumerate(names)}
         result = Forbidden.nothing(len(names))
         for first, second in self.forbidden_pairs:

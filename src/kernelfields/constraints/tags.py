@@ -1,4 +1,4 @@
-"""Schemes that write segments (entities, chunks, words) as one tag per position."""
+"""Schemes that encode segments (entities, chunks, words) as one tag per position."""
 
 from __future__ import annotations
 
@@ -17,16 +17,15 @@ class Tag(NamedTuple):
 
     letter: str
     kind: str
-    """What follows the hyphen; empty for a letter alone."""
+    """What follows the hyphen; empty if there is only a letter."""
 
 
 @dataclass(frozen=True)
 class TagScheme(Rule):
-    """Tags of the form letter-hyphen-kind: "B-PER"; or letters alone, where segments have no kinds.
+    """Tags of the form letter-hyphen-kind, such as "B-PER", or letters alone if segments have no kinds.
 
     A segment is one *begin*, then any number of *inside*, then one *end*, all of one kind; or one
-    *single*. "O" stands outside of segments. Schemes without *end* letters let a segment stop
-    anywhere.
+    *single*. "O" is outside of segments. In schemes without *end* letters a segment may stop anywhere.
 
     - A tag that goes on (inside, end) may follow only a begin or inside of its kind, and may not
       come first.
@@ -36,9 +35,9 @@ class TagScheme(Rule):
     Parameters
     ----------
     name : str
-        For messages.
+        Name of the scheme in messages.
     begin, inside, end, single : str
-        The letter of each role; empty where the scheme has none.
+        The letter of each role; empty if the scheme does not have the role.
 
     Examples
     --------
@@ -53,7 +52,7 @@ class TagScheme(Rule):
     single: str = ""
 
     def forbidden(self, names: Sequence[Hashable]) -> Forbidden:
-        """Masks over these tags; a label that is not a tag of the scheme is refused."""
+        """Return what is forbidden, as masks over these tags; other labels are refused."""
         tags = [self._tag(name) for name in names]
         unfinished = np.array([bool(self.end) and self._open(tag) for tag in tags], dtype=bool)
         goes_on = np.array([self._goes_on(tag) for tag in tags], dtype=bool)
@@ -68,11 +67,11 @@ class TagScheme(Rule):
         return tuple(letter for letter in (self.begin, self.inside, self.end, self.single) if letter)
 
     def _open(self, tag: Tag) -> bool:
-        """Whether a segment may go on after the tag."""
+        """Return whether a segment may go on after the tag."""
         return tag.letter in (self.begin, self.inside)
 
     def _goes_on(self, tag: Tag) -> bool:
-        """Whether the tag needs a segment that is open."""
+        """Return whether the tag needs an open segment."""
         return tag.letter in (self.inside, self.end)
 
     def _tag(self, label: Hashable) -> Tag:
@@ -81,7 +80,7 @@ class TagScheme(Rule):
             if label == "O" or (letter in self.letters and bool(hyphen) == bool(kind)):
                 return Tag(letter, kind)
         forms = ", ".join(f"'{letter}-…'" for letter in self.letters)
-        raise InputError(f"Label {label!r} is no tag of {self.name}, whose tags are {forms} and 'O'.")
+        raise InputError(f"Label {label!r} is not a tag of {self.name}, whose tags are {forms} and 'O'.")
 
 
 IOB2 = TagScheme("IOB2", begin="B", inside="I")

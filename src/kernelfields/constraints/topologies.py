@@ -1,4 +1,4 @@
-"""Rules about states that have an order but no names, as those of hidden Markov models."""
+"""Rules about states that have an order but no names, such as those of hidden Markov models."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from ._base import Forbidden, Rule
 
 @dataclass(frozen=True)
 class LeftRight(Checked, Rule):
-    """States never go back, and sequences start in the first: for what happens in stages.
+    """States never go back, and sequences start in the first state: for processes with stages.
 
     Parameters
     ----------
     step : int, optional
-        How far a state may go on at once; any distance if not given. 1 leaves out no state.
+        How many states forward one step may go; any number if not given. With 1, no state is skipped.
 
     Examples
     --------
@@ -31,7 +31,7 @@ class LeftRight(Checked, Rule):
     _checks: ClassVar[Mapping[str, Check]] = {"step": optional(whole(0, 2**63 - 1))}
 
     def forbidden(self, names: Sequence[Hashable]) -> Forbidden:
-        """Masks over states in this order."""
+        """Return what is forbidden, as masks over states in this order."""
         result = Forbidden.nothing(len(names))
         ahead = np.arange(len(names)) - np.arange(len(names))[:, None]
         far = len(names) if self.step is None else self.step
@@ -42,10 +42,10 @@ class LeftRight(Checked, Rule):
 
 @dataclass(frozen=True)
 class Cyclic(Rule):
-    """States stay or go on to the next, the last one to the first: for what comes round again."""
+    """States stay or go on to the next, the last one to the first: for processes that repeat."""
 
     def forbidden(self, names: Sequence[Hashable]) -> Forbidden:
-        """Masks over states in this order."""
+        """Return what is forbidden, as masks over states in this order."""
         result = Forbidden.nothing(len(names))
         ahead = (np.arange(len(names)) - np.arange(len(names))[:, None]) % max(len(names), 1)
         result.pairs[ahead > 1] = True

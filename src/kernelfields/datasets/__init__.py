@@ -1,4 +1,4 @@
-"""Data: some come with the package, others are read from the folder in KERNELFIELDS_DATA."""
+"""Data sets: some come with the package, others are read from the folder in KERNELFIELDS_DATA."""
 
 from .conll2002 import Entities, load_conll2002, spelling_templates
 from .folder import data_file, data_folder

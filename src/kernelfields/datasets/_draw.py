@@ -1,4 +1,4 @@
-"""Some of many sentences."""
+"""Random samples of sentences."""
 
 from __future__ import annotations
 
@@ -12,6 +12,6 @@ Item = TypeVar("Item")
 
 
 def drawn(items: list[Item], count: int, seed: int) -> list[Item]:
-    """Return so many items, or all if there are fewer, drawn at random without repetition."""
+    """Return ``count`` items drawn at random without repetition, or all if there are fewer."""
     count, seed = require_whole("n_sentences", count), require_whole("seed", seed, 0)
     return [items[i] for i in np.random.default_rng(seed).permutation(len(items))[:count]]

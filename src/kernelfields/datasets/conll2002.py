@@ -1,4 +1,4 @@
-"""CoNLL-2002, Spanish, as named-entity experiments see it: words and their spelling around each token."""
+"""CoNLL-2002, Spanish: named entities, with words and their spelling around each token as features."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _FLAGS = ["is_title", "is_upper", "is_lower", "is_digits", "has_digit", "has_hyp
 
 
 class Entities(NamedTuple):
-    """Sentences with the names in them."""
+    """Sentences with their named entities."""
 
     sentences: list[list[str]]
     """Words."""
@@ -49,7 +49,7 @@ def load_conll2002(
 
 
 def spelling_templates(reach: int = 1) -> Templates:
-    """Word, lower case, prefixes, suffixes, shape and flags of all tokens up to ``reach`` away."""
+    """Return templates for word, lower case, affixes, shape and flags of all tokens up to ``reach`` away."""
     require_whole("reach", reach, 0, 100)
     window = f"w[-{reach}..{reach}]"
     looks = [f"{name}({window})" for name in _TRANSFORMS + _FLAGS]

@@ -1,4 +1,4 @@
-"""The genome of Streptococcus pyogenes: which bases are part of a gene."""
+"""The genome of Streptococcus pyogenes, with the bases that are part of a gene."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ BASES = "ACGT"
 
 
 class Genome(NamedTuple):
-    """One long sequence."""
+    """A genome as one long labelled sequence."""
 
     bases: Array
     """Indices into "ACGT", int8."""
@@ -25,7 +25,7 @@ class Genome(NamedTuple):
     """"N" (no gene), "C" (a gene on this strand) or "R" (on the other), one letter per base."""
 
     def cut(self, length: int) -> list[Genome]:
-        """Cut into pieces of about this length, in the middle of what is no gene."""
+        """Cut the sequence into pieces of about this length, in the middle of regions without genes."""
         length = require_whole("length", length)
         change = np.flatnonzero(self.labels[1:] != self.labels[:-1]) + 1
         starts, ends = np.append(0, change), np.append(change, len(self.labels))

@@ -15,7 +15,7 @@ _BRAILLE = np.array([[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]])
 
 
 class Letters(NamedTuple):
-    """OCR letters: chains of images, labelled with letters."""
+    """Handwritten words as chains of images, labelled with letters."""
 
     images: list[Array]
     """One (T, 128) array of 0/1 pixels per word, each row a 16x8 image, row by row."""
@@ -25,7 +25,7 @@ class Letters(NamedTuple):
     """Fold of every word, 0 to 9."""
 
     def split(self, *folds: int) -> tuple[list[Array], list[list[str]]]:
-        """Return images and labels of the words in some folds."""
+        """Return the images and labels of the words in some folds."""
         chosen = np.flatnonzero(np.isin(self.fold, folds))
         return [self.images[i] for i in chosen], [self.labels[i] for i in chosen]
 

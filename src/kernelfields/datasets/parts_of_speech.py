@@ -24,7 +24,7 @@ class TaggedSentences(NamedTuple):
 def load_ptb_sample(folder: str | Path | None = None) -> TaggedSentences:
     """Read the sample of the Penn Treebank, in the order of its documents: 3,914 sentences, 45 tags.
 
-    For use that is not commercial only.
+    For non-commercial use only.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def _tagged(path: Path, mark: str) -> TaggedSentences:
 
 
 def _sentences(path: Path, mark: str) -> Iterator[list[list[str]]]:
-    """Columns of the tokens of every sentence; "#" is a word, so that only ``mark`` begins a comment."""
+    """Yield the columns of every token, by sentence; "#" is a word: only ``mark`` begins a comment."""
     sentence: list[list[str]] = []
     with gzip.open(path, "rt", encoding="utf-8", newline="\n") as file:
         for line in file:

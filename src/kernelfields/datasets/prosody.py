@@ -1,4 +1,4 @@
-"""The Helsinki Prosody Corpus: which words of read English are prominent."""
+"""The Helsinki Prosody Corpus: prominent words of English read aloud."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from .folder import data_file
 
 DATA_SET = "helsinki_prosody"
 NOTHING = "-"
-"""Where no punctuation stands."""
+"""Value of the column ``after`` where no punctuation follows."""
 
 
 class Prosody(NamedTuple):
-    """Sentences with prominence."""
+    """Sentences with the prominence of their words."""
 
     sentences: list[list[tuple[str, ...]]]
     """Words in lower case, with their columns: word, frequency, length, punctuation after it."""
@@ -39,8 +39,8 @@ def load_prosody(
 ) -> Prosody:
     """Read the Helsinki Prosody Corpus from the folder of data sets.
 
-    Punctuation has no prominence and is no position of its own, but a property of the word before.
-    Frequencies are those of the whole file, which is text only; they are given as ⌊log₂⌋.
+    Punctuation has no prominence; it is a property of the word before it, not a position. Frequencies are
+    those in the text of the whole file, as ⌊log₂⌋.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def load_prosody(
 
 
 def prosody_templates(reach: int = 2) -> Templates:
-    """Frequency, length and punctuation of words up to ``reach`` away; the word, its neighbours, its ending.
+    """Return templates for frequency, length and punctuation up to ``reach`` away, words and endings nearby.
 
     Words further away are too rare to learn from in some hundred sentences.
     """

@@ -15,14 +15,14 @@ from ..features.windows import stack_windows
 from .folder import data_file
 
 EXTRA = b"d3arcz_"
-"""In the files of the JPred4 blind set, but not in the set that was published."""
+"""Chains in the files of the JPred4 blind set that are not in the published set."""
 
 STATES = {"H": "H", "G": "H", "I": "H", "E": "E", "B": "E", "T": "-", "S": "-", "_": "-"}
-"""The eight states of DSSP as three: all helices, all strands, the rest."""
+"""The eight states of DSSP mapped to three: all helices, all strands, the rest."""
 
 
 class Proteins(NamedTuple):
-    """Chains with an evolutionary profile."""
+    """Protein chains with evolutionary profiles."""
 
     ids: list[str]
     profiles: list[Array]
@@ -41,9 +41,9 @@ class Proteins(NamedTuple):
 def load_jpred4(folder: str | Path | None = None) -> Proteins:
     """Load the training and blind sets of JPred4: PSI-BLAST and HMMER profiles, three states.
 
-    1,348 chains in seven folds, those of its authors, and 149 blind ones, fold 0. A profile has 44
-    columns, 20 log-odds of PSI-BLAST and 24 emission scores of HMMER, each through the logistic
-    function, as the authors' networks take them; windows of 15 residues make 660 features.
+    1,348 chains in the authors' seven folds, and 149 blind ones as fold 0. A profile has 44 columns: 20
+    log-odds of PSI-BLAST and 24 emission scores of HMMER, each passed through the logistic function as for
+    the authors' networks. Windows of 15 residues have 660 features.
 
     Parameters
     ----------
@@ -72,12 +72,12 @@ def load_cb513(
     *,
     rs126: bool = False,
 ) -> Proteins:
-    """Load CB513: 513 chains with the residues aligned to each of theirs.
+    """Load CB513: 513 chains with profiles of the residues aligned to theirs.
 
     A profile has 21 columns, the shares of the twenty residues and of gaps among aligned sequences.
-    There are no folds of its own: chains of one protein, which share the first four letters of their
-    names, are kept in one fold. Some chains are in JPred4's sets too: do not train on one and test on
-    the other.
+    The set has no published folds: chains of one protein, which share the first four letters of their
+    names, are put into one fold. Some chains are in JPred4's sets too: do not train on one and test on the
+    other.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def load_cb513(
     n_folds : int
         Number of folds.
     rs126 : bool
-        Whether to give only the 117 chains that come from the set of Rost and Sander.
+        Whether to return only the 117 chains from the set of Rost and Sander.
     """
     n_folds = require_whole("n_folds", n_folds)
     with np.load(data_file("cb513", "cb513.npz", folder)) as data:

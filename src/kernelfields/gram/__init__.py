@@ -1,4 +1,4 @@
-"""Gram matrices: computed, stored, multiplied."""
+"""Gram matrices: how they are computed, stored and multiplied."""
 
 from ._base import Gram
 from .blocks import KernelBlocks

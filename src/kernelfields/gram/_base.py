@@ -1,4 +1,4 @@
-"""What a Gram matrix can do: be multiplied."""
+"""The interface of Gram matrices: products."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from .. import native
 from ..arrays import Array
 
 BATCH = 2**23
-"""Entries of K that are taken out at a time where no more than products of them are needed."""
+"""Entries of K that are copied at a time when only products of them are needed."""
 
 
 class Gram(ABC):
-    """K_ij = k(x_i, x_j) over n observations, however it is kept."""
+    """A Gram matrix K_ij = k(x_i, x_j) over n observations, however it is stored."""
 
     size: int
     """n."""
@@ -26,7 +26,7 @@ class Gram(ABC):
 
     @abstractmethod
     def times(self, columns: Array) -> Array:
-        """K·A for A of shape (n, m), float64 or float32; the result in the type of A."""
+        """Return K·A for A of shape (n, m), float64 or float32, in the type of A."""
 
     @abstractmethod
     def block(self, rows: Array, columns: Array) -> Array:
@@ -38,7 +38,7 @@ class Gram(ABC):
 
     @final
     def cross(self, rows: Array, columns: Array, coefficients: Array) -> Array:
-        """K[rows, columns]·A for A of shape (len(columns), m): scores of observations held out.
+        """Return K[rows, columns]·A for A of shape (len(columns), m): scores of held-out observations.
 
         At most ``BATCH`` entries of K are copied at a time.
         """
@@ -51,5 +51,5 @@ class Gram(ABC):
 
 
 def block_times(block: Array, columns: Array) -> Array:
-    """K·A for a block of K, in the core: as ``Gram.times``."""
+    """Return K·A for a block of K, computed in the core as `Gram.times` does."""
     return native.matrix_times(block, np.ascontiguousarray(columns))

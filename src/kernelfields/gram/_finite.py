@@ -1,4 +1,4 @@
-"""Kernel values that are no numbers are refused, with the observations that gave them."""
+"""Refuses kernel values that are not finite, naming their observations."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from ..kernels import Kernel
 def require_finite(kernel: Kernel, block: Array, row: int, column: int) -> None:
     """Refuse NaN and infinity in a block whose first entry is that of observations ``row``, ``column``.
 
-    A sum is quicker than a look at every number; it may overflow, so the numbers have the last word.
+    A sum is quicker than a test of every number; because it may overflow, the numbers are tested if it is
+    not finite.
     """
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(block.sum()):
@@ -21,4 +22,4 @@ def require_finite(kernel: Kernel, block: Array, row: int, column: int) -> None:
     if len(bad):
         i, j = bad[0]
         pair = f"observations {row + i} and {column + j}"
-        raise InputError(f"{type(kernel).__name__} gave {block[i, j]} for {pair}.")
+        raise InputError(f"{type(kernel).__name__} returned {block[i, j]} for {pair}, not a finite number.")

@@ -15,22 +15,22 @@ from ..kernels.sparse_rows import canonical
 
 
 def precision_of(X: Observations, dtype: npt.DTypeLike | None) -> np.dtype[Any]:
-    """float32 or float64: as asked for, or that of the observations."""
+    """Return float32 or float64: the type asked for, else that of the observations."""
     if dtype is None:
         return np.dtype(np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64)
     found = np.dtype(dtype)
     if found not in (np.float32, np.float64):
-        raise InputError(f"A Gram matrix is float32 or float64, not {found}.")
+        raise InputError(f"dtype of a Gram matrix is {found}, but must be float32 or float64.")
     return found
 
 
 def is_numeric(X: Observations) -> bool:
-    """Whether X is a matrix of numbers, dense or sparse."""
+    """Return whether X is a matrix of numbers, dense or sparse."""
     return sparse.issparse(X) or (isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "biuf")
 
 
 def prepare(X: Observations, dtype: np.dtype[Any]) -> Observations:
-    """Numbers in one precision and contiguous rows; anything else as it is."""
+    """Return numbers in one precision with contiguous rows, and anything else unchanged."""
     if sparse.issparse(X):
         return canonical(X, dtype)
     return np.ascontiguousarray(X, dtype=dtype) if is_numeric(X) else X
@@ -42,12 +42,12 @@ def count(X: Observations) -> int:
 
 
 def take(X: Observations, indices: Array) -> Observations:
-    """Some of the observations."""
+    """Return some of the observations."""
     return X[indices] if hasattr(X, "shape") else [X[i] for i in indices]
 
 
 def squared_norms(X: Observations, dtype: np.dtype[Any]) -> Array:
-    """‖x_i‖², summed in float64; an ``InputError`` names a row with NaN, infinity or overflow."""
+    """Return ‖x_i‖², summed in float64; an ``InputError`` names a row with NaN, infinity or overflow."""
     with np.errstate(over="ignore", invalid="ignore"):
         if sparse.issparse(X):
             squares = sparse.csr_matrix((np.square(X.data, dtype=np.float64), X.indices, X.indptr), X.shape)
@@ -56,5 +56,7 @@ def squared_norms(X: Observations, dtype: np.dtype[Any]) -> Array:
             norms = np.einsum("ij,ij->i", X, X, dtype=np.float64).astype(dtype)
     bad = np.flatnonzero(~np.isfinite(norms))
     if len(bad):
-        raise InputError(f"Observation {bad[0]} has NaN, infinite or too large numbers.")
+        raise InputError(
+            f"Observation {bad[0]} has numbers that are NaN, infinite or too large to be squared."
+        )
     return norms

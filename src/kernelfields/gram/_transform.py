@@ -1,7 +1,7 @@
-"""Inner products to kernel values, in place.
+"""Turns inner products into kernel values, in place.
 
-Formulas are written in NumPy where the kernels are. What N² exponentials wait for has a second form in
-the core, registered here; tests hold the two together. Norms are known to be finite, hence products are.
+Formulas are written in NumPy beside the kernels. Those that take long, N² exponentials, have a second form
+in the core, registered here; tests compare the two. Norms are known to be finite, hence products are too.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ..kernels import RBF, Kernel, Linear, Polynomial, ProductKernel
 from ._finite import require_finite
 
 PIECE = 2**16
-"""Numbers that stay in the cache over the passes of a formula."""
+"""Size of a piece that stays in the cache over all passes of a formula."""
 
 
 class ProductBlock(NamedTuple):

@@ -1,8 +1,8 @@
-"""Threads that each work alone on a task of their own.
+"""Threads that work on independent tasks.
 
-The blocks of a Gram matrix are independent, so a thread takes a block through all its steps: product,
-transform, check. Were the threads to share each step instead, BLAS and the core would wait for each
-other twice per block, which on a busy machine took six times as long.
+The blocks of a Gram matrix are independent, so one thread takes a block through all its steps: product,
+transform, check. If threads shared each step instead, BLAS and the core would wait for each other twice
+per block, which took six times as long on a busy machine.
 """
 
 from __future__ import annotations
@@ -38,6 +38,6 @@ def workers() -> Iterator[Callable[[Iterable[Task]], None]]:
 
 
 def one_by_one(tasks: Iterable[Task]) -> None:
-    """Run tasks in this thread."""
+    """Run tasks in this thread, one after the other."""
     for task in tasks:
         task()

@@ -1,7 +1,7 @@
-"""Blocks of kernel values, written where they are wanted.
+"""Blocks of kernel values, written to a given array.
 
-Functions of inner products get those from BLAS, or from the core where observations are sparse, and
-are transformed in place: no second block is ever made. Other kernels give their blocks themselves.
+For functions of inner products, the products are computed by BLAS, or by the core if observations are
+sparse, and transformed in place, without a second block. Other kernels compute their blocks themselves.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ._transform import ProductBlock, transform
 from ._workers import Task, one_by_one, workers
 
 ROWS, COLUMNS = 256, 2048
-"""Of the blocks that are computed at a time: large enough for BLAS, small enough for caches."""
+"""Shape of the blocks that are computed at a time: large enough for BLAS, small enough for caches."""
 
 
 class KernelBlocks:
@@ -51,20 +51,20 @@ class KernelBlocks:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Numbers of observations on either side."""
+        """Number of observations on the left and on the right."""
         return count(self.left), count(self.right)
 
     def fill(self, out: Array, row: int, column: int) -> None:
-        """Write k(x_i, y_j) to ``out`` from i = ``row`` and j = ``column`` on, as many as it has room for."""
+        """Fill ``out`` with k(x_i, y_j), starting at i = ``row`` and j = ``column``."""
         with workers() as run:
             self.fill_all([(out, row, column)], run)
 
     def fill_all(
         self, places: Iterable[tuple[Array, int, int]], run: Callable[[Iterable[Task]], None]
     ) -> None:
-        """Do so for many places, as tasks that ``run`` may run side by side.
+        """Fill many arrays, as tasks that ``run`` may run in parallel.
 
-        Kernels that give blocks themselves may not like that, and are asked for one after the other.
+        Kernels that compute blocks themselves may not be safe to call in parallel: theirs are filled in turn.
         """
         tasks = (
             partial(self._fill, out[r : r + ROWS, c : c + COLUMNS], row + r, column + c)
@@ -116,7 +116,9 @@ def _products_of(
     if not (is_numeric(left) and is_numeric(right)):
         raise InputError(f"{type(kernel).__name__} needs observations that are rows of a matrix of numbers.")
     if left.shape[1] != right.shape[1]:
-        raise InputError(f"Observations have {left.shape[1]} and {right.shape[1]} features.")
+        raise InputError(
+            f"Observations have {left.shape[1]} and {right.shape[1]} features, but must have equally many."
+        )
     kind = _SparseProducts if sparse.issparse(right) else _DenseProducts
     return kind(left, right, dtype)
 
@@ -124,4 +126,4 @@ def _products_of(
 def _require_shape(kernel: Kernel, block: Array, shape: tuple[int, ...]) -> None:
     if np.shape(block) != shape:
         name = type(kernel).__name__
-        raise InputError(f"{name} gave a block of shape {np.shape(block)} where {shape} was expected.")
+        raise InputError(f"{name} returned a block of shape {np.shape(block)} where {shape} was expected.")

@@ -1,4 +1,4 @@
-"""The Gram matrix of some observations, kept as memory allows."""
+"""The Gram matrix of some observations, stored if memory allows."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .tiled import TiledGram
 from .unique import unique_observations
 
 SHARE = 0.5
-"""Of the available memory: what a Gram matrix may take if no limit is given."""
+"""Share of the available memory that a Gram matrix may take if no limit is given."""
 
 
 def gram_of(
@@ -24,9 +24,9 @@ def gram_of(
     dtype: npt.DTypeLike | None = None,
     memory_limit: int | None = None,
 ) -> Gram:
-    """K_ij = k(x_i, x_j): in memory, half of it, if that fits, else computed anew for every product.
+    """Return the Gram matrix K_ij = k(x_i, x_j), stored if it fits in memory, else recomputed at each use.
 
-    Observations that repeat are computed and kept once.
+    Half of a symmetric matrix is stored, and observations that repeat are stored once.
 
     Parameters
     ----------

@@ -11,17 +11,17 @@ from .unique import UniqueObservations
 
 
 class CollapsedGram(Gram):
-    """K = S U Sᵀ, U the Gram matrix of the different observations, S_iu = 1 if x_i is the u-th of them.
+    """K = S U Sᵀ, U the Gram matrix of the distinct observations, S_iu = 1 if x_i is the u-th of them.
 
-    Products cost what those of U cost: A is added up over equal observations, multiplied, and the
-    result handed back to each.
+    A product costs what a product with U costs: A is summed over equal observations, multiplied by U, and
+    each observation gets its row of the result.
 
     Parameters
     ----------
     inner : Gram
         U.
     inverse : (n,) integers
-        Which row of U each observation is.
+        The row of U that each observation has.
     """
 
     def __init__(self, inner: Gram, inverse: Array) -> None:
@@ -40,7 +40,7 @@ class CollapsedGram(Gram):
         return self.inner.diagonal[self.inverse]
 
     def times(self, columns: Array) -> Array:
-        """S (U (Sᵀ A))."""
+        """Return S (U (Sᵀ A))."""
         summed = (self._sums @ columns).astype(columns.dtype, copy=False)
         return self.inner.times(summed)[self.inverse]
 
@@ -49,12 +49,12 @@ class CollapsedGram(Gram):
         return self.inner.block(self.inverse[rows], self.inverse[columns])
 
     def take(self, indices: Array) -> Gram:
-        """Return the same for some observations; what none of them is, is left out."""
+        """Return the matrix of some observations; distinct ones that no longer occur are left out."""
         chosen, inverse = np.unique(self.inverse[indices], return_inverse=True)
         inner = self.inner if len(chosen) == self.inner.size else self.inner.take(chosen)
         return CollapsedGram(inner, inverse.reshape(-1))
 
 
 def collapsed(inner: Gram, unique: UniqueObservations) -> Gram:
-    """Return ``inner`` for observations that repeat, or itself if none does."""
+    """Return ``inner`` as the matrix of observations that repeat, or unchanged if none does."""
     return inner if inner.size == len(unique.inverse) else CollapsedGram(inner, unique.inverse)

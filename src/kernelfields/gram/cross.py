@@ -26,7 +26,7 @@ def kernel_times(
     memory_limit: int | None = None,
     dtype: npt.DTypeLike | None = None,
 ) -> Array:
-    """Σ_j k(x_i, b_j) a_j for new x_i, block by block: the scores of a kernel expansion.
+    """Return Σ_j k(x_i, b_j) a_j for new x_i, block by block: the scores of a kernel expansion.
 
     Parameters
     ----------
@@ -37,14 +37,16 @@ def kernel_times(
     coefficients : (N, m) array
         a_j, float32 or float64; the result, (n, m), is of that type.
     memory_limit : int, optional
-        Bytes that kernel values may take at a time; never fewer than 2¹² or more than 2²² numbers.
+        Bytes that kernel values may take at a time; the block has at least 2¹² and at most 2²² entries.
     dtype : float32 or float64, optional
         Of the kernel values; that of ``X_basis`` if not given.
     """
     blocks = KernelBlocks(kernel, X_new, X_basis, precision_of(X_basis, dtype))
     n, N = blocks.shape
     if coefficients.ndim != 2 or len(coefficients) != N:
-        raise InputError(f"Coefficients of shape {coefficients.shape} for a basis of {N}.")
+        raise InputError(
+            f"coefficients have shape {coefficients.shape}, but must be ({N}, m) for {N} basis points."
+        )
     budget = min(max(LEAST, memory_budget(memory_limit) // blocks.dtype.itemsize), MOST)
     height = max(1, min(n, 64 if budget < MOST else 512))
     width = max(1, min(N, budget // height))

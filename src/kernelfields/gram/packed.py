@@ -1,4 +1,4 @@
-"""Half a Gram matrix in memory: it is symmetric."""
+"""The upper half of a Gram matrix in memory: the matrix is symmetric."""
 
 from __future__ import annotations
 
@@ -19,18 +19,17 @@ from .blocks import KernelBlocks
 
 
 class PackedGram(Gram):
-    """K as panels: 256 rows each, from their diagonal block on to the right.
+    """K as panels of 256 rows each, from the diagonal block to the right edge.
 
-    Half the memory of an (n, n) array, and half the traffic of a product, since an entry serves both
-    K_ij a_j and K_ji a_i. Products of float32 are added up in float32 over at most 1,024 terms and in
-    float64 beyond: the relative error is a few 1e-7, or a few 1e-6 where all terms have one sign and
-    vectors are short, whatever n is. Results do not depend on the number
-    of threads.
+    This takes half the memory of an (n, n) array, and half the memory traffic of a product, since an entry
+    serves both K_ij a_j and K_ji a_i. Products of float32 are summed in float32 over at most 1,024 terms and
+    in float64 beyond: the relative error is a few 1e-7, or a few 1e-6 where all terms have the same sign and
+    vectors are short, for any n. Results do not depend on the number of threads.
 
     Parameters
     ----------
     numbers : (…,) array
-        The panels one behind the other, as ``native.gram_panels_*`` makes them.
+        The panels concatenated, as ``native.gram_panels_*`` makes them.
     size : int
         n.
     """
@@ -42,7 +41,7 @@ class PackedGram(Gram):
         self.dtype = numbers.dtype
         if self.size**2 > 2 * numbers.size:  # lest the panels of any size be listed
             raise InputError(
-                f"There are {numbers.size} numbers, too few for a Gram matrix of size {self.size}."
+                f"numbers has {numbers.size} entries, too few for a Gram matrix of size {self.size}."
             )
         expected = PackedGram.bytes_for(self.size, self.dtype) // self.dtype.itemsize
         if numbers.shape != (expected,) or not numbers.flags.c_contiguous:
@@ -51,7 +50,7 @@ class PackedGram(Gram):
 
     @classmethod
     def of(cls, kernel: Kernel, X: Observations, dtype: np.dtype[Any]) -> PackedGram:
-        """Compute k on all pairs of observations, each pair once but for the diagonal blocks."""
+        """Compute k on all pairs of observations, each pair once except in the diagonal blocks."""
         blocks = KernelBlocks(kernel, X, X, dtype)
         gram = cls.empty(blocks.shape[0], dtype)
         with workers() as run:
@@ -62,7 +61,7 @@ class PackedGram(Gram):
     def from_matrix(cls, matrix: Array) -> PackedGram:
         """Copy the upper half of an (n, n) array."""
         if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-            raise InputError(f"A Gram matrix is square, not {matrix.shape}.")
+            raise InputError(f"matrix has shape {matrix.shape}, but a Gram matrix is square.")
         gram = cls.empty(len(matrix), matrix.dtype)
         for panel, first in gram.panels():
             panel[...] = matrix[first : first + len(panel), first:]
@@ -70,14 +69,14 @@ class PackedGram(Gram):
 
     @classmethod
     def empty(cls, size: int, dtype: npt.DTypeLike) -> PackedGram:
-        """Memory for one, touched on all cores."""
+        """Allocate a matrix of this size, its memory touched by all cores."""
         require_memory(f"A Gram matrix of size {size}", cls.bytes_for(size, np.dtype(dtype)))
         make = native.gram_panels_float32 if dtype == np.float32 else native.gram_panels_float64
         return cls(make(size), size)
 
     @staticmethod
     def bytes_for(size: int, dtype: np.dtype[Any]) -> int:
-        """Return the memory that one of this size takes."""
+        """Return the number of bytes that a matrix of this size takes."""
         size = require_whole("size", size, 0)
         if size > 2**26:  # too many panels to list, and too much for any memory
             return size * size // 2 * dtype.itemsize
@@ -103,7 +102,7 @@ class PackedGram(Gram):
         ]
 
     def times(self, columns: Array) -> Array:
-        """K·A."""
+        """Return K·A."""
         return native.gram_times(self._numbers, self.size, np.ascontiguousarray(columns))
 
     def block(self, rows: Array, columns: Array) -> Array:
@@ -112,7 +111,7 @@ class PackedGram(Gram):
         return native.gram_block(self._numbers, self.size, rows, columns)
 
     def take(self, indices: Array) -> PackedGram:
-        """Copy the part of some observations."""
+        """Return a copy of the part of some observations."""
         indices = np.asarray(indices, dtype=np.int64)
         gram = PackedGram.empty(len(indices), self.dtype)
         for panel, first in gram.panels():
@@ -121,6 +120,6 @@ class PackedGram(Gram):
 
 
 def _layout(size: int, dtype: np.dtype[Any]) -> list[Any]:
-    """(start, rows, columns, numbers from row to row) of every panel."""
+    """Return (start, rows, columns, stride between rows) of every panel."""
     found = native.gram_layout_float32 if dtype == np.float32 else native.gram_layout_float64
     return list(found(size))

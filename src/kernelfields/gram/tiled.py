@@ -1,4 +1,4 @@
-"""A Gram matrix that is never in memory."""
+"""A Gram matrix that is recomputed instead of stored."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from ._workers import workers
 from .blocks import KernelBlocks
 
 HEIGHT, WIDTH = 512, 8192
-"""Of the blocks of a product: 16 MB of float32."""
+"""Shape of the blocks of a product: 16 MB of float32."""
 
 
 class TiledGram(Gram):
-    """K computed anew for every product, block by block, each pair of observations once.
+    """K recomputed for every product, block by block, each pair of observations once.
 
-    For numbers of observations whose Gram matrix would not fit: memory of one block, time of computing
-    K for each product.
+    For so many observations that K would not fit in memory: it takes the memory of one block, and the time
+    of computing K for each product.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class TiledGram(Gram):
         return TiledGram, (self._kernel, self._blocks.right, self.dtype)
 
     def times(self, columns: Array) -> Array:
-        """K·A."""
+        """Return K·A."""
         result = np.zeros(columns.shape)
         room = np.empty(HEIGHT * WIDTH, dtype=self.dtype)
         with workers() as run:
@@ -70,7 +70,7 @@ class TiledGram(Gram):
         return out
 
     def take(self, indices: Array) -> TiledGram:
-        """Return the same for some observations."""
+        """Return the matrix of some of the observations."""
         return TiledGram(self._kernel, take(self._blocks.right, indices), self.dtype)
 
 
@@ -78,5 +78,5 @@ def _diagonal(kernel: Kernel, X: Observations, dtype: np.dtype[Any]) -> Array:
     diagonal = np.asarray(kernel.diagonal(X), dtype=dtype)
     if diagonal.shape != (count(X),) or not np.isfinite(diagonal).all():
         name = type(kernel).__name__
-        raise InputError(f"{name} gave a diagonal of shape {diagonal.shape}, or one that is not finite.")
+        raise InputError(f"{name} returned a diagonal of shape {diagonal.shape}, or one that is not finite.")
     return diagonal

@@ -16,19 +16,19 @@ _ODD = np.uint64(0x9E3779B97F4A7C15)
 
 
 class UniqueObservations(NamedTuple):
-    """Observations without repetition."""
+    """The distinct observations."""
 
     observations: Observations
-    """Each once, in the order in which they appear first."""
+    """Each once, in order of first appearance."""
     inverse: Array
     """(n,): x_i is ``observations[inverse[i]]``."""
 
 
 def unique_observations(X: Observations) -> UniqueObservations:
-    """Find the observations that differ: rows of an array, of a sparse matrix, or objects.
+    """Find the distinct observations: rows of an array or a sparse matrix, or objects.
 
     Rows are compared by a hash of 64 bits and then number by number, so that the answer is exact.
-    Objects that cannot be hashed are all taken for different.
+    Objects that cannot be hashed all count as distinct.
     """
     n = count(X)
     if is_numeric(X):
@@ -42,9 +42,9 @@ def unique_observations(X: Observations) -> UniqueObservations:
 
 
 def find_observations(X: Observations, wanted: Observations) -> Array:
-    """Give, for each observation wanted, the number of an equal one among X; −1 if there is none.
+    """Return, for each observation wanted, the number of an equal one among X; −1 if X has none.
 
-    X has no observation twice. Numbers are compared exactly, those of X in the precision of the others.
+    X has no duplicates. Numbers are compared exactly, those of X in the precision of the others.
     """
     if X is wanted:
         return np.arange(count(X))
@@ -69,7 +69,7 @@ def _hashes(X: Any) -> Array:
 
 
 def _in_order(first: Array, inverse: Array) -> tuple[Array, Array]:
-    """Number the different ones by first appearance."""
+    """Number the distinct observations by first appearance."""
     order = np.argsort(first)
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
@@ -129,7 +129,7 @@ def _hashes_of_sparse(X: Any) -> Array:
 
 
 def _same_rows(X: Any, other: Array) -> bool:
-    """Whether x_i equals the row that stands for it."""
+    """Return whether x_i equals the row that stands for it."""
     changed = np.flatnonzero(other != np.arange(len(other)))
     if sparse.issparse(X):
         return (X[changed] != X[other[changed]]).nnz == 0

@@ -1,4 +1,4 @@
-"""Kernels, one per file; ``check_gram`` says whether a function is one, ``as_kernel`` reads names."""
+"""Kernels, one per file; `check_gram` tests whether a function is one, `as_kernel` makes one from a name."""
 
 from ._base import Composite, Kernel, ProductKernel
 from .checks import check_gram

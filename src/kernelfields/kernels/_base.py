@@ -3,7 +3,7 @@
 Formulas live here and in the files beside this one; how Gram matrices are computed, stored and
 multiplied is the business of ``gram``. Settings are constructor arguments and plain attributes, as in
 scikit-learn, so that ``get_params`` and ``set_params`` reach them through an estimator
-(``kernel__gamma``, ``kernel__left__gamma``); what is wrong with them is said when they are used.
+(``kernel__gamma``, ``kernel__left__gamma``); they are checked when they are used.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class _KernelType(ABCMeta):
 
 
 class Kernel(Parameterised, metaclass=_KernelType):
-    """k(x, x′).
+    """A kernel k(x, x′).
 
     Kernels add, multiply, scale and take integer powers: ``2.0 * RBF() + Linear() * RBF()`` is a kernel.
     """
@@ -102,7 +102,7 @@ class Kernel(Parameterised, metaclass=_KernelType):
         return multiply(other, self)
 
     def __pow__(self, exponent: int) -> Kernel:
-        """k^d."""
+        """Return k^d."""
         from .power import Power
 
         return Power(self, exponent)
@@ -111,9 +111,9 @@ class Kernel(Parameterised, metaclass=_KernelType):
 class ProductKernel(Kernel):
     """A function of inner products: k(x, x′) = κ(⟨x, x′⟩, ‖x‖², ‖x′‖²).
 
-    All that is specific is κ, applied in place to a block of inner products, which the Gram engine
+    A subclass defines κ only, which is applied in place to a block of inner products, which the Gram engine
     computes by BLAS, or in the core where observations are sparse. Sums, products, powers, multiples
-    and normalisations of such kernels count as such kernels, and share one block of inner products.
+    and normalisations of such kernels are such kernels too, and share one block of inner products.
     """
 
     @abstractmethod
@@ -125,21 +125,21 @@ class ProductKernel(Kernel):
         return product_block(self, X, Y)
 
     def diagonal(self, X: Observations) -> Array:
-        """κ(‖x‖², ‖x‖², ‖x‖²)."""
+        """Return κ(‖x‖², ‖x‖², ‖x‖²)."""
         return product_diagonal(self, squared_norms(X))
 
 
 class Composite(Kernel):
-    """A kernel made of kernels; a ProductKernel exactly if all of its parts are."""
+    """A kernel made of kernels, which is a `ProductKernel` if all of its parts are."""
 
     @property
     @abstractmethod
     def parts(self) -> tuple[Kernel, ...]:
-        """The kernels it is made of."""
+        """The kernels that this kernel is made of."""
 
     @abstractmethod
     def apply(self, products: Array, left: Array, right: Array) -> None:
-        """As for a ProductKernel; a TypeError if some part is none."""
+        """Overwrite inner products by kernel values; a TypeError if a part is not a `ProductKernel`."""
 
 
 class Pointwise(Composite):
@@ -147,7 +147,7 @@ class Pointwise(Composite):
 
     @abstractmethod
     def merge(self, values: list[Array]) -> Array:
-        """Overwrite the first array by the merged values, and give it back."""
+        """Overwrite the first array by the merged values, and return it."""
 
     def block(self, X: Observations, Y: Observations) -> Array:
         """Merge the blocks of the parts, from one block of inner products where that is possible."""
@@ -160,7 +160,7 @@ class Pointwise(Composite):
         return self.merge([part.diagonal(X) for part in self.parts])
 
     def apply(self, products: Array, left: Array, right: Array) -> None:
-        """Give every part but the first a copy of the inner products."""
+        """Apply every part, all but the first to a copy of the inner products, and merge the values."""
         values = [products, *(products.copy() for _ in self.parts[1:])]
         for part, value in zip(self.parts, values, strict=True):
             of_products(part).apply(value, left, right)
@@ -170,22 +170,22 @@ class Pointwise(Composite):
 def of_products(kernel: Kernel) -> ProductKernel:
     """Require a function of inner products."""
     if not isinstance(kernel, ProductKernel):
-        raise TypeError(f"{kernel!r} is no function of inner products.")
+        raise TypeError(f"{kernel!r} is not a function of inner products.")
     return kernel
 
 
 def product_block(kernel: ProductKernel, X: Observations, Y: Observations) -> Array:
-    """κ on a block of inner products."""
+    """Return κ on a block of inner products."""
     products = inner_products(X, Y)
     kernel.apply(products, squared_norms(X), squared_norms(Y))
     return products
 
 
 def product_diagonal(kernel: ProductKernel, squares: Array) -> Array:
-    """κ(s, s, s) for squared norms s: the diagonals of small squares, because κ takes pairs.
+    """Return κ(s, s, s) for squared norms s: the diagonals of small squares, because κ takes pairs.
 
-    The smaller of two squared norms stands for the inner product off the diagonal, which
-    no pair of vectors contradicts.
+    Off the diagonal, the smaller of two squared norms stands for the inner product: vectors
+    with that product exist.
     """
     result = np.empty_like(squares)
     for start in range(0, len(squares), TILE):
@@ -197,6 +197,6 @@ def product_diagonal(kernel: ProductKernel, squares: Array) -> Array:
 
 
 def tiled_diagonal(kernel: Kernel, X: Observations, size: int) -> Array:
-    """Cut the diagonal of n observations out of small blocks, where there is no shorter way."""
+    """Compute the diagonal of n observations from small blocks, for kernels without a formula for it."""
     tiles = [X[start : start + TILE] for start in range(0, size, TILE)]
     return np.concatenate([kernel.block(tile, tile).diagonal() for tile in tiles]) if tiles else np.empty(0)

@@ -10,14 +10,14 @@ import scipy.sparse as sp
 
 
 def counted(*groups: Sequence[Iterable[Hashable]]) -> list[Any]:
-    """Rows of counts, (n, V) CSR in float64, for each group of collections, with columns in common."""
+    """Return rows of counts, (n, V) CSR in float64, for each group of collections, with columns in common."""
     index: dict[Hashable, int] = {}
     columns = [[numbered(some, index) for some in group] for group in groups]
     return [_matrix(group, len(index)) for group in columns]
 
 
 def numbered(some: Iterable[Hashable], index: dict[Hashable, int]) -> list[int]:
-    """Equal objects get equal numbers, new ones new numbers in the index."""
+    """Return a number for every object, equal for equal objects; new objects are added to the index."""
     return [index.setdefault(token, len(index)) for token in some]
 
 

@@ -1,4 +1,4 @@
-"""Composite kernels as they are written: ``2.0 * RBF() + Linear()``."""
+"""Composite kernels as expressions: ``2.0 * RBF() + Linear()``."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 class Binding(IntEnum):
-    """How firmly an operator binds."""
+    """Precedence of operators."""
 
     SUM = 1
     PRODUCT = 2
@@ -16,6 +16,6 @@ class Binding(IntEnum):
 
 
 def written(kernel: Any, within: Binding) -> str:
-    """The kernel as an operand, in brackets if it binds less firmly than what is around it."""
+    """Return the kernel as an operand, in brackets if its operator binds less than the one around it."""
     binding = getattr(kernel, "binding", Binding.CALL)
     return f"({kernel!r})" if binding < within else repr(kernel)

@@ -1,4 +1,4 @@
-"""What normalising divides by."""
+"""Inverse norms, for kernels that are normalised."""
 
 from __future__ import annotations
 
@@ -8,6 +8,6 @@ from ..arrays import Array
 
 
 def inverse_roots(squares: Array) -> Array:
-    """1/√s, and 0 where s is 0: the zero vector has no direction, and is like no other."""
+    """Return 1/√s, and 0 where s is 0: the zero vector has no direction."""
     roots = np.sqrt(squares)
     return np.divide(1, roots, out=np.zeros_like(roots), where=roots != 0)

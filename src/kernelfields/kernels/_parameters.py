@@ -1,4 +1,4 @@
-"""Checks of hyper-parameters, made when a kernel is used, as scikit-learn has it."""
+"""Checks of hyper-parameters, made when a kernel is used, as in scikit-learn."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ def positive(kernel: Any, name: str) -> float:
 
 
 def not_negative(kernel: Any, name: str) -> float:
-    """Return a parameter that must be a number from zero on."""
+    """Return a parameter that must be a number of at least zero."""
     return require_not_negative(_named(kernel, name), getattr(kernel, name))
 
 
 def at_least_one(kernel: Any, name: str) -> int:
-    """Return a parameter that must be a whole number from one on."""
+    """Return a parameter that must be a whole number of at least one."""
     return require_whole(_named(kernel, name), getattr(kernel, name), most=2**31 - 1)
 
 

@@ -6,7 +6,7 @@ from ..arrays import Array
 
 
 def raise_to(values: Array, exponent: int) -> Array:
-    """Overwrite v by v^d for d ≥ 1: square and multiply, many times as fast as ``np.power``.
+    """Overwrite v by v^d for d ≥ 1: square and multiply, much faster than ``np.power``.
 
     From the second binary digit of d on: square; where the digit is one, multiply by v.
     """

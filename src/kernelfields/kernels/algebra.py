@@ -14,7 +14,7 @@ from .sum import Sum
 
 
 def add(left: Any, right: Any) -> Kernel:
-    """Return k + k′; a number is a constant kernel, and 0 is nothing, so that ``sum(kernels)`` works."""
+    """Return k + k′; a number is a constant kernel, and 0 is ignored, so that ``sum(kernels)`` works."""
     if _is_zero(left):
         return _operand(right)
     return _operand(left) if _is_zero(right) else Sum(_operand(left), _operand(right))

@@ -1,4 +1,4 @@
-"""Does a function deserve the name of a kernel, on the observations at hand?"""
+"""Checks that a function is a kernel, on the observations at hand."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from ._base import Kernel
 from .observations import Observations, count
 
 SAMPLE = 200
-"""Observations looked at."""
+"""Number of observations to check."""
 
 
 def check_gram(kernel: Kernel, X: Observations) -> None:
-    """Refuse a kernel that has no Gram matrix on a sample of at most 200 observations.
+    """Refuse a function that is not a kernel on a sample of at most 200 observations.
 
-    In this order: values of the wrong shape; NaN or infinity; k(x, x′) ≠ k(x′, x); a diagonal that is
-    not that of the block; values that depend on which other observations are given; an eigenvalue below
-    zero. The sample is spread evenly over X. Numbers are equal if they differ by at most √ε times the
-    largest absolute value, ε the precision of the values (√ε = 1.5e-8 in float64, 3.5e-4 in float32); an
-    eigenvalue is below zero if it is below −√ε times the largest.
+    It is refused, in this order, for values of the wrong shape; NaN or infinity; k(x, x′) ≠ k(x′, x); a
+    diagonal that differs from that of the block; values that depend on which other observations are given;
+    an eigenvalue below zero. The sample is spread evenly over X. Numbers count as equal if they differ by at
+    most √ε times the largest absolute value, ε the precision of the values (√ε = 1.5e-8 in float64, 3.5e-4
+    in float32); an eigenvalue counts as below zero if it is below −√ε times the largest.
 
     Parameters
     ----------
     kernel : Kernel
-        What is checked; what is wrong with its parameters comes to light too.
+        What is checked, its parameters included.
     X : observations
         As the kernel takes them. Errors count them from 0.
 
@@ -55,7 +55,7 @@ observations 0 and 1.
 
 
 class _Check:
-    """One kernel on one sample; ``names`` are the numbers of its observations."""
+    """A kernel on a sample; ``names`` are the numbers of the sample's observations in X."""
 
     def __init__(self, kernel: Kernel, X: Observations, names: Array) -> None:
         self.kernel = kernel
@@ -66,7 +66,7 @@ class _Check:
         self.gram = self._values(kernel.block(self.sample, self.sample), (n, n), "block")
 
     def run(self) -> None:
-        """The checks, each of which relies on those before it."""
+        """Run the checks in order: each relies on those before it."""
         self._finite()
         # Equal numbers may differ by this.
         self.root = float(np.sqrt(np.finfo(self.gram.dtype).eps))
@@ -114,15 +114,15 @@ class _Check:
             )
 
     def _function_of_two(self) -> None:
-        """A kernel that standardises what it is given, say, is none."""
+        """Refuse values that depend on other observations, as those of a kernel that standardises X do."""
         block = self.kernel.block(self.alone, self.sample)
         found = self._values(block, (1, len(self.names)), "block")[0]
         off = np.abs(found - self.gram[0])
         j = off.argmax()
         if not off[j] <= self.slack:
             self._refuse(
-                f"is no function of two observations: for {self.names[0]} and {self.names[j]} it gives"
-                f" {self.gram[0, j]:g} or {found[j]:g}, depending on what else it is given"
+                f"is not a function of two observations: for {self.names[0]} and {self.names[j]} it gives"
+                f" {self.gram[0, j]:g} or {found[j]:g}, depending on the other observations"
             )
 
     def _eigenvalues(self) -> None:
@@ -143,7 +143,7 @@ class _Check:
 
 
 def _has_cholesky_factor(gram: Array, shift: float) -> bool:
-    """Whether all eigenvalues exceed −shift."""
+    """Return whether all eigenvalues exceed −shift."""
     try:
         np.linalg.cholesky(gram + shift * np.eye(len(gram)))
     except np.linalg.LinAlgError:
@@ -152,5 +152,5 @@ def _has_cholesky_factor(gram: Array, shift: float) -> bool:
 
 
 def _take(X: Observations, indices: Array) -> Any:
-    """Some observations, in the container that X is."""
+    """Return some observations, in a container of the type of X."""
     return X[indices] if sp.issparse(X) or isinstance(X, np.ndarray) else [X[i] for i in indices]

@@ -25,7 +25,7 @@ class AdditiveChiSquare(Kernel):
     """
 
     def block(self, X: Observations, Y: Observations) -> Array:
-        """½(‖x‖₁ + ‖x′‖₁ − χ²)."""
+        """Return ½(‖x‖₁ + ‖x′‖₁ − χ²)."""
         left, right = _histograms(X), _histograms(Y)
         result = _chi_square(left, right)
         np.negative(result, out=result)
@@ -35,7 +35,7 @@ class AdditiveChiSquare(Kernel):
         return result
 
     def diagonal(self, X: Observations) -> Array:
-        """‖x‖₁."""
+        """Return ‖x‖₁."""
         return _histograms(X).sum(axis=1)
 
 
@@ -63,20 +63,20 @@ class ExponentialChiSquare(Kernel):
         self.gamma = gamma
 
     def block(self, X: Observations, Y: Observations) -> Array:
-        """exp(−γ χ²)."""
+        """Return exp(−γ χ²)."""
         gamma = positive(self, "gamma")
         result = _chi_square(_histograms(X), _histograms(Y))
         result *= -gamma
         return np.exp(result, out=result)
 
     def diagonal(self, X: Observations) -> Array:
-        """1."""
+        """Return 1."""
         histograms = _histograms(X)
         return np.ones(len(histograms), dtype=histograms.dtype)
 
 
 def _chi_square(X: Array, Y: Array) -> Array:
-    """Σ_d (x_d − x′_d)² / (x_d + x′_d), terms 0/0 left out."""
+    """Return Σ_d (x_d − x′_d)² / (x_d + x′_d), terms 0/0 left out."""
     same_width(X, Y)
     if X.dtype != Y.dtype:
         X, Y = X.astype(np.float64), Y.astype(np.float64)
@@ -87,7 +87,7 @@ def _chi_square(X: Array, Y: Array) -> Array:
 
 
 def _histograms(X: Observations) -> Array:
-    """Rows without negative entries."""
+    """Return rows without negative entries."""
     found = dense_rows(X)
     bad = np.flatnonzero((found < 0).any(axis=1))
     if len(bad):

@@ -12,9 +12,9 @@ from .observations import Observations, rows
 
 
 class Columns(Kernel):
-    """k(x, x′) = k₁(x_C, x′_C) for columns C: kernels for different kinds of features add or multiply.
+    """k(x, x′) = k₁(x_C, x′_C) for columns C, so that kernels for different features can be combined.
 
-    Universal, if k₁ is, on those columns only, hence not.
+    Not universal, even if k₁ is: other columns do not count.
 
     Parameters
     ----------
@@ -35,15 +35,15 @@ class Columns(Kernel):
         self.columns = columns
 
     def block(self, X: Observations, Y: Observations) -> Array:
-        """k₁ on the columns."""
+        """Return k₁ on the columns."""
         return self.kernel.block(self._cut(X), self._cut(Y))
 
     def diagonal(self, X: Observations) -> Array:
-        """k₁ on the columns."""
+        """Return k₁ on the columns."""
         return self.kernel.diagonal(self._cut(X))
 
     def __repr__(self) -> str:
-        """With k₁ as it is written."""
+        """Return the expression that makes this kernel, k₁ written as an expression too."""
         return f"Columns({self.kernel!r}, {self.columns!r})"
 
     def _cut(self, X: Observations) -> Any:

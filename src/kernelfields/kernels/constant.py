@@ -8,7 +8,7 @@ from ._parameters import not_negative
 
 
 class Constant(ProductKernel):
-    """k(x, x′) = c: one feature that is always √c, a bias; what a number means in ``RBF() + 1.0``.
+    """k(x, x′) = c: a feature that is always √c, a bias. A number in ``RBF() + 1.0`` is this kernel.
 
     Parameters
     ----------

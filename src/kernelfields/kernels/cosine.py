@@ -10,8 +10,8 @@ from ._norms import inverse_roots
 class Cosine(ProductKernel):
     """k(x, x′) = ⟨x, x′⟩ / (‖x‖ ‖x′‖), and 0 where x or x′ is zero.
 
-    The linear kernel on directions, for observations whose length says nothing (long and short
-    documents). Not universal.
+    The linear kernel on directions, for observations whose length carries no information, such as long
+    and short documents. Not universal.
 
     Examples
     --------
@@ -22,6 +22,6 @@ class Cosine(ProductKernel):
     """
 
     def apply(self, products: Array, left: Array, right: Array) -> None:
-        """⟨x, x′⟩ / (‖x‖ ‖x′‖)."""
+        """Overwrite ⟨x, x′⟩ by ⟨x, x′⟩ / (‖x‖ ‖x′‖)."""
         products *= inverse_roots(left)[:, None]
         products *= inverse_roots(right)[None, :]

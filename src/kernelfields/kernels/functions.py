@@ -16,7 +16,7 @@ from .observations import Observations, count, precision
 class PairFunction(Kernel):
     """k(x, x′) = function(x, x′), called for every pair.
 
-    For trying something out: Python makes some million calls a second at best.
+    For experiments: Python makes a million calls a second or so at best.
 
     Parameters
     ----------
@@ -34,13 +34,13 @@ class PairFunction(Kernel):
         self.function = function
 
     def block(self, X: Observations, Y: Observations) -> Array:
-        """Call it for every pair."""
+        """Call the function for every pair."""
         shape = count(X), count(Y)
         values = [float(self.function(X[i], Y[j])) for i in range(shape[0]) for j in range(shape[1])]
         return np.array(values, dtype=precision(X, Y)).reshape(shape)
 
     def diagonal(self, X: Observations) -> Array:
-        """Call it for every observation with itself."""
+        """Call the function for every observation with itself."""
         values = [float(self.function(X[i], X[i])) for i in range(count(X))]
         return np.array(values, dtype=precision(X))
 
@@ -48,14 +48,14 @@ class PairFunction(Kernel):
 class MatrixFunction(Kernel):
     """k(x_i, y_j) = function(X, Y)_ij, for functions of whole matrices.
 
-    Those of ``sklearn.metrics.pairwise``, and what ``sklearn.svm.SVC(kernel=...)`` takes.
+    Such functions are those of ``sklearn.metrics.pairwise``, and what ``sklearn.svm.SVC(kernel=...)`` takes.
 
     Parameters
     ----------
     function : callable
         Takes n and m observations and returns an (n, m) array.
     parameters : dict, optional
-        Given to it by name.
+        Keyword arguments of the function.
 
     Examples
     --------
@@ -70,16 +70,16 @@ class MatrixFunction(Kernel):
         self.parameters = parameters
 
     def block(self, X: Observations, Y: Observations) -> Array:
-        """Call it once."""
+        """Call the function once, on all observations."""
         result = np.array(self.function(X, Y, **(self.parameters or {})), dtype=precision(X, Y))
         shape = count(X), count(Y)
         if result.shape != shape:
             raise InputError(
-                f"The kernel function gives an array of shape {result.shape} for {shape[0]} and {shape[1]}"
+                f"The kernel function returned an array of shape {result.shape} for {shape[0]} and {shape[1]}"
                 f" observations, not {shape}; if it takes two observations, wrap it in PairFunction."
             )
         return result
 
     def diagonal(self, X: Observations) -> Array:
-        """Call it for some observations at a time."""
+        """Call the function on small squares, and keep their diagonals."""
         return tiled_diagonal(self, X, count(X)).astype(precision(X), copy=False)

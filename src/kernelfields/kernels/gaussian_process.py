@@ -14,13 +14,13 @@ from .observations import Observations, dense_rows, precision
 class GaussianProcessKernel(Kernel):
     """Any kernel of ``sklearn.gaussian_process.kernels``.
 
-    Their noise terms (``WhiteKernel``) tell an observation from an equal one, which no function of two
-    observations can: such kernels are refused when they are checked.
+    Noise terms (``WhiteKernel``) distinguish an observation from an equal one, which no function of two
+    observations can do: `check_gram` refuses such kernels.
 
     Parameters
     ----------
     kernel : sklearn.gaussian_process.kernels.Kernel
-        Its hyper-parameters stay as they are given; ``kernel__kernel__length_scale`` reaches them.
+        Its hyper-parameters are not tuned; ``kernel__kernel__length_scale`` sets one.
 
     Examples
     --------
@@ -34,11 +34,11 @@ class GaussianProcessKernel(Kernel):
         self.kernel = kernel
 
     def block(self, X: Observations, Y: Observations) -> Array:
-        """k(x, x′)."""
+        """Return k(x, x′)."""
         left, right = dense_rows(X), dense_rows(Y)
         return np.array(self.kernel(left, right), dtype=precision(left, right))
 
     def diagonal(self, X: Observations) -> Array:
-        """k(x, x)."""
+        """Return k(x, x)."""
         found = dense_rows(X)
         return np.array(self.kernel.diag(found), dtype=precision(found))

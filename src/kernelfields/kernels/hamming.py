@@ -17,7 +17,7 @@ from .observations import Observations, count, dense_rows, items, precision, sam
 class Hamming(Kernel):
     """k(x, x′) = the share of positions at which x and x′ are equal.
 
-    Observations are strings (or lists of hashable objects) of one length, or rows of numbers. The mean
+    Observations are strings (or lists of hashable objects) of equal length, or rows of numbers. The mean
     over positions of [x_d = x′_d]: the linear kernel on one-hot rows, divided by their number of
     positions. Not universal.
 
@@ -29,17 +29,17 @@ class Hamming(Kernel):
     """
 
     def block(self, X: Observations, Y: Observations) -> Array:
-        """The share of equal positions."""
+        """Return the share of equal positions."""
         left, right = (dense_rows(X), dense_rows(Y)) if _is_rows(X) else _codes(X, Y)
         same_width(left, right)
         if left.shape[1] == 0:
-            raise InputError("Hamming needs observations of at least one position.")
+            raise InputError("Hamming compares observations of 0 positions, but needs at least one position.")
         from scipy.spatial.distance import cdist  # loads slowly
 
         return (1 - cdist(left, right, "hamming")).astype(precision(left, right), copy=False)
 
     def diagonal(self, X: Observations) -> Array:
-        """1."""
+        """Return 1."""
         return np.ones(count(X), dtype=precision(X) if _is_rows(X) else np.float64)
 
 
@@ -48,7 +48,7 @@ def _is_rows(X: Observations) -> bool:
 
 
 def _codes(X: Observations, Y: Observations) -> tuple[Array, Array]:
-    """Rows of numbers that are equal where the objects are."""
+    """Return rows of numbers that are equal where the objects are."""
     groups = [items(X), items(Y)]
     index: dict[Hashable, int] = {}
     coded = [[numbered(some, index) for some in group] for group in groups]
@@ -57,7 +57,7 @@ def _codes(X: Observations, Y: Observations) -> tuple[Array, Array]:
         for i, some in enumerate(group):
             if len(some) != length:
                 raise InputError(
-                    f"Hamming needs observations of one length, but observation {i} has {len(some)}"
+                    f"Hamming needs observations of equal length, but observation {i} has {len(some)}"
                     f" positions and the first has {length}."
                 )
     left, right = (np.array(group, dtype=np.float64).reshape(len(group), length) for group in coded)

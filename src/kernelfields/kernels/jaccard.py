@@ -18,9 +18,9 @@ from .tanimoto import Tanimoto
 class Jaccard(Kernel):
     """k(A, B) = |A ∩ B| / |A ∪ B|, and 1 for two empty sets.
 
-    Observations are sets (or lists) of strings or other hashable objects, or rows of which the
-    entries that are not zero are the members. On rows of zeros and ones ``Tanimoto`` gives the same
-    from inner products. Not universal.
+    Observations are sets (or lists) of strings or other hashable objects, or rows whose nonzero
+    entries are the members. On rows of zeros and ones ``Tanimoto`` computes the same from inner
+    products. Not universal.
 
     Examples
     --------
@@ -30,29 +30,29 @@ class Jaccard(Kernel):
     """
 
     def block(self, X: Observations, Y: Observations) -> Array:
-        """|A ∩ B| / |A ∪ B|."""
+        """Return |A ∩ B| / |A ∪ B|."""
         if _is_rows(X):
             return Tanimoto().block(_indicators(X), _indicators(Y))
         return Tanimoto().block(*counted(_sets(X), _sets(Y)))
 
     def diagonal(self, X: Observations) -> Array:
-        """1."""
+        """Return 1."""
         return np.ones(count(X), dtype=rows(X).dtype if _is_rows(X) else np.float64)
 
 
 def _is_rows(X: Observations) -> bool:
-    """Whether members are marked in rows; an array of objects holds sets."""
+    """Return whether members are marked in rows; otherwise observations are sets."""
     return sp.issparse(X) or (isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype != object)
 
 
 def _indicators(X: Observations) -> Any:
-    """Rows of zeros and ones."""
+    """Return rows of zeros and ones."""
     found = rows(X)
     return (found != 0).astype(found.dtype)
 
 
 def _sets(X: Observations) -> list[frozenset[Any]]:
-    """Members once each."""
+    """Return each observation as a set."""
     found = items(X)
     for i, members in enumerate(found):
         if isinstance(members, str | bytes):

@@ -13,8 +13,8 @@ from .observations import Observations, pairs, precision, rows, same_width
 class Laplacian(Kernel):
     """k(x, x′) = exp(−γ‖x − x′‖₁).
 
-    Universal, and milder than the Gaussian kernel with observations that differ much in few features.
-    No function of inner products, hence slower by far.
+    Universal, and less sensitive than the Gaussian kernel to large differences in few features. It is not
+    a function of inner products, and therefore much slower.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ class Laplacian(Kernel):
         self.gamma = gamma
 
     def block(self, X: Observations, Y: Observations) -> Array:
-        """exp(−γ‖x − x′‖₁)."""
+        """Return exp(−γ‖x − x′‖₁)."""
         gamma = positive(self, "gamma")
         left, right = rows(X), rows(Y)
         same_width(left, right)
@@ -45,6 +45,6 @@ class Laplacian(Kernel):
         return np.exp(result, out=result).astype(precision(left, right), copy=False)
 
     def diagonal(self, X: Observations) -> Array:
-        """1."""
+        """Return 1."""
         found = rows(X)
         return np.ones(found.shape[0], dtype=found.dtype)

@@ -7,7 +7,7 @@ from ._base import ProductKernel
 
 
 class Linear(ProductKernel):
-    """k(x, x′) = ⟨x, x′⟩: the linear model in other coordinates.
+    """k(x, x′) = ⟨x, x′⟩, which gives the linear model in other coordinates.
 
     Not universal.
 
@@ -19,4 +19,4 @@ class Linear(ProductKernel):
     """
 
     def apply(self, products: Array, left: Array, right: Array) -> None:
-        """Nothing to do."""
+        """Leave ⟨x, x′⟩ as it is."""

@@ -45,7 +45,7 @@ class Matern(ProductKernel):
         self.nu = nu
 
     def apply(self, products: Array, left: Array, right: Array) -> None:
-        """q_ν(r) exp(−r)."""
+        """Overwrite ⟨x, x′⟩ by q_ν(r) exp(−r)."""
         if not isinstance(self.nu, Real) or self.nu not in POLYNOMIALS:
             raise InputError(f"Matern needs a nu of 0.5, 1.5 or 2.5, not {self.nu!r}.")
         scale = float(np.sqrt(2 * self.nu)) / positive(self, "length_scale")
@@ -58,7 +58,7 @@ class Matern(ProductKernel):
 
 
 def _horner(coefficients: tuple[float, ...], r: Array) -> Array | float:
-    """q(r)."""
+    """Return q(r)."""
     value: Array | float = coefficients[-1]
     for coefficient in reversed(coefficients[:-1]):
         value = value * r + coefficient

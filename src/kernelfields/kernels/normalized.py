@@ -11,8 +11,8 @@ from .observations import Observations
 class Normalized(Composite):
     """k(x, x′) = k₁(x, x′) / √(k₁(x, x) k₁(x′, x′)), and 0 where k₁(x, x) is.
 
-    The cosine in the space of k₁: takes out how long observations are (strings above all). Universal
-    if k₁ is. ``Normalized(Linear())`` is ``Cosine()``.
+    The cosine in the space of k₁, which removes the effect of length, of strings above all. Universal if
+    k₁ is. ``Normalized(Linear())`` is ``Cosine()``.
 
     Parameters
     ----------
@@ -49,18 +49,18 @@ class Normalized(Composite):
         return result
 
     def diagonal(self, X: Observations) -> Array:
-        """1, and 0 where k₁(x, x) is."""
+        """Return 1, and 0 where k₁(x, x) is."""
         squares = self.kernel.diagonal(X)
         return (squares != 0).astype(squares.dtype)
 
     def apply(self, products: Array, left: Array, right: Array) -> None:
-        """The same, from inner products."""
+        """Overwrite ⟨x, x′⟩ by the normalised value of k₁."""
         kernel = of_products(self.kernel)
         kernel.apply(products, left, right)
         _divide(products, product_diagonal(kernel, left), product_diagonal(kernel, right))
 
     def __repr__(self) -> str:
-        """With k₁ as it is written."""
+        """Return the expression that makes this kernel, k₁ written as an expression too."""
         return f"Normalized({self.kernel!r})"
 
 

@@ -17,20 +17,20 @@ Observations = Any
 
 
 def rows(X: Observations) -> Any:
-    """Observations as an (n, D) array or CSR matrix; float32 stays, all else becomes float64."""
+    """Return observations as an (n, D) array or CSR matrix; float32 stays, all else becomes float64."""
     if not sp.issparse(X):
         return _in_precision(_two_axes(np.asarray(X)))
     return _in_precision(X.tocsr())
 
 
 def dense_rows(X: Observations) -> Array:
-    """Observations as an (n, D) array."""
+    """Return observations as an (n, D) array."""
     found = rows(X)
     return found.toarray() if sp.issparse(found) else found
 
 
 def items(X: Observations) -> list[Any]:
-    """Observations that are objects (strings, sets, indices), in a sequence or an (n, 1) array."""
+    """Return observations that are objects (strings, sets, indices), in a sequence or an (n, 1) array."""
     if sp.issparse(X):
         raise InputError("This kernel compares strings and other objects, not the rows of a sparse matrix.")
     if isinstance(X, np.ndarray) and X.ndim == 2 and X.shape[1] == 1:
@@ -39,18 +39,18 @@ def items(X: Observations) -> list[Any]:
 
 
 def count(X: Observations) -> int:
-    """n; sparse matrices have no length."""
+    """Return the number of observations; sparse matrices have no ``len``."""
     return X.shape[0] if sp.issparse(X) else len(X)
 
 
 def precision(*observations: Observations) -> np.dtype[Any]:
-    """float32 if all of them are, else float64."""
+    """Return float32 if all arrays are float32, else float64."""
     types = [getattr(X, "dtype", None) for X in observations]
     return np.dtype(np.float32 if all(found == np.float32 for found in types) else np.float64)
 
 
 def inner_products(X: Observations, Y: Observations) -> Array:
-    """⟨x_i, y_j⟩, dense."""
+    """Return ⟨x_i, y_j⟩ for all pairs as a dense (n, m) array."""
     left = rows(X)
     right = left if Y is X else rows(Y)
     same_width(left, right)
@@ -61,7 +61,7 @@ def inner_products(X: Observations, Y: Observations) -> Array:
 
 
 def squared_norms(X: Observations) -> Array:
-    """‖x_i‖²."""
+    """Return ‖x_i‖²."""
     found = rows(X)
     if sp.issparse(found):
         return np.asarray(found.multiply(found).sum(axis=1)).ravel()
@@ -69,7 +69,7 @@ def squared_norms(X: Observations) -> Array:
 
 
 def pairs(function: Callable[[Any, Any], Array], X: Any, Y: Any) -> Array:
-    """Call a function of scikit-learn, which refuses matrices without rows, and NaN in many words."""
+    """Call a function of scikit-learn, after checks that it makes with long messages or not at all."""
     shape = X.shape[0], Y.shape[0]
     for some in (X, Y):
         _finite(some)
@@ -79,7 +79,9 @@ def pairs(function: Callable[[Any, Any], Array], X: Any, Y: Any) -> Array:
 def same_width(X: Any, Y: Any) -> None:
     """Require rows of one length."""
     if X.shape[1] != Y.shape[1]:
-        raise InputError(f"Observations of {X.shape[1]} and {Y.shape[1]} numbers cannot be compared.")
+        raise InputError(
+            f"Observations have {X.shape[1]} and {Y.shape[1]} numbers, but must have equally many."
+        )
 
 
 def _finite(X: Any) -> None:
@@ -89,7 +91,9 @@ def _finite(X: Any) -> None:
     entries = X.tocoo() if sp.issparse(X) else sp.coo_array(X)
     bad = np.flatnonzero(~np.isfinite(entries.data))
     if len(bad):
-        raise InputError(f"Observation {entries.row[bad[0]]} has the entry {entries.data[bad[0]]}.")
+        raise InputError(
+            f"Observation {entries.row[bad[0]]} has the entry {entries.data[bad[0]]}, not a finite number."
+        )
 
 
 def _two_axes(X: Array) -> Array:

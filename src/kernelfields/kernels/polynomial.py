@@ -35,7 +35,7 @@ class Polynomial(ProductKernel):
         self.offset = offset
 
     def apply(self, products: Array, left: Array, right: Array) -> None:
-        """(γ⟨x, x′⟩ + c)^d."""
+        """Overwrite ⟨x, x′⟩ by (γ⟨x, x′⟩ + c)^d."""
         degree = at_least_one(self, "degree")
         products *= positive(self, "gamma")
         products += not_negative(self, "offset")

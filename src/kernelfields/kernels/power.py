@@ -45,10 +45,10 @@ class Power(Pointwise):
         return self.kernel.universal
 
     def merge(self, values: list[Array]) -> Array:
-        """k₁^d."""
+        """Return k₁^d."""
         (value,) = values
         return raise_to(value, at_least_one(self, "exponent"))
 
     def __repr__(self) -> str:
-        """k₁ ** d."""
+        """Return the expression k₁ ** d."""
         return f"{written(self.kernel, Binding.CALL)} ** {self.exponent}"

@@ -13,15 +13,15 @@ from .observations import Observations
 
 
 class Precomputed(Kernel):
-    """k(i, j) = K_ij for a given matrix K; observations are row numbers of it, (n,) or (n, 1).
+    """k(i, j) = K_ij for a given matrix K; observations are row numbers of K, (n,) or (n, 1).
 
-    Universality says nothing here: there are finitely many observations.
+    Universality does not apply: there are finitely many observations.
 
     Parameters
     ----------
     matrix : (M, M) array
-        K, over all observations that will ever be compared, also those of prediction. Copies of the
-        kernel made by ``clone`` share it.
+        K, over all observations that will be compared, those of predictions included. Copies made by
+        ``clone`` share the matrix.
 
     Examples
     --------
@@ -35,12 +35,12 @@ class Precomputed(Kernel):
         self.matrix = matrix
 
     def block(self, X: Observations, Y: Observations) -> Array:
-        """K_ij."""
+        """Return K_ij."""
         matrix = self._square()
         return matrix[np.ix_(_indices(X, len(matrix)), _indices(Y, len(matrix)))]
 
     def diagonal(self, X: Observations) -> Array:
-        """K_ii."""
+        """Return K_ii."""
         matrix = self._square()
         return matrix.diagonal()[_indices(X, len(matrix))]
 
@@ -57,7 +57,7 @@ class Precomputed(Kernel):
 
 
 def _indices(X: Observations, size: int) -> Array:
-    """Row numbers; whole floats will do, because estimators may have made rows of floats."""
+    """Return row numbers; whole floats are accepted, because estimators may have made rows of floats."""
     found = np.asarray(X)
     if found.ndim == 2 and found.shape[1] == 1:
         found = found[:, 0]

@@ -8,7 +8,7 @@ from ._expressions import Binding, written
 
 
 class Product(Pointwise):
-    """k(x, x′) = k₁(x, x′) · k₂(x, x′): similar where both say so.
+    """k(x, x′) = k₁(x, x′) · k₂(x, x′): observations are similar if they are under both kernels.
 
     Positive semi-definite by Schur's theorem; universal if both are.
 
@@ -41,11 +41,11 @@ class Product(Pointwise):
         return self.left.universal and self.right.universal
 
     def merge(self, values: list[Array]) -> Array:
-        """k₁ · k₂."""
+        """Return k₁ · k₂."""
         first, second = values
         first *= second
         return first
 
     def __repr__(self) -> str:
-        """k₁ * k₂."""
+        """Return the expression k₁ * k₂."""
         return f"{written(self.left, self.binding)} * {written(self.right, self.binding)}"

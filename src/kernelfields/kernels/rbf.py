@@ -14,8 +14,8 @@ class RBF(ProductKernel):
     """k(x, x′) = exp(−γ‖x − x′‖²).
 
     Universal: with it a model can come arbitrarily close to any bounded continuous density
-    [altun2006, Prop. 3]. The first choice for real-valued observations. Distances come from inner
-    products: observations far from the origin lose digits, so centre them, above all in float32.
+    [altun2006, Prop. 3]. The first choice for real-valued observations. Distances are computed from inner
+    products, which loses digits far from the origin: centre observations, above all in float32.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ class RBF(ProductKernel):
         self.gamma = gamma
 
     def apply(self, products: Array, left: Array, right: Array) -> None:
-        """exp(−γ‖x − x′‖²)."""
+        """Overwrite ⟨x, x′⟩ by exp(−γ‖x − x′‖²)."""
         gamma = positive(self, "gamma")
         squared_distances(products, left, right)
         products *= -gamma

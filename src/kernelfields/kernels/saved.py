@@ -27,7 +27,7 @@ FOREIGN = (
 
 
 def _function_parts(found: Any) -> Parts:
-    """Functions of scikit-learn have names; others are code, which a file must not hold."""
+    """Return the name of a function of scikit-learn; others are code, which a file must not hold."""
     names = [name for name, function in _functions().items() if function is found.function]
     if isinstance(found, PairFunction) or not names:
         raise InputError("The kernel is a Python function, which a model file cannot hold.")
@@ -48,7 +48,7 @@ def _function(parts: Parts, _: Check) -> Any:
 
 
 def _gaussian_process(name: str) -> StoredClass:
-    """Return the row of a kernel that scikit-learn has; it is imported when a file asks for it."""
+    """Return the row of a kernel of scikit-learn, which is imported when a file needs it."""
 
     def make(parts: Parts, check: Check) -> Any:
         from sklearn.gaussian_process import kernels

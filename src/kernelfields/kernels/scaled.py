@@ -9,7 +9,7 @@ from ._parameters import not_negative
 
 
 class Scaled(Pointwise):
-    """k(x, x′) = c · k₁(x, x′): a penalty divided by c, which weighs the parts of a sum.
+    """k(x, x′) = c · k₁(x, x′), as if the penalty were divided by c; weighs the parts of a sum.
 
     Parameters
     ----------
@@ -48,5 +48,5 @@ class Scaled(Pointwise):
         return value
 
     def __repr__(self) -> str:
-        """Write c * k₁."""
+        """Return the expression c * k₁."""
         return f"{float(self.factor)} * {written(self.kernel, self.binding)}"

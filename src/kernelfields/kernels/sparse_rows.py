@@ -24,12 +24,12 @@ class SparseRows(NamedTuple):
 
     @classmethod
     def of(cls, X: Any, binary: bool) -> SparseRows:
-        """Rows of a canonical CSR matrix."""
+        """Return the rows of a canonical CSR matrix."""
         first, feature = X.indptr.astype(np.int64), X.indices.astype(np.int32, copy=False)
         return cls(first, feature, None if binary else X.data)
 
     def part(self, start: int, stop: int) -> SparseRows:
-        """Rows ``start`` to ``stop``."""
+        """Return rows ``start`` to ``stop``."""
         a, b = self.first[start], self.first[stop]
         value = None if self.value is None else self.value[a:b]
         return SparseRows(self.first[start : stop + 1] - a, self.feature[a:b], value)
@@ -43,7 +43,7 @@ class SparsePair(NamedTuple):
 
     @classmethod
     def of(cls, left: Any, right: Any) -> SparsePair:
-        """Of canonical CSR matrices of the same precision."""
+        """Prepare two canonical CSR matrices of the same precision."""
         binary = bool((left.data == 1).all() and (right.data == 1).all())
         kind = native.SparseIndex32 if right.dtype == np.float32 else native.SparseIndex64
         return cls(SparseRows.of(left, binary), kind(*SparseRows.of(right, binary), right.shape[1]))
@@ -54,7 +54,7 @@ class SparsePair(NamedTuple):
 
 
 def canonical(X: Any, dtype: npt.DTypeLike) -> Any:
-    """CSR in one precision, columns of a row in order and none twice."""
+    """Return X as CSR in one precision, the columns of every row sorted and unique."""
     rows = sparse.csr_matrix(X, dtype=dtype)
     if not rows.has_canonical_format:
         rows = rows.copy()  # the arrays may be those of X
@@ -63,7 +63,7 @@ def canonical(X: Any, dtype: npt.DTypeLike) -> Any:
 
 
 def sparse_inner_products(X: Any, Y: Any) -> Array:
-    """⟨x_i, y_j⟩ of sparse rows, dense."""
+    """Return ⟨x_i, y_j⟩ of sparse rows as a dense array."""
     dtype = np.float32 if X.dtype == Y.dtype == np.float32 else np.float64
     out = np.empty((X.shape[0], Y.shape[0]), dtype=dtype)
     if out.size:

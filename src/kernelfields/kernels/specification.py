@@ -1,4 +1,4 @@
-"""From what users write to a kernel."""
+"""Turns what users write into a kernel."""
 
 from __future__ import annotations
 
@@ -49,10 +49,10 @@ def as_kernel(specification: Any) -> Kernel:
     Parameters
     ----------
     specification : Kernel, str, callable or sklearn.gaussian_process.kernels.Kernel
-        A kernel stays what it is. A name stands for a kernel with its defaults (γ = 1 and so on, not
-        those of scikit-learn, which depend on the data); one that only ``sklearn.metrics.pairwise``
-        knows for that function. A function takes matrices, as in ``SVC(kernel=function)``; one of two
-        observations is wrapped in ``PairFunction``.
+        A kernel is returned unchanged. A name stands for a kernel with its defaults (γ = 1 and so on, not
+        those of scikit-learn, which depend on the data), or for a function of ``sklearn.metrics.pairwise``
+        that has no kernel here. A function takes matrices, as in ``SVC(kernel=function)``; wrap a function
+        of two observations in ``PairFunction``.
 
     Examples
     --------
@@ -70,18 +70,19 @@ def as_kernel(specification: Any) -> Kernel:
     if isinstance(specification, str):
         return _named(specification)
     if isinstance(specification, type):
-        raise InputError(f"A kernel is needed, not its class: write {specification.__name__}().")
+        name = specification.__name__
+        raise InputError(f"kernel={name} is a class, but must be an object: write {name}().")
     from sklearn.gaussian_process.kernels import Kernel as GaussianProcess
 
     if isinstance(specification, GaussianProcess):
         return GaussianProcessKernel(specification)
     if callable(specification):
         return MatrixFunction(specification)
-    raise InputError(f"A kernel is a Kernel, a name or a function, not {specification!r}.")
+    raise InputError(f"kernel={specification!r} must be a Kernel, a name or a function.")
 
 
 def _named(name: str) -> Kernel:
-    """Our kernel of that name, else that of scikit-learn."""
+    """Return the kernel of this name from this package, else the one of scikit-learn."""
     if name in NAMES:
         return NAMES[name]()
     others = _functions()
@@ -92,7 +93,7 @@ def _named(name: str) -> Kernel:
 
 
 def _functions() -> dict[str, Callable[..., Any]]:
-    """What scikit-learn has beyond our own."""
+    """Return the kernel functions of scikit-learn that this package has no kernel for."""
     from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS
 
     return {name: function for name, function in PAIRWISE_KERNEL_FUNCTIONS.items() if name not in NAMES}

@@ -17,9 +17,9 @@ from .observations import Observations, inner_products, items, squared_norms
 class Spectrum(Kernel):
     """k(s, t) = Σ_u |s|_u |t|_u over strings u of length p, |s|_u the number of times u occurs in s.
 
-    The spectrum kernel [leslie2002]; blended: over all u of lengths 1 to p. Observations are strings, or
-    sequences of hashable objects (tokens). Strings shorter than p are zero unless blended; long ones
-    have large values: ``Normalized(Spectrum(3))``. Not universal.
+    The spectrum kernel [leslie2002]; if blended, over all u of lengths 1 to p. Observations are strings, or
+    sequences of hashable objects (tokens). Strings shorter than p are zero unless blended. Values grow with
+    length; ``Normalized(Spectrum(3))`` removes that. Not universal.
 
     Parameters
     ----------
@@ -40,11 +40,11 @@ class Spectrum(Kernel):
         self.blended = blended
 
     def block(self, X: Observations, Y: Observations) -> Array:
-        """Multiply counts."""
+        """Return the inner products of the counts of substrings."""
         return inner_products(*counted(self._grams(X), self._grams(Y)))
 
     def diagonal(self, X: Observations) -> Array:
-        """Σ_u |s|_u²."""
+        """Return Σ_u |s|_u²."""
         (counts,) = counted(self._grams(X))
         return np.asarray(squared_norms(counts))
 
@@ -55,7 +55,7 @@ class Spectrum(Kernel):
 
 
 def _substrings(some: Any, shortest: int, longest: int) -> Iterator[Any]:
-    """Substrings of the given lengths, each as often as it occurs."""
+    """Return substrings of the given lengths, each as often as it occurs."""
     letters = some if isinstance(some, str) else tuple(some)
     for length in range(shortest, longest + 1):
         for start in range(len(letters) - length + 1):

@@ -15,7 +15,7 @@ from ._parameters import at_least_one
 from .observations import Observations, items
 
 CELLS = 1 << 21
-"""Cells of the dynamic programme at a time: many, so that loops over letters cost little, few in memory."""
+"""Cells of the dynamic programme at a time: enough to make loops over letters cheap, and few in memory."""
 PADDING = -1
 """A letter that equals no other."""
 
@@ -25,8 +25,8 @@ class Subsequence(Kernel):
 
     The gap-weighted subsequence kernel [lodhi2002, Def. 1]: i and j run over increasing positions, their
     span is last − first + 1, so that gaps cost a factor λ per letter. Observations are strings, or
-    sequences of hashable objects. Time O(p |s| |t|) for each pair; ``Normalized`` takes out lengths.
-    Not universal.
+    sequences of hashable objects. Each pair takes time O(p |s| |t|); ``Normalized`` removes the effect of
+    length. Not universal.
 
     Let S_1(a, b) = λ² [s_a = t_b], D_q(a, b) = Σ_{a′ ≤ a, b′ ≤ b} λ^{a − a′ + b − b′} S_q(a′, b′) and
     S_{q+1}(a, b) = λ² [s_a = t_b] D_q(a − 1, b − 1): S_q adds up pairs of subsequences of length q that
@@ -51,7 +51,7 @@ class Subsequence(Kernel):
         self.decay = decay
 
     def block(self, X: Observations, Y: Observations) -> Array:
-        """One x with many y at a time."""
+        """Return k(x_i, y_j), computed for one x and many y at a time."""
         index: dict[Hashable, int] = {}
         left, right = _codes(X, index), _codes(Y, index)
         result = np.empty((len(left), len(right)))
@@ -63,18 +63,18 @@ class Subsequence(Kernel):
         return result
 
     def diagonal(self, X: Observations) -> Array:
-        """Each x with itself."""
+        """Return k(x_i, x_i)."""
         return np.array([self._row(code, [code])[0] for code in _codes(X, {})])
 
     def _row(self, x: Array, others: list[Array]) -> Array:
-        """k(x, y) for all y, as many at a time as have few cells."""
+        """Return k(x, y) for all y, as many at a time as memory for their cells allows."""
         longest = max((len(y) for y in others), default=0)
         some = max(1, CELLS // max(1, len(x) * longest))
         chunks = [_padded(others[k : k + some]) for k in range(0, len(others), some)]
         return np.concatenate([self._values(x, chunk) for chunk in chunks]) if chunks else np.empty(0)
 
     def _values(self, x: Array, others: Array) -> Array:
-        """The dynamic programme for one x and m padded y, (|x|, longest y, m)."""
+        """Run the dynamic programme for one x and m padded y, on an array (|x|, longest y, m)."""
         decay, length = self._decay(), at_least_one(self, "length")
         match = decay**2 * (x[:, None, None] == others[None, :, :])
         ends = match.copy()
@@ -90,12 +90,12 @@ class Subsequence(Kernel):
 
 
 def _codes(X: Observations, index: dict[Hashable, int]) -> list[Array]:
-    """Letters as numbers."""
+    """Return the letters of a string as numbers."""
     return [np.array(numbered(some, index), dtype=np.int64) for some in items(X)]
 
 
 def _padded(codes: list[Array]) -> Array:
-    """(longest, m), filled up with a letter that equals no other."""
+    """Return m strings as a (longest, m) array, padded with a letter that equals no other."""
     result = np.full((max(map(len, codes)), len(codes)), PADDING)
     for k, code in enumerate(codes):
         result[: len(code), k] = code

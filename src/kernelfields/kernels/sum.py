@@ -44,11 +44,11 @@ class Sum(Pointwise):
         return self.left.universal or self.right.universal
 
     def merge(self, values: list[Array]) -> Array:
-        """k₁ + k₂."""
+        """Return k₁ + k₂."""
         first, second = values
         first += second
         return first
 
     def __repr__(self) -> str:
-        """k₁ + k₂."""
+        """Return k₁ + k₂."""
         return f"{written(self.left, self.binding)} + {written(self.right, self.binding)}"

@@ -11,9 +11,9 @@ from ._base import ProductKernel
 class Tanimoto(ProductKernel):
     """k(x, x′) = ⟨x, x′⟩ / (‖x‖² + ‖x′‖² − ⟨x, x′⟩), and 1 where both are zero [ralaivola2005].
 
-    On rows of zeros and ones the share of common members, |A ∩ B| / |A ∪ B| (``Jaccard`` takes sets
-    themselves); positive semi-definite for all real vectors, because it is Σ_{k ≥ 1} ⟨x, x′⟩^k /
-    (‖x‖² + ‖x′‖²)^k. Not universal.
+    On rows of zeros and ones it is the share of common members, |A ∩ B| / |A ∪ B| (``Jaccard`` takes sets
+    instead of rows). Positive semi-definite for all real vectors, because it equals
+    Σ_{k ≥ 1} ⟨x, x′⟩^k / (‖x‖² + ‖x′‖²)^k. Not universal.
 
     Examples
     --------
@@ -23,7 +23,7 @@ class Tanimoto(ProductKernel):
     """
 
     def apply(self, products: Array, left: Array, right: Array) -> None:
-        """⟨x, x′⟩ / (‖x‖² + ‖x′‖² − ⟨x, x′⟩)."""
+        """Overwrite ⟨x, x′⟩ by ⟨x, x′⟩ / (‖x‖² + ‖x′‖² − ⟨x, x′⟩)."""
         union = left[:, None] + right[None, :] - products
         empty = union == 0
         np.divide(products, union, out=products, where=~empty)

@@ -15,9 +15,9 @@ from .observations import Observations, rows
 class WindowSum(Kernel):
     """k(x, x′) = Σ_t k₁(x_t, x′_t) over the positions t of a window.
 
-    Columns are ``width`` blocks of equal size, one after the other. A convolution kernel
-    [haussler1999] that compares like positions: its functions are sums of one function for
-    each position, hence it is not universal.
+    The columns are ``width`` consecutive blocks of equal size. A convolution kernel [haussler1999] that
+    compares equal positions: its functions are sums of one function for each position, and therefore it
+    is not universal.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ class WindowSum(Kernel):
         self.width = width
 
     def block(self, X: Observations, Y: Observations) -> Array:
-        """Σ_t k₁(x_t, x′_t)."""
+        """Return Σ_t k₁(x_t, x′_t)."""
         blocks = (self.kernel.block(x, y) for x, y in _positions(self, X, Y))
         result = next(blocks)
         for block in blocks:
@@ -47,7 +47,7 @@ class WindowSum(Kernel):
         return result
 
     def diagonal(self, X: Observations) -> Array:
-        """Σ_t k₁(x_t, x_t)."""
+        """Return Σ_t k₁(x_t, x_t)."""
         diagonals = (self.kernel.diagonal(x) for (x,) in _positions(self, X))
         result = next(diagonals)
         for diagonal in diagonals:
@@ -55,14 +55,15 @@ class WindowSum(Kernel):
         return result
 
     def __repr__(self) -> str:
-        """With k₁ as it is written."""
+        """Return the expression that makes this kernel, k₁ written as an expression too."""
         return f"WindowSum({self.kernel!r}, width={self.width})"
 
 
 class WindowProduct(Kernel):
     """k(x, x′) = Π_t k₁(x_t, x′_t) over the positions t of a window.
 
-    Similar only where every position is; universal if k₁ is. For an RBF the RBF of the whole window.
+    Windows are similar only if every position is. Universal if k₁ is; with an RBF, the RBF of the whole
+    window.
 
     Parameters
     ----------
@@ -88,7 +89,7 @@ class WindowProduct(Kernel):
         return self.kernel.universal
 
     def block(self, X: Observations, Y: Observations) -> Array:
-        """Π_t k₁(x_t, x′_t)."""
+        """Return Π_t k₁(x_t, x′_t)."""
         blocks = (self.kernel.block(x, y) for x, y in _positions(self, X, Y))
         result = next(blocks)
         for block in blocks:
@@ -96,7 +97,7 @@ class WindowProduct(Kernel):
         return result
 
     def diagonal(self, X: Observations) -> Array:
-        """Π_t k₁(x_t, x_t)."""
+        """Return Π_t k₁(x_t, x_t)."""
         diagonals = (self.kernel.diagonal(x) for (x,) in _positions(self, X))
         result = next(diagonals)
         for diagonal in diagonals:
@@ -104,12 +105,12 @@ class WindowProduct(Kernel):
         return result
 
     def __repr__(self) -> str:
-        """With k₁ as it is written."""
+        """Return the expression that makes this kernel, k₁ written as an expression too."""
         return f"WindowProduct({self.kernel!r}, width={self.width})"
 
 
 def _positions(kernel: WindowSum | WindowProduct, *observations: Observations) -> Iterator[tuple[Any, ...]]:
-    """The columns of each position in turn."""
+    """Return the columns of each position in turn."""
     width = at_least_one(kernel, "width")
     found = [rows(X) for X in observations]
     for X in found:
