@@ -121,11 +121,11 @@ def test_parameters_are_those_of_contexts_that_there_are(rng):
     [
         (Categorical(order=-1), "order is -1; it must be a whole number from 0"),
         (Categorical(order=1.5), "order is 1.5"),
-        (Categorical(order=20), "more than 134,217,728"),
+        (Categorical(order=20), "at most 134,217,728"),
         (Categorical(pseudocount=-0.1), "pseudocount is -0.1; it must be a finite number, not negative"),
         (Categorical(symbols=0), "symbols is 0"),
-        (Categorical(symbols=["a", "b", "c", "a"]), "different symbols"),
-        (Categorical(symbols=["a", "b", "c"], unknown=UnknownWords()), "either symbols or unknown"),
+        (Categorical(symbols=["a", "b", "c", "a"]), "distinct symbols"),
+        (Categorical(symbols=["a", "b", "c"], unknown=UnknownWords()), "only one of them may be"),
     ],
 )
 def test_settings_that_mean_nothing_are_refused(family, words, rng):

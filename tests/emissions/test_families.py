@@ -276,7 +276,7 @@ def test_single_missing_numbers_are_summed_out(family, rng):
 def test_rows_are_whole_where_columns_depend_on_one_another(family, rng):
     X = sequences(family, rng, [5])
     X[0][2, 0] = np.nan
-    with pytest.raises(InputError, match="whole rows"):
+    with pytest.raises(InputError, match="complete rows"):
         family.read(X, None, None)
 
 

@@ -68,7 +68,9 @@ def test_kernels_of_strings_refuse_sparse_rows() -> None:
 
 @pytest.mark.parametrize("symbol", [{"word": "a"}, {"a"}, ["a", "b"]])
 def test_symbols_that_are_none_are_refused_by_place(symbol: Any) -> None:
-    with pytest.raises(InputError, match=r"Sequence 1 of X has a \w+ at position 1, which is no symbol"):
+    with pytest.raises(
+        InputError, match=r"Sequence 1 of X has a \w+ at position 1, which cannot be a symbol"
+    ):
         HMM("categorical").fit([["a", "b"], ["a", symbol]], [["A", "B"], ["A", "B"]])
 
 

@@ -137,7 +137,7 @@ def test_settings() -> None:
     for n_hash in (0, 3, 2**32):
         with pytest.raises(InputError, match=r"n_hash must be a power of two|n_hash is"):
             TemplateFeatures("0[0]", n_hash=n_hash)
-    with pytest.raises(InputError, match="without min_count"):
+    with pytest.raises(InputError, match="combined with min_count"):
         TemplateFeatures("0[0]", 2, 4)
     with pytest.raises(InputError, match="Call fit"):
         TemplateFeatures("0[0]").transform([["a"]])

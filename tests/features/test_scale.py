@@ -144,12 +144,12 @@ def test_restore(rng) -> None:
         "features": np.concatenate([arrays["features"], arrays["features"][:5]]),
     }
     for name, array in broken.items():
-        with pytest.raises(InputError, match="Not the vocabulary"):
+        with pytest.raises(InputError, match="The vocabulary is not that"):
             TemplateFeatures(sets.ner(pos=False)).restore({**arrays, name: array})
     for value in (-1, 10**6):
         wrong = arrays["features"].copy()
         wrong[0] = value
         with pytest.raises(InputError, match="no template"):
             TemplateFeatures(sets.ner(pos=False)).restore({**arrays, "features": wrong})
-    with pytest.raises(InputError, match="Not the vocabulary"):
+    with pytest.raises(InputError, match="The vocabulary is not that"):
         TemplateFeatures(sets.pos()).restore(arrays)

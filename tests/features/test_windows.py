@@ -64,7 +64,7 @@ def test_types_of_frames_stay_if_they_can():
         ({"width": 3, "stride": 0}, "stride is 0"),
         ({"width": 3, "weights": [1.0, 2.0]}, "weights must be 3 finite numbers"),
         ({"width": 3, "weights": [1.0, np.nan, 2.0]}, "weights must be 3 finite numbers"),
-        ({"width": 3, "weights": ["a", "b", "c"]}, "weights are no numbers"),
+        ({"width": 3, "weights": ["a", "b", "c"]}, "weights are not numbers"),
         ({"width": 3, "padding": "reflect"}, "padding is 'reflect'"),
         ({"width": 3, "padding": np.inf}, "padding is inf"),
         ({"width": 3, "padding": None}, "padding is None"),

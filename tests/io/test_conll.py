@@ -244,22 +244,26 @@ def test_targets(tmp_path):
         (Sentence([["a b"], ["X"]]), {}, "Sentence 1, token 0: 'a b' cannot be a field"),
         (Sentence([["a"], [""]]), {}, "Sentence 1, token 0: '' cannot be a field"),
         (Sentence([["a\tb"], ["X"]]), {}, "cannot be a field"),
-        (Sentence([["a\tb"], ["X"]]), {"separator": "\t"}, "cannot be a field: a tab or the end"),
+        (Sentence([["a\tb"], ["X"]]), {"separator": "\t"}, "which may not contain a tab or the end"),
         (Sentence([["a\nb"], ["X"]]), {"separator": "\t"}, "cannot be a field"),
         (Sentence([["a"], ["X\r"]]), {}, "cannot be a field"),
         (Sentence([[""], [" "]]), {"separator": "\t"}, "all fields are empty"),
-        (Sentence([["-DOCSTART-"], ["X"]]), {}, "taken for a document's mark"),
-        (Sentence([["a", "-DOCSTART- b"], ["X", "Y"]]), {"separator": "\t"}, "token 1: .* document's mark"),
+        (Sentence([["-DOCSTART-"], ["X"]]), {}, "read as the mark of a document"),
+        (
+            Sentence([["a", "-DOCSTART- b"], ["X", "Y"]]),
+            {"separator": "\t"},
+            "token 1: .* mark of a document",
+        ),
         (Sentence([["a"], ["X"]], ("# c",)), {}, "Sentence 1 has comments"),
-        (Sentence([["a"], ["X"]], ("c",)), {"comments": True}, "'c' is no comment"),
-        (Sentence([["a"], ["X"]], ("#\nc",)), {"comments": True}, "is no comment"),
-        (Sentence([["#a"], ["X"]]), {"comments": True}, "'#a' would be taken for a comment"),
-        (Sentence([["a"], ["X"]], (), "doc"), {}, "'doc' is no line that begins with '-DOCSTART-'"),
-        (Sentence([["a"], ["X"]], (), "-DOCSTART-\n"), {}, "is no line"),
+        (Sentence([["a"], ["X"]], ("c",)), {"comments": True}, "'c' is not a comment"),
+        (Sentence([["a"], ["X"]], ("#\nc",)), {"comments": True}, "is not a comment"),
+        (Sentence([["#a"], ["X"]]), {"comments": True}, "'#a' would be read as a comment"),
+        (Sentence([["a"], ["X"]], (), "doc"), {}, "'doc' is not a line that begins with '-DOCSTART-'"),
+        (Sentence([["a"], ["X"]], (), "-DOCSTART-\n"), {}, "is not a line"),
         (
             Sentence([["a"], ["X"]], (), "-DOCSTART-"),
             {"document_mark": None},
-            "is no line that begins with None",
+            "is not a line that begins with None",
         ),
         (Sentence([["\ud800"], ["X"]]), {}, r"<input>, line 3: '\\ud800' cannot be written as utf-8"),
         (Sentence([["日"], ["X"]]), {"encoding": "latin-1"}, "cannot be written as latin-1"),
@@ -339,9 +343,9 @@ def test_comments_are_told_from_tokens_by_their_columns():
 def test_comments_that_are_told_apart_come_back():
     sentences = [Sentence([["1"], ["#"]], ("# sent_id = 1", "# a b c")), Sentence([["#"], ["X"]])]
     assert there_and_back(sentences, comments=None) == sentences
-    with pytest.raises(InputError, match="'# b' is no comment"):
+    with pytest.raises(InputError, match="'# b' is not a comment"):
         write_conll([Sentence([["a"], ["X"]], ("# b",))], io.BytesIO(), comments=None)
-    with pytest.raises(InputError, match="'#' would be taken for a comment"):
+    with pytest.raises(InputError, match="'#' would be read as a comment"):
         write_conll([Sentence([["#"], ["id"], ["="]])], io.BytesIO(), comments=None)
 
 
@@ -349,10 +353,14 @@ def test_lines_and_tokens_have_a_limit(tmp_path):
     """A line is refused before it is read whole, a token before it goes into a model."""
     path = tmp_path / "long.conll"
     path.write_bytes(b"a X\n" + b"b" * 100_001 + b" X\n")
-    with pytest.raises(InputError, match="line 2: a field has 100,001 characters; 100,000 are the limit"):
+    with pytest.raises(
+        InputError, match="line 2: a field has 100,001 characters, more than the limit of 100,000"
+    ):
         list(read_conll(path))
     path.write_bytes(b"a X\n" + b"b " * 600_000 + b"\n")
-    with pytest.raises(InputError, match="line 2: the line has more than 1,048,576 bytes, the limit"):
+    with pytest.raises(
+        InputError, match="line 2: the line has more than 1,048,576 bytes, which is the limit"
+    ):
         list(read_conll(path))
     path.write_bytes(b"b" * 100_000 + b" X\n")
     assert len(list(read_conll(path))) == 1

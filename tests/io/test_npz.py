@@ -20,7 +20,9 @@ def test_sizes_are_looked_up_before_anything_is_unpacked(tmp_path, monkeypatch):
 
     assert read_npz(path, limit=size + 1000).X.shape == (200_000, 10)
     monkeypatch.setattr(np, "load", refuse)
-    with pytest.raises(InputError, match=r"the arrays would take 16,000,\d+ bytes; 1,000,000 are the limit"):
+    with pytest.raises(
+        InputError, match=r"the arrays would take 16,000,\d+ bytes, more than the limit of 1,000,000"
+    ):
         read_npz(path, limit=10**6)
 
 
@@ -37,9 +39,9 @@ def test_a_header_that_lies_is_believed_for_the_worse(tmp_path):
 @pytest.mark.parametrize(
     ("y", "message"),
     [
-        (np.array([0.0, np.inf]), "y holds infinity in row 1; NaN stands for a label not observed"),
-        (np.array([b"a", b"b"]), "neither numbers nor texts"),
-        (np.array([1j, 2j]), "neither numbers nor texts"),
+        (np.array([0.0, np.inf]), "y has infinity in row 1; labels must be finite, or NaN if unobserved"),
+        (np.array([b"a", b"b"]), "must be numbers or texts"),
+        (np.array([1j, 2j]), "must be numbers or texts"),
         (np.array([[1], [2]]), r"y has shape \(2, 1\), expected \(2,\)"),
     ],
 )

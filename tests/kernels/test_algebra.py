@@ -107,7 +107,7 @@ def test_operators() -> None:
     assert RBF() + 0 is not None
     with pytest.raises(ValueError, match="kernel=None must be a Kernel, a name or a function"):
         RBF() + None
-    with pytest.raises(ValueError, match="kernel=array.* must be a Kernel, a name or a function"):
+    with pytest.raises(ValueError, match=r"kernel=array.* must be a Kernel, a name or a function"):
         np.ones(2) * RBF()
 
 

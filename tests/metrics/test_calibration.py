@@ -149,12 +149,20 @@ def test_log_likelihood_per_position():
             r"Sequence 1 of marginals has shape \(1, 3\), expected \(2, 3\)",
         ),
         ([["a"]], [[[1, 0]]], r"shape \(1, 2\), expected \(1, 3\)"),
-        ([["a", "b"]], [[[1, 0, 0], [1, 1, 0]]], "Sequence 0 of marginals is no distribution at position 1"),
-        ([[], ["a"]], [np.zeros((0, 3)), [[np.nan, 0, 0]]], "Sequence 1 of marginals is no distribution"),
-        ([["a"]], [[[-0.5, 1, 0.5]]], "no distribution at position 0"),
-        ([["a", None]], [[[1, 0, 0], [1, 1, 0]]], "Sequence 0 of marginals is no distribution at position 1"),
+        (
+            [["a", "b"]],
+            [[[1, 0, 0], [1, 1, 0]]],
+            "Sequence 0 of marginals is not a distribution at position 1",
+        ),
+        ([[], ["a"]], [np.zeros((0, 3)), [[np.nan, 0, 0]]], "Sequence 1 of marginals is not a distribution"),
+        ([["a"]], [[[-0.5, 1, 0.5]]], "not a distribution at position 0"),
+        (
+            [["a", None]],
+            [[[1, 0, 0], [1, 1, 0]]],
+            "Sequence 0 of marginals is not a distribution at position 1",
+        ),
         ([[None, np.nan]], [[[1, 0, 0]] * 2], "none of the 2 labels of y_true is observed"),
-        ([[["a"]]], [[[1, 0, 0]]], "Sequence 0 of y_true holds a label that is not hashable"),
+        ([[["a"]]], [[[1, 0, 0]]], "Sequence 0 of y_true has a label that is not hashable"),
         ([["a"]], [[["x", 0, 0]]], "Sequence 0 of marginals is not an array of numbers"),
         ([["a"]], 3, "marginals must be a list"),
         ([], [], "no positions"),
@@ -173,7 +181,7 @@ def test_bins_are_a_whole_number(bins):
 
 @pytest.mark.parametrize("classes", [["a", "a", "b"], ["a", None, "b"], ["a", "b", np.nan]])
 def test_every_class_has_one_column(classes):
-    with pytest.raises(InputError, match="classes has 3 entries; each must be another label"):
+    with pytest.raises(InputError, match="classes has 3 entries; they must be distinct labels"):
         brier_score([["a"]], [[[1, 0, 0]]], classes)
 
 

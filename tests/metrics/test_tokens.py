@@ -94,7 +94,7 @@ def test_no_transition_between_sequences():
         ([["a"]], [3], "Sequence 0 of y_pred is 3, not a list of labels"),
         ("ab", "ab", "y_true must be a list"),
         ([[None], [float("nan")]], [["a"], ["b"]], "none of the 2 labels of y_true is observed"),
-        ([[["a"]]], [["a"]], "Sequence 0 of y_true holds a label that is not hashable"),
+        ([[["a"]]], [["a"]], "Sequence 0 of y_true has a label that is not hashable"),
         ([{"a": 1}], [["a"]], "Sequence 0 of y_true is {'a': 1}, not a list of labels"),
         ([{"a"}], [["a"]], "not a list of labels"),
         (np.array(3), [["a"]], "y_true must be a list of label sequences"),
@@ -113,6 +113,6 @@ def test_means_over_nothing_are_refused():
     with pytest.raises(InputError, match="no sequences"):
         sequence_accuracy([], [])
     for y in ([], [[]], [["a"]], [["a", "a"], ["b"]]):
-        with pytest.raises(InputError, match="no boundary"):
+        with pytest.raises(InputError, match="no boundaries"):
             transition_accuracy(y, y)
     assert label_scores([], []).macro == (0.0, 0.0, 0.0)

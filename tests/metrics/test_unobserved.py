@@ -99,7 +99,7 @@ def test_boundaries_lie_between_observed_labels(judged):
     ]
     assert 0 < np.mean(hits) < 1
     assert transition_accuracy(hidden, guess) == np.mean(hits)
-    with pytest.raises(InputError, match="no boundary"):
+    with pytest.raises(InputError, match="no boundaries"):
         transition_accuracy([["a", None, "b"]], [["a", "a", "b"]])
 
 

@@ -1,8 +1,8 @@
-"""What emissions are: the distribution of an observation in each state of a hidden Markov model.
+"""Emissions: the distribution of an observation in each state of a hidden Markov model.
 
-A *family* says which distributions there are (its settings, priors included) and how to choose among
-them; *emissions* are one choice, a distribution for every state. Emissions are scorers: they turn
-observations into node scores log p(x_t|y_t), and that is all prediction needs of them.
+A *family* is a set of distributions (its settings, priors included) with a way to choose among them;
+*emissions* are one choice, a distribution for every state. Emissions are scorers: they turn observations
+into node scores log p(x_t|y_t), which is all that prediction needs.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ CHECKS: Mapping[str, Callable[[str, Any], object]] = {
     **dict.fromkeys(["components", "trials"], whole()),
     "order": lambda name, value: require_whole(name, value, 0, 20),
 }
-"""What settings of families may be."""
+"""Types that settings of families may have."""
 
 
 class ObservedSequences(NamedTuple):
-    """Observations of all sequences, one behind the other."""
+    """Observations of all sequences, concatenated."""
 
     observations: Any
-    """As the family keeps them; their ``numbers`` are an array."""
+    """In the form of the family; their ``numbers`` are an array."""
     offsets: Array
     labels: Array | None = None
-    """State of every position, −1 where it was not observed; None if none was."""
+    """State of every position, −1 where it was not observed; None if no state was."""
 
 
 class Markov(NamedTuple):
-    """How states follow one another: log-probabilities."""
+    """Log-probabilities of first states and of steps from state to state."""
 
     start: Array
     """(L,), log p(y_1)."""
@@ -50,7 +50,7 @@ class Markov(NamedTuple):
 
 
 class Expectations(NamedTuple):
-    """What an expectation step finds."""
+    """The result of an expectation step."""
 
     log_probability: Array
     """log p(x, observed states) for every sequence."""
@@ -59,7 +59,7 @@ class Expectations(NamedTuple):
     transitions: Array
     """(L, L), expected number of steps from row to column."""
     statistics: Any
-    """Expected sufficient statistics, as `Emissions.improved` wants them."""
+    """Expected sufficient statistics, as `Emissions.improved` takes them."""
 
 
 class Emissions(ABC):
@@ -70,7 +70,7 @@ class Emissions(ABC):
 
     @abstractmethod
     def log_density(self, observations: Any) -> Array:
-        """Log p(x_t|k), (N, L); 0 where x_t is missing, which sums it out."""
+        """Return log p(x_t|k), (N, L); 0 where x_t is missing, which sums it out."""
 
     @abstractmethod
     def expected(self, data: ObservedSequences, markov: Markov) -> Expectations:
@@ -82,7 +82,7 @@ class Emissions(ABC):
 
     @abstractmethod
     def log_prior(self) -> float:
-        """Log-density of the parameters under the prior of the family, but for a constant."""
+        """Return the log-density of the parameters under the prior of the family, up to a constant."""
 
     @property
     @abstractmethod
@@ -91,14 +91,14 @@ class Emissions(ABC):
 
     @abstractmethod
     def draw(self, states: Array, rng: Random, offsets: Array | None = None) -> Any:
-        """One observation for each of some states, of one sequence, or of those that ``offsets`` say."""
+        """Draw one observation per state, for one sequence or for those that ``offsets`` delimit."""
 
 
 class Family(Parameterised, ABC):
-    """Distributions to choose emissions from."""
+    """A family of distributions to choose emissions from."""
 
     def require_settings(self) -> None:
-        """Refuse settings that mean nothing."""
+        """Refuse invalid settings."""
         for name in self._parameter_names():
             value = getattr(self, name)
             if name in CHECKS:
@@ -108,23 +108,22 @@ class Family(Parameterised, ABC):
 
     @abstractmethod
     def read(self, X: Any, lengths: Any, known: Emissions | None) -> ObservedSequences:
-        """Read what users give; with emissions that are ``known``, in their columns or symbols."""
+        """Read the observations of a user; with ``known`` emissions, in their columns or symbols."""
 
     @abstractmethod
     def guess(self, observations: Any, n_states: int, rng: Random) -> Emissions:
-        """Emissions to start from when nothing is known but observations."""
+        """Return emissions to start from when only observations are known."""
 
     @abstractmethod
     def labelled(self, data: ObservedSequences, n_states: int) -> Emissions:
-        """Return the best emissions for positions whose states are observed; others are left out."""
+        """Return the best emissions for positions with observed states; other positions are ignored."""
 
 
 def chain_scores(
     emissions: Emissions, data: ObservedSequences, markov: Markov, density: Array | None = None
 ) -> tuple[ChainBatch, dict[str, Array]]:
-    """Return the chain whose scores are log p(x, y): nodes emit, edges step, first positions start.
-
-    A state that was observed forbids the others.
+    """Return the chain with scores log p(x, y): emissions on nodes, steps on edges, starts on first nodes.
+    An observed state forbids all others at its position.
     """
     chain = ChainBatch(data.offsets, emissions.n_states)
     node = emissions.log_density(data.observations) if density is None else density.copy()
@@ -137,6 +136,6 @@ def chain_scores(
 
 
 def log_of(probabilities: Array) -> Array:
-    """Logarithms, −inf for zeros, without a warning."""
+    """Return logarithms, −inf for zeros, without a warning."""
     with np.errstate(divide="ignore"):
         return np.log(probabilities)

@@ -1,4 +1,4 @@
-"""What Gaussian families share: means, priors, and the expectation step in the core."""
+"""The base of Gaussian families: means, priors, and the expectation step in the core."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Moments(NamedTuple):
 
 
 class GaussianFamily(RowFamily):
-    """Gaussian distributions; subclasses say which covariances there are.
+    """Gaussian distributions; subclasses define the form of covariances.
 
     A covariance S is chosen with the prior −½ (tr(Ψ S⁻¹) + ν log|S|), Ψ = ``prior_scale``·I, ν =
     ``prior_weight``: Ψ is added to the scatter of every state, ν to its weight.
@@ -52,14 +52,14 @@ class GaussianFamily(RowFamily):
 
     @abstractmethod
     def distinct(self, covariances: Array) -> Array:
-        """Return the covariances that the prior speaks about, each once."""
+        """Return the covariances that the prior applies to, each once."""
 
     def check(self, rows: NumberRows) -> None:
-        """Numbers may be missing one by one only where columns are independent."""
+        """Refuse rows in which some numbers are missing, unless columns are independent."""
         if self.full and rows.partial:
             raise InputError(
-                f"{type(self).__name__} emissions need whole rows: a row is all NaN or has none. "
-                "DiagonalGaussian sums single numbers out."
+                f"{type(self).__name__} emissions need complete rows: all of a row is NaN, or nothing. "
+                "DiagonalGaussian takes rows with some NaN."
             )
 
     def estimate(self, rows: NumberRows, weights: Array) -> GaussianEmissions:
@@ -71,7 +71,7 @@ class GaussianFamily(RowFamily):
         return GaussianEmissions(moments.mean, self.covariances(moments), self)
 
     def spread(self, moments: Moments, count: Array) -> Array:
-        """Scatter over weight, both with their priors, where ``count`` has the shape of the scatter."""
+        """Return scatter / weight, both with their priors; ``count`` has the shape of the scatter."""
         D = moments.mean.shape[1]
         prior = self.prior_scale * (np.eye(D) if self.full else np.ones(D))
         below = count + self.prior_weight
@@ -91,7 +91,7 @@ class GaussianEmissions(RowEmissions):
     covariances : (L, D) or (L, D, D) array
         Variances, or matrices S.
     family : GaussianFamily
-        Where they were chosen from.
+        The family that they were chosen from.
     """
 
     def __init__(self, means: Array, covariances: Array, family: GaussianFamily) -> None:
@@ -101,11 +101,11 @@ class GaussianEmissions(RowEmissions):
         self.n_states, self.n_columns = self.means.shape
         shape = self.means.shape + ((self.n_columns,) if family.full else ())
         if self.covariances.shape != shape:
-            raise InputError(f"Covariances have shape {self.covariances.shape}, expected {shape}.")
+            raise InputError(f"covariances have shape {self.covariances.shape}, expected {shape}.")
         self._factors, self._constants = _factors(self.covariances)
 
     def log_density(self, observations: NumberRows) -> Array:
-        """Return squares of whitened differences, state by state; missing numbers are left out."""
+        """Return log p(x_t|k) from whitened differences, state by state, without missing numbers."""
         x, seen = observations.filled, observations.seen
         result = np.empty((len(x), self.n_states))
         for k in range(self.n_states):
@@ -122,7 +122,7 @@ class GaussianEmissions(RowEmissions):
         return result
 
     def expected(self, data: ObservedSequences, markov: Markov) -> Expectations:
-        """Run densities, forward-backward and moments in the core; single missing numbers apart."""
+        """Run densities, forward-backward and moments in the core, unless single numbers are missing."""
         rows: NumberRows = data.observations
         if rows.partial:
             return self._expected_with_gaps(data, markov)
@@ -141,7 +141,7 @@ class GaussianEmissions(RowEmissions):
         return Expectations(value, start, transitions, self._moments(sums))
 
     def _moments(self, sums: Array) -> Moments:
-        """Moments around the new means from those around the old ones."""
+        """Return the moments around the new means from those around the old ones."""
         D = self.n_columns
         weight, shift = sums[:, 0], sums[:, 1 : 1 + D]
         shift = np.divide(shift, weight[:, None], out=np.zeros_like(shift), where=weight[:, None] > 0)
@@ -166,7 +166,7 @@ class GaussianEmissions(RowEmissions):
         return Expectations(value, start, parts["edge"], moments._replace(mean=mean))
 
     def improved(self, statistics: Moments) -> GaussianEmissions:
-        """Return Gaussians with new means and covariances; a state without weight keeps its own."""
+        """Return Gaussians with new means and covariances; a state without weight keeps its old ones."""
         weight = statistics.weight if statistics.weight.ndim == 1 else statistics.weight.min(axis=1)
         covariances = self.family.covariances(statistics)
         if (weight <= 0).any() and self.family.prior_scale == 0:
@@ -174,7 +174,7 @@ class GaussianEmissions(RowEmissions):
         return GaussianEmissions(statistics.mean, covariances, self.family)
 
     def log_prior(self) -> float:
-        """−½ Σ tr(Ψ S⁻¹) + ν log|S|."""
+        """Return −½ Σ tr(Ψ S⁻¹) + ν log|S|."""
         scale, weight = self.family.prior_scale, self.family.prior_weight
         distinct = self.family.distinct(self.covariances)
         if self.family.full:
@@ -197,10 +197,10 @@ class GaussianEmissions(RowEmissions):
 
 
 def moments_of(rows: NumberRows, weights: Array, full: bool) -> Moments:
-    """Moments of weighted rows, in two passes.
+    """Return the moments of weighted rows, in two passes.
 
-    A state whose weights are mostly zero, as where labels are observed, looks at its own rows only: the work
-    for all states together is then that for one.
+    If most weights of a state are zero, as with observed labels, only the rows with weight are read: all
+    states together then take no more work than one.
     """
     x, seen, D = rows.filled, rows.seen, rows.n_columns
     if seen is not None and (full or not rows.partial):
@@ -220,7 +220,7 @@ def moments_of(rows: NumberRows, weights: Array, full: bool) -> Moments:
 
 
 def _state_moments(x: Array, weight: Array, seen: Array | None, full: bool) -> Moments:
-    """Moments of one state."""
+    """Return the moments of one state."""
     below = weight.sum(keepdims=True) if seen is None else weight @ seen
     total = weight @ x
     mean = np.divide(total, below, out=np.zeros_like(total), where=below > 0)
@@ -230,15 +230,13 @@ def _state_moments(x: Array, weight: Array, seen: Array | None, full: bool) -> M
 
 
 def _factors(covariances: Array) -> tuple[Array, Array]:
-    """Halves of inverse variances, or inverse Cholesky factors over √2; and constants of log-densities."""
+    """Return 1/(2 variance), or inverse Cholesky factors over √2, and the constants of log-densities."""
     if not np.isfinite(covariances).all():
-        raise InputError(
-            "A covariance is no finite number; scale the columns, or give a smaller prior_scale."
-        )
+        raise InputError("A covariance is not finite; scale the columns, or set a smaller prior_scale.")
     if covariances.ndim == 2:
         if not (covariances > 0).all():
             k, d = np.argwhere(~(covariances > 0))[0]
-            raise InputError(f"State {k} has no variance left in column {d}; return a prior_scale above 0.")
+            raise InputError(f"State {k} has no variance left in column {d}; set prior_scale above 0.")
         return 0.5 / covariances, -0.5 * (LOG_2PI + np.log(covariances)).sum(axis=1)
     factors, constants = np.empty_like(covariances), np.empty(len(covariances))
     for k, covariance in enumerate(covariances):
@@ -246,7 +244,7 @@ def _factors(covariances: Array) -> tuple[Array, Array]:
             root = np.linalg.cholesky(covariance)
         except np.linalg.LinAlgError as error:
             raise InputError(
-                f"The covariance of state {k} is not positive definite; return a prior_scale above 0."
+                f"The covariance of state {k} is not positive definite; set prior_scale above 0."
             ) from error
         factors[k] = scipy.linalg.solve_triangular(root, np.eye(len(root)), lower=True) * np.sqrt(0.5)
         constants[k] = -0.5 * len(root) * LOG_2PI - np.log(np.diag(root)).sum()

@@ -1,4 +1,4 @@
-"""What families of numeric rows share."""
+"""The base of families whose observations are rows of numbers."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class RowFamily(Family):
 
     @abstractmethod
     def estimate(self, rows: NumberRows, weights: Array) -> Emissions:
-        """Best emissions when position t counts ``weights[t, k]`` times in state k."""
+        """Return the best emissions when position t counts ``weights[t, k]`` times in state k."""
 
     def read(self, X: Any, lengths: Any, known: Emissions | None) -> ObservedSequences:
         """Read rows; NaN is a missing number, None a missing row."""
@@ -41,7 +41,7 @@ class RowFamily(Family):
     def guess(self, observations: NumberRows, n_states: int, rng: Random) -> Emissions:
         """Start from clusters of observations."""
         if len(observations.whole) < n_states:
-            raise InputError(f"X has too few rows ({len(observations.whole)}) for {n_states} states.")
+            raise InputError(f"X has {len(observations.whole)} complete rows, too few for {n_states} states.")
         return self.estimate(observations, clusters(observations, n_states, rng))
 
     def labelled(self, data: ObservedSequences, n_states: int) -> Emissions:

@@ -1,4 +1,4 @@
-"""Emissions whose expectation step is matrix products around forward-backward."""
+"""Emissions whose expectation step consists of matrix products around forward-backward."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from ._base import Emissions, Expectations, Markov, ObservedSequences, chain_sco
 
 
 class ScoredEmissions(Emissions):
-    """Emissions that know their statistics for given probabilities of states."""
+    """Emissions that compute their statistics from given probabilities of states."""
 
     @abstractmethod
     def statistics(self, observations: Any, weights: Array) -> Any:
-        """Sufficient statistics, position t counted ``weights[t, k]`` times in state k."""
+        """Return sufficient statistics; position t counts ``weights[t, k]`` times in state k."""
 
     def expected(self, data: ObservedSequences, markov: Markov) -> Expectations:
         """Score all positions, run forward-backward, collect statistics."""
@@ -28,7 +28,7 @@ class ScoredEmissions(Emissions):
 
 
 def one_hot(labels: Array, n_states: int) -> Array:
-    """Weights of observed states: a one where a state was observed, else zeros; (N, L)."""
+    """Return (N, L) weights of observed states: 1 for the observed state, else 0."""
     weights = np.zeros((n_states, len(labels)))  # state by state, as it is read
     given = np.flatnonzero(labels >= 0)
     weights[labels[given], given] = 1.0

@@ -1,4 +1,4 @@
-"""Yes and no: independent Bernoulli variables in every column."""
+"""Zeros and ones: independent Bernoulli variables in every column."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ class Bernoulli(RowFamily):
     Parameters
     ----------
     pseudocount : float
-        a; with any above zero nothing is impossible.
+        a; if above zero, nothing is impossible.
     """
 
     def __init__(self, pseudocount: float = 0.1) -> None:
         self.pseudocount = pseudocount
 
     def check(self, rows: NumberRows) -> None:
-        """Zeros and ones only."""
+        """Refuse numbers other than zero and one."""
         require_counts(rows, "Bernoulli", largest=1)
 
     def estimate(self, rows: NumberRows, weights: Array) -> BernoulliEmissions:
@@ -53,7 +53,7 @@ class BernoulliEmissions(ScoredEmissions, RowEmissions):
     probabilities : (L, D) array
         p.
     family : Bernoulli, optional
-        Where they were chosen from.
+        The family that they were chosen from.
     """
 
     def __init__(self, probabilities: Array, family: Bernoulli | None = None) -> None:
@@ -62,7 +62,7 @@ class BernoulliEmissions(ScoredEmissions, RowEmissions):
         self.n_states, self.n_columns = self.probabilities.shape
 
     def log_density(self, observations: NumberRows) -> Array:
-        """Σ_d x_d log p_kd + (1 − x_d) log(1 − p_kd)."""
+        """Return Σ_d x_d log p_kd + (1 − x_d) log(1 − p_kd)."""
         ones = observations.filled
         zeros = 1.0 - ones if observations.seen is None else observations.seen - ones
         result = np.zeros((len(ones), self.n_states))
@@ -74,7 +74,7 @@ class BernoulliEmissions(ScoredEmissions, RowEmissions):
         return result
 
     def statistics(self, observations: NumberRows, weights: Array) -> tuple[Array, Array]:
-        """Sums of weights of ones and of zeros, for every state and column."""
+        """Return the sums of weights of ones and of zeros, for every state and column."""
         return _sums(observations, weights)
 
     def improved(self, statistics: tuple[Array, Array]) -> BernoulliEmissions:
@@ -82,7 +82,7 @@ class BernoulliEmissions(ScoredEmissions, RowEmissions):
         return self.family.of(*statistics)
 
     def log_prior(self) -> float:
-        """Σ a log p + a log(1 − p)."""
+        """Return Σ a log p + a log(1 − p)."""
         a = self.family.pseudocount
         return float(
             (
@@ -92,7 +92,7 @@ class BernoulliEmissions(ScoredEmissions, RowEmissions):
 
     @property
     def n_parameters(self) -> int:
-        """One probability for every state and column."""
+        """Number of free parameters: one probability for every state and column."""
         return self.probabilities.size
 
     def draw(self, states: Array, rng: Random, offsets: Array | None = None) -> Array:

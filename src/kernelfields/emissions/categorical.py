@@ -1,4 +1,4 @@
-"""Symbols: letters, words, classes."""
+"""Symbols, such as letters, words and classes."""
 
 from __future__ import annotations
 
@@ -23,23 +23,22 @@ class Categorical(Family):
     """One of V symbols at each position, p(x = v|k) = b_kv.
 
     Probabilities are smoothed counts, (count + a) / (all + a·V): a Dirichlet prior. Symbols are any hashable
-    objects; None and NaN are missing. With an ``order`` n above 0 a symbol depends on the n before it too,
-    p(x_t|y_t, x_{t−n}, …, x_{t−1}), every context with counts of its own: what genes and texts need, whose
-    letters are far from independent. Before the first symbol, and in place of a missing one, there is
-    nothing, which is one more value that a symbol of a context can have.
+    objects; None and NaN are missing. With an ``order`` n above 0 a symbol also depends on the n before it,
+    p(x_t|y_t, x_{t−n}, …, x_{t−1}), with separate counts for every context: for genes and texts, whose
+    letters are far from independent. Before the first symbol, and in place of a missing one, a context has
+    the extra value "nothing".
 
     Parameters
     ----------
     pseudocount : float
-        a; with any above zero nothing is impossible.
+        a; if above zero, nothing is impossible.
     symbols : int or list, optional
-        All symbols there are, or their number V if they are 0 to V − 1; those of the training set if not
-        given.
+        All symbols, or their number V if they are 0 to V − 1; those of the training set if not given.
     unknown : UnknownWords, optional
-        What to take rare and unknown symbols for; without it unknown symbols are refused. Not beside
-        ``symbols``, which are all there are.
+        How rare and unknown symbols are classified; without it unknown symbols are refused. Cannot be
+        combined with ``symbols``.
     order : int
-        n: how many symbols before it a symbol depends on. There are (V + 1)ⁿ V probabilities in each state.
+        n, the number of preceding symbols that a symbol depends on. Each state has (V + 1)ⁿ V probabilities.
     """
 
     def __init__(
@@ -64,7 +63,7 @@ class Categorical(Family):
             raise
 
     def _read(self, flat: Any, offsets: Array, known: Emissions | None) -> ObservedSequences:
-        """Number symbols."""
+        """Return symbols as numbers."""
         order = self.order
         if known is not None:
             assert isinstance(known, CategoricalEmissions)
@@ -77,20 +76,20 @@ class Categorical(Family):
         return ObservedSequences(Symbols(words, vocabulary), offsets)
 
     def _given(self) -> Vocabulary:
-        """Return the vocabulary that the settings say."""
+        """Return the vocabulary that the settings define."""
         if self.unknown is not None:
-            raise InputError("symbols are all there are: give either symbols or unknown.")
+            raise InputError("symbols and unknown are both set, but only one of them may be.")
         if isinstance(self.symbols, list | tuple | np.ndarray):
             given = list(self.symbols)
             if len(set(given)) < len(given) or None in given or not given:
-                raise InputError("symbols must be a list of different symbols, None not among them.")
+                raise InputError("symbols must be a list of distinct symbols without None.")
             return Vocabulary(given)
         return Vocabulary(range(require_whole("symbols", self.symbols, 1, MOST_WORDS)))
 
     def guess(self, observations: Symbols, n_states: int, rng: Random) -> Emissions:
         """Start from frequencies of symbols, times random numbers."""
         if not len(observations.vocabulary):
-            raise InputError("X has no symbol.")
+            raise InputError("X has no symbols, but at least one is needed.")
         size = self._words(observations.vocabulary)
         counts = np.bincount(observations.numbers[observations.numbers != MISSING], None, size)
         weights = (counts + 1.0) * rng.gamma(2.0, size=(n_states, size))
@@ -115,27 +114,27 @@ class Categorical(Family):
         return require_contexts(len(vocabulary), self.order) * len(vocabulary)
 
     def _by_context(self, words: Array, vocabulary: Vocabulary) -> Array:
-        """Numbers of words with an axis for every symbol."""
+        """Return an array over words, with an axis for every symbol."""
         V = len(vocabulary)
         return words.reshape(len(words), *([V + 1] * self.order), V)
 
 
 def _normalised(weights: Array) -> Array:
-    """Make the last axis sum to one; even where there is nothing."""
+    """Scale the last axis to sum to one; uniform where the sum is zero."""
     total = weights.sum(axis=-1, keepdims=True)
     even = np.full_like(weights, 1.0 / max(weights.shape[-1], 1))
     return np.divide(weights, total, out=even, where=total > 0)
 
 
 class Symbols:
-    """Numbers of symbols, or of words where they depend on symbols before them.
+    """Symbols as numbers, or words as numbers if symbols depend on those before them.
 
     Parameters
     ----------
     numbers : (N,) int32 array
         −1 where one is missing.
     vocabulary : Vocabulary
-        What they stand for.
+        The symbols that the numbers stand for.
     """
 
     def __init__(self, numbers: Array, vocabulary: Vocabulary) -> None:
@@ -152,12 +151,12 @@ class CategoricalEmissions(Emissions):
     Parameters
     ----------
     probabilities : (L, V) array, or (L, V + 1, ..., V + 1, V)
-        b, the last axis summing to one. With more than two axes, those between are the symbols before,
-        the latest last; V there is nothing.
+        b, the last axis summing to one. With more than two axes, those between are the preceding symbols,
+        the latest last; index V there means nothing.
     vocabulary : Vocabulary, optional
         The symbols; 0 to V − 1 if not given.
     family : Categorical, optional
-        Where they were chosen from.
+        The family that they were chosen from.
     """
 
     def __init__(
@@ -186,7 +185,7 @@ class CategoricalEmissions(Emissions):
         return result
 
     def expected(self, data: ObservedSequences, markov: Markov) -> Expectations:
-        """Look up, forward-backward and counts in the core."""
+        """Run the look-up, forward-backward and counts in the core."""
         value, start, transitions, counts = native.hmm_categorical(
             data.observations.numbers,
             self._table,
@@ -203,12 +202,12 @@ class CategoricalEmissions(Emissions):
         return self.family.of(statistics.T, self.vocabulary)
 
     def log_prior(self) -> float:
-        """Σ a log b."""
+        """Return Σ a log b."""
         return float(scipy.special.xlogy(self.family.pseudocount, self.probabilities).sum())
 
     @property
     def n_parameters(self) -> int:
-        """All probabilities but one in every state and context that there is where nothing is missing."""
+        """Number of free parameters: all probabilities but one in every state and reachable context."""
         V = len(self.vocabulary)
         return self.n_states * used_contexts(V, self.order) * (V - 1)
 

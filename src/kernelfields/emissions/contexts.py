@@ -1,8 +1,8 @@
-"""Symbols together with those before them, as numbers.
+"""Contexts and words: symbols together with those before them, as numbers.
 
-A position sees the ``order`` symbols before it, each one of V or nothing (V): what lies before a sequence, or
-is missing. Its context is the number with these digits in base V + 1, the symbol just before it last; its
-word is V times the context plus the symbol.
+The context of a position is the number whose digits in base V + 1 are the ``order`` symbols before it, the
+nearest last; the digit V stands for nothing, before the start of a sequence or where a symbol is missing. The
+word of a position is V times its context plus its symbol.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ def require_contexts(n_symbols: int, order: int) -> int:
     contexts = int((n_symbols + 1) ** order)
     if contexts * n_symbols > MOST_WORDS:
         raise InputError(
-            f"order is {order}: {n_symbols} symbols make {contexts * n_symbols:,} words, more than "
-            f"{MOST_WORDS:,}."
+            f"order is {order}: {n_symbols} symbols make {contexts * n_symbols:,} words, but at most "
+            f"{MOST_WORDS:,} are possible."
         )
     return contexts
 
 
 def words_of(numbers: Array, offsets: Array, n_symbols: int, order: int) -> Array:
-    """Word of every position, int32; −1 where its symbol is missing."""
+    """Return the word of every position, int32; −1 where its symbol is missing."""
     if order == 0:
         return numbers
     require_contexts(n_symbols, order)
@@ -45,7 +45,7 @@ def words_of(numbers: Array, offsets: Array, n_symbols: int, order: int) -> Arra
 def draw_words(probabilities: Array, states: Array, offsets: Array, rng: Any) -> Array:
     """Draw the symbol of every position given its state, (L, contexts, V) the probabilities.
 
-    All sequences advance together, one position after the other.
+    All sequences advance together, position by position.
     """
     _, contexts, V = probabilities.shape
     symbols = np.zeros(len(states), dtype=np.int64)
@@ -62,5 +62,5 @@ def draw_words(probabilities: Array, states: Array, offsets: Array, rng: Any) ->
 
 
 def used_contexts(n_symbols: int, order: int) -> int:
-    """How many contexts there are where nothing is missing: shorter ones only at the beginning."""
+    """Return the number of contexts without missing symbols: incomplete ones only at the beginning."""
     return sum(n_symbols**length for length in range(order + 1))

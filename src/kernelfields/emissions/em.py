@@ -1,4 +1,4 @@
-"""Expectation and maximisation for hidden Markov models."""
+"""Expectation-maximisation for hidden Markov models."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class HiddenMarkovModel(NamedTuple):
 
 
 class Smoothing(NamedTuple):
-    """How counts become probabilities of states."""
+    """Turns counts into probabilities of states."""
 
     pseudocount: float
     start: Array
@@ -45,7 +45,7 @@ class Smoothing(NamedTuple):
     """(L, L) booleans: which steps are possible; the others keep probability zero."""
 
     def of(self, counts: Array, allowed: Array, before: Array | None = None) -> Array:
-        """(count + pseudocount) / sum over what is allowed; rows without any stay as they were."""
+        """Return (count + pseudocount) / sum over what is allowed; rows without counts stay unchanged."""
         above = np.where(allowed, counts + self.pseudocount, 0.0)
         total = above.sum(axis=-1, keepdims=True)
         if before is None:
@@ -53,22 +53,22 @@ class Smoothing(NamedTuple):
         return np.divide(above, total, out=np.array(before, dtype=float), where=total > 0)
 
     def log_prior(self, model: HiddenMarkovModel) -> float:
-        """Log-density of all probabilities under the Dirichlet prior, but for a constant."""
+        """Return the log-density of all probabilities under the Dirichlet prior, up to a constant."""
         pairs = scipy.special.xlogy(self.pseudocount, model.transitions[self.transitions]).sum()
         starts = scipy.special.xlogy(self.pseudocount, model.start[self.start]).sum()
         return float(pairs + starts) + model.emissions.log_prior()
 
 
 class EMResult(NamedTuple):
-    """Where expectation-maximisation ended."""
+    """The result of expectation-maximisation."""
 
     model: HiddenMarkovModel
     log_likelihoods: list[float]
-    """Of the model before every step, and of the last."""
+    """Log-likelihoods of the model before every step, and of the last one."""
     objectives: list[float]
     """The same plus log-priors: what no step decreases."""
     ended: str
-    """Why no step followed."""
+    """Why it stopped."""
 
 
 def maximise(
@@ -79,10 +79,10 @@ def maximise(
     max_iter: int,
     report: Callable[[Progress], None] | None,
 ) -> EMResult:
-    """Baum and Welch [rabiner1989tutorial, eqs. 40 and 54]: every step raises log p(x) + log-prior, or ends.
+    """Run Baum-Welch [rabiner1989tutorial, eqs. 40, 54]: every step raises log p(x) + log-prior, or ends.
 
-    Ends when a step gains less than ``tol`` times the objective, or after ``max_iter`` steps; Ctrl-C keeps
-    the model reached.
+    It ends when a step gains less than ``tol`` times the objective, or after ``max_iter`` steps; Ctrl-C
+    keeps the current model.
     """
     run = _Run(data, smoothing, report)
     try:
@@ -102,7 +102,7 @@ def maximise(
 
 
 class _Run:
-    """What one run has seen so far."""
+    """The history of one run."""
 
     def __init__(
         self, data: ObservedSequences, smoothing: Smoothing, report: Callable[[Progress], None] | None
@@ -113,7 +113,7 @@ class _Run:
         self.objectives: list[float] = []
 
     def look(self, model: HiddenMarkovModel) -> Expectations:
-        """Make an expectation step, and note what it says of the model."""
+        """Make an expectation step, and record the likelihood of the model."""
         found = model.emissions.expected(self.data, model.markov)
         likelihood = float(found.log_probability.sum())
         objective = likelihood + self.smoothing.log_prior(model)
@@ -124,7 +124,7 @@ class _Run:
         return found
 
     def ended(self, model: HiddenMarkovModel, reason: str) -> EMResult:
-        """Return the model with what is known of it."""
+        """Return the model with the record of its fit."""
         return EMResult(model, self.likelihoods, self.objectives, reason)
 
 

@@ -14,8 +14,8 @@ class DiagonalGaussian(GaussianFamily):
     Parameters
     ----------
     prior_scale : float
-        Added to Σ weight (x − mean)² of every column, lest a state shrink to a point; 0.01 is also what
-        hmmlearn adds (``covars_prior``). Choose it small beside the variances of the data.
+        Added to Σ weight (x − mean)² of every column, so that no state shrinks to a point; hmmlearn also
+        adds 0.01 (``covars_prior``). Choose it small compared with the variances of the data.
     prior_weight : float
         Added to the weight of every state.
     """
@@ -27,15 +27,15 @@ class DiagonalGaussian(GaussianFamily):
         self.prior_weight = prior_weight
 
     def covariances(self, moments: Moments) -> Array:
-        """Variances, (L, D)."""
+        """Return variances, (L, D)."""
         return self.spread(moments, _counts(moments))
 
     def free(self, n_states: int, n_columns: int) -> int:
-        """L·D."""
+        """Return L·D."""
         return n_states * n_columns
 
     def distinct(self, covariances: Array) -> Array:
-        """All of them."""
+        """Return all variances: no two are the same parameter."""
         return covariances
 
 
@@ -55,7 +55,7 @@ class SphericalGaussian(GaussianFamily):
         self.prior_weight = prior_weight
 
     def covariances(self, moments: Moments) -> Array:
-        """The mean variance of a state's columns, repeated, (L, D)."""
+        """Return the mean variance of a state's columns, repeated, (L, D)."""
         D = moments.mean.shape[1]
         below = np.broadcast_to(_counts(moments), moments.mean.shape).mean(axis=1) + self.prior_weight
         above = moments.scatter.mean(axis=1) + self.prior_scale
@@ -63,11 +63,11 @@ class SphericalGaussian(GaussianFamily):
         return np.repeat(variance[:, None], D, axis=1)
 
     def free(self, n_states: int, n_columns: int) -> int:
-        """L."""
+        """Return L."""
         return n_states
 
     def distinct(self, covariances: Array) -> Array:
-        """Every column counts in the prior, as in the likelihood."""
+        """Return all variances: every column counts in the prior, as in the likelihood."""
         return covariances
 
 
@@ -89,15 +89,15 @@ class FullGaussian(GaussianFamily):
         self.prior_weight = prior_weight
 
     def covariances(self, moments: Moments) -> Array:
-        """Matrices, (L, D, D)."""
+        """Return matrices, (L, D, D)."""
         return self.spread(moments, moments.weight[:, None, None])
 
     def free(self, n_states: int, n_columns: int) -> int:
-        """L·D·(D + 1)/2."""
+        """Return L·D·(D + 1)/2."""
         return n_states * n_columns * (n_columns + 1) // 2
 
     def distinct(self, covariances: Array) -> Array:
-        """All of them."""
+        """Return all variances: no two are the same parameter."""
         return covariances
 
 
@@ -107,7 +107,7 @@ class TiedGaussian(GaussianFamily):
     Parameters
     ----------
     prior_scale, prior_weight : float
-        As for `FullGaussian`, once for all states together.
+        As for `FullGaussian`, added once for all states together.
     """
 
     full = True
@@ -117,21 +117,21 @@ class TiedGaussian(GaussianFamily):
         self.prior_weight = prior_weight
 
     def covariances(self, moments: Moments) -> Array:
-        """One matrix, repeated, (L, D, D)."""
+        """Return one matrix, repeated, (L, D, D)."""
         together = Moments(
             moments.weight.sum(keepdims=True), moments.mean[:1], moments.scatter.sum(axis=0, keepdims=True)
         )
         return np.repeat(self.spread(together, together.weight[:, None, None]), len(moments.mean), axis=0)
 
     def free(self, n_states: int, n_columns: int) -> int:
-        """D·(D + 1)/2."""
+        """Return D·(D + 1)/2."""
         return n_columns * (n_columns + 1) // 2
 
     def distinct(self, covariances: Array) -> Array:
-        """Only the first."""
+        """Return the first matrix only: all states share it."""
         return covariances[:1]
 
 
 def _counts(moments: Moments) -> Array:
-    """Sums of weights, in the shape of variances."""
+    """Return the sums of weights, in the shape of variances."""
     return moments.weight if moments.weight.ndim == 2 else moments.weight[:, None]

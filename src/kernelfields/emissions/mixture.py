@@ -23,7 +23,7 @@ class MixtureStatistics(NamedTuple):
     weight: Array
     """(L, M)."""
     moments: Moments
-    """Of L·M Gaussians, those of one state together."""
+    """Moments of L·M Gaussians, those of one state together."""
 
 
 class GaussianMixture(RowFamily):
@@ -36,8 +36,8 @@ class GaussianMixture(RowFamily):
     components : int
         M.
     gaussian : GaussianFamily, optional
-        What the components are; `DiagonalGaussian` if not given. A `TiedGaussian` ties the components of
-        all states.
+        The family of the components; `DiagonalGaussian` if not given. A `TiedGaussian` ties the components
+        of all states.
     pseudocount : float
         Added to the weight of every component.
     """
@@ -55,11 +55,11 @@ class GaussianMixture(RowFamily):
         return DiagonalGaussian() if self.gaussian is None else self.gaussian
 
     def check(self, rows: NumberRows) -> None:
-        """As the Gaussians say."""
+        """Refuse what the Gaussians refuse."""
         self.parts.check(rows)
 
     def estimate(self, rows: NumberRows, weights: Array) -> MixtureEmissions:
-        """Cut the rows of every state into clusters; one Gaussian for each."""
+        """Split the rows of every state into clusters, and fit one Gaussian to each."""
         M = self.components
         require_memory(f"A number of components={M}", 8 * M * weights.size)
         parts = np.repeat(weights, M, axis=1) / M
@@ -79,7 +79,7 @@ class GaussianMixture(RowFamily):
         return MixtureEmissions(self.shares(statistics.weight), self.parts.of(statistics.moments), self)
 
     def shares(self, weight: Array) -> Array:
-        """Smoothed shares of the components."""
+        """Return smoothed shares of the components."""
         above = weight + self.pseudocount
         total = above.sum(axis=1, keepdims=True)
         return np.divide(above, total, out=np.full_like(above, 1.0 / self.components), where=total > 0)
@@ -95,7 +95,7 @@ class MixtureEmissions(ScoredEmissions, RowEmissions):
     gaussians : GaussianEmissions
         Components, L·M of them, those of one state together.
     family : GaussianMixture, optional
-        Where they were chosen from.
+        The family that they were chosen from.
     """
 
     def __init__(
@@ -108,19 +108,19 @@ class MixtureEmissions(ScoredEmissions, RowEmissions):
         self.n_columns = gaussians.n_columns
 
     def log_density(self, observations: NumberRows) -> Array:
-        """Sum over components."""
+        """Return log Σ_m w_km N(x; m_km, S_km)."""
         result = np.asarray(scipy.special.logsumexp(self._joint(observations), axis=2))
         if observations.missing is not None:
             result[observations.missing > 0] = 0.0
         return result
 
     def _joint(self, observations: NumberRows) -> Array:
-        """Log w_km N(x; m_km, S_km), (N, L, M)."""
+        """Return log w_km N(x; m_km, S_km), (N, L, M)."""
         parts = self.gaussians.log_density(observations)
         return parts.reshape(len(parts), *self.weights.shape) + log_of(self.weights)
 
     def statistics(self, observations: NumberRows, weights: Array) -> MixtureStatistics:
-        """Share the weight of every state among its components."""
+        """Divide the weight of every state among its components."""
         joint = self._joint(observations)
         shares = np.exp(joint - scipy.special.logsumexp(joint, axis=2, keepdims=True))
         parts = (weights[:, :, None] * shares).reshape(len(weights), -1)
@@ -138,7 +138,7 @@ class MixtureEmissions(ScoredEmissions, RowEmissions):
         return MixtureEmissions(self.family.shares(statistics.weight), gaussians, self.family)
 
     def log_prior(self) -> float:
-        """Sum of the priors of shares and Gaussians."""
+        """Return the sum of the log-priors of shares and Gaussians."""
         return (
             float(scipy.special.xlogy(self.family.pseudocount, self.weights).sum())
             + self.gaussians.log_prior()
@@ -146,7 +146,7 @@ class MixtureEmissions(ScoredEmissions, RowEmissions):
 
     @property
     def n_parameters(self) -> int:
-        """Shares but one in every state, and those of the Gaussians."""
+        """Number of free parameters: shares but one in every state, and those of the Gaussians."""
         return self.n_states * (self.weights.shape[1] - 1) + self.gaussians.n_parameters
 
     def draw(self, states: Array, rng: Random, offsets: Array | None = None) -> Array:

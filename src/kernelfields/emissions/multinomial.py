@@ -1,4 +1,4 @@
-"""Several draws at once: how often each of some symbols was seen."""
+"""Counts of symbols: several draws per position."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ class Multinomial(RowFamily):
         p(x|k) = (Σ_d x_d)! Π_d p_kd^x_d / x_d!.
 
     Probabilities are smoothed counts: a Dirichlet prior. Rows may have different numbers of draws. A row
-    is missing as a whole or not at all.
+    is complete or missing altogether.
 
     Parameters
     ----------
     pseudocount : float
-        Added to the count of every symbol; with any above zero nothing is impossible.
+        Added to the count of every symbol; if above zero, nothing is impossible.
     trials : int
         Number of draws in generated rows.
     """
@@ -34,10 +34,12 @@ class Multinomial(RowFamily):
         self.trials = trials
 
     def check(self, rows: NumberRows) -> None:
-        """Counts are whole and not negative; rows are whole or missing."""
+        """Refuse counts that are negative or not whole, and rows of which only a part is missing."""
         require_counts(rows, "Multinomial")
         if rows.partial:
-            raise InputError("Multinomial emissions need whole rows: a row is all NaN or has none.")
+            raise InputError(
+                "Multinomial emissions need complete rows: all numbers of a row are NaN, or none is."
+            )
 
     def estimate(self, rows: NumberRows, weights: Array) -> MultinomialEmissions:
         """Return the probabilities that fit weighted rows best."""
@@ -59,7 +61,7 @@ class MultinomialEmissions(ScoredEmissions, RowEmissions):
     probabilities : (L, D) array
         p; rows sum to one.
     family : Multinomial, optional
-        Where they were chosen from.
+        The family that they were chosen from.
     """
 
     def __init__(self, probabilities: Array, family: Multinomial | None = None) -> None:
@@ -68,7 +70,7 @@ class MultinomialEmissions(ScoredEmissions, RowEmissions):
         self.n_states, self.n_columns = self.probabilities.shape
 
     def log_density(self, observations: NumberRows) -> Array:
-        """Σ_d x_d log p_kd, and the number of orders."""
+        """Return Σ_d x_d log p_kd plus the logarithm of the number of orders."""
         x = observations.filled
         impossible = self.probabilities <= 0
         result = x @ log_of(np.where(impossible, 1.0, self.probabilities)).T
@@ -78,7 +80,7 @@ class MultinomialEmissions(ScoredEmissions, RowEmissions):
         return np.where(x @ impossible.T > 0, -np.inf, result) if impossible.any() else result
 
     def statistics(self, observations: NumberRows, weights: Array) -> Array:
-        """Sum weighted counts."""
+        """Return the sums of weighted counts."""
         return weights.T @ observations.filled
 
     def improved(self, statistics: Array) -> MultinomialEmissions:
@@ -86,12 +88,12 @@ class MultinomialEmissions(ScoredEmissions, RowEmissions):
         return self.family.of(statistics)
 
     def log_prior(self) -> float:
-        """Σ a log p."""
+        """Return Σ a log p."""
         return float(scipy.special.xlogy(self.family.pseudocount, self.probabilities).sum())
 
     @property
     def n_parameters(self) -> int:
-        """All probabilities but one in every state."""
+        """Number of free parameters: all probabilities but one in every state."""
         return self.n_states * (self.n_columns - 1)
 
     def draw(self, states: Array, rng: Random, offsets: Array | None = None) -> Array:

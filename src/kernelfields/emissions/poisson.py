@@ -23,9 +23,9 @@ class Poisson(RowFamily):
     Parameters
     ----------
     prior_count : float
-        a, as if so many events had been seen ...
+        a, the number of events in the prior.
     prior_weight : float
-        b, ... in so many observations. With both, no rate is zero.
+        b, the number of observations in the prior. If both are above zero, no rate is zero.
     """
 
     def __init__(self, prior_count: float = 0.01, prior_weight: float = 0.01) -> None:
@@ -33,7 +33,7 @@ class Poisson(RowFamily):
         self.prior_weight = prior_weight
 
     def check(self, rows: NumberRows) -> None:
-        """Counts are whole and not negative."""
+        """Refuse counts that are negative or not whole."""
         require_counts(rows, "Poisson")
 
     def estimate(self, rows: NumberRows, weights: Array) -> PoissonEmissions:
@@ -55,7 +55,7 @@ class PoissonEmissions(ScoredEmissions, RowEmissions):
     rates : (L, D) array
         λ.
     family : Poisson, optional
-        Where they were chosen from.
+        The family that they were chosen from.
     """
 
     def __init__(self, rates: Array, family: Poisson | None = None) -> None:
@@ -64,7 +64,7 @@ class PoissonEmissions(ScoredEmissions, RowEmissions):
         self.n_states, self.n_columns = self.rates.shape
 
     def log_density(self, observations: NumberRows) -> Array:
-        """Σ_d x_d log λ_kd − λ_kd − log x_d!."""
+        """Return Σ_d x_d log λ_kd − λ_kd − log x_d!."""
         x, seen = observations.filled, observations.seen
         zero = self.rates == 0
         linear = x @ np.log(np.where(zero, 1.0, self.rates)).T
@@ -74,7 +74,7 @@ class PoissonEmissions(ScoredEmissions, RowEmissions):
         return np.where(x @ zero.T > 0, -np.inf, result) if zero.any() else result
 
     def statistics(self, observations: NumberRows, weights: Array) -> tuple[Array, Array]:
-        """Sums of counts and of weights, for every state and column."""
+        """Return the sums of counts and of weights, for every state and column."""
         return _sums(observations, weights)
 
     def improved(self, statistics: tuple[Array, Array]) -> PoissonEmissions:
@@ -82,13 +82,13 @@ class PoissonEmissions(ScoredEmissions, RowEmissions):
         return self.family.of(*statistics)
 
     def log_prior(self) -> float:
-        """Σ a log λ − b λ."""
+        """Return Σ a log λ − b λ."""
         a, b = self.family.prior_count, self.family.prior_weight
         return float((scipy.special.xlogy(a, self.rates) - b * self.rates).sum())
 
     @property
     def n_parameters(self) -> int:
-        """One rate for every state and column."""
+        """Number of free parameters: one rate for every state and column."""
         return self.rates.size
 
     def draw(self, states: Array, rng: Random, offsets: Array | None = None) -> Array:

@@ -33,7 +33,7 @@ class NumberRows:
         return len(self.values)
 
     def place(self, row: int) -> str:
-        """Say where a row is, for messages."""
+        """Return where a row is, for messages."""
         if self.offsets is None:
             return f"Row {row} of X"
         s = int(np.searchsorted(self.offsets, row, side="right")) - 1
@@ -41,7 +41,7 @@ class NumberRows:
 
     @property
     def numbers(self) -> Array:
-        """The rows, by the name that numbers of symbols have too."""
+        """The rows, under the name that symbols use too."""
         return self.values
 
     @property
@@ -51,7 +51,7 @@ class NumberRows:
 
     @cached_property
     def seen(self) -> Array | None:
-        """(N, D), False where a number is missing; None if none is."""
+        """(N, D), False where a number is missing; None if no number is."""
         gone = np.isnan(self.values)
         return ~gone if gone.any() else None
 
@@ -67,12 +67,12 @@ class NumberRows:
 
     @cached_property
     def missing(self) -> Array | None:
-        """(N,), 1 where the whole row is missing; None if none is."""
+        """(N,), 1 where the whole row is missing; None if no row is."""
         return None if self.seen is None else np.asarray(~self.seen.any(axis=1), dtype=np.uint8)
 
     @cached_property
     def partial(self) -> bool:
-        """Whether some row has numbers and gaps."""
+        """Whether some row has both numbers and missing numbers."""
         return self.seen is not None and bool((self.seen.any(axis=1) != self.seen.all(axis=1)).any())
 
     @cached_property
@@ -91,10 +91,10 @@ def read_rows(X: Any, lengths: Any, width: int | None) -> ObservedSequences:
     else:
         if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype != object:
             raise InputError(
-                f"X is one array of shape {X.shape}: give the lengths of its sequences as lengths=."
+                f"X is one array of shape {X.shape}: pass the lengths of its sequences as lengths=."
             )
         if isinstance(X, str) or not isinstance(X, (Sequence, np.ndarray)):
-            raise InputError("X must be a list of (T, D) arrays, or one (N, D) array together with lengths=.")
+            raise InputError("X must be a list of (T, D) arrays, or one (N, D) array with lengths=.")
         matrices = [_matrix(x, f"Sequence {s} of X", width) for s, x in enumerate(X)]
         offsets = offsets_of([len(matrix) for matrix in matrices])
     if width is None:
@@ -108,7 +108,9 @@ def read_rows(X: Any, lengths: Any, width: int | None) -> ObservedSequences:
     rows = NumberRows(values, offsets)
     if np.isinf(values).any():
         t, d = np.argwhere(np.isinf(values))[0]
-        raise InputError(f"{rows.place(t)} has infinity in column {d}; NaN stands for what is missing.")
+        raise InputError(
+            f"{rows.place(t)} has infinity in column {d}; numbers must be finite, or NaN if missing."
+        )
     return ObservedSequences(rows, offsets)
 
 
@@ -132,7 +134,7 @@ def _matrix(x: Any, what: str, width: int | None) -> Array:
 
 
 def require_counts(rows: NumberRows, family: str, largest: float = np.inf) -> None:
-    """Refuse numbers that are not whole, negative, or above the largest that is possible."""
+    """Refuse numbers that are negative, not whole, or above the largest possible."""
     values = rows.filled
     bad = (values < 0) | (values > largest) | (values != np.floor(values))
     if bad.any():
@@ -144,7 +146,7 @@ def require_counts(rows: NumberRows, family: str, largest: float = np.inf) -> No
 
 
 def clusters(rows: NumberRows, count: int, rng: Any) -> Array:
-    """Cluster of every row by k-means on standardised columns, as weights: four fifths for it, (N, L)."""
+    """Cluster rows by k-means on standardised columns; return (N, L) weights, 0.8 for a row's cluster."""
     from sklearn.cluster import KMeans
 
     scale = rows.filled.std(axis=0)

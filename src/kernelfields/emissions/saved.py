@@ -31,7 +31,7 @@ from .vocabulary import Vocabulary
 
 
 def _vocabulary_parts(found: Vocabulary) -> Parts:
-    """Texts apart from other symbols: they are many, and lie in one array."""
+    """Separate texts from other symbols: texts are many, and are kept in one array."""
     texts = [symbol for symbol in found.symbols if type(symbol) is str]
     others = [[n, symbol] for n, symbol in enumerate(found.symbols) if type(symbol) is not str]
     return {"texts": np.array(texts, dtype=object), "others": others, "unknown": found.unknown}
@@ -41,7 +41,7 @@ def _vocabulary(parts: Parts, _: Check) -> Vocabulary:
     texts, others, unknown = parts["texts"], dict(parts["others"]), parts["unknown"]
     left, count = iter(texts.tolist()), len(texts) + len(others)
     if not others.keys() <= set(range(count)) or len(others) < len(parts["others"]):
-        raise ModelFormatError("A vocabulary has symbols at places that there are not.")
+        raise ModelFormatError("A vocabulary has symbols at positions beyond its size.")
     symbols = [others[n] if n in others else next(left) for n in range(count)]
     if len(set(symbols)) < count:
         raise ModelFormatError("A vocabulary has a symbol twice.")
@@ -51,10 +51,10 @@ def _vocabulary(parts: Parts, _: Check) -> Vocabulary:
 
 
 def _numbers(parts: Parts, name: str, axes: int, low: float = -np.inf, high: float = np.inf) -> Array:
-    """An array of as many axes, its entries within bounds."""
+    """Require an array with this number of axes, and entries within bounds."""
     array = parts[name]
     if not isinstance(array, np.ndarray) or array.dtype != np.float64 or array.ndim != axes:
-        raise ModelFormatError(f"{name} of emissions is no array with {axes} axes.")
+        raise ModelFormatError(f"{name} of emissions is not an array with {axes} axes.")
     if not ((array >= low) & (array <= high)).all():
         raise ModelFormatError(f"{name} of emissions is not between {low} and {high}.")
     return array
@@ -70,11 +70,11 @@ def _of_family(parts: Parts, kind: type) -> Any:
 def _categorical(parts: Parts, _: Check) -> CategoricalEmissions:
     family, vocabulary = _of_family(parts, Categorical), parts["vocabulary"]
     if type(family.order) is not int or not 0 <= family.order <= 20:
-        raise ModelFormatError("Emissions have an order that is none.")
+        raise ModelFormatError("The order of emissions is not a whole number of at least 0.")
     probabilities = _numbers(parts, "probabilities", 2 + family.order, 0.0, 1.0)
     sizes = {*probabilities.shape[1:-1], probabilities.shape[-1] + 1}
     if not isinstance(vocabulary, Vocabulary) or sizes != {len(vocabulary) + 1}:
-        raise ModelFormatError("The vocabulary of emissions has another size than their probabilities.")
+        raise ModelFormatError("The vocabulary of emissions and their probabilities differ in size.")
     return CategoricalEmissions(probabilities, vocabulary, family)
 
 
@@ -87,7 +87,7 @@ def _gaussian(parts: Parts, _: Check) -> GaussianEmissions:
 def _mixture(parts: Parts, _: Check) -> MixtureEmissions:
     weights, gaussians = _numbers(parts, "weights", 2, 0.0, 1.0), parts["gaussians"]
     if not isinstance(gaussians, GaussianEmissions) or gaussians.n_states != weights.size:
-        raise ModelFormatError("A mixture has other Gaussians than it has weights.")
+        raise ModelFormatError("The Gaussians and the weights of a mixture differ in number.")
     return MixtureEmissions(weights, gaussians, _of_family(parts, GaussianMixture))
 
 

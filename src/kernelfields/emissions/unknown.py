@@ -1,4 +1,4 @@
-"""Words that the training set has never or hardly seen."""
+"""Words that are rare in the training set or unknown."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ from ..parameters import Parameterised
 
 
 class WordClass(NamedTuple):
-    """A class that words are taken for; no word is equal to one."""
+    """A class of words, which is not equal to any word."""
 
     shape: str
     ending: str = ""
 
 
 ANY = WordClass("any")
-"""The class of every unknown symbol."""
+"""The class that every unknown symbol belongs to."""
 
 
 class UnknownWords(Parameterised):
-    """Take rare and unknown words for classes of words that look alike.
+    """Replaces rare and unknown words by classes of words that look alike.
 
     A class is a shape (capitals, digits, hyphen) with the last letters of the word. Rare words of the
-    training set stand for their classes there, so that emission probabilities of classes are counted like
-    those of words; an unknown word takes the most special of its classes that was counted.
+    training set are counted as their classes, so that classes have emission probabilities like words; an
+    unknown word has those of the most specific of its classes that was counted.
 
     Parameters
     ----------
     rare : int
-        Words seen at most so often in training are taken for classes.
+        Words with at most this count in the training set are replaced by classes.
     ending : int
-        Longest ending that is looked at.
+        Length of the longest ending.
     least : int
-        Classes that fewer rare words have are too special.
+        Least number of rare words in a class.
     """
 
     def __init__(self, rare: int = 1, ending: int = 3, least: int = 5) -> None:
@@ -44,7 +44,7 @@ class UnknownWords(Parameterised):
         self.least = least
 
     def classes(self, symbol: Hashable) -> list[WordClass]:
-        """Classes of a symbol, the most special first; only words have shapes."""
+        """Return the classes of a symbol, the most specific first; only words have shapes."""
         if not isinstance(symbol, str) or not symbol:
             return [ANY]
         shape = _shape(symbol)
@@ -60,12 +60,12 @@ class UnknownWords(Parameterised):
         return {symbol: self.choose(symbol, common, self.least) for symbol in rare}
 
     def choose(self, symbol: Hashable, known: Mapping[WordClass, int], least: int = 1) -> WordClass:
-        """Return the first class that is known often enough."""
+        """Return the first class with enough words."""
         return next((kind for kind in self.classes(symbol) if known.get(kind, 0) >= least), ANY)
 
 
 def _shape(word: str) -> str:
-    """Capitals and digits in a few letters, as in "Xx" or "d-"."""
+    """Return the shape of a word in a few letters, such as "Xx" or "d-": capitals, digits, the rest."""
     marks: Iterable[tuple[str, bool]] = (
         ("d", any(letter.isdigit() for letter in word)),
         ("X", word[0].isupper()),

@@ -1,4 +1,4 @@
-"""Symbols of any hashable kind, to numbers and back."""
+"""Vocabularies: hashable symbols as numbers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Vocabulary:
     symbols : list
         Distinct symbols, by number; some may be classes of words.
     unknown : UnknownWords, optional
-        What to take other symbols for; if not given, they are refused.
+        How other symbols are classified; if not given, they are refused.
     """
 
     def __init__(self, symbols: Sequence[Hashable], unknown: UnknownWords | None = None) -> None:
@@ -39,7 +39,7 @@ class Vocabulary:
         return len(self.symbols)
 
     def encode(self, symbols: Array | list[Hashable]) -> Array:
-        """Numbers of symbols, −1 where one is missing (None or NaN)."""
+        """Return symbols as numbers, −1 where one is missing (None or NaN)."""
         if isinstance(symbols, np.ndarray):
             if self._plain and self.unknown is None:
                 if symbols.size and not (symbols.min() >= 0 and symbols.max() < len(self)):
@@ -80,10 +80,10 @@ def build(symbols: Array | list[Hashable], unknown: UnknownWords | None) -> Voca
 
 
 def distinct_integers(values: Array) -> tuple[Array, Array]:
-    """Distinct whole numbers in order, and for every entry which one it is (int32)."""
+    """Return the distinct whole numbers in order, and the index of every entry among them (int32)."""
     low = int(values.min(initial=0))
     span = int(values.max(initial=0)) - low + 1
-    if span > 4 * len(values) + 1000:  # a table would be larger than what it is for
+    if span > 4 * len(values) + 1000:  # a table would be larger than the data
         distinct, which = np.unique(values, return_inverse=True)
         return distinct, which.ravel().astype(np.int32)
     shifted = values - low if low else values
@@ -102,9 +102,9 @@ def _ordered(symbols: Any) -> list[Hashable]:
 
 
 def flatten(X: Any, lengths: Any) -> tuple[Array | list[Hashable], Array]:
-    """All symbols, one behind the other, and offsets: an array if they are whole numbers, else a list."""
+    """Return all symbols concatenated, and offsets: an array if symbols are whole numbers, else a list."""
     if isinstance(X, str) or not hasattr(X, "__len__"):
-        raise InputError("X must be a list of sequences of symbols, or one flat one together with lengths=.")
+        raise InputError("X must be a list of sequences of symbols, or one flat sequence with lengths=.")
     if lengths is not None:
         sizes = np.asarray(lengths)
         flat = _sequence(X, "X")
@@ -128,13 +128,13 @@ def require_hashable(symbols: Array | list[Hashable], offsets: Array) -> None:
             s = int(np.searchsorted(offsets, t, side="right")) - 1
             raise InputError(
                 f"Sequence {s} of X has a {type(symbol).__name__} at position {t - int(offsets[s])}, "
-                "which is no symbol: it is not hashable."
+                "which cannot be a symbol: it is not hashable."
             ) from error
 
 
 def _sequence(x: Any, what: str) -> Array | list[Hashable]:
     if sparse.issparse(x):
-        raise InputError(f"{what} is sparse; symbols come as lists or dense arrays.")
+        raise InputError(f"{what} is sparse, but symbols must be in a list or a dense array.")
     if hasattr(x, "to_numpy"):  # frames would give the names of their columns
         x = x.to_numpy()
     if isinstance(x, np.ndarray):

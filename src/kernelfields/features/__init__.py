@@ -1,4 +1,4 @@
-"""Token columns, dictionaries and data frames to sparse features."""
+"""Sparse features from token columns, dictionaries and data frames."""
 
 from .dicts import DictFeatures
 from .extractor import TemplateFeatures

@@ -1,4 +1,4 @@
-"""Dictionaries and lists of attributes to sparse features, as CRFsuite's users write them."""
+"""Sparse features from dictionaries and lists of attributes, as users of CRFsuite write them."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ class DictFeatures:
     ``["a", "b"]``                ``a`` and ``b``                   1
     ============================  ================================  =========
 
-    Values are taken as they are: **nothing is scaled**. One penalty serves all attributes, so a value in
-    the thousands is hardly penalised and one of thousandths is hardly usable: bring real values to about
-    the size of the others, 0 to 1, before. Zeros are not stored; an attribute that a token has
-    twice (``{"w": "a"}`` and ``{"w:a": True}``) is added up.
+    Values are used as they are: **nothing is scaled**. All attributes share one penalty, so a value in the
+    thousands is hardly penalised and one of thousandths is hardly usable: scale real values to the size of
+    the others first, 0 to 1. Zeros are not stored; if a token has an attribute twice (``{"w": "a"}`` and
+    ``{"w:a": True}``), its values are added.
 
     Parameters
     ----------
     min_count : int
-        How many tokens must have an attribute (with a value other than 0) for it to get a column.
+        Number of tokens that must have an attribute, with a value other than 0, for it to get a column.
     by_frequency : bool
         Order columns by frequency (better for caches) instead of by first appearance.
     dtype : float64 or float32
-        Of the matrix.
+        Type of the matrix.
 
     Examples
     --------
@@ -71,7 +71,7 @@ class DictFeatures:
         return len(self.pool)
 
     def fit(self, sentences: Iterable[Any]) -> DictFeatures:
-        """Find the attributes of sentences, which are lists of tokens."""
+        """Learn the attributes of sentences, which are lists of tokens."""
         self.fit_transform(sentences)
         return self
 
@@ -90,7 +90,7 @@ class DictFeatures:
         return self.rows(sentences).with_lengths()
 
     def rows(self, sentences: Iterable[Any]) -> FeatureRows:
-        """Return what transform returns, as plain arrays."""
+        """Return the result of `transform` as plain arrays."""
         try:
             return self._rows(*self.pool.read(sentences))
         except ValueError as error:
@@ -101,7 +101,7 @@ class DictFeatures:
         return self.pool.names()
 
     def restore(self, names: list[str]) -> DictFeatures:
-        """Take over the attributes that ``names`` gave, instead of ``fit``."""
+        """Use the attributes that ``names`` returned, instead of calling ``fit``."""
         try:
             self._pool = AttributePool(names)
         except ValueError as error:
@@ -109,7 +109,7 @@ class DictFeatures:
         return self
 
     def __repr__(self) -> str:
-        """Return the settings that are not the usual ones."""
+        """Return the settings that differ from their defaults."""
         return f"DictFeatures({', '.join(unusual(self, {'min_count': 1, 'by_frequency': True}))})"
 
     def __getstate__(self) -> dict[str, Any]:

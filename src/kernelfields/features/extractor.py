@@ -1,4 +1,4 @@
-"""Token columns to sparse binary features, by templates."""
+"""Sparse binary features from token columns, by templates."""
 
 from __future__ import annotations
 
@@ -24,27 +24,26 @@ class TemplateFeatures:
     r"""Sparse 0/1 features of tokens: x_tj = 1 if the values around token t are those of feature j.
 
     Features that occur in ``fit`` at least ``min_count`` times get a column, the most frequent first;
-    in ``transform`` all others are dropped. With ``n_hash`` there is no vocabulary: a feature has the
-    column that a hash of it says, several may share one (entries of a row then add up), and ``fit``
-    only has to be called for the sake of form. All work but reading Python's lists is done on all
-    cores without the global lock.
+    ``transform`` drops all others. With ``n_hash`` there is no vocabulary: a hash of a feature is its
+    column, which several features may share (their entries in a row add up), and ``fit`` learns nothing.
+    Everything except reading Python's lists runs on all cores without the global lock.
 
     Parameters
     ----------
     templates : Templates or str
-        What to look at: one of ``features.sets``, or text for ``parse_templates``.
+        What makes features: one of ``features.sets``, or text for ``parse_templates``.
     min_count : int
-        How often a feature must occur to get a column.
+        Number of times that a feature must occur to get a column.
     n_hash : int, optional
         Number of columns for the hashing trick, a power of two up to 2**31.
     boundaries : bool
-        Whether places beyond a sentence have values, as in CRF++: ``__BOS1__`` is the place before
-        the first token, ``__EOS2__`` the second behind the last. If not, a template that looks there
-        makes no feature. Predicates never have values there.
+        Whether places beyond a sentence have values, as in CRF++: ``__BOS1__`` is the place before the
+        first token, ``__EOS2__`` the second after the last. If not, a template that refers to them makes
+        no feature there. Predicates never have values there.
     by_frequency : bool
         Order columns by frequency (better for caches) instead of by first appearance.
     dtype : float64 or float32
-        Of the matrix.
+        Type of the matrix.
 
     Examples
     --------
@@ -71,7 +70,9 @@ class TemplateFeatures:
         if n_hash is not None:
             n_hash = require_whole("n_hash", n_hash, 2, 2**31)
             if min_count > 1 or n_hash & (n_hash - 1):
-                raise InputError("n_hash must be a power of two from 2 to 2**31, and goes without min_count.")
+                raise InputError(
+                    "n_hash must be a power of two from 2 to 2**31, and cannot be combined with min_count."
+                )
         self.n_hash = n_hash
         self.boundaries = boundaries
         self.by_frequency = by_frequency
@@ -84,7 +85,7 @@ class TemplateFeatures:
         return self.n_hash if self.n_hash is not None else len(self._fitted())
 
     def fit(self, sentences: Sentences) -> TemplateFeatures:
-        """Find the features.
+        """Learn the features of sentences.
 
         Parameters
         ----------
@@ -109,7 +110,7 @@ class TemplateFeatures:
         return self._rows(tokens).with_lengths()
 
     def rows(self, sentences: Sentences) -> FeatureRows:
-        """Return what transform returns, as plain arrays; columns in the order of the templates."""
+        """Return the result of `transform` as plain arrays; columns are in the order of the templates."""
         return self._rows(self._pack(sentences))
 
     def names(self) -> list[str]:
@@ -121,17 +122,17 @@ class TemplateFeatures:
         return dict(zip(_STATE, self._fitted().state(), strict=True))
 
     def restore(self, arrays: Mapping[str, Array]) -> TemplateFeatures:
-        """Take over a vocabulary that ``export`` of the same templates gave, instead of ``fit``."""
+        """Use a vocabulary that ``export`` of the same templates returned, instead of calling ``fit``."""
         given = [np.ascontiguousarray(arrays[name], dtype=dtype) for name, dtype in _STATE.items()]
         codes, counts = self.templates.codes(), (len(self.templates.templates), len(self.templates.columns))
         try:
             self._index = FeatureIndex(codes, *counts, self.boundaries, *given)
         except ValueError as error:
-            raise InputError(f"Not the vocabulary of these templates: {error}") from None
+            raise InputError(f"The vocabulary is not that of these templates: {error}") from None
         return self
 
     def __repr__(self) -> str:
-        """Return the settings that are not the usual ones."""
+        """Return the settings that differ from their defaults."""
         usual = {"min_count": 1, "n_hash": None, "boundaries": True, "by_frequency": True}
         return f"TemplateFeatures({', '.join([repr(self.templates), *unusual(self, usual)])})"
 

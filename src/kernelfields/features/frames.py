@@ -1,4 +1,4 @@
-"""Data frames with one token per row to sentences."""
+"""Sentences from data frames with one token per row."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ class FrameSentences(NamedTuple):
     """The sentences of a data frame."""
 
     sentences: list[dict[str, list[str]]]
-    """One dictionary of columns each: what ``TemplateFeatures`` reads."""
+    """One dictionary of columns per sentence, as `TemplateFeatures` reads them."""
     labels: list[list[object]] | None
-    """One list each, if a column of labels was named; None in it where a label is missing."""
+    """One list per sentence, with None where a label is missing; None without a column of labels."""
     ids: list[object]
-    """What the column of sequences says."""
+    """The values of the column of sequences."""
 
 
 def sentences_of(
     frame: pd.DataFrame, sequence: str, columns: Sequence[str], label: str | None = None
 ) -> FrameSentences:
-    """Cut a data frame with one token per row into sentences.
+    """Split a data frame with one token per row into sentences.
 
-    Rows with the same value in the column ``sequence`` are one sentence, in the order of the frame, even
+    Rows with the same value in the column ``sequence`` form one sentence, in the order of the frame, even
     if other rows are between them; sentences are in the order in which they begin.
 
     Parameters
@@ -35,9 +35,9 @@ def sentences_of(
     frame : pandas.DataFrame
         One row per token.
     sequence : str
-        The column that says to which sentence a token belongs; it may not be missing.
+        The column with the sentence of each token; its values may not be missing.
     columns : list of str
-        The columns to take, whose values become strings.
+        The columns to use; their values become strings.
     label : str, optional
         The column of labels.
 

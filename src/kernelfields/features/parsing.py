@@ -24,7 +24,7 @@ def parse_templates(text: str) -> Templates:
     r"""Read templates from text.
 
     The first line may name the columns, ``columns: w pos``; without it they are numbered, and
-    ``0[-1]`` is the first column of the token before. A line is a conjunction of parts joined with
+    ``0[-1]`` is the first column of the previous token. A line is a conjunction of parts joined with
     ``&``. A part is a column and an offset, ``w[0]``, or a transform of it, ``suffix3(w[0])``, or
     ``begin`` or ``end``; ``bias`` stands alone. One part of a line may have a range of offsets,
     ``w[-2..2]``, which makes one template for each. ``#`` begins a comment.
@@ -50,21 +50,21 @@ def parse_templates(text: str) -> Templates:
         try:
             if line.startswith("columns:"):
                 if columns is not None or found:
-                    raise InputError("columns are named once, before all templates")
+                    raise InputError("columns must be named once, before all templates")
                 columns = tuple(line.removeprefix("columns:").split())
                 Templates(columns, ())
                 continue
             for template in _parse_line(line, columns):
                 if template in found:
                     raise InputError(
-                        f"{quoted(str(template))[1:-1]} is there already, in line {found[template]}"
+                        f"{quoted(str(template))[1:-1]} occurs already in line {found[template]}"
                     )
                 found[template] = number
         except InputError as error:
             reason = str(error).rstrip(".")
             raise InputError(f"Line {number} of the templates, {quoted(line)}: {reason}.") from None
     if not found:
-        raise InputError("There is no template in the text.")
+        raise InputError("The text has no templates, but must have at least one.")
     return Templates(columns if columns is not None else _numbered(found), tuple(found))
 
 
@@ -109,7 +109,7 @@ def _column(name: str, columns: tuple[str, ...] | None) -> str:
     if columns is None:
         if not _is_number(name):
             raise InputError(
-                f"column {quoted(name)} has a name, but no line 'columns: ...' before gives names"
+                f"column {quoted(name)} is a name, but no line 'columns: ...' before it names columns"
             )
         return str(int(name))
     if name in columns:
@@ -120,12 +120,12 @@ def _column(name: str, columns: tuple[str, ...] | None) -> str:
 
 
 def _is_number(name: str) -> bool:
-    """Whether a name is a number that Python reads: it refuses those of thousands of digits."""
+    """Return whether a name is a number that Python can read; it refuses thousands of digits."""
     return len(name) < 10 and name.isascii() and name.isdecimal()
 
 
 def _numbered(templates: dict[Template, int]) -> tuple[str, ...]:
     used = [int(p.column) for template in templates for p in template.parts if p.column]
     if max(used, default=0) > 1000:
-        raise InputError(f"Column {max(used)} is beyond all reason.")
+        raise InputError(f"Column {max(used)} is too large a number.")
     return tuple(map(str, range(max(used, default=0) + 1)))

@@ -1,4 +1,4 @@
-"""Sparse features as arrays: what extractors make, before a matrix of it."""
+"""Sparse features as arrays, before they become a matrix."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..arrays import Array
 
 
 class Matrix(NamedTuple):
-    """Features of all tokens, one sentence below the other."""
+    """Features of all tokens, sentence by sentence."""
 
     features: Any
     """(N, D) CSR matrix."""
@@ -20,7 +20,7 @@ class Matrix(NamedTuple):
 
 
 class FeatureRows(NamedTuple):
-    """Rows of a sparse matrix without SciPy's, which for a short sentence takes longer than tagging it."""
+    """Rows of a sparse matrix without SciPy, whose matrices take longer to make than a sentence to tag."""
 
     indptr: Array
     """(N + 1,) int64: token t has the columns ``indices[indptr[t] : indptr[t + 1]]``."""
@@ -33,15 +33,15 @@ class FeatureRows(NamedTuple):
     shape: tuple[int, int]
     """(N, D)."""
     dtype: np.dtype[Any]
-    """Of the matrix."""
+    """Type of the matrix."""
 
     def with_lengths(self) -> Matrix:
         """Return a matrix, and the lengths of sentences."""
         return Matrix(self.matrix(), np.diff(self.offsets))
 
     def matrix(self) -> Any:
-        """Return the same as a CSR matrix."""
-        # SciPy wants both index arrays of one type, and looks through them for a smaller one otherwise.
+        """Return these rows as a CSR matrix."""
+        # SciPy needs index arrays of equal type; otherwise it searches them for a smaller type.
         indptr = self.indptr.astype(np.int32) if len(self.indices) < 2**31 else self.indptr
         indices = self.indices.astype(indptr.dtype, copy=False)
         if self.values is None:

@@ -1,4 +1,4 @@
-"""Templates: which tokens around a position make its features, and what is looked at in them."""
+"""Templates: which tokens around a position make its features, and which of their properties."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from ..checks import require_whole
 from ..errors import InputError, quoted
 
 SHOWN = 3
-"""Templates that a repr shows."""
+"""Number of templates that a repr shows."""
 COLUMN = re.compile(r"[^\s\[\]()&=:,#]+")
 
 
 class Transform(IntEnum):
-    """What is looked at in a token. The numbers are those of transforms.hpp.
+    """The property of a token that a template uses. The numbers are those of transforms.hpp.
 
     ``PREFIX1`` to ``SUFFIX5`` count characters (code points); a shorter word has no value, hence no
     feature. ``SHAPE`` writes X, x, d for upper-case letters, other letters and digits and keeps the
-    rest (McDonald-77 becomes XxXxxxxx-dd), ``SHORT_SHAPE`` does so once per run (XxXx-d), ``DIGITS``
-    writes 0 for every digit. ``LOWER`` goes character by character. The predicates ``IS_...`` and
+    rest (McDonald-77 becomes XxXxxxxx-dd), ``SHORT_SHAPE`` writes each run once (XxXx-d), ``DIGITS``
+    writes 0 for every digit. ``LOWER`` converts single characters. The predicates ``IS_...`` and
     ``HAS_...`` make a feature only where they hold: ``IS_TITLE`` means that the first character and no
-    other is an upper-case letter, ``IS_UPPER`` (``IS_LOWER``) that there are letters of that case and
-    none of the other. ``BEGIN`` and ``END`` hold at the first and last token of a sentence.
+    other is an upper-case letter, ``IS_UPPER`` (``IS_LOWER``) that there are letters of that case and none
+    of the other case. ``BEGIN`` and ``END`` hold at the first and last token of a sentence.
     """
 
     WORD = 0
@@ -56,13 +56,13 @@ class Transform(IntEnum):
 
     @property
     def of_place(self) -> bool:
-        """Whether it looks at the place of a token instead of its columns."""
+        """Whether the transform depends on the place of a token instead of its columns."""
         return self >= Transform.BEGIN
 
 
 @dataclass(frozen=True)
 class TemplatePart:
-    """One look at one token: ``transform(column[offset])``, offset 0 being the current token."""
+    """A property of one token: ``transform(column[offset])``, where offset 0 is the current token."""
 
     column: str
     offset: int = 0
@@ -88,8 +88,8 @@ END = TemplatePart("", 0, Transform.END)
 class Template:
     """A conjunction of parts: one feature for each combination of their values.
 
-    A position has the feature of its own values; none, if a part has no value there. Without parts it
-    is a bias, true everywhere.
+    A position has the feature of its values there, or no feature if a part has no value. A template without
+    parts is a bias, which holds everywhere.
     """
 
     parts: tuple[TemplatePart, ...] = ()
@@ -100,14 +100,14 @@ class Template:
 
 @dataclass(frozen=True)
 class Templates:
-    """A list of templates over named columns; ``str`` gives the text that ``parse_templates`` reads.
+    """A list of templates over named columns; ``str`` returns the text that ``parse_templates`` reads.
 
     Parameters
     ----------
     columns : tuple of str
         Names of the columns of a token, in order.
     templates : tuple of Template
-        None twice.
+        The templates, without duplicates.
     """
 
     columns: tuple[str, ...]
@@ -116,14 +116,12 @@ class Templates:
     def __post_init__(self) -> None:
         for name in self.columns:
             if not COLUMN.fullmatch(name) or self.columns.count(name) > 1:
-                raise InputError(f"{quoted(name)} cannot be the name of a column, or is so twice.")
+                raise InputError(f"{quoted(name)} cannot be the name of a column, or names two columns.")
         for template in self.templates:
             for part in template.parts:
                 if not part.transform.of_place and part.column not in self.columns:
                     known = quoted(", ".join(self.columns))[1:-1]
-                    raise InputError(
-                        f"{quoted(str(part))[1:-1]} looks at a column that is not among {known}."
-                    )
+                    raise InputError(f"{quoted(str(part))[1:-1]} uses a column that is not among {known}.")
         if len(set(self.templates)) < len(self.templates):
             raise InputError("A template occurs twice.")
 
@@ -133,7 +131,7 @@ class Templates:
         return Templates(tuple(columns.split()), tuple(templates))
 
     def codes(self) -> np.ndarray[tuple[int, int], np.dtype[np.int32]]:
-        """Return rows of template, column, offset, transform: the native form."""
+        """Return rows of template, column, offset and transform, for the core."""
         rows = [
             (j, self.columns.index(p.column) if p.column else -1, p.offset, p.transform)
             for j, template in enumerate(self.templates)
@@ -149,7 +147,7 @@ class Templates:
         return "\n".join([f"columns: {' '.join(self.columns)}", *self.texts()])
 
     def __repr__(self) -> str:
-        """Return the columns and the first templates: there may be hundreds."""
+        """Return the columns and the first templates, of which there may be hundreds."""
         texts = self.texts()
         shown = texts if len(texts) <= SHOWN + 1 else [*texts[:SHOWN], f"… {len(texts)} in all"]
         return f"Templates(columns {', '.join(self.columns)}: {', '.join(shown)})"

@@ -1,4 +1,4 @@
-"""Frames in their neighbourhood."""
+"""Windows: every frame together with its neighbours."""
 
 from __future__ import annotations
 
@@ -23,30 +23,29 @@ def stack_windows(
     weights: npt.ArrayLike | None = None,
     padding: str | float = 0.0,
 ) -> list[Any]:
-    """Return every position with the frames around it: (x_{t−hs}, …, x_{t−s}, x_t, x_{t+s}, …, x_{t+hs}).
+    """Return the window around every position, (x_{t−hs}, …, x_{t−s}, x_t, x_{t+s}, …, x_{t+hs}).
 
-    Here h = (width − 1)/2 and s is the stride. Every position has a window, so that labels stay as they are.
+    Here h = (width − 1)/2 and s is the stride. Every position has a window, so that labels do not change.
 
     Parameters
     ----------
     sequences : list of (T, D) arrays or scipy-sparse matrices
         Frames.
     width : int
-        How many frames there are in a window; odd.
+        Number of frames in a window; odd.
     stride : int
-        How many positions it is from one frame of a window to the next: with 2, windows leave out every other
-        frame and reach twice as far.
+        Distance between the frames of a window: with 2, windows skip every other frame and reach twice as
+        far.
     weights : (width,) array, optional
-        What frames are multiplied with, place by place, such as less the farther away they are; nothing is
-        if not given.
+        Factors of the frames of a window, for example smaller ones for distant frames; 1 if not given.
     padding : float or "edge"
-        What is beyond the ends of a sequence: a number, NaN for models that take it as missing, or "edge" for
-        the first and the last frame again. Sparse matrices take 0 or "edge".
+        Values beyond the ends of a sequence: a number, NaN for models that treat it as missing, or "edge" to
+        repeat the first and the last frame. Sparse matrices take 0 or "edge".
 
     Returns
     -------
     list of (T, width·D) arrays, or CSR matrices where the frames are sparse
-        In the type of the frames, if weights and padding fit into it.
+        Of the type of the frames, if it can hold weights and padding.
 
     Examples
     --------
@@ -87,14 +86,14 @@ def _factors(weights: npt.ArrayLike, width: int) -> Array:
         if factors.dtype.kind not in "fiu":
             factors = factors.astype(np.float64)
     except (TypeError, ValueError) as error:
-        raise InputError(f"weights are no numbers: {error}.") from error
+        raise InputError(f"weights are not numbers: {error}.") from error
     if factors.shape != (width,) or not np.isfinite(factors).all():
         raise InputError(f"weights must be {width} finite numbers, one for every frame of a window.")
     return factors
 
 
 def _frames(x: Any, s: int) -> Any:
-    """One sequence, as a matrix."""
+    """Return one sequence as a matrix."""
     frames = x.tocsr() if sparse.issparse(x) else np.asarray(x)
     if frames.ndim != 2:
         raise InputError(f"Sequence {s} has {frames.ndim} dimensions, expected 2: one frame per position.")
@@ -120,7 +119,7 @@ def _windows(frames: Any, steps: Array, factors: Array | None, padding: str | fl
 
 
 def _sparse_windows(frames: Any, steps: Array, factors: Array | None, padding: str | float) -> Any:
-    """Rows picked once for every place, none beyond the ends."""
+    """Select the rows of every place in the window; there are none beyond the ends."""
     if padding != "edge" and padding != 0:
         raise InputError(f"padding is {padding}; with sparse matrices it must be 0 or 'edge'.")
     T = frames.shape[0]

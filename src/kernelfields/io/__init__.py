@@ -1,4 +1,4 @@
-"""Files of sequences: columns of text, JSON lines, tables of numbers, arrays; and containers of arrays."""
+"""Readers and writers of sequences (columns of text, JSON lines, tables, arrays) and of named arrays."""
 
 from .conll import DOCUMENT_MARK, Sentence, read_conll, write_conll
 from .csv import Frames, read_csv

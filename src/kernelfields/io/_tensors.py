@@ -1,7 +1,7 @@
 """The table of contents of a safetensors file, read without trusting it.
 
-The format: 8 bytes, the length of a JSON object; the object, which gives every tensor its type, shape and
-place, and under ``__metadata__`` texts by name; then the bytes of all tensors, without gaps.
+The format: 8 bytes, the length of a JSON object; the object, with the type, shape and place of every tensor,
+and texts by name under ``__metadata__``; then the bytes of all tensors, without gaps.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ MOST_AXES = 8
 
 
 class Tensor(NamedTuple):
-    """Where the numbers of one array are."""
+    """The place of one array."""
 
     dtype: np.dtype[Any]
     shape: tuple[int, ...]
     start: int
-    """In bytes, behind the header."""
+    """In bytes, counted from the end of the header."""
     end: int
 
 
@@ -50,7 +50,7 @@ def tensor_name(dtype: npt.DTypeLike) -> str:
 
 
 def parse_json(text: bytes | str, what: str) -> Any:
-    """Read JSON: no name twice, no NaN, no infinity."""
+    """Read JSON; refuse repeated names, NaN and infinity."""
     try:
         return json.loads(text, object_pairs_hook=_without_repetition, parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
@@ -65,11 +65,11 @@ def _without_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _refuse_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no number")
+    raise ValueError(f"{name} is not a number")
 
 
 def read_tensors(table: dict[str, Any], size: int) -> dict[str, Tensor]:
-    """Check the table of ``size`` bytes of tensors: they follow one another and fill them."""
+    """Check that tensors follow each other and take ``size`` bytes, and return them."""
     found = {name: _tensor(name, entry) for name, entry in table.items()}
     end = 0
     for name, tensor in sorted(found.items(), key=lambda item: (item[1].start, item[1].end)):
@@ -77,7 +77,7 @@ def read_tensors(table: dict[str, Any], size: int) -> dict[str, Tensor]:
             raise ModelFormatError(f"Tensor {name!r} begins at byte {tensor.start}, expected {end}.")
         end = tensor.end
     if end != size:
-        raise ModelFormatError(f"The tensors take {end} bytes, but {size} are there.")
+        raise ModelFormatError(f"The tensors take {end} bytes, but {size} bytes follow the header.")
     return found
 
 
@@ -88,7 +88,7 @@ def _tensor(name: str, entry: Any) -> Tensor:
     if not isinstance(code, str) or code not in DTYPES:
         raise ModelFormatError(f"Tensor {name!r} has the unknown type {code!r}.")
     if not _whole(shape) or len(shape) > MOST_AXES or not _whole(place) or len(place) != 2:
-        raise ModelFormatError(f"Tensor {name!r} has a shape or a place that is none.")
+        raise ModelFormatError(f"Tensor {name!r} has an invalid shape or place.")
     dtype, (start, end) = np.dtype(DTYPES[code]), place
     if end - start != prod(shape) * dtype.itemsize:
         raise ModelFormatError(f"Tensor {name!r} of shape {tuple(shape)} does not fit into its bytes.")
@@ -98,5 +98,5 @@ def _tensor(name: str, entry: Any) -> Tensor:
 
 
 def _whole(numbers: Any) -> bool:
-    """Whether this is a list of whole numbers, none negative, each of 63 bits at most."""
+    """Return whether a value is a list of whole numbers from 0 to 2⁶³ − 1."""
     return isinstance(numbers, list) and all(type(n) is int and 0 <= n < 2**63 for n in numbers)

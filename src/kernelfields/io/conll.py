@@ -1,7 +1,7 @@
 """Columns of text: one token per line, an empty line after each sentence.
 
-The form of the CoNLL shared tasks, of CRF++ and of many others. A line has as many columns as the
-first one of the file, separated by tabs if that line has a tab, and by spaces otherwise:
+The format of the CoNLL shared tasks, of CRF++ and of many others. Every line has as many columns as the
+first of the file, separated by tabs if that line has a tab, and by spaces otherwise:
 
     Melbourne NP B-LOC
     ( Fpa O
@@ -25,16 +25,16 @@ COMMENT = re.compile(r"#\s*(\w\S*\s+)?\w\S*\s*=(\s|$)|#\s*new(doc|par)\s*$")
 
 
 class Sentence(NamedTuple):
-    """The columns of one sentence, and what stands before it."""
+    """The columns of one sentence, and the lines before it."""
 
     columns: list[list[str]]
     """columns[c][t] is column c of token t; all columns are equally long."""
     comments: tuple[str, ...] = ()
-    """Lines before the first token that begin with "#", as they are."""
+    """Lines before the first token that begin with "#", unchanged."""
     document: str | None = None
-    """The line that marks the beginning of a document, before its first sentence; None elsewhere."""
+    """The line before this sentence that marks the beginning of a document, if there is one."""
     tabs: bool = False
-    """Whether tabs separated the columns, not spaces."""
+    """Whether tabs separated the columns, instead of spaces."""
 
 
 def read_conll(
@@ -46,7 +46,7 @@ def read_conll(
 ) -> Iterator[Sentence]:
     r"""Read sentences one by one.
 
-    Lines end with LF or CRLF; a line of nothing but spaces and tabs is empty. What is malformed is an
+    Lines end with LF or CRLF; a line with only spaces and tabs is empty. Malformed input raises an
     `InputError` that names file, line and reason.
 
     Parameters
@@ -55,20 +55,20 @@ def read_conll(
         A path that ends with .gz is decompressed.
     comments : bool or None
         Whether lines that begin with "#" before the first token of a sentence are comments, as in
-        CoNLL-U. Elsewhere "#" may well be a token. None: those of them that have another number of
-        columns than the first other line of the file, or the form ``# name = value``, ``# newdoc`` or
-        ``# newpar``; the rest are tokens.
+        CoNLL-U. Elsewhere "#" may be a token. If None, such a line is a comment if it differs in the number
+        of columns from the first other line of the file, or has the form ``# name = value``, ``# newdoc``
+        or ``# newpar``; otherwise it is a token.
     document_mark : str or None
-        First column of the lines that mark the beginning of a document. They are kept apart in
-        ``document`` and may have any number of columns; documents without sentences are left out.
-        None: such lines are tokens.
+        First column of the lines that mark the beginning of a document. They are kept in ``document`` and
+        may have any number of columns; documents without sentences are dropped. If None, such lines are
+        tokens.
     encoding : str
-        Anything that contains ASCII.
+        Any encoding that contains ASCII.
 
     Yields
     ------
     Sentence
-        With at least one token.
+        A sentence with at least one token.
 
     Examples
     --------
@@ -109,23 +109,23 @@ def write_conll(
     document_mark: str | None = DOCUMENT_MARK,
     encoding: str = "utf-8",
 ) -> None:
-    r"""Write sentences so that `read_conll` reads the same ones, or refuse.
+    r"""Write sentences so that `read_conll` reads the same ones; refuse what it would read differently.
 
     Parameters
     ----------
     sentences : iterable of Sentence
-        All with the same number of columns; ``tabs`` is the business of ``separator``.
+        All with the same number of columns; ``tabs`` is ignored in favour of ``separator``.
     target : path, or file opened for writing
         A path that ends with .gz is compressed.
     separator : " " or "\t"
         With spaces, fields must not be empty nor contain spaces or tabs.
     comments : bool or None
-        Whether sentences may have comments; then none may begin with a token that begins with "#", or,
-        if None, with one that would be taken for a comment.
+        Whether sentences may have comments. If so, the first token of a sentence may not begin with "#";
+        if None, it may not look like a comment.
     document_mark : str or None
         First column of the lines that mark the beginning of a document.
     encoding : str
-        Anything that contains ASCII.
+        Any encoding that contains ASCII.
     """
     if separator not in (" ", "\t"):
         raise InputError(f"separator is {separator!r}; it must be a space or a tab.")
@@ -133,28 +133,28 @@ def write_conll(
 
 
 def _is_mark(text: str, document_mark: str | None) -> bool:
-    """Whether a line marks a document: whether that is its first field, however lines are split."""
+    """Return whether the first field of a line marks a document, however lines are split."""
     if document_mark is None or document_mark not in text:
         return False
     return re.split("[ \t]", text.lstrip(" "), maxsplit=1)[0] == document_mark
 
 
 class _Form(NamedTuple):
-    """How the lines of a file are split, and into how many columns."""
+    """The separator and the number of columns of a file."""
 
     tabs: bool
     width: int
     first: int
-    """The line that says so."""
+    """The line that they were taken from."""
 
     @staticmethod
     def of(line: TextLine) -> _Form:
-        """Take the form of a line."""
+        """Return the form of a line."""
         tabs = "\t" in line.text
         return _Form(tabs, len(_fields(line.text, tabs)), line.number)
 
     def row(self, line: TextLine) -> list[str]:
-        """Take a line apart."""
+        """Split a line into columns."""
         row = _fields(line.text, self.tabs)
         if len(row) != self.width:
             raise line.error(
@@ -171,16 +171,16 @@ class _Form(NamedTuple):
 
 
 def _fields(text: str, tabs: bool) -> list[str]:
-    # Not str.split(), for which other characters, say the no-break space, are spaces too.
+    # Not str.split(), which also splits at other characters, such as the no-break space.
     return text.split("\t") if tabs else [field for field in text.split(" ") if field]
 
 
 def _look_ahead(
     lines: Iterator[TextLine], document_mark: str | None
 ) -> tuple[_Form | None, Iterator[TextLine]]:
-    """Return the form of the first line that can be no comment, and all lines.
+    """Return the form of the first line that cannot be a comment, and all lines.
 
-    Where all lines begin with "#", the last one is a token.
+    If all lines begin with "#", the last one is a token.
     """
     seen: list[TextLine] = []
     for line in lines:
@@ -196,7 +196,7 @@ def _look_ahead(
 
 
 def _is_comment(text: str, comments: bool | None, form: _Form | None) -> bool:
-    """Whether a line before the first token of a sentence is a comment."""
+    """Return whether a line before the first token of a sentence is a comment."""
     if comments is False or not text.startswith("#"):
         return False
     if comments or form is None:  # without a form there is no line at all
@@ -227,9 +227,11 @@ def _lines(
         for t, row in enumerate(zip(*sentence.columns, strict=True)):
             _require_fields(row, separator, f"Sentence {s}, token {t}")
             if _is_mark(row[0], document_mark):
-                raise InputError(f"Sentence {s}, token {t}: {row[0]!r} would be taken for a document's mark.")
+                raise InputError(
+                    f"Sentence {s}, token {t}: {row[0]!r} would be read as the mark of a document."
+                )
             if t == 0 and _is_comment(separator.join(row), comments, form):
-                raise InputError(f"Sentence {s}, token 0: {row[0]!r} would be taken for a comment.")
+                raise InputError(f"Sentence {s}, token 0: {row[0]!r} would be read as a comment.")
             yield separator.join(row)
         yield ""
 
@@ -247,24 +249,28 @@ def _require_shape(sentence: Sentence, width: int, s: int) -> None:
 def _require_heading(
     sentence: Sentence, comments: bool | None, document_mark: str | None, form: _Form, s: int
 ) -> None:
-    """Comments and document marks that would be read as such."""
+    """Refuse comments and document marks that would not be read back as such."""
     if sentence.comments and comments is False:
         raise InputError(f"Sentence {s} has comments; write and read them with comments=True.")
     for comment in sentence.comments:
         if not _is_comment(comment, comments, form) or _breaks(comment):
-            raise InputError(f"Sentence {s}: {comment!r} is no comment, one line that begins with '#'.")
+            raise InputError(
+                f"Sentence {s}: {comment!r} is not a comment, which is one line that begins with '#'."
+            )
     mark = sentence.document
     if mark is not None and (not _is_mark(mark, document_mark) or _breaks(mark)):
-        raise InputError(f"Sentence {s}: {mark!r} is no line that begins with {document_mark!r}.")
+        raise InputError(f"Sentence {s}: {mark!r} is not a line that begins with {document_mark!r}.")
 
 
 def _require_fields(row: tuple[str, ...], separator: str, where: str) -> None:
-    """Fields that would be read as they are."""
+    """Refuse fields that would not be read back as they are."""
     tabs = separator == "\t" and len(row) > 1  # a single column has no tab to tell
     for field in row:
         if _breaks(field) or "\t" in field or (not tabs and (" " in field or not field)):
-            kind = "a tab" if tabs else "an empty one, a space, a tab"
-            raise InputError(f"{where}: {field!r} cannot be a field: {kind} or the end of a line in it.")
+            kind = "contain a tab" if tabs else "be empty or contain a space, a tab"
+            raise InputError(
+                f"{where}: {field!r} cannot be a field, which may not {kind} or the end of a line."
+            )
     if not separator.join(row).strip(" \t"):
         raise InputError(f"{where}: all fields are empty, which would end the sentence.")
 

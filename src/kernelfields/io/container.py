@@ -1,7 +1,7 @@
-"""Files of named arrays with a JSON header: safetensors, written at once or not at all, mapped to memory.
+"""Files of named arrays with a JSON header: safetensors, written atomically and mapped to memory.
 
-What is in them is the business of others. Both the header and the arrays have a checksum (CRC-32), which
-finds what broke by accident; it is no signature.
+Both the header and the arrays have a checksum (CRC-32), which finds accidental damage; it is not a
+signature.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from ._tensors import METADATA, Tensor, parse_json, read_tensors, tensor_name
 HEADER = "kernelfields"
 CHECK_OF_HEADER, CHECK_OF_DATA = "header_crc32", "data_crc32"
 LONGEST_HEADER = 2**26
-"""Bytes. What is large belongs into tensors."""
+"""Bytes of the longest header; large data belong into tensors."""
 ALIGNMENT = 64
 CHUNK = 2**20
 
 
 def write_container(path: str | os.PathLike[str], arrays: Mapping[str, Array], header: Any) -> None:
-    """Write arrays of numbers and a header, whatever JSON can say; replace a file of that name.
+    """Write arrays of numbers and a header of JSON values; replace a file of this name.
 
-    The file appears when it is complete and on the disk. A process that is killed leaves the old file,
-    and perhaps one ending in ``.part``.
+    The file appears when it is complete and on disk. A killed process leaves the old file, and perhaps one
+    that ends in ``.part``.
     """
     # Large numbers first: each tensor then begins at a multiple of the size of its numbers.
     order = sorted(arrays, key=lambda name: (-arrays[name].dtype.itemsize, name))
@@ -56,7 +56,7 @@ def write_container(path: str | os.PathLike[str], arrays: Mapping[str, Array], h
 
 
 def _start_of_file(parts: Mapping[str, Array], header: str) -> bytes:
-    """Everything before the tensors."""
+    """Return everything before the tensors."""
     table: dict[str, Any] = {}
     end, check = 0, 0
     for name, part in parts.items():
@@ -72,7 +72,7 @@ def _start_of_file(parts: Mapping[str, Array], header: str) -> bytes:
     text = json.dumps({METADATA: texts, **table}, separators=(",", ":")).encode()
     text += b" " * (-(8 + len(text)) % ALIGNMENT)
     if len(text) > LONGEST_HEADER:
-        raise ValueError(f"The header takes {len(text)} bytes; {LONGEST_HEADER} are the limit.")
+        raise ValueError(f"The header takes {len(text)} bytes, more than the limit of {LONGEST_HEADER}.")
     return len(text).to_bytes(8, "little") + text
 
 
@@ -86,7 +86,7 @@ def _bytes(part: Array) -> memoryview:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Put the new name on the disk too, where folders can be opened."""
+    """Write the new name to disk too, on systems where folders can be opened."""
     with suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:
@@ -98,13 +98,13 @@ def _sync_folder(folder: Path) -> None:
 class Container:
     """A file of arrays, open for reading.
 
-    Opening reads and checks the header; arrays are parts of the mapped file and take no memory of their
-    own unless they are written to, which does not change the file. `check` reads all of them.
+    Opening reads and checks the header; arrays are views of the mapped file, and take no further memory
+    unless they are written to, which does not change the file. `check` reads all arrays.
 
     Parameters
     ----------
     path : path
-        The file. If it is replaced, the arrays stay those of the old one.
+        The file. If it is replaced later, the arrays remain those of the old file.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -112,14 +112,14 @@ class Container:
         with self.path.open("rb") as file:
             self.size = os.fstat(file.fileno()).st_size
             if self.size < 8:
-                raise ModelFormatError(f"The file has {self.size} bytes, too few for any model.")
+                raise ModelFormatError(f"The file has {self.size} bytes, too few for a model.")
             length = int.from_bytes(file.read(8), "little")
             if length > min(LONGEST_HEADER, self.size - 8):
                 raise ModelFormatError(
-                    f"The header is said to take {length} bytes of {self.size}: no model, or cut off."
+                    f"The header should take {length} of {self.size} bytes: not a model, or cut off."
                 )
             text = file.read(length)
-            # Copies of pages that are written to, not read-only: compiled code of others asks for arrays
+            # Copy-on-write, not read-only: compiled code of other packages asks for arrays
             # that it could write to. The file stays as it is.
             self._map = mmap.mmap(file.fileno(), self.size, access=mmap.ACCESS_COPY)
         self._start = 8 + length
@@ -131,14 +131,14 @@ class Container:
         ):
             raise ModelFormatError("The file was not written by kernelfields.")
         if texts[CHECK_OF_HEADER] != _check_of_header(table, texts):
-            raise ModelFormatError("The header does not have its checksum: the file is damaged.")
+            raise ModelFormatError("The header does not match its checksum: the file is damaged.")
         self._tensors = read_tensors(table, self.size - self._start)
         self._check = texts[CHECK_OF_DATA]
         self.header = parse_json(texts[HEADER], "The description of the model")
 
     @property
     def data_size(self) -> int:
-        """Bytes of all arrays."""
+        """Total size of all arrays in bytes."""
         return self.size - self._start
 
     @property
@@ -149,7 +149,7 @@ class Container:
     def array(self, name: Any) -> Array:
         """Return an array by name."""
         if not isinstance(name, str) or name not in self._tensors:
-            raise ModelFormatError(f"There is no tensor {name!r}.")
+            raise ModelFormatError(f"The file has no tensor {name!r}.")
         tensor = self._tensors[name]
         count = (tensor.end - tensor.start) // tensor.dtype.itemsize
         if count == 0:
@@ -166,5 +166,5 @@ class Container:
             for start in range(self._start, self.size, CHUNK):
                 found = zlib.crc32(whole[start : min(start + CHUNK, self.size)], found)
         if f"{found:08x}" != self._check:
-            raise ModelFormatError("The arrays do not have their checksum: the file is damaged.")
+            raise ModelFormatError("The arrays do not match their checksum: the file is damaged.")
         self._checked = True

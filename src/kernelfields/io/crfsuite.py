@@ -1,9 +1,9 @@
-"""Model files that CRFsuite wrote.
+"""Model files written by CRFsuite.
 
-Little-endian numbers throughout. A header of 48 bytes (``lCRF``, size, ``FOMC``, version, counts, and the
-places of what follows), then five chunks, each with a name and its size: ``FEAT``, the weights; ``CQDB``
-twice, constant databases with the names of labels and of attributes; ``LFRF`` and ``AFRF``, indices from
-labels and attributes into the weights, which carry nothing new and are only checked.
+All numbers are little-endian. A header of 48 bytes (``lCRF``, size, ``FOMC``, version, counts, and places of
+chunks) is followed by five chunks, each with a name and its size: ``FEAT``, the weights; ``CQDB`` twice,
+constant databases with the names of labels and of attributes; ``LFRF`` and ``AFRF``, indices from labels and
+attributes into the weights, which are redundant and only checked.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ PLACES = ("off_features", "off_labels", "off_attrs", "off_labelrefs", "off_attrr
 
 
 class CrfsuiteModel(NamedTuple):
-    """What such a file holds: score(x, y) = Σ_t Σ_a x_ta w_{a, y_t} + Σ_t V_{y_t, y_{t+1}}."""
+    """The model in such a file: score(x, y) = Σ_t Σ_a x_ta w_{a, y_t} + Σ_t V_{y_t, y_{t+1}}."""
 
     labels: list[str]
     attributes: list[str]
@@ -40,7 +40,7 @@ class CrfsuiteModel(NamedTuple):
 
 
 def read_crfsuite(source: str | os.PathLike[str] | bytes) -> CrfsuiteModel:
-    """Read a model file of CRFsuite, or its bytes; what is damaged is refused with the reason."""
+    """Read a model file of CRFsuite, or its bytes; refuse damaged files with the reason."""
     if isinstance(source, bytes):
         return _Reader(source, "The model").model()
     with open(source, "rb") as file:
@@ -84,7 +84,7 @@ class _Reader:
         if version != 100:
             self._fail(f"it has version {version}, expected 100")
         if size > len(self.data):
-            self._fail(f"{size} bytes were written, but {len(self.data)} are left")
+            self._fail(f"it should have {size} bytes, but has {len(self.data)}")
         numbers = np.frombuffer(self.data, "<u4", 8, 16).tolist()
         named = dict(zip(COUNTS + PLACES, numbers, strict=True))
         return {"magic": "lCRF", "size": size, "type": "FOMC", "version": version, **named}
@@ -109,7 +109,7 @@ class _Reader:
             self._fail(f"there are fewer than {count} {what}")
         records = np.frombuffer(self.data, "<u4", count, start + table).astype(np.int64)
         if count and (records.min() < DATABASE or records.max() + 8 > size):
-            self._fail(f"one of the {what} lies outside of its place")
+            self._fail(f"one of the {what} is outside of its chunk")
         if not np.array_equal(self._numbers(start + records), np.arange(count)):
             self._fail(f"the {what} are not numbered one by one")
         begin, length = records + 8, self._numbers(start + records + 4)
@@ -133,12 +133,12 @@ class _Reader:
     def _chunk(self, place: int, name: bytes, least: int) -> tuple[int, int]:
         """Return where a chunk begins, and its size."""
         if place < HEADER or place + least > len(self.data):
-            self._fail(f"the part {name.decode()} lies outside of it")
+            self._fail(f"the chunk {name.decode()} is outside of the file")
         found, size = self.data[place : place + 4], self._number(place + 4)
         if found != name:
             self._fail(f"at byte {place} there is {found!r}, expected {name!r}")
         if size < least or place + size > len(self.data):
-            self._fail(f"the part {name.decode()} is cut off")
+            self._fail(f"the chunk {name.decode()} is cut off")
         return place, size
 
     def _number(self, place: int) -> int:

@@ -1,11 +1,11 @@
-"""Tables of numbers: one row per position, a column that names the sequence, perhaps one of labels.
+"""Tables of numbers: one row per position, a column that names the sequence, and optionally labels.
 
 sequence,label,x,y
 a,walk,0.1,2.5
 a,,0.3,2.4
 b,walk,0.2,2.2
 
-An empty field is missing: a number that was not measured, a label that was not observed.
+An empty field is a missing number or an unobserved label.
 """
 
 from __future__ import annotations
@@ -25,32 +25,32 @@ class Frames(NamedTuple):
     """One sequence of a table."""
 
     name: str
-    """What the sequence column says."""
+    """The value of the sequence column."""
     numbers: Array
     """(T, D), the other columns; an empty field is NaN."""
     labels: list[str | None] | None
-    """T labels, None where a field is empty or NaN; None if the table has no such column."""
+    """T labels, None where a field is empty or NaN; None if the table has no column of labels."""
     columns: tuple[str, ...]
     """Names of the D columns."""
 
 
 DELIMITERS = (",", "\t", ";")
 MISSING = ("", "nan", "NaN")
-"""Labels that were not observed: what pandas and others write for them."""
+"""What pandas and others write for labels that were not observed."""
 
 
 def read_csv(source: Source, *, sequence: str = "sequence", label: str = "label") -> Iterator[Frames]:
-    r"""Read sequences one by one; rows of one sequence stand together.
+    r"""Read sequences one by one; the rows of a sequence must be consecutive.
 
-    Fields are separated by commas, tabs or semicolons, whichever give a header that names the sequence.
-    What is malformed is an `InputError` that names file, line and reason.
+    Fields are separated by commas, tabs or semicolons: by the one that yields the sequence column in the
+    header. Malformed input raises an `InputError` that names file, line and reason.
 
     Parameters
     ----------
     source : path, or file opened for reading
         UTF-8 with a header; a path that ends with .gz is decompressed.
     sequence, label : str
-        Names of these columns; the second may be missing.
+        Names of these columns; the column of labels is optional.
 
     Examples
     --------
@@ -62,7 +62,7 @@ def read_csv(source: Source, *, sequence: str = "sequence", label: str = "label"
     lines = read_lines(source, "utf-8")
     first = next(lines, None)
     if first is None:
-        raise InputError("The table is empty: not even a header.")
+        raise InputError("The table is empty, but must have a header.")
     delimiter, header = _header(first, sequence)
     if len(set(header)) < len(header):
         raise first.error("two columns have the same name.")
@@ -82,14 +82,14 @@ def read_csv(source: Source, *, sequence: str = "sequence", label: str = "label"
             seen.add(present[-1][table.sequence])
             present = []
         if name in seen:
-            raise line.error(f"sequence {quoted(name)} goes on after another one; sort the rows.")
+            raise line.error(f"sequence {quoted(name)} continues after another sequence; sort the rows.")
         present.append(row)
     if present:
         yield table.frames(present)
 
 
 def _header(line: TextLine, sequence: str) -> tuple[str, list[str]]:
-    """Return what separates fields, and the names of columns."""
+    """Return the separator of fields, and the names of columns."""
     for delimiter in DELIMITERS:
         header = _fields(line, delimiter)
         if sequence in header:
@@ -99,7 +99,7 @@ def _header(line: TextLine, sequence: str) -> tuple[str, list[str]]:
 
 
 def _fields(line: TextLine, delimiter: str) -> list[str]:
-    """Take a line apart, which may have no fields at all."""
+    """Split a line into fields, of which there may be none."""
     try:
         return next(csv.reader([line.text], delimiter=delimiter), [])
     except csv.Error as error:  # a field of more characters than a row of numbers needs
@@ -107,7 +107,7 @@ def _fields(line: TextLine, delimiter: str) -> list[str]:
 
 
 class _Table(NamedTuple):
-    """Where things are."""
+    """The places of the columns."""
 
     header: list[str]
     sequence: int
@@ -121,7 +121,7 @@ class _Table(NamedTuple):
             try:
                 float(row[c] or "nan")
             except ValueError:
-                reason = f"{quoted(row[c])} in column {quoted(self.header[c])} is no number."
+                reason = f"{quoted(row[c])} in column {quoted(self.header[c])} is not a number."
                 raise error_at(file, number, reason) from None
 
     def frames(self, rows: list[list[str]]) -> Frames:

@@ -1,12 +1,12 @@
-"""Sequences and trees as JSON: one object per line, with tokens and perhaps labels and parents.
+"""Sequences as JSON: one object per line, with tokens and optionally labels.
 
 {"tokens": ["Melbourne", "("], "labels": ["B-LOC", "O"]}
 {"tokens": [["Sydney", "NP"], ["is", "V"]], "labels": ["B-LOC", null]}
 {"tokens": [{"word": "Sydney", "capital": true}], "source": "any other keys"}
 {"tokens": ["dogs", "bark", "loudly"], "labels": ["NOUN", "VERB", "ADV"], "parents": [1, -1, 1]}
 
-Tokens are strings, lists of columns, or objects of features; a label that was not observed is null. The
-parents of a tree count its tokens from 0; -1 is that of a root.
+Tokens are strings, lists of columns, or objects of features; an unobserved label is null. Parents of
+a tree are numbers of tokens, counted from 0; the parent of a root is -1.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ class Record:
     tokens: list[str] | list[list[str]] | list[dict[str, Any]]
     """T strings, T lists of equally many columns, or T dictionaries of features."""
     labels: list[Scalar] | None = None
-    """T labels, None (null) where one is not observed; or None: there are no labels."""
+    """T labels, None (null) for unobserved ones; or None if there are no labels."""
     other: dict[str, Any] = field(default_factory=dict)
-    """What else the object holds."""
+    """All other keys of the object."""
     parents: list[int] | None = None
-    """For each of the T tokens of a tree its parent's number, −1 for a root; None: it is a sequence."""
+    """The parent of each of the T tokens of a tree, −1 for a root; None for a sequence."""
 
 
 def read_jsonl(source: Source) -> Iterator[Record]:
     """Read sequences or trees one by one from UTF-8.
 
-    Empty lines are skipped. What is malformed is an `InputError` that names file, line and reason.
+    Empty lines are skipped. Malformed input raises an `InputError` that names file, line and reason.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def write_jsonl(records: Iterable[Record], target: Source) -> None:
     Parameters
     ----------
     records : iterable of Record
-        Labels and features must be what JSON knows: strings, finite numbers, booleans, None.
+        Labels and features must be JSON values: strings, finite numbers, booleans, None.
     target : path, or file opened for writing
         A path that ends with .gz is compressed.
     """
@@ -142,13 +142,13 @@ def _check_tokens(tokens: list[Any]) -> None:
             raise InputError(f"token {t} is {_kind(token)}, but token 0 is {_kind(tokens[0])}.")
         if isinstance(token, list):
             if not token or not all(isinstance(column, str) for column in token):
-                raise InputError(f"token {t} is a list that does not consist of strings, its columns.")
+                raise InputError(f"token {t} is a list of columns, all of which must be strings.")
             if len(token) != len(tokens[0]):
                 raise InputError(f"token {t} has {len(token)} columns, but token 0 has {len(tokens[0])}.")
 
 
 def _require_short(value: Any) -> None:
-    """Look through tokens and labels for a text that is none."""
+    """Refuse tokens and labels with texts that are too long."""
     if isinstance(value, str):
         require_short(value, "a text")
     inside = (
@@ -172,7 +172,7 @@ def _text(record: Record, n: int) -> str:
 
 
 def _kind(value: Any) -> str:
-    """The kind of a value, as JSON calls it."""
+    """Return the kind of a value, as JSON calls it."""
     names = {dict: "an object", list: "a list", str: "a string", bool: "a boolean", type(None): "null"}
     names |= {int: "a number", float: "a number"}
     return names.get(type(value), f"a {type(value).__name__}")

@@ -16,43 +16,43 @@ Source = str | os.PathLike[str] | IO[bytes] | IO[str]
 
 BYTE_ORDER_MARK = "\ufeff"
 LONGEST_LINE = 2**26
-"""Bytes: what is longer is no line of a table or of JSON, but a file without ends of lines."""
+"""Bytes; a longer line belongs to a file without line ends rather than to a table or JSON."""
 LONGEST_TEXT = 100_000
-"""Characters of a token or a label. Every look at a token is kept in a model, dozens of times its length."""
+"""Characters of a token or a label; a model keeps dozens of features of a token, each about as long."""
 
 
 class TextLine(NamedTuple):
-    """A line and where it was."""
+    """A line of a file and its place."""
 
     file: str
     number: int
     """Counted from 1."""
     text: str
-    """Without its end."""
+    """Without the line end."""
 
     def error(self, reason: str) -> InputError:
-        """Something is wrong with this line."""
+        """Return an error that names this line."""
         return error_at(self.file, self.number, reason)
 
 
 def error_at(file: str, number: int, reason: str) -> InputError:
-    """Something is wrong at a line of a file."""
+    """Return an error that names a line of a file."""
     return InputError(f"{file}, line {number}: {reason}")
 
 
 def read_lines(source: Source, encoding: str, longest: int = LONGEST_LINE) -> Iterator[TextLine]:
-    """Read lines that end with LF or CRLF, the last one perhaps with nothing.
+    """Read lines that end with LF or CRLF; the last one may end without either.
 
-    Other characters that Unicode counts as ends of lines may occur within words and are left alone.
+    Other characters that Unicode counts as line ends may occur within words and do not end a line.
 
     Parameters
     ----------
     source : path, or file opened for reading
         A path that ends with .gz is decompressed.
     encoding : str
-        How bytes are to be read; a byte order mark at the start is skipped.
+        Encoding of the file; a byte order mark at the start is skipped.
     longest : int
-        Bytes that a line may have; a longer one is refused before it is read whole.
+        Bytes that a line may have; a longer one is refused before all of it is read.
     """
     _require_bytewise(encoding)
     name, number = _name(source), 0
@@ -74,22 +74,22 @@ def read_lines(source: Source, encoding: str, longest: int = LONGEST_LINE) -> It
                 len(raw) > longest
                 and len(raw.rstrip(b"\r\n" if isinstance(raw, bytes) else "\r\n")) > longest
             ):
-                raise error_at(name, number, f"the line has more than {longest:,} bytes, the limit.")
+                raise error_at(name, number, f"the line has more than {longest:,} bytes, which is the limit.")
             text = _decode(raw, encoding, name, number) if isinstance(raw, bytes) else raw
             text = text.removesuffix("\n").removesuffix("\r")
             yield TextLine(name, number, text.removeprefix(BYTE_ORDER_MARK) if number == 1 else text)
 
 
 def require_short(text: str, what: str) -> None:
-    """Refuse a text that no token or label has."""
+    """Refuse a text that is too long for a token or label."""
     if len(text) > LONGEST_TEXT:
-        raise InputError(f"{what} has {len(text):,} characters; {LONGEST_TEXT:,} are the limit.")
+        raise InputError(f"{what} has {len(text):,} characters, more than the limit of {LONGEST_TEXT:,}.")
 
 
 def write_lines(lines: Iterable[str], target: Source, encoding: str) -> None:
-    """Write lines, each with LF behind it, to a path or to a file opened for writing.
+    """Write lines, each followed by LF, to a path or to a file opened for writing.
 
-    A path that ends with .gz is compressed; the same lines give the same bytes at any time.
+    A path that ends with .gz is compressed; equal lines always make equal bytes.
     """
     _require_bytewise(encoding)
     name, encoder = _name(target), codecs.getincrementalencoder(encoding)()
@@ -97,7 +97,7 @@ def write_lines(lines: Iterable[str], target: Source, encoding: str) -> None:
         text = _is_text(file)
         for number, line in enumerate(lines, start=1):
             if number == 1 and line.startswith(BYTE_ORDER_MARK):
-                raise error_at(name, number, "the first character would be taken for a byte order mark.")
+                raise error_at(name, number, "the first character would be read as a byte order mark.")
             try:
                 file.write(line + "\n" if text else encoder.encode(line + "\n"))
             except UnicodeEncodeError as error:
@@ -106,7 +106,7 @@ def write_lines(lines: Iterable[str], target: Source, encoding: str) -> None:
 
 
 def _require_bytewise(encoding: str) -> None:
-    """Lines are told apart before they are decoded, so that errors can name them."""
+    """Refuse encodings in which line ends are not single bytes: lines are split before they are decoded."""
     try:
         fits = b"\n".decode(encoding) == "\n"
     except LookupError as error:
@@ -125,7 +125,7 @@ def _name(source: Source) -> str:
 
 @contextmanager
 def _opened(source: Source) -> Iterator[Any]:
-    """Return a file to read from; what had to be opened is closed."""
+    """Open a file to read from; only what was opened here is closed."""
     if not isinstance(source, (str, os.PathLike)):
         yield source
         return
@@ -134,14 +134,14 @@ def _opened(source: Source) -> Iterator[Any]:
 
 
 def _limited(file: Any, size: int) -> Iterator[Any]:
-    """Lines of a file as soon as they are there, cut after some bytes."""
+    """Yield the lines of a file as they arrive, cut at a number of bytes."""
     while line := file.readline(size):
         yield line
 
 
 @contextmanager
 def _created(target: Source) -> Iterator[Any]:
-    """Return a file to write to; what had to be opened is closed."""
+    """Open a file to write to; only what was opened here is closed."""
     if not isinstance(target, (str, os.PathLike)):
         yield target
         return
@@ -149,7 +149,7 @@ def _created(target: Source) -> Iterator[Any]:
         if not _is_packed(target):
             yield file
             return
-        # Neither name nor time in the header: the same lines give the same bytes.
+        # Neither name nor time in the header: equal lines make equal bytes.
         with gzip.GzipFile("", "wb", fileobj=file, mtime=0) as packed:
             yield packed
 
@@ -159,7 +159,7 @@ def _is_packed(path: str | os.PathLike[str]) -> bool:
 
 
 def _is_text(file: Any) -> bool:
-    """Whether a file takes strings rather than bytes."""
+    """Return whether a file takes strings rather than bytes."""
     try:
         file.write("")
     except TypeError:

@@ -1,4 +1,4 @@
-"""Arrays in one .npz file: X, lengths, and perhaps y."""
+"""Arrays in one .npz file: X, lengths, and optionally y."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from ..errors import InputError, quoted
 
 NAMES = ("X", "lengths", "y")
 LIMIT = 2**31
-"""Bytes that arrays may take: a compressed file may unpack to a thousand times its size."""
+"""Bytes that arrays may take; a compressed file may unpack to a thousand times its size."""
 
 DAMAGED = (
     *(ValueError, TypeError, KeyError, AttributeError, OSError, EOFError, OverflowError, MemoryError),
     *(zipfile.BadZipFile, zlib.error, struct.error, RuntimeError, SyntaxError),
 )
-"""What NumPy and zipfile raise, according to where a file is damaged."""
+"""What NumPy and zipfile raise, depending on where a file is damaged."""
 
 
 class Arrays(NamedTuple):
-    """Sequences, one behind the other."""
+    """Concatenated sequences."""
 
     X: Array
     """(N, D) numbers."""
     lengths: Array
     """(S,) numbers of positions, N in all."""
     y: Array | None
-    """(N,) labels: numbers, NaN where one was not observed, or texts, empty where one was not observed."""
+    """(N,) labels: numbers, NaN if unobserved, or texts, empty if unobserved."""
 
 
 def read_npz(path: str | os.PathLike[str], *, limit: int = LIMIT) -> Arrays:
@@ -42,9 +42,9 @@ def read_npz(path: str | os.PathLike[str], *, limit: int = LIMIT) -> Arrays:
     Parameters
     ----------
     path : path
-        As ``numpy.savez`` writes it.
+        A file as ``numpy.savez`` writes it.
     limit : int
-        Bytes that these arrays may take in memory, looked up before any of them is read.
+        Bytes that these arrays may take in memory, checked before any of them is read.
     """
     name = os.fspath(path)
     with open(path, "rb") as stream:
@@ -53,10 +53,12 @@ def read_npz(path: str | os.PathLike[str], *, limit: int = LIMIT) -> Arrays:
             found = _read(stream) if size <= limit else {}
         except DAMAGED as error:
             reason = quoted(str(error) or type(error).__name__)[1:-1]
-            raise InputError(f"{name} is no file of arrays: {reason}.") from error
+            raise InputError(f"{name} is not a file of arrays: {reason}.") from error
     if size > limit:
         more = "limit= in Python, --max-size of kf"
-        raise InputError(f"{name}: the arrays would take {size:,} bytes; {limit:,} are the limit ({more}).")
+        raise InputError(
+            f"{name}: the arrays would take {size:,} bytes, more than the limit of {limit:,} ({more})."
+        )
     missing = [key for key in ("X", "lengths") if key not in found]
     if missing:
         raise InputError(f"{name} has no array {missing[0]!r}.")
@@ -76,7 +78,7 @@ def read_npz(path: str | os.PathLike[str], *, limit: int = LIMIT) -> Arrays:
 
 
 def _declared(stream: IO[bytes]) -> int:
-    """Return the bytes that the arrays say they take, without reading them."""
+    """Return the bytes that the arrays take according to their headers, without reading them."""
     total = 0
     with zipfile.ZipFile(stream) as archive:
         for member in {f"{name}.npy" for name in NAMES} & set(archive.namelist()):
@@ -99,7 +101,7 @@ def _require_labels(name: str, y: Array, rows: int) -> None:
     if y.shape != (rows,):
         raise InputError(f"{name}: y has shape {y.shape}, expected ({rows},): one label per row of X.")
     if y.dtype.kind not in "biufU":
-        raise InputError(f"{name}: y holds {y.dtype}, neither numbers nor texts.")
+        raise InputError(f"{name}: y has the type {y.dtype}, but must be numbers or texts.")
     if y.dtype.kind == "f" and np.isinf(y).any():
         row = int(np.isinf(y).argmax())
-        raise InputError(f"{name}: y holds infinity in row {row}; NaN stands for a label not observed.")
+        raise InputError(f"{name}: y has infinity in row {row}; labels must be finite, or NaN if unobserved.")

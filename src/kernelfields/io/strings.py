@@ -1,4 +1,4 @@
-"""Many strings as two arrays: their bytes, one string behind the other, and where each ends."""
+"""Many strings as two arrays: their concatenated bytes, and the end of each."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def pack_strings(strings: Iterable[str]) -> Strings:
 
 
 def unpack_strings(table: Strings) -> list[str]:
-    """Read a table, which need not be one."""
+    """Read a table after checking that it is one."""
     text, ends = table
     if text.dtype != np.uint8 or ends.dtype != np.int64 or text.ndim != 1 or ends.ndim != 1:
         raise ModelFormatError("A table of strings has arrays of the wrong type.")

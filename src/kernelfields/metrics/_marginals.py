@@ -1,4 +1,4 @@
-"""True labels and the marginals that a model gives them, in flat arrays."""
+"""True labels and marginals, in flat arrays."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SUM_TOLERANCE = 1e-3
 
 
 class ObservedMarginals(NamedTuple):
-    """All positions with an observed label, one sequence after the other."""
+    """All positions with an observed label, sequence by sequence."""
 
     true: Array
     """(N,) index into the classes; −1 for a label that is not among them."""
@@ -30,7 +30,7 @@ class ObservedMarginals(NamedTuple):
 
 
 def read_marginals(y_true: Any, marginals: Any, classes: Any) -> ObservedMarginals:
-    """Read label sequences and (T, L) arrays of the same lengths; labels not observed are left out.
+    """Read label sequences and (T, L) arrays of the same lengths; unobserved labels are dropped.
 
     A true label that is not among the classes, because training never saw it, has probability 0.
     """
@@ -56,21 +56,22 @@ def read_marginals(y_true: Any, marginals: Any, classes: Any) -> ObservedMargina
 
 
 def _columns(classes: Any) -> dict[Hashable, int]:
-    """Column of every class."""
+    """Return the column of every class."""
     names = read_row(classes, "classes")
     index = {label: k for k, label in enumerate(names)}
     if len(index) < len(names) or None in index:
-        raise InputError(f"classes has {len(names)} entries; each must be another label, none missing.")
+        raise InputError(f"classes has {len(names)} entries; they must be distinct labels, none missing.")
     return index
 
 
 def _require_distributions(marginals: Array, offsets: Array) -> None:
-    """Refuse rows that are no probabilities, by sequence and position."""
+    """Refuse rows that are not probability distributions, naming sequence and position."""
     good = (marginals >= 0).all(axis=1) & (abs(marginals.sum(axis=1) - 1.0) <= SUM_TOLERANCE)
     if good.all():
         return
     n = int(np.flatnonzero(~good)[0])
     s = int(np.searchsorted(offsets, n, side="right")) - 1
     raise InputError(
-        f"Sequence {s} of marginals is no distribution at position {n - offsets[s]}: {marginals[n].tolist()}."
+        f"Sequence {s} of marginals is not a distribution at position {n - offsets[s]}: "
+        f"{marginals[n].tolist()}."
     )

@@ -1,4 +1,4 @@
-"""Arrays of numbers, as users give them."""
+"""Arrays of numbers from users."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is gained by leaving out labels that are not certain enough."""
+"""The error of a model that abstains where it is not certain enough."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .pairs import read_pairs
 
 
 class AnsweredCurve(NamedTuple):
-    """Error against fraction answered; c_t is the marginal of the label answered at position t."""
+    """The error against the fraction answered; c_t is the marginal of the label answered at position t."""
 
     thresholds: Array
     """(M,) τ, ascending."""
@@ -27,7 +27,7 @@ class AnsweredCurve(NamedTuple):
 def answered_curve(
     y_true: Any, marginals: Any, classes: Any, *, y_pred: Any = None, thresholds: Any = None
 ) -> AnsweredCurve:
-    """Error of the labels that remain when a model abstains below a threshold.
+    """Return the error of the labels that remain when a model abstains below a threshold.
 
     Parameters
     ----------
@@ -35,15 +35,14 @@ def answered_curve(
         A label that is not among the classes has probability 0. Positions whose label is None or NaN,
         not observed, are skipped.
     marginals : list of (T, L) arrays
-        p(y_t|x), as ``predict_marginals`` gives them.
+        p(y_t|x), as ``predict_marginals`` returns them.
     classes : (L,) sequence of labels
         The labels of the columns, ``classes_`` of the model.
     y_pred : list of label sequences, optional
-        The labels to answer, say of the best sequence; by default the most probable label at each
+        The labels to answer, for example of the best sequence; by default the most probable label at each
         position.
     thresholds : (M,) array, optional
-        Where to evaluate, in any order; by default at every confidence that occurs, which gives the
-        whole curve.
+        Where to evaluate, in any order; by default at every confidence that occurs: the whole curve.
 
     Examples
     --------
@@ -63,19 +62,19 @@ def answered_curve(
 
 
 def _levels(thresholds: Any) -> Array:
-    """Thresholds, ascending."""
+    """Return thresholds, ascending."""
     levels = read_numbers(thresholds, "thresholds")
     if levels.ndim != 1 or np.isnan(levels).any():
-        raise InputError("thresholds must be a list of numbers, none of them NaN.")
+        raise InputError("thresholds must be a list of numbers without NaN.")
     return np.sort(levels)
 
 
 def _answers(y_true: Any, y_pred: Any, judged: ObservedMarginals) -> Array:
-    """Predicted labels as indices into the classes, where the true label is observed."""
+    """Return predicted labels as indices into the classes, where the true label is observed."""
     pairs = read_pairs(y_true, y_pred)
     labels = np.array([judged.columns.get(label, -1) for label in pairs.labels] + [-1])[pairs.predicted]
     foreign = np.flatnonzero(pairs.observed & (labels < 0))
     if len(foreign):
         s, t = pairs.place(int(foreign[0]))
-        raise InputError(f"Sequence {s} of y_pred has a label at position {t} that is no class.")
+        raise InputError(f"Sequence {s} of y_pred has a label at position {t} that is not among the classes.")
     return labels[pairs.observed]

@@ -1,4 +1,4 @@
-"""Whether changes of label are found."""
+"""The accuracy at changes of label."""
 
 from __future__ import annotations
 
@@ -12,19 +12,18 @@ from .pairs import Pairs, read_pairs, read_runs
 
 
 def transition_accuracy(y_true: Any, y_pred: Any, parents: Any = None) -> float:
-    """Share of true boundaries at which both labels are predicted right.
+    """Return the share of true boundaries at which both labels are predicted right.
 
     Over the boundaries B = {(s, t) : y_t ≠ y_{t+1} in sequence s},
     Σ_B [ŷ_t = y_t and ŷ_{t+1} = y_{t+1}] / #B.
 
-    Where labels seldom change, as in segmentation, the token error says little about the places
-    that matter, and this says more.
+    Where labels rarely change, as in segmentation, the token error says little about the positions that
+    matter; this measure is about those.
 
     Parameters
     ----------
     y_true, y_pred : list of label sequences
-        Of the same lengths. A boundary lies between two observed labels: where one of them is None or
-        NaN there is none.
+        Of the same lengths. A boundary is between two observed labels: next to None or NaN there is none.
     parents : list of lists of int, optional
         For trees, the number of each position's parent within its tree, −1 for a root: boundaries are
         then between the labels of parents and children.
@@ -41,7 +40,7 @@ def transition_accuracy(y_true: Any, y_pred: Any, parents: Any = None) -> float:
     )
     boundary = pairs.true[tails] != pairs.true[heads]
     if not np.any(boundary):
-        raise InputError("There is no boundary to score: no sequence of y_true changes its label.")
+        raise InputError("There are no boundaries to score: no sequence of y_true changes its label.")
     right = pairs.right
     return float((right[tails] & right[heads])[boundary].mean())
 

@@ -1,4 +1,4 @@
-"""Whether probabilities mean what they say."""
+"""The quality of probabilities."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ MOST_BINS = 1_000_000
 
 
 def log_likelihood(log_proba: Any, lengths: Any) -> float:
-    """Log-likelihood per position: Σ_s log p(y_s|x_s) / Σ_s T_s.
+    """Return the log-likelihood per position: Σ_s log p(y_s|x_s) / Σ_s T_s.
 
     Parameters
     ----------
     log_proba : (S,) array
-        log p(y|x) of whole sequences, as ``sequence_log_proba`` gives them.
+        log p(y|x) of whole sequences, as ``sequence_log_proba`` returns them.
     lengths : (S,) array of int
-        T_s, the number of observed labels of each sequence: its length where all are.
+        T_s, the number of observed labels of each sequence: its length if all are observed.
 
     Examples
     --------
@@ -37,17 +37,17 @@ def log_likelihood(log_proba: Any, lengths: Any) -> float:
     if np.isnan(values).any():
         raise InputError(f"Sequence {int(np.flatnonzero(np.isnan(values))[0])} of log_proba is NaN.")
     if not (np.isfinite(sizes) & (sizes >= 0) & (sizes == np.floor(sizes))).all():
-        raise InputError("lengths must be whole numbers, none negative.")
+        raise InputError("lengths must be whole numbers of at least 0.")
     if sizes.sum() == 0:
         raise InputError("There is nothing to score: the sequences have no positions.")
     return float(values.sum() / sizes.sum())
 
 
 def brier_score(y_true: Any, marginals: Any, classes: Any) -> float:
-    """Mean squared distance of the marginals from the truth: Σ_t Σ_k (p(y_t = k|x) − [y_t = k])² / N.
+    """Return the mean squared error of the marginals: Σ_t Σ_k (p(y_t = k|x) − [y_t = k])² / N.
 
-    0 at best, 2 at worst. Unlike the calibration error it is a proper scoring rule: nothing but the
-    true probabilities minimises its expectation.
+    It is 0 at best and 2 at worst. Unlike the calibration error it is a proper scoring rule: only the true
+    probabilities minimise its expectation.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def brier_score(y_true: Any, marginals: Any, classes: Any) -> float:
         A label that is not among the classes has probability 0. Positions whose label is None or NaN,
         not observed, are skipped.
     marginals : list of (T, L) arrays
-        p(y_t|x), as ``predict_marginals`` gives them.
+        p(y_t|x), as ``predict_marginals`` returns them.
     classes : (L,) sequence of labels
         The labels of the columns, ``classes_`` of the model.
 
@@ -84,7 +84,7 @@ class Reliability(NamedTuple):
 
 
 def reliability(y_true: Any, marginals: Any, classes: Any, *, bins: int = 10) -> Reliability:
-    """Accuracy of the most probable labels against their probability, in bins of equal width.
+    """Return the accuracy of the most probable labels against their probability, in bins of equal width.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ def reliability(y_true: Any, marginals: Any, classes: Any, *, bins: int = 10) ->
 
 
 def expected_calibration_error(y_true: Any, marginals: Any, classes: Any, *, bins: int = 10) -> float:
-    """Mean gap between confidence and accuracy of the most probable labels.
+    """Return the mean gap between confidence and accuracy of the most probable labels.
 
     Σ_b (n_b / N) |accuracy_b − confidence_b| over the bins of `reliability`.
 

@@ -1,4 +1,4 @@
-"""Which label is taken for which."""
+"""Counts of true and predicted labels."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .pairs import NO_LABEL, read_runs
 
 
 class Confusion(NamedTuple):
-    """How often each label is predicted where another is true."""
+    """The number of times that each label is predicted where each is true."""
 
     labels: list[Hashable]
     """The K labels that occur on either side."""
@@ -21,7 +21,7 @@ class Confusion(NamedTuple):
 
 
 def confusion(y_true: Any, y_pred: Any) -> Confusion:
-    """Count pairs of true and predicted labels; a prediction of None (abstained) is in no column.
+    """Count pairs of true and predicted labels; a prediction of None (abstained) has no column.
 
     Parameters
     ----------

@@ -1,11 +1,10 @@
-"""Precision, recall and F of entities (chunks, segments), equal to those of conlleval.
+"""Precision, recall and F1 of entities (chunks, segments), equal to those of conlleval.
 
-A label is a tag, or a tag and a type, "B-PER"; what follows the first hyphen is the type. An entity
-begins and ends between two neighbouring labels by the rules below, whatever the scheme (IOB1, IOB2,
-IOE1, IOE2, IOBES, brackets) and also where labels do not obey any: I after O or after another type
-begins an entity. The rules are those of the evaluation script of the CoNLL shared tasks (version of
-2004). S, which it does not know, is an entity of its own, and B or S after E begins a new one, as
-IOBES means it.
+A label is a tag, or a tag and a type, such as "B-PER", whose type follows the first hyphen. The rules below
+decide between which two labels an entity begins and ends, in all schemes (IOB1, IOB2, IOE1, IOE2, IOBES,
+brackets) and also where labels obey no scheme: I after O or after another type begins an entity. The rules
+are those of the evaluation script of the CoNLL shared tasks (version of 2004). S, which the script does not
+know, is an entity of one position, and B or S after E begins a new entity, as in IOBES.
 """
 
 from __future__ import annotations
@@ -34,9 +33,9 @@ _ENTITY_TAG = re.compile(r"O|[BIES](-.+)?", re.DOTALL)
 
 
 def has_entities(labels: Iterable[Hashable]) -> bool:
-    """Whether labels are those of an IOB scheme: "B-PER", "I-PER", "O", or just "B", "I", "O".
+    """Return whether labels are those of an IOB scheme: "B-PER", "I-PER", "O", or just "B", "I", "O".
 
-    Those that are None, not observed, are skipped.
+    Labels that are None (not observed) are skipped.
     """
     try:
         distinct = set(labels) - {None}
@@ -48,7 +47,7 @@ def has_entities(labels: Iterable[Hashable]) -> bool:
 
 
 class EntityScore(NamedTuple):
-    """How well entities are found; a quotient 0/0 is 0."""
+    """Precision, recall and F1 of entities; a quotient 0/0 is 0."""
 
     precision: float
     """P = n_correct / n_predicted."""
@@ -61,11 +60,11 @@ class EntityScore(NamedTuple):
     n_predicted: int
     """Number of entities in y_pred."""
     n_correct: int
-    """Number of entities that begin, end and have their type alike in both."""
+    """Number of entities with the same beginning, end and type in both."""
 
 
 class EntityScores(NamedTuple):
-    """What conlleval prints, as shares instead of percentages."""
+    """The numbers that conlleval prints, as shares instead of percentages."""
 
     overall: EntityScore
     """Over entities of all types together."""
@@ -74,7 +73,7 @@ class EntityScores(NamedTuple):
 
 
 class EntityMarks(NamedTuple):
-    """What is known of one side at each step from one label to the next."""
+    """The entities of one side, at each step from one label to the next."""
 
     types: Array
     """Type of the label after the step."""
@@ -85,14 +84,14 @@ class EntityMarks(NamedTuple):
 
 
 def entity_scores(y_true: Any, y_pred: Any) -> EntityScores:
-    """Precision, recall and F of entities, over all types and for each.
+    """Return precision, recall and F1 of entities, over all types and for each type.
 
     Parameters
     ----------
     y_true, y_pred : list of sequences of strings
         Labels such as "B-PER", "I-PER", "O", of the same lengths. A prediction that is None
-        (abstained) counts as "O". Sequences are cut at true labels that are None or NaN, not observed:
-        each run of observed labels is scored as a sequence of its own, so that entities end there.
+        (abstained) counts as "O". Sequences are split at true labels that are None or NaN (not observed):
+        each run of observed labels is scored as a separate sequence, so that entities end there.
 
     Examples
     --------
@@ -117,12 +116,12 @@ def entity_scores(y_true: Any, y_pred: Any) -> EntityScores:
 
 
 def entity_f1(y_true: Any, y_pred: Any) -> float:
-    """F of entities of all types together, as conlleval computes it; see `entity_scores`."""
+    """Return F1 over entities of all types, as conlleval computes it; see `entity_scores`."""
     return entity_scores(y_true, y_pred).overall.f1
 
 
 def _parse(pairs: Pairs) -> tuple[Array, Array, list[str]]:
-    """Tag and type of every distinct label, then of "O", and the names of the types, sorted."""
+    """Return tag and type of every distinct label, then of "O", and the sorted names of the types."""
     halves = [_string(label, pairs).partition("-") for label in [*pairs.labels, "O"]]
     names = sorted({name for _, _, name in halves})
     number = {name: k for k, name in enumerate(names)}
@@ -139,7 +138,7 @@ def _string(label: Hashable, pairs: Pairs) -> str:
 
 
 def _spread(labels: Array, offsets: Array) -> Array:
-    """Labels with an "O", which _parse put last, before, between and behind the sequences."""
+    """Return labels with an "O" (the last one, by `_parse`) before, between and after the sequences."""
     assert NO_LABEL == -1
     result = np.full(len(labels) + len(offsets), -1)
     result[np.arange(len(labels)) + np.repeat(np.arange(1, len(offsets)), np.diff(offsets))] = labels
@@ -147,7 +146,7 @@ def _spread(labels: Array, offsets: Array) -> Array:
 
 
 def _table(rules: dict[str, str], turned: bool) -> Array:
-    """Rules as a table, [tag before, tag after]."""
+    """Return rules as a table over [tag before, tag after]."""
     table = np.zeros((OTHER + 1, OTHER + 1), dtype=bool)
     for tag, others in rules.items():
         table[TAGS.index(tag), [TAGS.index(other) for other in others]] = True
@@ -157,7 +156,7 @@ def _table(rules: dict[str, str], turned: bool) -> Array:
 
 
 def _find(labels: Array, offsets: Array, tags: Array, types: Array) -> EntityMarks:
-    """Where entities begin and end; with the sequence at the latest."""
+    """Return where entities begin and end, at the latest with their sequence."""
     spread = _spread(labels, offsets)
     tag, type_ = tags[spread], types[spread]
     before, after = tag[:-1], tag[1:]
@@ -170,10 +169,10 @@ def _find(labels: Array, offsets: Array, tags: Array, types: Array) -> EntityMar
 
 
 def _correct(true: EntityMarks, predicted: EntityMarks) -> Array:
-    """Types of the entities that begin and end alike.
+    """Return the types of the entities that begin and end alike.
 
-    An entity is on trial from a step at which one of the same type begins on both sides, until a
-    step at which one side ends or the types differ; it is correct if both sides end there.
+    A candidate starts at a step where entities of the same type begin on both sides, and lasts until one
+    side ends or the types differ; it is correct if both sides end there.
     """
     n = len(true.begins)
     step = np.arange(n)

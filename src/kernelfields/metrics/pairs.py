@@ -1,4 +1,4 @@
-"""True and predicted label sequences, side by side in flat arrays."""
+"""True and predicted label sequences, paired in flat arrays."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ NO_LABEL = -1
 
 
 class Pairs(NamedTuple):
-    """All positions of all sequences, one sequence after the other."""
+    """All positions, sequence by sequence."""
 
     true: Array
     """(N,) index into ``labels``; −1 where the label was not observed."""
     predicted: Array
-    """(N,) index into ``labels``; −1 where the prediction is None, which is right nowhere."""
+    """(N,) index into ``labels``; −1 where the prediction is None, which is always wrong."""
     offsets: Array
     """(S + 1,) where each sequence begins."""
     labels: list[Hashable]
-    """Labels that occur on either side where the true one was observed, sorted if they can be."""
+    """Labels that occur on either side where the true one was observed, sorted if possible."""
 
     @property
     def observed(self) -> Array:
@@ -34,7 +34,7 @@ class Pairs(NamedTuple):
 
     @property
     def right(self) -> Array:
-        """Whether each position is predicted right, (N,); nothing is where nothing was observed."""
+        """Whether each position is observed and predicted right, (N,)."""
         return self.observed & (self.true == self.predicted)
 
     def place(self, n: int) -> tuple[int, int]:
@@ -58,16 +58,16 @@ def read_pairs(y_true: Any, y_pred: Any) -> Pairs:
 
 
 def read_runs(y_true: Any, y_pred: Any) -> Pairs:
-    """Read two lists of label sequences and cut them at labels that were not observed.
+    """Read two lists of label sequences and split them at labels that were not observed.
 
-    What is left are the runs of observed labels, each as a sequence of its own.
+    Each run of observed labels becomes a separate sequence.
     """
     pairs = read_pairs(y_true, y_pred)
     return pairs if pairs.observed.all() else runs_of(pairs)
 
 
 def runs_of(pairs: Pairs) -> Pairs:
-    """Return the runs of observed labels, each as a sequence of its own."""
+    """Return each run of observed labels as a separate sequence."""
     kept = np.flatnonzero(pairs.observed)
     begins = np.zeros(len(pairs.true) + 1, dtype=bool)
     begins[pairs.offsets] = True
@@ -77,7 +77,7 @@ def runs_of(pairs: Pairs) -> Pairs:
 
 
 def _labels_in_use(true: list[list[Hashable]], predicted: list[list[Hashable]]) -> list[Hashable]:
-    """Labels that occur where the true one was observed, sorted if they can be."""
+    """Return the labels that occur where the true one was observed, sorted if possible."""
     seen: dict[Hashable, None] = {}
     for a, b in zip(true, predicted, strict=True):
         seen.update(dict.fromkeys(a))
@@ -94,7 +94,7 @@ def _beside(true: list[Hashable], predicted: list[Hashable]) -> Iterable[Hashabl
 
 
 def encode(y: list[list[Hashable]], index: dict[Hashable, int]) -> Array:
-    """All labels of all sequences as numbers; −1 for those that have none."""
+    """Return the labels of all sequences as numbers, −1 where there is no label."""
     return np.array([index.get(label, NO_LABEL) for label in chain.from_iterable(y)], dtype=np.int64)
 
 
@@ -104,7 +104,7 @@ def observed_counts(y: list[list[Hashable]]) -> list[int]:
 
 
 def require_observed(y: list[list[Hashable]]) -> None:
-    """Refuse truths of which nothing was observed; those without any position are another matter."""
+    """Refuse true labels of which none was observed, unless there are no positions."""
     positions = sum(map(len, y))
     if positions > 0 and not any(observed_counts(y)):
         raise InputError(
@@ -120,5 +120,5 @@ def require_positions(count: int) -> None:
 
 
 def ratio(part: Array, whole: Array) -> Array:
-    """Elementwise part / whole, and 0 where whole is 0."""
+    """Return part / whole elementwise, and 0 where whole is 0."""
     return np.divide(part, whole, out=np.zeros(np.shape(whole)), where=np.asarray(whole) != 0)

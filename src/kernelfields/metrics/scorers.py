@@ -1,6 +1,6 @@
-"""Scorers of sequence labellers, for ``cross_val_score``, ``GridSearchCV`` and their kin.
+"""Scorers of sequence labellers, for ``cross_val_score``, ``GridSearchCV`` and the like.
 
-Each is called as ``scorer(estimator, X, y)`` with lists of sequences and labels, and greater is better.
+Each is called as ``scorer(estimator, X, y)`` with lists of sequences and labels; greater is better.
 Positions whose label is None or NaN, not observed, are skipped; a label that the model does not know is
 predicted wrong.
 """
@@ -27,52 +27,54 @@ FLOOR = float(np.log(np.finfo(np.float64).eps))
 
 
 class Labeller(Protocol):
-    """What labels sequences."""
+    """An object that labels sequences."""
 
     def predict(self, X: Any) -> Any:
         """Return a label sequence for every sequence."""
 
 
 def entity_f1_scorer(estimator: Labeller, X: Any, y: Any) -> float:
-    """F of entities, as conlleval computes it; see `entity_f1`."""
+    """Return F1 of entities, as conlleval computes it; see `entity_f1`."""
     return entity_f1(y, estimator.predict(X))
 
 
 def token_accuracy_scorer(estimator: Labeller, X: Any, y: Any) -> float:
-    """Share of positions labelled right; 1 − `token_error`."""
+    """Return the share of positions labelled right, 1 − `token_error`."""
     return 1.0 - token_error(y, estimator.predict(X))
 
 
 def sequence_accuracy_scorer(estimator: Labeller, X: Any, y: Any) -> float:
-    """Share of sequences labelled right throughout; see `sequence_accuracy`."""
+    """Return the share of sequences without a wrong label; see `sequence_accuracy`."""
     return sequence_accuracy(y, estimator.predict(X))
 
 
 def log_likelihood_scorer(estimator: Any, X: Any, y: Any, *, floor: float = FLOOR) -> float:
-    """Log p(y|x) per observed position; see `log_likelihood`.
+    """Return log p(y|x) per observed position; see `log_likelihood`.
 
-    A label that the model does not know, because training never saw it, is impossible, and so is a
+    A label that is unknown to the model, because it was not in the training set, is impossible, and so is a
     labelling that its constraints forbid. Their log-probability of −∞ would make all candidates of a search
-    equal, whatever else they predict. Therefore a label that is not known counts as ``floor``, the other
-    labels of its sequence by their own probability, and no sequence counts less than ``floor`` times
-    its number of labels; a warning says how many were affected.
+    equal, whatever else they predict. Therefore an unknown label counts as ``floor``, the other labels of
+    its sequence by their probability, and no sequence counts less than ``floor`` times its number of
+    labels; a warning says how many were affected.
 
     Parameters
     ----------
     estimator : sequence labeller
-        One with ``sequence_log_proba``, or a pipeline or search whose last step or best estimator is one.
+        A model with ``sequence_log_proba``, or a pipeline or search whose last step or best estimator is one.
     X, y : lists of sequences and of label sequences
         Labels that are None or NaN are not observed.
     floor : float
-        The least log-probability per position, −inf for none; ``functools.partial`` makes scorers with
-        another one.
+        The least log-probability per position, −inf for no limit; ``functools.partial`` makes a scorer with
+        another floor.
     """
     if not isinstance(floor, Real) or not floor <= 0:
         raise InputError(f"floor is {floor!r}; it must be a log-probability, 0 or less.")
     labeller, inputs = last_step(estimator, X)
     labeller = for_sequences(labeller)
     if not hasattr(labeller, "sequence_log_proba"):
-        raise TypeError(f"{type(labeller).__name__} has no sequence_log_proba: it gives no likelihood.")
+        raise TypeError(
+            f"{type(labeller).__name__} has no sequence_log_proba, which the log-likelihood needs."
+        )
     labels = read_sequences(y, "y")
     require_observed(labels)
     known = _known(labels, labeller.classes_)
@@ -85,7 +87,7 @@ def log_likelihood_scorer(estimator: Any, X: Any, y: Any, *, floor: float = FLOO
 
 
 def _known(y: list[list[Hashable]], classes: Any) -> list[list[Hashable]]:
-    """Labels, None for those that are not among the classes."""
+    """Return the labels, with None for those that are not among the classes."""
     names = set(np.asarray(classes).tolist())
     return [[label if label in names else None for label in labels] for labels in y]
 
@@ -96,7 +98,7 @@ def _times(counts: Array, floor: float) -> Array:
 
 
 def _warn(new: int, improbable: int, floor: float) -> None:
-    """Say what the floor replaced."""
+    """Warn of what the floor replaced."""
     found = [f"labels of y unknown to the model: {new}"] if new else []
     found += [f"sequences less probable than the floor: {improbable}"] if improbable else []
     if found:

@@ -1,4 +1,4 @@
-"""What a sequence labeller sees that is the last step of a pipeline, or the best of a search."""
+"""The sequence labeller inside a pipeline or a search, and the input that it gets."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from typing import Any
 
 
 def last_step(estimator: Any, X: Any) -> tuple[Any, Any]:
-    """Return the labeller itself, and X as it gets it.
+    """Return the labeller, and X as the labeller gets it.
 
-    scikit-learn's pipelines and searches pass on ``predict`` and ``score``, but no methods that they do not
-    know, such as ``sequence_log_proba``.
+    Pipelines and searches of scikit-learn pass on ``predict`` and ``score``, but not methods that they do
+    not know, such as ``sequence_log_proba``.
     """
     best = getattr(estimator, "best_estimator_", None)
     if best is not None:
@@ -24,6 +24,6 @@ def last_step(estimator: Any, X: Any) -> tuple[Any, Any]:
 
 
 def for_sequences(labeller: Any) -> Any:
-    """Return what labels sequences: of a classifier of rows, its model of them."""
+    """Return the model that labels sequences: for a classifier of rows, the one inside."""
     model = getattr(labeller, "sequence_model", None)
     return labeller if model is None else model()

@@ -1,4 +1,4 @@
-"""Right and wrong labels, position by position and sequence by sequence."""
+"""Right and wrong labels, by position and by sequence."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .sequences import read_row
 
 
 def token_error(y_true: Any, y_pred: Any) -> float:
-    """Share of positions with a wrong label: Σ_s Σ_t [ŷ_t ≠ y_t] / Σ_s T_s.
+    """Return the share of positions with a wrong label: Σ_s Σ_t [ŷ_t ≠ y_t] / Σ_s T_s.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ def token_error(y_true: Any, y_pred: Any) -> float:
 
 
 def sequence_accuracy(y_true: Any, y_pred: Any) -> float:
-    """Share of sequences without any wrong label: Σ_s [ŷ = y] / S.
+    """Return the share of sequences without any wrong label: Σ_s [ŷ = y] / S.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def _per_sequence(marked: Array, pairs: Pairs) -> Array:
 
 
 class AverageScores(NamedTuple):
-    """Precision, recall and F of several labels in one number each."""
+    """Precision, recall and F1 of several labels, one number each."""
 
     precision: float
     recall: float
@@ -69,7 +69,7 @@ class AverageScores(NamedTuple):
 
 
 class LabelScores(NamedTuple):
-    """How well each label is found; a quotient 0/0 is 0."""
+    """Precision, recall and F1 of each label; a quotient 0/0 is 0."""
 
     labels: list[Hashable]
     """The K labels that are scored."""
@@ -88,7 +88,7 @@ class LabelScores(NamedTuple):
 
 
 def label_scores(y_true: Any, y_pred: Any, *, labels: Any = None) -> LabelScores:
-    """Precision, recall and F of every label, over positions.
+    """Return precision, recall and F1 of every label, over positions.
 
     For segments rather than positions, see `entity_scores`.
 
@@ -97,7 +97,7 @@ def label_scores(y_true: Any, y_pred: Any, *, labels: Any = None) -> LabelScores
     y_true, y_pred : list of label sequences
         Of the same lengths. Positions whose true label is None or NaN, not observed, are skipped.
     labels : list of labels, optional
-        Which to score, say all but "O"; by default all that occur on either side.
+        Which labels to score, for example all but "O"; by default all that occur on either side.
 
     Examples
     --------
@@ -117,7 +117,7 @@ def label_scores(y_true: Any, y_pred: Any, *, labels: Any = None) -> LabelScores
 
 
 def _counts(pairs: Pairs) -> tuple[Array, Array, Array]:
-    """How often each label is true, predicted, and both."""
+    """Return the number of times that each label is true, predicted, and both."""
     size = len(pairs.labels)
     predicted = pairs.predicted[pairs.predicted != NO_LABEL]
     true = np.bincount(pairs.true, minlength=size)
@@ -125,7 +125,7 @@ def _counts(pairs: Pairs) -> tuple[Array, Array, Array]:
 
 
 def _pick(counts: Array, pairs: Pairs, chosen: list[Hashable]) -> Array:
-    """Counts of the chosen labels; 0 for one that does not occur."""
+    """Return counts of the chosen labels; 0 for one that does not occur."""
     count = dict(zip(pairs.labels, counts.tolist(), strict=True))
     return np.array([count.get(label, 0) for label in chosen], dtype=np.int64)
 
