@@ -26,7 +26,7 @@ class ObservationMap(ABC):
 
     @final
     def times(self, X: Any, coefficients: Array) -> Array:
-        """Columns times coefficients, (n, r) float64, some rows at a time."""
+        """Return columns times coefficients, (n, r) float64, computed some rows at a time."""
         result = np.zeros((X.shape[0], coefficients.shape[1]))
         for rows in blocks(X.shape[0], self.size):
             block = self.columns(X[rows])

@@ -45,7 +45,7 @@ def with_basis(
 
 
 def inverse_transposed(triangle: Array) -> Array:
-    """C⁻ᵀ."""
+    """Return C⁻ᵀ."""
     if not len(triangle):
         return triangle
     return np.asarray(scipy.linalg.solve_triangular(triangle, np.eye(len(triangle)), lower=True, trans="T"))

@@ -37,7 +37,7 @@ class KernelColumns:
         return np.asarray(self.kernel.diagonal(self.X), dtype=np.float64)
 
     def column(self, index: int) -> Array:
-        """k(x_i, x_index), (N,): D N multiplications, of which N D numbers are read."""
+        """Return k(x_i, x_index), (N,), by N D multiplications."""
         one = self.X[index : index + 1]
         if self._norms is None:
             return np.asarray(self.kernel.block(self.X, one), dtype=dtype_of(self.X))[:, 0]
@@ -55,16 +55,16 @@ class KernelColumns:
 
 
 def blocks(size: int, width: int) -> Iterator[slice]:
-    """Rows of a matrix with so many columns, some at a time."""
+    """Return slices of the rows of a (size, width) matrix, each of about ``BLOCK`` entries."""
     height = max(64, BLOCK // max(1, width))
     return (slice(start, min(start + height, size)) for start in range(0, size, height))
 
 
 def dtype_of(X: Any) -> np.dtype[Any]:
-    """Precision of kernel values: that of numbers; double for other objects."""
+    """Return the precision of kernel values: that of numbers, double for other objects."""
     return np.dtype(np.float32 if X.dtype == np.float32 else np.float64)
 
 
 def widened(X: Any) -> Any:
-    """Observations in double precision; other objects as they are."""
+    """Return observations in double precision; other objects as they are."""
     return X if X.dtype == object else X.astype(np.float64)

@@ -35,7 +35,7 @@ class FourierMap(ObservationMap):
         self.size = 2 * len(frequencies)
 
     def columns(self, X: Any) -> Array:
-        """φ(x_i)."""
+        """Return φ(x_i)."""
         out = np.empty((X.shape[0], self.size), dtype=dtype_of(X))
         self.fill(X, out)
         return out

@@ -64,7 +64,7 @@ class IncompleteCholesky(Approximation):
     def on(
         self, kernel: Kernel, X: Any, random: np.random.RandomState, memory_limit: int | None = None
     ) -> FactoredKernel:
-        """Factorise."""
+        """Factorise the Gram matrix of X, up to the rank or the tolerance."""
         storage = Storage(memory_limit, self.scratch)
         if self.sample is None:
             return self._among_all(kernel, X, storage)

@@ -96,7 +96,7 @@ class LeverageScores(Landmarks):
         return LandmarkBasis(X[indices], indices)
 
     def scores(self, kernel: Kernel, X: Any, rank: int, random: np.random.RandomState) -> Array:
-        """l(x), (N,)."""
+        """Return the leverage scores l(x), (N,)."""
         n = X.shape[0]
         size = min(n, rank if self.sketch is None else self.sketch)
         diagonal = np.asarray(kernel.diagonal(X), dtype=np.float64)

@@ -26,5 +26,5 @@ class KernelMap(ObservationMap):
         self.size = int(basis.shape[0])
 
     def columns(self, X: Any) -> Array:
-        """k(x_i, basis_o)."""
+        """Return k(x_i, basis_o)."""
         return self.kernel.block(X, self.basis)

@@ -39,7 +39,7 @@ class _Deadline(Onlooker):
         self.over = False
 
     def look(self, progress: Progress, draft: Callable[[], Any]) -> None:
-        """See an iteration; the start of a search is nothing to keep."""
+        """See an iteration; the start of a search is not kept."""
         if progress.iteration > 0 and time.monotonic() >= self.due:
             self.over = True
             raise KeyboardInterrupt

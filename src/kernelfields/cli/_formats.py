@@ -92,7 +92,7 @@ def require_sequences(items: list[Item], kind: str) -> None:
 
 
 def columns_of(item: Item, n: int) -> list[list[str]]:
-    """Columns of text: tokens, their columns, or the features of objects that all have the same."""
+    """Return columns of text: tokens, their columns, or features that all objects have."""
     if isinstance(item.x, np.ndarray):
         raise InputError(f"Sequence {n} has numbers, which conll has no place for; choose jsonl, csv or npz.")
     rows = [[token] if isinstance(token, str) else token for token in item.x]
@@ -117,7 +117,7 @@ def _label(label: Any, n: int, missing: str, kind: str) -> str:
 
 
 def _label_array(labels: list[Any]) -> Array:
-    """Labels as an array: NaN among numbers, or an empty text, is one that was not observed."""
+    """Return labels as an array; NaN among numbers, or an empty text, is an unobserved label."""
     known = [label for label in labels if label is not None]
     if len(known) < len(labels) and all(type(label) in (int, float) for label in known):
         return np.array([np.nan if label is None else label for label in labels], dtype=np.float64)
@@ -151,7 +151,7 @@ def _names(item: Item) -> tuple[str, ...]:
 
 
 def _tables(items: list[Item], kind: str) -> list[NumberTable]:
-    """Numbers of all sequences, in the columns of the first."""
+    """Return the numbers of all sequences, in the columns of the first."""
     columns = next(
         (_names(i) if isinstance(i.x, np.ndarray) else tuple(i.x[0]) for i in items if len(i.x)), ()
     )

@@ -40,7 +40,7 @@ def _labeller(model: Any) -> Any:
 
 
 def takes_symbols(model: Any) -> bool:
-    """Whether positions are symbols to a model."""
+    """Return whether a model takes symbols as positions."""
     if not isinstance(model, HMM):
         return False
     given = getattr(model, "emissions_", None)

@@ -117,7 +117,7 @@ def _ssvm(data: FileData, choice: Choice) -> StructuredSVM:
 
 
 def _hmm(data: FileData, choice: Choice) -> HMM:
-    """Words of the first column, unknown ones by their shapes and endings; or Gaussians."""
+    """Return an HMM over the words of the first column, unknown ones by shape and ending; or Gaussians."""
     if data.is_sparse and not data.is_text:
         raise InputError("hmm takes words or numbers, not dictionaries of features; choose crf, say.")
     emissions = Categorical(unknown=UnknownWords()) if data.is_text else DiagonalGaussian()
@@ -201,7 +201,7 @@ def _search(choice: Choice) -> dict[str, Any]:
 
 
 def _kernel(data: FileData, choice: Choice) -> Kernel:
-    """Degree 2 where features are words and the like, Gaussian where they are numbers."""
+    """Return a kernel of degree 2 for symbolic features, a Gaussian one for numbers."""
     name = choice.kernel or ("polynomial" if data.is_sparse else "rbf")
     if name == "rbf":
         return RBF(gamma=typical_gamma(data) if choice.gamma is None else choice.gamma)
@@ -213,7 +213,7 @@ def _kernel(data: FileData, choice: Choice) -> Kernel:
 
 
 def typical_gamma(data: FileData) -> float:
-    """1 / (D · variance), as in scikit-learn's SVC."""
+    """Return 1 / (D · variance), as in scikit-learn's SVC."""
     if data.is_sparse:
         return 0.01
     X = np.concatenate([np.asarray(item.x) for item in data.items])

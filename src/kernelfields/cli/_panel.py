@@ -91,7 +91,7 @@ def try_model(
 
 
 def _ignore(sentence: str) -> None:
-    """Training and held-out sequences are of one kind."""
+    """Do nothing: training and held-out sequences are of one kind."""
 
 
 def in_turn(tasks: list[tuple[Any, ...]], jobs: int) -> Iterator[PanelTrial]:

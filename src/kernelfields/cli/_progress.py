@@ -46,7 +46,7 @@ class LiveLine(Onlooker):
         self._live = Live(console=console, refresh_per_second=8, transient=not console.is_terminal)
 
     def __enter__(self) -> Self:
-        """Begin."""
+        """Start the display."""
         self._live.__enter__()
         return self
 

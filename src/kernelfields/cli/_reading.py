@@ -61,7 +61,7 @@ def ending_of(name: str) -> str:
 
 
 def _has_header(path: Path | str) -> bool:
-    """Whether a file with tabs is a table: whether its first line names the column of sequences."""
+    """Return whether a file with tabs has a header: a first line that names the column of sequences."""
     first = next(read_lines(path, "latin-1"), None)
     return first is not None and "sequence" in first.text.split("\t")
 
@@ -107,7 +107,7 @@ def read_data(path: Path, reading: Reading | None = None) -> FileData:
 
 
 def _is_complete(items: list[Item]) -> bool:
-    """Whether sentences have all columns of CoNLL-U, the last one of which is no label."""
+    """Return whether sentences have all columns of CoNLL-U, the last of which is not a label."""
     return bool(items) and len(items[0].source.columns) == CONLLU
 
 

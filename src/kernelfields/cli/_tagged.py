@@ -69,7 +69,7 @@ class Writer:
             yield cls(file, kind, classes, marginals)
 
     def _conll(self, item: Item, answer: Answer) -> None:
-        """The columns as they were, label, probability; k best labellings as further columns."""
+        """Write the columns that were read, label and probability; k best labellings as further columns."""
         columns = self._columns(item)
         if isinstance(item.source, Sentence):  # parents are one of the columns
             before = [] if item.source.document is None else [item.source.document, ""]
@@ -91,7 +91,7 @@ class Writer:
 
     @staticmethod
     def _columns(item: Item) -> list[list[str]]:
-        """All columns that were read; of objects and numbers what is shown of them, and labels."""
+        """Return all columns that were read, objects and numbers as they are shown, and labels."""
         if isinstance(item.source, Sentence):
             return item.source.columns
         require_sequences([item], "conll")
@@ -119,7 +119,7 @@ class Writer:
         self.file.write(json.dumps(value, ensure_ascii=False) + "\n")
 
     def _csv(self, item: Item, answer: Answer) -> None:
-        """Rows as they were, label, probability."""
+        """Write the rows that were read, label and probability."""
         require_sequences([item], "csv")
         frames = item.source if isinstance(item.source, Frames) else None
         kept = self._kept(item)
@@ -139,7 +139,7 @@ class Writer:
 
     @staticmethod
     def _kept(item: Item) -> list[list[Any]]:
-        """Rows as they were: numbers, the missing ones empty, or columns of tokens."""
+        """Return the rows that were read: numbers, missing ones empty, or columns of tokens."""
         if isinstance(item.source, Frames):
             return [["" if x != x else x for x in row] for row in item.source.numbers.tolist()]
         pairs = zip(item.x, item.texts, strict=True)

@@ -97,7 +97,7 @@ def _title(estimator: Any, dev: FileData | None) -> str:
 
 
 def _kernels(estimator: Any) -> list[Any]:
-    """Kernels to try: Gaussians of several widths; otherwise what there is."""
+    """Return the kernels to try: Gaussians of several widths; otherwise the kernel there is."""
     kernel = estimator.get_params(deep=False).get("kernel")
     if isinstance(kernel, RBF):
         return [RBF(gamma=kernel.gamma * factor) for factor in WIDTHS]
@@ -110,7 +110,7 @@ def _with(estimator: Any, kernel: Any) -> Any:
 
 
 def _path(estimator: Any, training: FileData, testing: FileData) -> _Path:
-    """Held-out log-likelihood at every penalty; minus wrong labels, where a model has no probabilities."""
+    """Return held-out log-likelihoods by penalty; minus wrong labels if a model has no probabilities."""
     known = {*training.known, None}
     testing = testing.take([n for n, one in enumerate(testing.labels) if known.issuperset(one)])
     if "warm_start" in estimator.get_params(deep=False):

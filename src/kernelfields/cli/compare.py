@@ -156,7 +156,7 @@ def cross_validate(
 
 
 def _rows(finished: dict[str, ComparedModel], data: FileData) -> dict[str, Any]:
-    """Scores of all models; differences from the best one are tested sequence by sequence."""
+    """Return the scores of all models; differences from the best are tested sequence by sequence."""
     observed = np.array([sum(label is not None for label in labels) for labels in data.labels])
     best = min(finished.values(), key=lambda one: one.wrong.sum())
     return {
@@ -166,7 +166,7 @@ def _rows(finished: dict[str, ComparedModel], data: FileData) -> dict[str, Any]:
 
 
 def _row(wrong: Any, best: Any, lengths: Any, seconds: float) -> dict[str, Any]:
-    """Error per token with its standard error over sequences, and a paired t-test against the best model."""
+    """Return the error per token, its standard error over sequences, and a paired t-test against the best."""
     from scipy.stats import ttest_rel
 
     total = lengths.sum()

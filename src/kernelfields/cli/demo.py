@@ -112,7 +112,7 @@ def try_entry(console: Console, entry: DemoModel, training: Words, test: Words) 
 
 
 def size_of(model: Any) -> int | None:
-    """Bytes of the model's file."""
+    """Return the size of the model's file in bytes."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.kf"
         try:
@@ -123,7 +123,7 @@ def size_of(model: Any) -> int | None:
 
 
 def table(rows: Sequence[DemoRow]) -> Table:
-    """All rows, the fewest errors in bold."""
+    """Return all rows as a table, with the fewest errors in bold."""
     headings = "model", "letter\nerror", "log p per\nletter", "calibration\nerror", "seconds", "bytes"
     result = Table(*headings)
     for column in result.columns:

@@ -230,5 +230,5 @@ def _fit(
 
 
 def _error(held_out: FileData, model: Any) -> float:
-    """Share of held-out positions labelled wrong."""
+    """Return the share of held-out positions labelled wrong."""
     return token_error(held_out.labels, model.predict(Suit(model, lambda _: None)(held_out.inputs)))

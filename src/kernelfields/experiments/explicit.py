@@ -67,7 +67,7 @@ def run(settings: ExplicitSettings, report: Report) -> Outcome:
 
 
 def degree2_features(X: Array, dtype: Any) -> Any:
-    """φ(x) with ⟨φ(x), φ(x′)⟩ = (⟨x, x′⟩ + 1)²: 1, √2·x_i, x_i², √2·x_i·x_j for i < j; a CSR matrix."""
+    """Return φ(x) = (1, √2·x_i, x_i², √2·x_i·x_j for i < j), ⟨φ(x), φ(x′)⟩ = (⟨x, x′⟩ + 1)²; a CSR matrix."""
     D = X.shape[1]
     indices, values = [], []
     for x in X:
@@ -83,7 +83,7 @@ def degree2_features(X: Array, dtype: Any) -> Any:
 
 
 def windowed(X: Sequence[Array], window: int) -> list[Array]:
-    """The pixels of all letters in a window around each, zeros beyond the ends of a word."""
+    """Return the pixels of all letters in a window around each, zeros beyond the ends of a word."""
     reach = window // 2
     padded = [np.pad(x, ((reach, reach), (0, 0))) for x in X]
     return [np.hstack([p[k : k + len(x)] for k in range(window)]) for x, p in zip(X, padded, strict=True)]
@@ -121,7 +121,7 @@ def _by_kernel(X: list[Array], y: list[list[str]], penalty: float, tol: float, d
 
 
 def _written_out(X: list[Array], y: list[list[str]], penalty: float, tol: float, dtype: Any) -> Fit:
-    """The time of writing features out counts too."""
+    """Fit with the features written out; writing them counts as training time."""
     started = perf_counter()
     features = degree2_features(np.concatenate(X), dtype)
     lengths = [len(x) for x in X]
@@ -145,7 +145,7 @@ def _notes(settings: ExplicitSettings) -> list[str]:
 
 
 def draw(outcome: Outcome, figure: Any) -> None:
-    """Seconds and megabytes against the number of inputs."""
+    """Draw seconds and megabytes against the number of inputs."""
     inputs = [row["inputs"] for row in outcome.rows]
     for panel, what in zip(figure.subplots(1, 2), ("seconds", "MB"), strict=True):
         for side, marker in (("explicit", "o-"), ("kernel", "s-")):

@@ -95,7 +95,7 @@ def _first(sequences: StateSequences, count: int) -> StateSequences:
 
 
 def _model(name: str, penalty: float, settings: GaussianHMMSettings) -> KernelCRF:
-    """Vertices with all their labels, one after the other; without edges, logistic regression is left."""
+    """Return a model of vertices selected one by one; without edges it is kernel logistic regression."""
     chained = name == CHAIN
     # Two functions per vertex: those of three labels add up to nothing, once centred.
     selection = GreedyCliques(2 * settings.vertices, 1, every_labelling=True)
@@ -107,7 +107,7 @@ def _model(name: str, penalty: float, settings: GaussianHMMSettings) -> KernelCR
 def _chosen(
     name: str, source: MixtureHMM, settings: GaussianHMMSettings, random: np.random.Generator
 ) -> float:
-    """λ with the fewest errors on sequences that serve for nothing else."""
+    """Return the λ with the fewest errors on sequences that are used for nothing else."""
     held = source.draw(settings.test_sequences, settings.length, random)
     sets = [source.draw(settings.path_size, settings.length, random) for _ in range(settings.n_tuning)]
 
@@ -121,7 +121,7 @@ def _chosen(
 def _path(
     train: StateSequences, test: StateSequences, penalty: float, settings: GaussianHMMSettings
 ) -> dict[str, Array]:
-    """Risk, test likelihood and accuracy after every vertex; the test sequences decide about nothing."""
+    """Return risk, test likelihood and accuracy after every vertex; no choice depends on test sequences."""
     model = _model(CHAIN, penalty, settings).fit(*train, X_dev=test.X, y_dev=test.y)
     found = np.full((settings.vertices + 1, len(CURVES)), np.nan)
     for step in model.path_:
@@ -172,7 +172,7 @@ def _size_rows(errors: Errors) -> list[Row]:
 
 
 def _apart(errors: Errors, size: int) -> list[float]:
-    """Points by which the chain is better, trial by trial."""
+    """Return by how many points the chain is better, trial by trial."""
     return [b - a for a, b in zip(errors[CHAIN][size], errors[SINGLE][size], strict=True)]
 
 
@@ -201,7 +201,7 @@ def _notes(details: dict[str, Any], settings: GaussianHMMSettings) -> list[str]:
 
 
 def draw(outcome: Outcome, figure: Any) -> None:
-    """The data, the sizes, and the three curves of the path."""
+    """Draw the data, the sizes, and the three curves of the path."""
     top, bottom = figure.subplots(2, 3)
     drawn = outcome.details["drawn"]
     points = np.asarray(drawn["X"])

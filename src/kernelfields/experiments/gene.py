@@ -123,7 +123,7 @@ def _features(pieces: list[Genome]) -> Any:
 
 
 def _by_strand(marginals: Array) -> Array:
-    """Probabilities of N, C and R."""
+    """Return probabilities of N, C and R."""
     return np.stack([marginals[:, k == STRANDS].sum(axis=1) for k in range(3)], axis=1)
 
 

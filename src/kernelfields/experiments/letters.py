@@ -93,7 +93,7 @@ def _some(letters: Letters, folds: list[int], settings: LettersSettings) -> tupl
 
 
 def draw(outcome: Outcome, figure: Any) -> None:
-    """Error and calibration error of every model."""
+    """Draw the error and the calibration error of every model."""
     names = [row["model"] for row in outcome.rows]
     panels = figure.subplots(1, 2)
     for panel, column in zip(panels, ("error %", "calibration error"), strict=True):

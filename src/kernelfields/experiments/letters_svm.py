@@ -94,7 +94,7 @@ def _some(letters: Letters, folds: list[int], settings: LettersSVMSettings) -> t
 
 
 def draw(outcome: Outcome, figure: Any) -> None:
-    """Error of every model."""
+    """Draw the error of every model."""
     panel = figure.subplots()
     bars = panel.bar(
         [row["model"] for row in outcome.rows], [row["error %"] for row in outcome.rows], width=0.6

@@ -47,7 +47,7 @@ class LossCurvesSettings:
 
 
 def run(settings: LossCurvesSettings, report: Report) -> Outcome:
-    """Both losses with the same kernel on both tasks."""
+    """Run both losses with the same kernel on both tasks."""
     rows, curves, models = [], {}, []
     for name, task in _tasks(settings).items():
         for method in _methods(task, settings.penalties[name], settings):
@@ -79,7 +79,7 @@ def _methods(task: LearningTask, penalties: dict[str, float], settings: LossCurv
 
 
 def dual_sizes(model: FittedModel, task: LearningTask) -> Array:
-    """λ|α| of every distinct observation of the training part and every label, (n, L).
+    """Return λ|α| of every distinct observation of the training part and every label, (n, L).
 
     With the log loss λα is what was observed minus its probability. Models keep no rows of zeros.
     """
@@ -89,7 +89,7 @@ def dual_sizes(model: FittedModel, task: LearningTask) -> Array:
 
 
 def shares_above(sizes: Array, thresholds: Array) -> Array:
-    """Share of dual variables above each of the thresholds."""
+    """Return the share of dual variables above each of the thresholds."""
     ordered = np.sort(sizes.ravel())
     return np.asarray(1 - np.searchsorted(ordered, thresholds, side="right") / len(ordered))
 
@@ -101,12 +101,12 @@ def _stacked(features: list[Any]) -> Any:
 
 
 def log_loss(margin: Array) -> Array:
-    """log(1 + exp(−m)), m the score of the right labelling minus that of the only other one."""
+    """Return log(1 + exp(−m)), m the score of the right labelling minus that of the only other one."""
     return np.logaddexp(0.0, -margin)
 
 
 def hinge_loss(margin: Array) -> Array:
-    """max(0, 1 − m)."""
+    """Return max(0, 1 − m)."""
     return np.maximum(0.0, 1.0 - margin)
 
 
@@ -145,7 +145,7 @@ def _notes() -> list[str]:
 
 
 def draw(outcome: Outcome, figure: Any) -> None:
-    """Losses over the margin; shares of dual variables over their size."""
+    """Draw losses over the margin; shares of dual variables over their size."""
     left, right = figure.subplots(1, 2)
     margin = np.linspace(-2.5, 3.5, 301)
     left.plot(margin, log_loss(margin), label="log: log(1 + exp(−m))")

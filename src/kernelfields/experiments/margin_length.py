@@ -89,7 +89,7 @@ def _sequences(
 
 
 def draw(outcome: Outcome, figure: Any) -> None:
-    """Wrong labels of the worst labelling, and test error, against the length."""
+    """Draw the wrong labels of the worst labelling, and the test error, against the length."""
     panels = figure.subplots(1, 2)
     for panel, column in zip(panels, ("worst, wrong %", "test error %"), strict=True):
         for rescaling in ("margin", "slack"):

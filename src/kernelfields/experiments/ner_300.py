@@ -60,7 +60,7 @@ class MethodGroup:
 
 
 def run(settings: NER300Settings, report: Report) -> Outcome:
-    """All methods on the same folds."""
+    """Run all methods on the same folds."""
     rows, errors, gaps = [], {}, []
     for task in _tasks(settings):
         for method in task.methods:
@@ -112,7 +112,7 @@ def _sequences(templates: Templates, settings: NER300Settings) -> SequenceSet:
 def _cross_validated(
     method: Method, sequences: SequenceSet, settings: NER300Settings, report: Report
 ) -> tuple[list[FittedModel], list[float]]:
-    """Models and errors of all folds, with what was best on sentences outside them."""
+    """Return models and errors of all folds, with settings chosen on sentences outside them."""
     n = settings.n_sentences
     report(f"{method.name}: choice")
     other, more = sequences.pick(np.arange(n, 2 * n)), sequences.pick(np.arange(2 * n, 3 * n))
@@ -170,7 +170,7 @@ def _notes(settings: NER300Settings) -> list[str]:
 
 
 def draw(outcome: Outcome, figure: Any) -> None:
-    """Errors of all methods."""
+    """Draw the errors of all methods."""
     panel = figure.subplots()
     points_of_models(panel, outcome, "error %", "tokens wrong, %")
     panel.tick_params(axis="x", labelrotation=30)

@@ -68,7 +68,7 @@ NEEDS = {DEGREE1: WITH, SPARSE: DEGREE2, WHOLE: DEGREE2}
 
 
 def run(settings: NERTable1Settings, report: Report) -> Outcome:
-    """All models on the same folds of the same sentences."""
+    """Run all models on the same folds of the same sentences."""
     _require_known(settings.systems)
     corpus = load_conll2002("train", settings.n_sentences, settings.seed)
     extractor = TemplateFeatures(spelling_templates(), dtype=np.float32)
@@ -205,7 +205,7 @@ def _notes(settings: NERTable1Settings) -> list[str]:
 
 
 def draw(outcome: Outcome, figure: Any) -> None:
-    """Errors, those of the paper beside them."""
+    """Draw the errors beside those of the paper."""
     points_of_models(figure.subplots(), outcome, "error %", "tokens wrong, %", "paper %")
 
 

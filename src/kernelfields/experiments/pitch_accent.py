@@ -47,7 +47,7 @@ class PitchAccentSettings:
 
 
 def run(settings: PitchAccentSettings, report: Report) -> Outcome:
-    """The primal and three degrees on the same folds."""
+    """Run the primal and three degrees on the same folds."""
     corpus = load_prosody("dev", settings.n_sentences, settings.seed)
     features, lengths = TemplateFeatures(prosody_templates(settings.reach)).fit_transform(corpus.sentences)
     nested = NestedValidation(
@@ -103,7 +103,7 @@ def _row(name: str, tests: list[FoldResult]) -> Row:
 
 
 def _curve(tests: list[FoldResult], points: int) -> dict[str, list[float]]:
-    """Error against share answered, all folds together."""
+    """Return the error against the share answered, all folds pooled."""
     labels = [sequence for tested in tests for sequence in tested.labels]
     marginals = [sequence for tested in tests for sequence in tested.marginals]
     classes = tests[0].classes
@@ -128,7 +128,7 @@ def _claims(rows: list[Row], curves: dict[str, dict[str, list[float]]]) -> list[
 
 
 def decrease(curve: dict[str, list[float]], answered: float) -> float:
-    """By how many percent of itself the error falls if only that share is answered."""
+    """Return by how many percent the error falls if only this share is answered."""
     at: Callable[[float], float] = partial(np.interp, xp=curve["answered"][::-1], fp=curve["error"][::-1])
     return float(100 * (1 - at(answered) / at(1.0)))
 
@@ -144,7 +144,7 @@ def _notes(settings: PitchAccentSettings) -> list[str]:
 
 
 def draw(outcome: Outcome, figure: Any) -> None:
-    """Accuracies, and error against share answered."""
+    """Draw the accuracies, and the error against the share answered."""
     left, right = figure.subplots(1, 2)
     points_of_models(left, outcome, "accuracy %", "accuracy, %")
     for name, curve in outcome.details["curves"].items():

@@ -67,7 +67,7 @@ Errors = Mapping[tuple[str, str, int], float]
 
 
 def run(settings: POSTableSettings, report: Report) -> Outcome:
-    """All methods on both corpora, from the smallest training part to the largest."""
+    """Run all methods on both corpora, from the smallest training part to the largest."""
     found: list[Row] = []
     for name, texts, sizes in (
         (TREEBANK, treebank_texts(settings.n_test, settings.seed), settings.treebank_sizes),
@@ -78,7 +78,7 @@ def run(settings: POSTableSettings, report: Report) -> Outcome:
 
 
 def outcome_of(found: list[Row], settings: POSTableSettings) -> Outcome:
-    """Table and claims of all fits."""
+    """Return the table and the claims of all fits."""
     errors = {(row["corpus"], row["model"], row["size"]): row["error %"] for row in found}
     notes = _notes(max(row["gap"] for row in found if row["model"] == SVM), settings)
     return Outcome("pos-table", _claims(found, errors, settings), _rows(errors), {"fits": found}, notes)
@@ -87,7 +87,7 @@ def outcome_of(found: list[Row], settings: POSTableSettings) -> Outcome:
 def curves(
     name: str, texts: Texts, sizes: list[int], settings: POSTableSettings, report: Report
 ) -> list[Row]:
-    """All methods on one corpus, size by size."""
+    """Return the rows of all methods on one corpus, size by size."""
     found: list[Row] = []
     known: dict[str, float] = {}
     for size in sizes:
@@ -133,7 +133,7 @@ def _detail(name: str, size: int, model: FittedModel, task: LearningTask) -> Row
 
 
 def _rows(errors: Errors) -> list[Row]:
-    """One line for every corpus and method, one column for every size; the paper's lines at the end."""
+    """Return a row per corpus and method with a column per size, followed by the rows of the paper."""
     lines: dict[tuple[str, str], dict[str, Any]] = {}
     for (corpus, model, size), error in errors.items():
         lines.setdefault((corpus, model), {"corpus": corpus, "model": model})[str(size)] = error
@@ -183,7 +183,7 @@ def _notes(gap: float, settings: POSTableSettings) -> list[str]:
 
 
 def draw(outcome: Outcome, figure: Any) -> None:
-    """Curves of either corpus and of the paper."""
+    """Draw the curves of both corpora and of the paper."""
     panels = figure.subplots(1, 3, sharey=True)
     colours: dict[str, str] = {}
     for panel, corpus in zip(panels, (TREEBANK, WEB, PAPER), strict=True):

@@ -39,7 +39,7 @@ class ProteinSettings:
 
 
 def run(settings: ProteinSettings, report: Report) -> Outcome:
-    """Both parts, or one."""
+    """Run both parts, or one of them."""
     everything, few = AllSettings(**settings.all), FewSettings(**settings.few)
     large = run_all(everything, report) if "all" in settings.parts else []
     small, trials = run_few(few, report) if "few" in settings.parts else ([], {})
@@ -78,7 +78,7 @@ def _claims(large: list[Row], small: list[Row], tol: float) -> list[Claim]:
 
 
 def _least(rows: list[Row], figure: str, model: str) -> float:
-    """By how much a model is above the SVM, on the training sets where that is least."""
+    """Return the least lead of a model over the SVM, over training sets."""
     value = {(row["data"], row["chains"], row["model"]): row[figure] for row in rows}
     return min(value[*key, model] - value[*key, SVM] for *key, name in value if name == SVM)
 
@@ -99,7 +99,7 @@ def _notes(everything: AllSettings, few: FewSettings) -> list[str]:
 
 
 def draw(outcome: Outcome, figure: Any) -> None:
-    """Q3 against transition accuracy, one panel per training set; below, the risk of greedy models."""
+    """Draw Q3 against transition accuracy, one panel per training set; below, the risk of greedy models."""
     groups: dict[tuple[str, int], list[Row]] = {}
     for row in outcome.rows:
         groups.setdefault((row["data"], row["chains"]), []).append(row)
@@ -127,7 +127,7 @@ def draw(outcome: Outcome, figure: Any) -> None:
 
 
 def _style(model: str) -> tuple[str, str]:
-    """A colour for the model, a marker for the decoder."""
+    """Return the colour of a model and the marker of its decoder."""
     decoders = {EDGE_COST: "^", BOUNDARIES: "s"}
     decoder = next((suffix for suffix in decoders if model.endswith(suffix)), "")
     known = [SVM, VERTICES, EDGES, GREEDY + VERTICES, GREEDY + EDGES, MARGINAL, ONE]
@@ -136,7 +136,7 @@ def _style(model: str) -> tuple[str, str]:
 
 
 def _draw_risk(panel: Any, trials: Mapping[str, Any] | None) -> None:
-    """Mean over trials of R, as a share of what it is without functions; nothing where none was selected."""
+    """Draw the mean of R over trials, relative to R without functions, where functions were selected."""
     if trials is None:
         panel.axis("off")
         return

@@ -78,7 +78,7 @@ class SparsityData(NamedTuple):
 
 
 def run(settings: SparsitySettings, report: Report) -> Outcome:
-    """All selections on both data sets, each grown from share to share."""
+    """Run all selections on both data sets, each grown from share to share."""
     rows: list[Row] = []
     races = {}
     for data in (_prosody(settings), _letters(settings)):
@@ -141,7 +141,7 @@ def _dense(data: SparsityData, settings: SparsitySettings) -> dict[str, Any]:
 def _grown(
     name: str, selection: Selection, shares: list[float], data: SparsityData, settings: SparsitySettings
 ) -> list[Row]:
-    """One path, its coefficients refitted and tested at every share."""
+    """Grow one path; refit its coefficients and test them at every share."""
     model = KernelCRF(
         data.kernel, data.penalty, tol=settings.tol, warm_start=True, random_state=settings.seed
     )
@@ -175,7 +175,7 @@ def _row(name: str, model: KernelCRF, data: SparsityData, size: int, seconds: fl
 def _race(
     data: SparsityData, optimum: float, settings: SparsitySettings
 ) -> dict[str, dict[str, list[float]]]:
-    """Relative suboptimality after every visit of SGSA, by the order of sequences."""
+    """Return the relative suboptimality after every visit of SGSA, by order of sequences."""
     orders = {"random sequence": AtRandom(), "best sequence": LargestGradient(settings.sample // 10)}
     result = {}
     for name, order in orders.items():
@@ -195,7 +195,7 @@ def _claims(rows: list[Row], settings: SparsitySettings) -> list[Claim]:
     share = min(settings.shares, key=lambda one: abs(one - PAPER_SHARE))
 
     def below(data: str, model: str) -> float:
-        """Points of accuracy that a selection has less than the dense model."""
+        """Return by how many points of accuracy a selection is behind the dense model."""
         mine = [row for row in rows if row["data"] == data]
         dense = next(row["accuracy %"] for row in mine if row["model"] == "dense")
         some = [row for row in mine if row["model"] == model]
@@ -223,7 +223,7 @@ def _notes(settings: SparsitySettings) -> list[str]:
 
 
 def draw(outcome: Outcome, figure: Any) -> None:
-    """Accuracy against p/N on either data set, and the race of orders."""
+    """Draw the accuracy against p/N on both data sets, and the race of orders."""
     panels = figure.subplots(2, 2)
     for panel, data in zip(panels[0], (PROSODY, LETTERS), strict=True):
         rows = [row for row in outcome.rows if row["data"] == data]

@@ -46,7 +46,7 @@ class TwoByTwoSettings:
 
 
 def run(settings: TwoByTwoSettings, report: Report) -> Outcome:
-    """Four models on three tasks."""
+    """Run four models on three tasks."""
     rows, details, models = [], {}, []
     for name, task in _tasks(settings).items():
         errors, found = {}, {}
@@ -82,7 +82,7 @@ def _tasks(settings: TwoByTwoSettings) -> dict[str, LearningTask]:
 
 
 def methods_of(name: str, task: LearningTask, settings: TwoByTwoSettings) -> list[Method]:
-    """All four, with the penalties of the task."""
+    """Return all four methods, with the penalties of the task."""
     penalties = settings.penalties[name]
     # With 49 labels, planes of the whole objective have some million numbers each.
     blocks = name == SPEECH
@@ -139,7 +139,7 @@ def _notes(settings: TwoByTwoSettings) -> list[str]:
 
 
 def draw(outcome: Outcome, figure: Any) -> None:
-    """Four bars for every task."""
+    """Draw four bars for every task."""
     panels = figure.subplots(1, len(outcome.rows))
     for panel, row in zip(panels, outcome.rows, strict=True):
         names = [f"{loss} {space}" for space in SPACES for loss in LOSSES]

@@ -30,7 +30,7 @@ class ConfigurationSelection(SequenceSelection):
     by: Criterion = field(default_factory=GapShare)
 
     def propose(self, view: View, visit: int, random: np.random.RandomState) -> list[Proposal]:
-        """The best candidates of some sequences."""
+        """Return the best candidates of some sequences."""
         ids = self.picked(view, visit, random, self._merits)
         keys = self.keys(view, ids)[0]
         keys = keys[fresh(view, NAME, keys)]
@@ -43,18 +43,18 @@ class ConfigurationSelection(SequenceSelection):
 
     @abstractmethod
     def keys(self, view: View, ids: Array) -> tuple[Array, Array]:
-        """One number for every candidate of some sequences; whose each is."""
+        """Return a number for every candidate of some sequences, and the sequence of each."""
 
     @abstractmethod
     def functions(self, keys: Array, n_labels: int) -> Atoms:
-        """The functions that keys stand for."""
+        """Return the functions that keys stand for."""
 
     @abstractmethod
     def groups(self, keys: Array, n_labels: int) -> Array:
-        """Numbers that candidates share of which one at a time is enough."""
+        """Return group numbers; of candidates in one group, one at a time is enough."""
 
     def _merits(self, view: View, ids: Array) -> tuple[Array, Array]:
-        """How good the candidates not yet dealt with are, and the sequence of each."""
+        """Return how good the candidates not yet dealt with are, and the sequence of each."""
         keys, places = self.keys(view, ids)
         left = ~np.isin(keys, view.state.spent[NAME])
         functions = self.functions(keys[left], view.task.structure.n_labels)

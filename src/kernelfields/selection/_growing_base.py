@@ -61,7 +61,7 @@ class Selection(Checked, ABC):
     """Whether its functions look at label pairs, so that these need no scores of their own."""
 
     def limit(self, n_positions: int) -> int:
-        """P."""
+        """Return p, the number of functions to stop at."""
         return int(self.size) if self.size >= 1 else max(1, round(self.size * n_positions))
 
     @abstractmethod
@@ -70,7 +70,7 @@ class Selection(Checked, ABC):
 
     @abstractmethod
     def patience(self, task: GrowthTask) -> int:
-        """Number of visits in a row without a proposal after which none is expected."""
+        """Return the number of successive visits without a proposal after which none is expected."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class SequenceSelection(Selection):
     order: Order = field(default_factory=AtRandom)
 
     def patience(self, task: GrowthTask) -> int:
-        """As the order says."""
+        """Return the patience of the order."""
         return self.order.patience(task.structure.n_instances)
 
     def picked(
@@ -129,14 +129,14 @@ def positions_of(task: GrowthTask, ids: Array) -> SequencePositions:
 
 
 def fresh(view: View, name: str, keys: Array) -> Array:
-    """Which keys belong to candidates not yet dealt with, each once."""
+    """Return a mask of the keys not yet dealt with, each key marked once."""
     first = np.zeros(len(keys), dtype=bool)
     first[np.unique(keys, return_index=True)[1]] = True
     return first & ~np.isin(keys, view.state.spent[name])
 
 
 def rivals(observations: Array, labels: Array, n_labels: int) -> Array:
-    """Numbers that candidates share of which one at a time is enough.
+    """Return group numbers; of candidates in one group, one at a time is enough.
 
     Those of one observation and label differ in pairs only; of two labels, one is minus the other.
     """

@@ -33,21 +33,21 @@ class Atoms(NamedTuple):
 
     @classmethod
     def empty(cls) -> Atoms:
-        """No functions."""
+        """Return no functions."""
         return cls(NONE, NONE, NONE, NONE, NONE, 0)
 
     @classmethod
     def single(cls, observations: Array, labels: Array) -> Atoms:
-        """Functions of one atom each."""
+        """Return functions of one atom each."""
         return cls(observations, labels, np.arange(len(labels)), NONE, NONE, len(labels))
 
     def summed(self, values: Array, pair_values: Array) -> Array:
-        """Values of atoms and of pairs, added up for the functions that own them, (size,)."""
+        """Return the sums of atom and pair values over the functions that own them, (size,)."""
         of_atoms = np.bincount(self.owners, values, minlength=self.size)
         return np.asarray(of_atoms + np.bincount(self.pair_owners, pair_values, minlength=self.size))
 
     def take(self, functions: Array) -> Atoms:
-        """Some of the functions, in ascending order."""
+        """Return some of the functions, in ascending order."""
         functions = np.asarray(functions, dtype=np.int64)
         renamed = np.full(self.size, -1, dtype=np.int64)
         renamed[functions] = np.arange(len(functions))
@@ -62,7 +62,7 @@ class Atoms(NamedTuple):
         )
 
     def then(self, other: Atoms) -> Atoms:
-        """These functions, then others."""
+        """Return these functions followed by others."""
         shifted = other._replace(owners=other.owners + self.size, pair_owners=other.pair_owners + self.size)
         return Atoms(
             np.concatenate([self.observations, shifted.observations]),

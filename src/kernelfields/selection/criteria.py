@@ -35,7 +35,7 @@ class GapShare(Criterion):
     """
 
     def judge(self, view: View, name: str, functions: Atoms, threshold: float = 0.0) -> Array:
-        """Coefficients times slopes."""
+        """Return coefficients times slopes."""
         slopes = np.abs(_steep(view, name, functions, threshold))
         return np.asarray(view.gradient_terms(name, functions) * slopes / (2 * view.task.pools[name].penalty))
 
@@ -45,7 +45,7 @@ class FunctionalGradient(Criterion):
     """|⟨∇R, h⟩| over √λ: how fast R falls along h at first, the papers' choice [altun2006, lafferty2004]."""
 
     def judge(self, view: View, name: str, functions: Atoms, threshold: float = 0.0) -> Array:
-        """No more than the slopes."""
+        """Return the absolute slopes over √λ."""
         return np.abs(_steep(view, name, functions, threshold)) / np.sqrt(view.task.pools[name].penalty)
 
 
@@ -63,7 +63,7 @@ class GainBound(Criterion):
     _checks: ClassVar[Mapping[str, Check]] = {"shortlist": whole()}
 
     def judge(self, view: View, name: str, functions: Atoms, threshold: float = 0.0) -> Array:
-        """Bounds of the steepest; zero for the others."""
+        """Return the bounds of the steepest candidates, and zero for the others."""
         slopes = _steep(view, name, functions, threshold)
         listed = np.sort(steepest(slopes, self.shortlist))
         result = np.zeros(len(slopes))
@@ -86,7 +86,7 @@ class ExactGain(Criterion):
     _checks: ClassVar[Mapping[str, Check]] = {"shortlist": whole()}
 
     def judge(self, view: View, name: str, functions: Atoms, threshold: float = 0.0) -> Array:
-        """Gains of the steepest; zero for the others."""
+        """Return the gains of the steepest candidates, and zero for the others."""
         slopes = _steep(view, name, functions, threshold)
         result = np.zeros(len(slopes))
         for j in np.sort(steepest(slopes, self.shortlist)):
@@ -95,7 +95,7 @@ class ExactGain(Criterion):
 
 
 def _steep(view: View, name: str, functions: Atoms, threshold: float) -> Array:
-    """⟨∇R, h⟩, and 0 where that is not above the threshold."""
+    """Return ⟨∇R, h⟩, and 0 where its absolute value is not above the threshold."""
     slopes = view.slopes_of(name, functions)
     slopes[np.abs(slopes) <= threshold] = 0.0
     return slopes

@@ -54,7 +54,7 @@ class GreedyCliques(Selection):
     }
 
     def propose(self, view: View, visit: int, random: np.random.RandomState) -> list[Proposal]:
-        """The best candidates of one kernel on vertices, and of the one on edges."""
+        """Return the best candidates of one kernel on vertices, and of the kernel on edges."""
         judged = [self._judged(view, name, random) for name in _in_turn(view.task, visit)]
         merits = np.concatenate([merit for _, _, merit in judged])
         groups = [_rivals(view.task.pools[name], k, keys) for k, (name, keys, _) in enumerate(judged)]
@@ -70,13 +70,13 @@ class GreedyCliques(Selection):
         return result
 
     def patience(self, task: GrowthTask) -> int:
-        """Once for every kernel; more often if candidates are drawn."""
+        """Return the number of kernels, times more if candidates are drawn at random."""
         pools = list(task.pools.values())
         rounds = 1 if self.sample is None else 20 * max(1, -(-pools[0].size // self.sample))
         return rounds * len(pools)
 
     def _judged(self, view: View, name: str, random: np.random.RandomState) -> tuple[str, Array, Array]:
-        """Keys o r + label of candidates, and how good each is."""
+        """Return the keys o r + label of candidates, and the merit of each."""
         pool = view.task.pools[name]
         observations = np.unique(view.task.looks(pool.clique))
         if self.sample is not None and self.sample < len(observations):
@@ -91,7 +91,7 @@ class GreedyCliques(Selection):
         return name, keys, self.by.judge(view, name, _functions(keys, pool.width), self.threshold)
 
     def _completed(self, view: View, name: str, keys: Array) -> Array:
-        """All labellings of the cliques of some candidates."""
+        """Return all labellings of the cliques of some candidates."""
         width = view.task.pools[name].width
         cliques = np.array(list(dict.fromkeys((keys // width).tolist())), dtype=np.int64)
         every = (cliques[:, None] * width + np.arange(width)).ravel()
@@ -108,7 +108,7 @@ def _in_turn(task: GrowthTask, visit: int) -> list[str]:
 
 
 def _rivals(pool: Pool, number: int, keys: Array) -> Array:
-    """Numbers shared by candidates of which one at a time is enough; no two pools share any."""
+    """Return group numbers; of candidates in one group, one at a time is enough. No two pools share any."""
     alone = keys if pool.clique == "edge" else rivals(*np.divmod(keys, pool.width), pool.width)
     return 2 * alone + number
 
@@ -119,7 +119,7 @@ def _functions(keys: Array, width: int) -> Atoms:
 
 
 def seen_keys(task: GrowthTask, name: str) -> Array:
-    """Keys of the labelled cliques that occur in the training set."""
+    """Return the keys of the labelled cliques that occur in the training set."""
     pool, labels = task.pools[name], task.labels.astype(np.int64)
     if pool.clique == "edge":
         tails, heads = labels[task.structure.edge_tails], labels[task.structure.edge_heads]

@@ -144,7 +144,7 @@ class Growth:
         return added, spent
 
     def _fit(self, before: GrowthState, added: dict[str, Extension]) -> Point | None:
-        """Refit, take the state over and write the path; None if that was interrupted."""
+        """Refit, update the state and extend the path; return None if interrupted."""
         started = time.perf_counter()
         self.state, point, reason = self.selection.refit.run(self.task, before, added)
         state = self.state
@@ -189,7 +189,7 @@ class Growth:
         return self
 
     def best(self) -> int:
-        """The step with the largest held-out likelihood."""
+        """Return the step with the largest held-out likelihood."""
         return int(np.argmax([-np.inf if step.held_out is None else step.held_out for step in self.path]))
 
     def at(self, step: int) -> GrowthState:

@@ -25,7 +25,7 @@ class Order(Checked, ABC):
 
     @abstractmethod
     def patience(self, count: int) -> int:
-        """Number of visits in a row without a candidate after which none is expected."""
+        """Return the number of successive visits without a candidate after which none is expected."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class InTurn(Order):
         return (visit * batch + np.arange(batch)) % count
 
     def patience(self, count: int) -> int:
-        """One round."""
+        """Return the number of visits in one round."""
         return -(-count // min(self.batch, count))
 
 
@@ -65,11 +65,11 @@ class AtRandom(Order):
     _checks: ClassVar[Mapping[str, Check]] = {"batch": whole()}
 
     def pick(self, visit: int, count: int, random: np.random.RandomState, steepness: Steepness) -> Array:
-        """Draw."""
+        """Draw sequences at random."""
         return np.sort(random.choice(count, min(self.batch, count), replace=False))
 
     def patience(self, count: int) -> int:
-        """So many that a sequence is very likely among them."""
+        """Return a number of visits among which any given sequence very likely is."""
         return 20 * -(-count // min(self.batch, count))
 
 
@@ -97,7 +97,7 @@ class LargestGradient(Order):
         return some[[first_of_largest(steepness(some))]]
 
     def patience(self, count: int) -> int:
-        """One visit, or so many that a sequence is very likely among them."""
+        """Return 1, or a number of visits among which any given sequence very likely is."""
         return 1 if self.sample is None or self.sample >= count else 20 * -(-count // self.sample)
 
 

@@ -42,7 +42,7 @@ class Pool:
         return 1 / self.width if self.clique == "node" else 0.0
 
     def rows(self, chosen: Array) -> Array:
-        """Kernel values between some observations and all, (q, n)."""
+        """Return kernel values between some observations and all, (q, n)."""
         X = self.observations
         blocks = KernelBlocks(self.kernel, X[chosen], X, dtype_of(X))
         out = np.empty(blocks.shape, dtype=dtype_of(X))
@@ -50,16 +50,16 @@ class Pool:
         return out
 
     def times(self, chosen: Array, coefficients: Array) -> Array:
-        """Σ_i k(x_o, x_i) a_i for some o, (q, r) float64, a block of kernel values at a time."""
+        """Return Σ_i k(x_o, x_i) a_i for some o, (q, r) float64, a block of kernel values at a time."""
         return kernel_times(self.kernel, self.observations[chosen], self.observations, coefficients)
 
     def block(self, left: Array, right: Array) -> Array:
-        """Kernel values between observations, in double precision."""
+        """Return kernel values between observations, in double precision."""
         X = self.observations
         return np.asarray(self.kernel.block(widened(X[left]), widened(X[right])), dtype=np.float64)
 
     def gram(self, left: Atoms, right: Atoms) -> Array:
-        """⟨h_i, h_j⟩ of functions, (left, right) float64."""
+        """Return ⟨h_i, h_j⟩ of functions, (left, right) float64."""
         mine, mine_at = np.unique(left.observations, return_inverse=True)
         theirs, theirs_at = np.unique(right.observations, return_inverse=True)
         if not (len(mine) and len(theirs)):
@@ -75,7 +75,7 @@ class Pool:
 
 
 def _summed(values: Array, left: Array, right: Array, rows: int, columns: int) -> Array:
-    """Values of pairs of atoms, added up for pairs of the functions that own them."""
+    """Return the sums over pairs of atoms, for pairs of the functions that own them."""
     result: Array = values
     if len(left) != rows or (left != np.arange(rows)).any():
         result = _owner_sums(left, rows) @ result

@@ -76,7 +76,7 @@ class RefitNew(Refit):
     """
 
     def run(self, task: GrowthTask, before: GrowthState, added: dict[str, Extension]) -> Refitted:
-        """Minimise R over f − Pf + span of the new, where P projects onto that span.
+        """Minimise R over f − Pf + span of the new functions, where P projects onto that span.
 
         ‖f − Pf + u‖² = ‖f − Pf‖² + ‖u‖² for u in the span: what stays is an offset to the scores, and
         the penalty has no mixed term.
@@ -98,13 +98,13 @@ class RefitNew(Refit):
 
 
 def _fresh(task: GrowthTask, name: str, one: Extension) -> SelectedSpan:
-    """The span of the new functions alone; the kept ones are independent of each other, too."""
+    """Return the span of the new functions alone; the kept ones are linearly independent."""
     new = one.grown.atoms.take(np.arange(one.grown.size - len(one.kept), one.grown.size))
     return SelectedSpan.empty(task.pools[name]).appended(new).grown
 
 
 def _projected(before: GrowthState, name: str, new: SelectedSpan) -> Array:
-    """Pf in orthonormal coordinates of the new span: C⁻¹⟨f, h_j⟩."""
+    """Return Pf in orthonormal coordinates of the new span: C⁻¹⟨f, h_j⟩."""
     old = before.grown[name]
     coefficients = old.functions().coefficients(before.parts[name])
     inner = new.pool.gram(new.atoms, old.atoms) @ coefficients
@@ -128,7 +128,7 @@ def _problem_of_new(
 
 
 def gain_of(task: GrowthTask, state: GrowthState, name: str, functions: Atoms) -> float:
-    """sup_a R(f) − R(f + Σ_j a_j h_j): what functions gain if only their coefficients move [lafferty2004]."""
+    """Return sup_a R(f) − R(f + Σ_j a_j h_j), the gain if only new coefficients move [lafferty2004]."""
     value = task.point(state).value
     added = state.grown[name].appended(functions)
     if not len(added.kept):
@@ -140,7 +140,7 @@ def gain_of(task: GrowthTask, state: GrowthState, name: str, functions: Atoms) -
 
 
 def _held(task: GrowthTask, state: GrowthState) -> dict[str, Array] | None:
-    """The offset with the free scores as they are."""
+    """Return the offset with the free scores as they are."""
     offset = None if task.offset is None else dict(task.offset)
     if not task.free:
         return offset

@@ -46,7 +46,7 @@ class SGPS(ConfigurationSelection):
     labels_pairs = True
 
     def keys(self, view: View, ids: Array) -> tuple[Array, Array]:
-        """(o L + σ)(L + 1) + τ, τ = L where there is none."""
+        """Return (o L + σ)(L + 1) + τ, with τ = L where there is no next label."""
         L = view.task.structure.n_labels
         seen = positions_of(view.task, ids)
         inner = (seen.observations[~seen.last, None] * L + np.arange(L)) * (L + 1)
@@ -56,20 +56,20 @@ class SGPS(ConfigurationSelection):
         return keys, np.concatenate(places)
 
     def functions(self, keys: Array, n_labels: int) -> Atoms:
-        """An atom, and a pair where there is a next label."""
+        """Return an atom, and a pair where there is a next label."""
         observations, labels, following = decoded(keys, n_labels)
         paired = np.flatnonzero(following < n_labels)
         pairs = labels[paired] * n_labels + following[paired]
         return Atoms.single(observations, labels)._replace(pairs=pairs, pair_owners=paired)
 
     def groups(self, keys: Array, n_labels: int) -> Array:
-        """Of each position and label one at a time."""
+        """Return group numbers: candidates of one position and label are a group."""
         observations, labels, _ = decoded(keys, n_labels)
         return rivals(observations, labels, n_labels)
 
 
 def decoded(keys: Array, n_labels: int) -> tuple[Array, Array, Array]:
-    """Observations, labels and next labels."""
+    """Return observations, labels and next labels."""
     rest, following = np.divmod(keys, n_labels + 1)
     observations, labels = np.divmod(rest, n_labels)
     return observations, labels, following

@@ -34,7 +34,7 @@ class SGSA(ConfigurationSelection):
     labels_pairs = True
 
     def keys(self, view: View, ids: Array) -> tuple[Array, Array]:
-        """O L + σ for vertices, −1 − (σ L + τ) for pairs."""
+        """Return O L + σ for vertices, −1 − (σ L + τ) for pairs."""
         L = view.task.structure.n_labels
         seen = positions_of(view.task, ids)
         vertices = (seen.observations[:, None] * L + np.arange(L)).ravel()
@@ -44,11 +44,11 @@ class SGSA(ConfigurationSelection):
         return np.concatenate([vertices, pairs]), np.concatenate(places)
 
     def functions(self, keys: Array, n_labels: int) -> Atoms:
-        """An atom, or a pair."""
+        """Return an atom, or a pair."""
         vertex, pair = np.flatnonzero(keys >= 0), np.flatnonzero(keys < 0)
         observations, labels = np.divmod(keys[vertex], n_labels)
         return Atoms(observations, labels, vertex, -1 - keys[pair], pair, len(keys))
 
     def groups(self, keys: Array, n_labels: int) -> Array:
-        """Of two labels one at a time."""
+        """Return groups of which, with two labels, one candidate at a time is enough."""
         return np.where(keys < 0, keys, rivals(keys // n_labels, keys % n_labels, n_labels))

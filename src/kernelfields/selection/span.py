@@ -60,7 +60,7 @@ class SelectedSpan:
         return self.atoms.size
 
     def functions(self) -> Functions:
-        """What a space over the selected functions is made of."""
+        """Return the selected functions in the form that a space is made of."""
         p, atoms = self.size, self.atoms
         return Functions(
             KernelRows(self.values[: len(self.basis)]),
@@ -76,15 +76,15 @@ class SelectedSpan:
         )
 
     def whitened(self, functions: Atoms) -> Array:
-        """The coordinates of other functions' projections onto the span, (q, p): rows C⁻¹k_S."""
+        """Return the coordinates of other functions' projections onto the span, (q, p): rows C⁻¹k_S."""
         return self.pool.gram(functions, self.atoms) @ self.inverse[: self.size, : self.size].T
 
     def residuals(self, functions: Atoms) -> Array:
-        """‖h_⊥‖² = ‖h‖² − k_hS K_SS⁻¹ k_Sh of other functions: what is new about them, (q,)."""
+        """Return ‖h_⊥‖² = ‖h‖² − k_hS K_SS⁻¹ k_Sh of other functions: what is new about them, (q,)."""
         return self.norms(functions) - np.square(self.whitened(functions)).sum(axis=1)
 
     def norms(self, functions: Atoms) -> Array:
-        """‖h‖² of other functions, (q,)."""
+        """Return ‖h‖² of other functions, (q,)."""
         counts = np.bincount(functions.owners, minlength=functions.size)
         if (counts > 1).any():
             ones = [functions.take(np.array([j])) for j in range(functions.size)]
@@ -96,7 +96,7 @@ class SelectedSpan:
         return np.asarray(result, dtype=np.float64)
 
     def appended(self, functions: Atoms) -> Extension:
-        """Take further functions in, but for those that are combinations of others."""
+        """Return the span with further functions, except those that are combinations of others."""
         across = self.whitened(functions)
         square = self.pool.gram(functions, functions)
         least = DEPENDENT[self.values.itemsize] * np.diagonal(square)
@@ -123,7 +123,7 @@ class SelectedSpan:
         return SelectedSpan(self.pool, atoms, basis, places, self.values, self.inverse)
 
     def _with_basis(self, new: Atoms) -> tuple[Array, Array]:
-        """The basis with the observations of new functions, and kernel values of those not in it before."""
+        """Return the basis and its kernel values, extended by the observations of new functions."""
         m = len(self.basis)
         distinct = np.array(list(dict.fromkeys(new.observations.tolist())), dtype=np.int64)
         fresh = distinct[~np.isin(distinct, self.basis)]
@@ -134,7 +134,7 @@ class SelectedSpan:
 
 
 def independent_rows(square: Array, least: Array) -> tuple[Array, Array]:
-    """Cholesky factor of the rows whose pivot exceeds ``least``, in their order; which rows, and factor."""
+    """Return the rows whose pivot exceeds ``least``, in order, and their Cholesky factor."""
     corner = np.zeros_like(square)
     kept: list[int] = []
     for j in range(len(square)):
@@ -151,7 +151,7 @@ def independent_rows(square: Array, least: Array) -> tuple[Array, Array]:
 
 
 def _with_room(buffer: Array, rows: int, columns: int) -> Array:
-    """The same with at least so many rows and columns; those there are not copied while there is room."""
+    """Return a buffer with at least this many rows and columns: the same one while it has room."""
     if buffer.shape[0] >= rows and buffer.shape[1] >= columns:
         return buffer
     square = buffer.shape[0] == buffer.shape[1] and rows == columns

@@ -65,7 +65,7 @@ class GrowthTask:
         return self.loss.structure
 
     def looks(self, clique: str) -> Array:
-        """Which observation each clique looks at."""
+        """Return the observation that each clique sees."""
         return self.rows[self.structure.cliques[clique].members[:, 0]]
 
     def space(self, pool: Pool, functions: Functions) -> BoundSpace:
@@ -75,7 +75,7 @@ class GrowthTask:
         return Selected(self.structure, pool.clique, functions, self.looks(pool.clique))
 
     def start(self) -> GrowthState:
-        """Nothing selected, everything zero."""
+        """Return the state in which nothing is selected and all coefficients are zero."""
         parts = {name: np.zeros(0) for name in self.pools}
         parts |= {term.name: np.zeros(term.space.size) for term in self.free}
         nothing = {name: np.zeros(0, dtype=np.int64) for name in self.pools}
@@ -84,7 +84,7 @@ class GrowthTask:
         )
 
     def problem(self, grown: dict[str, SelectedSpan]) -> Problem:
-        """R on the span of what was selected."""
+        """Return R on the span of the selected functions."""
         terms = [
             Term(name, self.space(pool, grown[name].functions()), pool.penalty)
             for name, pool in self.pools.items()
@@ -92,13 +92,13 @@ class GrowthTask:
         return Problem.of(self.loss, [*terms, *self.free], self.offset, self.dtype)
 
     def point(self, state: GrowthState) -> Point:
-        """R at a state."""
+        """Return R at a state."""
         problem = self.problem(state.grown)
         return problem.at(element_of(problem, state.parts))
 
 
 def element_of(problem: Problem, parts: dict[str, Array]) -> Array:
-    """Put parts together; those of spaces that have grown since are embedded in them."""
+    """Concatenate parts to an element; spaces that have grown since get zeros for new functions."""
     result = problem.zero()
     for name, place in problem.slices.items():
         part = parts[name]
@@ -107,7 +107,7 @@ def element_of(problem: Problem, parts: dict[str, Array]) -> Array:
 
 
 def parts_of(problem: Problem, element: Array) -> dict[str, Array]:
-    """Take an element apart."""
+    """Split an element into parts."""
     return {name: element[place].copy() for name, place in problem.slices.items()}
 
 
@@ -120,7 +120,7 @@ class View:
         self.point = point
 
     def coefficients(self, name: str) -> Array:
-        """∇R of a space as an expansion over all its observations, dθ + λα, (n, r)."""
+        """Return ∇R of a space as an expansion over all its observations, dθ + λα, (n, r)."""
         pool, grown = self.task.pools[name], self.state.grown[name]
         gradient = self.point.loss.gradient[pool.clique]
         flat = gradient.reshape(len(gradient), -1).astype(np.float64)
@@ -131,7 +131,7 @@ class View:
         return result
 
     def slopes(self, name: str, observations: Array) -> Array:
-        """⟨∇R, k(x_o, ·) [label]⟩ = (K(dθ + λα))_o for some observations, (q, r): q n kernel values.
+        """Return ⟨∇R, k(x_o, ·) [label]⟩ = (K(dθ + λα))_o for some observations, (q, r): q n kernel values.
 
         Centred over labels where functions are.
         """
@@ -140,14 +140,14 @@ class View:
         return result - pool.centring * result.sum(axis=1, keepdims=True)
 
     def slopes_of(self, name: str, functions: Atoms) -> Array:
-        """⟨∇R, h⟩ of functions, (c,)."""
+        """Return ⟨∇R, h⟩ of functions, (c,)."""
         distinct, at = np.unique(functions.observations, return_inverse=True)
         vertices = self.slopes(name, distinct)[at, functions.labels] if len(distinct) else np.zeros(0)
         pairs = self.pair_slopes(name).ravel()[functions.pairs] if len(functions.pairs) else np.zeros(0)
         return functions.summed(vertices, pairs)
 
     def gradient_terms(self, name: str, functions: Atoms) -> Array:
-        """|a| of the term a h that functions have in the expansion of ∇R, (c,); no kernel values.
+        """Return |a| of the term a h that functions have in the expansion of ∇R, (c,); no kernel values.
 
         Label pairs without input belong to all edges at once. Those tied to an atom, as in `SGPS`, count by
         the mean over edges, which is their share.
@@ -162,14 +162,14 @@ class View:
         return functions.summed(vertices, pairs)
 
     def pair_slopes(self, name: str) -> Array:
-        """⟨∇R, κ [pair]⟩ = κ dθ + λ V, (L, L)."""
+        """Return ⟨∇R, κ [pair]⟩ = κ dθ + λ V, (L, L)."""
         pool, functions = self.task.pools[name], self.state.grown[name].functions()
         L = self.task.structure.n_labels
         scores = functions.pair_scores(functions.coefficients(self.state.parts[name]), L)
         return pool.share * self.point.loss.gradient["edge"].astype(np.float64) + pool.penalty * scores
 
     def gain_bounds(self, name: str, functions: Atoms, slopes: Array) -> Array:
-        """What each function can lower R by at most, all coefficients refitted [altun2006, Lemma 6].
+        """Bound how much each function can lower R, all coefficients refitted [altun2006, Lemma 6].
 
         ⟨∇R, h⟩² / (2λ‖h_⊥‖²), for coefficients at their optimum; else add their own gap.
         """
@@ -179,7 +179,7 @@ class View:
             return np.square(slopes) / (2 * penalty * np.maximum(left, 0.0))
 
     def full_gap(self) -> float:
-        """How far R is above its minimum over all functions of all pools, at most: n² kernel values each."""
+        """Bound how far R is above its minimum over all functions of all pools: n² kernel values per pool."""
         problem, total = self.point.problem, 0.0
         for name, pool in self.task.pools.items():
             inner = np.vdot(self.coefficients(name), self.slopes(name, np.arange(pool.size)))

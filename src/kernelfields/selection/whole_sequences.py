@@ -43,7 +43,7 @@ class WholeSequences(SequenceSelection):
     labels_pairs = True
 
     def propose(self, view: View, visit: int, random: np.random.RandomState) -> list[Proposal]:
-        """The steepest labellings of some sequences."""
+        """Return the steepest labellings of some sequences."""
         ids = self.picked(view, visit, random, _steepest_labellings)
         found = [_fresh_labellings(view, int(s), 2 * self.step) for s in ids]
         keys = np.concatenate([keys for keys, _, _ in found])
@@ -60,7 +60,7 @@ class WholeSequences(SequenceSelection):
 
 
 def _fresh_labellings(view: View, s: int, count: int) -> tuple[Array, Array, list[Array]]:
-    """The same for as many labellings as it takes to find one that was not dealt with."""
+    """Return the same for as many labellings as it takes to find one not yet dealt with."""
     found = _labellings(view, s, count)
     while count < MOST and len(found[0]) >= count and not fresh(view, NAME, found[0]).any():
         count *= 4
@@ -69,7 +69,7 @@ def _fresh_labellings(view: View, s: int, count: int) -> tuple[Array, Array, lis
 
 
 def _labellings(view: View, s: int, count: int) -> tuple[Array, Array, list[Array]]:
-    """Keys, slopes and labels of the steepest labellings of a sequence, either way."""
+    """Return keys, slopes and labels of the steepest labellings of a sequence, up and down."""
     observations = positions_of(view.task, np.array([s])).observations
     if not len(observations):
         return np.zeros(0, dtype=np.int64), np.zeros(0), []
@@ -99,7 +99,7 @@ def _key(s: int, labels: bytes) -> int:
 
 
 def _function(view: View, s: int, labels: Array) -> Atoms:
-    """One labelling of one sequence as a function."""
+    """Return one labelling of one sequence as a function."""
     L = view.task.structure.n_labels
     observations = positions_of(view.task, np.array([s])).observations
     labels = labels.astype(np.int64)
@@ -110,7 +110,7 @@ def _function(view: View, s: int, labels: Array) -> Atoms:
 
 
 def _steepest_labellings(view: View, ids: Array) -> tuple[Array, Array]:
-    """Slopes of some labellings not yet dealt with, and the sequence of each."""
+    """Return the slopes of some labellings not yet dealt with, and the sequence of each."""
     found = []
     for s in ids:
         keys, slopes, _ = _labellings(view, int(s), LOOKED_AT)

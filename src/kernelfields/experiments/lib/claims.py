@@ -36,7 +36,7 @@ class Claim:
         return f"≥ {self.at_least:g}" if self.at_least is not None else f"≤ {self.at_most:g}"
 
     def as_json(self) -> dict[str, Any]:
-        """Name, value, the paper's value, and the bound that is given."""
+        """Return name, value, the paper's value, and the bound as a dictionary."""
         bound = {"at_least": self.at_least} if self.at_least is not None else {"at_most": self.at_most}
         value = self.value if isfinite(self.value) else None
         return {"name": self.name, "value": value, "paper": self.paper, **bound}

@@ -21,7 +21,7 @@ class SequenceSet(NamedTuple):
     labels: list[Any]
 
     def pick(self, ids: Array) -> SequenceSet:
-        """Some of them."""
+        """Return some of the sequences."""
         return SequenceSet(pick(self.tokens, ids), pick(self.features, ids), pick(self.labels, ids))
 
 
@@ -37,7 +37,7 @@ class Method:
     """Whether it learns from tokens instead of features."""
 
     def inputs(self, part: SequenceSet) -> list[Any]:
-        """What it sees of sequences."""
+        """Return what the method learns from: tokens or features."""
         return part.tokens if self.reads_tokens else part.features
 
 
@@ -57,7 +57,7 @@ class FittedModel(NamedTuple):
         return None if certificate is None else float(certificate.relative_gap)
 
     def error(self, part: SequenceSet) -> float:
-        """Percentage of wrong labels."""
+        """Return the percentage of wrong labels."""
         return 100 * token_error(part.labels, self.model.predict(self.method.inputs(part)))
 
 
@@ -83,5 +83,5 @@ def chosen(method: Method, train: SequenceSet, validation: SequenceSet) -> Fitte
 
 
 def largest_gap(models: Sequence[FittedModel]) -> float:
-    """The largest relative gap of models that have one."""
+    """Return the largest relative gap of models that have one."""
     return max(model.gap for model in models if model.gap is not None)

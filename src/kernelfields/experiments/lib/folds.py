@@ -33,12 +33,12 @@ class Mean(NamedTuple):
 
 
 def mean_of(values: Sequence[float]) -> Mean:
-    """Mean and standard error of one figure per fold."""
+    """Return mean and standard error of one number per fold."""
     if len(values) == 1:
         return Mean(float(values[0]), 0.0)
     return Mean(float(np.mean(values)), float(np.std(values, ddof=1) / np.sqrt(len(values))))
 
 
 def pick(sequences: Sequence[Any], ids: Array) -> list[Any]:
-    """Some sequences."""
+    """Return the sequences with these numbers."""
     return [sequences[i] for i in ids]

@@ -20,7 +20,7 @@ _FIRST = {"C": (1, 4, 7), "R": (10, 13, 16)}
 
 
 def states_of(labels: Array) -> Array:
-    """State of every base, from "N", "C" and "R"."""
+    """Return the state of every base, from the labels "N", "C" and "R"."""
     states = np.zeros(len(labels), dtype=np.int64)
     change = np.flatnonzero(labels[1:] != labels[:-1]) + 1
     for a, b in pairwise([0, *change.tolist(), len(labels)]):
@@ -52,7 +52,7 @@ def grammar() -> Constraints:
 
 
 def words(bases: Array, length: int, shift: int = 0) -> Array:
-    """Number of the word of so many bases that ends ``shift`` bases after each; A beyond the ends."""
+    """Return the number of the word of ``length`` bases that ends ``shift`` after each; A beyond the ends."""
     code = np.zeros(len(bases), dtype=np.int64)
     padded = np.pad(bases.astype(np.int64), (length + abs(shift), abs(shift)))
     for n in range(length):
@@ -62,7 +62,7 @@ def words(bases: Array, length: int, shift: int = 0) -> Array:
 
 
 def word_features(pieces: list[Array]) -> sparse.csr_matrix:
-    """Six bases up to each base, six from it on, and triplets up to nine bases away: one of each is on."""
+    """Return indicators of the six bases up to each base, the six from it on, and triplets within nine."""
     columns, width = [], 0
     for length, shift in [(6, 0), (6, 5), *((3, shift) for shift in range(-9, 12, 3))]:
         columns.append(width + np.concatenate([words(piece, length, shift) for piece in pieces]))
@@ -74,7 +74,7 @@ def word_features(pieces: list[Array]) -> sparse.csr_matrix:
 
 
 def genes(labels: Array) -> set[tuple[int, int, str]]:
-    """Begin, end and strand of all genes."""
+    """Return start, end and strand of all genes."""
     change = np.flatnonzero(labels[1:] != labels[:-1]) + 1
     runs = pairwise([0, *change.tolist(), len(labels)])
     return {(a, b, str(labels[a])) for a, b in runs if labels[a] != "N"}

@@ -16,7 +16,7 @@ ROWS = 4096
 
 
 def degree_kernel(degree: int, size: float) -> Kernel:
-    """A polynomial kernel on the scale of the linear one, so that one range of penalties fits all degrees.
+    """Return a polynomial kernel on the scale of the linear one: one range of penalties fits all degrees.
 
     The linear kernel itself for degree 1; above, m((⟨x, x′⟩/m + 1)/2)^d with m the mean of ⟨x, x⟩, which
     also has values of about m on the diagonal, where x and x′ are alike.
@@ -34,7 +34,7 @@ def degree_kernel(degree: int, size: float) -> Kernel:
 
 
 def precomputed(kernel: Kernel, features: Any) -> Precomputed:
-    """K between all rows of a matrix, in its precision, computed some rows at a time."""
+    """Return K between all rows of a matrix, in its precision, computed some rows at a time."""
     n = features.shape[0]
     matrix = np.empty((n, n), dtype=features.dtype)
     for start in range(0, n, ROWS):
@@ -43,10 +43,10 @@ def precomputed(kernel: Kernel, features: Any) -> Precomputed:
 
 
 def row_numbers(lengths: npt.ArrayLike) -> list[Array]:
-    """For each sequence the numbers of its rows, (T, 1): what a precomputed kernel takes as X."""
+    """Return the row numbers of each sequence, (T, 1): what a precomputed kernel takes as X."""
     return [np.arange(a, b)[:, None] for a, b in pairwise(offsets_of(lengths))]
 
 
 def sequences_of(features: Any, lengths: npt.ArrayLike) -> list[Any]:
-    """The rows of each sequence."""
+    """Return the rows of each sequence."""
     return [features[a:b] for a, b in pairwise(offsets_of(lengths))]

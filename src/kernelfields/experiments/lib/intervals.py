@@ -9,7 +9,7 @@ from scipy.special import stdtrit
 
 
 def paired_interval(differences: Sequence[float], level: float = 0.95) -> tuple[float, float]:
-    """Student's interval of the mean difference; a single one is its own interval.
+    """Return Student's interval of the mean difference; a single difference is its own interval.
 
     The trials share training and test sets between the models, so that what is hard for both cancels.
     """

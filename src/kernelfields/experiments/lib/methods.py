@@ -15,7 +15,7 @@ NEVER = 10**9
 
 
 def hmm(name: str, pseudocounts: Sequence[float], *, spelling: bool) -> Method:
-    """Counts; unknown words by shape and ending, or all alike. Pseudocounts are those of emissions."""
+    """Return an HMM fitted by counts; unknown words are told apart by shape and ending if ``spelling``."""
     unknown = UnknownWords() if spelling else UnknownWords(least=NEVER)
 
     def make(pseudocount: float) -> HMM:
@@ -25,7 +25,7 @@ def hmm(name: str, pseudocounts: Sequence[float], *, spelling: bool) -> Method:
 
 
 def crf(name: str, penalties: Sequence[float], tol: float, *, observed_only: bool = False) -> Method:
-    """Log loss, linear."""
+    """Return a linear CRF."""
 
     def make(penalty: float) -> CRF:
         return CRF(penalty, tol=tol, observed_only=observed_only)
@@ -34,7 +34,7 @@ def crf(name: str, penalties: Sequence[float], tol: float, *, observed_only: boo
 
 
 def perceptron(name: str, epochs: Sequence[float]) -> Method:
-    """The averaged structured perceptron."""
+    """Return the averaged structured perceptron."""
 
     def make(count: float) -> StructuredPerceptron:
         return StructuredPerceptron(epochs=int(count), random_state=0)
@@ -52,7 +52,7 @@ def svm(
     solver: Any = "one-slack",
     max_iter: int = 2000,
 ) -> Method:
-    """Hinge loss, linear or with a kernel."""
+    """Return a structured SVM, linear or with a kernel."""
 
     def make(penalty: float) -> StructuredSVM:
         return StructuredSVM(
@@ -70,7 +70,7 @@ def svm(
 
 
 def kernel_crf(name: str, kernel: Kernel, penalties: Sequence[float], tol: float) -> Method:
-    """Log loss with a kernel, decoded as the others are."""
+    """Return a kernel CRF, decoded like the other methods."""
 
     def make(penalty: float) -> KernelCRF:
         return KernelCRF(kernel, penalty, tol=tol, decoder="viterbi")

@@ -65,14 +65,14 @@ class MixtureHMM:
         return self.means[states, of] + np.einsum("tij,tj->ti", self.factors[states, of], noise), states
 
     def log_density(self, X: Array) -> Array:
-        """Log p(x|state) but for a constant, (T, L)."""
+        """Return log p(x|state) but for a constant, (T, L)."""
         apart = X[:, None, None, :] - self.means
         whitened = np.einsum("lmij,tlmj->tlmi", np.linalg.inv(self.factors), apart)
         volume = np.log(np.abs(np.linalg.det(self.factors)))
         return np.asarray(np.logaddexp.reduce(-0.5 * np.square(whitened).sum(axis=-1) - volume, axis=2))
 
     def best_error(self, test: StateSequences, *, chained: bool) -> float:
-        """Share of wrong states if this model were known: with its transitions, or without."""
+        """Return the share of wrong states if this model were known, with or without its transitions."""
         X = np.concatenate(test.X)
         edge = np.log(self.transitions) if chained else np.zeros((LABELS, LABELS))
         chain = ChainBatch(offsets_of([len(y) for y in test.y]), LABELS)

@@ -31,7 +31,7 @@ class Size(NamedTuple):
 
     @classmethod
     def of(cls, model: KernelCRF, n_positions: int) -> Size:
-        """Look at a fitted model."""
+        """Measure a fitted model."""
         last = model.path_[-1]
         share = last.functions / n_positions
         return cls(share, share / len(model.classes_), last.observations / n_positions)
@@ -55,7 +55,7 @@ class SparseSettings:
     tol: float
 
     def selection(self, name: str) -> Selection:
-        """That of a system."""
+        """Return the selection of a system."""
         order, refit = AtRandom(self.batch), RefitAll(iterations=self.refit)
         if name == SPARSE:
             return SGPS(self.share, self.step, order=order, refit=refit)
@@ -89,18 +89,18 @@ def run_sparse(
 
 
 def columns(sizes: Sequence[Size]) -> dict[str, float]:
-    """Means over folds, for the table."""
+    """Return the means over folds, for the table."""
     means = Size(*(float(np.mean(values)) for values in zip(*sizes, strict=True)))
     return {"p/N": means.per_position, "p/(N L)": means.per_label, "observations": means.observations}
 
 
 def points_above(tests: Sequence[FoldResult], others: Sequence[FoldResult]) -> list[float]:
-    """Points of error that one model has more than another, fold by fold."""
+    """Return by how many points the error of one model exceeds that of another, fold by fold."""
     return [100 * (a.error - b.error) for a, b in zip(tests, others, strict=True)]
 
 
 def sparse_claims(found: Mapping[str, list[FoldResult]], dense: str) -> list[Claim]:
-    """SGPS is within 0.1 points of the dense model, or not told from that; the baseline is worse."""
+    """Claim that SGPS is within 0.1 points of the dense model, up to chance, and the baseline is worse."""
     claims = []
     if SPARSE in found:
         above = points_above(found[SPARSE], found[dense])

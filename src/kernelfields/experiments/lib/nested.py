@@ -79,7 +79,7 @@ class NestedValidation:
         inner = folds_of(fold.train, self.n_inner, self.seed)
 
         def wrong(penalty: float) -> float:
-            """Number of wrong labels."""
+            """Return the number of wrong labels."""
             return sum(self._wrong(make(penalty, self.inner_tol), X, part) for part in inner)
 
         return min(sorted(choices, reverse=True), key=wrong)

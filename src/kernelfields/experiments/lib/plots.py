@@ -31,7 +31,7 @@ def write_figure(outcome: Outcome, draw: Draw, folder: Path) -> str | None:
 
 
 def points_of_models(panel: Any, outcome: Outcome, value: str, label: str, paper: str | None = None) -> None:
-    """A point with its standard error for every model, beside it the paper's figure where there is one."""
+    """Draw a point with its standard error for every model, beside the number of the paper if it has one."""
     rows = outcome.rows
     values, errors = ([row[column] for row in rows] for column in (value, "standard error"))
     panel.errorbar(range(len(rows)), values, yerr=errors, fmt="o", capsize=4, label="here")

@@ -72,7 +72,7 @@ def run_all(settings: AllSettings, report: Report) -> list[Row]:
 
 
 def models(settings: AllSettings) -> dict[str, Any]:
-    """One kernel CRF, and the cascade that begins with it."""
+    """Return one kernel CRF, and the cascade that begins with it."""
     first = KernelCRF(
         RBF(settings.gamma),
         settings.penalty,
@@ -103,7 +103,7 @@ def models(settings: AllSettings) -> dict[str, Any]:
 
 
 def inputs(proteins: Proteins, ids: Array, settings: AllSettings) -> list[Array]:
-    """Profiles in windows, far places counting less."""
+    """Return profiles in windows, in which distant positions count less."""
     profiles = [proteins.profiles[i] for i in ids]
     away = np.arange(settings.window) - settings.window // 2
     weights = np.exp(-0.5 * (away / settings.reach) ** 2).astype(np.float32)
@@ -111,7 +111,7 @@ def inputs(proteins: Proteins, ids: Array, settings: AllSettings) -> list[Array]
 
 
 def judge(model: Any, X: list[Array], y: list[Any]) -> dict[str, float]:
-    """Accuracy over residues, and over chains with its standard error."""
+    """Return the accuracy over residues, and over chains with its standard error."""
     predicted, lengths = model.predict(X), [len(labels) for labels in y]
     right = [np.mean(np.asarray(a) == np.asarray(b)) for a, b in zip(y, predicted, strict=True)]
     by_chain = mean_of([100 * float(share) for share in right])
@@ -126,11 +126,11 @@ def judge(model: Any, X: list[Array], y: list[Any]) -> dict[str, float]:
 
 
 def _largest_gap(model: Any) -> float:
-    """The certified relative gap; of a cascade, the largest of its models'."""
+    """Return the certified relative gap, for a cascade the largest of its models."""
     fitted = [*model.first_, model.second_] if isinstance(model, Cascade) else [model]
     return max(float(one.certificate_.relative_gap) for one in fitted)
 
 
 def _some(proteins: Proteins, folds: list[int], most: int) -> Array:
-    """Chains of some folds, at most so many of each."""
+    """Return the chains of some folds, at most ``most`` of each."""
     return np.concatenate([np.flatnonzero(proteins.fold == fold)[:most] for fold in folds])

@@ -81,7 +81,7 @@ class Chains(NamedTuple):
     y: list[Any]
 
     def take(self, ids: Array) -> Chains:
-        """Some of them."""
+        """Return some of the chains."""
         return Chains(pick(self.X, ids), pick(self.y, ids))
 
 
@@ -97,7 +97,7 @@ class FewChoices(NamedTuple):
 
 
 def run_few(settings: FewSettings, report: Report) -> tuple[list[Row], dict[str, Any]]:
-    """Trials on every set and size: rows of the table, and the figures of every trial."""
+    """Run trials on every set and size; return the rows of the table, and the numbers of every trial."""
     rows: list[Row] = []
     trials = {}
     for one in settings.sets:
@@ -117,7 +117,7 @@ def run_few(settings: FewSettings, report: Report) -> tuple[list[Row], dict[str,
 
 
 def _chains(proteins: Proteins, window: int) -> Chains:
-    """Chains that are in no test set of the authors and have no unknown state, in windows."""
+    """Return, in windows, the chains that are in no test set of the authors and have no unknown state."""
     ids = [i for i, labels in enumerate(proteins.labels) if proteins.fold[i] and None not in labels]
     return Chains(
         stack_windows(pick(proteins.profiles, np.array(ids)), window), [proteins.labels[i] for i in ids]
@@ -136,7 +136,7 @@ class FewTrials:
     settings: FewSettings
 
     def run(self, what: str, report: Report) -> dict[str, list[dict[str, float]]]:
-        """Choose settings on held chains; then the figures of every model in every trial."""
+        """Choose settings on held-out chains, then return the numbers of every model in every trial."""
         rng = np.random.default_rng(self.settings.seed)
         tuning = [self._draw(rng, self.held, len(self.held)) for _ in range(self.settings.n_tuning)]
         report(f"{what}: choosing settings")
@@ -152,7 +152,7 @@ class FewTrials:
         return found
 
     def _draw(self, rng: np.random.Generator, ids: Array, most: int) -> tuple[Chains, Chains]:
-        """A training set, and chains that are not in it."""
+        """Return a training set, and chains that are not in it."""
         order = rng.permutation(ids)
         test = order[self.size : self.size + most]
         return self.chains.take(order[: self.size]), self.chains.take(test)
@@ -175,7 +175,7 @@ class FewTrials:
     def _decoded(
         self, name: str, model: Any, chosen: FewChoices, test: Chains
     ) -> Iterator[tuple[str, dict[str, float]]]:
-        """One model under three decoders."""
+        """Yield the numbers of one model with three decoders."""
         scored = ScoredSequences.of(model, *test)
         log = {"log-likelihood": scored.log_likelihood()}
         yield name, scored.judged(Posterior()) | log
@@ -184,7 +184,7 @@ class FewTrials:
             yield name + suffix, scored.judged(boundary_rule(len(scored.classes), weight)) | log
 
     def _choose(self, field: Field, tuning: Sequence[tuple[Chains, Chains]]) -> FewChoices:
-        """Penalties by Q3, as the SVM's C, then the weight of boundaries by transition accuracy."""
+        """Choose penalties by Q3, as the SVM's C, then the weight of boundaries by transition accuracy."""
 
         def scored(pair: tuple[float, float]) -> list[ScoredSequences]:
             return [
@@ -199,7 +199,7 @@ class FewTrials:
         return FewChoices(*best, *self._choose_weights(found[best]))
 
     def _choose_weights(self, scored: list[ScoredSequences]) -> tuple[float, float]:
-        """The weight that finds most boundaries among those that cost little Q3, and among all."""
+        """Return the weight that finds most boundaries, among those that cost little Q3 and among all."""
         found = {}
         for weight in (0.0, *self.settings.edge_weights):
             judged = [one.judged(boundary_rule(len(one.classes), weight)) for one in scored]
@@ -217,7 +217,7 @@ class FewTrials:
         return max(self.settings.costs, key=accuracy)
 
     def _svm(self, cost: float, train: Chains) -> Callable[[list[Array]], list[Any]]:
-        """Residue by residue, with the same kernel."""
+        """Return the predictions of an SVM that labels residues one by one, with the same kernel."""
         from sklearn.svm import SVC
 
         model, basis = SVC(C=cost, kernel="precomputed"), np.concatenate(train.X)
@@ -232,7 +232,7 @@ class FewTrials:
 
 
 def boundary_rule(n_labels: int, weight: float) -> BayesRule:
-    """Wrong labels cost 1; a true boundary whose two labels are not both right costs ``weight`` more."""
+    """Return the rule of a cost: 1 per wrong label, ``weight`` per true boundary not labelled right."""
     vertex = 1.0 - np.eye(n_labels)
     pairs = 1.0 - np.eye(n_labels**2).reshape((n_labels,) * 4)
     boundary = vertex[:, :, None, None]  # a ≠ b of the true pair
@@ -240,7 +240,7 @@ def boundary_rule(n_labels: int, weight: float) -> BayesRule:
 
 
 def _rows(name: str, size: int, found: Mapping[str, list[dict[str, float]]]) -> list[Row]:
-    """Means, and intervals of the differences from the SVM, trial by trial."""
+    """Return means, and intervals of the trial-by-trial differences from the SVM."""
     rows: list[Row] = []
     for model, trials in found.items():
         row: dict[str, Any] = {"data": name, "chains": size, "model": model}

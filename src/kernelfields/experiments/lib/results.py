@@ -29,13 +29,13 @@ class Outcome:
     """Sentences below the table: how the comparison is to be read."""
 
     def as_json(self) -> dict[str, Any]:
-        """The form that is the same for all experiments."""
+        """Return the outcome in the form that all experiments share."""
         claims = [claim.as_json() for claim in self.claims]
         details = {**self.details, "rows": list(self.rows), "notes": list(self.notes)}
         return {"experiment": self.experiment, "claims": claims, "details": details}
 
     def as_markdown(self) -> str:
-        """Tables of results and claims."""
+        """Return the results and the claims as tables."""
         claims = [
             {
                 "claim": claim.name,
@@ -75,14 +75,14 @@ def claims_of(result: Mapping[str, Any]) -> list[Claim]:
 
 
 def text_of(value: object) -> str:
-    """A table's entry: four digits are enough."""
+    """Return an entry of a table, with four digits."""
     if value is None:
         return ""
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def columns_of(rows: Sequence[Row]) -> list[str]:
-    """Columns of a table, in the order of their first appearance."""
+    """Return the columns of a table, in order of first appearance."""
     return list(dict.fromkeys(column for row in rows for column in row))
 
 

@@ -25,24 +25,24 @@ class ScoredSequences(NamedTuple):
 
     @classmethod
     def of(cls, model: Any, X: Sequence[Any], y: Sequence[Any]) -> ScoredSequences:
-        """Let a fitted model score them."""
+        """Score sequences by a fitted model."""
         chain, scores = model._batch(X, None, None)
         return cls(chain, scores, model.classes_, y)
 
     def judged(self, decoder: Decoder) -> dict[str, float]:
-        """Q3 and transition accuracy of what a decoder makes of the scores."""
+        """Return Q3 and transition accuracy of a decoder on these scores."""
         labels = self.classes[decoder.decode(self.chain, self.scores)]
         return judge(self.y, [labels[a:b].tolist() for a, b in pairwise(self.chain.offsets)])
 
     def log_likelihood(self) -> float:
-        """Of the labels, per position."""
+        """Return the log-likelihood of the labels, per position."""
         truth = np.searchsorted(self.classes, np.concatenate(self.y)).astype(np.int32)
         log_proba = self.chain.score(self.scores, truth) - self.chain.log_partition(self.scores)
         return log_likelihood(log_proba, [len(labels) for labels in self.y])
 
 
 def judge(y: Any, predicted: Any) -> dict[str, float]:
-    """Share of labels that are right, and of boundaries at which both are."""
+    """Return the share of right labels, and of boundaries at which both labels are right."""
     return {
         "Q3 %": 100 * (1 - token_error(y, predicted)),
         "transitions %": 100 * transition_accuracy(y, predicted),

@@ -43,7 +43,7 @@ class Texts(NamedTuple):
 
 
 def letters_task(n_words: int, n_test: int, share: float, seed: int) -> LearningTask:
-    """Words of fold 0 against those of all others, with a cubic kernel."""
+    """Return handwritten words: fold 0 to learn from, all others to test on, with a cubic kernel."""
     letters = load_letters()
     X, y = _drawn(*letters.split(0), n_words, seed)
     X_test, y_test = _drawn(*letters.split(*range(1, 10)), n_test, seed)
@@ -53,26 +53,26 @@ def letters_task(n_words: int, n_test: int, share: float, seed: int) -> Learning
 
 
 def entities_task(n_sentences: int, n_test: int, share: float, seed: int) -> LearningTask:
-    """Spanish named entities with spelling in a window of three, and a kernel of degree 2."""
+    """Return Spanish named entities with spelling features in a window of three, and a kernel of degree 2."""
     learn = load_conll2002("train", n_sentences, seed)
     test = load_conll2002("testb", n_test, seed)
     return text_task(Texts(TaggedSentences(*learn), TaggedSentences(*test)), spelling_templates(), share)
 
 
 def web_task(n_sentences: int, n_test: int, share: float, seed: int) -> LearningTask:
-    """Parts of speech of the English Web Treebank with lexical features, and a kernel of degree 2."""
+    """Return parts of speech of the English Web Treebank with lexical features, and a kernel of degree 2."""
     texts = web_texts(n_test, seed)
     return text_task(Texts(first(texts.learn, n_sentences), texts.test), pos(), share)
 
 
 def web_texts(n_test: int, seed: int) -> Texts:
-    """Sentences of the English Web Treebank: its own parts, each in random order."""
+    """Return sentences of the English Web Treebank in its published parts, each in random order."""
     learn, test = (TaggedSentences(*_drawn(*load_ud_ewt(part), None, seed)) for part in ("train", "test"))
     return Texts(learn, first(test, n_test))
 
 
 def treebank_texts(n_test: int, seed: int) -> Texts:
-    """Sentences of the Penn Treebank: the last ones are tested on, so that documents stay whole."""
+    """Return sentences of the Penn Treebank; the last are for tests, so that documents stay whole."""
     every = load_ptb_sample()
     learn, test = (
         TaggedSentences(every.sentences[part], every.labels[part])
@@ -82,12 +82,12 @@ def treebank_texts(n_test: int, seed: int) -> Texts:
 
 
 def first(texts: TaggedSentences, n: int) -> TaggedSentences:
-    """The first sentences."""
+    """Return the first sentences."""
     return TaggedSentences(texts.sentences[:n], texts.labels[:n])
 
 
 def text_task(texts: Texts, templates: Templates, share: float) -> LearningTask:
-    """Features that occur in the training part, for all parts."""
+    """Return all parts with the features that occur in the training part."""
     train, validation = parted(
         SequenceSet(texts.learn.sentences, texts.learn.sentences, texts.learn.labels), share
     )
