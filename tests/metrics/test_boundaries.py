@@ -61,5 +61,5 @@ def test_odd_parents(parents, message):
 
 def test_nothing_changes():
     y = [["a", "b"]]
-    with pytest.raises(InputError, match="no boundary"):
+    with pytest.raises(InputError, match="no boundaries"):
         transition_accuracy(y, y, [[-1, -1]])
