@@ -25,7 +25,7 @@ from kernelfields.constraints import Constraints
 from kernelfields.kernels import RBF
 from kernelfields.losses import ErrorFunction
 from kernelfields.models.clique_types import Boundaries, Edges, FurtherKernel, InputEdges
-from kernelfields.selection import SGPS, SGSA, GreedyCliques, InTurn
+from kernelfields.selection import SGPS, SGSA, GreedyCliques, InTurn, WholeSequences
 from kernelfields.testing import labelled_sequences
 
 K, FINE = RBF(gamma=0.5), {"tol": 1e-9}
@@ -74,6 +74,7 @@ OTHERS = {
     "Fourier": (KernelCRF(K, approximation=RandomFourier(40), random_state=0, **FINE), 1e-3),
     "SGPS": (KernelCRF(K, selection=SGPS(size=30, order=InTurn()), **FINE), 1e-3),
     "SGSA": (KernelCRF(K, selection=SGSA(size=30, order=InTurn()), **FINE), 1e-3),
+    "whole": (KernelCRF(K, selection=WholeSequences(size=30, order=InTurn()), **FINE), 1e-3),
     "cliques": (KernelCRF(K, selection=GreedyCliques(size=30), **FINE), 1e-3),
     "cliques on edges": (KernelCRF(K, edge_kernel=True, selection=GreedyCliques(size=30), **FINE), 1e-3),
     "perceptron": (StructuredPerceptron(), 1e-6),
@@ -141,7 +142,7 @@ def test_convex(name, order, rng):
 @pytest.mark.parametrize("name", list(OTHERS))
 def test_other(name, rng):
     model, atol = OTHERS[name]
-    chooses = name in ("Nyström", "Cholesky", "SGPS")  # among rows, the first of equals
+    chooses = name in ("Nyström", "Cholesky", "SGPS", "whole")  # among rows, the first of equals
     check(model, rng, atol, np.arange if chooses else backwards)
 
 

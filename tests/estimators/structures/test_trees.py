@@ -9,7 +9,8 @@ from kernelfields import CRF, BoostedCRF, KernelCRF, StructuredPerceptron, Struc
 from kernelfields.approximation import IncompleteCholesky, Nystroem
 from kernelfields.constraints import Constraints
 from kernelfields.kernels import RBF
-from kernelfields.selection import SGPS, SGSA, GreedyCliques, InTurn
+from kernelfields.losses import LabellingCost
+from kernelfields.selection import SGPS, SGSA, GreedyCliques, InTurn, WholeSequences
 
 from ._explicit import LABELS, Explicit, random_task, same
 from ._solvers import least_log_loss, log_objective
@@ -181,16 +182,44 @@ def test_what_is_known_beforehand(task):
     assert model.predict(task.inputs, allowed=allowed, decoder="viterbi") == best
 
 
+def test_best_labellings(task):
+    """The k best of all labellings, with their probabilities; no more than there are."""
+    model = fitted(CRF(0.7, 1.3, structure="tree"), task)
+    explicit = Explicit(task, PARTS)
+    found = model.predict_kbest(task.inputs, 10)
+    for each, labels, p in zip(
+        found, explicit.labels, explicit.probabilities(_weights(model, explicit)), strict=True
+    ):
+        order = np.argsort(-p)[:10]
+        assert [names for names, _ in each] == [[LABELS[k] for k in labels[n]] for n in order]
+        np.testing.assert_allclose([value for _, value in each], np.log(p[order]), atol=1e-9)
+
+
+@pytest.mark.parametrize("rescaling", ["margin", "slack"])
+def test_cost_by_a_function(rescaling, task):
+    """A function of whole labellings that counts errors is the cost that counts errors."""
+    most = max(len(item.y) for item in task.items)
+    cost = LabellingCost(lambda a, b: float((a != b).sum()), bound=most)
+    values = [
+        fitted(
+            StructuredSVM(cost=c, rescaling=rescaling, structure="tree", tol=1e-6), task
+        ).certificate_.value
+        for c in (cost, "hamming")
+    ]
+    assert values[0] == pytest.approx(values[1], rel=1e-5)
+
+
 @pytest.mark.parametrize(
     "settings",
     [
         {"selection": SGPS(size=500, order=InTurn())},
         {"selection": SGSA(size=500, order=InTurn())},
         {"selection": GreedyCliques(size=500)},
+        {"selection": WholeSequences(size=500, order=InTurn())},
         {"approximation": Nystroem(100), "random_state": 0},
         {"approximation": IncompleteCholesky(100)},
     ],
-    ids=["SGPS", "SGSA", "cliques", "Nyström", "Cholesky"],
+    ids=["SGPS", "SGSA", "cliques", "whole", "Nyström", "Cholesky"],
 )
 def test_a_subspace_that_holds_all_functions_has_the_optimum(settings, task, rng):
     explicit = Explicit(in_kernel_space(task, K), {"features": 0.7, "boundaries": 0.7, "edges": 1.3})
