@@ -65,7 +65,13 @@ public:
     }
 
 private:
-    static constexpr std::size_t kWide = 8, kMostInstances = 64;
+    // Vertices of a depth, on average: at least as many as are worked on at once, better some more of them, as long
+    // as all messages of the group stay in the cache.
+    static constexpr std::size_t kNarrow = kRows, kWide = 4 * kRows, kCached = 512, kMostInstances = 64;
+
+    static bool is_full(std::size_t slots, std::size_t levels) {
+        return slots >= (slots < kCached ? kWide : kNarrow) * levels;
+    }
 
     struct Group {
         std::size_t instance, count, slot, slots, level, levels;
@@ -77,7 +83,7 @@ private:
         std::vector<std::size_t> base;  // where the places of each instance begin
         for (std::size_t k = from; k < instance_.size() && group.count < kMostInstances; ++k) {
             const std::size_t s = instance_[k];
-            if (group.count > 0 && group.slots >= kWide * std::max(group.levels, forest.levels(s))) break;
+            if (group.count > 0 && is_full(group.slots, std::max(group.levels, forest.levels(s)))) break;
             base.push_back(group.slots);
             group.slots += forest.length(s);
             group.levels = std::max(group.levels, forest.levels(s));
