@@ -83,7 +83,7 @@ class L1Norm(Norm):
 
     def shrunk(self, space: BoundSpace, part: Array, by: float | Array) -> Array:
         """sign(w_k) (|w_k| − by)₊."""
-        return np.asarray(np.sign(part) * np.maximum(np.abs(part) - by, 0))
+        return np.asarray(part - np.clip(part, -by, by))
 
     def levelled(self, space: BoundSpace, numbers: Array) -> Array:
         """Return the same."""

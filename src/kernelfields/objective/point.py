@@ -68,6 +68,11 @@ class Point:
         return gradient
 
     @cached_property
+    def steepest(self) -> Array:
+        """The shortest subgradient of R, norms included."""
+        return self.problem.geometry.steepest(self.element, self.gradient)
+
+    @cached_property
     def certificate(self) -> Certificate | None:
         """A lower bound of min R; None where there is none."""
         return certify(self.problem, self.element, self.mismatch, self.evaluation.value, self.value)

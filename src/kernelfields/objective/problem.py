@@ -104,7 +104,7 @@ class Problem:
 
     def steepest(self, point: Any) -> Array:
         """Return the shortest subgradient of R at a point, norms included."""
-        return self.geometry.steepest(point.element, point.gradient)
+        return point.gradient if self.smooth else point.steepest
 
     @cached_property
     def _uneven(self) -> bool:

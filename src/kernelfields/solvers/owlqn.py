@@ -53,7 +53,7 @@ class OWLQN(Solver):
         history = History(problem, self.memory, curvatures)
         try:
             while reason is None:
-                steepest = pseudo_gradient(point, kappa)
+                steepest = problem.steepest(point)
                 direction = history.apply(-steepest)
                 self._align(problem, direction, steepest, (kappa > 0) & (point.element == 0))
                 known = history or curvatures is not None
@@ -113,13 +113,5 @@ def _flatter(problem: ProblemLike, trial: Any, point: Any, steepest: Array) -> b
     """
     if trial.value > point.value + problem.rounding * abs(point.value):
         return False
-    assert problem.thresholds is not None
-    slope = pseudo_gradient(trial, problem.thresholds)
+    slope = problem.steepest(trial)
     return problem.inner(slope, slope) <= FLATTER * problem.inner(steepest, steepest)
-
-
-def pseudo_gradient(point: Any, kappa: Array) -> Array:
-    """The subgradient of least norm, coordinate by coordinate."""
-    gradient, element = point.gradient, point.element
-    at_zero = np.sign(gradient) * np.maximum(np.abs(gradient) - kappa, 0.0)
-    return np.where(element == 0, at_zero, gradient + kappa * np.sign(element))
