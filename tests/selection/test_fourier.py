@@ -49,7 +49,7 @@ def test_map_gives_new_observations_the_features_of_old_ones(rng):
 
 def test_other_kernels_and_odd_ranks_are_refused(rng):
     X = rng.normal(size=(5, 2))
-    with pytest.raises(InputError, match="RBF only"):
+    with pytest.raises(InputError, match="need an RBF kernel"):
         RandomFourier().on(Linear(), X, SEED(0))
     with pytest.raises(InputError, match="rank of RandomFourier is 7"):
         RandomFourier(7).on(RBF(), X, SEED(0))

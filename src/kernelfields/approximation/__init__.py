@@ -1,4 +1,4 @@
-"""Subspaces of fixed dimension, and random features, that stand for the space of a kernel."""
+"""Approximations of the space of a kernel by finite-dimensional subspaces and random features."""
 
 from ._base import Approximation, FactoredKernel, Landmarks, ObservationMap
 from .fourier import FourierMap, RandomFourier

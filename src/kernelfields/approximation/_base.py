@@ -1,4 +1,4 @@
-"""What stands for a kernel's space: a finite-dimensional subspace, or features that imitate it."""
+"""The base of approximations of a kernel's space: a finite-dimensional subspace, or random features."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .columns import blocks
 
 
 class ObservationMap(ABC):
-    """Observations as rows of m numbers: what coefficients are multiplied with."""
+    """Maps observations to rows of m numbers, which coefficients are multiplied by."""
 
     size: int
     """m."""
@@ -35,16 +35,16 @@ class ObservationMap(ABC):
 
 
 class FactoredKernel(NamedTuple):
-    """An approximation on the observations of a training set."""
+    """K ≈ ΦΦᵀ on the observations of a training set."""
 
     factor: Factor
     """Φ."""
     map: ObservationMap
-    """The same for observations to come: scores are ``map.columns(x) @ factor.coefficients(w)``."""
+    """The same for new observations: scores are ``map.columns(x) @ factor.coefficients(w)``."""
     pivots: Array | None
-    """Which observations are the basis; None if the basis is made of others, or there is none."""
+    """Indices of the observations that form the basis; None if the basis is not made of them."""
     residual: Array | None
-    """diag(K − ΦΦᵀ), (N,), where it is known: what is left of ‖k(x, ·)‖² outside of the subspace."""
+    """diag(K − ΦΦᵀ), (N,), if known: the part of ‖k(x, ·)‖² outside of the subspace."""
 
 
 class Approximation(Checked, ABC):
@@ -56,21 +56,21 @@ class Approximation(Checked, ABC):
     ) -> FactoredKernel:
         """Approximate k on the observations X, in the precision of X.
 
-        What exceeds the limit, in bytes, goes to a file.
+        Matrices larger than the limit, in bytes, are kept in a file.
         """
 
 
 class Landmarks(Checked, ABC):
-    """How the observations of a basis are chosen or made."""
+    """A way to choose or make the observations of a basis."""
 
     @abstractmethod
     def choose(self, kernel: Kernel, X: Any, rank: int, random: np.random.RandomState) -> LandmarkBasis:
-        """Return ``rank`` of them, or fewer if X has fewer."""
+        """Return ``rank`` landmarks, or fewer if X has fewer observations."""
 
 
 class LandmarkBasis(NamedTuple):
-    """A basis."""
+    """The observations of a basis."""
 
     observations: Any
     indices: Array | None
-    """Which observations these are; None if they were made."""
+    """Their indices in X; None if they are not observations of X."""

@@ -1,4 +1,4 @@
-"""From a basis to a factor."""
+"""Factors from a basis of observations."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from .storage import Storage
 
 
 def independent(kernel: Kernel, chosen: LandmarkBasis, tol: float) -> tuple[LandmarkBasis, Array]:
-    """Drop what depends on the rest of a basis; return the others and C, lower triangular, C Cᵀ = K_BB.
+    """Drop dependent observations of a basis; return the others and C, lower triangular, C Cᵀ = K_BB.
 
-    By pivoted Cholesky in double precision: an observation goes if what others leave of its squared
-    norm is below ``tol`` times the largest. m² D + m³/3 operations.
+    Pivoted Cholesky in double precision, m² D + m³/3 operations, drops an observation if its squared
+    distance from the span of the others is below ``tol`` times the largest squared norm.
     """
     basis = widened(chosen.observations)
     gram = np.asarray(kernel.block(basis, basis), dtype=np.float64)

@@ -15,11 +15,11 @@ from ..kernels import Kernel, ProductKernel
 from ..kernels.observations import squared_norms
 
 BLOCK = 2**20
-"""Kernel values at a time: large enough for BLAS, small enough for caches to hold until transformed."""
+"""Number of kernel values in a block: enough for BLAS, few enough to stay in the cache until transformed."""
 
 
 class KernelColumns:
-    """k(x_i, ·) for the observations X of a training set; their norms are computed once."""
+    """Columns k(x_i, ·) of the observations X of a training set, whose norms are computed once."""
 
     def __init__(self, kernel: Kernel, X: Any) -> None:
         self.kernel = kernel
@@ -49,7 +49,7 @@ class KernelColumns:
     def fill(self, basis: Any, out: Array) -> None:
         """Write k(x_i, basis_o) to ``out``, (N, m): 2 N m D operations, by BLAS, and N m values of κ.
 
-        Every thread takes blocks of its own through all steps.
+        Every thread takes separate blocks through all steps.
         """
         KernelBlocks(self.kernel, self.X, basis, out.dtype).fill(out, 0, 0)
 

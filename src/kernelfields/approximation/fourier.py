@@ -56,10 +56,10 @@ class RandomFourier(Approximation):
     """Features whose inner products imitate a Gaussian kernel [rahimi2007].
 
     exp(−γ‖x − x′‖²) is the expectation of cos⟨ω, x − x′⟩ over ω ~ N(0, 2γI); the mean over h draws has a
-    standard deviation of at most 1/√(2h) for each pair. The functions are not in k's space and there is
-    no basis: what is minimised is another problem, near the kernel's. Where observations are many and
-    landmarks would have to be too; `Nystroem` is more accurate at the same rank where the spectrum of K
-    falls fast. Time 2 N h D for the features, memory 2 N h numbers.
+    standard deviation of at most 1/√(2h) for each pair. The functions are not in k's space and there is no
+    basis: the problem that is minimised is not the kernel's, but close to it. For many observations that
+    would need many landmarks; `Nystroem` is more accurate at the same rank if the spectrum of K falls fast.
+    The features take 2 N h D operations and 2 N h numbers.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ class RandomFourier(Approximation):
     ) -> FactoredKernel:
         """Draw frequencies and compute features."""
         if not isinstance(kernel, RBF) or X.dtype == object:
-            raise InputError(f"Random Fourier features stand for RBF only, not for {kernel!r}.")
+            raise InputError(f"Random Fourier features need an RBF kernel, not {kernel!r}.")
         if self.rank % 2:
             raise InputError(f"The rank of RandomFourier is {self.rank}; it must be even.")
         require_memory(f"A rank of {self.rank}", 8 * self.rank * X.shape[1])

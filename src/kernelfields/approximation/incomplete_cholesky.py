@@ -1,4 +1,4 @@
-"""Incomplete Cholesky factors: each next basis function is the one that those before explain worst."""
+"""Incomplete Cholesky factors: each new basis function is the one that the others explain worst."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .maps import KernelMap
 from .storage import Storage
 
 DRAWS = 10
-"""Random subsets without anything new in them after which nothing new is expected."""
+"""Number of random subsets without a new pivot after which none is expected."""
 
 
 @dataclass(frozen=True)
@@ -29,24 +29,23 @@ class IncompleteCholesky(Approximation):
     """Pivoted Cholesky factor of the Gram matrix, stopped early [altun2004exp, 5.3; fine2001].
 
     The next pivot is the observation with the largest residual k(x, x) − ‖φ(x)‖², the squared distance
-    of k(x, ·) from the span of the pivots so far; the pivots are the basis. Kernel values are computed
-    between pivots and all observations, never between all. The trace of K − ΦΦᵀ ≥ 0 is the sum of
-    the residuals.
+    of k(x, ·) from the span of the pivots so far; the pivots are the basis. Only kernel values between
+    pivots and observations are computed. The trace of K − ΦΦᵀ ≥ 0 is the sum of the residuals.
 
     With m pivots and N observations of D numbers, the choice among all observations takes O(N (m + D))
     operations per pivot, N m² + 2 N m D in total, most of them bound by memory: good up to N m² of
     about 10¹¹. With ``sample`` the choice does not depend on N: s m³/3 + s m² D operations in total, then
-    2 N m D, by BLAS, for the columns. `Nystroem` leaves the choice to chance and costs only the latter.
+    2 N m D, by BLAS, for the columns. `Nystroem` chooses at random and takes only the latter.
 
     Parameters
     ----------
     rank : int
         m, at most.
     tol : float
-        Residuals below this share of the largest k(x, x) count as zero: no more pivots then. Columns in
-        single precision cannot tell less than about 1e-6 apart.
+        Residuals below this share of the largest k(x, x) count as zero, and end the search. Columns in
+        single precision do not resolve less than about 1e-6.
     sample : int, optional
-        s: take the best of so many candidates, drawn anew for each pivot, instead of the best of all.
+        s: choose each pivot among this many random candidates, instead of all.
     scratch : path, optional
         Folder for the factor if it exceeds the memory limit, as in `Storage`.
     """
@@ -82,7 +81,7 @@ class IncompleteCholesky(Approximation):
 
 
 class Pivots(NamedTuple):
-    """What was chosen."""
+    """The chosen pivots."""
 
     pivots: Array
     triangle: Array
@@ -102,7 +101,7 @@ def factorise(candidates: KernelColumns, room: Array, tol: float) -> tuple[Array
         column = candidates.column(p)
         column -= room[:, :j] @ room[p, :j]
         column /= root
-        column[pivots] = 0  # what rounding left
+        column[pivots] = 0  # left by rounding
         column[p] = root
         room[:, j] = column
         residual -= np.square(column, dtype=np.float64)
@@ -124,7 +123,7 @@ def first_of_largest(residual: Array, dtype: np.dtype[Any]) -> int:
 def best_of_samples(
     kernel: Kernel, X: Any, settings: IncompleteCholesky, random: np.random.RandomState
 ) -> Pivots:
-    """Take the candidate with the largest residual out of a new random subset for every pivot."""
+    """Choose each pivot as the candidate with the largest residual in a random subset."""
     n, rank = X.shape[0], min(settings.rank, X.shape[0])
     size = min(settings.sample or n, n)
     least = settings.tol * float(np.max(kernel.diagonal(X), initial=0.0))

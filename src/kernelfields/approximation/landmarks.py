@@ -20,17 +20,17 @@ from .columns import blocks, widened
 
 @dataclass(frozen=True)
 class Uniform(Landmarks):
-    """Observations at random, all equally likely: no cost, and hard to beat for the price."""
+    """Observations at random, all equally likely: the cheapest choice, and often good enough."""
 
     def choose(self, kernel: Kernel, X: Any, rank: int, random: np.random.RandomState) -> LandmarkBasis:
-        """Draw without replacement; in the order of X."""
+        """Draw observations without replacement, in the order of X."""
         indices = np.sort(random.choice(X.shape[0], rank, replace=False))
         return LandmarkBasis(X[indices], indices)
 
 
 @dataclass(frozen=True)
 class KMeans(Landmarks):
-    """Centres of clusters [zhang2008]: no observations themselves, but close to many.
+    """Centres of clusters [zhang2008], which are not observations but close to many.
 
     For observations that are rows of numbers, and kernels that are smooth in them. The clusters come
     from scikit-learn's MiniBatchKMeans.
@@ -40,7 +40,7 @@ class KMeans(Landmarks):
     batch_size : int
         Observations per step.
     max_iter : int
-        Passes through the observations, at most.
+        Limit of passes through the observations.
     """
 
     batch_size: int = 4096
@@ -48,7 +48,7 @@ class KMeans(Landmarks):
     _checks: ClassVar[Mapping[str, Check]] = {"batch_size": whole(), "max_iter": whole()}
 
     def choose(self, kernel: Kernel, X: Any, rank: int, random: np.random.RandomState) -> LandmarkBasis:
-        """Find clusters."""
+        """Return the centres of clusters."""
         if X.dtype == object:
             raise InputError("KMeans needs observations that are rows of numbers.")
         from sklearn.cluster import MiniBatchKMeans
@@ -65,18 +65,18 @@ class KMeans(Landmarks):
 
 @dataclass(frozen=True)
 class LeverageScores(Landmarks):
-    """Observations at random, more often those that no others resemble [alaoui2015].
+    """Observations at random, more likely those unlike others [alaoui2015].
 
-    The ridge leverage score of x is l(x) = (K (K + δI)⁻¹)_xx, here from a uniform sketch S of s
-    observations, l(x) ≈ (k(x, x) − k_xS (K_SS + (s/N) δ I)⁻¹ k_Sx)/δ. Time 2 N s (D + s).
+    The ridge leverage score of x is l(x) = (K (K + δI)⁻¹)_xx, estimated from a uniform sketch S of s
+    observations as l(x) ≈ (k(x, x) − k_xS (K_SS + (s/N) δ I)⁻¹ k_Sx)/δ, in time 2 N s (D + s).
 
     Parameters
     ----------
     sketch : int, optional
-        s; as many as landmarks if not given.
+        s; the number of landmarks if not given.
     ridge : float, optional
-        δ; if not given, tr K over the number of landmarks, so that no more than that many leverage
-        scores add up.
+        δ; if not given, tr K over the number of landmarks, so that the leverage scores add up to at most
+        that number.
     """
 
     sketch: int | None = None
@@ -87,7 +87,7 @@ class LeverageScores(Landmarks):
     }
 
     def choose(self, kernel: Kernel, X: Any, rank: int, random: np.random.RandomState) -> LandmarkBasis:
-        """Draw without replacement, with probabilities proportional to the scores; in the order of X."""
+        """Draw observations without replacement, in proportion to their scores, in the order of X."""
         scores = self.scores(kernel, X, rank, random)
         # Rounding may leave zeros, and fewer than ``rank`` others.
         scores = np.maximum(scores, 1e-9 * scores.max())

@@ -1,4 +1,4 @@
-"""Kernel values with a basis, as rows of numbers."""
+"""Maps from observations to kernel values with a basis."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class KernelMap(ObservationMap):
     kernel : Kernel
         k.
     basis : observations
-        m of them.
+        m observations.
     """
 
     def __init__(self, kernel: Kernel, basis: Any) -> None:

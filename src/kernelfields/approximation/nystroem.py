@@ -21,10 +21,10 @@ from .storage import Storage
 class Nystroem(Approximation):
     """K ≈ K_XB K_BB⁻¹ K_BX: functions are expansions over m landmarks B [williams2001].
 
-    The minimiser is sought in the span of k(b, ·), b ∈ B, with the norm of k's own space. With all
-    observations as landmarks this is the whole problem. Time 2 N m D for K_XB, by BLAS, then 4 N m L per
-    iteration of a solver; memory N m numbers. K_XB is never multiplied by K_BB^(−1/2), which would take
-    another 2 N m² operations; whitening and principal coordinates take about 30 m³, on the weights' side.
+    The minimiser is sought in the span of k(b, ·), b ∈ B, with the norm of the space of k. With all
+    observations as landmarks this is the whole problem. K_XB takes 2 N m D operations, by BLAS, and N m
+    numbers; an iteration of a solver takes 4 N m L operations. K_XB is never multiplied by K_BB^(−1/2), which
+    would take another 2 N m²; whitening the weights instead takes about 30 m³.
 
     Parameters
     ----------
@@ -33,7 +33,8 @@ class Nystroem(Approximation):
     landmarks : Landmarks
         How B is chosen: `Uniform`, `KMeans`, `LeverageScores`.
     tol : float
-        Landmarks of which the others leave less than this share of the largest k(x, x) are dropped.
+        Landmarks whose squared distance from the span of the others is below this share of the largest
+        k(x, x) are dropped.
     scratch : path, optional
         Folder for K_XB if it exceeds the memory limit, as in `Storage`.
     """

@@ -1,4 +1,4 @@
-"""Where large matrices live."""
+"""Storage of large matrices, in memory or in a file."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from ..checks import Check, Checked, optional, whole
 
 @dataclass(frozen=True)
 class Storage(Checked):
-    """Memory, or a file that is mapped into memory and vanishes with the array.
+    """Storage in memory, or in a mapped file that is deleted with the array.
 
     Parameters
     ----------
     memory_limit : int, optional
-        Bytes beyond which a matrix goes to a file; none do if not given. Every product then reads the
-        file once, from the system's cache as far as that reaches.
+        Bytes beyond which a matrix is kept in a file; no limit if not given. Every product then reads the
+        file once, from the system's cache as far as it fits there.
     scratch : path, optional
-        Folder of such files; the system's for temporary files if not given.
+        Folder of such files; the system's folder for temporary files if not given.
     """
 
     memory_limit: int | None = None

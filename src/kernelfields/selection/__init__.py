@@ -1,4 +1,4 @@
-"""Spaces that grow: functions of labelled cliques, selected one after the other."""
+"""Spaces that grow: functions of labelled cliques, selected step by step."""
 
 from ._growing_base import Selection
 from .atoms import Atoms

@@ -1,4 +1,4 @@
-"""What ways to select labelled cliques, some sequences at a time, share."""
+"""The base of selections among labelled cliques, some sequences at a time."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class ConfigurationSelection(SequenceSelection):
     Parameters
     ----------
     by : Criterion
-        What makes a candidate good: `GapShare`, `FunctionalGradient`, `GainBound` or `ExactGain`.
+        How candidates are judged: `GapShare`, `FunctionalGradient`, `GainBound` or `ExactGain`.
     """
 
     by: Criterion = field(default_factory=GapShare)

@@ -1,4 +1,4 @@
-"""What ways to grow a space share."""
+"""The base of selections: settings, limits and proposals."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Proposal(NamedTuple):
 
     name: str
     keys: Array
-    """One number per function, that no other of the pool has."""
+    """A number for each function, unique in the pool."""
     functions: Atoms
 
 
@@ -37,12 +37,12 @@ class Selection(Checked, ABC):
     step : int
         d, the number of functions added at once.
     threshold : float
-        η: candidates with |⟨∇R, h⟩| not above this are left alone; the search ends when all are.
+        η: candidates with |⟨∇R, h⟩| ≤ η are ignored; the search ends when no others are left.
     gap : float, optional
-        End when R is certified to be, relatively, so close to its minimum over the whole space of the
-        kernel. That takes N² kernel values, and is looked at whenever the basis has grown by a quarter.
+        Stop when R is certified to be within this relative gap of its minimum over the whole space of the
+        kernel. The test takes N² kernel values, and is made whenever the basis has grown by a quarter.
     refit : Refit
-        `RefitAll` or `RefitNew`: which coefficients are fitted after every step. At the end, all are.
+        Which coefficients are fitted after every step: `RefitAll` or `RefitNew`. At the end, all are fitted.
     """
 
     size: float = 500
@@ -58,7 +58,7 @@ class Selection(Checked, ABC):
     refit: Refit = field(default_factory=RefitAll)
 
     labels_pairs = False
-    """Whether its functions look at label pairs, so that these need no scores of their own."""
+    """Whether functions of this selection score label pairs, which then need no separate scores."""
 
     def limit(self, n_positions: int) -> int:
         """Return p, the number of functions to stop at."""
@@ -75,12 +75,12 @@ class Selection(Checked, ABC):
 
 @dataclass(frozen=True)
 class SequenceSelection(Selection):
-    """A selection that looks at some training sequences at a time.
+    """A selection that visits some training sequences at a time.
 
     Parameters
     ----------
     order : Order
-        Which: `AtRandom`, `InTurn` or `LargestGradient`.
+        Which sequences are visited: `AtRandom`, `InTurn` or `LargestGradient`.
     """
 
     order: Order = field(default_factory=AtRandom)
@@ -111,11 +111,11 @@ class SequencePositions(NamedTuple):
     """The positions of some sequences."""
 
     observations: Array
-    """(q,)."""
+    """(q,) the observation of each position."""
     last: Array
-    """Which of them end a sequence."""
+    """(q,) whether each position ends a sequence."""
     places: Array
-    """Which of the sequences each belongs to."""
+    """(q,) the sequence of each position."""
 
 
 def positions_of(task: GrowthTask, ids: Array) -> SequencePositions:
@@ -138,6 +138,6 @@ def fresh(view: View, name: str, keys: Array) -> Array:
 def rivals(observations: Array, labels: Array, n_labels: int) -> Array:
     """Return group numbers; of candidates in one group, one at a time is enough.
 
-    Those of one observation and label differ in pairs only; of two labels, one is minus the other.
+    Candidates of one observation and label differ in pairs only; with two labels, one is minus the other.
     """
     return observations if n_labels == 2 else observations * n_labels + labels

@@ -21,13 +21,13 @@ class Atoms(NamedTuple):
     observations: Array
     """o of each atom, (a,)."""
     labels: Array
-    """Its label, or label pair as one number where atoms belong to edges, (a,)."""
+    """Label of each atom, or label pair as one number for atoms of edges, (a,)."""
     owners: Array
-    """The function it belongs to, (a,), never falling."""
+    """The function that owns each atom, (a,), ascending."""
     pairs: Array
     """Label pairs without input, as one number σL + τ, (b,)."""
     pair_owners: Array
-    """The function each pair belongs to, (b,), never falling."""
+    """The function that owns each pair, (b,), ascending."""
     size: int
     """Number of functions."""
 

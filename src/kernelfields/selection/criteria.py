@@ -1,4 +1,4 @@
-"""By what candidates are judged."""
+"""Criteria by which candidates are judged."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from .task import View
 
 
 class Criterion(Checked, ABC):
-    """Gives every candidate a number: the larger, the better."""
+    """Judges every candidate by a number; larger is better."""
 
     @abstractmethod
     def judge(self, view: View, name: str, functions: Atoms, threshold: float = 0.0) -> Array:
-        """Judge functions of a pool, (c,), comparable between pools; 0 for those to be left alone."""
+        """Judge functions of a pool, (c,), comparably between pools; 0 for those to be ignored."""
 
 
 @dataclass(frozen=True)
 class GapShare(Criterion):
     """|a ⟨∇R, h⟩| / 2λ where ∇R = … + a h + …: the share that h has in the certified gap.
 
-    The shares of all functions sum up to ‖∇R‖²/2λ, the bound of what the whole space of the kernel can still
-    gain. a is a marginal minus what was observed, plus λ times the coefficient so far. Where ∇R is steep,
-    everything nearby is steep as well; a tells which of the neighbours it is steep because of.
+    The shares of all functions add up to ‖∇R‖²/2λ, the bound on what the whole space of the kernel can still
+    gain. a is a marginal minus what was observed, plus λ times the current coefficient. Where ∇R is steep,
+    it is steep for similar functions too; a tells which of them causes that.
     """
 
     def judge(self, view: View, name: str, functions: Atoms, threshold: float = 0.0) -> Array:
@@ -42,7 +42,7 @@ class GapShare(Criterion):
 
 @dataclass(frozen=True)
 class FunctionalGradient(Criterion):
-    """|⟨∇R, h⟩| over √λ: how fast R falls along h at first, the papers' choice [altun2006, lafferty2004]."""
+    """|⟨∇R, h⟩| / √λ, the initial slope of R along h: the papers' choice [altun2006, lafferty2004]."""
 
     def judge(self, view: View, name: str, functions: Atoms, threshold: float = 0.0) -> Array:
         """Return the absolute slopes over √λ."""
@@ -51,12 +51,12 @@ class FunctionalGradient(Criterion):
 
 @dataclass(frozen=True)
 class GainBound(Criterion):
-    """⟨∇R, h⟩²/(2λ‖h_⊥‖²): what h can gain at most, all coefficients refitted [altun2006, Lemma 6].
+    """⟨∇R, h⟩²/(2λ‖h_⊥‖²), a bound on the gain of h, all coefficients refitted [altun2006, Lemma 6].
 
     Parameters
     ----------
     shortlist : int
-        Candidates that are judged: the steepest. Each takes O(p²) operations.
+        Number of the steepest candidates that are judged. Each takes O(p²) operations.
     """
 
     shortlist: int = 100
@@ -74,12 +74,12 @@ class GainBound(Criterion):
 
 @dataclass(frozen=True)
 class ExactGain(Criterion):
-    """sup_a R(f) − R(f + a h), by a search along each candidate [lafferty2004]: dear.
+    """sup_a R(f) − R(f + a h), by an expensive search along each candidate [lafferty2004].
 
     Parameters
     ----------
     shortlist : int
-        Candidates that are judged: the steepest. Each takes about ten sweeps of forward-backward.
+        Number of the steepest candidates that are judged. Each takes about ten sweeps of forward-backward.
     """
 
     shortlist: int = 20

@@ -22,24 +22,24 @@ from .task import GrowthTask, View
 class GreedyCliques(Selection):
     """Functions k(x_c, ·) [label] of single labelled cliques, the best of all first [lafferty2004].
 
-    Candidates are the vertices of the training set, beside free scores of label pairs; and its edges,
-    if the model has a kernel on edges with input. With several kernels the candidates of each are looked
-    at in turn. All active coefficients are refitted after every step.
+    Candidates are the vertices of the training set, and also its edges if the model has a kernel on edges;
+    otherwise label pairs have free scores. With several kernels the candidates of each are visited in turn.
+    All active coefficients are refitted after every step.
 
     Parameters
     ----------
     size, step, threshold, gap, refit
         As in `Selection`.
     by : Criterion
-        What makes a candidate good: `FunctionalGradient`, the paper's and the cheapest; `GapShare`;
-        `GainBound`; `ExactGain`, the paper's other one.
+        How candidates are judged: `FunctionalGradient`, the paper's choice and the cheapest; `GapShare`;
+        `GainBound`; or `ExactGain`, the paper's alternative.
     every_labelling : bool
-        Whether a chosen clique comes with all its labellings at once; they count one by one.
+        Whether a chosen clique is added with all its labellings; each counts as a function.
     seen_only : bool
-        Whether candidates have labellings that occur in the training set only, or any.
+        Whether candidates are limited to labellings that occur in the training set.
     sample : int, optional
-        Candidates come from so many observations, drawn anew for every step; from all, if not given.
-        Each takes N kernel values per step, which are not kept.
+        Number of observations, drawn at random for every step, that candidates come from; all if not given.
+        Each takes N kernel values per step, which are not stored.
     """
 
     by: Criterion = field(default_factory=FunctionalGradient)

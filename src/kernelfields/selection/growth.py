@@ -16,7 +16,7 @@ from .span import Extension
 from .task import GrowthState, GrowthTask, View
 
 DEPENDENT_VISITS = 100
-"""Visits whose candidates are all combinations of others that count as one without candidates."""
+"""Number of visits with only dependent candidates that count as one visit without candidates."""
 
 
 class SelectionStep(NamedTuple):
@@ -25,19 +25,19 @@ class SelectionStep(NamedTuple):
     functions: int
     """p so far."""
     observations: int
-    """Training observations that they look at: those whose kernel values a prediction needs."""
+    """Number of training observations whose kernel values a prediction needs."""
     value: float
     """R."""
     gap: float
-    """Certified relative gap, in the span of the functions selected; inf where none is known."""
+    """Certified relative gap, in the span of the selected functions; inf if none is known."""
     held_out: float | None
-    """Log-likelihood of held-out labellings, if there are such."""
+    """Log-likelihood of held-out labellings, if there are any."""
     error: float | None
     """Share of held-out labels that are wrong, decoded one by one."""
     visits: int
-    """How often candidates were looked at."""
+    """Number of visits so far."""
     seconds: float
-    """Since the start, held-out data left aside."""
+    """Time since the start, without that for held-out data."""
 
 
 class SelectionReason(Enum):
@@ -51,21 +51,21 @@ class SelectionReason(Enum):
 
 
 class HeldOutLike(Protocol):
-    """Judges a state on data that were held out."""
+    """Judges a state on held-out data."""
 
     def judge(self, state: GrowthState) -> tuple[float, float]:
         """Return log-likelihood and error."""
 
 
 class Growth:
-    """Runs a selection, step by step; what was reached is there at any time.
+    """Runs a selection step by step; the current state is available at any time.
 
     Parameters
     ----------
     task, selection : GrowthTask, Selection
         What is minimised, and how the space grows.
     seed : int
-        Of draws; each visit has its own, so that a path can be continued.
+        Seed of random draws; each visit derives its own, so that a path can be continued.
     held_out : optional
         Judges every step.
     observer : callable, optional
@@ -93,7 +93,7 @@ class Growth:
         self.ending = SelectionReason.SIZE
         self._looked_at = 0
         self.seconds = 0.0
-        """Spent so far, held-out data left aside."""
+        """Time so far, without that for held-out data."""
 
     def run(self) -> GrowthState:
         """Grow until a limit is reached, or Ctrl-C."""
@@ -129,7 +129,7 @@ class Growth:
         return SelectionReason.SIZE
 
     def _added(self, point: Point, limit: int) -> tuple[dict[str, Extension], dict[str, Any]]:
-        """Look at candidates once; return the spaces with those chosen, and the keys dealt with."""
+        """Visit candidates once; return the spaces with those chosen, and the keys dealt with."""
         random = np.random.RandomState([self.seed, self.visits])
         proposals = self.selection.propose(View(self.task, self.state, point), self.visits, random)
         self.visits += 1

@@ -1,4 +1,4 @@
-"""Which training sequences are looked at next."""
+"""Orders in which training sequences are visited."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from ..arrays import Array
 from ..checks import Check, Checked, optional, whole
 
 Steepness = Callable[[Array], Array]
-"""From sequences to the largest |⟨∇R, h⟩| among the candidates of each."""
+"""Maps sequences to the largest |⟨∇R, h⟩| among the candidates of each."""
 
 
 class Order(Checked, ABC):
-    """How the next sequences are picked."""
+    """The order in which sequences are picked."""
 
     @abstractmethod
     def pick(self, visit: int, count: int, random: np.random.RandomState, steepness: Steepness) -> Array:
@@ -30,12 +30,12 @@ class Order(Checked, ABC):
 
 @dataclass(frozen=True)
 class InTurn(Order):
-    """One after the other, from the first again after the last [altun2004gp, Algorithm 2].
+    """Sequences in order, round after round [altun2004gp, Algorithm 2].
 
     Parameters
     ----------
     batch : int
-        Sequences looked at together.
+        Number of sequences in a visit.
     """
 
     batch: int = 1
@@ -53,12 +53,12 @@ class InTurn(Order):
 
 @dataclass(frozen=True)
 class AtRandom(Order):
-    """At random, all equally likely [altun2006, Algorithm 1.1, line 5].
+    """Sequences at random, all equally likely [altun2006, Algorithm 1.1, line 5].
 
     Parameters
     ----------
     batch : int
-        Sequences looked at together.
+        Number of sequences in a visit.
     """
 
     batch: int = 1
@@ -77,20 +77,20 @@ class AtRandom(Order):
 class LargestGradient(Order):
     """The sequence with the steepest candidate [altun2006, Algorithm 1.1, line 4]: Gauss-Southwell.
 
-    Every visit takes the kernel values of all positions looked at with all others, N² if there is no
-    ``sample``; they are not kept.
+    Every visit takes the kernel values of all visited positions with all others, N² without ``sample``;
+    they are not stored.
 
     Parameters
     ----------
     sample : int, optional
-        Look at so many sequences only, drawn anew for every visit.
+        Number of sequences to consider, drawn at random for every visit; all if not given.
     """
 
     sample: int | None = None
     _checks: ClassVar[Mapping[str, Check]] = {"sample": optional(whole())}
 
     def pick(self, visit: int, count: int, random: np.random.RandomState, steepness: Steepness) -> Array:
-        """Look at all, or at some, and take the steepest."""
+        """Pick the steepest of all sequences, or of a sample."""
         some = np.arange(count)
         if self.sample is not None and self.sample < count:
             some = np.sort(random.choice(count, self.sample, replace=False))
@@ -116,11 +116,11 @@ def steepest(slopes: Array, count: int, groups: Array | None = None) -> Array:
     Parameters
     ----------
     slopes : (c,) array
-        ⟨∇R, h⟩, or whatever else candidates are judged by; the sign does not matter.
+        ⟨∇R, h⟩, or other merits of candidates; the sign does not matter.
     count : int
-        How many.
+        Number of candidates to return.
     groups : (c,) integers, optional
-        At most one of every group.
+        Group of each candidate; at most one of every group is returned.
     """
     left = np.abs(slopes)
     found: list[int] = []

@@ -21,15 +21,15 @@ class Pool:
 
     kernel: Kernel
     observations: Any
-    """n of them, in the precision of kernel values."""
+    """n observations, in the precision of kernel values."""
     width: int
-    """Labels, or label pairs, of an atom."""
+    """Number of labels, or label pairs, of an atom."""
     penalty: float
     """λ of the space."""
     clique: str = "node"
     """The clique type that atoms feed."""
     share: float = 0.0
-    """κ, where functions look at label pairs too."""
+    """κ if functions score label pairs too, else 0."""
 
     @property
     def size(self) -> int:
@@ -38,7 +38,7 @@ class Pool:
 
     @property
     def centring(self) -> float:
-        """Subtracted from [y = y′]: 1/L on vertices, where centring over labels leaves the model as it is."""
+        """Subtracted from [y = y′]: 1/L on vertices, where centring over labels does not change the model."""
         return 1 / self.width if self.clique == "node" else 0.0
 
     def rows(self, chosen: Array) -> Array:

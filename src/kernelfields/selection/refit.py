@@ -1,4 +1,4 @@
-"""How coefficients are fitted again after functions were added."""
+"""Ways to refit coefficients after functions were added."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .task import GrowthState, GrowthTask, element_of, parts_of
 
 
 class Refitted(NamedTuple):
-    """Where a refit ended."""
+    """The result of a refit."""
 
     state: GrowthState
     point: Point
@@ -34,7 +34,7 @@ class Refit(Checked, ABC):
     Parameters
     ----------
     iterations : int
-        Limit of iterations; the coefficients of the last step are the start, so that few are enough.
+        Limit of iterations; few are enough, because they start from the coefficients of the last step.
     tol : float
         Relative certified gap, in the span of what is refitted, at which to stop.
     solver : Solver
@@ -48,7 +48,7 @@ class Refit(Checked, ABC):
 
     @property
     def stop(self) -> Stop:
-        """When a refit ends."""
+        """The stopping rule of a refit."""
         return Stop(self.tol, 1e-2 * self.tol, self.iterations)
 
     @abstractmethod
@@ -57,7 +57,7 @@ class Refit(Checked, ABC):
 
 
 class RefitAll(Refit):
-    """All coefficients: R falls the most with every function."""
+    """Refits all coefficients, which lowers R the most."""
 
     def run(self, task: GrowthTask, before: GrowthState, added: dict[str, Extension]) -> Refitted:
         """Minimise R over the span of all functions."""
@@ -69,10 +69,10 @@ class RefitAll(Refit):
 
 
 class RefitNew(Refit):
-    """Only the coefficients of the functions just added, and free scores of labels [altun2004gp, 4.2].
+    """Refits only the coefficients of the new functions, and free scores of labels [altun2004gp, 4.2].
 
-    Each step then takes time in proportion to their number, not to that of all functions, as in boosting;
-    more functions are needed for the same value of R.
+    As in boosting, the time of a step is proportional to the number of new functions, not of all; more
+    functions are needed for the same value of R.
     """
 
     def run(self, task: GrowthTask, before: GrowthState, added: dict[str, Extension]) -> Refitted:

@@ -17,19 +17,19 @@ from .task import View
 class SGPS(ConfigurationSelection):
     """Coordinates (position t, label σ, next label τ), of one sequence at a time [altun2004gp, Algorithm 2].
 
-    Each is the function k(x_t, ·) [y = σ] + κ [(y, y⁺) = (σ, τ)]: it acts on the scores of vertices and of
-    edges. At the last position there is no τ. The d best of a sequence are added, of each position and
-    label no more than one at once: those that differ in τ alone are good together. With all coordinates
-    this is the dense problem: its solution is among their combinations (Proposition 1).
+    A coordinate is the function k(x_t, ·) [y = σ] + κ [(y, y⁺) = (σ, τ)], which acts on scores of vertices
+    and of edges. At the last position there is no τ. The d best of a sequence are added, but at most one for
+    each position and label, since those that differ only in τ are good at the same time. With all coordinates
+    this is the dense problem, whose solution is a combination of them (Proposition 1).
 
     Parameters
     ----------
     size, step, threshold, gap, refit
         As in `Selection`.
     order : Order
-        Which sequences are looked at: `AtRandom`, `InTurn` (the paper's) or `LargestGradient`.
+        Which sequences are visited: `AtRandom`, `InTurn` (the paper's) or `LargestGradient`.
     by : Criterion
-        What makes a coordinate good: `GapShare`, `FunctionalGradient` (the paper's), `GainBound` or
+        How coordinates are judged: `GapShare`, `FunctionalGradient` (the paper's), `GainBound` or
         `ExactGain`.
 
     Examples

@@ -18,16 +18,16 @@ class SGSA(ConfigurationSelection):
     """Clique configurations, from one sequence at a time [altun2006, Algorithm 1.1].
 
     Those of vertices are k(x_t, ·) [y = σ]; those of edges κ [(y, y⁺) = (σ, τ)], the same for all edges.
-    The d best of a sequence are added. Finer than `SGPS`, whose coordinates tie the two.
+    The d best of a sequence are added. This is finer than `SGPS`, whose coordinates tie the two.
 
     Parameters
     ----------
     size, step, threshold, gap, refit
         As in `Selection`.
     order : Order
-        Which sequences are looked at: `AtRandom`, `InTurn` or `LargestGradient`.
+        Which sequences are visited: `AtRandom`, `InTurn` or `LargestGradient`.
     by : Criterion
-        What makes a configuration good: `GapShare`, `FunctionalGradient` (the paper's), `GainBound` or
+        How configurations are judged: `GapShare`, `FunctionalGradient` (the paper's), `GainBound` or
         `ExactGain`.
     """
 

@@ -1,4 +1,4 @@
-"""A space that grows by columns."""
+"""The span of selected functions, which grows."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from .atoms import NONE, Atoms
 from .pool import Pool
 
 DEPENDENT = {4: 1e-6, 8: 1e-10}
-"""By the bytes of a kernel value: functions of which those before leave less than this share of ‖h‖² count
-as their combinations. Their coefficients would be large and cancel, beyond what the precision allows."""
+"""Least share of ‖h‖² outside the span, by the bytes of a kernel value. Functions below it count as
+combinations of the others: their coefficients would be large and cancel beyond the precision."""
 
 
 class Extension(NamedTuple):
-    """A space with more functions."""
+    """A span extended by further functions."""
 
     grown: SelectedSpan
     kept: Array
-    """Which of the functions given are not combinations of others."""
+    """Which of the further functions are not combinations of others."""
     triangle: Array
     """Their rows of C, (q, p)."""
 
@@ -33,16 +33,16 @@ class Extension(NamedTuple):
 class SelectedSpan:
     """The span of selected functions: their atoms, kernel columns, and triangular factor.
 
-    Appending gives a new object; old ones stay as they were, although all share memory. One more
-    function among p takes n kernel values and O(p²) operations.
+    Appending returns a new object; old ones do not change, although all share memory. Adding a function
+    to p others takes n kernel values and O(p²) operations.
     """
 
     pool: Pool
     atoms: Atoms
     basis: Array
-    """Observations with an atom, in the order in which they came, (m,)."""
+    """Observations with an atom, in order of appearance, (m,)."""
     places: Array
-    """Which of the basis each atom looks at."""
+    """Index into the basis of the observation of each atom."""
     values: Array
     """K_BX, with room for more rows."""
     inverse: Array
@@ -50,13 +50,13 @@ class SelectedSpan:
 
     @classmethod
     def empty(cls, pool: Pool) -> SelectedSpan:
-        """Nothing selected."""
+        """Return the span of no functions."""
         values = np.empty((0, pool.size), dtype_of(pool.observations))
         return cls(pool, Atoms.empty(), NONE, NONE, values, np.zeros((0, 0)))
 
     @property
     def size(self) -> int:
-        """P."""
+        """p, the number of functions."""
         return self.atoms.size
 
     def functions(self) -> Functions:

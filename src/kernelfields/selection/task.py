@@ -1,4 +1,4 @@
-"""What is minimised while a space grows."""
+"""The objective that is minimised while a space grows."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from .span import SelectedSpan
 
 
 class GrowthState(NamedTuple):
-    """What has been selected, and the coefficients so far."""
+    """The selected functions and their coefficients."""
 
     grown: dict[str, SelectedSpan]
     parts: dict[str, Array]
     """The element of every term, by name."""
     spent: dict[str, Array]
-    """Keys of the candidates that were taken, or found to be combinations of others."""
+    """Keys of the candidates that were added, or found to be combinations of others."""
 
     @property
     def size(self) -> int:
@@ -34,7 +34,7 @@ class GrowthState(NamedTuple):
 
     @property
     def observations(self) -> int:
-        """Number of observations that they look at."""
+        """Number of observations whose kernel values they need."""
         return len(np.unique(np.concatenate([grown.basis for grown in self.grown.values()])))
 
     @property
@@ -49,9 +49,9 @@ class GrowthTask:
 
     loss: Loss
     pools: dict[str, Pool]
-    """By the names of their terms."""
+    """The pools by the names of their terms."""
     rows: Array
-    """Which of the distinct observations each vertex has, (N,)."""
+    """Index of each vertex into the distinct observations, (N,)."""
     labels: Array
     """Labels of the vertices, −1 where unobserved."""
     free: tuple[Term, ...] = ()
@@ -133,7 +133,7 @@ class View:
     def slopes(self, name: str, observations: Array) -> Array:
         """Return ⟨∇R, k(x_o, ·) [label]⟩ = (K(dθ + λα))_o for some observations, (q, r): q n kernel values.
 
-        Centred over labels where functions are.
+        They are centred over labels if functions are.
         """
         pool = self.task.pools[name]
         result = pool.times(observations, self.coefficients(name))
@@ -171,7 +171,7 @@ class View:
     def gain_bounds(self, name: str, functions: Atoms, slopes: Array) -> Array:
         """Bound how much each function can lower R, all coefficients refitted [altun2006, Lemma 6].
 
-        ⟨∇R, h⟩² / (2λ‖h_⊥‖²), for coefficients at their optimum; else add their own gap.
+        The bound is ⟨∇R, h⟩² / (2λ‖h_⊥‖²) if coefficients are optimal; otherwise add their gap.
         """
         left = self.state.grown[name].residuals(functions)
         penalty = self.task.pools[name].penalty

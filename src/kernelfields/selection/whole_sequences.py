@@ -1,4 +1,4 @@
-"""Coordinates over complete label sequences: the sparse method that ignores what the kernel is made of."""
+"""Coordinates over complete label sequences: a sparse method that ignores the structure of the kernel."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ from .task import View
 
 NAME = "kernel"
 MOST = 4096
-"""Labellings of a sequence that are looked at in search of new ones."""
+"""Number of labellings of a sequence that are searched for new ones."""
 LOOKED_AT = 8
-"""Labellings, either way, by which the steepness of a sequence is judged."""
+"""Number of labellings, up and down, by which the steepness of a sequence is judged."""
 
 
 @dataclass(frozen=True)
 class WholeSequences(SequenceSelection):
     """Coordinates (sequence i, labelling y): Σ_t k(x_t, ·) [y_t] + κ Σ_t [(y_t, y_{t+1})] [altun2004gp, (8)].
 
-    A baseline: nothing is shared between labellings, every function needs the kernel at all positions of
-    its sequence, and with as many functions the error is clearly higher than with those of `SGPS`. The
-    steepest labellings are the best ones under the gradient as scores, and under minus the gradient: they
-    come from k-best dynamic programming.
+    A baseline: labellings share nothing, every function needs the kernel at all positions of its sequence,
+    and with equally many functions the error is clearly higher than with those of `SGPS`. The steepest
+    labellings are the best ones with the gradient, or minus the gradient, as scores; k-best dynamic
+    programming finds them.
 
     Parameters
     ----------
     size, step, threshold, gap, refit
         As in `Selection`.
     order : Order
-        Which sequences are looked at: `AtRandom`, `InTurn` or `LargestGradient`.
+        Which sequences are visited: `AtRandom`, `InTurn` or `LargestGradient`.
     """
 
     labels_pairs = True
