@@ -90,7 +90,7 @@ def test_perceptrons_obey_constraints(tmp_path):
         (["--dev", "a.csv", "--holdout", "0.5"], "--dev and --holdout exclude each other"),
         (["--model", "kernel-crf", "--kernel", "linear", "--gamma", "1"], "--gamma is for the rbf kernel"),
         (["--columns", "1,2"], "--columns is for columns of text, not for csv"),
-        (["--columns", "0"], "--columns '0' is no list"),
+        (["--columns", "0"], "--columns '0' must be a list"),
         (["--holdout", "0.01"], "--holdout 0.01 holds out none of 20 sequences"),
         (["-o", "."], ". cannot be written: it is a folder"),
         (["--model", "kernel-crf", "--basis", "0"], "0"),
@@ -137,9 +137,9 @@ def test_columns_that_nobody_looks_at_are_named(tmp_path):
     data.write_text(rows.replace(" ", " T "))
     result = run("train", data, "--features", "pos", "-o", tmp_path / "m.kf", "--json")
     assert json.loads(result.stdout.splitlines()[-1])["warnings"] == [
-        "Nothing looks at column 2 (column1) of tokens; --features FILE would."
+        "No feature uses column 2 (column1) of tokens; --features FILE can."
     ]
-    assert "Nothing looks at" not in run("train", data, "--features", "ner", "-o", tmp_path / "m.kf").output
+    assert "No feature uses" not in run("train", data, "--features", "ner", "-o", tmp_path / "m.kf").output
 
 
 def test_columns_of_tables_are_found_by_name(tmp_path):

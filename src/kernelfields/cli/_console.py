@@ -8,6 +8,6 @@ from rich.console import Console
 def plain_console(*, stderr: bool = False) -> Console:
     """Return a console that prints texts as they are.
 
-    Labels, tokens and names of files come from users: in one of them "[/x]" is no markup, ":+1:" no picture.
+    Labels, tokens and names of files come from users: "[/x]" in them is not markup, ":+1:" not a picture.
     """
     return Console(stderr=stderr, markup=False, emoji=False)

@@ -37,7 +37,7 @@ class Item:
     x: Any
     """What models of sequences take: tokens (strings, tuples of columns, dictionaries) or a (T, D) array."""
     y: list[Any] | None
-    """Labels, None where one was not observed; or None: there are none."""
+    """Labels, None for unobserved ones; or None if there are no labels."""
     texts: list[str]
     """What to show of every position."""
     source: Any
@@ -106,7 +106,7 @@ class FileData:
 
     @property
     def known(self) -> list[Any]:
-        """Labels that were observed, one behind the other."""
+        """All observed labels, concatenated."""
         return [label for item in self.items for label in item.y or [] if label is not None]
 
     @property

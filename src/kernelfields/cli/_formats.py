@@ -103,12 +103,12 @@ def columns_of(item: Item, n: int) -> list[list[str]]:
         if not isinstance(token, str)
     }
     if len(names) > 1 or not all(isinstance(field, str) for row in rows for field in row):
-        raise InputError(f"Sequence {n} has objects of features, which are no columns of text.")
+        raise InputError(f"Sequence {n} has objects of features, but columns of text are needed.")
     return [list(column) for column in zip(*rows, strict=True)] if rows else [[]]
 
 
 def _label(label: Any, n: int, missing: str, kind: str) -> str:
-    """Return a label as a text; one that was not observed has a text of its own."""
+    """Return a label as a text; an unobserved label has a text too."""
     if label is None:
         return missing
     if str(label) == missing:

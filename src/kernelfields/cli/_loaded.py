@@ -54,5 +54,5 @@ def _names_symbols(emissions: Any) -> bool:
 
 
 def warning_of(model: Any) -> str | None:
-    """Say what to think of a model's probabilities, where it was not trained to have any."""
+    """Return a note on the probabilities of a model that was not trained to have any."""
     return None if model.probabilistic else NOT_PROBABILISTIC.format(type(model).__name__)

@@ -81,7 +81,7 @@ def build(name: str, data: FileData, choice: Choice) -> Any:
 
 
 def require_model(name: str) -> None:
-    """Refuse a name that is none."""
+    """Refuse an unknown name of a model."""
     if name not in MODELS:
         raise InputError(f"There is no model {name!r}; choose one of {', '.join([*MODELS, 'auto'])}.")
 

@@ -52,5 +52,7 @@ def _numbers(columns: str | None) -> tuple[int, ...] | None:
         return None
     words = columns.split(",")
     if not all(word.isascii() and word.isdecimal() and 0 < int(word) <= 1000 for word in words):
-        raise InputError(f"--columns {columns!r} is no list of numbers from 1 on, with commas.")
+        raise InputError(
+            f"--columns {columns!r} must be a list of numbers, counted from 1 and separated by commas."
+        )
     return tuple(map(int, words))

@@ -120,7 +120,7 @@ class PanelChoice(NamedTuple):
 
     name: str
     fitted: Any
-    """The model that was tried, if Ctrl-C says that there is no time for another fit; else None."""
+    """The model as it was tried, if Ctrl-C left no time for another fit; else None."""
 
 
 def choose_model(

@@ -112,7 +112,7 @@ def _is_complete(items: list[Item]) -> bool:
 
 
 def _require_classes(data: FileData, path: Path, reading: Reading) -> None:
-    """Refuse labels that are none: all of them missing, or numbers that were measured."""
+    """Refuse labels that are all missing, or look like measured numbers."""
     known = data.known
     if not known and data.n_positions:
         said = f" (--missing says which, now {reading.missing!r})" if data.kind == "conll" else ""

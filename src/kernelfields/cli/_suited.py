@@ -15,7 +15,7 @@ from ._loaded import takes_symbols
 from ._structures import labels_trees
 
 SPACES = 2
-"""In the only token of a sequence: so many look like a sentence that was not split."""
+"""Number of spaces in the only token of a sequence that suggests a sentence that was not split."""
 
 
 class Suit:
@@ -125,7 +125,7 @@ class Suit:
             return self._named(token, ("word",), where)[0]
         if isinstance(token, tuple):
             if len(token) > 1:
-                self._once("The model looks at the first column of tokens only.")
+                self._once("The model uses the first column of tokens only.")
             return token[0]
         return token
 

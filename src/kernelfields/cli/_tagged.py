@@ -27,7 +27,7 @@ class Answer(NamedTuple):
     labels: list[Any]
     """None where it abstains."""
     probabilities: list[float]
-    """Of the labels; the largest one where there is none."""
+    """Probabilities of the labels, or of the most probable label where the model abstained."""
     marginals: Any
     kbest: list[tuple[list[Any], float]] | None
 

@@ -1,4 +1,4 @@
-"""What models look at in tokens."""
+"""The features of tokens that models use."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ._data import FileData
 
 
 def features_of(data: FileData, given: str | None) -> Any:
-    """Return what to look at in tokens: a named set or templates; None for numbers and dictionaries."""
+    """Return the features of tokens, a named set or templates; None for numbers and dictionaries."""
     if not data.is_text:
         if given is not None:
             raise InputError("--features is for tokens; these data have numbers or features already.")
@@ -46,7 +46,7 @@ def _templates(given: str, n_columns: int) -> Templates:
 
 
 def unused_columns(model: Any) -> str | None:
-    """Say which columns of tokens nobody looks at."""
+    """Return a note on columns of tokens that no feature uses."""
     extractor = getattr(model, "features", None)
     if not isinstance(extractor, TemplateFeatures):
         return None
@@ -54,11 +54,11 @@ def unused_columns(model: Any) -> str | None:
     unused = [f"{c} ({name})" for c, name in enumerate(extractor.templates.columns, 1) if name not in seen]
     if not unused:
         return None
-    return f"Nothing looks at column {', '.join(unused)} of tokens; --features FILE would."
+    return f"No feature uses column {', '.join(unused)} of tokens; --features FILE can."
 
 
 def _wide(templates: Templates, n_columns: int) -> Templates:
-    """Name all columns, those that nobody looks at too: a model then knows how wide its tokens are."""
+    """Name all columns, unused ones too, so that a model knows the width of its tokens."""
     more = range(len(templates.columns), n_columns)
     names = (f"column{c}" if f"column{c}" not in templates.columns else f"other{c}" for c in more)
     return Templates((*templates.columns, *names), templates.templates)

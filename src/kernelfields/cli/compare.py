@@ -51,7 +51,9 @@ def compare(
     structure: StructureName = None,
     folds: Annotated[int, typer.Option(help="Number of folds.", min=2)] = 5,
     features: Annotated[str | None, typer.Option(help="For tokens: ner, pos, chunking, or a file.")] = None,
-    jobs: Annotated[int, typer.Option(help="Fits at a time, each in a process of its own.", min=1)] = 1,
+    jobs: Annotated[
+        int, typer.Option(help="Number of fits at a time, each in a separate process.", min=1)
+    ] = 1,
     seed: Annotated[int, typer.Option(help="Of the folds.", min=0)] = 0,
     seconds: Annotated[float, typer.Option(help="Time limit of every fit.", min=0.0)] = SECONDS,
     data_format: Format = None,
@@ -129,7 +131,7 @@ def cross_validate(
     folds: int,
     limits: ComparisonLimits,
 ) -> Iterator[tuple[str, ComparedModel]]:
-    """Fit every model on every fold, and give each as soon as all its folds are done."""
+    """Fit every model on every fold, and yield each model when all its folds are done."""
     fold_of = np.random.default_rng(choice.seed).permutation(len(data.items)) % folds
     divisions = [
         (data.take(np.flatnonzero(fold_of != fold)), data.take(np.flatnonzero(fold_of == fold)))

@@ -25,7 +25,7 @@ from ._progress import LiveLine
 
 TRAINING_FOLD = 0
 QUICK = 10, 50
-"""With ``--quick``, one word of so many to learn from, and to test on; the first ones would be all alike."""
+"""With ``--quick``, every how many words one is used; the first words alone would be too similar."""
 
 Words = tuple[list[Any], list[list[str]]]
 

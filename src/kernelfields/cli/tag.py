@@ -47,9 +47,9 @@ def tag(
     abstain: Annotated[
         float | None, typer.Option(help="Leave labels less probable than this open.", min=0.0, max=1.0)
     ] = None,
-    kbest: Annotated[int | None, typer.Option(help="Also give the k best labellings.", min=1)] = None,
+    kbest: Annotated[int | None, typer.Option(help="Also print the k best labellings.", min=1)] = None,
     marginals: Annotated[
-        bool, typer.Option("--marginals", help="Also give every label's probability.")
+        bool, typer.Option("--marginals", help="Also print the probability of every label.")
     ] = False,
     allowed: Annotated[
         bool,
