@@ -20,25 +20,28 @@ from kernelfields import native
 from kernelfields.objective import Term
 from kernelfields.online import Descent, Sweep
 from kernelfields.spaces import Free, SparseFeatures, WeightPairs
-from kernelfields.structures import ChainBatch
+from kernelfields.structures import ChainBatch, TreeBatch
+
+OFFSETS = [0, 6, 6, 7, 12, 21, 24]
+PARENTS = [-1, 0, 0, 1, 0, -1, -1, 11, 11, 11, 9, -1, -1, 12, 12, 12, 12, 12, 12, 18, 19, 22, -1, 22]
 
 results = {"isa": np.array(native.isa())}
 for L in (1, 3, 4, 5, 9, 17, 26):
     for dtype in (np.float32, np.float64):
         for shared in (True, False):
+          for batch in (ChainBatch(OFFSETS, L, shared), TreeBatch(OFFSETS, PARENTS, L, shared)):
             rng = np.random.default_rng(L)
-            chain = ChainBatch([0, 6, 6, 7, 12, 21, 24], L, shared)
             scores, direction, large = (
-                {n: (scale * rng.normal(size=s)).astype(dtype) for n, s in chain.shapes.items()}
+                {n: (scale * rng.normal(size=s)).astype(dtype) for n, s in batch.shapes.items()}
                 for scale in (1, 1, 300)
             )
-            found = chain.marginals(scores)
-            arrays = [found.log_partition, *found.parts.values(), chain.argmax(scores).labels,
-                      chain.entropy(scores), *chain.covariance(scores, direction).values(),
-                      chain.sample(scores, 3, seed=1), chain.kbest(scores, 3).value,
-                      chain.marginals(large).parts["node"], chain.argmax(large).labels]
+            found = batch.marginals(scores)
+            arrays = [found.log_partition, *found.parts.values(), batch.argmax(scores).labels,
+                      batch.entropy(scores), *batch.covariance(scores, direction).values(),
+                      batch.sample(scores, 3, seed=1), batch.kbest(scores, 3).value,
+                      batch.marginals(large).parts["node"], batch.argmax(large).labels]
             for n, array in enumerate(arrays):
-                results[f"{L} {np.dtype(dtype)} {shared} {n}"] = array
+                results[f"{L} {np.dtype(dtype)} {shared} {type(batch).__name__} {n}"] = array
 for L in (1, 3, 9, 17, 26, 40):
     for dtype in (np.float32, np.float64):
         rng = np.random.default_rng(L)
