@@ -16,7 +16,6 @@ from .. import native
 from ..arrays import Array
 from ..errors import InputError
 from ..kernels import RBF, Kernel, Linear, Polynomial, ProductKernel
-from ._finite import require_finite
 
 PIECE = 2**16
 """Size of a piece that stays in the cache over all passes of a formula."""
@@ -73,3 +72,19 @@ def in_pieces(kernel: Kernel, products: ProductBlock, apply: Callable[[Array, Ar
         with np.errstate(over="ignore", invalid="ignore"):  # found below, with the observations' numbers
             apply(piece, left, right[start : start + width])
         require_finite(kernel, piece, row, column + start)
+
+
+def require_finite(kernel: Kernel, block: Array, row: int, column: int) -> None:
+    """Refuse NaN and infinity in a block whose first entry is that of observations ``row``, ``column``.
+
+    A sum is quicker than a test of every number; because it may overflow, the numbers are tested if it is
+    not finite.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(block.sum()):
+            return
+    bad = np.argwhere(~np.isfinite(block))
+    if len(bad):
+        i, j = bad[0]
+        pair = f"observations {row + i} and {column + j}"
+        raise InputError(f"{type(kernel).__name__} returned {block[i, j]} for {pair}, not a finite number.")

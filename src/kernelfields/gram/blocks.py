@@ -6,21 +6,25 @@ sparse, and transformed in place, without a second block. Other kernels compute 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy import sparse
+from threadpoolctl import ThreadpoolController
 
+from .. import native
 from ..arrays import Array
 from ..errors import InputError
-from ..kernels import Kernel, Observations, ProductKernel
+from ..kernels import Kernel, ProductKernel
+from ..kernels.observations import Observations, count, is_numeric, prepare
 from ..kernels.sparse_rows import SparsePair
-from ._finite import require_finite
-from ._observations import count, is_numeric, prepare, squared_norms
-from ._transform import ProductBlock, transform
-from ._workers import Task, one_by_one, workers
+from ._transform import ProductBlock, require_finite, transform
+
+Task = Callable[[], None]
 
 ROWS, COLUMNS = 256, 2048
 """Shape of the blocks that are computed at a time: large enough for BLAS, small enough for caches."""
@@ -92,8 +96,8 @@ class _DenseProducts:
 
     def __init__(self, left: Array, right: Array, dtype: np.dtype[Any]) -> None:
         self.left, self.right = left, right
-        self.right_norms = squared_norms(right, dtype)
-        self.left_norms = self.right_norms if left is right else squared_norms(left, dtype)
+        self.right_norms = _squared_norms(right, dtype)
+        self.left_norms = self.right_norms if left is right else _squared_norms(left, dtype)
 
     def fill(self, out: Array, rows: slice, columns: slice) -> None:
         np.matmul(self.left[rows], self.right[columns].T, out=out)
@@ -103,9 +107,25 @@ class _SparseProducts:
     """⟨x_i, y_j⟩ from an index of the y_j by feature."""
 
     def __init__(self, left: Any, right: Any, dtype: np.dtype[Any]) -> None:
-        self.right_norms = squared_norms(right, dtype)
-        self.left_norms = self.right_norms if left is right else squared_norms(left, dtype)
+        self.right_norms = _squared_norms(right, dtype)
+        self.left_norms = self.right_norms if left is right else _squared_norms(left, dtype)
         self.fill = SparsePair.of(left, right).fill
+
+
+def _squared_norms(X: Observations, dtype: np.dtype[Any]) -> Array:
+    """Return ‖x_i‖², summed in float64; an ``InputError`` names a row with NaN, infinity or overflow."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        if sparse.issparse(X):
+            squares = sparse.csr_matrix((np.square(X.data, dtype=np.float64), X.indices, X.indptr), X.shape)
+            norms = np.asarray(squares.sum(axis=1)).ravel().astype(dtype)
+        else:
+            norms = np.einsum("ij,ij->i", X, X, dtype=np.float64).astype(dtype)
+    bad = np.flatnonzero(~np.isfinite(norms))
+    if len(bad):
+        raise InputError(
+            f"Observation {bad[0]} has numbers that are NaN, infinite or too large to be squared."
+        )
+    return norms
 
 
 def _products_of(
@@ -127,3 +147,33 @@ def _require_shape(kernel: Kernel, block: Array, shape: tuple[int, ...]) -> None
     if np.shape(block) != shape:
         name = type(kernel).__name__
         raise InputError(f"{name} returned a block of shape {np.shape(block)} where {shape} was expected.")
+
+
+@contextmanager
+def workers() -> Iterator[Callable[[Iterable[Task]], None]]:
+    """Return a function that runs tasks on all cores, and meanwhile keep BLAS to one thread per call.
+
+    Blocks are independent, so a thread takes a block through all its steps: product, transform, check. Were
+    the threads to share each step instead, BLAS and the core would wait for each other twice per block,
+    which on a busy machine took six times as long.
+    """
+    count = native.threads()
+    if count < 2:
+        yield one_by_one
+        return
+    with (
+        ThreadpoolController().limit(limits=1, user_api="blas"),
+        ThreadPoolExecutor(count, initializer=native.work_alone) as pool,
+    ):
+
+        def run(tasks: Iterable[Task]) -> None:
+            for _ in pool.map(lambda task: task(), tasks):  # raises what the first of them raised
+                pass
+
+        yield run
+
+
+def one_by_one(tasks: Iterable[Task]) -> None:
+    """Run tasks in this thread, one after the other."""
+    for task in tasks:
+        task()

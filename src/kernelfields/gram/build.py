@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy.typing as npt
 
 from ..checks import require_whole
-from ..kernels import Kernel, Observations
-from ..memory import available_memory
+from ..kernels import Kernel
+from ..kernels.observations import Observations, count, precision_of
+from ..memory import SMALL, available_memory
 from ._base import Gram
-from ._observations import count, precision_of
-from .collapsed import collapsed
+from .collapsed import CollapsedGram
 from .packed import PackedGram
 from .tiled import TiledGram
 from .unique import unique_observations
@@ -49,9 +49,11 @@ def gram_of(
     """
     precision = precision_of(X, dtype)
     unique = unique_observations(X)
-    fits = PackedGram.bytes_for(count(unique.observations), precision) <= memory_budget(memory_limit)
-    kind = PackedGram.of if fits else TiledGram
-    return collapsed(kind(kernel, unique.observations, precision), unique)
+    needed = PackedGram.bytes_for(count(unique.observations), precision)
+    small = memory_limit is None and needed <= SMALL
+    kind = PackedGram.of if small or needed <= memory_budget(memory_limit) else TiledGram
+    gram: Gram = kind(kernel, unique.observations, precision)
+    return gram if gram.size == len(unique.inverse) else CollapsedGram(gram, unique.inverse)
 
 
 def memory_budget(limit: int | None) -> int:

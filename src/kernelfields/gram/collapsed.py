@@ -7,7 +7,6 @@ from scipy import sparse
 
 from ..arrays import Array
 from ._base import Gram
-from .unique import UniqueObservations
 
 
 class CollapsedGram(Gram):
@@ -53,8 +52,3 @@ class CollapsedGram(Gram):
         chosen, inverse = np.unique(self.inverse[indices], return_inverse=True)
         inner = self.inner if len(chosen) == self.inner.size else self.inner.take(chosen)
         return CollapsedGram(inner, inverse.reshape(-1))
-
-
-def collapsed(inner: Gram, unique: UniqueObservations) -> Gram:
-    """Return ``inner`` as the matrix of observations that repeat, or unchanged if none does."""
-    return inner if inner.size == len(unique.inverse) else CollapsedGram(inner, unique.inverse)

@@ -7,11 +7,10 @@ import numpy.typing as npt
 
 from ..arrays import Array
 from ..errors import InputError
-from ..kernels import Kernel, Observations
+from ..kernels import Kernel
+from ..kernels.observations import Observations, precision_of
 from ._base import block_times
-from ._observations import precision_of
-from ._workers import workers
-from .blocks import KernelBlocks
+from .blocks import KernelBlocks, workers
 from .build import memory_budget
 
 LEAST, MOST = 2**12, 2**22

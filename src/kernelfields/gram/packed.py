@@ -12,10 +12,9 @@ from ..arrays import Array
 from ..checks import require_whole
 from ..errors import InputError
 from ..kernels import Kernel, Observations
-from ..memory import require_memory
+from ..memory import SMALL, require_memory
 from ._base import Gram
-from ._workers import workers
-from .blocks import KernelBlocks
+from .blocks import KernelBlocks, workers
 
 
 class PackedGram(Gram):
@@ -70,7 +69,9 @@ class PackedGram(Gram):
     @classmethod
     def empty(cls, size: int, dtype: npt.DTypeLike) -> PackedGram:
         """Allocate a matrix of this size, its memory touched by all cores."""
-        require_memory(f"A Gram matrix of size {size}", cls.bytes_for(size, np.dtype(dtype)))
+        needed = cls.bytes_for(size, np.dtype(dtype))
+        if needed > SMALL:
+            require_memory(f"A Gram matrix of size {size}", needed)
         make = native.gram_panels_float32 if dtype == np.float32 else native.gram_panels_float64
         return cls(make(size), size)
 

@@ -8,11 +8,10 @@ import numpy as np
 
 from ..arrays import Array
 from ..errors import InputError
-from ..kernels import Kernel, Observations
+from ..kernels import Kernel
+from ..kernels.observations import Observations, count, take
 from ._base import Gram, block_times
-from ._observations import count, take
-from ._workers import workers
-from .blocks import KernelBlocks
+from .blocks import KernelBlocks, workers
 
 HEIGHT, WIDTH = 512, 8192
 """Shape of the blocks of a product: 16 MB of float32."""

@@ -8,8 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from ..arrays import Array
-from ..kernels import Observations
-from ._observations import count, is_numeric, prepare, take
+from ..kernels.observations import Observations, count, is_numeric, prepare, take
 
 _CHUNK = 2**16  # numbers at a time: some copies of them are needed
 _ODD = np.uint64(0x9E3779B97F4A7C15)

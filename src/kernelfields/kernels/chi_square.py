@@ -7,7 +7,7 @@ import numpy as np
 from ..arrays import Array
 from ..errors import InputError
 from ._base import Kernel
-from ._parameters import positive
+from ._formulas import positive
 from .observations import Observations, dense_rows, pairs, same_width
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..arrays import Array
 from ._base import ProductKernel
-from ._parameters import not_negative
+from ._formulas import not_negative
 
 
 class Constant(ProductKernel):

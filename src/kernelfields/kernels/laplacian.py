@@ -6,7 +6,7 @@ import numpy as np
 
 from ..arrays import Array
 from ._base import Kernel
-from ._parameters import positive
+from ._formulas import positive
 from .observations import Observations, pairs, precision, rows, same_width
 
 

@@ -6,11 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 
 from ..arrays import Array
 from ..errors import InputError
-from .sparse_rows import sparse_inner_products
+from .sparse_rows import canonical, sparse_inner_products
 
 Observations = Any
 """(n, D) array, scipy-sparse matrix, or whatever else a kernel compares, one observation per row."""
@@ -40,13 +41,40 @@ def items(X: Observations) -> list[Any]:
 
 def count(X: Observations) -> int:
     """Return the number of observations; sparse matrices have no ``len``."""
-    return X.shape[0] if sp.issparse(X) else len(X)
+    return int(X.shape[0]) if hasattr(X, "shape") else len(X)
+
+
+def take(X: Observations, indices: Array) -> Observations:
+    """Return some of the observations."""
+    return X[indices] if hasattr(X, "shape") else [X[i] for i in indices]
+
+
+def is_numeric(X: Observations) -> bool:
+    """Return whether X is a matrix of numbers, dense or sparse."""
+    return sp.issparse(X) or (isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "biuf")
+
+
+def prepare(X: Observations, dtype: np.dtype[Any]) -> Observations:
+    """Return numbers in one precision with contiguous rows, and anything else unchanged."""
+    if sp.issparse(X):
+        return canonical(X, dtype)
+    return np.ascontiguousarray(X, dtype=dtype) if is_numeric(X) else X
 
 
 def precision(*observations: Observations) -> np.dtype[Any]:
     """Return float32 if all arrays are float32, else float64."""
     types = [getattr(X, "dtype", None) for X in observations]
     return np.dtype(np.float32 if all(found == np.float32 for found in types) else np.float64)
+
+
+def precision_of(X: Observations, dtype: npt.DTypeLike | None) -> np.dtype[Any]:
+    """Return float32 or float64: the type asked for, else that of the observations."""
+    if dtype is None:
+        return np.dtype(np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64)
+    found = np.dtype(dtype)
+    if found not in (np.float32, np.float64):
+        raise InputError(f"dtype of a Gram matrix is {found}, but must be float32 or float64.")
+    return found
 
 
 def inner_products(X: Observations, Y: Observations) -> Array:

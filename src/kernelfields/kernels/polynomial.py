@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from ..arrays import Array
 from ._base import ProductKernel
-from ._parameters import at_least_one, not_negative, positive
-from ._powers import raise_to
+from ._formulas import at_least_one, not_negative, positive, raise_to
 
 
 class Polynomial(ProductKernel):

@@ -5,8 +5,7 @@ from __future__ import annotations
 from ..arrays import Array
 from ._base import Kernel, Pointwise
 from ._expressions import Binding, written
-from ._parameters import at_least_one
-from ._powers import raise_to
+from ._formulas import at_least_one, raise_to
 
 
 class Power(Pointwise):

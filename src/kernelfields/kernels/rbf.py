@@ -6,8 +6,7 @@ import numpy as np
 
 from ..arrays import Array
 from ._base import ProductKernel
-from ._distances import squared_distances
-from ._parameters import positive
+from ._formulas import positive, squared_distances
 
 
 class RBF(ProductKernel):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..arrays import Array
 from ._base import Kernel, Pointwise
 from ._expressions import Binding, written
-from ._parameters import not_negative
+from ._formulas import not_negative
 
 
 class Scaled(Pointwise):

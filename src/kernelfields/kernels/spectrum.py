@@ -10,7 +10,7 @@ import numpy as np
 from ..arrays import Array
 from ._base import Kernel
 from ._counts import counted
-from ._parameters import at_least_one
+from ._formulas import at_least_one
 from .observations import Observations, inner_products, items, squared_norms
 
 

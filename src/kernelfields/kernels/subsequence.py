@@ -11,7 +11,7 @@ from ..arrays import Array
 from ..checks import require_share
 from ._base import Kernel
 from ._counts import numbered
-from ._parameters import at_least_one
+from ._formulas import at_least_one
 from .observations import Observations, items
 
 CELLS = 1 << 21

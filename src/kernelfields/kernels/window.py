@@ -8,7 +8,7 @@ from typing import Any
 from ..arrays import Array
 from ..errors import InputError
 from ._base import Kernel
-from ._parameters import at_least_one
+from ._formulas import at_least_one
 from .observations import Observations, rows
 
 
