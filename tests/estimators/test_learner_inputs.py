@@ -198,7 +198,7 @@ def test_no_decoder_breaks_the_rules_of_hidden_states(decoder, rng):
     [
         ([[{"w": 1}, {"w": 2}]], "Sequence 0 of X has a dict at position 0, which cannot be a symbol"),
         ([["a", "b"], [("c", ["d"])]], "Sequence 1 of X has a tuple at position 0"),
-        ([sparse.eye(2, format="csr")], "is sparse; symbols come as lists"),
+        ([sparse.eye(2, format="csr")], "is sparse, but symbols must be in a list"),
     ],
 )
 def test_what_is_no_symbol_is_refused(X, words):

@@ -44,7 +44,7 @@ class GaussianHMMSettings:
     test_sequences: int
     n_trials: int
     n_tuning: int
-    """Training sets, of the size of the path, that λ is chosen with; no trial sees them."""
+    """Number of training sets, of the size of the path, for the choice of λ; no trial uses them."""
     vertices: int
     """Selected at most."""
     few: int
@@ -193,10 +193,10 @@ def _notes(details: dict[str, Any], settings: GaussianHMMSettings) -> list[str]:
     return [
         f"Sequences of {settings.length} positions; the paper's lengths and sizes are not known. Means "
         f"over {settings.n_trials} trials, with standard errors and 95 % intervals of differences trial by "
-        f"trial; λ is chosen on sequences of their own: {details['penalties']}.",
+        f"trial; λ is chosen on separate sequences: {details['penalties']}.",
         f"Who knows the source has {100 - details['error % of the source']:.2f} % of states right, and "
         f"{100 - details['error % of the source without transitions']:.2f} % by one position alone.",
-        "The log-likelihood is per position. The test sequences decide about nothing.",
+        "The log-likelihood is per position. No choice depends on the test sequences.",
     ]
 
 

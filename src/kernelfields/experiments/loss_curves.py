@@ -20,7 +20,7 @@ from .lib.tasks import LearningTask, entities_task, letters_task
 LETTERS, ENTITIES = "letters", "NER-300"
 THRESHOLDS = np.logspace(-8, 0, 81)
 ZERO = 1e-9
-"""Of λ|α|: what is left of a variable that is zero but for rounding."""
+"""Largest λ|α| of a variable that is zero up to rounding."""
 
 
 @dataclass(frozen=True)

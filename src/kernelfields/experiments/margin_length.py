@@ -41,8 +41,8 @@ def run(settings: MarginLengthSettings, report: Report) -> Outcome:
         rows += [_row(length, rescaling, settings) for rescaling in ("margin", "slack")]
     claims = [Claim("largest_relative_gap", max(row["gap"] for row in rows), at_most=settings.tol)]
     notes = [
-        "Three labels seen through noise, chains that rather stay. 'worst' is the labelling whose constraint "
-        "is violated most at the fitted model: its share of wrong labels, and how far its score is below "
+        "Three labels seen through noise, chains that tend to keep their label. 'worst' is the labelling "
+        "whose constraint is violated most: its share of wrong labels, and how far its score is below "
         "that of the observed labels."
     ]
     return Outcome("margin-length", claims, rows, notes=notes)

@@ -25,7 +25,7 @@ from .lib.results import Outcome, Row
 PRIMAL = "primal, degree 1"
 DEGREES = (1, 2, 3)
 PAPER = {"answered": 1 - 0.1493, "relative decrease %": 8.54}
-"""Of the error, where so many words are answered [altun2004gp, 5.1]."""
+"""Share of words answered, and relative decrease of the error there [altun2004gp, 5.1]."""
 
 
 @dataclass(frozen=True)

@@ -42,7 +42,7 @@ class POSTableSettings:
     """Those for which there is a kernel CRF."""
     n_test: int
     validation: float
-    """Share of the training part that is chosen with."""
+    """Share of the training part that settings are chosen on."""
     tuned_up_to: int
     """Larger training parts take what was chosen for this size."""
     pseudocounts: list[float]

@@ -52,7 +52,7 @@ class SparsitySettings:
     whole_shares: list[float]
     """The same for whole sequences: each of these functions looks at all positions of one."""
     batch: int
-    """Sequences looked at per step."""
+    """Number of sequences visited per step."""
     sample: int
     """Observations that greedy selection draws its candidates from."""
     race: int
@@ -61,7 +61,7 @@ class SparsitySettings:
 
 
 class SparsityData(NamedTuple):
-    """What is learnt from and what is tested on."""
+    """Sequences to train on and to test on."""
 
     name: str
     X: list[Any]

@@ -30,7 +30,7 @@ class TwoByTwoSettings:
     """Sentences with parts of speech."""
     n_test_sentences: int
     validation: float
-    """Share of the training part that penalties are chosen with."""
+    """Share of the training part that penalties are chosen on."""
     tol: float
     """Relative gap with the log loss."""
     svm_tol: float

@@ -24,7 +24,7 @@ class Claim:
 
     @property
     def holds(self) -> bool:
-        """Whether the bound is kept; a value that is no number keeps none."""
+        """Whether the bound holds; it does not for a value that is not a number."""
         if self.at_least is not None:
             return self.value >= self.at_least
         assert self.at_most is not None

@@ -48,7 +48,7 @@ class FittedModel(NamedTuple):
     choice: float
     model: Any
     seconds: float
-    """Of the fit, other choices not included."""
+    """Time of this fit, without that of other choices."""
 
     @property
     def gap(self) -> float | None:
@@ -62,7 +62,7 @@ class FittedModel(NamedTuple):
 
 
 def fitted(method: Method, choice: float, train: SequenceSet) -> FittedModel:
-    """Fit with a given choice; a limit of iterations is no warning, because the gap is reported."""
+    """Fit with a given choice; the limit of iterations raises no warning, because the gap is reported."""
     model = method.make(choice)
     started = perf_counter()
     with warnings.catch_warnings():

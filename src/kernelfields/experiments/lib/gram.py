@@ -12,7 +12,7 @@ from ...arrays import Array, offsets_of
 from ...kernels import Kernel, Linear, Polynomial, Precomputed
 
 ROWS = 4096
-"""Computed at a time; the index of sparse features is made anew each time, so not too few."""
+"""Number of rows computed at a time; not too few, since the index of sparse features is rebuilt each time."""
 
 
 def degree_kernel(degree: int, size: float) -> Kernel:

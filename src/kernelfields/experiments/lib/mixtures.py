@@ -1,4 +1,4 @@
-"""Sequences behind which a Markov chain chooses mixtures of overlapping Gaussians [lafferty2004, 5.1]."""
+"""Sequences from a Markov chain over mixtures of overlapping Gaussians [lafferty2004, 5.1]."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LABELS, DIMENSIONS = 3, 2
 
 
 class StateSequences(NamedTuple):
-    """What was observed, and the states behind it."""
+    """Observations and their hidden states."""
 
     X: list[Array]
     y: list[list[int]]
@@ -28,7 +28,7 @@ class StateSequences(NamedTuple):
 
 @dataclass(frozen=True)
 class MixtureHMM:
-    """Three states, each a mixture of Gaussians of equal weight; states rather stay."""
+    """Three states that tend to stay, each a mixture of Gaussians of equal weight."""
 
     means: Array
     """(L, M, D)."""
@@ -65,7 +65,7 @@ class MixtureHMM:
         return self.means[states, of] + np.einsum("tij,tj->ti", self.factors[states, of], noise), states
 
     def log_density(self, X: Array) -> Array:
-        """Return log p(x|state) but for a constant, (T, L)."""
+        """Return log p(x|state) up to a constant, (T, L)."""
         apart = X[:, None, None, :] - self.means
         whitened = np.einsum("lmij,tlmj->tlmi", np.linalg.inv(self.factors), apart)
         volume = np.log(np.abs(np.linalg.det(self.factors)))

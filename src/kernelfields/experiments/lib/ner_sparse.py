@@ -71,7 +71,7 @@ def run_sparse(
     dense: Sequence[FoldResult],
     report: Report,
 ) -> tuple[list[FoldResult], list[Size]]:
-    """Test a sparse model on all folds, with the penalties of the dense one: no search of its own.
+    """Test a sparse model on all folds, with the penalties of the dense one instead of a search.
 
     ``make`` gives the dense model.
     """

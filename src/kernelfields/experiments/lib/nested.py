@@ -30,7 +30,7 @@ class FoldResult(NamedTuple):
     """Share of wrong labels on the test part."""
     certificate: Certificate
     seconds: float
-    """Of the fit, the choice of the penalty not included."""
+    """Time of the fit, without that of the choice of the penalty."""
     labels: list[Any]
     """Of the sequences of the test part."""
     marginals: list[Array]

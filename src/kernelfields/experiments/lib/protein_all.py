@@ -35,7 +35,7 @@ class AllSettings:
     rank: int
     """Landmarks."""
     folds: int
-    """Of the cascade: so many first models, each fitted without some of JPred4's folds."""
+    """Number of first models of the cascade, each fitted without some of JPred4's folds."""
     second_window: int
     second_weight: float
     """Of marginals beside profiles."""

@@ -45,7 +45,7 @@ LOADERS: Mapping[str, Callable[[], Proteins]] = {
 
 @dataclass(frozen=True)
 class FewSettings:
-    """Training sets, and what is chosen on chains that are tested on nowhere."""
+    """Training sets, and settings chosen on chains that are never used for tests."""
 
     sets: list[dict[str, Any]]
     """Name, width of windows and γ of the RBF kernel."""

@@ -22,7 +22,7 @@ from .gram import degree_kernel, sequences_of
 
 
 class LearningTask(NamedTuple):
-    """What is learnt from, chosen with and tested on."""
+    """Sequences to train on, to choose settings on, and to test on, with a kernel."""
 
     train: SequenceSet
     validation: SequenceSet
