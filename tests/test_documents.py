@@ -9,6 +9,7 @@ import pytest
 import typer
 
 from kernelfields.cli.app import app
+from kernelfields.errors import MissingDataError
 from tests._documents import Block, blocks_of, run_console, run_page, run_python
 from tests.conftest import ROOT
 
@@ -30,9 +31,12 @@ def test_blocks_run(path, monkeypatch, tmp_path):
 def test_examples_run(path, monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(sys, "argv", [path.name, str(tmp_path / "out.html")])
     main = runpy.run_path(str(path))["main"]
-    monkeypatch.setitem(main.__globals__, "EVERY", 20)  # of so many words, one is learnt from
-    main()
-    assert "letters wrong; see" in capsys.readouterr().out
+    monkeypatch.setitem(main.__globals__, "EVERY", {"report.py": 20, "trees.py": 500}[path.name])
+    try:
+        main()
+    except MissingDataError as error:
+        pytest.skip(str(error))
+    assert re.search(r"(letters|tags) wrong; see", capsys.readouterr().out)
     assert (tmp_path / "out.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
 
 

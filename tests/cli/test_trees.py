@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+import kernelfields
 from kernelfields import CRF, load
 from kernelfields.cli.app import app
+from kernelfields.features import DictFeatures
 from kernelfields.features.sets import pos
 from kernelfields.structures import Tree
 
@@ -155,11 +157,42 @@ def test_a_user_may_say_otherwise(tmp_path, data):
     assert refused("train", bare, "--structure", "bush").startswith("There is no structure 'bush'")
 
 
-@pytest.mark.parametrize("name", ["crf", "kernel-crf", "gp", "ssvm"])
+@pytest.mark.parametrize("name", ["crf", "kernel-crf", "gp", "ssvm", "perceptron"])
 def test_every_model_of_trees(tmp_path, data, name):
     done = run("train", data, "-o", tmp_path / "m.kf", "--model", name, "--holdout", "0.2", "--json")
     assert done.exit_code == 0, done.output
     assert json.loads(done.stdout.splitlines()[-1])["held_out_token_error"] < 0.25
+    assert load(tmp_path / "m.kf").structure_ == Tree()
+
+
+@pytest.mark.parametrize("name", ["AROW", "PassiveAggressive", "StochasticCRF", "StructuredPerceptron"])
+def test_online_learners_of_tokens(name):
+    """Features of tokens are in single precision, those of dictionaries need not be: the same model."""
+    rows = list(trees())
+    y, parents = [row["labels"] for row in rows], [row["parents"] for row in rows]
+    single = [[{row["tokens"][t]: 1.0} for t in range(len(row["tokens"]))] for row in rows]
+    double = DictFeatures(dtype=np.float64)
+    fits = [
+        getattr(kernelfields, name)(structure="tree", features=features, random_state=0).fit(
+            list(zip(single, parents, strict=True)), y
+        )
+        for features in (None, double)
+    ]
+    np.testing.assert_allclose(fits[0].transitions_, fits[1].transitions_, atol=1e-6)
+
+
+def test_k_best_labellings(tmp_path, model):
+    row = {"tokens": ["it", "it", "an"], "parents": [-1, 0, 0]}
+    [line] = run("tag", model, write(tmp_path / "a.jsonl", [row]), "--kbest", 8).stdout.splitlines()
+    few = json.loads(line)["kbest"]
+    assert len({tuple(one["labels"]) for one in few}) == 8
+    assert sum(np.exp(one["log_probability"]) for one in few) == pytest.approx(1.0)
+
+
+def test_the_panel_of_trees(tmp_path, data):
+    done = run("train", data, "-o", tmp_path / "m.kf", "--model", "auto")
+    assert done.exit_code == 0, done.output
+    assert "held-out trees" in " ".join(done.stderr.split())
     assert load(tmp_path / "m.kf").structure_ == Tree()
 
 

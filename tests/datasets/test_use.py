@@ -16,6 +16,7 @@ from kernelfields.datasets import (
     load_prosody,
     load_ptb_sample,
     load_ud_ewt,
+    load_ud_trees,
     prosody_templates,
     spelling_templates,
 )
@@ -39,6 +40,12 @@ def tagged(load, folder):
     return StructuredPerceptron(features="pos", random_state=0), *load(folder=folder)
 
 
+def parsed(folder):
+    words, labels, parents, _ = load_ud_trees("dev", folder)
+    trees = list(zip(words, parents, strict=True))
+    return StructuredPerceptron(features="pos", structure="tree", random_state=0), trees, labels
+
+
 def prosody(folder):
     return CRF(features=prosody_templates()), *load_prosody("test", 80, folder=folder)
 
@@ -55,6 +62,7 @@ USES = {
     "conll2002": entities,
     "ptb": functools.partial(tagged, load_ptb_sample),
     "ud-ewt": functools.partial(tagged, functools.partial(load_ud_ewt, "dev")),
+    "ud-trees": parsed,
     "prosody": prosody,
     "genome": genome,
 }

@@ -1,6 +1,7 @@
 """Data sets: some come with the package, others are read from the folder in KERNELFIELDS_DATA."""
 
 from .conll2002 import Entities, load_conll2002, spelling_templates
+from .dependencies import ParsedSentences, load_ud_trees
 from .folder import data_file, data_folder
 from .genome import Genome, load_genome
 from .letters import Letters, draw_letter, load_letters
@@ -12,6 +13,7 @@ __all__ = [
     "Entities",
     "Genome",
     "Letters",
+    "ParsedSentences",
     "Prosody",
     "Proteins",
     "TaggedSentences",
@@ -26,6 +28,7 @@ __all__ = [
     "load_prosody",
     "load_ptb_sample",
     "load_ud_ewt",
+    "load_ud_trees",
     "prosody_templates",
     "spelling_templates",
 ]

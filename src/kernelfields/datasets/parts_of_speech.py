@@ -48,14 +48,14 @@ def load_ud_ewt(part: str = "train", folder: str | Path | None = None) -> Tagged
 
 
 def _tagged(path: Path, mark: str) -> TaggedSentences:
-    tokens = list(_sentences(path, mark))
+    tokens = list(read_columns(path, mark))
     return TaggedSentences(
         [[token[0] for token in sentence] for sentence in tokens],
         [[token[-1] for token in sentence] for sentence in tokens],
     )
 
 
-def _sentences(path: Path, mark: str) -> Iterator[list[list[str]]]:
+def read_columns(path: Path, mark: str) -> Iterator[list[list[str]]]:
     """Yield the columns of every token, by sentence; "#" is a word: only ``mark`` begins a comment."""
     sentence: list[list[str]] = []
     with gzip.open(path, "rt", encoding="utf-8", newline="\n") as file:

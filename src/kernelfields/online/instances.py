@@ -213,7 +213,8 @@ class _Instance:
         offsets = sweep.structure.output_offsets
         self.structure: Any = sweep.structure.take([i])
         self.right = np.ascontiguousarray(sweep.outputs[offsets[i] : offsets[i + 1]], dtype=np.int32)
-        self.spaces = [term.space.take(self.structure, [i]) for term in sweep.terms]
+        # Weights are in double precision here; features of tokens may not be.
+        self.spaces = [term.space.take(self.structure, [i]).precise() for term in sweep.terms]
         self.slices = tuple(slices_of(sweep.terms).values())
         self.fixed = None if sweep.fixed is None else sweep.structure.cut(sweep.fixed, [i])
         self.weight = 1.0 if sweep.weights is None else float(sweep.weights[i])
