@@ -32,6 +32,12 @@ def small_second_order(n_labels=3, shared_edges=True):
     return SecondOrderChainBatch(offsets_of(LENGTHS), n_labels, shared_edges)
 
 
+def small_forest(shared_edges=True):
+    """As many vertices as the chains: branches, several roots, an empty instance, children before parents."""
+    parents = [1, -1, 1, 1, -1, -1, 5, 8, 5, 5, -1, -1, 11, 11, 13, 10]
+    return TreeBatch(offsets_of([4, 1, 0, 5, 6]), parents, 3, shared_edges)
+
+
 def small_scores(structure, rng, scale=1.0):
     return {clique: scale * rng.normal(size=shape) for clique, shape in structure.shapes.items()}
 
@@ -45,8 +51,7 @@ def spaces(rng):
     shared, own = small_chain(), small_chain(shared_edges=False)
     features = rng.normal(size=(shared.n_vertices, 4))
     rare = sparse.random(shared.n_vertices, 7, density=0.3, format="csr", rng=rng)
-    parents = [1, -1, 1, 1, -1, -1, 5, 8, 5, 5, -1, -1, 11, 11, 13, 10]
-    forest = TreeBatch(offsets_of([4, 1, 0, 5, 6]), parents, 3, shared_edges=False)
+    forest = small_forest(shared_edges=False)
     binary = sparse.csr_matrix((rng.random((shared.n_vertices, 40)) < 0.3).astype(float))
     labels = small_labels(shared, rng)
     members = rng.random(own.n_edges) < 0.5
@@ -96,6 +101,8 @@ def problems(rng):
         ("edges with input", small_chain(shared_edges=False)),
         ("second order", small_second_order()),
         ("second order, edges with input", small_second_order(shared_edges=False)),
+        ("forest", small_forest()),
+        ("forest, edges with input", small_forest(shared_edges=False)),
     ):
         features = rng.normal(size=(chain.n_vertices, 4))
         terms = [

@@ -16,8 +16,7 @@ from kernelfields.losses import (
 )
 from kernelfields.structures import SumOracle
 from kernelfields.testing import Enumerated, check_loss
-from tests._problems import small_chain, small_labels, small_scores, small_second_order
-from tests.structures.test_errors import small_forest
+from tests._problems import small_chain, small_forest, small_labels, small_scores, small_second_order
 
 TABLE = np.array([[0.0, 1.0, 3.0], [2.0, 0.0, 1.0], [1.0, 1.0, 0.0]])
 

@@ -8,8 +8,7 @@ from kernelfields.errors import InfeasibleError, InputError
 from kernelfields.losses import Log, PartialLog
 from kernelfields.structures import ChainBatch, StructureBatch
 from kernelfields.testing import Enumerated, check_loss
-from tests._problems import small_chain, small_labels, small_scores, small_second_order
-from tests.structures.test_errors import small_forest
+from tests._problems import small_chain, small_forest, small_labels, small_scores, small_second_order
 
 STRUCTURES = {
     "chain": small_chain,

@@ -14,6 +14,7 @@ STRUCTURES = {
     "chain": ChainBatch([0, 3, 4, 4, 8], 3),
     "chain, own edges": ChainBatch([0, 3, 4, 4, 8], 3, shared_edges=False),
     "second order": SecondOrderChainBatch([0, 3, 4, 4, 8], 2),
+    "forest": TreeBatch([0, 3, 4, 4, 8], [1, -1, 1, -1, 6, 4, -1, 4], 3),
     "tree": TreeBatch([0, 3, 4, 4, 8], [2, 2, -1, -1, -1, 4, 4, 4], 3),
     "tree, own edges": TreeBatch([0, 3, 4, 4, 8], [2, 2, -1, -1, -1, 4, 4, 4], 3, shared_edges=False),
 }

@@ -118,6 +118,10 @@ def test_suits_only_what_it_is_made_for(rng):
     )
     assert not LinearChainData.suits(loss, terms[1:])
     assert not LinearChainData.suits(loss, [*terms, terms[1]])
+    some = np.array([True, False, True])
+    for space in (Free(loss.structure, "node", support=some), Free(loss.structure, "node", some[[0] * 60])):
+        others = [term for term in terms if term.name != "bias"]
+        assert not LinearChainData.suits(loss, [*others, Term("bias", space, 1.0)])
 
 
 def test_ranked_rows_have_the_frequent_features_first(rng):

@@ -22,7 +22,7 @@ from kernelfields.solvers import (
 from kernelfields.spaces import Boundary, Expansion, Free, LabelEmbedding, LinearFeatures
 from kernelfields.structures import ChainBatch
 from kernelfields.testing import Enumerated
-from tests.structures.test_errors import small_forest
+from tests._problems import small_forest
 
 LENGTHS = [3, 1, 4, 0, 2]
 

@@ -10,7 +10,15 @@ from kernelfields.spaces import Free, LinearFeatures
 from kernelfields.structures import ChainBatch
 from tests._problems import partial_problem, problems, small_chain, small_labels
 
-NAMES = ["shared edges", "edges with input", "second order", "second order, edges with input", "partial"]
+NAMES = [
+    "shared edges",
+    "edges with input",
+    "second order",
+    "second order, edges with input",
+    "forest",
+    "forest, edges with input",
+    "partial",
+]
 
 
 def problem_named(name, rng):

@@ -74,7 +74,7 @@ def test_plain_coordinates_take_more_iterations(rng):
     assert plain.progress.iteration > own.progress.iteration
 
 
-@pytest.mark.parametrize("name", ["shared edges", "edges with input", "second order"])
+@pytest.mark.parametrize("name", ["shared edges", "edges with input", "second order", "forest"])
 def test_plain_coordinates_serve_linear_spaces(name, rng):
     problem = problems(rng)[name]
     seen = []

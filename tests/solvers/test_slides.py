@@ -43,7 +43,7 @@ def test_solver_passes_all_checks(solver, rng):
     check_solver(solver, rng, condition=1e3 if isinstance(solver, ConjugateGradients) else 30)
 
 
-@pytest.mark.parametrize("name", ["shared edges", "edges with input", "second order"])
+@pytest.mark.parametrize("name", ["shared edges", "edges with input", "second order", "forest"])
 @pytest.mark.parametrize("solver", [ConjugateGradients(), MetaDescent(2)], ids=["conjugate", "meta"])
 def test_linear_problems_have_one_optimum(solver, name, rng):
     problem = problems(rng)[name]

@@ -27,7 +27,7 @@ def test_solver_passes_all_checks(name, rng):
 
 
 @pytest.mark.parametrize("solver", list(SOLVERS))
-@pytest.mark.parametrize("name", ["shared edges", "edges with input", "second order"])
+@pytest.mark.parametrize("name", ["shared edges", "edges with input", "second order", "forest"])
 def test_every_solver_reaches_scipys_optimum(name, solver, rng):
     if solver == "block-jacobi" and name.startswith("second order"):
         pytest.skip("Second-order chains do not give the marginals of every triple.")

@@ -3,19 +3,11 @@
 import numpy as np
 import pytest
 
-from kernelfields.arrays import offsets_of
 from kernelfields.errors import InputError, ScoreError
-from kernelfields.structures import ChainBatch, ErrorCountOracle, SecondOrderChainBatch, TreeBatch
+from kernelfields.structures import ChainBatch, ErrorCountOracle, SecondOrderChainBatch
 from kernelfields.structures import _errors_base as base
 from kernelfields.testing import Enumerated
-from tests._problems import small_chain, small_scores
-
-PARENTS = [1, -1, 1, 1, -1, -1, 5, 8, 5, 5, -1, -1, 11, 11, 13, 10]
-
-
-def small_forest(shared_edges=True):
-    return TreeBatch(offsets_of([4, 1, 0, 5, 6]), PARENTS, 3, shared_edges)
-
+from tests._problems import small_chain, small_forest, small_scores
 
 STRUCTURES = {
     "chain": small_chain,

@@ -1,0 +1,66 @@
+"""Views of cliques, and functions that see more than one vertex."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from kernelfields.gram import StoredGram
+from kernelfields.kernels import RBF
+from kernelfields.losses import Log
+from kernelfields.objective import Problem, Term
+from kernelfields.solvers import LBFGS, Reason, Stop
+from kernelfields.spaces import Expansion, LinearFeatures, SparseFeatures, concatenated, difference, mean
+from kernelfields.testing import check_space
+from tests._problems import small_chain, small_forest, small_labels
+
+X = np.array([[1.0, 2.0], [3.0, 5.0], [0.0, -1.0]])
+MEMBERS = np.array([[0, 1], [2, 0], [-1, 1]])
+BY_HAND = {
+    concatenated: [[1, 2, 3, 5], [0, -1, 1, 2], [0, 0, 3, 5]],
+    difference: [[2, 3], [1, 3], [3, 5]],
+    mean: [[2, 3.5], [0.5, 0.5], [3, 5]],
+}
+
+
+@pytest.mark.parametrize("dense", [True, False])
+@pytest.mark.parametrize("view", BY_HAND, ids=lambda view: view.__name__)
+def test_views_by_hand(view, dense):
+    found = view(X if dense else sparse.csr_matrix(X), MEMBERS)
+    assert sparse.issparse(found) is not dense
+    np.testing.assert_array_equal(found if dense else found.toarray(), BY_HAND[view])
+
+
+@pytest.mark.parametrize("make", [small_chain, small_forest])
+@pytest.mark.parametrize("kind", ["linear", "sparse", "kernel"])
+def test_functions_of_both_ends_pass_all_checks(kind, make, rng):
+    structure = make(shared_edges=False)
+    features = rng.normal(size=(structure.n_vertices, 3))
+    ends = concatenated(features, structure.cliques["edge"].members)
+    each = np.arange(len(ends))
+    space = {
+        "linear": lambda: LinearFeatures(structure, "edge", ends, each),
+        "sparse": lambda: SparseFeatures(structure, "edge", sparse.csr_matrix(ends), rows=each),
+        "kernel": lambda: Expansion(structure, "edge", StoredGram(RBF(0.3)(ends)), each),
+    }[kind]()
+    check_space(space, rng)
+
+
+def test_a_kernel_on_edges_tells_the_second_end(rng):
+    """Scores of an edge depend on the observations of both its ends [lafferty2004]."""
+    forest = small_forest(shared_edges=False)
+    features = rng.normal(size=(forest.n_vertices, 3))
+    ends = concatenated(features, forest.cliques["edge"].members)
+    gram, each = ends @ ends.T, np.arange(len(ends))
+    loss = Log(forest, small_labels(forest, rng))
+    values = []
+    for space in (
+        Expansion(forest, "edge", StoredGram(gram), each),
+        LinearFeatures(forest, "edge", ends, each),
+    ):
+        problem = Problem.of(loss, [Term("ends", space, 0.3)])
+        found = LBFGS().minimize(problem, problem.zero(), Stop(1e-10, 0.0, 500))
+        assert found.reason is Reason.GAP
+        values.append(found.point.value)
+    assert values[0] == pytest.approx(values[1], rel=1e-9)
+    first = Problem.of(loss, [Term("first", LinearFeatures(forest, "edge", features), 0.3)])
+    assert values[1] < LBFGS().minimize(first, first.zero(), Stop(1e-9, 0.0, 500)).point.value
