@@ -30,7 +30,9 @@ def ours(path: Path, model_path: Path, target: float) -> dict[str, float]:
         if progress.value <= 1.0001 * target and not reached:
             reached.append(time.perf_counter() - started)
 
-    model = CRF(penalty=2.0, bias=False, boundaries=False, observed_only=True, tol=1e-4, callback=look)
+    model = CRF(
+        penalty=2.0, fit_intercept=False, boundaries=False, observed_only=True, tol=1e-4, callback=look
+    )
     model.fit(X, labels, lengths=lengths)
     total = time.perf_counter() - started
     with model_path.open("wb") as file:
@@ -83,7 +85,7 @@ def ours_text(limit: Path, model_path: Path, target: float) -> dict[str, float]:
     model = CRF(
         features="chunking",
         penalty=2.0,
-        bias=False,
+        fit_intercept=False,
         boundaries=False,
         observed_only=True,
         tol=1e-4,

@@ -74,7 +74,7 @@ def _fit(corpus: conll.Corpus, share: float) -> dict[str, Any]:
     part = grown(corpus, share)
     data, _ = conll.featurise(part)
     flat = np.array([label for labels in part.labels for label in labels])
-    model = CRF(penalty=2.0, bias=False, boundaries=False, observed_only=True, tol=1e-3)
+    model = CRF(penalty=2.0, fit_intercept=False, boundaries=False, observed_only=True, tol=1e-3)
     started = time.perf_counter()
     model.fit(data.X, flat, lengths=data.lengths)
     seconds = time.perf_counter() - started

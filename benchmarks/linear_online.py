@@ -27,7 +27,7 @@ from . import _conll2000 as conll
 from ._run import Bar, Result
 
 SEEDS = 4
-SAME = {"bias": False, "boundaries": False, "observed_only": True}
+SAME = {"fit_intercept": False, "boundaries": False, "observed_only": True}
 SIDES = {
     "perceptron": ("ap", {}, StructuredPerceptron(**SAME)),
     "pa": (
@@ -52,7 +52,7 @@ def run(quick: bool) -> Result:
             theirs, tags = _crfsuite(algorithm, settings, epochs, items, corpus.labels, lists)
             seconds, f1 = [], []
             for seed in range(SEEDS):
-                model.set_params(epochs=epochs, random_state=k * SEEDS + seed)
+                model.set_params(max_iter=epochs, random_state=k * SEEDS + seed)
                 with threadpool_limits(1):
                     seconds.append(_ours(model, data, corpus.labels))
                 predicted = model.predict(X_test, lengths=test_lengths)

@@ -73,7 +73,7 @@ def test_what_was_set_stays(tagger, sequence):
     "settings",
     [
         {},
-        {"bias": False, "boundaries": False},
+        {"fit_intercept": False, "boundaries": False},
         {"observed_only": True},
         {"features": DictFeatures(dtype=np.float64)},
         {"constraints": "iob2"},

@@ -75,7 +75,7 @@ def test_log_probability_is_the_sum_over_all_paths(order, gaps, rng):
 
 def test_training_without_labels_never_loses(rng):
     X, _ = texts(rng, 40, gaps=True)
-    model = HMM(Categorical(order=1), 2, max_iter=30, tol=0.0, random_state=0).fit(X)
+    model = HMM(Categorical(order=1), n_states=2, max_iter=30, tol=0.0, random_state=0).fit(X)
     assert (np.diff(model.objectives_) > -1e-9).all()
     assert model.objectives_[-1] > model.objectives_[0]
     np.testing.assert_allclose(model.emissions_.probabilities.sum(axis=-1), 1)
@@ -91,7 +91,7 @@ def test_what_depends_on_the_letter_before_is_learnt(rng):
 def test_generated_symbols_follow_their_contexts():
     probabilities = np.zeros((1, 3, 2))
     probabilities[0] = [[0.9, 0.1], [0.2, 0.8], [0.5, 0.5]]
-    model = HMM(CategoricalEmissions(probabilities), 1, max_iter=0, tol=0.0, random_state=0)
+    model = HMM(CategoricalEmissions(probabilities), n_states=1, max_iter=0, tol=0.0, random_state=0)
     model.fit([[0, 1, 0]])
     X, _ = model.generate([30] * 300)
     pairs = Counter(pair for x in X for pair in itertools.pairwise(x))

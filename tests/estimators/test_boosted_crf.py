@@ -17,14 +17,14 @@ from kernelfields.spaces import Free
 from kernelfields.structures import ChainBatch
 from kernelfields.testing import check_estimator, labelled_sequences
 
-SMALL = {"rounds": 4, "min_samples_leaf": 2, "max_leaf_nodes": 4}
+SMALL = {"max_iter": 4, "min_samples_leaf": 2, "max_leaf_nodes": 4}
 MODELS = {
     "default": BoostedCRF(**SMALL),
-    "nothing but trees": BoostedCRF(bias=False, boundaries=False, edges=False, **SMALL),
+    "nothing but trees": BoostedCRF(fit_intercept=False, boundaries=False, edges=False, **SMALL),
     "trees on edges": BoostedCRF(edge_trees=True, **SMALL),
     "order 2": BoostedCRF(structure="chain2", **SMALL),
     "drawn": BoostedCRF(subsample=0.7, max_features=0.7, **SMALL),
-    "full steps": BoostedCRF(shrinkage=1.0, penalty=0.0, **SMALL),
+    "full steps": BoostedCRF(learning_rate=1.0, penalty=0.0, **SMALL),
 }
 
 
@@ -57,7 +57,14 @@ def test_the_objective_falls_in_every_round(name, rng):
 def test_one_round_without_edges_is_a_newton_step_by_hand(rng):
     X, y = labelled_sequences(rng, 10)
     model = BoostedCRF(
-        1, 0.5, max_leaf_nodes=2, min_samples_leaf=1, penalty=0.3, bias=False, boundaries=False, edges=False
+        1,
+        learning_rate=0.5,
+        max_leaf_nodes=2,
+        min_samples_leaf=1,
+        penalty=0.3,
+        fit_intercept=False,
+        boundaries=False,
+        edges=False,
     ).fit(X, y)
     flat, labels = np.concatenate(X), np.concatenate(y)
     expected = np.empty((len(flat), 3))
@@ -143,7 +150,9 @@ def test_it_tells_what_no_linear_function_can(rng):
 
 def test_held_out_data_end_boosting(rng):
     (X, y), (X_dev, y_dev) = crossed(rng, 25), crossed(rng, 40)
-    model = BoostedCRF(60, 1.0, min_samples_leaf=1, patience=3).fit(X, y, X_dev=X_dev, y_dev=y_dev)
+    model = BoostedCRF(60, learning_rate=1.0, min_samples_leaf=1, patience=3).fit(
+        X, y, X_dev=X_dev, y_dev=y_dev
+    )
     assert model.stop_reason_ == "The loss of held-out data had stopped falling."
     losses = model.held_out_losses_
     assert model.n_iter_ == int(np.argmin(losses)) == len(losses) - 4
@@ -166,7 +175,7 @@ def test_columns_of_names_and_missing_values(rng):
     X = [np.stack([row, np.where(odd[row] == 0, np.nan, 0.0)], axis=1).astype(float) for row in names]
     y = [odd[row].tolist() for row in names]
     bare = [x[:, :1] for x in X]
-    settings = {"rounds": 8, "max_leaf_nodes": 3, "min_samples_leaf": 1, "edges": False}
+    settings = {"max_iter": 8, "max_leaf_nodes": 3, "min_samples_leaf": 1, "edges": False}
     assert BoostedCRF(categorical=[0], **settings).fit(bare, y).score(bare, y) > 0.97
     assert BoostedCRF(**settings).fit(bare, y).score(bare, y) < 0.97
     assert BoostedCRF(**settings).fit(X, y).score(X, y) == 1  # by what is missing
@@ -198,9 +207,9 @@ def test_unobserved_labels_and_constraints(rng):
     [
         ({"categorical": [3]}, "unknown column 3"),
         ({"categorical": [0]}, "Column 0 is categorical, but has values other than"),
-        ({"shrinkage": 0.0}, "shrinkage is 0.0"),
+        ({"learning_rate": 0.0}, "learning_rate is 0.0"),
         ({"subsample": 1.5}, "subsample is 1.5"),
-        ({"rounds": 0}, "rounds is 0"),
+        ({"max_iter": 0}, "max_iter is 0"),
     ],
 )
 def test_bad_settings_are_refused(settings, words, rng):
@@ -219,7 +228,7 @@ def test_sequences_of_one_position_have_no_trees_of_edges(structure, rng, tmp_pa
     X = [rng.normal(size=(1, 3)) for _ in range(40)]
     y = [["a" if x[0, 0] > 0 else "b"] for x in X]
     longer = [rng.normal(size=(4, 3)) for _ in range(5)]
-    settings = {"rounds": 5, "min_samples_leaf": 2, "structure": structure}
+    settings = {"max_iter": 5, "min_samples_leaf": 2, "structure": structure}
     held_out = {"X_dev": longer, "y_dev": [["a", "b", "a", "b"]] * 5}
     model = BoostedCRF(**settings, edge_trees=True).fit(X, y, **held_out)
     plain = BoostedCRF(**settings).fit(X, y, **held_out)

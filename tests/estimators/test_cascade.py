@@ -93,7 +93,7 @@ def test_inputs_can_be_kept_dense_or_sparse(data):
 
 def test_flat_arrays_tokens_and_abstaining(data):
     X, y = data
-    model = Cascade(CRF(0.3), KernelCRF("rbf", 0.1), window=3, folds=3, random_state=0).fit(X, y)
+    model = Cascade(CRF(0.3), KernelCRF("rbf", penalty=0.1), window=3, folds=3, random_state=0).fit(X, y)
     lengths = [len(x) for x in X]
     plain = model.predict(X)
     assert model.fit(np.concatenate(X), y, lengths=lengths).predict(X) == plain

@@ -75,7 +75,7 @@ def test_a_checkpoint_of_other_data_is_refused(rng, tmp_path):
     path = tmp_path / "state.npz"
     with pytest.warns(ConvergenceWarning):
         CRF(checkpoint=path, max_iter=2, tol=1e-9).fit(X, y)
-    for changed in (CRF(checkpoint=path, penalty=3.0), CRF(checkpoint=path, bias=False)):
+    for changed in (CRF(checkpoint=path, penalty=3.0), CRF(checkpoint=path, fit_intercept=False)):
         with pytest.raises(InputError, match="belongs to other data or settings"):
             changed.fit(X, y)
     with pytest.raises(InputError, match="belongs to other data or settings"):

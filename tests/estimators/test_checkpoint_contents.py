@@ -128,7 +128,13 @@ def test_a_partial_fit_keeps_no_checkpoint(rng, tmp_path):
 
 @pytest.mark.parametrize(
     "settings",
-    [{}, {"edge_kernel": True}, {"bias": True}, {"label_kernel": np.eye(2)}, {"structure": "chain2"}],
+    [
+        {},
+        {"edge_kernel": True},
+        {"fit_intercept": True},
+        {"label_kernel": np.eye(2)},
+        {"structure": "chain2"},
+    ],
     ids=repr,
 )
 def test_a_warm_start_saves_iterations(settings, rng):

@@ -37,7 +37,7 @@ def data() -> tuple[list[Any], list[Any]]:
 def test_marginals_are_those_of_the_scores(view: str, data: Any) -> None:
     X, y = data
     settings = CliqueKernel("edge", RBF(1.0), view=view, penalty=0.2)
-    model = KernelCRF(Linear(), 0.5, clique_kernels=settings, dtype="float64", tol=1e-6).fit(X, y)
+    model = KernelCRF(Linear(), penalty=0.5, clique_kernels=settings, dtype="float64", tol=1e-6).fit(X, y)
     (part,) = model.clique_kernels_
     assert model.certificate_.relative_gap <= 1e-6
     for x, found in zip(X[:5], model.predict_marginals(X[:5]), strict=True):
@@ -65,7 +65,7 @@ def test_both_ends_know_what_one_does_not(data: Any) -> None:
 
     def score(**settings: Any) -> float:
         return (
-            KernelCRF(RBF(1.0), 0.1, decoder="viterbi", **settings)
+            KernelCRF(RBF(1.0), penalty=0.1, decoder="viterbi", **settings)
             .fit(X[:20], y[:20])
             .score(X[held], y[held])
         )
@@ -77,9 +77,9 @@ def test_both_ends_know_what_one_does_not(data: Any) -> None:
 def test_first_is_the_kernel_on_edges(data: Any) -> None:
     X, y = data
     common = {"dtype": "float64", "tol": 1e-9}
-    one = KernelCRF(RBF(1.0), 0.5, edge_kernel=RBF(2.0), **common).fit(X, y)
+    one = KernelCRF(RBF(1.0), penalty=0.5, edge_kernel=RBF(2.0), **common).fit(X, y)
     kernel = CliqueKernel("edge", RBF(2.0), view="first", penalty=0.5)
-    other = KernelCRF(RBF(1.0), 0.5, clique_kernels=[kernel], **common).fit(X, y)
+    other = KernelCRF(RBF(1.0), penalty=0.5, clique_kernels=[kernel], **common).fit(X, y)
     assert other.certificate_.value == pytest.approx(one.certificate_.value, rel=1e-8)
     for a, b in zip(one.predict_marginals(X), other.predict_marginals(X), strict=True):
         np.testing.assert_allclose(a, b, atol=1e-4)
@@ -88,7 +88,7 @@ def test_first_is_the_kernel_on_edges(data: Any) -> None:
 def test_held_out_sequences_see_the_same_model(data: Any) -> None:
     X, y = data
     kernel = CliqueKernel("edge", RBF(1.0), penalty=0.1)
-    model = KernelCRF(RBF(1.0), 0.1, clique_kernels=kernel, patience=1000)
+    model = KernelCRF(RBF(1.0), penalty=0.1, clique_kernels=kernel, patience=1000)
     model.fit(X[:20], y[:20], X_dev=X[20:], y_dev=y[20:])
     assert model.score(X[20:], y[20:]) == 1.0
 
@@ -99,7 +99,7 @@ def test_other_structures_and_files(structure: str, data: Any, tmp_path: Path) -
     if structure == "tree":
         X = [(x, [-1, *range(len(x) - 1)]) for x in X]
     kernel = CliqueKernel("edge", RBF(1.0), view="difference", penalty=0.1)
-    model = KernelCRF(RBF(1.0), 0.1, clique_kernels=kernel, structure=structure).fit(X, y)
+    model = KernelCRF(RBF(1.0), penalty=0.1, clique_kernels=kernel, structure=structure).fit(X, y)
     model.save(tmp_path / "model.kf")
     again = load(tmp_path / "model.kf")
     for a, b in zip(model.predict_marginals(X), again.predict_marginals(X), strict=True):

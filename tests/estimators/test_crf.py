@@ -20,7 +20,7 @@ from kernelfields.testing import check_estimator, labelled_sequences
 VARIANTS = {
     "plain": CRF(),
     "edge features": CRF(edge_features=True, penalty=0.5),
-    "bare": CRF(bias=False, boundaries=False, edge_penalty=3.0),
+    "bare": CRF(fit_intercept=False, boundaries=False, edge_penalty=3.0),
     "newton": CRF(solver="newton-cg", decoder="posterior"),
     "balanced": CRF(class_weight="balanced"),
     "second order": CRF(structure="chain2"),
@@ -105,7 +105,7 @@ def test_attributes_are_the_scores(data, rng):
 
 
 def test_switches_leave_zeros(data):
-    model = CRF(bias=False, boundaries=False).fit(*data)
+    model = CRF(fit_intercept=False, boundaries=False).fit(*data)
     assert not model.intercept_.any()
     assert not model.start_.any()
     assert not model.end_.any()
@@ -264,7 +264,7 @@ def test_zero_penalty_fits_without_certificate(data):
 def test_parameters_are_recovered_from_samples(rng):
     """Data drawn from a known model give it back within a few standard errors."""
     X = [rng.normal(size=(20, 2)) for _ in range(400)]
-    truth = CRF(bias=False, boundaries=False).fit(X[:3], [["a", "b"] * 10] * 3)
+    truth = CRF(fit_intercept=False, boundaries=False).fit(X[:3], [["a", "b"] * 10] * 3)
     truth.coef_ = np.array([[1.0, -0.5], [-1.0, 0.5]])
     truth.transitions_ = np.array([[0.8, -0.4], [-0.4, 0.0]])
     truth.random_state = 0

@@ -47,7 +47,7 @@ def data(rng):
 
 @pytest.fixture
 def model(data):
-    return CRF(0.5, 0.3, constraints=RULE, tol=1e-9).fit(*data)
+    return CRF(0.5, edge_penalty=0.3, constraints=RULE, tol=1e-9).fit(*data)
 
 
 def reference_objective(w, X, y):

@@ -37,11 +37,11 @@ def test_certificate_bounds_the_optimum(data):
 
 
 def test_second_order_has_a_penalty_of_its_own(data):
-    model = CRF(0.7, 1.9, structure="chain2", second_order_penalty=0.4, tol=1e-10).fit(*data)
+    model = CRF(0.7, edge_penalty=1.9, structure="chain2", second_order_penalty=0.4, tol=1e-10).fit(*data)
     assert model.mismatch_["second_order"] == pytest.approx(
         0.4 * np.linalg.norm(model.second_order_), rel=1e-3
     )
-    same = CRF(0.7, 1.9, structure="chain2", tol=1e-10).fit(*data)
+    same = CRF(0.7, edge_penalty=1.9, structure="chain2", tol=1e-10).fit(*data)
     assert same.mismatch_["second_order"] == pytest.approx(1.9 * np.linalg.norm(same.second_order_), rel=1e-3)
     with pytest.raises(InputError, match="second_order_penalty is -1"):
         CRF(structure="chain2", second_order_penalty=-1).fit(*data)

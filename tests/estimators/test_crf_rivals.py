@@ -54,7 +54,7 @@ def crfsuite_loss(images, words, c2, folder):
 
 def test_with_edges_it_has_crfsuites_optimum(letters, tmp_path):
     images, words = (part[:150] for part in letters)
-    model = CRF(penalty=2.0, bias=False, boundaries=False, tol=1e-7).fit(images, words)
+    model = CRF(penalty=2.0, fit_intercept=False, boundaries=False, tol=1e-7).fit(images, words)
     assert model.certificate_.value == pytest.approx(crfsuite_loss(images, words, 1.0, tmp_path), rel=1e-4)
 
 

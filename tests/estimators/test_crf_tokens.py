@@ -103,7 +103,7 @@ def test_text_has_crfsuites_optimum_and_tags(data_dir, tmp_path):
         for name, part in (("train", train), ("test", test))
     }
     labels = [c[2] for c in train]
-    options = {"bias": False, "boundaries": False, "observed_only": True, "tol": 1e-6}
+    options = {"fit_intercept": False, "boundaries": False, "observed_only": True, "tol": 1e-6}
     model = CRF(penalty=2.0, features=extractor, **options).fit(tokens["train"], labels)
 
     def attributes(sentences):

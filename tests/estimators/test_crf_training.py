@@ -110,7 +110,8 @@ def test_warm_start_continues(rng):
 
 
 @pytest.mark.parametrize(
-    "options", [{}, {"edge_features": True}, {"structure": "chain2"}, {"constraints": None, "bias": False}]
+    "options",
+    [{}, {"edge_features": True}, {"structure": "chain2"}, {"constraints": None, "fit_intercept": False}],
 )
 def test_partial_fit_penalises_the_distance_from_what_was_learnt(options, rng):
     X, y = labelled_sequences(rng, count=40)

@@ -181,7 +181,7 @@ def test_a_single_state_is_the_mixture_of_scikit_learn(gaussian, rng):
 def test_mixtures_are_chains_of_their_components(gaussian, rng):
     """A state and a component together are one state of a larger chain."""
     X = sequences(gaussian, rng, [6, 9])
-    model = HMM(GaussianMixture(2, gaussian), 3, tol=0, max_iter=2, random_state=0).fit(X)
+    model = HMM(GaussianMixture(2, gaussian), n_states=3, tol=0, max_iter=2, random_state=0).fit(X)
     shares = model.emissions_.weights
     larger = HMM(
         model.emissions_.gaussians,
@@ -206,7 +206,7 @@ def test_no_step_of_em_decreases_the_objective(family, gaps, rng):
             x[2::5] = np.nan
         if name_of(family) in ("DiagonalGaussian", "SphericalGaussian", "Poisson", "Bernoulli"):
             X[0][::3, 0] = np.nan
-    model = HMM(family, 3, tol=0, max_iter=30, random_state=1).fit(X)
+    model = HMM(family, n_states=3, tol=0, max_iter=30, random_state=1).fit(X)
     objectives = np.array(model.objectives_)
     assert len(objectives) == 31
     assert (np.diff(objectives) >= -1e-10 * np.abs(objectives[:-1])).all()
@@ -302,7 +302,7 @@ def test_missing_observations_are_summed_out(rng):
         every = model.log_probability([[*x[:t], v, *x[t + 1 :]] for v in "abc"])
         assert model.log_probability([gone])[0] == pytest.approx(logsumexp(every), rel=1e-12)
     X = sequences(DiagonalGaussian(), rng, [50])
-    gaussian = HMM("gaussian", 2, random_state=0).fit(X)
+    gaussian = HMM("gaussian", n_states=2, random_state=0).fit(X)
     whole = X[0][:6]
     grid = np.linspace(-12, 16, 561)
     gone = whole.copy()
@@ -315,7 +315,7 @@ def test_missing_observations_are_summed_out(rng):
 
 def test_prediction_is_that_of_enumeration(rng):
     X = sequences(Poisson(), rng, [5, 80])
-    model = HMM("poisson", 3, random_state=2).fit(X)
+    model = HMM("poisson", n_states=3, random_state=2).fit(X)
     density = model.emissions_.log_density(model._read(X[:1], None).features)
     paths = list(itertools.product(range(3), repeat=5))
     values = np.array([joint(model, density, list(path)) for path in paths])
@@ -331,7 +331,7 @@ def test_prediction_is_that_of_enumeration(rng):
 @pytest.mark.parametrize("constraints", ["left-right", "cyclic", LeftRight(step=1)])
 def test_zeros_stay_zero(constraints, rng):
     X = sequences(DiagonalGaussian(), rng, [20] * 10)
-    model = HMM("gaussian", 4, constraints=constraints, tol=0, max_iter=15, random_state=0).fit(X)
+    model = HMM("gaussian", n_states=4, constraints=constraints, tol=0, max_iter=15, random_state=0).fit(X)
     ahead = np.arange(4) - np.arange(4)[:, None]
     barred = (ahead % 4 > 1) if constraints == "cyclic" else ahead < 0
     if constraints == LeftRight(step=1):
@@ -384,7 +384,7 @@ def test_parameters_of_a_known_model_are_recovered(rng):
         random_state=5,
     ).fit([np.zeros((2, 2))])
     X, _ = known.generate([50] * 200)
-    model = HMM("gaussian", 2, random_state=0).fit(X)
+    model = HMM("gaussian", n_states=2, random_state=0).fit(X)
     order = np.argsort(model.emissions_.means[:, 0])
     np.testing.assert_allclose(model.emissions_.means[order], known.emissions_.means, atol=0.1)
     np.testing.assert_allclose(model.transitions_[order][:, order], known.transitions_, atol=0.03)
@@ -393,9 +393,10 @@ def test_parameters_of_a_known_model_are_recovered(rng):
 def test_restarts_keep_the_best_run(rng):
     X = sequences(Categorical(), rng, [30] * 10)
     single = [
-        HMM("categorical", 3, random_state=s, max_iter=20, tol=0).fit(X).objectives_[-1] for s in range(1)
+        HMM("categorical", n_states=3, random_state=s, max_iter=20, tol=0).fit(X).objectives_[-1]
+        for s in range(1)
     ]
-    several = HMM("categorical", 3, random_state=0, restarts=5, max_iter=20, tol=0).fit(X)
+    several = HMM("categorical", n_states=3, random_state=0, n_init=5, max_iter=20, tol=0).fit(X)
     assert several.objectives_[-1] >= single[0]
 
 
@@ -413,30 +414,30 @@ def test_results_do_not_depend_on_threads(rng):
 
 def test_flat_arrays_with_lengths_as_hmmlearn_has_them(rng):
     X = sequences(DiagonalGaussian(), rng, [10, 20])
-    whole = HMM("gaussian", 2, random_state=0).fit(X)
-    flat = HMM("gaussian", 2, random_state=0).fit(np.concatenate(X), lengths=[10, 20])
+    whole = HMM("gaussian", n_states=2, random_state=0).fit(X)
+    flat = HMM("gaussian", n_states=2, random_state=0).fit(np.concatenate(X), lengths=[10, 20])
     np.testing.assert_array_equal(whole.transitions_, flat.transitions_)
     assert flat.predict(np.concatenate(X), lengths=[10, 20]) == whole.predict(X)
     symbols = sequences(Categorical(), rng, [10, 20])
     column = np.concatenate(symbols)[:, None]
-    a = HMM("categorical", 2, random_state=0).fit(symbols)
-    b = HMM("categorical", 2, random_state=0).fit(column, lengths=[10, 20])
+    a = HMM("categorical", n_states=2, random_state=0).fit(symbols)
+    b = HMM("categorical", n_states=2, random_state=0).fit(column, lengths=[10, 20])
     np.testing.assert_array_equal(a.transitions_, b.transitions_)
 
 
 def test_limits_and_refusals(rng):
     X, y = labelled_sequences(rng, 12)
     with pytest.warns(Warning, match="limit of steps was reached. Raise max_iter"):
-        HMM("gaussian", 3, max_iter=1, random_state=0).fit(X)
+        HMM("gaussian", n_states=3, max_iter=1, random_state=0).fit(X)
     bad = {
         "do not say the number": lambda: HMM().fit(X),
-        "differ in the number": lambda: HMM("gaussian", 3, start=[0.5, 0.5]).fit(X),
-        "n_states is 2, but y has 3": lambda: HMM("gaussian", 2).fit(X, y),
-        "sum to one": lambda: HMM("gaussian", 2, start=[0.5, 0.6]).fit(X),
-        "The training set is empty": lambda: HMM("gaussian", 2).fit([]),
-        "is not known": lambda: HMM("gauss", 2).fit(X),
+        "differ in the number": lambda: HMM("gaussian", n_states=3, start=[0.5, 0.5]).fit(X),
+        "n_states is 2, but y has 3": lambda: HMM("gaussian", n_states=2).fit(X, y),
+        "sum to one": lambda: HMM("gaussian", n_states=2, start=[0.5, 0.6]).fit(X),
+        "The training set is empty": lambda: HMM("gaussian", n_states=2).fit([]),
+        "is not known": lambda: HMM("gauss", n_states=2).fit(X),
         "Sequence 2 of X has 2 features": lambda: HMM().fit([*X[:2], X[2][:, :2], *X[3:]], y),
-        "lengths=": lambda: HMM("gaussian", 2).fit(np.concatenate(X)),
+        "lengths=": lambda: HMM("gaussian", n_states=2).fit(np.concatenate(X)),
         "at least two labels": lambda: HMM().fit(X, [["red"] * len(x) for x in X]),
         "forbidden label pair": lambda: HMM(constraints="left-right").fit(
             [np.eye(3)], [["red", "green", "blue"]]
@@ -452,7 +453,7 @@ def test_limits_and_refusals(rng):
 
 def test_score_without_labels_is_the_log_likelihood(rng):
     X = sequences(Poisson(), rng, [10, 20])
-    model = HMM("poisson", 2, random_state=0).fit(X)
+    model = HMM("poisson", n_states=2, random_state=0).fit(X)
     assert model.score(X) == pytest.approx(model.log_probability(X).sum() / 30)
 
 
@@ -473,7 +474,7 @@ def test_settings_of_emissions_are_checked(emissions, words):
     with pytest.raises(InputError, match=words):
         HMM(emissions).fit(X, y)
     with pytest.raises(InputError, match=words):
-        HMM(emissions, 2).fit(X)
+        HMM(emissions, n_states=2).fit(X)
 
 
 def test_negative_pseudocounts_of_states_are_refused():
@@ -482,8 +483,8 @@ def test_negative_pseudocounts_of_states_are_refused():
 
 
 def test_restarts_beside_labels_are_refused():
-    with pytest.raises(InputError, match="restarts is 3, but with y there is one start"):
-        HMM("categorical", restarts=3).fit([["x", "z"]], [["a", "b"]])
+    with pytest.raises(InputError, match="n_init is 3, but with y there is one start"):
+        HMM("categorical", n_init=3).fit([["x", "z"]], [["a", "b"]])
 
 
 def test_a_family_changed_after_fit_changes_no_model():

@@ -26,10 +26,10 @@ VARIANTS = {
     "plain": KernelCRF(dtype="float64"),
     "edge kernel": KernelCRF(edge_kernel=True, penalty=0.5, dtype="float64"),
     "bare": KernelCRF("polynomial", boundaries=False, edge_penalty=3.0, dtype="float64"),
-    "newton": KernelCRF(solver="newton-cg", decoder="viterbi", bias=True, dtype="float64"),
+    "newton": KernelCRF(solver="newton-cg", decoder="viterbi", fit_intercept=True, dtype="float64"),
     "balanced": KernelCRF(class_weight="balanced", dtype="float64"),
     "second order": KernelCRF(structure="chain2", dtype="float64"),
-    "two kernels": KernelCRF(["rbf", "linear"], [0.5, 2.0], dtype="float64"),
+    "two kernels": KernelCRF(["rbf", "linear"], penalty=[0.5, 2.0], dtype="float64"),
     "no edges": KernelCRF(edges=False, dtype="float64"),
 }
 
@@ -53,7 +53,7 @@ def test_estimator_passes_all_checks(name, rng):
     "options",
     [
         {},
-        {"bias": True, "boundaries": False, "edge_penalty": 3.0},
+        {"fit_intercept": True, "boundaries": False, "edge_penalty": 3.0},
         {"structure": "chain2", "second_order_penalty": 0.3},
         {"class_weight": {"red": 2.0}},
         {"constraints": Constraints(forbidden_pairs=[("red", "blue")])},
@@ -63,8 +63,8 @@ def test_linear_kernel_is_the_linear_crf(options, data):
     X, y = data
     if "constraints" in options:
         y = [[label if label != "blue" else "green" for label in labels] for labels in y[:-1]] + [y[-1]]
-    linear = CRF(0.5, tol=1e-10, **{"bias": False, **options}).fit(X, y)
-    kernel = KernelCRF(Linear(), 0.5, **EXACT, **options).fit(X, y)
+    linear = CRF(0.5, tol=1e-10, **{"fit_intercept": False, **options}).fit(X, y)
+    kernel = KernelCRF(Linear(), penalty=0.5, **EXACT, **options).fit(X, y)
     assert kernel.certificate_.value == pytest.approx(linear.certificate_.value, rel=1e-9)
     np.testing.assert_allclose(kernel.basis_.T @ kernel.dual_coef_, linear.coef_.T, atol=1e-4)
     np.testing.assert_allclose(kernel.transitions_, linear.transitions_, atol=1e-4)
@@ -75,11 +75,11 @@ def test_linear_kernel_is_the_linear_crf(options, data):
 
 def test_linear_edge_kernel_is_the_linear_crf_with_edge_features(data):
     X, y = data
-    linear = CRF(0.5, edge_features=True, bias=False, tol=1e-10).fit(X, y)
-    kernel = KernelCRF("linear", 0.5, edge_kernel=True, **EXACT).fit(X, y)
+    linear = CRF(0.5, edge_features=True, fit_intercept=False, tol=1e-10).fit(X, y)
+    kernel = KernelCRF("linear", penalty=0.5, edge_kernel=True, **EXACT).fit(X, y)
     assert kernel.certificate_.value == pytest.approx(linear.certificate_.value, rel=1e-9)
     assert_same_marginals(kernel, linear, X)
-    other = KernelCRF("linear", 0.5, edge_kernel=Linear(), **EXACT).fit(X, y)
+    other = KernelCRF("linear", penalty=0.5, edge_kernel=Linear(), **EXACT).fit(X, y)
     assert_same_marginals(kernel, other, X)
 
 
@@ -119,9 +119,9 @@ def test_two_labels_are_two_labels(data):
     """One column of coefficients for two labels, against kernels given label by label: two columns."""
     X, y = data
     y = [["red" if label == "red" else "other" for label in labels] for labels in y]
-    one = KernelCRF(RBF(0.7), 0.5, **EXACT).fit(X, y)
+    one = KernelCRF(RBF(0.7), penalty=0.5, **EXACT).fit(X, y)
     kernel = RBF(0.7)
-    two = KernelCRF({"red": kernel, "other": kernel}, 0.5, **EXACT).fit(X, y)
+    two = KernelCRF({"red": kernel, "other": kernel}, penalty=0.5, **EXACT).fit(X, y)
     assert one.certificate_.value == pytest.approx(two.certificate_.value, rel=1e-9)
     np.testing.assert_allclose(one.dual_coef_, two.dual_coef_, atol=1e-3)
     np.testing.assert_allclose(one.dual_coef_.sum(axis=1), 0, atol=1e-12)
@@ -130,7 +130,7 @@ def test_two_labels_are_two_labels(data):
 def test_one_kernel_per_label(data):
     X, y = data
     kernels = {"red": RBF(0.1), "green": "linear", "blue": "linear"}
-    model = KernelCRF(kernels, 0.5, **EXACT).fit(X, y)
+    model = KernelCRF(kernels, penalty=0.5, **EXACT).fit(X, y)
     assert model.kernel_["red"].gamma == 0.1
     assert model.kernel_["green"] is model.kernel_["blue"]
     mu = np.concatenate(model.predict_marginals(X))
@@ -161,11 +161,13 @@ def test_several_kernels_are_their_weighted_sum(data):
         def diagonal(self, X):
             return self.block(X, X).diagonal()
 
-    several = KernelCRF([RBF(0.3), Polynomial(2)], [0.5, 4.0], edge_penalty=0.7, boundaries=False, **EXACT)
-    one = KernelCRF(Both(), 1.0, edge_penalty=0.7, boundaries=False, **EXACT)
+    several = KernelCRF(
+        [RBF(0.3), Polynomial(2)], penalty=[0.5, 4.0], edge_penalty=0.7, boundaries=False, **EXACT
+    )
+    one = KernelCRF(Both(), penalty=1.0, edge_penalty=0.7, boundaries=False, **EXACT)
     assert_same_marginals(several.fit(X, y), one.fit(X, y), X)
-    plain = KernelCRF([RBF(0.3), RBF(0.3)], 1.0, boundaries=False, **EXACT).fit(X, y)
-    twice = KernelCRF([RBF(0.3)], [0.5], edge_penalty=1.0, boundaries=False, **EXACT).fit(X, y)
+    plain = KernelCRF([RBF(0.3), RBF(0.3)], penalty=1.0, boundaries=False, **EXACT).fit(X, y)
+    twice = KernelCRF([RBF(0.3)], penalty=[0.5], edge_penalty=1.0, boundaries=False, **EXACT).fit(X, y)
     assert_same_marginals(plain, twice, X)
     for kernels, penalties, words in (
         ([], 1.0, "empty"),
@@ -174,7 +176,7 @@ def test_several_kernels_are_their_weighted_sum(data):
         (["rbf", "linear"], [1.0, 0.0], "must be positive"),
     ):
         with pytest.raises(InputError, match=words):
-            KernelCRF(kernels, penalties).fit(X, y)
+            KernelCRF(kernels, penalty=penalties).fit(X, y)
 
 
 def test_kernel_on_labels(data):
@@ -231,7 +233,7 @@ def test_base_measure_is_an_offset_of_the_scores(data):
 
 def test_attributes_are_the_scores(data, rng):
     X, y = data
-    model = KernelCRF(RBF(0.3), edge_kernel=Polynomial(2), bias=True, dtype="float64").fit(X, y)
+    model = KernelCRF(RBF(0.3), edge_kernel=Polynomial(2), fit_intercept=True, dtype="float64").fit(X, y)
     x = rng.normal(size=(3, 3))
     node = RBF(0.3)(x, model.basis_) @ model.dual_coef_ + model.intercept_
     node[0] += model.start_
@@ -306,11 +308,13 @@ def test_scikit_learn_tools_work(data):
 def test_tokens_are_observations_of_kernels():
     sentences = [[("The", "DT"), ("dog", "NN"), ("barks", "VB")], [("Dogs", "NN"), ("bark", "VB")]]
     labels = [["B-NP", "I-NP", "B-VP"], ["B-NP", "B-VP"]]
-    model = KernelCRF(Polynomial(2), 0.1, features="chunking", constraints="iob2").fit(sentences, labels)
+    model = KernelCRF(Polynomial(2), penalty=0.1, features="chunking", constraints="iob2").fit(
+        sentences, labels
+    )
     assert sparse.issparse(model.basis_)
     assert model.predict([[("A", "DT"), ("cat", "NN"), ("sleeps", "VB")]]) == [["B-NP", "I-NP", "B-VP"]]
     attributes = [[{"w": w} for w, _ in sentence] for sentence in sentences]
-    assert KernelCRF("linear", 0.1).fit(attributes, labels).predict(attributes) == labels
+    assert KernelCRF("linear", penalty=0.1).fit(attributes, labels).predict(attributes) == labels
 
 
 class Letters(Kernel):
@@ -325,7 +329,7 @@ class Letters(Kernel):
 
 def test_strings_are_observations_of_string_kernels():
     X, y = [["aab", "cd", "abb"], ["dc", "ba"]], [["L", "R", "L"], ["R", "L"]]
-    model = KernelCRF(Letters(), 0.1).fit(X, y)
+    model = KernelCRF(Letters(), penalty=0.1).fit(X, y)
     assert model.predict([["a", "d", "bb"], []]) == [["L", "R", "L"], []]
     with pytest.raises(InputError, match="features="):
         KernelCRF("rbf").fit(X, y)
@@ -371,7 +375,7 @@ def test_stopping_early_is_said(data):
     "options",
     [
         {},
-        {"edge_kernel": "linear", "bias": True, "base_measure": tilt},
+        {"edge_kernel": "linear", "fit_intercept": True, "base_measure": tilt},
         {"kernel": {"red": RBF(0.3), "green": "linear", "blue": "linear"}},
     ],
 )
@@ -434,7 +438,7 @@ def test_kernels_of_other_libraries_and_sums(data):
     assert_same_marginals(ours, KernelCRF(gaussian_process.kernels.RBF(1.0), **EXACT).fit(X, y), X)
     assert_same_marginals(ours, KernelCRF(lambda X, Y: rbf_kernel(X, Y, 0.5), **EXACT).fit(X, y), X)
     both = KernelCRF(RBF(0.5) + 0.5 * Linear(), edge_penalty=1.0, boundaries=False, **EXACT).fit(X, y)
-    listed = KernelCRF([RBF(0.5), Linear()], [1.0, 2.0], edge_penalty=1.0, boundaries=False, **EXACT)
+    listed = KernelCRF([RBF(0.5), Linear()], penalty=[1.0, 2.0], edge_penalty=1.0, boundaries=False, **EXACT)
     assert_same_marginals(both, listed.fit(X, y), X)
 
 
@@ -442,7 +446,7 @@ def test_observations_that_repeat_share_coefficients(data):
     X, y = data
     rounded = [np.round(x) for x in X]  # few different rows
     flat = np.concatenate(rounded)
-    model = KernelCRF(RBF(0.3), 0.5, edge_kernel=True, bias=True, **EXACT).fit(rounded, y)
+    model = KernelCRF(RBF(0.3), penalty=0.5, edge_kernel=True, fit_intercept=True, **EXACT).fit(rounded, y)
     assert len(model.basis_) == len(np.unique(flat, axis=0)) < len(flat)
 
     class Nudged(Kernel):
@@ -455,7 +459,7 @@ def test_observations_that_repeat_share_coefficients(data):
             return np.ones(len(X))
 
     numbered = np.column_stack([flat, np.arange(len(flat))])
-    apart = KernelCRF(Nudged(), 0.5, edge_kernel=True, bias=True, **EXACT)
+    apart = KernelCRF(Nudged(), penalty=0.5, edge_kernel=True, fit_intercept=True, **EXACT)
     lengths = [len(x) for x in rounded]
     apart.fit(numbered, y, lengths=lengths)
     assert len(apart.basis_) == len(flat)

@@ -54,7 +54,7 @@ def test_estimator_passes_all_checks(approximation, rng):
 
 OPTIONS = [
     {},
-    {"kernel": Polynomial(2), "bias": True, "edge_penalty": 3.0},
+    {"kernel": Polynomial(2), "fit_intercept": True, "edge_penalty": 3.0},
     {"kernel": RBF(0.5), "edge_kernel": True},
     {"kernel": RBF(0.5), "edge_kernel": Linear(), "structure": "chain2"},
     {"kernel": {"red": RBF(0.3), "green": Linear(), "blue": RBF(2.0)}},
@@ -107,7 +107,7 @@ def test_full_gap_of_edges_labels_and_rules(data):
     X, y = data
     weights = np.linspace(0.5, 2, len(X))
     for options in (
-        {"edge_kernel": Linear(), "bias": True},
+        {"edge_kernel": Linear(), "fit_intercept": True},
         {"label_kernel": np.array([[1.0, 0.8, 0.0], [0.8, 1.0, 0.0], [0.0, 0.0, 2.0]])},
         {"kernel": {"red": RBF(0.3), "green": Linear(), "blue": RBF(2.0)}},
     ):
@@ -211,7 +211,7 @@ def test_sparse_observations_and_strings(data):
             assert_same_marginals(one, other, X)
         assert one.score(thin, y) > 0.7
     words, labels = [["aab", "cd", "abb"], ["dc", "ba"]], [["L", "R", "L"], ["R", "L"]]
-    model = KernelCRF(Spectrum(1), 0.1, approximation=IncompleteCholesky(2)).fit(words, labels)
+    model = KernelCRF(Spectrum(1), penalty=0.1, approximation=IncompleteCholesky(2)).fit(words, labels)
     assert len(model.basis_) == 2
     assert model.predict([["a", "d"]]) == [["L", "R"]]
 

@@ -33,7 +33,7 @@ def test_polynomial_kernel_is_logistic_regression_on_its_features(n_labels, data
     y = y if n_labels == 3 else np.where(y == "in", "in", "out")
     root = np.sqrt(2)
     features = np.column_stack([np.ones(len(X)), root * X, X**2, root * X[:, 0] * X[:, 1]])  # (⟨x, x′⟩ + 1)²
-    model = KernelLogisticRegression(Polynomial(2), penalty=0.5, bias=False, **EXACT).fit(X, y)
+    model = KernelLogisticRegression(Polynomial(2), penalty=0.5, fit_intercept=False, **EXACT).fit(X, y)
     # Two labels: scikit-learn has one w for the difference, whose price is ½‖w‖²/2.
     C = 2.0 if n_labels == 3 else 4.0
     theirs = LogisticRegression(C=C, fit_intercept=False, tol=1e-10, max_iter=5000).fit(features, y)
@@ -46,10 +46,10 @@ def test_polynomial_kernel_is_logistic_regression_on_its_features(n_labels, data
 
 def test_rows_are_sequences_of_one(data):
     X, y = data
-    rows = KernelLogisticRegression(bias=True, **EXACT).fit(X, y)
-    field = KernelCRF(bias=True, **EXACT).fit([x[None] for x in X], [[label] for label in y])
+    rows = KernelLogisticRegression(fit_intercept=True, **EXACT).fit(X, y)
+    field = KernelCRF(fit_intercept=True, **EXACT).fit([x[None] for x in X], [[label] for label in y])
     assert rows.certificate_.value > field.certificate_.value  # which may use first and last labels
-    alone = KernelCRF(bias=True, boundaries=False, **EXACT).fit(
+    alone = KernelCRF(fit_intercept=True, boundaries=False, **EXACT).fit(
         [x[None] for x in X], [[label] for label in y]
     )
     assert rows.certificate_.value == pytest.approx(alone.certificate_.value, rel=1e-9)
@@ -106,7 +106,9 @@ def test_settings_changed_after_fit_change_nothing(data, tmp_path):
     kernel = RBF(1.0)
     model = KernelLogisticRegression(kernel).fit(X, y)
     before = model.predict_proba(X)
-    model.set_params(bias=False, penalty=100.0, dtype="float32", class_weight="balanced", kernel__gamma=50.0)
+    model.set_params(
+        fit_intercept=False, penalty=100.0, dtype="float32", class_weight="balanced", kernel__gamma=50.0
+    )
     np.testing.assert_array_equal(model.predict_proba(X), before)
     model.save(tmp_path / "model.kf")
     np.testing.assert_array_equal(load(tmp_path / "model.kf").predict_proba(X), before)
@@ -118,7 +120,7 @@ def test_a_refit_leaves_nothing_behind(data, tmp_path):
     model = KernelLogisticRegression(approximation="fourier", random_state=0).fit(frame, y)
     assert model.fourier_ is not None
     assert model.feature_names_in_.tolist() == ["left", "right"]
-    model.set_params(approximation=None, bias=False).fit(X[:, :1], np.where(y == "in", "in", "out"))
+    model.set_params(approximation=None, fit_intercept=False).fit(X[:, :1], np.where(y == "in", "in", "out"))
     fresh = clone(model).fit(X[:, :1], np.where(y == "in", "in", "out"))
     assert vars(model).keys() == vars(fresh).keys()
     assert not hasattr(model, "feature_names_in_")

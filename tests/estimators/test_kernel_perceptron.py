@@ -9,10 +9,10 @@ from kernelfields.structures import ChainBatch
 from kernelfields.testing import check_estimator, labelled_sequences
 
 MODELS = {
-    "averaged": KernelPerceptron(RBF(0.5), epochs=3),
-    "voted": KernelPerceptron(RBF(0.5), "voted", epochs=2),
-    "last": KernelPerceptron(RBF(0.5), "last", epochs=2, edges=False),
-    "budget": KernelPerceptron(RBF(0.5), budget=10, epochs=3),
+    "averaged": KernelPerceptron(RBF(0.5), max_iter=3),
+    "voted": KernelPerceptron(RBF(0.5), combination="voted", max_iter=2),
+    "last": KernelPerceptron(RBF(0.5), combination="last", max_iter=2, edges=False),
+    "budget": KernelPerceptron(RBF(0.5), budget=10, max_iter=3),
 }
 
 
@@ -24,9 +24,9 @@ def test_estimator_passes_all_checks(name, rng):
 @pytest.mark.parametrize("combination", ["averaged", "last"])
 def test_with_a_linear_kernel_it_is_the_linear_perceptron(combination, rng):
     X, y = labelled_sequences(rng, 40)
-    kernel = KernelPerceptron(Linear(), combination, epochs=3, shuffle=False).fit(X, y)
+    kernel = KernelPerceptron(Linear(), combination=combination, max_iter=3, shuffle=False).fit(X, y)
     linear = StructuredPerceptron(
-        combination == "averaged", epochs=3, shuffle=False, bias=False, boundaries=False
+        combination == "averaged", max_iter=3, shuffle=False, fit_intercept=False, boundaries=False
     ).fit(X, y)
     np.testing.assert_allclose(kernel.basis_.T @ kernel.dual_coef_, linear.coef_.T, atol=1e-9)
     np.testing.assert_allclose(kernel.transitions_, linear.transitions_, atol=1e-9)
@@ -34,12 +34,14 @@ def test_with_a_linear_kernel_it_is_the_linear_perceptron(combination, rng):
 
 def test_votes_are_those_of_all_models_on_the_way(rng):
     X, y = labelled_sequences(rng, 15)
-    voted = KernelPerceptron(Linear(), "voted", epochs=1, shuffle=False).fit(X, y)
+    voted = KernelPerceptron(Linear(), combination="voted", max_iter=1, shuffle=False).fit(X, y)
     votes = np.zeros((len(np.concatenate(X)), 3))
     for n in range(len(X) + 1):  # the model after n sequences is the last one of a shorter training
         labels = np.zeros(len(votes), dtype=int)
         if n:
-            steps = StructuredPerceptron(False, epochs=1, shuffle=False, bias=False, boundaries=False)
+            steps = StructuredPerceptron(
+                False, max_iter=1, shuffle=False, fit_intercept=False, boundaries=False
+            )
             steps.partial_fit(X[:n], y[:n], classes=["blue", "green", "red"])
             chain = ChainBatch(np.cumsum([0, *map(len, X)]), 3)
             scores = {"node": np.concatenate(X) @ steps.coef_.T, "edge": steps.transitions_}
@@ -52,12 +54,12 @@ def test_votes_are_those_of_all_models_on_the_way(rng):
 def test_a_budget_is_kept_and_forgets_the_oldest(rng):
     X, y = labelled_sequences(rng, 40)
     for budget in (1, 7):
-        model = KernelPerceptron(RBF(0.5), "last", budget, epochs=4).fit(X, y)
+        model = KernelPerceptron(RBF(0.5), combination="last", budget=budget, max_iter=4).fit(X, y)
         assert 0 < len(model.basis_) <= budget
-    whole = KernelPerceptron(RBF(0.5), "last", 10_000, epochs=2).fit(X, y)
-    plain = KernelPerceptron(RBF(0.5), "last", epochs=2).fit(X, y)
+    whole = KernelPerceptron(RBF(0.5), combination="last", budget=10_000, max_iter=2).fit(X, y)
+    plain = KernelPerceptron(RBF(0.5), combination="last", max_iter=2).fit(X, y)
     np.testing.assert_array_equal(whole.dual_coef_, plain.dual_coef_)
-    last = KernelPerceptron(RBF(0.5), "last", 3, epochs=1, shuffle=False).fit(X, y)
+    last = KernelPerceptron(RBF(0.5), combination="last", budget=3, max_iter=1, shuffle=False).fit(X, y)
     changed = [s for s in range(len(X)) if (last.basis_[:, None] == X[s]).all(axis=2).any()]
     assert min(changed) > len(X) // 2  # what is left comes from the end
 
@@ -69,7 +71,7 @@ def test_it_learns(name, rng):
     assert model.mistakes_[-1] <= model.mistakes_[0]
 
 
-@pytest.mark.parametrize("settings", [{"combination": "best"}, {"budget": 0}, {"epochs": 0}])
+@pytest.mark.parametrize("settings", [{"combination": "best"}, {"budget": 0}, {"max_iter": 0}])
 def test_bad_settings_are_refused(settings, rng):
     with pytest.raises(InputError):
         KernelPerceptron(**settings).fit(*labelled_sequences(rng))

@@ -38,13 +38,13 @@ MODELS = {
     "PA": PassiveAggressive(),
     "boosted": BoostedCRF(3, min_samples_leaf=2),
     "kernel perceptron": KernelPerceptron(),
-    "votes": KernelPerceptron(combination="voted", epochs=2),
+    "votes": KernelPerceptron(combination="voted", max_iter=2),
     "MEMM": MEMM(),
     "cascade": Cascade(CRF(), CRF(), window=3, folds=2, random_state=0),
     "cascade, inputs": Cascade(
         CRF(), CRF(), window=3, folds=2, keep_inputs=True, refit=False, random_state=0
     ),
-    "structure": StructureLearner(KernelCRF("rbf", edges=False), [Edges()]),
+    "structure": StructureLearner(KernelCRF("rbf", edges=False), candidates=[Edges()]),
 }
 
 
@@ -172,7 +172,7 @@ def test_interrupted_expectation_maximisation_keeps_its_model(after, data):
         if progress.iteration == after:
             raise KeyboardInterrupt
 
-    model = HMM(n_states=3, callback=interrupt, tol=1e-12, random_state=0, restarts=3)
+    model = HMM(n_states=3, callback=interrupt, tol=1e-12, random_state=0, n_init=3)
     with pytest.warns(ConvergenceWarning, match="Interrupted"):
         model.fit(X)
     assert model.n_iter_ == after

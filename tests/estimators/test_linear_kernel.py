@@ -25,7 +25,7 @@ def expansion(**settings):
     "settings",
     [
         {},
-        {"bias": True},
+        {"fit_intercept": True},
         {"structure": "chain2"},
         {"class_weight": "balanced"},
         {"base_measure": {0: 1.0}},
@@ -49,7 +49,7 @@ def test_weights_are_the_expansion(settings, rng):
 def test_it_is_the_linear_model(rng):
     X, y = data(rng)
     linear = CRF(0.7, tol=1e-8).fit(X, y)
-    kernel = KernelCRF("linear", bias=True, **EXACT).fit(X, y)
+    kernel = KernelCRF("linear", fit_intercept=True, **EXACT).fit(X, y)
     np.testing.assert_allclose(kernel.basis_.T @ kernel.dual_coef_, linear.coef_.T, atol=1e-3)
     assert kernel.certificate_.value == pytest.approx(linear.certificate_.value, rel=1e-7)
 

@@ -26,7 +26,7 @@ def loss_of_labels(model, X, y):
     "make",
     [
         lambda **more: CRF(0.5, **more),
-        lambda **more: KernelCRF(RBF(gamma=0.3), 0.5, **more),
+        lambda **more: KernelCRF(RBF(gamma=0.3), penalty=0.5, **more),
     ],
     ids=["linear", "kernel"],
 )

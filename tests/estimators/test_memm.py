@@ -17,7 +17,9 @@ def data(rng):
     return labelled_sequences(rng, 40)
 
 
-@pytest.mark.parametrize("model", [MEMM(), MEMM(0.3, 2.0, solver="newton-cg", decoder="posterior")])
+@pytest.mark.parametrize(
+    "model", [MEMM(), MEMM(0.3, edge_penalty=2.0, solver="newton-cg", decoder="posterior")]
+)
 def test_estimator_passes_all_checks(model, rng):
     check_estimator(model, rng)
 
@@ -44,8 +46,8 @@ def test_weights_are_those_of_logistic_regression(data):
 
 def test_sparse_features_and_penalties_of_edges(data):
     X, y = data
-    dense = MEMM(0.5, 5.0, tol=1e-10).fit(X, y)
-    thin = MEMM(0.5, 5.0, tol=1e-10).fit([sparse.csr_matrix(x) for x in X], y)
+    dense = MEMM(0.5, edge_penalty=5.0, tol=1e-10).fit(X, y)
+    thin = MEMM(0.5, edge_penalty=5.0, tol=1e-10).fit([sparse.csr_matrix(x) for x in X], y)
     np.testing.assert_allclose(thin.coef_, dense.coef_, rtol=0, atol=1e-5)
     assert np.abs(dense.transitions_).sum() < np.abs(MEMM(0.5).fit(X, y).transitions_).sum()
 

@@ -15,7 +15,7 @@ from kernelfields.solvers import NewtonCG
 from kernelfields.structures import ChainBatch
 from kernelfields.testing import labelled_sequences
 
-PLAIN = {"bias": False, "boundaries": False}
+PLAIN = {"fit_intercept": False, "boundaries": False}
 
 
 @pytest.fixture(scope="module")
@@ -56,17 +56,21 @@ def lengths(w: Any, axis: Any, weight: float) -> tuple[float, Any]:
 @pytest.mark.parametrize("penalty", [0.5, 0.0])
 def test_reaches_the_optimum(name: str, axis: Any, penalty: float, data: Any) -> None:
     norm = GroupNorm(2.0) if name == "group" else SpaceNorm(2.0)
-    model = CRF(penalty, 1.0, norms={"features": norm}, tol=1e-8, max_iter=5000, **PLAIN).fit(*data)
+    model = CRF(penalty, edge_penalty=1.0, norms={"features": norm}, tol=1e-8, max_iter=5000, **PLAIN).fit(
+        *data
+    )
     assert model.certificate_.relative_gap <= 1e-8
     best = explicit(data, penalty, lambda w: lengths(w, axis, 2.0))
     assert model.certificate_.value == pytest.approx(best, rel=1e-6)
 
 
 def test_moments_match_up_to_epsilon(data: Any) -> None:
-    model = CRF(0.0, 1.0, norms={"features": SpaceNorm(1.5)}, tol=1e-8, max_iter=5000, **PLAIN).fit(*data)
+    model = CRF(
+        0.0, edge_penalty=1.0, norms={"features": SpaceNorm(1.5)}, tol=1e-8, max_iter=5000, **PLAIN
+    ).fit(*data)
     assert np.abs(model.coef_).max() > 0
     assert model.mismatch_["features"] == pytest.approx(1.5, rel=1e-3)
-    squared = CRF(1.5 / np.linalg.norm(model.coef_), 1.0, tol=1e-10, **PLAIN).fit(*data)
+    squared = CRF(1.5 / np.linalg.norm(model.coef_), edge_penalty=1.0, tol=1e-10, **PLAIN).fit(*data)
     np.testing.assert_allclose(model.coef_, squared.coef_, atol=1e-3)
 
 
@@ -91,10 +95,10 @@ def test_norms_of_labels_alone(data: Any, tmp_path: Path) -> None:
 def test_kernel_expansions_have_the_norm_of_their_space(settings: dict[str, Any], data: Any) -> None:
     model = KernelCRF(
         "rbf",
-        0.0,
-        1.0,
+        penalty=0.0,
+        edge_penalty=1.0,
         norms={"kernel": SpaceNorm(1.5)},
-        bias=False,
+        fit_intercept=False,
         boundaries=False,
         dtype="float64",
         tol=1e-6,

@@ -31,7 +31,7 @@ CASES = {
     "hashed": (TOKENS, {"features": TemplateFeatures("columns: w t\nw[0]\nt[-1]&t[0]", n_hash=64)}),
     "edge features": (DICTS, {"edge_features": True}),
     "second order": (DICTS, {"structure": "chain2"}),
-    "no bias": (DICTS, {"bias": False, "boundaries": False}),
+    "no bias": (DICTS, {"fit_intercept": False, "boundaries": False}),
 }
 
 
@@ -48,7 +48,7 @@ def test_one_by_one_is_all_at_once(case, tmp_path):
 
 
 def test_learners_of_one_sequence_at_a_time():
-    model = StructuredPerceptron(epochs=3).fit(DICTS, LABELS)
+    model = StructuredPerceptron(max_iter=3).fit(DICTS, LABELS)
     assert [model.predict([x])[0] for x in DICTS] == model.predict(DICTS)
 
 

@@ -24,12 +24,12 @@ from kernelfields.testing import check_estimator, labelled_sequences
 MODELS = {
     "perceptron": StructuredPerceptron(),
     "last weights": StructuredPerceptron(averaging=False, shuffle=False),
-    "bare": StructuredPerceptron(bias=False, boundaries=False, epochs=3),
+    "bare": StructuredPerceptron(fit_intercept=False, boundaries=False, max_iter=3),
     "PA": PassiveAggressive("PA"),
-    "PA-I": PassiveAggressive("PA-I", 0.1),
-    "PA-II": PassiveAggressive("PA-II", 0.1, error_sensitive=False),
+    "PA-I": PassiveAggressive("PA-I", aggressiveness=0.1),
+    "PA-II": PassiveAggressive("PA-II", aggressiveness=0.1, error_sensitive=False),
     "AROW": AROW(gamma=0.5),
-    "SGD": StochasticCRF(0.3, epochs=5),
+    "SGD": StochasticCRF(0.3, max_iter=5),
 }
 
 
@@ -48,7 +48,7 @@ def test_it_learns(name, data, rng):
     X, y = data
     model = MODELS[name].fit(X, y)
     assert model.score(*labelled_sequences(rng, 60)) > 0.85
-    assert model.n_iter_ == len(model.losses_) <= model.epochs
+    assert model.n_iter_ == len(model.losses_) <= model.max_iter
     assert model.losses_[-1] <= model.losses_[0]
 
 
@@ -87,7 +87,7 @@ def textbook_perceptron(X, y, classes, epochs):
 
 def test_averaged_perceptron_is_the_textbooks(data):
     X, y = data
-    model = StructuredPerceptron(epochs=4, shuffle=False).fit(X, y)
+    model = StructuredPerceptron(max_iter=4, shuffle=False).fit(X, y)
     node, edge, start, end = textbook_perceptron(X, y, model.classes_.tolist(), 4)
     np.testing.assert_allclose(model.coef_, node[:, :-1], rtol=0, atol=1e-9)
     np.testing.assert_allclose(model.intercept_, node[:, -1], rtol=0, atol=1e-9)
@@ -99,7 +99,7 @@ def test_averaged_perceptron_is_the_textbooks(data):
 def test_seeds_decide_the_order(data):
     X, y = data
     first, again, other = (
-        StructuredPerceptron(epochs=2, random_state=seed).fit(X, y).coef_ for seed in (1, 1, 2)
+        StructuredPerceptron(max_iter=2, random_state=seed).fit(X, y).coef_ for seed in (1, 1, 2)
     )
     np.testing.assert_array_equal(first, again)
     assert np.abs(first - other).max() > 0
@@ -117,7 +117,7 @@ def test_only_observed_pairs_get_weights(rng):
     tokens = [[[words[k], words[k // 2]] for k in rng.integers(8, size=4)] for _ in range(12)]
     y = [[labels[(len(token[0]) + ord(token[0]) * (t + 1)) % 3] for t, token in enumerate(s)] for s in tokens]
     few, all_of_them = (
-        StructuredPerceptron(observed_only=only, epochs=3).fit(tokens, y) for only in (True, False)
+        StructuredPerceptron(observed_only=only, max_iter=3).fit(tokens, y) for only in (True, False)
     )
     names = list(few.features_.names())
     seen, pairs = np.zeros(few.coef_.shape, bool), np.zeros((3, 3), bool)
@@ -148,10 +148,10 @@ def test_rules_hold_in_training_and_in_prediction(data):
 def test_held_out_data_end_the_learning(data, rng):
     X, y = data
     X_dev, y_dev = labelled_sequences(rng, 30)
-    model = StructuredPerceptron(epochs=60, patience=2).fit(X, y, X_dev=X_dev, y_dev=y_dev)
+    model = StructuredPerceptron(max_iter=60, patience=2).fit(X, y, X_dev=X_dev, y_dev=y_dev)
     assert "held-out" in model.stop_reason_
     scores = [
-        StructuredPerceptron(epochs=n).fit(X, y).score(X_dev, y_dev) for n in range(1, model.n_iter_ + 1)
+        StructuredPerceptron(max_iter=n).fit(X, y).score(X_dev, y_dev) for n in range(1, model.n_iter_ + 1)
     ]
     assert model.score(X_dev, y_dev) == max(scores)
     assert model.n_iter_ == int(np.argmax(scores)) + 1 + 2
@@ -159,18 +159,18 @@ def test_held_out_data_end_the_learning(data, rng):
 
 def test_warm_start_goes_on(data):
     X, y = data
-    model = StructuredPerceptron(epochs=1, averaging=False, shuffle=False, warm_start=True)
+    model = StructuredPerceptron(max_iter=1, averaging=False, shuffle=False, warm_start=True)
     model.fit(X, y).fit(X, y).fit(X, y)
-    whole = StructuredPerceptron(epochs=3, averaging=False, shuffle=False).fit(X, y)
+    whole = StructuredPerceptron(max_iter=3, averaging=False, shuffle=False).fit(X, y)
     np.testing.assert_allclose(model.coef_, whole.coef_, rtol=0, atol=1e-12)
-    cold = StructuredPerceptron(epochs=1, averaging=False, shuffle=False).fit(X, y)
+    cold = StructuredPerceptron(max_iter=1, averaging=False, shuffle=False).fit(X, y)
     assert np.abs(cold.coef_ - whole.coef_).max() > 0
 
 
 def test_learning_ends_when_nothing_is_wrong():
     X = [np.eye(2)[[0, 1, 1, 0]]] * 3
     y = [["A", "B", "B", "A"]] * 3
-    model = StructuredPerceptron(epochs=50).fit(X, y)
+    model = StructuredPerceptron(max_iter=50).fit(X, y)
     assert model.n_iter_ < 50
     assert model.losses_[-1] == 0
     assert "right" in model.stop_reason_
@@ -180,14 +180,14 @@ def test_weights_of_sequences_multiply_their_steps(data):
     X, y = data
     counts = np.ones(len(X))
     counts[5] = 0
-    without = PassiveAggressive(shuffle=False, epochs=1, averaging=False)
+    without = PassiveAggressive(shuffle=False, max_iter=1, averaging=False)
     left_out = without.fit([*X[:5], *X[6:]], [*y[:5], *y[6:]]).coef_.copy()
     np.testing.assert_allclose(without.fit(X, y, sample_weight=counts).coef_, left_out, rtol=0, atol=1e-12)
 
 
 def test_callback_sees_every_epoch(data):
     seen = []
-    model = AROW(epochs=4, callback=seen.append).fit(*data)
+    model = AROW(max_iter=4, callback=seen.append).fit(*data)
     assert [progress.iteration for progress in seen] == list(range(1, model.n_iter_ + 1))
     assert [progress.value for progress in seen] == model.losses_
 
@@ -195,7 +195,7 @@ def test_callback_sees_every_epoch(data):
 @pytest.mark.parametrize(
     ("model", "message"),
     [
-        (StructuredPerceptron(epochs=0), "epochs"),
+        (StructuredPerceptron(max_iter=0), "max_iter"),
         (PassiveAggressive(aggressiveness=0.0), "aggressiveness"),
         (PassiveAggressive(variant="PA-III"), "variant='PA-III'"),
         (AROW(gamma=-1.0), "gamma"),
@@ -216,7 +216,7 @@ def test_unobserved_labels_are_refused(data):
 @pytest.mark.parametrize("name", ["perceptron", "last weights", "PA", "PA-I", "PA-II", "AROW"])
 def test_learning_piece_by_piece_is_one_pass(name, data):
     X, y = data
-    model = clone(MODELS[name]).set_params(shuffle=False, epochs=1)
+    model = clone(MODELS[name]).set_params(shuffle=False, max_iter=1)
     whole = clone(model).fit(X, y)
     for part in (slice(0, 7), slice(7, 30), slice(30, None)):
         model.partial_fit(X[part], y[part], classes=["blue", "green", "red"])
@@ -235,7 +235,7 @@ def test_partial_fit_refuses_what_it_cannot_go_on_with(data):
         model.partial_fit([x[:, :2] for x in X], y)
     with pytest.raises(InputError, match="labels or a number of features that the first call had not"):
         model.partial_fit(X, [["white"] * len(labels) for labels in y])
-    assert model.fit(X, y).n_iter_ <= model.epochs  # fit forgets what was before
+    assert model.fit(X, y).n_iter_ <= model.max_iter  # fit forgets what was before
 
 
 @pytest.mark.parametrize("loaded", [False, True])
@@ -269,10 +269,10 @@ def test_files_hold_all_that_learning_goes_on_with(name, data, tmp_path):
 @pytest.mark.parametrize("name", ["last weights", "AROW", "SGD"])
 def test_partial_fit_after_fit_is_one_more_epoch(name, data):
     X, y = data
-    settings = {"shuffle": False, "epochs": 1}
-    settings |= {"averaging": False, "step": 0.1} if name == "SGD" else {}
+    settings = {"shuffle": False, "max_iter": 1}
+    settings |= {"averaging": False, "learning_rate": 0.1} if name == "SGD" else {}
     model = clone(MODELS[name]).set_params(**settings).fit(X, y).partial_fit(X, y)
-    whole = clone(MODELS[name]).set_params(**{**settings, "epochs": 2}).fit(X, y)
+    whole = clone(MODELS[name]).set_params(**{**settings, "max_iter": 2}).fit(X, y)
     if name == "SGD":  # which knows of twice as many sequences by now
         assert model.losses_[1] < 0.6 * model.losses_[0]
     else:
@@ -282,7 +282,7 @@ def test_partial_fit_after_fit_is_one_more_epoch(name, data):
 
 def test_steps_of_descent_stay_short(data):
     X, y = data
-    model = StochasticCRF(0.3, epochs=5).fit(X, y)
+    model = StochasticCRF(0.3, max_iter=5).fit(X, y)
     before = model.coef_.copy()
     model.partial_fit(X[:1], y[:1])
     assert 0 < np.abs(model.coef_ - before).max() < 0.02 * np.abs(before).max()
@@ -299,19 +299,19 @@ def test_old_files_go_on_too(data):
 
 def test_what_was_learnt_is_not_dropped(data):
     X, y = data
-    for part in ("bias", "boundaries"):
+    for part in ("fit_intercept", "boundaries"):
         model = AROW().fit(X, y).set_params(**{part: False})
         with pytest.raises(InputError, match=f"{part} is False, but the fitted model has such weights"):
             model.partial_fit(X, y)
     others = [["red" if label == "blue" else "blue" for label in labels] for labels in y]
-    model = AROW(bias=False).fit(X, y).set_params(bias=True).partial_fit(X, others)
+    model = AROW(fit_intercept=False).fit(X, y).set_params(fit_intercept=True).partial_fit(X, others)
     assert model.intercept_.any()
 
 
 @pytest.mark.parametrize("name", list(MODELS))
 def test_warm_start_begins_with_what_was_learnt(name, data):
     X, y = data
-    model = clone(MODELS[name]).set_params(warm_start=True, epochs=1)
+    model = clone(MODELS[name]).set_params(warm_start=True, max_iter=1)
     cold = model.fit(X, y).losses_[0]
     assert abs(model.fit(X, y).losses_[0] - cold) > 1e-3 * cold
     assert np.abs(model.coef_ - clone(model).fit(X, y).coef_).max() > 1e-3
@@ -326,12 +326,12 @@ def test_an_interruption_keeps_what_was_learnt(name, epochs, data, rng):
         if progress.iteration == epochs:
             raise KeyboardInterrupt
 
-    model = clone(MODELS[name]).set_params(epochs=10, callback=interrupt)
+    model = clone(MODELS[name]).set_params(max_iter=10, callback=interrupt)
     with pytest.warns(ConvergenceWarning, match=f"Interrupted after {epochs} epochs"):
         model.fit(X, y)
     assert "Interrupted" in model.stop_reason_
     assert model.n_iter_ == len(model.losses_) == epochs
-    whole = clone(model).set_params(callback=None, epochs=epochs).fit(X, y)
+    whole = clone(model).set_params(callback=None, max_iter=epochs).fit(X, y)
     np.testing.assert_array_equal(model.coef_, whole.coef_)
     model.set_params(callback=None).partial_fit(X, y)
 
@@ -352,25 +352,26 @@ def test_an_interrupted_epoch_counts_as_far_as_it_went(data, monkeypatch):
     with pytest.warns(ConvergenceWarning, match="Interrupted after 0 epochs"):
         model.fit(X, y)
     monkeypatch.undo()
-    part = StructuredPerceptron(shuffle=False, epochs=1).fit(X[:40], y[:40])
+    part = StructuredPerceptron(shuffle=False, max_iter=1).fit(X[:40], y[:40])
     np.testing.assert_allclose(model.coef_, part.coef_, rtol=0, atol=1e-12)
 
 
 def test_stochastic_descent_comes_near_the_optimum(data):
     X, y = data
-    best = CRF(0.5, 2.0, tol=1e-6).fit(X, y)
-    model = StochasticCRF(0.5, 2.0, epochs=60).fit(X, y)
+    best = CRF(0.5, edge_penalty=2.0, tol=1e-6).fit(X, y)
+    model = StochasticCRF(0.5, edge_penalty=2.0, max_iter=60).fit(X, y)
     value = -model.sequence_log_proba(X, y).sum() + 0.25 * sum(
         np.square(w).sum() for w in (model.coef_, model.intercept_, model.start_, model.end_)
     )
     value += np.square(model.transitions_).sum()
     assert best.certificate_.lower_bound <= value <= 1.02 * best.certificate_.value
-    last = StochasticCRF(0.5, 2.0, epochs=60, averaging=False).fit(X, y)
+    last = StochasticCRF(0.5, edge_penalty=2.0, max_iter=60, averaging=False).fit(X, y)
     assert not np.allclose(last.coef_, model.coef_)
 
 
 @pytest.mark.parametrize(
-    ("settings", "words"), [({"penalty": 0}, "penalties above 0"), ({"step": -1.0}, "step is")]
+    ("settings", "words"),
+    [({"penalty": 0}, "penalties above 0"), ({"learning_rate": -1.0}, "learning_rate is")],
 )
 def test_bad_settings_of_descent_are_refused(settings, words, data):
     with pytest.raises(InputError, match=words):

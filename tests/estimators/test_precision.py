@@ -79,7 +79,8 @@ def test_kernel_models_without_some_labels_agree_at_both_precisions(seed, kernel
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about convergence
         single, double = (
-            KernelCRF(kernel, 0.01, loss=loss, dtype=dtype).fit(X, y) for dtype in ("float32", "float64")
+            KernelCRF(kernel, penalty=0.01, loss=loss, dtype=dtype).fit(X, y)
+            for dtype in ("float32", "float64")
         )
     for p, q in zip(single.predict_marginals(X), double.predict_marginals(X), strict=True):
         np.testing.assert_allclose(p, q, atol=1e-3)
@@ -110,7 +111,7 @@ def test_scores_of_several_kernels_are_those_of_the_attributes(kernels):
     random = np.random.default_rng(0)
     X = [5 * random.normal(size=(4, 3)) for _ in range(15)]
     y = [["abc"[random.integers(3)] for _ in x] for x in X]
-    model = KernelCRF(kernels, [1e-6, 1.0], edges=False, boundaries=False).fit(X, y)
+    model = KernelCRF(kernels, penalty=[1e-6, 1.0], edges=False, boundaries=False).fit(X, y)
     observations = np.concatenate(X).astype(np.float32).astype(np.float64)
     scores = model.kernel_(observations, model.basis_.astype(np.float64)) @ model.dual_coef_
     expected = np.exp(scores - np.logaddexp.reduce(scores, axis=1)[:, None])
@@ -130,8 +131,8 @@ def test_certificates_of_memms_are_those_of_double_precision():
 def test_the_full_gap_at_the_default_precision_bounds_that_in_double():
     X, y = sequences(n=20)
     X = [x.astype(np.float32) for x in X]
-    model = KernelCRF("rbf", 1e-3, approximation="nystroem", random_state=0, tol=1e-4).fit(X, y)
-    optimum = KernelCRF("rbf", 1e-3, dtype="float64", tol=1e-8).fit(X, y).certificate_
+    model = KernelCRF("rbf", penalty=1e-3, approximation="nystroem", random_state=0, tol=1e-4).fit(X, y)
+    optimum = KernelCRF("rbf", penalty=1e-3, dtype="float64", tol=1e-8).fit(X, y).certificate_
     certificate = model.full_gap(X, y)
     assert certificate.lower_bound <= optimum.value * (1 + 1e-12)
     assert certificate.value >= optimum.lower_bound

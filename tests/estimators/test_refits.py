@@ -91,7 +91,7 @@ def test_settings_changed_later_change_no_prediction(fitted, change, tmp_path):
     same(load(tmp_path / "model.kf"), before, X)
 
 
-@pytest.mark.parametrize("name", ["bias", "boundaries"])
+@pytest.mark.parametrize("name", ["fit_intercept", "boundaries"])
 @pytest.mark.parametrize("make", [CRF, KernelCRF, StructuredSVM, StructuredPerceptron, BoostedCRF])
 def test_parts_switched_off_later_stay(make, name):
     X, y = sequences(0)

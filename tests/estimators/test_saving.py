@@ -173,7 +173,7 @@ MODELS = [
     (CRF(), dense),
     (CRF(structure="chain2"), dense),
     (CRF(edge_features=True, class_weight={"red": 2.0}), dense),
-    (CRF(bias=False, boundaries=False, decoder=Posterior()), dense),
+    (CRF(fit_intercept=False, boundaries=False, decoder=Posterior()), dense),
     (CRF(l1=0.1, penalty=0.01, solver=OWLQN(memory=5)), dense),
     (CRF(loss="marginal-log", solver=LBFGS(memory=7), random_state=np.random.RandomState(3)), dense),
     (CRF(observed_only=True), scarce),
@@ -191,9 +191,9 @@ MODELS = [
     (CRF(features=DictFeatures(min_count=1)), dictionaries),
     (KernelCRF(), dense),
     (KernelCRF(), scarce),
-    (KernelCRF(dtype=np.float64, bias=True, structure="chain2"), dense),
+    (KernelCRF(dtype=np.float64, fit_intercept=True, structure="chain2"), dense),
     (KernelCRF("linear", features=TEMPLATES), words),
-    (KernelCRF(["rbf", kernels.Linear()], [1.0, 2.0]), dense),
+    (KernelCRF(["rbf", kernels.Linear()], penalty=[1.0, 2.0]), dense),
     (KernelCRF({"red": "rbf", "green": "rbf", "blue": kernels.Linear()}), dense),
     (KernelCRF(edge_kernel=True), dense),
     (KernelCRF(edge_kernel="linear"), dense),
@@ -215,18 +215,18 @@ MODELS = [
     (AROW(), dense),
     (MEMM(), dense),
     (MEMM(features=TEMPLATES), words),
-    (StochasticCRF(epochs=2), dense),
-    (StochasticCRF(epochs=2, features=TEMPLATES), words),
+    (StochasticCRF(max_iter=2), dense),
+    (StochasticCRF(max_iter=2, features=TEMPLATES), words),
     (StructuredSVM(tol=0.1), dense),
     (StructuredSVM(tol=0.1, structure="chain2", constraints="iob2", warm_start=True), tagged_well),
     (StructuredSVM(tol=0.1, cost={"red": 2.0}, solver=BlockFrankWolfe(seed=3)), scarce),
     (StructuredSVM(tol=0.1, features=TEMPLATES, rescaling="slack", solver="n-slack"), words),
     (StructuredSVM(kernels.RBF(), tol=0.1), dense),
     (StructuredSVM({"red": "rbf", "green": "rbf", "blue": kernels.Linear()}, tol=0.1), dense),
-    (KernelPerceptron(kernels.RBF(), epochs=3), dense),
-    (KernelPerceptron("linear", "voted", epochs=3), dense),
-    (KernelPerceptron("linear", "voted", budget=4, epochs=3), scarce),
-    (KernelPerceptron("linear", epochs=3), dictionaries),
+    (KernelPerceptron(kernels.RBF(), max_iter=3), dense),
+    (KernelPerceptron("linear", combination="voted", max_iter=3), dense),
+    (KernelPerceptron("linear", combination="voted", budget=4, max_iter=3), scarce),
+    (KernelPerceptron("linear", max_iter=3), dictionaries),
     (BoostedCRF(2, min_samples_leaf=2), gaps),
     (BoostedCRF(2, min_samples_leaf=2, edge_trees=True, structure="chain2"), dense),
     (BoostedCRF(2, min_samples_leaf=2, categorical=[0], constraints="iob2"), named),
@@ -256,7 +256,8 @@ MODELS = [
     (KernelCRF(selection=GreedyCliques(size=6), edge_kernel="linear", random_state=0), dense),
     (
         StructureLearner(
-            KernelCRF(edges=False), [Edges(), InputEdges(kernels.Linear()), FurtherKernel("linear", 2.0)]
+            KernelCRF(edges=False),
+            candidates=[Edges(), InputEdges(kernels.Linear()), FurtherKernel("linear", 2.0)],
         ),
         dense,
     ),
@@ -290,7 +291,11 @@ def test_round_trip(model: Any, data: Any, rng: np.random.Generator, tmp_path: P
 def test_kernel_logistic_regression(rng: np.random.Generator, tmp_path: Path) -> None:
     X = rng.normal(size=(30, 2))
     y = np.where(X[:, 0] * X[:, 1] > 0, "same", "other")
-    for settings in ({}, {"approximation": "nystroem", "random_state": 1}, {"bias": True, "penalty": 0.1}):
+    for settings in (
+        {},
+        {"approximation": "nystroem", "random_state": 1},
+        {"fit_intercept": True, "penalty": 0.1},
+    ):
         model = KernelLogisticRegression(**settings).fit(X, y)
         model.save(tmp_path / "model.kf")
         again = load(tmp_path / "model.kf")

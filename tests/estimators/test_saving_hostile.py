@@ -77,7 +77,7 @@ HOSTILE = [
     ("arow", trail(averaged=0), "_trail has counts that are none"),
     ("arow", trail(step=-0.5), "_trail has a step that is none"),
     ("arow", state("_trail", 3), "_trail is no record of learning"),
-    ("crf", lambda h, a: h.__setitem__("format", 3), "format 3, of a later kernelfields"),
+    ("crf", lambda h, a: h.__setitem__("format", 4), "format 4, of a later kernelfields"),
     ("crf", lambda h, a: h.__setitem__("format", True), "does not say what model"),
     ("crf", lambda h, a: h.__setitem__("format", "1"), "does not say what model"),
     ("crf", lambda h, a: h.pop("model"), "does not say what model"),
@@ -259,27 +259,27 @@ def test_large_claims_take_no_memory(tmp_path: Path) -> None:
 
 
 def test_older_formats_are_brought_up_to_date(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As if the present format were the third, and the first had called settings otherwise."""
-    monkeypatch.setattr(files, "FORMAT", 3)
-    order, structured = [], files.UPGRADES[1]
+    """As if there had been one more format before the first, which called settings otherwise."""
+    order: list[int] = []
 
     def first(header: dict[str, Any]) -> dict[str, Any]:
-        order.append(1)
         model = dict(header["model"])
         model["parameters"] = model.pop("settings")
         return {**header, "model": model}
 
-    def second(header: dict[str, Any]) -> dict[str, Any]:
-        order.append(2)
-        return structured(header)
+    def noted(number: int, upgrade: Any) -> Any:
+        return lambda header: order.append(number) or upgrade(header)
 
-    monkeypatch.setattr(files, "UPGRADES", {1: first, 2: second})
+    later = {number + 1: upgrade for number, upgrade in files.UPGRADES.items()}
+    every = {number: noted(number, upgrade) for number, upgrade in {1: first, **later}.items()}
+    monkeypatch.setattr(files, "UPGRADES", every)
+    monkeypatch.setattr(files, "FORMAT", files.FORMAT + 1)
 
     def old(header: Any, arrays: Any) -> None:
         model_of(header)["settings"] = model_of(header).pop("parameters")
 
     assert load(altered("crf", old, tmp_path)).penalty == 1.0
-    assert order == [1, 2]
+    assert order == [1, 2, 3]
 
 
 def test_settings_that_a_file_lacks_have_their_defaults(tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ MODELS = {
     "MEMM": kf.MEMM(),
     "PassiveAggressive": kf.PassiveAggressive(),
     "StochasticCRF": kf.StochasticCRF(),
-    "StructureLearner": kf.StructureLearner(kf.KernelCRF(edges=False), [Edges()]),
+    "StructureLearner": kf.StructureLearner(kf.KernelCRF(edges=False), candidates=[Edges()]),
     "StructuredPerceptron": kf.StructuredPerceptron(),
     "StructuredSVM": kf.StructuredSVM(),
 }

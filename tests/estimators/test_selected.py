@@ -62,7 +62,7 @@ def test_all_coordinates_are_the_dense_model(selection, data):
     """The same optimum, certified among all functions of the kernel's space."""
     X, y = data
     dense = GPSequenceClassifier(RBF(0.5), edge_variance=0.4, **EXACT).fit(X, y)
-    model = GPSequenceClassifier(RBF(0.5), selection, edge_variance=0.4, **EXACT).fit(X, y)
+    model = GPSequenceClassifier(RBF(0.5), sparse=selection, edge_variance=0.4, **EXACT).fit(X, y)
     full = model.full_gap(X, y)
     assert full.relative_gap < 1e-7
     assert full.value == pytest.approx(model.certificate_.value, rel=1e-10)
@@ -74,7 +74,7 @@ def test_all_coordinates_are_the_dense_model(selection, data):
 def test_whole_labellings_approach_the_dense_model(data):
     X, y = data
     selection = WholeSequences(ALL, step=20, order=InTurn(3), gap=1e-3)
-    model = GPSequenceClassifier(RBF(0.5), selection, **EXACT).fit(X, y)
+    model = GPSequenceClassifier(RBF(0.5), sparse=selection, **EXACT).fit(X, y)
     assert "whole space" in model.stop_reason_
     assert model.full_gap(X, y).relative_gap < 1e-3
 
@@ -84,7 +84,7 @@ def test_whole_labellings_approach_the_dense_model(data):
     [
         {"kernel": RBF(0.5), "edge_kernel": True},
         {"kernel": RBF(0.5), "edge_kernel": Linear(), "structure": "chain2"},
-        {"kernel": Polynomial(2), "bias": True, "edge_penalty": 3.0},
+        {"kernel": Polynomial(2), "fit_intercept": True, "edge_penalty": 3.0},
         {"kernel": [RBF(0.5), RBF(5.0)], "penalty": [1.0, 2.0]},
         {"kernel": RBF(0.5), "edges": False},
     ],
@@ -103,7 +103,7 @@ def test_two_labels_need_half_the_functions(data):
     X, y = data
     y = [["A" if label == "red" else "B" for label in labels] for labels in y]
     dense = GPSequenceClassifier(RBF(0.5), **EXACT).fit(X, y)
-    model = GPSequenceClassifier(RBF(0.5), SGSA(ALL, step=20, order=InTurn(3)), **EXACT).fit(X, y)
+    model = GPSequenceClassifier(RBF(0.5), sparse=SGSA(ALL, step=20, order=InTurn(3)), **EXACT).fit(X, y)
     assert model.certificate_.value == pytest.approx(dense.certificate_.value, rel=1e-7)
     assert model.path_[-1].functions == len(dense.basis_) + 4
 
@@ -112,7 +112,7 @@ def test_two_labels_need_half_the_functions(data):
 def test_the_fitted_model_is_what_the_path_says(selection, data):
     """Size of the basis, value and certificate; less than everything, more than nothing."""
     X, y = data
-    model = GPSequenceClassifier(RBF(0.5), selection, edge_variance=0.4, **EXACT).fit(X, y)
+    model = GPSequenceClassifier(RBF(0.5), sparse=selection, edge_variance=0.4, **EXACT).fit(X, y)
     last = model.path_[-1]
     assert last.functions == 20 == model.selected_["kernel"].size
     assert len(model.basis_) == last.observations < sum(map(len, X))
@@ -148,7 +148,7 @@ def test_one_and_two_threads_select_the_same(rng):
         found = []
         for threads in (1, 2):
             with threadpool_limits(threads):
-                model = KernelCRF(Polynomial(2), 0.5, selection=selection, random_state=0).fit(X, y)
+                model = KernelCRF(Polynomial(2), penalty=0.5, selection=selection, random_state=0).fit(X, y)
             found.append(model.selected_["kernel"])
         for left, right in zip(*found, strict=True):
             np.testing.assert_array_equal(left, right)
@@ -156,7 +156,7 @@ def test_one_and_two_threads_select_the_same(rng):
 
 def test_seeds_decide(data):
     X, y = data
-    make = lambda seed: GPSequenceClassifier(RBF(0.5), SGPS(8, step=1), random_state=seed).fit(X, y)  # noqa: E731
+    make = lambda seed: GPSequenceClassifier(RBF(0.5), sparse=SGPS(8, step=1), random_state=seed).fit(X, y)  # noqa: E731
     one, same, other = (make(seed).selected_["kernel"].observations.tolist() for seed in (0, 0, 1))
     assert one == same != other
 
@@ -207,7 +207,7 @@ def test_interrupts_anywhere_leave_a_usable_model(at, data, monkeypatch):
     """While candidates are judged, columns computed or factors extended."""
     X, y = data
     monkeypatch.setattr(Interrupting, "left", at)
-    model = GPSequenceClassifier(Interrupting(), SGPS(ALL, step=3), **EXACT)
+    model = GPSequenceClassifier(Interrupting(), sparse=SGPS(ALL, step=3), **EXACT)
     with pytest.warns(ConvergenceWarning, match="Interrupted"):
         model.fit(X, y)
     reached = model.path_[-1].functions
@@ -240,13 +240,13 @@ def test_held_out_data_choose_the_size(rng):
     X_dev, y_dev = labelled_sequences(rng, count=20)
     y_dev = [[y[0][0] if rng.random() < 0.4 else label for label in labels] for labels in y_dev]
     selection = GreedyCliques(60, step=6)
-    model = KernelCRF(RBF(2.0), 0.01, selection=selection, bias=True, **EXACT)
+    model = KernelCRF(RBF(2.0), penalty=0.01, selection=selection, fit_intercept=True, **EXACT)
     model.fit(X, y, X_dev=X_dev, y_dev=y_dev)
     best = max(model.path_, key=lambda step: step.held_out)
     assert model.selected_["kernel"].size == best.functions < 60
     assert model.sequence_log_proba(X_dev, y_dev).sum() == pytest.approx(best.held_out, rel=1e-8)
     assert 1 - model.score(X_dev, y_dev) == pytest.approx(best.error)
-    with_pairs = GPSequenceClassifier(RBF(2.0), SGPS(30), **EXACT).fit(X, y, X_dev=X_dev, y_dev=y_dev)
+    with_pairs = GPSequenceClassifier(RBF(2.0), sparse=SGPS(30), **EXACT).fit(X, y, X_dev=X_dev, y_dev=y_dev)
     best = max(with_pairs.path_, key=lambda step: step.held_out)
     assert with_pairs.sequence_log_proba(X_dev, y_dev).sum() == pytest.approx(best.held_out, rel=1e-8)
 

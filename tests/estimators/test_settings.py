@@ -27,12 +27,12 @@ ESTIMATORS: list[Any] = [
     kf.StructuredSVM(),
 ]
 BAD = {
-    "bias": "yes",
+    "fit_intercept": "yes",
     "callback": 3,
     "decoder": "viterbo",
     "dtype": "int8",
     "edge_penalty": -1.0,
-    "epochs": 0,
+    "learning_rate": 0.0,
     "loss": max,
     "max_iter": 1.5,
     "memory_limit": "1GB",
@@ -41,7 +41,7 @@ BAD = {
     "penalty": float("nan"),
     "pseudocount": -1,
     "random_state": "seed",
-    "restarts": True,
+    "n_init": True,
     "sparse": 1,
     "tol": float("inf"),
     "verbose": -1,

@@ -37,7 +37,9 @@ def base(**settings):
 
 
 @pytest.mark.parametrize("candidate", CANDIDATES, ids=lambda c: c.name)
-@pytest.mark.parametrize("settings", [{}, {"edges": True}, {"constraints": None, "bias": True}], ids=str)
+@pytest.mark.parametrize(
+    "settings", [{}, {"edges": True}, {"constraints": None, "fit_intercept": True}], ids=str
+)
 def test_no_refit_gains_more_than_the_bound(candidate, settings):
     if settings.get("edges") and isinstance(candidate, Edges):
         pytest.skip("it has them")
@@ -64,7 +66,7 @@ def test_edges_are_kept_where_labels_stay_and_triples_are_not():
     rng = np.random.default_rng(0)
     X, y = sticky(rng, 40)
     X_dev, y_dev = sticky(rng, 40)
-    learner = StructureLearner(base(tol=1e-4), [SecondOrder(), Edges()], worth=0.02)
+    learner = StructureLearner(base(tol=1e-4), candidates=[SecondOrder(), Edges()], worth=0.02)
     learner.fit(X, y, X_dev=X_dev, y_dev=y_dev)
     assert "edges" in learner.kept_
     assert learner.score(X_dev, y_dev) > base(tol=1e-4).fit(X, y).score(X_dev, y_dev)
@@ -75,14 +77,14 @@ def test_nothing_is_kept_where_labels_are_independent():
     rng = np.random.default_rng(1)
     X, y = sticky(rng, 40, stay=0.5)
     heavy = base(tol=1e-4, edge_penalty=50)
-    learner = StructureLearner(heavy, [Edges(), Boundaries()], worth=0.05).fit(X, y)
+    learner = StructureLearner(heavy, candidates=[Edges(), Boundaries()], worth=0.05).fit(X, y)
     assert learner.kept_ == []
     assert any(trial.gain is None for trial in learner.trials_)
 
 
 def test_the_report_names_every_trial():
     X, y = sticky(np.random.default_rng(2), 20)
-    learner = StructureLearner(base(tol=1e-4), [Boundaries(), Edges()]).fit(X, y)
+    learner = StructureLearner(base(tol=1e-4), candidates=[Boundaries(), Edges()]).fit(X, y)
     report = learner.report()
     assert learner.trials_[0].name == "edges"  # more to gain, and so tried first
     assert len(report.splitlines()) == len(learner.trials_) + 2
@@ -93,4 +95,4 @@ def test_the_report_names_every_trial():
 def test_losses_without_a_bound_are_refused():
     X, y = sticky(np.random.default_rng(2), 3)
     with pytest.raises(InputError, match="convex"):
-        StructureLearner(base(loss="marginal-log"), [Edges()]).fit(X, y)
+        StructureLearner(base(loss="marginal-log"), candidates=[Edges()]).fit(X, y)

@@ -38,7 +38,7 @@ def test_linear_kernel_and_weights_are_one_model(rng):
 def test_sequences_of_one_position_and_two_labels_are_a_support_vector_machine(rng):
     X = [rng.normal(size=(1, 2)) for _ in range(40)]
     y = [["p" if x[0] @ [1, -1] + 0.5 * rng.normal() > 0 else "n"] for x in X]
-    ours = StructuredSVM(penalty=0.5, bias=False, boundaries=False, tol=1e-6).fit(X, y)
+    ours = StructuredSVM(penalty=0.5, fit_intercept=False, boundaries=False, tol=1e-6).fit(X, y)
     # w_p = −w_n = v/2: the hinge is [1 − ±⟨v, x⟩]₊, the penalty λ‖v‖²/4
     theirs = LinearSVC(C=1 / (0.5 / 2), loss="hinge", fit_intercept=False, max_iter=200_000, tol=1e-8)
     theirs.fit(np.concatenate(X), [label for (label,) in y])
@@ -49,7 +49,13 @@ def test_kernel_model_keeps_support_vectors_only(rng):
     X = [rng.normal(size=(1, 2)) for _ in range(60)]
     y = [["p" if np.linalg.norm(x) > 1.2 else "n"] for x in X]
     ours = StructuredSVM(
-        RBF(1.0), penalty=0.2, bias=False, boundaries=False, solver="n-slack", tol=1e-6, dtype="float64"
+        RBF(1.0),
+        penalty=0.2,
+        fit_intercept=False,
+        boundaries=False,
+        solver="n-slack",
+        tol=1e-6,
+        dtype="float64",
     ).fit(X, y)
     flat = np.concatenate(X)
     theirs = SVC(C=1 / (0.2 / 2), gamma=1.0, tol=1e-8).fit(flat, [label for (label,) in y])
@@ -163,7 +169,7 @@ def by_length(rng):
         {"cost": np.ones((3, 3)) - np.eye(3) + 0.5 * np.eye(3, k=1)},
         {"rescaling": "zero-one"},
         {"kernel": RBF(2.0)},
-        {"bias": False},
+        {"fit_intercept": False},
     ],
 )
 def test_warm_start_with_other_settings_starts_from_nothing(change, rng):
@@ -172,7 +178,7 @@ def test_warm_start_with_other_settings_starts_from_nothing(change, rng):
     cold = StructuredSVM(**{**settings, **change}).fit(X, y)
     warm = StructuredSVM(**settings, warm_start=True).fit(X, y).set_params(**change).fit(X, y)
     assert warm.history_ == cold.history_
-    back = warm.set_params(constraints=None, cost="hamming", rescaling="margin", bias=True)
+    back = warm.set_params(constraints=None, cost="hamming", rescaling="margin", fit_intercept=True)
     back.set_params(**settings).fit(X, y)
     assert back.history_ == StructuredSVM(**settings).fit(X, y).history_
 
@@ -180,9 +186,9 @@ def test_warm_start_with_other_settings_starts_from_nothing(change, rng):
 def test_warm_start_sees_a_kernel_that_was_changed(rng):
     X, y = small_data(rng, count=6)
     kernel = RBF(0.5)
-    warm = StructuredSVM(kernel, 0.5, solver="n-slack", warm_start=True).fit(X, y)
+    warm = StructuredSVM(kernel, penalty=0.5, solver="n-slack", warm_start=True).fit(X, y)
     kernel.set_params(gamma=3.0)
-    cold = StructuredSVM(RBF(3.0), 0.5, solver="n-slack").fit(X, y)
+    cold = StructuredSVM(RBF(3.0), penalty=0.5, solver="n-slack").fit(X, y)
     assert warm.fit(X, y).history_ == cold.history_
 
 

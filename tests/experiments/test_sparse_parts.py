@@ -131,7 +131,7 @@ def test_every_tested_model_is_shown_with_the_size_of_its_training_part(source):
     seen = []
     train = source.draw(6, 5, np.random.default_rng(5))
     nested = NestedValidation(train.y, n_folds=3, n_inner=2, tol=1e-2, inner_tol=1e-1, seed=0)
-    make = lambda penalty, tol: KernelCRF(RBF(1.0), penalty, tol=tol)  # noqa: E731
+    make = lambda penalty, tol: KernelCRF(RBF(1.0), penalty=penalty, tol=tol)  # noqa: E731
     nested.run("x", make, train.X, [[1.0]] * 3, lambda line: None, lambda *what: seen.append(what))
     assert [n for _, n in seen] == [20, 20, 20]
     assert all(model.certificate_ is not None for model, _ in seen)

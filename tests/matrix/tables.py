@@ -61,7 +61,7 @@ def linear_field() -> list[Setting]:
             structure="chain2",
             second_order_penalty=3.0,
             l1=0.1,
-            bias=False,
+            fit_intercept=False,
             boundaries=False,
             edge_features=True,
             observed_only=True,
@@ -103,7 +103,7 @@ def kernel_field() -> list[Setting]:
             features=FEATURES,
             structure="chain2",
             second_order_penalty=3.0,
-            bias=True,
+            fit_intercept=True,
             boundaries=False,
             edges=False,
             edge_kernel={"same": lambda: True, "linear": lambda: "linear"},
@@ -165,7 +165,7 @@ def logistic() -> list[Setting]:
         options(
             kernel={**KERNELS, **SEVERAL},
             penalty={"0.1": lambda: 0.1, "list": lambda: [0.5, 2.0]},
-            bias=True,
+            fit_intercept=True,
             label_kernel=LABEL_KERNEL,
             class_weight=CLASS_WEIGHTS,
             base_measure=BASE_MEASURE,
@@ -195,7 +195,7 @@ def margin() -> list[Setting]:
             classes=CLASSES,
             features=FEATURES,
             structure="chain2",
-            bias=False,
+            fit_intercept=False,
             boundaries=False,
             constraints=CONSTRAINTS,
             solver=("bcfw", "n-slack", "subgradient"),
@@ -218,10 +218,10 @@ def online() -> list[Setting]:
     """What all estimators that learn sequence by sequence have."""
     return (
         options(
-            epochs=1,
+            max_iter=1,
             features=FEATURES,
             classes=CLASSES,
-            bias=False,
+            fit_intercept=False,
             boundaries=False,
             observed_only=True,
             constraints=CONSTRAINTS,
@@ -252,7 +252,7 @@ def arow() -> list[Setting]:
 
 
 def stochastic_field() -> list[Setting]:
-    return options(penalty=0.1, edge_penalty=10.0, step=0.05, averaging=False) + online()
+    return options(penalty=0.1, edge_penalty=10.0, learning_rate=0.05, averaging=False) + online()
 
 
 def kernel_perceptron() -> list[Setting]:
@@ -261,7 +261,7 @@ def kernel_perceptron() -> list[Setting]:
             kernel=KERNELS,
             combination=("voted", "last"),
             budget=5,
-            epochs=1,
+            max_iter=1,
             features=FEATURES,
             edges=False,
             classes=CLASSES,
@@ -299,7 +299,7 @@ def hidden() -> list[Setting]:
             transitions={"uneven": lambda: np.array([[0.5, 0.25, 0.25], [0.2, 0.4, 0.4], [0.3, 0.4, 0.3]])},
             constraints={**CONSTRAINTS, "left-right": lambda: "left-right", "cyclic": lambda: "cyclic"},
             pseudocount=(0.0, 2.0),
-            restarts=2,
+            n_init=2,
             tol=1e-3,
             max_iter=2,
             decoder=without(DECODERS, "viterbi"),
@@ -314,8 +314,8 @@ def hidden() -> list[Setting]:
 def boosted() -> list[Setting]:
     return (
         options(
-            rounds=1,
-            shrinkage=0.1,
+            max_iter=1,
+            learning_rate=0.1,
             max_leaf_nodes={"2": lambda: 2, "None": lambda: None},
             max_depth=1,
             min_samples_leaf=5,
@@ -325,7 +325,7 @@ def boosted() -> list[Setting]:
             subsample=0.6,
             categorical={"number": lambda: [0], "name": lambda: ["a"]},
             structure="chain2",
-            bias=False,
+            fit_intercept=False,
             boundaries=False,
             edges=False,
             edge_trees=True,
@@ -358,7 +358,7 @@ def cascade() -> list[Setting]:
             },
             second={
                 "ruled": lambda: CRF(constraints="iob2", decoder="posterior"),
-                "perceptron": lambda: StructuredPerceptron(epochs=2),
+                "perceptron": lambda: StructuredPerceptron(max_iter=2),
                 "kernel": lambda: KernelCRF("rbf"),
             },
             window=5,

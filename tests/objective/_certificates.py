@@ -56,7 +56,7 @@ def case_of(seed: int) -> Case:
     settings: dict[str, Any] = {
         "penalty": 10.0 ** r.uniform(-8, 4),
         "tol": float(r.choice([1e-2, 1e-3, 1e-3, 1e-5])),
-        "bias": bool(r.random() < 0.7),
+        "fit_intercept": bool(r.random() < 0.7),
         "boundaries": bool(r.random() < 0.7),
         "max_iter": 300,
     }
@@ -168,7 +168,7 @@ def _vector(case: Case, x: Any, y: tuple[int, ...], penalty: float, edge: float)
         pairs[a, b] += 1
         edges[a, b] += x[t]
     parts = [(node, penalty), (pairs, edge)]
-    if s["bias"]:
+    if s["fit_intercept"]:
         parts.append((np.bincount(y, minlength=L), penalty))
     if s["boundaries"]:
         ends = np.zeros((2, L))
@@ -274,7 +274,7 @@ def fitted(case: Case, model: Any) -> Any:
     penalty, s = case.settings["penalty"], case.settings
     edge = s.get("edge_penalty", penalty)
     parts = [(model.coef_, penalty), (model.transitions_, edge)]
-    if s["bias"]:
+    if s["fit_intercept"]:
         parts.append((model.intercept_, penalty))
     if s["boundaries"]:
         parts.append((np.concatenate([model.start_, model.end_]), penalty))

@@ -31,6 +31,24 @@ def test_predictions_stay(path: Path) -> None:
         np.testing.assert_allclose(left, right, atol=1e-6)
 
 
+SETTINGS = {
+    "stochastic-crf": {"max_iter": 2, "learning_rate": None, "fit_intercept": True},
+    "boosted-crf": {"max_iter": 2, "learning_rate": 0.3, "fit_intercept": True},
+    "kernel-crf": {"fit_intercept": False, "decoder": "posterior", "structure": "chain"},
+    "kernel-perceptron": {"max_iter": 2},
+    "hmm": {"n_init": 1},
+    "crf-order-2": {"structure": "chain2"},
+    "cascade": {"first__fit_intercept": True, "second__structure": "chain"},
+}
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_settings_of_the_first_files_are_read_by_their_present_names(name: str) -> None:
+    """Also in models within models; what was a default then is what the model was fitted with."""
+    settings = kernelfields.load(FOLDER / "0.1.0" / f"{name}.kf").get_params()
+    assert {key: settings[key] for key in SETTINGS[name]} == SETTINGS[name]
+
+
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("*/classes.txt")), ids=lambda path: path.parent.name)
 def test_names_in_files_stay(path: Path) -> None:
     """A class that gets another name keeps its own in files; few of them are in the files above."""

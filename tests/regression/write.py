@@ -79,13 +79,15 @@ def models() -> dict[str, tuple[Any, Any, Any]]:
         ),
         "kernel-crf-strings": (kf.KernelCRF(kernels.Normalized(kernels.Spectrum())), WORDS, TAGS),
         "kernel-crf-words": (kf.KernelCRF("linear", features=TEMPLATES), WORDS, TAGS),
-        "kernel-logistic-regression": (kf.KernelLogisticRegression(rbf, bias=True), X, y),
-        "kernel-perceptron": (kf.KernelPerceptron(rbf, "voted", epochs=2), X, y),
+        "kernel-logistic-regression": (kf.KernelLogisticRegression(rbf, fit_intercept=True), X, y),
+        "kernel-perceptron": (kf.KernelPerceptron(rbf, combination="voted", max_iter=2), X, y),
         "memm": (kf.MEMM(), X, y),
         "passive-aggressive": (kf.PassiveAggressive(), X, y),
-        "stochastic-crf": (kf.StochasticCRF(epochs=2), X, y),
+        "stochastic-crf": (kf.StochasticCRF(max_iter=2), X, y),
         "structure-learner": (
-            kf.StructureLearner(kf.KernelCRF(rbf, edges=False), [Edges(), InputEdges("linear")], worth=1e-4),
+            kf.StructureLearner(
+                kf.KernelCRF(rbf, edges=False), candidates=[Edges(), InputEdges("linear")], worth=1e-4
+            ),
             X,
             y,
         ),

@@ -43,15 +43,15 @@ MARGINALS = [np.full((len(x), 2), 0.5) for x in X]
 FLAT, CODES = np.concatenate(X), np.array([k for labels in y for k in labels])
 
 FAST: dict[str, Given] = {
-    "AROW": {"epochs": 2},
-    "BoostedCRF": {"rounds": 2, "min_samples_leaf": 1},
+    "AROW": {"max_iter": 2},
+    "BoostedCRF": {"max_iter": 2, "min_samples_leaf": 1},
     "Cascade": {"first": kf.CRF(), "second": kf.CRF(), "folds": 2, "window": 3, "random_state": 0},
     "HMM": {"emissions": "gaussian", "max_iter": 3, "n_states": 2, "random_state": 0, "tol": 1e-3},
-    "KernelPerceptron": {"epochs": 2},
-    "PassiveAggressive": {"epochs": 2},
-    "StochasticCRF": {"epochs": 2},
+    "KernelPerceptron": {"max_iter": 2},
+    "PassiveAggressive": {"max_iter": 2},
+    "StochasticCRF": {"max_iter": 2},
     "StructureLearner": {"estimator": kf.KernelCRF(edges=False), "candidates": [Edges()]},
-    "StructuredPerceptron": {"epochs": 2},
+    "StructuredPerceptron": {"max_iter": 2},
     "StructuredSVM": {"tol": 0.1},
 }
 
@@ -88,7 +88,7 @@ def _family(name: str) -> Use:
     if name == "Bernoulli":
         data = [(x > 0).astype(float) for x in X]
     return lambda given: kf.HMM(
-        getattr(emissions, name)(**given), 2, max_iter=3, tol=0.0, random_state=0
+        getattr(emissions, name)(**given), n_states=2, max_iter=3, tol=0.0, random_state=0
     ).fit(data)
 
 

@@ -97,7 +97,7 @@ def _kernel_crf(data: FileData, choice: Choice) -> KernelCRF:
     approximation = Nystroem(BASIS if choice.basis is None else choice.basis) if large else None
     settings = _shared(data, choice) | _search(choice) | {"random_state": choice.seed}
     penalty = _penalty(choice, 1.0 if data.is_sparse else 0.1)
-    return KernelCRF(_kernel(data, choice), penalty, approximation=approximation, **settings)
+    return KernelCRF(_kernel(data, choice), penalty=penalty, approximation=approximation, **settings)
 
 
 def _gp(data: FileData, choice: Choice) -> GPSequenceClassifier:
@@ -106,14 +106,14 @@ def _gp(data: FileData, choice: Choice) -> GPSequenceClassifier:
 
 
 def _perceptron(data: FileData, choice: Choice) -> StructuredPerceptron:
-    settings: dict[str, Any] = {} if choice.max_iter is None else {"epochs": choice.max_iter}
+    settings: dict[str, Any] = {} if choice.max_iter is None else {"max_iter": choice.max_iter}
     return StructuredPerceptron(**_shared(data, choice), random_state=choice.seed, **settings)
 
 
 def _ssvm(data: FileData, choice: Choice) -> StructuredSVM:
     kernel = None if choice.kernel is None and choice.gamma is None else _kernel(data, choice)
     settings = _shared(data, choice) | _search(choice) | {"random_state": choice.seed}
-    return StructuredSVM(kernel, _positive_penalty("ssvm", choice), **settings)
+    return StructuredSVM(kernel, penalty=_positive_penalty("ssvm", choice), **settings)
 
 
 def _hmm(data: FileData, choice: Choice) -> HMM:
@@ -130,8 +130,8 @@ def _boosted(data: FileData, choice: Choice) -> BoostedCRF:
         raise InputError("boosted takes numbers, not tokens; choose crf, say.")
     settings: dict[str, Any] = {"constraints": constraints_of(data, choice), "random_state": choice.seed}
     settings |= _structure(data, choice)
-    rounds = 100 if choice.max_iter is None else choice.max_iter
-    return BoostedCRF(rounds, penalty=_penalty(choice), **settings)
+    max_iter = 100 if choice.max_iter is None else choice.max_iter
+    return BoostedCRF(max_iter, penalty=_penalty(choice), **settings)
 
 
 MODELS: Mapping[str, Callable[[FileData, Choice], Any]] = {

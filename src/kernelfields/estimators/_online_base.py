@@ -11,6 +11,7 @@ from typing import Any, Self
 import numpy as np
 
 from ..arrays import Array
+from ..checks import whole
 from ..constraints import Forbidden, Rule
 from ..data.inputs import Inputs
 from ..data.rules import barred_scores, offset_of, require_respected
@@ -47,11 +48,11 @@ class OnlineLabeller(SequenceLabeller):
     """A linear chain whose weights change after every sequence; a final class says how."""
 
     averaging: bool
-    epochs: int
+    max_iter: int
     structure: str | Structure
     features: Any
     classes: Sequence[Hashable] | None
-    bias: bool
+    fit_intercept: bool
     boundaries: bool
     observed_only: bool
     constraints: str | Rule | None
@@ -93,7 +94,7 @@ class OnlineLabeller(SequenceLabeller):
         classes : list, optional
             Labels to come, for the first call; labels that are new later are refused.
         """
-        require_settings(self)
+        require_settings(self, max_iter=whole())
         if self.observed_only:
             raise InputError("partial_fit does not go with observed_only: other pairs may come.")
         before = previous(self)
@@ -119,7 +120,10 @@ class OnlineLabeller(SequenceLabeller):
 
     def _trail_of(self, before: Self) -> Trail:
         """Return what learning goes on with; refuse to drop what was learnt."""
-        for name, parts in (("bias", (before.intercept_,)), ("boundaries", (before.start_, before.end_))):
+        for name, parts in (
+            ("fit_intercept", (before.intercept_,)),
+            ("boundaries", (before.start_, before.end_)),
+        ):
             if not getattr(self, name) and any(part.any() for part in parts):
                 raise InputError(f"{name} is False, but the fitted model has such weights: call fit instead.")
         trail = getattr(before, "_trail", None)
@@ -216,7 +220,7 @@ class OnlineLabeller(SequenceLabeller):
             Held-out sequences: learning ends when fewer of their positions have not been wrong for
             ``patience`` epochs, and the best weights seen are kept.
         """
-        require_settings(self)
+        require_settings(self, max_iter=whole())
         structure = structure_of(self.structure)
         data = read_labelled(structure, self.features, X, y, lengths, classes=self.classes)
         sweep, terms, forbidden = self._sweep(data, sample_weight)
@@ -232,7 +236,9 @@ class OnlineLabeller(SequenceLabeller):
     def _sweep(self, data: LabelledSet, sample_weight: Any) -> tuple[AnySweep, list[Term], Forbidden | None]:
         """Weights of zero for a training set, their spaces, and what is forbidden."""
         forbidden = self._forbidden(data)
-        terms = training_terms(data, self.bias, self.boundaries, self.observed_only, self._penalties())
+        terms = training_terms(
+            data, self.fit_intercept, self.boundaries, self.observed_only, self._penalties()
+        )
         weights = None if sample_weight is None else read_weights(sample_weight, data.chain.n_instances)
         labels = data.encoded.labels
         if isinstance(data.chain, ChainBatch):
@@ -277,7 +283,7 @@ class OnlineLabeller(SequenceLabeller):
             return model
 
         report = reporter(self.callback, draft)
-        for epoch in range(1, self.epochs + 1):
+        for epoch in range(1, self.max_iter + 1):
             order = np.arange(data.chain.n_instances)
             if self.averaging and (epoch == 1 or rule.forgets):
                 sweep.begin_average()

@@ -33,13 +33,13 @@ class AROW(OnlineLabeller):
         σ of all weights at the beginning.
     gamma : float
         γ: the larger, the more slowly weights change and become firm.
-    epochs : int
+    max_iter : int
         How many times to go through the training set, at most.
     structure : "chain", "chain2", "tree" or Structure
         What labels depend on, as in `CRF`.
     features : str, Templates, TemplateFeatures or DictFeatures, optional
         What to look at where X holds tokens instead of arrays, as for `CRF`.
-    bias, boundaries : bool
+    fit_intercept, boundaries : bool
         Whether there are scores per label, and for the first and last label.
     observed_only : bool
         Whether only pairs of feature and label, and of neighbouring labels, that occur in the
@@ -86,12 +86,12 @@ class AROW(OnlineLabeller):
     def __init__(
         self,
         variance: float = 1.0,
-        gamma: float = 1.0,
         *,
-        epochs: int = 10,
+        gamma: float = 1.0,
+        max_iter: int = 10,
         structure: str | Structure = "chain",
         features: Any = None,
-        bias: bool = True,
+        fit_intercept: bool = True,
         boundaries: bool = True,
         observed_only: bool = False,
         classes: Sequence[Hashable] | None = None,
@@ -105,10 +105,10 @@ class AROW(OnlineLabeller):
     ) -> None:
         self.variance = variance
         self.gamma = gamma
-        self.epochs = epochs
+        self.max_iter = max_iter
         self.structure = structure
         self.features = features
-        self.bias = bias
+        self.fit_intercept = fit_intercept
         self.boundaries = boundaries
         self.observed_only = observed_only
         self.classes = classes

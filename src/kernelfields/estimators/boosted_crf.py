@@ -12,7 +12,7 @@ from scipy import sparse
 from ..arrays import Array
 from ..boosting.boosting import Boosting, BoostingHeldOut, run
 from ..boosting.trees import N_BINS, Bins, TreeSettings
-from ..checks import require_not_negative
+from ..checks import proper_share, require_not_negative, whole
 from ..constraints import Rule
 from ..data.inputs import Inputs, read_inputs
 from ..data.reading import linked
@@ -54,7 +54,7 @@ class BoostedCRF(SequenceLabeller):
 
     where every F_y is a sum of regression trees, one more in every round: it is grown on the derivatives
     of Σ_i −log p(y^i|x^i) in the scores of label y, [y_t = y] − p(y_t = y|x), and the value of a leaf is
-    Newton's step, Σ ([y_t = y] − μ) / (Σ μ(1 − μ) + λ), times a shrinkage that is halved until the loss
+    Newton's step, Σ ([y_t = y] − μ) / (Σ μ(1 − μ) + λ), times a learning rate that is halved until the loss
     falls. b, V, start and end are free, with the penalty (λ_e/2)‖·‖², and refitted after every round.
 
     For columns of numbers of different kinds, where kernels are hard to choose: trees need no scaling,
@@ -63,9 +63,9 @@ class BoostedCRF(SequenceLabeller):
 
     Parameters
     ----------
-    rounds : int
+    max_iter : int
         How many trees each label gets at most.
-    shrinkage : float
+    learning_rate : float
         The longest step along the trees of a round: smaller is better, and takes more rounds.
     max_leaf_nodes, max_depth : int, optional
         Limits of a tree; None is none.
@@ -84,7 +84,7 @@ class BoostedCRF(SequenceLabeller):
         Names not seen in training are treated as missing.
     structure : "chain", "chain2", "tree" or Structure
         What labels depend on, as in `CRF`.
-    bias, boundaries, edges : bool
+    fit_intercept, boundaries, edges : bool
         Whether there is b, whether there are start and end, whether there is V.
     edge_trees : bool
         Whether label pairs also get trees, L² in a round, that look at the first position of a pair.
@@ -127,7 +127,7 @@ class BoostedCRF(SequenceLabeller):
     >>> from kernelfields import BoostedCRF
     >>> X = [[[0.0], [2.0], [1.0]], [[1.0], [0.0]]] * 20
     >>> y = [["A", "A", "B"], ["B", "A"]] * 20
-    >>> BoostedCRF(rounds=10).fit(X, y).predict([[[1.0], [2.0], [0.0]]])
+    >>> BoostedCRF(max_iter=10).fit(X, y).predict([[[1.0], [2.0], [0.0]]])
     [['B', 'A', 'A']]
     """
 
@@ -136,9 +136,9 @@ class BoostedCRF(SequenceLabeller):
 
     def __init__(
         self,
-        rounds: int = 100,
-        shrinkage: float = 0.3,
+        max_iter: int = 100,
         *,
+        learning_rate: float = 0.3,
         max_leaf_nodes: int | None = 31,
         max_depth: int | None = None,
         min_samples_leaf: int = 20,
@@ -148,7 +148,7 @@ class BoostedCRF(SequenceLabeller):
         subsample: float = 1.0,
         categorical: Sequence[int | str] | None = None,
         structure: str | Structure = "chain",
-        bias: bool = True,
+        fit_intercept: bool = True,
         boundaries: bool = True,
         edges: bool = True,
         edge_trees: bool = False,
@@ -160,8 +160,8 @@ class BoostedCRF(SequenceLabeller):
         random_state: Any = 0,
         callback: Callable[[Progress], None] | None = None,
     ) -> None:
-        self.rounds = rounds
-        self.shrinkage = shrinkage
+        self.max_iter = max_iter
+        self.learning_rate = learning_rate
         self.max_leaf_nodes = max_leaf_nodes
         self.max_depth = max_depth
         self.min_samples_leaf = min_samples_leaf
@@ -171,7 +171,7 @@ class BoostedCRF(SequenceLabeller):
         self.subsample = subsample
         self.categorical = categorical
         self.structure = structure
-        self.bias = bias
+        self.fit_intercept = fit_intercept
         self.boundaries = boundaries
         self.edges = edges
         self.edge_trees = edge_trees
@@ -210,7 +210,9 @@ class BoostedCRF(SequenceLabeller):
             Held-out sequences: boosting ends when their likelihood has not risen for ``patience``
             rounds, and the rounds up to the best one are kept.
         """
-        require_settings(self, edge_penalty=require_not_negative)
+        require_settings(
+            self, edge_penalty=require_not_negative, learning_rate=proper_share, max_iter=whole()
+        )
         training = self._training(X, y, lengths, sample_weight)
         categorical = self._categorical(training.inputs)
         bins = {
@@ -230,7 +232,7 @@ class BoostedCRF(SequenceLabeller):
                 float(self.penalty),
                 float(self.max_features),
             ),
-            float(self.shrinkage),
+            float(self.learning_rate),
         )
         held_out = self._held_out(training, X_dev, y_dev)
         seed = int(random_state(self.random_state).randint(2**31 - 1))
@@ -242,7 +244,7 @@ class BoostedCRF(SequenceLabeller):
             return model
 
         report = reporter(self.callback, draft)
-        values, reason = run(boosting, self.rounds, draws, self.subsample, held_out, report)
+        values, reason = run(boosting, self.max_iter, draws, self.subsample, held_out, report)
         self._keep(training, boosting, held_out)
         self.losses_, self.stop_reason_ = values, reason
         return self
@@ -286,7 +288,7 @@ class BoostedCRF(SequenceLabeller):
     def _free_terms(self, chain: EdgeBatch) -> list[Term]:
         """Scores that look at labels only."""
         penalties = Penalties.of(float(self.edge_penalty), None)
-        terms = vertex_terms(chain, penalties, bias=self.bias, boundaries=self.boundaries)
+        terms = vertex_terms(chain, penalties, bias=self.fit_intercept, boundaries=self.boundaries)
         if self.edges:
             terms.append(edge_term(chain, penalties))
         return terms + second_order_terms(chain, penalties)

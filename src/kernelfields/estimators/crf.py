@@ -80,7 +80,7 @@ class CRF(SequenceLabeller):
         ``GroupNorm(κ)`` whole features, ``SpaceNorm(ε)`` is ε‖f‖; all are in ``objective``. With
         ``penalty=0`` and the last, the moments of the model match those observed up to ε
         [altun2006, Theorem 1], and ``mismatch_`` says so.
-    bias, boundaries : bool
+    fit_intercept, boundaries : bool
         Whether there are scores per label, and for the first and last label.
     edge_features : bool
         Whether label pairs also get weights for the features of their first position.
@@ -172,14 +172,14 @@ class CRF(SequenceLabeller):
     def __init__(
         self,
         penalty: float = 1.0,
-        edge_penalty: float | None = None,
         *,
+        edge_penalty: float | None = None,
         features: Any = None,
         structure: str | Structure = "chain",
         second_order_penalty: float | None = None,
         l1: float = 0.0,
         norms: Mapping[str, Norm] | None = None,
-        bias: bool = True,
+        fit_intercept: bool = True,
         boundaries: bool = True,
         edge_features: bool = False,
         observed_only: bool = False,
@@ -206,7 +206,7 @@ class CRF(SequenceLabeller):
         self.second_order_penalty = second_order_penalty
         self.l1 = l1
         self.norms = norms
-        self.bias = bias
+        self.fit_intercept = fit_intercept
         self.boundaries = boundaries
         self.edge_features = edge_features
         self.observed_only = observed_only

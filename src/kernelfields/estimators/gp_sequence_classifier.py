@@ -66,8 +66,8 @@ class GPSequenceClassifier(KernelModel):
     def __init__(
         self,
         kernel: Any = "rbf",
-        sparse: bool | Selection = False,
         *,
+        sparse: bool | Selection = False,
         edge_variance: float = 1.0,
         warm_start: bool = False,
         structure: str | Structure = "chain",

@@ -61,7 +61,7 @@ class HMM(SequenceLabeller):
     pseudocount : float
         Added to every count of a first state and of a step that is possible: a Dirichlet prior.
         Emissions have their own.
-    restarts : int
+    n_init : int
         Runs of expectation-maximisation from different random starts, where no y is given; the best is kept.
     tol : float
         Relative gain of the objective at which a run ends; 0 makes exactly ``max_iter`` steps.
@@ -110,13 +110,13 @@ class HMM(SequenceLabeller):
     def __init__(
         self,
         emissions: str | Family | Emissions = "gaussian",
-        n_states: int | None = None,
         *,
+        n_states: int | None = None,
         start: Any = None,
         transitions: Any = None,
         constraints: str | Rule | None = None,
         pseudocount: float = 0.1,
-        restarts: int = 1,
+        n_init: int = 1,
         tol: float = 1e-6,
         max_iter: int = 500,
         decoder: str | Decoder = "viterbi",
@@ -129,7 +129,7 @@ class HMM(SequenceLabeller):
         self.transitions = transitions
         self.constraints = constraints
         self.pseudocount = pseudocount
-        self.restarts = restarts
+        self.n_init = n_init
         self.tol = tol
         self.max_iter = max_iter
         self.decoder = decoder
@@ -155,8 +155,8 @@ class HMM(SequenceLabeller):
         given = copy.deepcopy(choose(EMISSIONS, self.emissions, "emissions"))  # which its owner may change
         family, known = (given.family, given) if isinstance(given, Emissions) else (given, None)
         family.require_settings()
-        if y is not None and self.restarts > 1:
-            raise InputError(f"restarts is {self.restarts}, but with y there is one start: what labels say.")
+        if y is not None and self.n_init > 1:
+            raise InputError(f"n_init is {self.n_init}, but with y there is one start: what labels say.")
         X, names = in_order(X, lengths, None)
         data = family.read(X, lengths, known)
         if data.offsets[-1] == 0:
@@ -227,7 +227,7 @@ class HMM(SequenceLabeller):
         seed = random_state(self.random_state).randint(2**31 - 1)
         rng = np.random.default_rng(int(seed))
         best: EMResult | None = None
-        for _ in range(max(self.restarts, 1)):
+        for _ in range(max(self.n_init, 1)):
             chances = [
                 self._guess(given, allowed, rng)
                 for given, allowed in (

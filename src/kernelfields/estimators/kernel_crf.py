@@ -54,7 +54,7 @@ class KernelCRF(KernelModel):
         What labels depend on, as in `CRF`.
     second_order_penalty : float, optional
         Penalty of U; as ``edge_penalty`` if not given.
-    bias : bool
+    fit_intercept : bool
         Whether there is b; most kernels can do without, and the search is shorter.
     boundaries : bool
         Whether there are scores of the first and the last label.
@@ -185,13 +185,13 @@ class KernelCRF(KernelModel):
     def __init__(
         self,
         kernel: Any = "rbf",
+        *,
         penalty: Any = 1.0,
         edge_penalty: float | None = None,
-        *,
         features: Any = None,
         structure: str | Structure = "chain",
         second_order_penalty: float | None = None,
-        bias: bool = False,
+        fit_intercept: bool = False,
         boundaries: bool = True,
         edges: bool = True,
         edge_kernel: Any = None,
@@ -225,7 +225,7 @@ class KernelCRF(KernelModel):
         self.features = features
         self.structure = structure
         self.second_order_penalty = second_order_penalty
-        self.bias = bias
+        self.fit_intercept = fit_intercept
         self.boundaries = boundaries
         self.edges = edges
         self.edge_kernel = edge_kernel

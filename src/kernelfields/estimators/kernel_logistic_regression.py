@@ -44,7 +44,7 @@ class KernelLogisticRegression(Parameterised, Routed, Savable):
     structure : "chain", "tree" or Structure
         How X holds observations that are not given as rows alone, as in `CRF`. Labels do not depend on
         each other, whatever it is.
-    bias : bool
+    fit_intercept : bool
         Whether there is b, penalised like f. Without it, what is unlike all of the training set is given
         all labels with the same probability.
     class_weight : dict or "balanced", optional
@@ -82,10 +82,10 @@ verbose
     def __init__(
         self,
         kernel: Any = "rbf",
-        penalty: Any = 1.0,
         *,
+        penalty: Any = 1.0,
         structure: str | Structure = "chain",
-        bias: bool = True,
+        fit_intercept: bool = True,
         label_kernel: Any = None,
         class_weight: dict[Any, float] | str | None = None,
         base_measure: BaseMeasure = None,
@@ -102,7 +102,7 @@ verbose
         self.kernel = kernel
         self.penalty = penalty
         self.structure = structure
-        self.bias = bias
+        self.fit_intercept = fit_intercept
         self.label_kernel = label_kernel
         self.class_weight = class_weight
         self.base_measure = base_measure

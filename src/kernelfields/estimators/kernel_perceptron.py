@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from ..arrays import Array
+from ..checks import whole
 from ..data.inputs import Inputs
 from ..data.seeds import random_state
 from ..decoders import Decoder
@@ -65,7 +66,7 @@ class KernelPerceptron(SequenceLabeller):
         Which of the functions on the way are the model.
     budget : int, optional
         How many positions may have coefficients at a time.
-    epochs : int
+    max_iter : int
         How many times to go through the training set, at most; an epoch without mistakes is the last.
     structure : "chain", "tree" or Structure
         What labels depend on, as in `CRF`; there are no scores of label triples.
@@ -108,10 +109,10 @@ class KernelPerceptron(SequenceLabeller):
     def __init__(
         self,
         kernel: Any = "rbf",
+        *,
         combination: str = "averaged",
         budget: int | None = None,
-        *,
-        epochs: int = 10,
+        max_iter: int = 10,
         structure: str | Structure = "chain",
         features: Any = None,
         edges: bool = True,
@@ -123,7 +124,7 @@ class KernelPerceptron(SequenceLabeller):
         self.kernel = kernel
         self.combination = combination
         self.budget = budget
-        self.epochs = epochs
+        self.max_iter = max_iter
         self.structure = structure
         self.features = features
         self.edges = edges
@@ -135,7 +136,7 @@ class KernelPerceptron(SequenceLabeller):
     @starts_afresh
     def fit(self, X: Any, y: Any, *, lengths: Any = None) -> Self:
         """Fit to labelled sequences, every label of them observed."""
-        require_settings(self, combination=one_of(COMBINATIONS))
+        require_settings(self, combination=one_of(COMBINATIONS), max_iter=whole())
         kernel, verbatim = own_kernel(self.kernel), takes_objects(self.kernel)
         structure = structure_of(self.structure)
         if structure == Chain(order=2):
@@ -161,7 +162,7 @@ class KernelPerceptron(SequenceLabeller):
         alpha, edge = np.zeros((chain.n_vertices, chain.n_labels)), np.zeros((chain.n_labels,) * 2)
         age = np.zeros(chain.n_vertices, dtype=np.int64)
         random = random_state(self.random_state)
-        for _ in range(self.epochs):
+        for _ in range(self.max_iter):
             order, wrong = np.arange(chain.n_instances), 0
             for s in random.permutation(order) if self.shuffle else order:
                 walk.steps += 1

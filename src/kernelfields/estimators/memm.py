@@ -100,8 +100,8 @@ class MEMM(SequenceLabeller):
     def __init__(
         self,
         penalty: float = 1.0,
-        edge_penalty: float | None = None,
         *,
+        edge_penalty: float | None = None,
         structure: str | Structure = "chain",
         features: Any = None,
         classes: Sequence[Hashable] | None = None,

@@ -31,13 +31,13 @@ class StructuredPerceptron(OnlineLabeller):
     ----------
     averaging : bool
         Whether the model is the mean of all weights on the way instead of the last ones: much better.
-    epochs : int
+    max_iter : int
         How many times to go through the training set, at most.
     structure : "chain", "chain2", "tree" or Structure
         What labels depend on, as in `CRF`.
     features : str, Templates, TemplateFeatures or DictFeatures, optional
         What to look at where X holds tokens instead of arrays, as for `CRF`.
-    bias, boundaries : bool
+    fit_intercept, boundaries : bool
         Whether there are scores per label, and for the first and last label.
     observed_only : bool
         Whether only pairs of feature and label, and of neighbouring labels, that occur in the
@@ -83,10 +83,10 @@ class StructuredPerceptron(OnlineLabeller):
         self,
         averaging: bool = True,
         *,
-        epochs: int = 10,
+        max_iter: int = 10,
         structure: str | Structure = "chain",
         features: Any = None,
-        bias: bool = True,
+        fit_intercept: bool = True,
         boundaries: bool = True,
         observed_only: bool = False,
         classes: Sequence[Hashable] | None = None,
@@ -99,10 +99,10 @@ class StructuredPerceptron(OnlineLabeller):
         callback: Callable[[Progress], None] | None = None,
     ) -> None:
         self.averaging = averaging
-        self.epochs = epochs
+        self.max_iter = max_iter
         self.structure = structure
         self.features = features
-        self.bias = bias
+        self.fit_intercept = fit_intercept
         self.boundaries = boundaries
         self.observed_only = observed_only
         self.classes = classes

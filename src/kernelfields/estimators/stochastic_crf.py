@@ -38,17 +38,17 @@ class StochasticCRF(OnlineLabeller):
         λ, above 0.
     edge_penalty : float, optional
         λ_e of label pairs; λ if not given.
-    step : float, optional
+    learning_rate : float, optional
         η; found by trials on a sample of the sequences if not given.
     averaging : bool
         Whether the model is a mean of weights instead of the last ones.
-    epochs : int
+    max_iter : int
         How many times to go through the training set, at most.
     structure : "chain", "chain2", "tree" or Structure
         What labels depend on, as in `CRF`.
     features : str, Templates, TemplateFeatures or DictFeatures, optional
         What to look at where X holds tokens instead of arrays, as for `CRF`.
-    bias, boundaries : bool
+    fit_intercept, boundaries : bool
         Whether there are scores per label, and for the first and last label.
     observed_only : bool
         Whether only pairs of feature and label, and of neighbouring labels, that occur in the
@@ -91,14 +91,14 @@ class StochasticCRF(OnlineLabeller):
     def __init__(
         self,
         penalty: float = 1.0,
-        edge_penalty: float | None = None,
         *,
-        step: float | None = None,
+        edge_penalty: float | None = None,
+        learning_rate: float | None = None,
         averaging: bool = True,
-        epochs: int = 10,
+        max_iter: int = 10,
         structure: str | Structure = "chain",
         features: Any = None,
-        bias: bool = True,
+        fit_intercept: bool = True,
         boundaries: bool = True,
         observed_only: bool = False,
         classes: Sequence[Hashable] | None = None,
@@ -112,12 +112,12 @@ class StochasticCRF(OnlineLabeller):
     ) -> None:
         self.penalty = penalty
         self.edge_penalty = edge_penalty
-        self.step = step
+        self.learning_rate = learning_rate
         self.averaging = averaging
-        self.epochs = epochs
+        self.max_iter = max_iter
         self.structure = structure
         self.features = features
-        self.bias = bias
+        self.fit_intercept = fit_intercept
         self.boundaries = boundaries
         self.observed_only = observed_only
         self.classes = classes
@@ -137,9 +137,9 @@ class StochasticCRF(OnlineLabeller):
         return found
 
     def _rule(self, sweep: AnySweep, trail: Trail | None) -> OnlineRule:
-        if self.step is None and trail is not None and trail.step is not None:
+        if self.learning_rate is None and trail is not None and trail.step is not None:
             return Descent(trail.step)
-        if self.step is None:
+        if self.learning_rate is None:
             seed = int(random_state(self.random_state).randint(2**31 - 1))
             return Descent(calibrated_step(sweep, np.random.default_rng(seed)))
-        return Descent(float(self.step))
+        return Descent(float(self.learning_rate))

@@ -74,7 +74,7 @@ class StructureLearner(Parameterised, Routed, Savable):
     >>> from kernelfields.models.clique_types import Boundaries, Edges
     >>> X, y = [[[0.0], [0.0], [0.0]]] * 4, [["A", "B", "A"]] * 4
     >>> base = KernelCRF("rbf", penalty=0.1, edges=False, boundaries=False)
-    >>> StructureLearner(base, [Edges(), Boundaries()]).fit(X, y).kept_
+    >>> StructureLearner(base, candidates=[Edges(), Boundaries()]).fit(X, y).kept_
     ['edges', 'boundaries']
     """
 
@@ -84,7 +84,9 @@ class StructureLearner(Parameterised, Routed, Savable):
         "trials_": Kind(list),
     }
 
-    def __init__(self, estimator: KernelCRF, candidates: Sequence[CliqueType], worth: float = 0.01) -> None:
+    def __init__(
+        self, estimator: KernelCRF, *, candidates: Sequence[CliqueType], worth: float = 0.01
+    ) -> None:
         self.estimator = estimator
         self.candidates = candidates
         self.worth = worth

@@ -81,7 +81,7 @@ class StructuredSVM(SequenceLabeller):
         For tokens instead of arrays, as in `CRF`.
     structure : "chain", "chain2", "tree" or Structure
         What labels depend on, as in `CRF`; "chain2" does not go with slack rescaling.
-    bias, boundaries : bool
+    fit_intercept, boundaries : bool
         Whether there are scores per label, and for the first and last label.
     classes : list, optional
         All labels that there are, in the order of ``classes_``, also those that the training set happens
@@ -147,14 +147,14 @@ class StructuredSVM(SequenceLabeller):
     def __init__(
         self,
         kernel: Any = None,
+        *,
         penalty: float = 1.0,
         edge_penalty: float | None = None,
-        *,
         rescaling: str = "margin",
         cost: Any = "hamming",
         features: Any = None,
         structure: str | Structure = "chain",
-        bias: bool = True,
+        fit_intercept: bool = True,
         boundaries: bool = True,
         classes: Sequence[Hashable] | None = None,
         constraints: str | Rule | None = None,
@@ -176,7 +176,7 @@ class StructuredSVM(SequenceLabeller):
         self.cost = cost
         self.features = features
         self.structure = structure
-        self.bias = bias
+        self.fit_intercept = fit_intercept
         self.boundaries = boundaries
         self.classes = classes
         self.constraints = constraints
@@ -235,7 +235,7 @@ class StructuredSVM(SequenceLabeller):
             edge_penalty=self.edge_penalty,
             features=self.features,
             structure=self.structure,
-            bias=self.bias,
+            fit_intercept=self.fit_intercept,
             boundaries=self.boundaries,
             loss=hinge_maker(self.rescaling, self.cost),  # type: ignore[arg-type]
             constraints=self.constraints,

@@ -125,7 +125,7 @@ def _written_out(X: list[Array], y: list[list[str]], penalty: float, tol: float,
     started = perf_counter()
     features = degree2_features(np.concatenate(X), dtype)
     lengths = [len(x) for x in X]
-    model = CRF(penalty, bias=False, tol=tol).fit(features, y, lengths=lengths)
+    model = CRF(penalty, fit_intercept=False, tol=tol).fit(features, y, lengths=lengths)
     seconds = perf_counter() - started
     element = features.shape[1] * len(model.classes_) * features.dtype.itemsize
     return _fit(model, seconds, features.data.nbytes + features.indices.nbytes + element)

@@ -100,7 +100,12 @@ def _model(name: str, penalty: float, settings: GaussianHMMSettings) -> KernelCR
     # Two functions per vertex: those of three labels add up to nothing, once centred.
     selection = GreedyCliques(2 * settings.vertices, 1, every_labelling=True)
     return KernelCRF(
-        RBF(settings.gamma), penalty, selection=selection, bias=True, edges=chained, boundaries=chained
+        RBF(settings.gamma),
+        penalty=penalty,
+        selection=selection,
+        fit_intercept=True,
+        edges=chained,
+        boundaries=chained,
     )
 
 

@@ -33,8 +33,8 @@ class LettersSVMSettings:
     max_cubic_error: float
     """The same for the cubic kernel."""
     models: list[dict[str, Any]]
-    """Each with ``name``, ``fold`` to train on, ``penalty``, ``bias``, ``boundaries``, ``solver``, and
-    perhaps ``kernel`` with its parameters, and ``looser``, a factor of the tolerance."""
+    """Each with ``name``, ``fold`` to train on, ``penalty``, ``fit_intercept``, ``boundaries``, ``solver``,
+    and perhaps ``kernel`` with its parameters, and ``looser``, a factor of the tolerance."""
 
 
 def run(settings: LettersSVMSettings, report: Report) -> Outcome:
@@ -57,14 +57,14 @@ def _row(model: Mapping[str, Any], letters: Letters, settings: LettersSVMSetting
     fold = model["fold"]
     X, y = _some(letters, [fold], settings)
     X_test, y_test = _some(letters, [other for other in range(N_FOLDS) if other != fold], settings)
-    known = ("name", "fold", "penalty", "bias", "boundaries", "solver", "kernel", "looser")
+    known = ("name", "fold", "penalty", "fit_intercept", "boundaries", "solver", "kernel", "looser")
     tol = min(0.1, settings.tol * model.get("looser", 1.0))
     parameters = {key: value for key, value in model.items() if key not in known}
     kernel = as_kernel(model["kernel"]).set_params(**parameters) if "kernel" in model else None
     svm = StructuredSVM(
         kernel,
         penalty=model["penalty"],
-        bias=model["bias"],
+        fit_intercept=model["fit_intercept"],
         boundaries=model["boundaries"],
         solver=model["solver"],
         tol=tol,

@@ -135,11 +135,11 @@ def _primal(
     nested: NestedValidation, X: Sequence[Any], settings: NERTable1Settings, report: Report
 ) -> dict[str, list[FoldResult]]:
     def with_prior(penalty: float, tol: float) -> CRF:
-        return CRF(penalty, bias=False, decoder=settings.decoder, tol=tol)
+        return CRF(penalty, fit_intercept=False, decoder=settings.decoder, tol=tol)
 
     def without_prior(penalty: float, tol: float) -> CRF:
         limit = settings.no_prior_iterations
-        return CRF(penalty, bias=False, decoder=settings.decoder, tol=1e-9, max_iter=limit)
+        return CRF(penalty, fit_intercept=False, decoder=settings.decoder, tol=1e-9, max_iter=limit)
 
     found = {}
     if WITHOUT in settings.systems:

@@ -82,7 +82,7 @@ def run(settings: PitchAccentSettings, report: Report) -> Outcome:
 
 
 def _primal(penalty: float, tol: float) -> CRF:
-    return CRF(penalty, bias=False, decoder="posterior", tol=tol)
+    return CRF(penalty, fit_intercept=False, decoder="posterior", tol=tol)
 
 
 def _dual(kernel: Precomputed, penalty: float, tol: float) -> KernelCRF:

@@ -29,7 +29,7 @@ class KernelRecipe:
     features: Any = None
     structure: str | Structure = "chain"
     second_order_penalty: float | None = None
-    bias: bool = False
+    fit_intercept: bool = False
     boundaries: bool = False
     edges: bool = True
     edge_kernel: Any = None
@@ -92,7 +92,7 @@ class KernelRecipe:
 
     def free_terms(self, chain: EdgeBatch) -> list[Term]:
         """The spaces that look at labels only."""
-        terms = vertex_terms(chain, self.penalties, bias=self.bias, boundaries=self.boundaries)
+        terms = vertex_terms(chain, self.penalties, bias=self.fit_intercept, boundaries=self.boundaries)
         if self.edges:
             terms += edge_terms(chain, self.penalties)
         return terms + second_order_terms(chain, self.penalties)

@@ -65,7 +65,7 @@ def linear_terms(
     penalties = Penalties.of(model.penalty, model.edge_penalty, model.second_order_penalty)
     space = answer_features(chain, features, observed.features if observed else None, fast)
     terms = [Term("features", space, penalties.node)]
-    terms += vertex_terms(chain, penalties, bias=model.bias, boundaries=model.boundaries)
+    terms += vertex_terms(chain, penalties, bias=model.fit_intercept, boundaries=model.boundaries)
     terms += edge_terms(chain, penalties, observed.edges if observed else None)
     if model.edge_features:
         terms.append(Term("edge_features", LinearFeatures(chain, "edge", features), penalties.edge))

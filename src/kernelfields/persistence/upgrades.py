@@ -1,6 +1,6 @@
 """Formats of model files, and how the header of an older one becomes that of the next.
 
-1: the first. 2: the setting ``structure`` instead of ``order``.
+1: the first. 2: the setting ``structure`` instead of ``order``. 3: one name for settings that mean the same.
 """
 
 from __future__ import annotations
@@ -8,22 +8,48 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-FORMAT = 2
+FORMAT = 3
 """Version of the files written here."""
 
+Settings = dict[str, Any]
 
-def _structured(node: Any) -> Any:
-    """Turn the setting ``order`` of format 1 into the ``structure`` of format 2, in models within models."""
+
+def _in_models(node: Any, change: Callable[[str, Settings], None]) -> Any:
+    """Return a part of a header in which ``change`` has seen all settings, in models within models too."""
     if isinstance(node, list):
-        return [_structured(part) for part in node]
+        return [_in_models(part, change) for part in node]
     if not isinstance(node, dict):
         return node
-    node = {name: _structured(part) for name, part in node.items()}
-    parameters = node.get("parameters")
-    if isinstance(node.get("recipe"), str) and isinstance(parameters, dict) and "order" in parameters:
-        parameters["structure"] = "chain2" if parameters.pop("order") == 2 else "chain"
+    node = {name: _in_models(part, change) for name, part in node.items()}
+    if isinstance(node.get("recipe"), str) and isinstance(node.get("parameters"), dict):
+        change(node["recipe"], node["parameters"])
     return node
 
 
-UPGRADES: Mapping[int, Callable[[dict[str, Any]], dict[str, Any]]] = {1: _structured}
+def _name_structure(recipe: str, settings: Settings) -> None:
+    """Turn the ``order`` of format 1 into the ``structure`` of format 2."""
+    if "order" in settings:
+        settings["structure"] = "chain2" if settings.pop("order") == 2 else "chain"
+
+
+_NEW_NAMES = {
+    "bias": "fit_intercept",
+    "epochs": "max_iter",
+    "restarts": "n_init",
+    "rounds": "max_iter",
+    "shrinkage": "learning_rate",
+    "step": "learning_rate",
+}
+
+
+def _rename_settings(recipe: str, settings: Settings) -> None:
+    """Give the settings of format 2 their names of format 3; no estimator had both names."""
+    for old in _NEW_NAMES.keys() & settings.keys():
+        settings[_NEW_NAMES[old]] = settings.pop(old)
+
+
+UPGRADES: Mapping[int, Callable[[dict[str, Any]], dict[str, Any]]] = {
+    1: lambda header: _in_models(header, _name_structure),
+    2: lambda header: _in_models(header, _rename_settings),
+}
 """By version, what turns the header of older files into that of the next version."""

@@ -46,7 +46,9 @@ def weights_of(model, explicit, **features):
 @pytest.mark.parametrize("rescaling", ["margin", "slack", "zero-one"])
 def test_linear(structure, rescaling, rng):
     task = random_task(rng, structure)
-    model = StructuredSVM(None, 0.7, 1.3, structure=structure, rescaling=rescaling, tol=1e-5)
+    model = StructuredSVM(
+        None, penalty=0.7, edge_penalty=1.3, structure=structure, rescaling=rescaling, tol=1e-5
+    )
     if (structure, rescaling) == ("chain2", "slack"):
         with pytest.raises(
             TypeError, match=r"^Slack rescaling needs .*SecondOrderChainBatch does not give\.$"
@@ -68,8 +70,8 @@ def test_kernel(structure, solver, rng):
     explicit = Explicit(seen, parts(structure))
     model = StructuredSVM(
         KERNEL,
-        0.7,
-        1.3,
+        penalty=0.7,
+        edge_penalty=1.3,
         structure=structure,
         solver=solver,
         tol=SOLVERS[solver],
@@ -89,6 +91,6 @@ def test_weights_of_items(structure, rng):
     task = random_task(rng, structure)
     weights = rng.uniform(0.2, 2.0, size=len(task.items))
     explicit = Explicit(task, parts(structure))
-    model = StructuredSVM(None, 0.7, 1.3, structure=structure, tol=1e-5)
+    model = StructuredSVM(None, penalty=0.7, edge_penalty=1.3, structure=structure, tol=1e-5)
     model.fit(task.inputs, task.labels, sample_weight=weights)
     check(model, explicit, weights_of(model, explicit, features=model.coef_), "margin", weights)

@@ -39,7 +39,7 @@ def check(model, task, explicit, optimum):
 def test_crf(structure, solver, rng):
     task = random_task(rng, structure)
     explicit = Explicit(task, penalties(structure, {"features": 0.7} | FREE))
-    model = CRF(0.7, 1.3, structure=structure, second_order_penalty=0.9, solver=solver, tol=1e-9)
+    model = CRF(0.7, edge_penalty=1.3, structure=structure, second_order_penalty=0.9, solver=solver, tol=1e-9)
     check(model.fit(task.inputs, task.labels), task, explicit, least_log_loss(explicit, rng))
 
 
@@ -48,7 +48,9 @@ def test_crf_with_edge_features(structure, rng):
     task = random_task(rng, structure)
     parts = {"features": 0.7, "edge_features": 1.3} | FREE
     explicit = Explicit(task, penalties(structure, parts))
-    model = CRF(0.7, 1.3, structure=structure, second_order_penalty=0.9, edge_features=True, tol=1e-9)
+    model = CRF(
+        0.7, edge_penalty=1.3, structure=structure, second_order_penalty=0.9, edge_features=True, tol=1e-9
+    )
     check(model.fit(task.inputs, task.labels), task, explicit, least_log_loss(explicit, rng))
 
 
@@ -60,11 +62,11 @@ def test_kernel_crf(structure, edge_kernel, rng):
     explicit = Explicit(in_kernel_space(task), penalties(structure, parts))
     model = KernelCRF(
         KERNEL,
-        0.7,
-        1.3,
+        penalty=0.7,
+        edge_penalty=1.3,
         structure=structure,
         second_order_penalty=0.9,
-        bias=True,
+        fit_intercept=True,
         edge_kernel=edge_kernel,
         tol=1e-9,
         dtype="float64",
@@ -89,6 +91,8 @@ def test_kernel_logistic_regression(structure, rng):
     task = random_task(rng, structure)
     explicit = Explicit(in_kernel_space(task), {"features": 0.7, "bias": 0.7})
     optimum = least_log_loss(explicit, rng)
-    model = KernelLogisticRegression(KERNEL, 0.7, structure=structure, tol=1e-9).fit(task.inputs, task.labels)
+    model = KernelLogisticRegression(KERNEL, penalty=0.7, structure=structure, tol=1e-9).fit(
+        task.inputs, task.labels
+    )
     assert model.certificate_.value == pytest.approx(optimum.value, rel=1e-6)
     same(model.predict_proba(task.inputs), explicit.marginals(explicit.probabilities(optimum.w)), 2e-4)

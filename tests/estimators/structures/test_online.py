@@ -46,13 +46,13 @@ RULES = {
     "last": (StructuredPerceptron(False), perceptron),
     "averaged": (StructuredPerceptron(), perceptron),
     "PA": (PassiveAggressive("PA", averaging=False), lambda *a: passive_aggressive(*a, 0, 1.0, True)),
-    "PA-I": (PassiveAggressive("PA-I", 0.3), lambda *a: passive_aggressive(*a, 1, 0.3, True)),
+    "PA-I": (PassiveAggressive("PA-I", aggressiveness=0.3), lambda *a: passive_aggressive(*a, 1, 0.3, True)),
     "PA-II": (
-        PassiveAggressive("PA-II", 0.3, error_sensitive=False),
+        PassiveAggressive("PA-II", aggressiveness=0.3, error_sensitive=False),
         lambda *a: passive_aggressive(*a, 2, 0.3, False),
     ),
-    "AROW": (AROW(0.8, 1.5), lambda *a: arow(*a, 0.8, 1.5)),
-    "descent": (StochasticCRF(0.7, 1.3, step=0.2, averaging=False), None),
+    "AROW": (AROW(0.8, gamma=1.5), lambda *a: arow(*a, 0.8, 1.5)),
+    "descent": (StochasticCRF(0.7, edge_penalty=1.3, learning_rate=0.2, averaging=False), None),
 }
 
 
@@ -68,7 +68,7 @@ def test_rule(name, structure, rng):
     else:
         steps = list(rule(items, zero))
     w = np.mean([zero, *steps], axis=0) if model.get_params().get("averaging") else steps[-1]
-    model.set_params(structure=structure, epochs=EPOCHS, shuffle=False).fit(task.inputs, task.labels)
+    model.set_params(structure=structure, max_iter=EPOCHS, shuffle=False).fit(task.inputs, task.labels)
     assert model.n_iter_ == EPOCHS
     check(model, task, explicit, w)
 
@@ -82,7 +82,9 @@ def test_kernel_perceptron(structure, combination, rng):
     zero = np.zeros(len(explicit.penalty))
     steps = list(perceptron(items, zero))
     w = steps[-1] if combination == "last" else np.mean([zero, *steps], axis=0)
-    model = KernelPerceptron(KERNEL, combination, epochs=EPOCHS, structure=structure, shuffle=False)
+    model = KernelPerceptron(
+        KERNEL, combination=combination, max_iter=EPOCHS, structure=structure, shuffle=False
+    )
     model.fit(task.inputs, task.labels)
     same(model.predict_marginals(task.inputs), explicit.marginals(explicit.probabilities(w)), 1e-6)
     np.testing.assert_allclose(model.transitions_.ravel(), w[-9:], atol=1e-9)

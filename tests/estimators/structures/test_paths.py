@@ -32,7 +32,7 @@ K, FINE = RBF(gamma=0.5), {"tol": 1e-9}
 RULE = Constraints([("red", "blue")], ["zebra"], ["zebra"])
 CONVEX = {
     "plain": CRF(**FINE),
-    "bare": CRF(bias=False, boundaries=False, **FINE),
+    "bare": CRF(fit_intercept=False, boundaries=False, **FINE),
     "edge features": CRF(edge_features=True, **FINE),
     "class weights": CRF(class_weight="balanced", **FINE),
     "rule": CRF(constraints=RULE, **FINE),
@@ -46,7 +46,7 @@ CONVEX = {
     "kernel on edges": KernelCRF(K, edge_kernel=True, **FINE),
     "kernel on labels": KernelCRF(K, label_kernel=np.eye(3) + 0.5, **FINE),
     "kernel by label": KernelCRF({"red": K, "green": RBF(gamma=2.0), "blue": K}, **FINE),
-    "kernels": KernelCRF([K, "linear"], [1.0, 2.0], **FINE),
+    "kernels": KernelCRF([K, "linear"], penalty=[1.0, 2.0], **FINE),
     "kernel, rule": KernelCRF(K, constraints=RULE, **FINE),
     "base measure": KernelCRF(K, base_measure={"red": 1.0}, **FINE),
     "kernel, class weights": KernelCRF(K, class_weight={"red": 2.0}, **FINE),
@@ -62,7 +62,7 @@ CONVEX = {
     "MEMM": MEMM(**FINE),
     "learner": StructureLearner(
         KernelCRF(K, edges=False, boundaries=False, **FINE),
-        [Edges(), Boundaries(), InputEdges("linear"), FurtherKernel("linear", 1.0)],
+        candidates=[Edges(), Boundaries(), InputEdges("linear"), FurtherKernel("linear", 1.0)],
         worth=1e-3,
     ),
 }
@@ -82,7 +82,7 @@ OTHERS = {
     "AROW": (AROW(constraints=RULE), 1e-6),
     "descent": (StochasticCRF(), 1e-5),
     "kernel perceptron": (KernelPerceptron(K), 1e-9),
-    "vote": (KernelPerceptron(K, "voted"), 1e-9),
+    "vote": (KernelPerceptron(K, combination="voted"), 1e-9),
     "boosting": (BoostedCRF(4, min_samples_leaf=2), 1e-5),
     "boosted edges": (BoostedCRF(4, min_samples_leaf=2, edge_trees=True, constraints=RULE), 1e-5),
     "cascade": (Cascade(CRF(**FINE), CRF(**FINE), window=5, folds=2, random_state=0), 1e-4),

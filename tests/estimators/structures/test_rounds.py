@@ -45,7 +45,7 @@ def test_one_round(structure, rng):
     g, h = mu - np.eye(3)[y], mu * (1 - mu)
     trees = np.stack([stump(x, g[:, k], h[:, k], 0.3) for k in range(3)], axis=1)
     settings = {"max_leaf_nodes": 2, "min_samples_leaf": 1, "penalty": 0.3, "edge_penalty": 0.8}
-    model = BoostedCRF(1, 0.1, structure=structure, **settings).fit(task.inputs, task.labels)
+    model = BoostedCRF(1, learning_rate=0.1, structure=structure, **settings).fit(task.inputs, task.labels)
     assert model.losses_[0] == pytest.approx(optimum.value, rel=1e-5)
     np.testing.assert_allclose(model.forests_["node"].scores(x), 0.1 * trees, atol=1e-3)
     w = explicit.weights(
@@ -71,7 +71,7 @@ def test_memm(structure, rng):
             rows.append(np.concatenate([x / np.sqrt(0.7), [1 / np.sqrt(0.7)], before / np.sqrt(1.3)]))
             y.append(label)
     logistic = LogisticRegression(C=1.0, fit_intercept=False, tol=1e-10, max_iter=5000).fit(rows, y)
-    model = MEMM(0.7, 1.3, structure=structure, tol=1e-9).fit(task.inputs, task.labels)
+    model = MEMM(0.7, edge_penalty=1.3, structure=structure, tol=1e-9).fit(task.inputs, task.labels)
     W = logistic.coef_
     np.testing.assert_allclose(model.coef_, W[:, :2] / np.sqrt(0.7), atol=1e-4)
     np.testing.assert_allclose(model.transitions_, W[:, 3:6].T / np.sqrt(1.3), atol=1e-4)

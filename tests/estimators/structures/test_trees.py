@@ -62,7 +62,9 @@ def fitted(model, task, **settings):
 
 def test_rule_in_training_and_in_every_decoder(rng):
     task, explicit, fixed = ruled_task(rng)
-    model = fitted(CRF(0.7, 1.3, structure="tree", constraints=RULE, classes=LABELS, tol=1e-9), task)
+    model = fitted(
+        CRF(0.7, edge_penalty=1.3, structure="tree", constraints=RULE, classes=LABELS, tol=1e-9), task
+    )
     optimum = least_log_loss(explicit, rng, fixed=fixed)
     assert model.certificate_.value == pytest.approx(optimum.value, rel=1e-6)
     p = explicit.probabilities(optimum.w, fixed)
@@ -76,7 +78,7 @@ def test_rule_in_training_and_in_every_decoder(rng):
 @pytest.mark.parametrize(
     "model",
     [
-        KernelCRF(K, bias=True),
+        KernelCRF(K, fit_intercept=True),
         StructuredSVM(),
         StructuredSVM(rescaling="slack"),
         StructuredPerceptron(),
@@ -107,7 +109,7 @@ def test_labels_not_observed(task, rng):
         ((labels == item.y) | h).all(axis=1)
         for item, labels, h in zip(task.items, explicit.labels, hidden, strict=True)
     ]
-    model = CRF(0.7, 1.3, structure="tree", classes=LABELS, tol=1e-9).fit(task.inputs, y)
+    model = CRF(0.7, edge_penalty=1.3, structure="tree", classes=LABELS, tol=1e-9).fit(task.inputs, y)
     value, gradient = log_objective(explicit, _weights(model, explicit), possible=possible)
     assert np.abs(gradient).max() < 1e-3
     log_p = model.sequence_log_proba(task.inputs, y)
@@ -123,7 +125,7 @@ def _weights(model, explicit):
 
 def test_log_loss_of_labels(task):
     """No derivative of Σ_v −log p(y_v|x) + (λ/2)‖w‖² is left."""
-    model = fitted(CRF(0.7, 1.3, structure="tree", loss="marginal-log", tol=1e-9), task)
+    model = fitted(CRF(0.7, edge_penalty=1.3, structure="tree", loss="marginal-log", tol=1e-9), task)
     explicit = Explicit(task, PARTS)
 
     def value(w):
@@ -146,7 +148,11 @@ def test_costs_inside_and_weights_of_items(kernel, task, rng):
     ]
     optimum = least_log_loss(explicit, rng, cost=cost, weights=weights)
     settings = {"structure": "tree", "class_weight": {"red": 1.5, "green": 0.5, "blue": 0.5}, "tol": 1e-9}
-    model = KernelCRF(K, 0.7, 1.3, bias=True, dtype="float64") if kernel else CRF(0.7, 1.3)
+    model = (
+        KernelCRF(K, penalty=0.7, edge_penalty=1.3, fit_intercept=True, dtype="float64")
+        if kernel
+        else CRF(0.7, edge_penalty=1.3)
+    )
     fitted(model.set_params(**settings), task, sample_weight=weights)
     assert model.certificate_.value == pytest.approx(optimum.value, rel=1e-6)
 
@@ -160,7 +166,14 @@ def test_base_measure_and_kernel_on_labels(task, rng):
         phi[:, :n] = np.einsum("kl,mkd->mld", root, phi[:, :n].reshape(-1, 3, n // 3)).reshape(-1, n)
     fixed = [0.8 * (labels == 2).sum(axis=1) for labels in explicit.labels]
     optimum = least_log_loss(explicit, rng, fixed=fixed)
-    model = KernelCRF(K, 0.7, 1.3, bias=True, label_kernel=on_labels, base_measure={"red": 0.8})
+    model = KernelCRF(
+        K,
+        penalty=0.7,
+        edge_penalty=1.3,
+        fit_intercept=True,
+        label_kernel=on_labels,
+        base_measure={"red": 0.8},
+    )
     fitted(model.set_params(structure="tree", tol=1e-9, dtype="float64"), task)
     assert model.certificate_.value == pytest.approx(optimum.value, rel=1e-6)
     expected = explicit.marginals(explicit.probabilities(optimum.w, fixed))
@@ -169,7 +182,7 @@ def test_base_measure_and_kernel_on_labels(task, rng):
 
 def test_what_is_known_beforehand(task):
     """Marginals and labels given some labels are those of the labellings that have them."""
-    model = fitted(CRF(0.7, 1.3, structure="tree"), task)
+    model = fitted(CRF(0.7, edge_penalty=1.3, structure="tree"), task)
     explicit = Explicit(task, PARTS)
     allowed = [[None if v % 2 else ["red", "blue"] for v in range(len(item.y))] for item in task.items]
     kept = [(labels[:, ::2] != LABELS.index("green")).all(axis=1) for labels in explicit.labels]
@@ -184,7 +197,7 @@ def test_what_is_known_beforehand(task):
 
 def test_best_labellings(task):
     """The k best of all labellings, with their probabilities; no more than there are."""
-    model = fitted(CRF(0.7, 1.3, structure="tree"), task)
+    model = fitted(CRF(0.7, edge_penalty=1.3, structure="tree"), task)
     explicit = Explicit(task, PARTS)
     found = model.predict_kbest(task.inputs, 10)
     for each, labels, p in zip(
@@ -224,7 +237,9 @@ def test_cost_by_a_function(rescaling, task):
 def test_a_subspace_that_holds_all_functions_has_the_optimum(settings, task, rng):
     explicit = Explicit(in_kernel_space(task, K), {"features": 0.7, "boundaries": 0.7, "edges": 1.3})
     optimum = least_log_loss(explicit, rng)
-    model = KernelCRF(K, 0.7, 1.3, structure="tree", tol=1e-8, dtype="float64", **settings)
+    model = KernelCRF(
+        K, penalty=0.7, edge_penalty=1.3, structure="tree", tol=1e-8, dtype="float64", **settings
+    )
     fitted(model, task)
     assert model.certificate_.value == pytest.approx(optimum.value, rel=1e-4)
     whole = model.full_gap(task.inputs, task.labels)

@@ -39,7 +39,7 @@ def model_of(
     states = states[used]
     states.indptr, states.indices = states.indptr.astype(np.int32), states.indices.astype(np.int32)
     L = len(labels)
-    model = CRF(bias=False, boundaries=False, observed_only=True, **settings)
+    model = CRF(fit_intercept=False, boundaries=False, observed_only=True, **settings)
     model.classes_ = np.array(labels)
     model.features_ = DictFeatures().restore([attributes[a] for a in used.tolist()])
     model.n_features_in_ = len(used)

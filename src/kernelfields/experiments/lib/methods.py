@@ -37,7 +37,7 @@ def perceptron(name: str, epochs: Sequence[float]) -> Method:
     """Return the averaged structured perceptron."""
 
     def make(count: float) -> StructuredPerceptron:
-        return StructuredPerceptron(epochs=int(count), random_state=0)
+        return StructuredPerceptron(max_iter=int(count), random_state=0)
 
     return Method(name, make, epochs)
 
@@ -57,12 +57,12 @@ def svm(
     def make(penalty: float) -> StructuredSVM:
         return StructuredSVM(
             kernel,
-            penalty,
+            penalty=penalty,
             rescaling=rescaling,
             solver=solver,
             tol=tol,
             max_iter=max_iter,
-            bias=kernel is None,  # as the kernel CRF
+            fit_intercept=kernel is None,  # as the kernel CRF
             random_state=0,
         )
 
@@ -73,6 +73,6 @@ def kernel_crf(name: str, kernel: Kernel, penalties: Sequence[float], tol: float
     """Return a kernel CRF, decoded like the other methods."""
 
     def make(penalty: float) -> KernelCRF:
-        return KernelCRF(kernel, penalty, tol=tol, decoder="viterbi")
+        return KernelCRF(kernel, penalty=penalty, tol=tol, decoder="viterbi")
 
     return Method(name, make, penalties)

@@ -75,16 +75,16 @@ def models(settings: AllSettings) -> dict[str, Any]:
     """Return one kernel CRF, and the cascade that begins with it."""
     first = KernelCRF(
         RBF(settings.gamma),
-        settings.penalty,
-        settings.edge_penalty,
+        penalty=settings.penalty,
+        edge_penalty=settings.edge_penalty,
         approximation=Nystroem(settings.rank),
         tol=settings.tol,
         random_state=settings.seed,
     )
     second = KernelCRF(
         RBF(settings.second_gamma),
-        settings.second_penalty,
-        settings.second_edge_penalty,
+        penalty=settings.second_penalty,
+        edge_penalty=settings.second_edge_penalty,
         approximation=Nystroem(settings.second_rank),
         tol=settings.tol,
         random_state=settings.seed,

@@ -30,10 +30,14 @@ Field = Callable[[Kernel, float, float, float], Any]
 """From a kernel, the penalties of vertices and edges and a tolerance to a model."""
 
 FIELDS: Mapping[str, Field] = {
-    VERTICES: lambda kernel, penalty, edge, tol: KernelCRF(kernel, penalty, edge, tol=tol),
-    EDGES: lambda kernel, penalty, edge, tol: KernelCRF(kernel, penalty, edge, edge_kernel=True, tol=tol),
+    VERTICES: lambda kernel, penalty, edge, tol: KernelCRF(
+        kernel, penalty=penalty, edge_penalty=edge, tol=tol
+    ),
+    EDGES: lambda kernel, penalty, edge, tol: KernelCRF(
+        kernel, penalty=penalty, edge_penalty=edge, edge_kernel=True, tol=tol
+    ),
     MARGINAL: lambda kernel, penalty, edge, tol: KernelCRF(
-        kernel, penalty, edge, loss="marginal-log", tol=tol
+        kernel, penalty=penalty, edge_penalty=edge, loss="marginal-log", tol=tol
     ),
 }
 
