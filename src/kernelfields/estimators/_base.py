@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
+from functools import wraps
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -33,6 +34,21 @@ from ..tables import DECODERS, choose
 from ._routing import Routed
 
 Labels = list[list[Hashable]]
+Settings = ParamSpec("Settings")
+Answer = TypeVar("Answer")
+
+
+def in_words_of_structure(
+    ask: Callable[Concatenate[Any, Settings], Answer],
+) -> Callable[Concatenate[Any, Settings], Answer]:
+    """Let the errors of a question to a model speak of trees and vertices, say, if it is about trees."""
+
+    @wraps(ask)
+    def asked(model: Any, /, *args: Settings.args, **settings: Settings.kwargs) -> Answer:
+        with fitted_structure(model).in_its_words():
+            return ask(model, *args, **settings)
+
+    return asked
 
 
 class SequenceLabeller(Parameterised, Routed, Savable, ABC):
@@ -59,6 +75,7 @@ class SequenceLabeller(Parameterised, Routed, Savable, ABC):
     def _scores(self, inputs: Inputs) -> ScoredBatch:
         """Return the scores of a batch, rules about labels left aside."""
 
+    @in_words_of_structure
     def predict(
         self,
         X: Any,
@@ -95,6 +112,7 @@ class SequenceLabeller(Parameterised, Routed, Savable, ABC):
             rule = Abstain(rule, require_share("abstain", abstain))
         return self._names(scored.batch, rule.decode(scored.batch, scored.scores))
 
+    @in_words_of_structure
     def predict_marginals(self, X: Any, *, lengths: Any = None, allowed: Any = None) -> list[Array]:
         """Return p(y_t|x) for every position: a (T, L) array per sequence, columns as in ``classes_``."""
         scored = self._batch(X, lengths, allowed)
@@ -102,6 +120,7 @@ class SequenceLabeller(Parameterised, Routed, Savable, ABC):
         marginals = batch.marginals(scored.scores).parts[batch.answer]
         return [marginals[a:b] for a, b in pairwise(batch.cliques[batch.answer].offsets)]
 
+    @in_words_of_structure
     def predict_kbest(
         self, X: Any, k: int, *, lengths: Any = None, allowed: Any = None
     ) -> list[list[tuple[list[Hashable], float]]]:
@@ -119,6 +138,7 @@ class SequenceLabeller(Parameterised, Routed, Savable, ABC):
             for s in range(scored.batch.n_instances)
         ]
 
+    @in_words_of_structure
     def sequence_log_proba(self, X: Any, y: Any, *, lengths: Any = None) -> Array:
         """Log p(y|x) of whole labellings; where a label is None, the sum over all labels.
 
@@ -149,6 +169,7 @@ class SequenceLabeller(Parameterised, Routed, Savable, ABC):
             )
         return strange
 
+    @in_words_of_structure
     def sample(self, X: Any, n: int = 1, *, lengths: Any = None) -> list[Labels]:
         """Return n exact draws from p(y|x) for all sequences, seeded by ``random_state``."""
         count = require_whole("n", n, 0)
@@ -159,6 +180,7 @@ class SequenceLabeller(Parameterised, Routed, Savable, ABC):
             self._names(scored.batch, row) for row in scored.batch.sample(scored.scores, count, int(seed))
         ]
 
+    @in_words_of_structure
     def score(self, X: Any, y: Any, *, lengths: Any = None, sample_weight: Any = None) -> float:
         """Return the share of positions labelled right; each sequence counts ``sample_weight`` times.
 

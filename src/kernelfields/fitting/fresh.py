@@ -7,6 +7,8 @@ from functools import wraps
 from typing import Concatenate, ParamSpec, TypeVar
 
 from ..persistence.savable import Savable
+from ..structures import Structure
+from ..tables import STRUCTURES
 
 Model = TypeVar("Model", bound=Savable)
 Settings = ParamSpec("Settings")
@@ -25,11 +27,18 @@ def starts_afresh(fit: Fit[Model, Settings]) -> Fit[Model, Settings]:
     def fitted(model: Model, /, *args: Settings.args, **settings: Settings.kwargs) -> Model:
         fresh = model._unfitted()
         vars(fresh)["_previous"] = model
-        fit(fresh, *args, **settings)
+        with _structure_of(model).in_its_words():
+            fit(fresh, *args, **settings)
         model._become(fresh)
         return model
 
     return fitted
+
+
+def _structure_of(model: Savable) -> Structure:
+    """Return the structure that is set; chains where there is none, or none that a fit will accept."""
+    given = getattr(model, "structure", "chain")
+    return given if isinstance(given, Structure) else STRUCTURES.get(str(given), STRUCTURES["chain"])
 
 
 def previous(model: Model) -> Model | None:
