@@ -16,7 +16,9 @@ GOOD = [PAIR, (np.eye(3)[:1], [-1])], [["a", "b", "a"], ["b"]]
 
 
 @pytest.mark.parametrize(
-    "model", [CRF(), KernelCRF(), StructuredSVM(), MEMM(), AROW(shuffle=False)], ids=lambda m: type(m).__name__
+    "model",
+    [CRF(), KernelCRF(), StructuredSVM(), MEMM(), AROW(shuffle=False)],
+    ids=lambda m: type(m).__name__,
 )
 def test_forms_of_features(model, rng):
     """The same numbers in other forms give the same labels."""
