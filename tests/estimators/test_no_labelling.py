@@ -9,7 +9,16 @@ import pytest
 from scipy.optimize import minimize
 from sklearn.base import clone
 
-from kernelfields import AROW, CRF, InputError, PassiveAggressive, StochasticCRF, StructuredPerceptron
+from kernelfields import (
+    AROW,
+    CRF,
+    InputError,
+    KernelCRF,
+    PassiveAggressive,
+    StochasticCRF,
+    StructuredPerceptron,
+    StructuredSVM,
+)
 
 from .._dependency import Dependency, DependencyBatch
 
@@ -18,6 +27,8 @@ TREE = Dependency()
 MODELS = {
     "crf": CRF(0.3, structure=TREE, tol=1e-10),
     "newton": CRF(0.3, structure=TREE, solver="newton-cg", tol=1e-10),
+    "svm": StructuredSVM(penalty=0.3, structure=TREE),
+    "n-slack": StructuredSVM(penalty=0.3, structure=TREE, solver="n-slack"),
     "perceptron": StructuredPerceptron(structure=TREE),
     "passive-aggressive": PassiveAggressive(structure=TREE),
     "arow": AROW(structure=TREE),
@@ -70,3 +81,18 @@ def test_what_is_about_labels_is_refused(settings: dict[str, Any], data: Any) ->
         CRF(structure=TREE, **settings).fit(*data)
     with pytest.raises(InputError, match="allowed is about labels of vertices"):
         CRF(structure=TREE).fit(*data).predict(data[0], allowed=[None] * len(WORDS))
+
+
+@pytest.mark.parametrize(
+    "model",
+    [KernelCRF("rbf", penalty=0.3, structure=TREE), StructuredSVM("rbf", penalty=0.1, structure=TREE)],
+)
+def test_kernels_compare_arcs(model: Any, data: Any) -> None:
+    X, y = data
+    model = clone(model).fit(X, y)
+    assert model.certificate_.relative_gap <= 1e-3
+    assert model.score(X, y) > 0.6
+    squares = np.square(np.concatenate(X)[:, None] - model.basis_[None]).sum(axis=2)
+    scores = np.exp(-model.kernel_.gamma * squares) @ model.dual_coef_[:, 0] + model.intercept_[0]
+    expected = DependencyBatch(WORDS).marginals({"arc": scores}).parts["arc"]
+    np.testing.assert_allclose(np.concatenate(model.predict_marginals(X)), expected, atol=1e-5)

@@ -19,6 +19,7 @@ from ..solvers import Progress, Reason
 from ..spaces import WeightPairs
 from ..structures import EdgeBatch, Structure
 from ..tables import CONSTRAINTS, Table, choose
+from .costs import cost_scores
 from .extraction import Extractor
 from .inputs import Inputs, canonical
 from .labels import UNOBSERVED, Encoded, index_of
@@ -86,6 +87,7 @@ def read_training(
     untied: bool = False,
     sample_weight: Any = None,
     class_weight: ClassWeight = None,
+    cost: Any = None,
     loss: str = "log",
     constraints: str | Rule | None = None,
     known: list[Any] | None = None,
@@ -112,7 +114,7 @@ def read_training(
         if setting:
             require_labelling(structure, name)
     observed = Observed.of(inputs, encoded, chain) if observed_only else None
-    whole = make(chain, encoded, weights, class_weight)
+    whole = make(chain, encoded, weights, class_weight, cost)
     return Training(inputs, encoded, chain, weights, whole, forbidden, observed, extractor, structure, untied)
 
 
@@ -124,9 +126,15 @@ def require_labelling(structure: Structure, name: str) -> None:
 
 
 def marginal_log_loss_of(
-    chain: EdgeBatch, encoded: Encoded, weights: Array | None, class_weight: ClassWeight
+    chain: EdgeBatch,
+    encoded: Encoded,
+    weights: Array | None,
+    class_weight: ClassWeight,
+    cost: Any = None,
 ) -> Loss:
     """Return the log loss of every label by itself: class weights are those of vertices."""
+    if cost is not None:
+        raise InputError("cost is for loss='log', which sums over whole labellings.")
     vertex_weights = None
     if class_weight is not None:
         observed = encoded.labels != UNOBSERVED
@@ -136,16 +144,36 @@ def marginal_log_loss_of(
     return MarginalLog(chain, encoded.labels, weights, vertex_weights)
 
 
-def loss_of(chain: EdgeBatch, encoded: Encoded, weights: Array | None, class_weight: ClassWeight) -> Loss:
+def loss_of(
+    chain: EdgeBatch,
+    encoded: Encoded,
+    weights: Array | None,
+    class_weight: ClassWeight = None,
+    cost: Any = None,
+) -> Loss:
     """Return the log loss: with a cost inside for class weights, restricted where labels are unobserved."""
     observed = encoded.labels != UNOBSERVED
     if observed.all():
-        cost = None if class_weight is None else {chain.answer: _cost(encoded, class_weight)}
+        if class_weight is not None and cost is not None:
+            raise InputError("class_weight is a cost, too; give one of class_weight and cost.")
+        if cost is not None:
+            cost = _additive(chain, encoded, cost)
+        elif class_weight is not None:
+            cost = {chain.answer: _cost(encoded, class_weight)}
         return Log(chain, encoded.labels, weights, cost)
-    if class_weight is not None:
-        raise InputError("class_weight needs every label to be observed.")
+    for name, setting in (("class_weight", class_weight), ("cost", cost)):
+        if setting is not None:
+            raise InputError(f"{name} needs every label to be observed.")
     allowed = ~observed[:, None] | (encoded.labels[:, None] == np.arange(chain.n_labels))
     return PartialLog(chain, allowed, weights)
+
+
+def _additive(chain: EdgeBatch, encoded: Encoded, cost: Any) -> dict[str, Array]:
+    """Return a cost that adds up over cliques; inside a sum over labellings no other can be had."""
+    if callable(cost) or (isinstance(cost, str) and cost != "hamming"):
+        known = "'hamming', a dictionary of labels, or a table of labels or of label pairs"
+        raise InputError(f"cost is {shown(cost)}; inside the log loss it must be {known}.")
+    return cost_scores(chain, encoded, cost)
 
 
 LOSSES: Table[Callable[..., Loss]] = Table(
@@ -166,7 +194,7 @@ def _class_weights(given: dict[Any, float] | str, encoded: Encoded) -> Array:
     count = np.bincount(encoded.labels, minlength=len(encoded.classes))
     if isinstance(given, str):
         if given != "balanced":
-            raise InputError(f"class_weight={given!r} is not known; return a dictionary or 'balanced'.")
+            raise InputError(f"class_weight={given!r} is not known; give a dictionary or 'balanced'.")
         return len(encoded.labels) / (len(count) * np.maximum(count, 1))
     if not isinstance(given, Mapping):
         raise InputError(f"class_weight is {shown(given)}; it must be a dictionary or 'balanced'.")

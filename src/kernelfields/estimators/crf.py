@@ -94,6 +94,10 @@ class CRF(SequenceLabeller):
     class_weight : dict, "balanced" or None
         Cost of getting each label wrong, inside the loss (softmax-margin): labellings are pushed
         down by what they cost. "balanced" means inverse frequencies.
+    cost : "hamming", dict or array, optional
+        Δ(y, ŷ) inside the loss (softmax-margin [altun2006, 1.5]), as in `StructuredSVM`: what is costly to
+        get wrong must be less likely by more. The number of wrong labels; with a weight for each true
+        label; an (L, L) table of true and predicted labels; an (L, L, L, L) table of pairs of neighbours.
     loss : "log" or "marginal-log"
         What is minimised: −log p(y|x) of whole labellings, or Σ_t −log p(y_t|x), the log loss of every
         label by itself, which fits decoding label by label. The second is not convex: no certificate,
@@ -185,6 +189,7 @@ class CRF(SequenceLabeller):
         observed_only: bool = False,
         classes: Sequence[Hashable] | None = None,
         class_weight: dict[Any, float] | str | None = None,
+        cost: Any = None,
         loss: str = "log",
         constraints: str | Rule | None = None,
         solver: str | Solver = "lbfgs",
@@ -212,6 +217,7 @@ class CRF(SequenceLabeller):
         self.observed_only = observed_only
         self.classes = classes
         self.class_weight = class_weight
+        self.cost = cost
         self.loss = loss
         self.constraints = constraints
         self.solver = solver
@@ -312,6 +318,7 @@ class CRF(SequenceLabeller):
             untied=self.edge_features,
             sample_weight=sample_weight,
             class_weight=self.class_weight,
+            cost=self.cost,
             loss=self.loss,
             constraints=self.constraints,
             known=known,

@@ -78,6 +78,8 @@ class KernelCRF(KernelModel):
         to lack; if not given, those that occur.
     class_weight : dict, "balanced" or None
         Cost of getting each label wrong, inside the loss (softmax-margin), as in `CRF`.
+    cost : "hamming", dict or array, optional
+        Δ(y, ŷ) inside the loss, as in `CRF`.
     loss : "log" or "marginal-log"
         What is minimised: −log p(y|x) of whole labellings, or Σ_t −log p(y_t|x), the log loss of every
         label by itself, which fits decoding label by label. The second is not convex: no certificate,
@@ -200,6 +202,7 @@ class KernelCRF(KernelModel):
         norms: Mapping[str, Norm] | None = None,
         classes: Sequence[Hashable] | None = None,
         class_weight: dict[Any, float] | str | None = None,
+        cost: Any = None,
         loss: str = "log",
         constraints: str | Rule | None = None,
         base_measure: BaseMeasure = None,
@@ -234,6 +237,7 @@ class KernelCRF(KernelModel):
         self.norms = norms
         self.classes = classes
         self.class_weight = class_weight
+        self.cost = cost
         self.loss = loss
         self.constraints = constraints
         self.base_measure = base_measure

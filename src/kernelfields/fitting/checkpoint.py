@@ -99,6 +99,7 @@ SETTINGS = (
     "edge_features",
     "observed_only",
     "class_weight",
+    "cost",
     "loss",
 )
 """Those of a linear chain that change its problem."""
@@ -116,6 +117,7 @@ KERNEL_SETTINGS = (
     "clique_kernels",
     "label_kernel",
     "class_weight",
+    "cost",
     "loss",
     "base_measure",
     "approximation",

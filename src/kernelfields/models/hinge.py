@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array
-from ..data.labels import UNOBSERVED, Encoded, index_of
+from ..data.costs import cost_scores
+from ..data.labels import UNOBSERVED, Encoded
 from ..errors import InputError
 from ..losses import (
     CallbackHinge,
@@ -19,9 +20,6 @@ from ..losses import (
     MarginHinge,
     SlackHinge,
     ZeroOneHinge,
-    edge_cost,
-    hamming_cost,
-    vertex_cost,
 )
 from ..structures import EdgeBatch
 
@@ -34,7 +32,7 @@ def hinge_maker(rescaling: str, cost: Any) -> Callable[[EdgeBatch, Encoded, Arra
         names = ", ".join(map(repr, RESCALINGS))
         raise InputError(f"rescaling={rescaling!r} is not known; choose one of {names}.")
 
-    def make(chain: EdgeBatch, encoded: Encoded, weights: Array | None, _: Any) -> Hinge:
+    def make(chain: EdgeBatch, encoded: Encoded, weights: Array | None, *_: Any) -> Hinge:
         if (encoded.labels == UNOBSERVED).any():
             raise InputError("A structured SVM needs every label to be observed.")
         if rescaling == "zero-one" or (isinstance(cost, str) and cost == "zero-one"):
@@ -54,7 +52,7 @@ def _loss(chain: EdgeBatch, encoded: Encoded, weights: Array | None, slack: bool
     if isinstance(cost, LabellingCost):
         named = _by_name(cost.function, encoded.classes)
         return CallbackHinge(chain, labels, named, cost.bound, slack, weights, cost.limit)
-    table = _table(chain, encoded, cost)
+    table = cost_scores(chain, encoded, cost)
     if not slack:
         return MarginHinge(chain, labels, table, weights)
     errors = table.get("node")
@@ -64,28 +62,6 @@ def _loss(chain: EdgeBatch, encoded: Encoded, weights: Array | None, slack: bool
             "or use margin rescaling."
         )
     return SlackHinge(chain, labels, errors.astype(np.int32), weights)
-
-
-def _table(chain: EdgeBatch, encoded: Encoded, cost: Any) -> dict[str, Array]:
-    """A cost that adds up, as scores."""
-    labels = encoded.labels
-    if isinstance(cost, str):
-        if cost != "hamming":
-            raise InputError(
-                f"cost={cost!r} is not known; give 'hamming', 'zero-one', a dictionary, a table or "
-                "a function."
-            )
-        return hamming_cost(chain, labels)
-    if isinstance(cost, dict):
-        weight = np.ones(len(encoded.classes))
-        index = index_of(encoded.classes)
-        for label, value in cost.items():
-            if label not in index:
-                raise InputError(f"cost has the unknown label {label!r}.")
-            weight[index[label]] = value
-        return vertex_cost(chain, labels, weight[:, None] * (1 - np.eye(len(weight))))
-    table = np.asarray(cost, dtype=np.float64)
-    return edge_cost(chain, labels, table) if table.ndim == 4 else vertex_cost(chain, labels, table)
 
 
 def _by_name(cost: Callable[[Array, Array], float], classes: Array) -> Callable[[Array, Array], float]:

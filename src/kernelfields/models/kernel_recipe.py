@@ -38,6 +38,7 @@ class KernelRecipe:
     norms: Any = None
     classes: Sequence[Hashable] | None = None
     class_weight: ClassWeight = None
+    cost: Any = None
     loss: str = "log"
     constraints: str | Rule | None = None
     base_measure: BaseMeasure = None
@@ -85,6 +86,7 @@ class KernelRecipe:
             untied=self.untied,
             sample_weight=sample_weight,
             class_weight=self.class_weight,
+            cost=self.cost,
             loss=self.loss,
             constraints=self.constraints,
             classes=self.classes,

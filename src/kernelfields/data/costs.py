@@ -1,0 +1,34 @@
+"""Task costs as users give them: names, weights of labels, tables of labels and of label pairs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..arrays import Array
+from ..errors import InputError
+from ..losses import edge_cost, hamming_cost, vertex_cost
+from .labels import Encoded, index_of
+
+
+def cost_scores(chain: Any, encoded: Encoded, cost: Any) -> dict[str, Array]:
+    """Return a cost that adds up over cliques, as scores."""
+    labels = encoded.labels
+    if isinstance(cost, str):
+        if cost != "hamming":
+            raise InputError(
+                f"cost={cost!r} is not known; give 'hamming', 'zero-one', a dictionary, a table or "
+                "a function."
+            )
+        return hamming_cost(chain, labels)
+    if isinstance(cost, dict):
+        weight = np.ones(len(encoded.classes))
+        index = index_of(encoded.classes)
+        for label, value in cost.items():
+            if label not in index:
+                raise InputError(f"cost has the unknown label {label!r}.")
+            weight[index[label]] = value
+        return vertex_cost(chain, labels, weight[:, None] * (1 - np.eye(len(weight))))
+    table = np.asarray(cost, dtype=np.float64)
+    return edge_cost(chain, labels, table) if table.ndim == 4 else vertex_cost(chain, labels, table)
