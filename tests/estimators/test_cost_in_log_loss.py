@@ -44,7 +44,9 @@ COSTS: dict[str, tuple[Any, Any]] = {
 
 
 @pytest.mark.parametrize("name", COSTS)
-@pytest.mark.parametrize("make", [CRF, lambda *a, **k: KernelCRF("linear", *a, dtype="float64", **k)])
+@pytest.mark.parametrize(
+    "make", [CRF, lambda penalty, **k: KernelCRF("linear", penalty=penalty, dtype="float64", **k)]
+)
 def test_value_is_that_of_the_definition(name: str, make: Any, data: Any) -> None:
     X, y = data
     cost, by_hand = COSTS[name]
