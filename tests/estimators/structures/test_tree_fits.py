@@ -27,7 +27,7 @@ from ._solvers import least_log_loss, log_objective
 
 T = {"structure": "tree"}
 SIZES = (4, 0, 5, 1, 6, 7, 3, 4, 8, 5)
-ONLINE = [StructuredPerceptron(**T), PassiveAggressive(**T), AROW(**T), StochasticCRF(step=0.1, **T)]
+ONLINE = [StructuredPerceptron(**T), PassiveAggressive(**T), AROW(**T), StochasticCRF(learning_rate=0.1, **T)]
 
 
 @pytest.fixture
@@ -49,9 +49,11 @@ def loss_of(model, task):
     [
         CRF(1e-3, tol=1e-9, patience=3, **T),
         CRF(1e-3, edge_features=True, tol=1e-9, patience=3, **T),
-        KernelCRF(RBF(gamma=2.0), 1e-3, tol=1e-9, patience=3, dtype="float64", **T),
-        KernelCRF(RBF(gamma=2.0), 1e-3, edge_kernel=True, tol=1e-9, patience=3, dtype="float64", **T),
-        BoostedCRF(30, edge_trees=True, min_samples_leaf=1, penalty=0.01, edge_penalty=0.01, patience=3, **T),
+        KernelCRF(RBF(gamma=2.0), penalty=1e-3, tol=1e-9, patience=3, dtype="float64", **T),
+        KernelCRF(RBF(gamma=2.0), penalty=1e-3, edge_kernel=True, tol=1e-9, patience=3, dtype="float64", **T),
+        BoostedCRF(
+            max_iter=30, edge_trees=True, min_samples_leaf=1, penalty=0.01, edge_penalty=0.01, patience=3, **T
+        ),
     ],
     ids=["CRF", "edge features", "kernel", "kernel on edges", "boosting"],
 )
@@ -77,7 +79,7 @@ def test_online_learning_goes_on(model, task, dev, tmp_path):
     np.testing.assert_array_equal(first.coef_, again.coef_)
     best = clone(model).fit(task.inputs, task.labels, X_dev=dev.inputs, y_dev=dev.labels)
     scores = [
-        clone(model).set_params(epochs=n).fit(task.inputs, task.labels).score(dev.inputs, dev.labels)
+        clone(model).set_params(max_iter=n).fit(task.inputs, task.labels).score(dev.inputs, dev.labels)
         for n in (1, 2, 3, 4)
     ]
     assert best.score(dev.inputs, dev.labels) >= max(scores) - 1e-12
@@ -85,7 +87,7 @@ def test_online_learning_goes_on(model, task, dev, tmp_path):
 
 def test_further_trees_pull_at_what_was_learnt(task, dev, rng):
     """partial_fit minimises the loss of new trees plus (λ/2)‖w − w₀‖²."""
-    first = CRF(0.7, 1.3, tol=1e-9, **T).fit(task.inputs, task.labels)
+    first = CRF(0.7, edge_penalty=1.3, tol=1e-9, **T).fit(task.inputs, task.labels)
     small = random_task(rng, "tree", (4, 1, 0, 3))
     explicit = Explicit(small, {"features": 0.7, "bias": 0.7, "boundaries": 0.7, "edges": 1.3})
 
