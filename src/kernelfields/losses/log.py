@@ -52,13 +52,14 @@ class Log(BlockLoss):
         self.outputs = np.ascontiguousarray(outputs, dtype=np.int32)
         self.weights = weights
         self.cost = cost
-        self._sums = AugmentedScores(structure, {} if cost is None else cost)
+        self._augmented = None if cost is None else AugmentedScores(structure, cost)
 
     def at(self, scores: Scores) -> LossValue:
         """Value and gradient, by one sweep of marginals."""
         observed = self.structure.score(scores, self.outputs)
         require_allowed(observed)
-        log_partition, parts = self._sums.structure.marginals(self._sums.of(scores), self.weights)
+        each, theta = self._with_cost(scores)
+        log_partition, parts = each.marginals(theta, self.weights)
         gradient = self.structure.gathered(parts)
         self.structure.subtract_parts(gradient, self.outputs, self.weights)
         values = log_partition - observed
@@ -67,15 +68,16 @@ class Log(BlockLoss):
 
     def curvature(self, scores: Scores, direction: Scores) -> dict[str, Array]:
         """Cov(θ + Δ)·d."""
-        each = self._sums.structure
+        each, theta = self._with_cost(scores)
         if not isinstance(each, CovarianceOracle):
             raise TypeError(f"{type(self.structure).__name__} does not differentiate its marginals.")
         along = direction if each is self.structure else each.spread(direction)
-        return self.structure.gathered(each.covariance(self._sums.of(scores), along, self.weights))
+        return self.structure.gathered(each.covariance(theta, along, self.weights))
 
     def blocks(self, scores: Scores) -> dict[str, Blocks]:
         """Cov(θ + Δ) without the covariances between cliques."""
-        found = blocks_of(self._sums.structure, self._sums.of(scores), self.weights)
+        each, theta = self._with_cost(scores)
+        found = blocks_of(each, theta, self.weights)
         cliques = self.structure.cliques
         return {name: replace(block, shared=cliques[name].shared) for name, block in found.items()}
 
@@ -83,8 +85,14 @@ class Log(BlockLoss):
         """Return the loss of some instances only."""
         ids = np.asarray(ids, dtype=np.int64)
         weights = None if self.weights is None else self.weights[ids]
-        cost = None if self.cost is None else self._sums.take(ids)
+        cost = None if self._augmented is None else self._augmented.take(ids)
         return Log(self.structure.take(ids), self.structure.cut_outputs(self.outputs, ids), weights, cost)
+
+    def _with_cost(self, scores: Scores) -> tuple[SumOracle, Scores]:
+        """Where to sum, and θ + Δ there."""
+        if self._augmented is None:
+            return self.structure, scores
+        return self._augmented.structure, self._augmented.of(scores)
 
 
 def require_allowed(observed: Array) -> None:
