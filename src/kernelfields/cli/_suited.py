@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..data.extraction import Verbatim
+from ..data.reading import Verbatim
 from ..errors import InputError, quoted
 from ..features import DictFeatures, TemplateFeatures
 from ._data import TreeInput

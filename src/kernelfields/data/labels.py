@@ -1,9 +1,9 @@
-"""Labels of any hashable kind, to integers and back."""
+"""Outputs as users write them, y, and as structures know them: labels of any hashable kind as integers."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from itertools import chain
+from itertools import chain, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,6 +12,8 @@ from ..arrays import Array, label_array
 from ..checks import is_list
 from ..errors import InputError
 from ..missing import is_missing
+from ..structures import Structure
+from .inputs import Inputs
 
 UNOBSERVED = -1
 UNKNOWN = -2
@@ -188,3 +190,40 @@ def _choice(choice: Any, index: dict[Hashable, int], name: str, t: int) -> Array
     if not mask.any():
         raise InputError(f"{name} has no label at position {t}.")
     return mask
+
+
+def encode_outputs(
+    structure: Structure,
+    y: Any,
+    inputs: Inputs,
+    known: list[Any] | None = None,
+    classes: Any = None,
+) -> Encoded:
+    """Read the outputs of a training set, and what answers can be.
+
+    Labels ``known`` before come first, and others may follow; ``classes`` are all there are.
+    """
+    if not structure.labelling:
+        return Encoded(_encoded(structure, y, inputs), np.array(structure.alphabet))
+    named = read_labels(y, np.diff(inputs.offsets))
+    return encode(named, known) if classes is None else encode(named, classes, closed=True)
+
+
+def look_up_outputs(structure: Structure, y: Any, inputs: Any, classes: Array) -> Array:
+    """Read outputs with the answers of a fitted model; labels that are missing or unknown are negative."""
+    if not structure.labelling:
+        return _encoded(structure, y, inputs)
+    return lookup(read_labels(y, np.diff(inputs.offsets)), classes)
+
+
+def name_outputs(structure: Structure, outputs: Array, batch: Any, classes: Array) -> list[Any]:
+    """Return outputs as users write them; labels by name, None where a decoder abstained."""
+    if not structure.labelling:
+        return structure.decode(outputs, batch)
+    names = [*classes.tolist(), None]  # −1 is the last
+    flat = [names[k] for k in outputs.tolist()]
+    return [flat[a:b] for a, b in pairwise(batch.offsets.tolist())]
+
+
+def _encoded(structure: Structure, y: Any, inputs: Any) -> Array:
+    return np.ascontiguousarray(structure.encode(y, inputs.offsets, inputs.links), dtype=np.int32)

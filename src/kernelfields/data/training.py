@@ -20,10 +20,9 @@ from ..spaces import WeightPairs
 from ..structures import EdgeBatch, Structure
 from ..tables import CONSTRAINTS, Table, choose
 from .costs import cost_scores
-from .extraction import Extractor
 from .inputs import Inputs, canonical
-from .labels import UNOBSERVED, Encoded, index_of
-from .outputs import encode_outputs
+from .labels import UNOBSERVED, Encoded, encode_outputs, index_of
+from .reading import Extractor
 from .rules import require_respected
 
 

@@ -13,11 +13,9 @@ import numpy as np
 from ..arrays import Array
 from ..checks import require_share, require_whole
 from ..constraints import Forbidden
-from ..data.extraction import Extractor
 from ..data.inputs import Inputs
-from ..data.labels import UNKNOWN, UNOBSERVED, read_allowed
-from ..data.outputs import look_up_outputs, name_outputs
-from ..data.reading import read_to_predict
+from ..data.labels import UNKNOWN, UNOBSERVED, look_up_outputs, name_outputs, read_allowed
+from ..data.reading import Extractor, read_to_predict
 from ..data.rules import offset_of
 from ..data.sample_weights import read_weights
 from ..data.seeds import random_state

@@ -13,17 +13,16 @@ from ..approximation import FourierMap
 from ..arrays import Array
 from ..data.base_measure import BaseMeasure
 from ..data.inputs import Inputs
-from ..data.origins import origins
 from ..data.seeds import random_state
 from ..data.training import Training
 from ..errors import InputError
 from ..fitting.checkpoint import KERNEL_SETTINGS, checkpoint_of
 from ..fitting.fresh import previous
 from ..fitting.held_out import HeldOutSet, read_held_out
-from ..fitting.observers import EarlyStopping, ProgressLine, observers, reporter
+from ..fitting.observers import EarlyStopping, ProgressLine
 from ..fitting.provenance import provenance_of
-from ..fitting.search import Found, mismatches, search
-from ..gram import unique_observations
+from ..fitting.search import Found, mismatches, observers, reporter, search
+from ..gram import origins, unique_observations
 from ..kernels import Kernel
 from ..models.clique_kernels import CliqueExpansion, CliqueTerms, read_clique_kernels
 from ..models.expansion import Expanded, Gathered, expand, gather
@@ -102,13 +101,15 @@ class KernelModel(SequenceLabeller):
         if recipe.selection is not None:
             chosen = task_of(recipe, training, observations, rows, kernels, edge_kernel)
             return self._fit_selected(recipe, training, chosen, kernels, edge_kernel, X_dev, y_dev)
-        checkpoint = checkpoint_of(recipe, training, KERNEL_SETTINGS)  # before anything is drawn
+        checkpoint = None
+        if recipe.checkpoint is not None:
+            checkpoint = checkpoint_of(recipe, training, KERNEL_SETTINGS)  # before anything is drawn
         cliques = self._clique_terms(recipe, training)
         expanded = expand(recipe, training, observations, rows, kernels, edge_kernel, cliques)
         problem = expanded.problem
-        held_out = read_held_out(self, training, X_dev, y_dev)
         stopping = None
-        if held_out is not None:
+        if X_dev is not None or y_dev is not None:
+            held_out = read_held_out(self, training, X_dev, y_dev)
             loss = self._held_out(recipe, expanded, training, held_out)
             stopping = EarlyStopping(loss, recipe.patience)
         line = ProgressLine() if recipe.verbose else None
@@ -157,8 +158,9 @@ class KernelModel(SequenceLabeller):
     ) -> Self:
         """Let the space grow, fit all coefficients at the end, and take over what was found."""
         task = chosen.task
-        held_out = read_held_out(self, training, X_dev, y_dev)
-        judge = None if held_out is None else self._judge(recipe, training, task, held_out)
+        judge = None
+        if X_dev is not None or y_dev is not None:
+            judge = self._judge(recipe, training, task, read_held_out(self, training, X_dev, y_dev))
         line = ProgressLine() if recipe.verbose else None
         observer = observers(reporter(recipe.callback), line)
         seed = int(random_state(recipe.random_state).randint(2**31 - 1))

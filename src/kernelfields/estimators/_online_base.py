@@ -21,8 +21,8 @@ from ..errors import InputError, ScoreError
 from ..fitting.epochs import DONE, FLAWLESS, warn_of_interruption
 from ..fitting.fresh import previous, starts_afresh
 from ..fitting.held_out import require_both
-from ..fitting.observers import reporter
 from ..fitting.provenance import provenance_of
+from ..fitting.search import reporter
 from ..losses import Log
 from ..models.learnt import ONLINE
 from ..models.linear import LabelledSet, read_labelled, training_terms

@@ -118,7 +118,7 @@ CHECKS: Mapping[str, Check] = {
     "structure": lambda name, value: choose(STRUCTURES, value, name),
     "penalty": require_not_negative,
     "quick_start": optional(whole(0)),
-    "random_state": lambda name, value: random_state(value),
+    "random_state": optional(lambda name, value: random_state(value)),
     "learning_rate": optional(require_positive),
     "verbose": whole(0),
     "weight": require_positive,

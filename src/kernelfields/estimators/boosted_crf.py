@@ -23,8 +23,8 @@ from ..decoders import Decoder
 from ..errors import InputError
 from ..fitting.fresh import starts_afresh
 from ..fitting.held_out import read_held_out
-from ..fitting.observers import reporter
 from ..fitting.provenance import provenance_of
+from ..fitting.search import reporter
 from ..losses import Log, PartialLog
 from ..models.learnt import BOOSTED
 from ..models.scores import ScoredBatch
@@ -303,9 +303,9 @@ class BoostedCRF(SequenceLabeller):
         return None if forbidden is None else offset_of(forbidden, chain, np.float64)
 
     def _held_out(self, training: Training, X: Any, y: Any) -> BoostingHeldOut | None:
-        held_out = read_held_out(self, training, X, y)
-        if held_out is None:
+        if X is None and y is None:
             return None
+        held_out = read_held_out(self, training, X, y)
         chain = held_out.chain
         return BoostingHeldOut(
             held_out.loss,

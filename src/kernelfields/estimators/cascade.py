@@ -11,10 +11,10 @@ from scipy import sparse
 
 from ..arrays import Array, offsets_of
 from ..checks import shown
-from ..data.extraction import extractor_for
 from ..data.groups import fold_numbers, pick
 from ..data.inputs import in_order, read_inputs
 from ..data.labels import encode, index_of, read_labels
+from ..data.reading import extractor_for
 from ..decoders import Decoder
 from ..errors import InputError
 from ..features import stack_tree_windows, stack_windows

@@ -19,9 +19,9 @@ from ..errors import InputError
 from ..fitting.checkpoint import checkpoint_of
 from ..fitting.fresh import previous, starts_afresh
 from ..fitting.held_out import HeldOutSet, read_held_out
-from ..fitting.observers import EarlyStopping, observers, reporter
+from ..fitting.observers import EarlyStopping
 from ..fitting.provenance import provenance_of
-from ..fitting.search import Found, mismatches, search
+from ..fitting.search import Found, mismatches, observers, reporter, search
 from ..models.learnt import LINEAR
 from ..models.linear_problem import exact_problem, linear_problem, linear_terms, solver_of
 from ..models.scores import ScoredBatch
@@ -334,12 +334,12 @@ class CRF(SequenceLabeller):
         problem = linear_problem(
             self, training, base, fast=isinstance(solver, LBFGS | OWLQN | ConjugateGradients)
         )
-        held_out = read_held_out(self, training, X_dev, y_dev)
         stopping = None
-        if held_out is not None:
+        if X_dev is not None or y_dev is not None:
+            held_out = read_held_out(self, training, X_dev, y_dev)
             stopping = EarlyStopping(self._held_out(problem, training, held_out), self.patience)
         stop = Stop(gap=self.tol, gradient=1e-2 * self.tol, iterations=self.max_iter)
-        checkpoint = checkpoint_of(self, training)
+        checkpoint = None if self.checkpoint is None else checkpoint_of(self, training)
         kept = checkpoint.start(problem.size) if checkpoint else None
         start = kept if kept is not None else self._first_guess(problem) if start is None else start
 

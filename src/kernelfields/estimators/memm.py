@@ -15,9 +15,8 @@ from ..data.rules import require_respected
 from ..decoders import Decoder
 from ..errors import InputError
 from ..fitting.fresh import starts_afresh
-from ..fitting.observers import observers, reporter
 from ..fitting.provenance import provenance_of
-from ..fitting.search import search
+from ..fitting.search import observers, reporter, search
 from ..losses import Log
 from ..models.learnt import LABELLER
 from ..models.linear import LabelledSet, read_labelled

@@ -24,7 +24,7 @@ from .. import (
 )
 from ..boosting.tree_arrays import TreeArrays
 from ..boosting.trees import Forest
-from ..data.extraction import Verbatim
+from ..data.reading import Verbatim
 from ..emissions.saved import SAVED as SAVED_EMISSIONS
 from ..emissions.unknown import WordClass
 from ..errors import ModelFormatError

@@ -15,9 +15,9 @@ from ..data.seeds import random_state
 from ..data.training import Training, warn_of
 from ..decoders import Decoder
 from ..fitting.fresh import previous, starts_afresh
-from ..fitting.observers import ProgressLine, observers, reporter
+from ..fitting.observers import ProgressLine
 from ..fitting.provenance import provenance_of
-from ..fitting.search import exact_certificate
+from ..fitting.search import exact_certificate, observers, reporter
 from ..models.expansion import Expanded
 from ..models.hinge import hinge_maker
 from ..models.kernel_recipe import KernelRecipe

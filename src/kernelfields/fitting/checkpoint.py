@@ -127,9 +127,7 @@ KERNEL_SETTINGS = (
 """Those of a kernel model, with what its elements depend on."""
 
 
-def checkpoint_of(model: Any, training: Training, names: tuple[str, ...] = SETTINGS) -> Checkpoint | None:
+def checkpoint_of(model: Any, training: Training, names: tuple[str, ...] = SETTINGS) -> Checkpoint:
     """Return the file of a model's search, known by its data and by those of its settings."""
-    if model.checkpoint is None:
-        return None
     settings = {name: getattr(model, name) for name in names}
     return Checkpoint(model.checkpoint, [*training.contents(), settings], model.checkpoint_seconds)

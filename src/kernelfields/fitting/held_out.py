@@ -27,10 +27,9 @@ class HeldOutSet(NamedTuple):
     """−log p of the labels that count."""
 
 
-def read_held_out(model: Any, training: Training, X: Any, y: Any) -> HeldOutSet | None:
-    """Read held-out sequences and their labels; None if there are none to read."""
-    if not require_both(X, y):
-        return None
+def read_held_out(model: Any, training: Training, X: Any, y: Any) -> HeldOutSet:
+    """Read held-out sequences and their labels."""
+    require_both(X, y)
     features = training.inputs.features
     width = features.shape[1] if features.ndim == 2 else 1
     inputs = read_to_predict(

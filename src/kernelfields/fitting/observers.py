@@ -12,18 +12,6 @@ import numpy as np
 from ..arrays import Array
 from ..solvers import Progress
 
-Observer = Callable[[Progress, Any], bool | None]
-
-
-def observers(*given: Observer | None) -> Observer:
-    """Return one observer that asks all; the search ends when one of them wants it to."""
-
-    def observe(progress: Progress, point: Any) -> bool:
-        answers = [observer(progress, point) for observer in given if observer is not None]
-        return any(answers)  # after all of them have looked
-
-    return observe
-
 
 class Onlooker(ABC):
     """A callback that may look at the model as it is, now and then."""
@@ -35,22 +23,6 @@ class Onlooker(ABC):
     def __call__(self, progress: Progress) -> None:
         """See an iteration of a search that shows no drafts."""
         self.look(progress, lambda: None)
-
-
-def reporter(
-    callback: Callable[[Progress], None] | None, draft: Callable[[Any], Any] | None = None
-) -> Observer | None:
-    """Hand progress to a user's callback; an onlooker may ask for the model at the present point."""
-    if callback is None:
-        return None
-
-    def report(progress: Progress, point: Any) -> None:
-        if draft is not None and isinstance(callback, Onlooker):
-            callback.look(progress, lambda: draft(point))
-        else:
-            callback(progress)
-
-    return report
 
 
 class ProgressLine:

@@ -11,7 +11,9 @@ from ..arrays import Array
 from ..data.training import warn_of
 from ..objective import Certificate, Dual, Problem
 from ..solvers import Progress, Reason, Result, Solver, Stop
-from .observers import Observer
+from .observers import Onlooker
+
+Observer = Callable[[Progress, Any], bool | None]
 
 ROUNDS = 5
 """How often at most a search goes on because its arithmetic had promised too much."""
@@ -99,3 +101,29 @@ def mismatches(problem: Problem, mismatch: Array) -> dict[str, float]:
         for term in problem.terms
         for r in [mismatch[problem.slices[term.name]]]
     }
+
+
+def observers(*given: Observer | None) -> Observer:
+    """Return one observer that asks all; the search ends when one of them wants it to."""
+
+    def observe(progress: Progress, point: Any) -> bool:
+        answers = [observer(progress, point) for observer in given if observer is not None]
+        return any(answers)  # after all of them have looked
+
+    return observe
+
+
+def reporter(
+    callback: Callable[[Progress], None] | None, draft: Callable[[Any], Any] | None = None
+) -> Observer | None:
+    """Hand progress to a user's callback; an onlooker may ask for the model at the present point."""
+    if callback is None:
+        return None
+
+    def report(progress: Progress, point: Any) -> None:
+        if draft is not None and isinstance(callback, Onlooker):
+            callback.look(progress, lambda: draft(point))
+        else:
+            callback(progress)
+
+    return report

@@ -8,7 +8,7 @@ from .cross import kernel_times
 from .packed import PackedGram
 from .stored import StoredGram
 from .tiled import TiledGram
-from .unique import UniqueObservations, find_observations, unique_observations
+from .unique import UniqueObservations, find_observations, origins, unique_observations
 
 __all__ = [
     "CollapsedGram",
@@ -21,5 +21,6 @@ __all__ = [
     "find_observations",
     "gram_of",
     "kernel_times",
+    "origins",
     "unique_observations",
 ]

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..approximation import FourierMap
 from ..boosting.trees import Forest
-from ..data.extraction import Verbatim
+from ..data.reading import Verbatim
 from ..emissions import Emissions
 from ..features import DictFeatures, TemplateFeatures
 from ..fitting.provenance import Provenance

@@ -8,11 +8,9 @@ import numpy as np
 from scipy import sparse
 
 from ..arrays import Array
-from ..data.extraction import Extractor
 from ..data.inputs import Inputs
-from ..data.labels import UNOBSERVED, Encoded
-from ..data.outputs import encode_outputs
-from ..data.reading import read_to_fit
+from ..data.labels import UNOBSERVED, Encoded, encode_outputs
+from ..data.reading import Extractor, read_to_fit
 from ..data.training import Observed
 from ..errors import InputError
 from ..objective import Term
