@@ -1,5 +1,6 @@
 """Estimators: recipes of structure, space, loss, solver and decoder, with a scikit-learn face."""
 
+from ..data.base_measure import CliqueMeasures
 from ..fitting.observers import Onlooker
 from ..models.clique_kernels import CliqueKernel
 from ..persistence.files import install, load
@@ -29,6 +30,7 @@ __all__ = [
     "BoostedCRF",
     "Cascade",
     "CliqueKernel",
+    "CliqueMeasures",
     "GPSequenceClassifier",
     "KernelCRF",
     "KernelLogisticRegression",

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..approximation import FourierMap
 from ..arrays import Array
-from ..data.base_measure import BaseMeasure
+from ..data.base_measure import BaseMeasure, kept_measure
 from ..data.inputs import Inputs
 from ..data.seeds import random_state
 from ..data.training import Training
@@ -283,8 +283,7 @@ class KernelModel(SequenceLabeller):
             self.feature_names_in_ = training.inputs.names
         self.forbidden_ = training.forbidden
         self.features_ = training.extractor
-        measure = self._recipe().base_measure
-        self.base_measure_ = dict(measure) if isinstance(measure, Mapping) else measure
+        self.base_measure_ = kept_measure(self._recipe().base_measure)
 
     def _scores(self, inputs: Inputs) -> ScoredBatch:
         return kernel_scores(self, inputs)

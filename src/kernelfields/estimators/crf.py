@@ -11,6 +11,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..constraints import Rule
+from ..data.base_measure import BaseMeasure, kept_measure
 from ..data.inputs import Inputs
 from ..data.reading import read_to_fit
 from ..data.training import Training, read_training
@@ -106,6 +107,10 @@ class CRF(SequenceLabeller):
         Label pairs, starts and ends that cannot occur: a tag scheme, or ``Constraints(...)``. Such
         labellings have probability 0, in training and in prediction; training labels that break
         the rule are refused, and the weights of forbidden pairs stay 0.
+    base_measure : mapping, callable or CliqueMeasures, optional
+        log q, added to the scores and not learnt: log-odds by label, a function from an (N, D) matrix of
+        observations to an (N, L) array with columns as in ``classes_``, or `CliqueMeasures` for
+        label pairs and triples, too.
     solver : "lbfgs", "newton-cg", "block-jacobi", "subspace", "conjugate-gradients", "meta-descent", \
 "iterative-scaling" or Solver
         How to minimise: by limited-memory quasi-Newton steps, by Newton's with exact products, by
@@ -192,6 +197,7 @@ class CRF(SequenceLabeller):
         cost: Any = None,
         loss: str = "log",
         constraints: str | Rule | None = None,
+        base_measure: BaseMeasure = None,
         solver: str | Solver = "lbfgs",
         decoder: str | Decoder = "viterbi",
         tol: float = 1e-3,
@@ -220,6 +226,7 @@ class CRF(SequenceLabeller):
         self.cost = cost
         self.loss = loss
         self.constraints = constraints
+        self.base_measure = base_measure
         self.solver = solver
         self.decoder = decoder
         self.tol = tol
@@ -422,6 +429,7 @@ class CRF(SequenceLabeller):
         if training.inputs.names is not None:
             self.feature_names_in_ = training.inputs.names
         self.forbidden_, self.features_ = training.forbidden, training.extractor
+        self.base_measure_ = kept_measure(self.base_measure)
 
     def _scores(self, inputs: Inputs) -> ScoredBatch:
         return linear_scores(self, inputs)

@@ -86,9 +86,10 @@ class KernelCRF(KernelModel):
         and ``class_weight`` then weighs positions.
     constraints : "iob2", "iobes", "bilou", "bmes", Rule or None
         Label pairs, starts and ends that cannot occur, as in `CRF`.
-    base_measure : mapping or callable, optional
-        log q(y_t|x_t), added to the scores and not learnt: log-odds by label, or a function from an
-        (N, D) matrix of observations to an (N, L) array, columns as in ``classes_``.
+    base_measure : mapping, callable or CliqueMeasures, optional
+        log q, added to the scores and not learnt: log-odds by label, a function from an (N, D) matrix of
+        observations to an (N, L) array with columns as in ``classes_``, or `CliqueMeasures` for
+        label pairs and triples, too.
     approximation : "cholesky", "nystroem", "fourier", Approximation, optional
         Instead of expansions over all positions, functions of a subspace of fixed dimension, or random
         features: time and memory grow with the number of positions, not with its square. The names

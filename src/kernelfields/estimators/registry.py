@@ -24,6 +24,7 @@ from .. import (
 )
 from ..boosting.tree_arrays import TreeArrays
 from ..boosting.trees import Forest
+from ..data.base_measure import CliqueMeasures
 from ..data.reading import Verbatim
 from ..emissions.saved import SAVED as SAVED_EMISSIONS
 from ..emissions.unknown import WordClass
@@ -116,6 +117,7 @@ RECORDS = (
     Changes,
     CliqueExpansion,
     CliqueKernel,
+    CliqueMeasures,
     Edges,
     FurtherKernel,
     InputEdges,

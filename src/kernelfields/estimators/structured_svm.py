@@ -10,6 +10,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 from ..arrays import Array
 from ..checks import optional, require_positive
 from ..constraints import Rule
+from ..data.base_measure import BaseMeasure, kept_measure
 from ..data.inputs import Inputs
 from ..data.seeds import random_state
 from ..data.training import Training, warn_of
@@ -88,6 +89,10 @@ class StructuredSVM(SequenceLabeller):
         to lack; if not given, those that occur.
     constraints : "iob2", "iobes", "bilou", "bmes", Rule or None
         Label pairs, starts and ends that cannot occur, as in `CRF`.
+    base_measure : mapping, callable or CliqueMeasures, optional
+        log q, added to the scores and not learnt: log-odds by label, a function from an (N, D) matrix of
+        observations to an (N, L) array with columns as in ``classes_``, or `CliqueMeasures` for
+        label pairs and triples, too.
     solver : "one-slack", "bcfw", "n-slack", "subgradient", MarginSolver or CuttingPlane
         Cutting planes of the whole objective, which search all sequences in one native call on all cores
         and are soonest as a rule; block-coordinate Frank-Wolfe; the working-set algorithm with a slack
@@ -158,6 +163,7 @@ class StructuredSVM(SequenceLabeller):
         boundaries: bool = True,
         classes: Sequence[Hashable] | None = None,
         constraints: str | Rule | None = None,
+        base_measure: BaseMeasure = None,
         solver: str | MarginSolver | CuttingPlane = "one-slack",
         decoder: str | Decoder = "viterbi",
         tol: float = 1e-3,
@@ -180,6 +186,7 @@ class StructuredSVM(SequenceLabeller):
         self.boundaries = boundaries
         self.classes = classes
         self.constraints = constraints
+        self.base_measure = base_measure
         self.solver = solver
         self.decoder = decoder
         self.tol = tol
@@ -239,6 +246,7 @@ class StructuredSVM(SequenceLabeller):
             boundaries=self.boundaries,
             loss=hinge_maker(self.rescaling, self.cost),  # type: ignore[arg-type]
             constraints=self.constraints,
+            base_measure=self.base_measure,
             classes=self.classes,
             tol=self.tol,
             max_iter=self.max_iter,
@@ -285,6 +293,7 @@ class StructuredSVM(SequenceLabeller):
         if training.inputs.names is not None:
             self.feature_names_in_ = training.inputs.names
         self.forbidden_, self.features_ = training.forbidden, training.extractor
+        self.base_measure_ = kept_measure(self.base_measure)
         return point
 
     def _keep(self, training: Training, result: Result, certificate: Certificate | None) -> None:

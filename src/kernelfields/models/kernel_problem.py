@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from ..arrays import Array
-from ..data.base_measure import log_base_measure
+from ..data.base_measure import add_base_measure
 from ..data.rules import offset_of
 from ..data.training import Training
 from ..errors import InputError
@@ -82,9 +82,8 @@ def fixed_scores(recipe: KernelRecipe, training: Training) -> dict[str, Array] |
     if training.forbidden is not None:
         offset = offset_of(training.forbidden, chain, np.float64)
     if recipe.base_measure is not None:
-        classes = training.encoded.classes
-        log_q = log_base_measure(recipe.base_measure, training.inputs.features, classes)
-        offset[chain.answer] = offset[chain.answer] + log_q
+        features, classes = training.inputs.features, training.encoded.classes
+        add_base_measure(recipe.base_measure, chain, features, classes, offset)
     return offset
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array
-from ..data.base_measure import log_base_measure
+from ..data.base_measure import add_base_measure
 from ..data.inputs import Inputs
 from .kernel_problem import in_precision
 from .scores import ScoredBatch
@@ -32,7 +32,7 @@ def kernel_scores(model: Any, inputs: Inputs) -> ScoredBatch:
     add_free_scores(model, chain, theta)
     measure = getattr(model, "base_measure_", None)
     if measure is not None:
-        answers += log_base_measure(measure, features, model.classes_)
+        add_base_measure(measure, chain, features, model.classes_, theta)
     return ScoredBatch(chain, theta)
 
 

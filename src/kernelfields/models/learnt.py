@@ -10,6 +10,7 @@ import numpy as np
 
 from ..approximation import FourierMap
 from ..boosting.trees import Forest
+from ..data.base_measure import CliqueMeasures
 from ..data.reading import Verbatim
 from ..emissions import Emissions
 from ..features import DictFeatures, TemplateFeatures
@@ -51,6 +52,7 @@ LINEAR: Mapping[str, Field] = {
     **LABELLER,
     **FREE,
     "coef_": Numbers("L D", sparsely=True),
+    "base_measure_": Kind((dict, CliqueMeasures), needed=False),
     "edge_coef_": Numbers("L L D", needed=False),
 }
 """Of linear chains."""
@@ -174,7 +176,7 @@ KERNEL: Mapping[str, Field] = {
     "clique_kernels_": CliqueExpansions(),
     "_kernels": LabelKernels(),
     "fourier_": RandomFeatures(),
-    "base_measure_": Kind(dict, needed=False),
+    "base_measure_": Kind((dict, CliqueMeasures), needed=False),
     "certificate_space_": Kind(str, needed=False),
     "path_": Kind(list, needed=False),
     "selected_": Kind(dict, needed=False),
@@ -189,6 +191,7 @@ MARGIN: Mapping[str, Field] = {
     "dual_coef_": Numbers("n L", needed=False),
     "kernel_": Kind((Kernel, dict), needed=False, large=True),
     "_kernels": LabelKernels(needed=False),
+    "base_measure_": Kind((dict, CliqueMeasures), needed=False),
     "history_": Kind(list),
 }
 """Of structured support vector machines: ``coef_``, or what a kernel expansion has."""

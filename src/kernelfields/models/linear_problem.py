@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..data.base_measure import add_base_measure
 from ..data.inputs import canonical
 from ..data.rules import barred_scores, offset_of
 from ..data.training import Observed, Training
@@ -29,7 +30,7 @@ def linear_problem(model: Any, training: Training, base: Any, fast: bool) -> Pro
     """Build the objective; ``fast`` takes the one without second derivatives where there is one."""
     features = training.inputs.features
     terms = linear_terms(model, training.chain, features, training.observed, fast=True)
-    if fast and base is None and LinearChainData.suits(training.loss, terms):
+    if fast and base is None and model.base_measure is None and LinearChainData.suits(training.loss, terms):
         assert isinstance(training.loss, Log)
         single = features.dtype != np.float64 and model.tol >= 1e-4  # what it can certify
         barred = None if training.forbidden is None else barred_scores(training.forbidden)
@@ -37,12 +38,19 @@ def linear_problem(model: Any, training: Training, base: Any, fast: bool) -> Pro
     if features.dtype == bool:
         features = canonical(as_floats(features))
         terms = linear_terms(model, training.chain, features, training.observed, fast=True)
-    return _whole_problem(training, features, terms, base)
+    return _whole_problem(model, training, features, terms, base)
 
 
-def _whole_problem(training: Training, features: Any, terms: list[Term], base: Any) -> Problem:
+def _whole_problem(model: Any, training: Training, features: Any, terms: list[Term], base: Any) -> Problem:
     chain, forbidden = training.chain, training.forbidden
     offset = None if forbidden is None else offset_of(forbidden, chain, features.dtype)
+    if base is None and model.base_measure is not None:
+        if offset is None:
+            offset = {clique: np.zeros(shape, features.dtype) for clique, shape in chain.shapes.items()}
+        add_base_measure(
+            model.base_measure, chain, training.inputs.features, training.encoded.classes, offset
+        )
+        offset = {clique: values.astype(features.dtype) for clique, values in offset.items()}
     if base is not None:
         before = base._scores(training.inputs._replace(features=features)).scores
         offset = before if offset is None else {name: offset[name] + before[name] for name in before}
@@ -55,7 +63,7 @@ def exact_problem(model: Any, problem: Problem, training: Training, base: Any) -
         return problem.exact()
     features = canonical(training.inputs.features.astype(np.float64, copy=False))
     terms = linear_terms(model, training.chain, features, training.observed, fast=True)
-    return _whole_problem(training, features, terms, base)
+    return _whole_problem(model, training, features, terms, base)
 
 
 def linear_terms(

@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array
-from ..data.rules import offset_of
 from ..data.training import Training
 from ..gram import unique_observations
 from ..objective import Point, Problem, Term
 from ..structures import EdgeBatch
 from .clique_kernels import CliqueTerms
 from .expansion import Expanded, expand, gather
-from .kernel_problem import in_precision
+from .kernel_problem import fixed_scores, in_precision
 from .kernel_recipe import KernelRecipe
 from .terms import answer_features, free_weights
 from .vertex_kernels import VertexKernels
@@ -43,9 +42,7 @@ class LinearFace(Face):
 
     def expanded(self, training: Training) -> Expanded:
         """Return the objective."""
-        offset = None
-        if training.forbidden is not None:
-            offset = offset_of(training.forbidden, training.chain, np.float64)
+        offset = fixed_scores(self.recipe, training)
         terms = self._terms(training.chain, as_doubles(training.inputs.features))
         problem = Problem.of(training.loss, terms, offset)
         return Expanded(problem, (), problem.exact, CliqueTerms((), training.chain, None))

@@ -10,7 +10,16 @@ from ..fitting.digest import digest
 from ..objective import BlockDual, Problem
 from ..solvers import Reason, Result
 
-SETTINGS = ("rescaling", "cost", "kernel", "structure", "fit_intercept", "boundaries", "dtype")
+SETTINGS = (
+    "rescaling",
+    "cost",
+    "kernel",
+    "base_measure",
+    "structure",
+    "fit_intercept",
+    "boundaries",
+    "dtype",
+)
 """What decides the planes and the functions, besides the data; penalties may change."""
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from ..arrays import Array
+from ..data.base_measure import add_base_measure
 from ..data.inputs import Inputs
 from ..features import FeatureRows
 from ..objective import Problem, Term
@@ -118,6 +119,10 @@ def linear_scores(model: Any, inputs: Inputs) -> ScoredBatch:
         weights = edge_coef.transpose(2, 0, 1).reshape(matrix.shape[1], -1)
         theta["edge"] += Products(matrix[chain.edge_tails]).times(weights).reshape(theta["edge"].shape)
     add_free_scores(model, chain, theta)
+    measure = vars(model).get("base_measure_")
+    if measure is not None:
+        matrix = features.matrix() if isinstance(features, FeatureRows) else features
+        add_base_measure(measure, chain, matrix, model.classes_, theta)
     return ScoredBatch(chain, theta)
 
 
