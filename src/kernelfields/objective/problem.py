@@ -110,15 +110,16 @@ class Problem:
     def _uneven(self) -> bool:
         return self.geometry.uneven(self.structure.n_vertices)
 
-    def curvatures(self, point: Point) -> Array | None:
+    def curvatures(self, point: Point, *, even: bool = False) -> Array | None:
         """About the diagonal of the Hessian at a point; None where coordinates are not orthogonal.
 
         1 plus the curvature of the loss over λ, as if cliques were independent; with λ = 0 the first
         term is left out. None unless features have different scales, or the point is certified to be as
-        near the optimum as the data ask for: from afar, curvatures say little about it.
+        near the optimum as the data ask for: from afar, curvatures say little about it. ``even`` asks for
+        them nevertheless.
         """
         gap = np.inf if not self.data.near or point.certificate is None else point.certificate.relative_gap
-        if gap > self.data.near and not self._uneven:
+        if not even and gap > self.data.near and not self._uneven:
             return None
         result = point.evaluation.variances()
         if result is None:

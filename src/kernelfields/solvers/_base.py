@@ -138,8 +138,11 @@ class ProblemLike(Protocol):
     def moving(self, element: Array) -> Any:
         """Return a mask of the coordinates that no kink holds at zero."""
 
-    def curvatures(self, point: Any) -> Array | None:
-        """About the diagonal of the Hessian at a point, for orthogonal coordinates; None if unknown."""
+    def curvatures(self, point: Any, *, even: bool = False) -> Array | None:
+        """About the diagonal of the Hessian at a point, for orthogonal coordinates; None if unknown.
+
+        None also where all are about the same, unless ``even`` asks for them.
+        """
 
     def at(self, element: Array) -> Any:
         """Return the point at an element."""

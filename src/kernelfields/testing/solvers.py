@@ -106,7 +106,7 @@ class Quadratic:
         for weight, one in zip(weights, elements, strict=True):
             element += weight * one
 
-    def curvatures(self, point: object) -> Array | None:
+    def curvatures(self, point: object, *, even: bool = False) -> Array | None:
         """Unknown."""
         return None
 
