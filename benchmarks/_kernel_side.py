@@ -32,7 +32,12 @@ def main() -> None:
         from kernelfields.kernels import Polynomial
 
         lengths = [len(sequence) for sequence in corpus.labels]
-        model = KernelCRF(kernel=Polynomial(2, gamma=scale, offset=1.0), penalty=PENALTY)
+        model = KernelCRF(
+            kernel=Polynomial(2, gamma=scale, offset=1.0),
+            penalty=PENALTY,
+            fit_intercept=False,
+            decoder="posterior",
+        )
         model.fit(X, labels, lengths=lengths)
         more = {"gap": model.certificate_.relative_gap, "iterations": model.n_iter_}
     else:

@@ -31,7 +31,14 @@ def ours(train: Residues, blind: Residues, rank: int, seed: int) -> dict[str, An
     from kernelfields.kernels import RBF
     from kernelfields.metrics import transition_accuracy
 
-    model = KernelCRF(RBF(GAMMA), penalty=PENALTY, approximation=Nystroem(rank), random_state=seed)
+    model = KernelCRF(
+        RBF(GAMMA),
+        penalty=PENALTY,
+        approximation=Nystroem(rank),
+        random_state=seed,
+        fit_intercept=False,
+        decoder="posterior",
+    )
     started = time.perf_counter()
     model.fit(train.X, train.labels, lengths=train.lengths)
     seconds = time.perf_counter() - started

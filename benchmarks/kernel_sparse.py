@@ -77,7 +77,14 @@ def _prediction(quick: bool) -> dict[str, Any]:
     """Seconds per residue of the blind set, compact model and SVC trained on the same residues."""
     rank, residues, rounds = (20, 300, 2) if quick else (500, 10_000, 5)
     train, blind = read(1, chains=3 if quick else None).first(residues), read(0, chains=3 if quick else None)
-    model = KernelCRF(RBF(GAMMA), penalty=PENALTY, approximation=Nystroem(rank), random_state=0)
+    model = KernelCRF(
+        RBF(GAMMA),
+        penalty=PENALTY,
+        approximation=Nystroem(rank),
+        random_state=0,
+        fit_intercept=False,
+        decoder="posterior",
+    )
     model.fit(train.X, train.labels, lengths=train.lengths)
     compact = model.compact()
     assert compact.predict(blind.X, lengths=blind.lengths) == model.predict(blind.X, lengths=blind.lengths)
@@ -146,7 +153,9 @@ def _fit_seconds(train: Residues, rank: int) -> float:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         started = time.perf_counter()
-        KernelCRF(RBF(GAMMA), penalty=PENALTY, **settings).fit(train.X, train.labels, lengths=train.lengths)
+        KernelCRF(RBF(GAMMA), penalty=PENALTY, **settings, fit_intercept=False, decoder="posterior").fit(
+            train.X, train.labels, lengths=train.lengths
+        )
         return time.perf_counter() - started
 
 

@@ -16,7 +16,9 @@ def main() -> None:
     letters = load_letters()
     X, y = letters.split(0)
     progress = []
-    model = KernelCRF(RBF(gamma=0.03), penalty=0.05, callback=progress.append)
+    model = KernelCRF(
+        RBF(gamma=0.03), penalty=0.05, callback=progress.append, fit_intercept=False, decoder="posterior"
+    )
     model.fit(X[::EVERY], y[::EVERY])
     X_test, y_test = letters.split(1)
     pictures = [[draw_letter(image) for image in word] for word in X_test]

@@ -19,12 +19,14 @@ from kernelfields.testing import check_estimator, labelled_sequences
 
 SMALL = {"max_iter": 4, "min_samples_leaf": 2, "max_leaf_nodes": 4}
 MODELS = {
-    "default": BoostedCRF(**SMALL),
-    "nothing but trees": BoostedCRF(fit_intercept=False, boundaries=False, edges=False, **SMALL),
-    "trees on edges": BoostedCRF(edge_trees=True, **SMALL),
-    "order 2": BoostedCRF(structure="chain2", **SMALL),
-    "drawn": BoostedCRF(subsample=0.7, max_features=0.7, **SMALL),
-    "full steps": BoostedCRF(learning_rate=1.0, penalty=0.0, **SMALL),
+    "default": BoostedCRF(**SMALL, random_state=0),
+    "nothing but trees": BoostedCRF(
+        fit_intercept=False, boundaries=False, edges=False, **SMALL, random_state=0
+    ),
+    "trees on edges": BoostedCRF(edge_trees=True, **SMALL, random_state=0),
+    "order 2": BoostedCRF(structure="chain2", **SMALL, random_state=0),
+    "drawn": BoostedCRF(subsample=0.7, max_features=0.7, **SMALL, random_state=0),
+    "full steps": BoostedCRF(learning_rate=1.0, penalty=0.0, **SMALL, random_state=0),
 }
 
 
@@ -65,6 +67,7 @@ def test_one_round_without_edges_is_a_newton_step_by_hand(rng):
         fit_intercept=False,
         boundaries=False,
         edges=False,
+        random_state=0,
     ).fit(X, y)
     flat, labels = np.concatenate(X), np.concatenate(y)
     expected = np.empty((len(flat), 3))
@@ -142,15 +145,15 @@ def test_curvatures_are_variances_of_parts(rng):
 def test_it_tells_what_no_linear_function_can(rng):
     (X, y), (X_test, y_test) = crossed(rng, 80), crossed(rng, 80)
     linear = CRF().fit(X, y).score(X_test, y_test)
-    boosted = BoostedCRF(30).fit(X, y).score(X_test, y_test)
-    alone = BoostedCRF(30, edges=False, boundaries=False).fit(X, y).score(X_test, y_test)
+    boosted = BoostedCRF(30, random_state=0).fit(X, y).score(X_test, y_test)
+    alone = BoostedCRF(30, edges=False, boundaries=False, random_state=0).fit(X, y).score(X_test, y_test)
     assert boosted > max(linear, alone)
     assert boosted > 0.8 > 0.75 > linear
 
 
 def test_held_out_data_end_boosting(rng):
     (X, y), (X_dev, y_dev) = crossed(rng, 25), crossed(rng, 40)
-    model = BoostedCRF(60, learning_rate=1.0, min_samples_leaf=1, patience=3).fit(
+    model = BoostedCRF(60, learning_rate=1.0, min_samples_leaf=1, patience=3, random_state=0).fit(
         X, y, X_dev=X_dev, y_dev=y_dev
     )
     assert model.stop_reason_ == "The loss of held-out data had stopped falling."
@@ -163,7 +166,7 @@ def test_weights_of_sequences_are_their_number(rng):
     X, y = labelled_sequences(rng, 12)
     weights = rng.integers(1, 4, size=len(X))
     order = np.repeat(np.arange(len(X)), weights)
-    model = BoostedCRF(3, min_samples_leaf=1, max_leaf_nodes=5)
+    model = BoostedCRF(3, min_samples_leaf=1, max_leaf_nodes=5, random_state=0)
     weighted = model.fit(X, y, sample_weight=weights).predict_marginals(X)
     repeated = model.fit([X[s] for s in order], [y[s] for s in order]).predict_marginals(X)
     np.testing.assert_allclose(np.concatenate(weighted), np.concatenate(repeated), atol=1e-5)
@@ -176,9 +179,9 @@ def test_columns_of_names_and_missing_values(rng):
     y = [odd[row].tolist() for row in names]
     bare = [x[:, :1] for x in X]
     settings = {"max_iter": 8, "max_leaf_nodes": 3, "min_samples_leaf": 1, "edges": False}
-    assert BoostedCRF(categorical=[0], **settings).fit(bare, y).score(bare, y) > 0.97
-    assert BoostedCRF(**settings).fit(bare, y).score(bare, y) < 0.97
-    assert BoostedCRF(**settings).fit(X, y).score(X, y) == 1  # by what is missing
+    assert BoostedCRF(categorical=[0], **settings, random_state=0).fit(bare, y).score(bare, y) > 0.97
+    assert BoostedCRF(**settings, random_state=0).fit(bare, y).score(bare, y) < 0.97
+    assert BoostedCRF(**settings, random_state=0).fit(X, y).score(X, y) == 1  # by what is missing
 
 
 def test_the_seed_decides_what_is_drawn(rng):
@@ -192,11 +195,13 @@ def test_the_seed_decides_what_is_drawn(rng):
 def test_unobserved_labels_and_constraints(rng):
     X, y = labelled_sequences(rng, 40)
     some = [[None if rng.random() < 0.3 else label for label in labels] for labels in y]
-    model = BoostedCRF(5, min_samples_leaf=3).fit(X, some)
+    model = BoostedCRF(5, min_samples_leaf=3, random_state=0).fit(X, some)
     assert (np.diff(model.losses_) < 0).all()
     assert model.score(X, y) > 0.9
     rule = Constraints(forbidden_pairs=[("red", "blue")])
-    ruled = BoostedCRF(3, min_samples_leaf=3, constraints=rule).fit(X, y)  # labels go round the other way
+    ruled = BoostedCRF(3, min_samples_leaf=3, constraints=rule, random_state=0).fit(
+        X, y
+    )  # labels go round the other way
     best = ruled.predict_kbest(X[-1:], 27)[0]
     assert len(best) == 27 - 2 * 3  # two places for the pair, three labels beside it
     assert all(("red", "blue") not in pairwise(labels) for labels, _ in best)
@@ -214,13 +219,13 @@ def test_unobserved_labels_and_constraints(rng):
 )
 def test_bad_settings_are_refused(settings, words, rng):
     with pytest.raises(InputError, match=words):
-        BoostedCRF(**settings).fit(*labelled_sequences(rng))
+        BoostedCRF(**settings, random_state=0).fit(*labelled_sequences(rng))
 
 
 def test_sparse_features_are_refused(rng):
     X, y = labelled_sequences(rng)
     with pytest.raises(InputError, match="dense features"):
-        BoostedCRF().fit([sparse.csr_matrix(x) for x in X], y)
+        BoostedCRF(random_state=0).fit([sparse.csr_matrix(x) for x in X], y)
 
 
 @pytest.mark.parametrize("structure", ["chain", "chain2"])
@@ -230,8 +235,8 @@ def test_sequences_of_one_position_have_no_trees_of_edges(structure, rng, tmp_pa
     longer = [rng.normal(size=(4, 3)) for _ in range(5)]
     settings = {"max_iter": 5, "min_samples_leaf": 2, "structure": structure}
     held_out = {"X_dev": longer, "y_dev": [["a", "b", "a", "b"]] * 5}
-    model = BoostedCRF(**settings, edge_trees=True).fit(X, y, **held_out)
-    plain = BoostedCRF(**settings).fit(X, y, **held_out)
+    model = BoostedCRF(**settings, edge_trees=True, random_state=0).fit(X, y, **held_out)
+    plain = BoostedCRF(**settings, random_state=0).fit(X, y, **held_out)
     assert model.held_out_losses_ == plain.held_out_losses_
     model.save(tmp_path / "model.kf")
     for one in (model, load(tmp_path / "model.kf")):

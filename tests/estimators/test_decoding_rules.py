@@ -36,7 +36,7 @@ MODELS = [
     kf.HMM("gaussian", constraints="iob2"),
     kf.MEMM(constraints="iob2"),
     kf.KernelCRF("linear", constraints="iob2"),
-    kf.StructuredPerceptron(constraints="iob2"),
+    kf.StructuredPerceptron(constraints="iob2", random_state=0),
 ]
 
 

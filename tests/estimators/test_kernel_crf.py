@@ -53,7 +53,7 @@ def test_estimator_passes_all_checks(name, rng):
     "options",
     [
         {},
-        {"fit_intercept": True, "boundaries": False, "edge_penalty": 3.0},
+        {"fit_intercept": False, "boundaries": False, "edge_penalty": 3.0},
         {"structure": "chain2", "second_order_penalty": 0.3},
         {"class_weight": {"red": 2.0}},
         {"constraints": Constraints(forbidden_pairs=[("red", "blue")])},
@@ -63,7 +63,7 @@ def test_linear_kernel_is_the_linear_crf(options, data):
     X, y = data
     if "constraints" in options:
         y = [[label if label != "blue" else "green" for label in labels] for labels in y[:-1]] + [y[-1]]
-    linear = CRF(0.5, tol=1e-10, **{"fit_intercept": False, **options}).fit(X, y)
+    linear = CRF(0.5, tol=1e-10, **options).fit(X, y)
     kernel = KernelCRF(Linear(), penalty=0.5, **EXACT, **options).fit(X, y)
     assert kernel.certificate_.value == pytest.approx(linear.certificate_.value, rel=1e-9)
     np.testing.assert_allclose(kernel.basis_.T @ kernel.dual_coef_, linear.coef_.T, atol=1e-4)
@@ -75,7 +75,7 @@ def test_linear_kernel_is_the_linear_crf(options, data):
 
 def test_linear_edge_kernel_is_the_linear_crf_with_edge_features(data):
     X, y = data
-    linear = CRF(0.5, edge_features=True, fit_intercept=False, tol=1e-10).fit(X, y)
+    linear = CRF(0.5, edge_features=True, tol=1e-10).fit(X, y)
     kernel = KernelCRF("linear", penalty=0.5, edge_kernel=True, **EXACT).fit(X, y)
     assert kernel.certificate_.value == pytest.approx(linear.certificate_.value, rel=1e-9)
     assert_same_marginals(kernel, linear, X)
@@ -139,7 +139,7 @@ def test_one_kernel_per_label(data):
     expected = [
         (RBF(0.1) if name == "red" else Linear())(flat) @ alpha[:, k] for k, name in enumerate(model.classes_)
     ]
-    free = np.zeros((len(flat), 3))
+    free = np.tile(model.intercept_, (len(flat), 1))
     chain = ChainBatch(np.cumsum([0, *map(len, X)]), 3)
     free[chain.first_positions] += model.start_
     free[chain.last_positions] += model.end_
@@ -161,13 +161,16 @@ def test_several_kernels_are_their_weighted_sum(data):
         def diagonal(self, X):
             return self.block(X, X).diagonal()
 
-    several = KernelCRF(
-        [RBF(0.3), Polynomial(2)], penalty=[0.5, 4.0], edge_penalty=0.7, boundaries=False, **EXACT
-    )
-    one = KernelCRF(Both(), penalty=1.0, edge_penalty=0.7, boundaries=False, **EXACT)
+    settings = {
+        "fit_intercept": False,
+        "boundaries": False,
+        **EXACT,
+    }  # b would take the first of the penalties
+    several = KernelCRF([RBF(0.3), Polynomial(2)], penalty=[0.5, 4.0], edge_penalty=0.7, **settings)
+    one = KernelCRF(Both(), penalty=1.0, edge_penalty=0.7, **settings)
     assert_same_marginals(several.fit(X, y), one.fit(X, y), X)
-    plain = KernelCRF([RBF(0.3), RBF(0.3)], penalty=1.0, boundaries=False, **EXACT).fit(X, y)
-    twice = KernelCRF([RBF(0.3)], penalty=[0.5], edge_penalty=1.0, boundaries=False, **EXACT).fit(X, y)
+    plain = KernelCRF([RBF(0.3), RBF(0.3)], penalty=1.0, **settings).fit(X, y)
+    twice = KernelCRF([RBF(0.3)], penalty=[0.5], edge_penalty=1.0, **settings).fit(X, y)
     assert_same_marginals(plain, twice, X)
     for kernels, penalties, words in (
         ([], 1.0, "empty"),
@@ -218,7 +221,7 @@ def test_base_measure_is_an_offset_of_the_scores(data):
     parts = np.concatenate(y)[:, None] == model.classes_
     np.testing.assert_allclose(model.dual_coef_, parts - mu, atol=1e-3)
     K = RBF()(np.concatenate(X))
-    free = K @ model.dual_coef_ + tilt(np.concatenate(X))
+    free = K @ model.dual_coef_ + model.intercept_ + tilt(np.concatenate(X))
     free[batch.batch.first_positions] += model.start_
     free[batch.batch.last_positions] += model.end_
     np.testing.assert_allclose(batch.scores["node"], free, atol=1e-9)

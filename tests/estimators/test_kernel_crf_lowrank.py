@@ -54,8 +54,8 @@ def test_estimator_passes_all_checks(approximation, rng):
 
 OPTIONS = [
     {},
-    {"kernel": Polynomial(2), "fit_intercept": True, "edge_penalty": 3.0},
-    {"kernel": RBF(0.5), "edge_kernel": True},
+    {"kernel": Polynomial(2), "fit_intercept": False, "edge_penalty": 3.0},
+    {"kernel": RBF(0.5), "edge_kernel": True, "fit_intercept": False},
     {"kernel": RBF(0.5), "edge_kernel": Linear(), "structure": "chain2"},
     {"kernel": {"red": RBF(0.3), "green": Linear(), "blue": RBF(2.0)}},
     {"label_kernel": np.eye(3) + 0.5},

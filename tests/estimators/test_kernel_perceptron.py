@@ -9,10 +9,10 @@ from kernelfields.structures import ChainBatch
 from kernelfields.testing import check_estimator, labelled_sequences
 
 MODELS = {
-    "averaged": KernelPerceptron(RBF(0.5), max_iter=3),
-    "voted": KernelPerceptron(RBF(0.5), combination="voted", max_iter=2),
-    "last": KernelPerceptron(RBF(0.5), combination="last", max_iter=2, edges=False),
-    "budget": KernelPerceptron(RBF(0.5), budget=10, max_iter=3),
+    "averaged": KernelPerceptron(RBF(0.5), max_iter=3, random_state=0),
+    "voted": KernelPerceptron(RBF(0.5), combination="voted", max_iter=2, random_state=0),
+    "last": KernelPerceptron(RBF(0.5), combination="last", max_iter=2, edges=False, random_state=0),
+    "budget": KernelPerceptron(RBF(0.5), budget=10, max_iter=3, random_state=0),
 }
 
 
@@ -54,10 +54,14 @@ def test_votes_are_those_of_all_models_on_the_way(rng):
 def test_a_budget_is_kept_and_forgets_the_oldest(rng):
     X, y = labelled_sequences(rng, 40)
     for budget in (1, 7):
-        model = KernelPerceptron(RBF(0.5), combination="last", budget=budget, max_iter=4).fit(X, y)
+        model = KernelPerceptron(RBF(0.5), combination="last", budget=budget, max_iter=4, random_state=0).fit(
+            X, y
+        )
         assert 0 < len(model.basis_) <= budget
-    whole = KernelPerceptron(RBF(0.5), combination="last", budget=10_000, max_iter=2).fit(X, y)
-    plain = KernelPerceptron(RBF(0.5), combination="last", max_iter=2).fit(X, y)
+    whole = KernelPerceptron(RBF(0.5), combination="last", budget=10_000, max_iter=2, random_state=0).fit(
+        X, y
+    )
+    plain = KernelPerceptron(RBF(0.5), combination="last", max_iter=2, random_state=0).fit(X, y)
     np.testing.assert_array_equal(whole.dual_coef_, plain.dual_coef_)
     last = KernelPerceptron(RBF(0.5), combination="last", budget=3, max_iter=1, shuffle=False).fit(X, y)
     changed = [s for s in range(len(X)) if (last.basis_[:, None] == X[s]).all(axis=2).any()]
@@ -74,4 +78,4 @@ def test_it_learns(name, rng):
 @pytest.mark.parametrize("settings", [{"combination": "best"}, {"budget": 0}, {"max_iter": 0}])
 def test_bad_settings_are_refused(settings, rng):
     with pytest.raises(InputError):
-        KernelPerceptron(**settings).fit(*labelled_sequences(rng))
+        KernelPerceptron(**settings, random_state=0).fit(*labelled_sequences(rng))

@@ -35,10 +35,10 @@ MODELS = {
     "HMM, full": HMM("gaussian-full"),
     "SVM": StructuredSVM(tol=0.05),
     "SVM, kernel": StructuredSVM(RBF(0.5), tol=0.05),
-    "PA": PassiveAggressive(),
-    "boosted": BoostedCRF(3, min_samples_leaf=2),
-    "kernel perceptron": KernelPerceptron(),
-    "votes": KernelPerceptron(combination="voted", max_iter=2),
+    "PA": PassiveAggressive(random_state=0),
+    "boosted": BoostedCRF(3, min_samples_leaf=2, random_state=0),
+    "kernel perceptron": KernelPerceptron(random_state=0),
+    "votes": KernelPerceptron(combination="voted", max_iter=2, random_state=0),
     "MEMM": MEMM(),
     "cascade": Cascade(CRF(), CRF(), window=3, folds=2, random_state=0),
     "cascade, inputs": Cascade(
@@ -140,9 +140,9 @@ def test_kernel_perceptrons_look_at_tokens(rng):
     words = [[str(word) for word in rng.choice(["aa", "ab", "xy", "xx"], size=5)] for _ in range(10)]
     y = [["A" if "a" in word else "X" for word in sentence] for sentence in words]
     for settings in ({"kernel": Normalized(Spectrum(1))}, {"kernel": "linear", "features": "pos"}):
-        assert KernelPerceptron(**settings).fit(words, y).score(words, y) == 1
+        assert KernelPerceptron(**settings, random_state=0).fit(words, y).score(words, y) == 1
     with pytest.raises(InputError, match="say with features="):
-        KernelPerceptron("rbf").fit(words, y)
+        KernelPerceptron("rbf", random_state=0).fit(words, y)
 
 
 def test_an_interrupted_kernel_perceptron_keeps_what_it_learnt(data, monkeypatch):
@@ -218,10 +218,10 @@ def test_numbers_that_cannot_be_are_named_by_place():
     ("model", "words"),
     [
         (HMM(start="even"), "start is 'even'; it must be an array of probabilities"),
-        (BoostedCRF(categorical=[0.5]), "categorical has the unknown column 0.5"),
+        (BoostedCRF(categorical=[0.5], random_state=0), "categorical has the unknown column 0.5"),
         (Cascade(3, CRF()), "A cascade is made of two estimators; 3 is none"),
         (Cascade(CRF(), CRF), "is none"),
-        (BoostedCRF(class_weight={"red": -5}), "class_weight of 'red' is -5"),
+        (BoostedCRF(class_weight={"red": -5}, random_state=0), "class_weight of 'red' is -5"),
     ],
 )
 def test_settings_that_mean_nothing_are_refused(model, words, data):

@@ -25,7 +25,7 @@ def expansion(**settings):
     "settings",
     [
         {},
-        {"fit_intercept": True},
+        {"fit_intercept": False},
         {"structure": "chain2"},
         {"class_weight": "balanced"},
         {"base_measure": {0: 1.0}},
@@ -46,10 +46,15 @@ def test_weights_are_the_expansion(settings, rng):
     assert model.full_gap(X, y).value == pytest.approx(model.certificate_.value, rel=1e-9)
 
 
-def test_it_is_the_linear_model(rng):
+def test_it_is_the_linear_model_by_default(rng):
+    """Apart from how exactly both are searched for, nothing has to be set: not b, not the decoder."""
     X, y = data(rng)
     linear = CRF(0.7, tol=1e-8).fit(X, y)
-    kernel = KernelCRF("linear", fit_intercept=True, **EXACT).fit(X, y)
+    kernel = KernelCRF("linear", **EXACT).fit(X, y)
+    for name in ("intercept_", "transitions_", "start_", "end_"):
+        np.testing.assert_allclose(getattr(kernel, name), getattr(linear, name), atol=1e-3)
+    others = data(rng)[0]
+    assert kernel.predict(others) == linear.predict(others)
     np.testing.assert_allclose(kernel.basis_.T @ kernel.dual_coef_, linear.coef_.T, atol=1e-3)
     assert kernel.certificate_.value == pytest.approx(linear.certificate_.value, rel=1e-7)
 

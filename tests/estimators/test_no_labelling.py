@@ -29,10 +29,10 @@ MODELS = {
     "newton": CRF(0.3, structure=TREE, solver="newton-cg", tol=1e-10),
     "svm": StructuredSVM(penalty=0.3, structure=TREE),
     "n-slack": StructuredSVM(penalty=0.3, structure=TREE, solver="n-slack"),
-    "perceptron": StructuredPerceptron(structure=TREE),
-    "passive-aggressive": PassiveAggressive(structure=TREE),
-    "arow": AROW(structure=TREE),
-    "descent": StochasticCRF(structure=TREE),
+    "perceptron": StructuredPerceptron(structure=TREE, random_state=0),
+    "passive-aggressive": PassiveAggressive(structure=TREE, random_state=0),
+    "arow": AROW(structure=TREE, random_state=0),
+    "descent": StochasticCRF(structure=TREE, random_state=0),
 }
 
 

@@ -48,7 +48,7 @@ def test_one_by_one_is_all_at_once(case, tmp_path):
 
 
 def test_learners_of_one_sequence_at_a_time():
-    model = StructuredPerceptron(max_iter=3).fit(DICTS, LABELS)
+    model = StructuredPerceptron(max_iter=3, random_state=0).fit(DICTS, LABELS)
     assert [model.predict([x])[0] for x in DICTS] == model.predict(DICTS)
 
 

@@ -22,14 +22,14 @@ from kernelfields.online import Sweep
 from kernelfields.testing import check_estimator, labelled_sequences
 
 MODELS = {
-    "perceptron": StructuredPerceptron(),
+    "perceptron": StructuredPerceptron(random_state=0),
     "last weights": StructuredPerceptron(averaging=False, shuffle=False),
-    "bare": StructuredPerceptron(fit_intercept=False, boundaries=False, max_iter=3),
-    "PA": PassiveAggressive("PA"),
-    "PA-I": PassiveAggressive("PA-I", aggressiveness=0.1),
-    "PA-II": PassiveAggressive("PA-II", aggressiveness=0.1, error_sensitive=False),
-    "AROW": AROW(gamma=0.5),
-    "SGD": StochasticCRF(0.3, max_iter=5),
+    "bare": StructuredPerceptron(fit_intercept=False, boundaries=False, max_iter=3, random_state=0),
+    "PA": PassiveAggressive("PA", random_state=0),
+    "PA-I": PassiveAggressive("PA-I", aggressiveness=0.1, random_state=0),
+    "PA-II": PassiveAggressive("PA-II", aggressiveness=0.1, error_sensitive=False, random_state=0),
+    "AROW": AROW(gamma=0.5, random_state=0),
+    "SGD": StochasticCRF(0.3, max_iter=5, random_state=0),
 }
 
 
@@ -107,8 +107,8 @@ def test_seeds_decide_the_order(data):
 
 def test_sparse_and_dense_features_give_the_same(data):
     X, y = data
-    dense = PassiveAggressive().fit(X, y)
-    thin = PassiveAggressive().fit([sparse.csr_matrix(x) for x in X], y)
+    dense = PassiveAggressive(random_state=0).fit(X, y)
+    thin = PassiveAggressive(random_state=0).fit([sparse.csr_matrix(x) for x in X], y)
     np.testing.assert_allclose(thin.coef_, dense.coef_, rtol=0, atol=1e-12)
 
 
@@ -117,7 +117,8 @@ def test_only_observed_pairs_get_weights(rng):
     tokens = [[[words[k], words[k // 2]] for k in rng.integers(8, size=4)] for _ in range(12)]
     y = [[labels[(len(token[0]) + ord(token[0]) * (t + 1)) % 3] for t, token in enumerate(s)] for s in tokens]
     few, all_of_them = (
-        StructuredPerceptron(observed_only=only, max_iter=3).fit(tokens, y) for only in (True, False)
+        StructuredPerceptron(observed_only=only, max_iter=3, random_state=0).fit(tokens, y)
+        for only in (True, False)
     )
     names = list(few.features_.names())
     seen, pairs = np.zeros(few.coef_.shape, bool), np.zeros((3, 3), bool)
@@ -135,23 +136,29 @@ def test_only_observed_pairs_get_weights(rng):
 def test_rules_hold_in_training_and_in_prediction(data):
     X, y = data
     rule = Constraints(forbidden_pairs=[("red", "blue"), ("blue", "green"), ("green", "red")])
-    for model in (StructuredPerceptron(constraints=rule), AROW(constraints=rule)):
+    for model in (
+        StructuredPerceptron(constraints=rule, random_state=0),
+        AROW(constraints=rule, random_state=0),
+    ):
         model.fit(X, y)
         np.testing.assert_array_equal(model.transitions_[model.forbidden_.pairs], 0)
         wild = [np.random.default_rng(0).normal(size=(30, 3)) for _ in range(5)]
         for path in model.predict(wild):
             assert not {("red", "blue"), ("blue", "green"), ("green", "red")} & set(pairwise(path))
     with pytest.raises(InputError, match="forbidden"):
-        StructuredPerceptron(constraints=Constraints(forbidden_pairs=[("red", "green")])).fit(X, y)
+        StructuredPerceptron(constraints=Constraints(forbidden_pairs=[("red", "green")]), random_state=0).fit(
+            X, y
+        )
 
 
 def test_held_out_data_end_the_learning(data, rng):
     X, y = data
     X_dev, y_dev = labelled_sequences(rng, 30)
-    model = StructuredPerceptron(max_iter=60, patience=2).fit(X, y, X_dev=X_dev, y_dev=y_dev)
+    model = StructuredPerceptron(max_iter=60, patience=2, random_state=0).fit(X, y, X_dev=X_dev, y_dev=y_dev)
     assert "held-out" in model.stop_reason_
     scores = [
-        StructuredPerceptron(max_iter=n).fit(X, y).score(X_dev, y_dev) for n in range(1, model.n_iter_ + 1)
+        StructuredPerceptron(max_iter=n, random_state=0).fit(X, y).score(X_dev, y_dev)
+        for n in range(1, model.n_iter_ + 1)
     ]
     assert model.score(X_dev, y_dev) == max(scores)
     assert model.n_iter_ == int(np.argmax(scores)) + 1 + 2
@@ -170,7 +177,7 @@ def test_warm_start_goes_on(data):
 def test_learning_ends_when_nothing_is_wrong():
     X = [np.eye(2)[[0, 1, 1, 0]]] * 3
     y = [["A", "B", "B", "A"]] * 3
-    model = StructuredPerceptron(max_iter=50).fit(X, y)
+    model = StructuredPerceptron(max_iter=50, random_state=0).fit(X, y)
     assert model.n_iter_ < 50
     assert model.losses_[-1] == 0
     assert "right" in model.stop_reason_
@@ -187,7 +194,7 @@ def test_weights_of_sequences_multiply_their_steps(data):
 
 def test_callback_sees_every_epoch(data):
     seen = []
-    model = AROW(max_iter=4, callback=seen.append).fit(*data)
+    model = AROW(max_iter=4, callback=seen.append, random_state=0).fit(*data)
     assert [progress.iteration for progress in seen] == list(range(1, model.n_iter_ + 1))
     assert [progress.value for progress in seen] == model.losses_
 
@@ -195,11 +202,11 @@ def test_callback_sees_every_epoch(data):
 @pytest.mark.parametrize(
     ("model", "message"),
     [
-        (StructuredPerceptron(max_iter=0), "max_iter"),
-        (PassiveAggressive(aggressiveness=0.0), "aggressiveness"),
-        (PassiveAggressive(variant="PA-III"), "variant='PA-III'"),
-        (AROW(gamma=-1.0), "gamma"),
-        (AROW(variance=np.inf), "variance"),
+        (StructuredPerceptron(max_iter=0, random_state=0), "max_iter"),
+        (PassiveAggressive(aggressiveness=0.0, random_state=0), "aggressiveness"),
+        (PassiveAggressive(variant="PA-III", random_state=0), "variant='PA-III'"),
+        (AROW(gamma=-1.0, random_state=0), "gamma"),
+        (AROW(variance=np.inf, random_state=0), "variance"),
     ],
 )
 def test_bad_settings_are_refused(model, message, data):
@@ -210,7 +217,7 @@ def test_bad_settings_are_refused(model, message, data):
 def test_unobserved_labels_are_refused(data):
     X, y = data
     with pytest.raises(InputError, match="Sequence 1 of y has no label at position 0"):
-        StructuredPerceptron().fit(X, [y[0], [None, *y[1][1:]], *y[2:]])
+        StructuredPerceptron(random_state=0).fit(X, [y[0], [None, *y[1][1:]], *y[2:]])
 
 
 @pytest.mark.parametrize("name", ["perceptron", "last weights", "PA", "PA-I", "PA-II", "AROW"])
@@ -229,8 +236,8 @@ def test_learning_piece_by_piece_is_one_pass(name, data):
 def test_partial_fit_refuses_what_it_cannot_go_on_with(data):
     X, y = data
     with pytest.raises(InputError, match="observed_only"):
-        StructuredPerceptron(observed_only=True).partial_fit(X, y)
-    model = StructuredPerceptron().partial_fit(X, y)
+        StructuredPerceptron(observed_only=True, random_state=0).partial_fit(X, y)
+    model = StructuredPerceptron(random_state=0).partial_fit(X, y)
     with pytest.raises(InputError, match="labels or a number of features that the first call had not"):
         model.partial_fit([x[:, :2] for x in X], y)
     with pytest.raises(InputError, match="labels or a number of features that the first call had not"):
@@ -282,7 +289,7 @@ def test_partial_fit_after_fit_is_one_more_epoch(name, data):
 
 def test_steps_of_descent_stay_short(data):
     X, y = data
-    model = StochasticCRF(0.3, max_iter=5).fit(X, y)
+    model = StochasticCRF(0.3, max_iter=5, random_state=0).fit(X, y)
     before = model.coef_.copy()
     model.partial_fit(X[:1], y[:1])
     assert 0 < np.abs(model.coef_ - before).max() < 0.02 * np.abs(before).max()
@@ -290,7 +297,7 @@ def test_steps_of_descent_stay_short(data):
 
 def test_old_files_go_on_too(data):
     X, y = data
-    model = StructuredPerceptron().fit(X, y)
+    model = StructuredPerceptron(random_state=0).fit(X, y)
     weights = model.coef_.copy()
     del model._trail  # as in files of version 0.1.0
     model.partial_fit(X[:1], y[:1])
@@ -300,11 +307,16 @@ def test_old_files_go_on_too(data):
 def test_what_was_learnt_is_not_dropped(data):
     X, y = data
     for part in ("fit_intercept", "boundaries"):
-        model = AROW().fit(X, y).set_params(**{part: False})
+        model = AROW(random_state=0).fit(X, y).set_params(**{part: False})
         with pytest.raises(InputError, match=f"{part} is False, but the fitted model has such weights"):
             model.partial_fit(X, y)
     others = [["red" if label == "blue" else "blue" for label in labels] for labels in y]
-    model = AROW(fit_intercept=False).fit(X, y).set_params(fit_intercept=True).partial_fit(X, others)
+    model = (
+        AROW(fit_intercept=False, random_state=0)
+        .fit(X, y)
+        .set_params(fit_intercept=True)
+        .partial_fit(X, others)
+    )
     assert model.intercept_.any()
 
 
@@ -359,13 +371,13 @@ def test_an_interrupted_epoch_counts_as_far_as_it_went(data, monkeypatch):
 def test_stochastic_descent_comes_near_the_optimum(data):
     X, y = data
     best = CRF(0.5, edge_penalty=2.0, tol=1e-6).fit(X, y)
-    model = StochasticCRF(0.5, edge_penalty=2.0, max_iter=60).fit(X, y)
+    model = StochasticCRF(0.5, edge_penalty=2.0, max_iter=60, random_state=0).fit(X, y)
     value = -model.sequence_log_proba(X, y).sum() + 0.25 * sum(
         np.square(w).sum() for w in (model.coef_, model.intercept_, model.start_, model.end_)
     )
     value += np.square(model.transitions_).sum()
     assert best.certificate_.lower_bound <= value <= 1.02 * best.certificate_.value
-    last = StochasticCRF(0.5, edge_penalty=2.0, max_iter=60, averaging=False).fit(X, y)
+    last = StochasticCRF(0.5, edge_penalty=2.0, max_iter=60, averaging=False, random_state=0).fit(X, y)
     assert not np.allclose(last.coef_, model.coef_)
 
 
@@ -375,4 +387,4 @@ def test_stochastic_descent_comes_near_the_optimum(data):
 )
 def test_bad_settings_of_descent_are_refused(settings, words, data):
     with pytest.raises(InputError, match=words):
-        StochasticCRF(**settings).fit(*data)
+        StochasticCRF(**settings, random_state=0).fit(*data)

@@ -113,7 +113,9 @@ def test_scores_of_several_kernels_are_those_of_the_attributes(kernels):
     y = [["abc"[random.integers(3)] for _ in x] for x in X]
     model = KernelCRF(kernels, penalty=[1e-6, 1.0], edges=False, boundaries=False).fit(X, y)
     observations = np.concatenate(X).astype(np.float32).astype(np.float64)
-    scores = model.kernel_(observations, model.basis_.astype(np.float64)) @ model.dual_coef_
+    scores = (
+        model.kernel_(observations, model.basis_.astype(np.float64)) @ model.dual_coef_ + model.intercept_
+    )
     expected = np.exp(scores - np.logaddexp.reduce(scores, axis=1)[:, None])
     np.testing.assert_allclose(np.concatenate(model.predict_marginals(X)), expected, atol=1e-5)
 

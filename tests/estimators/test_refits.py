@@ -41,10 +41,10 @@ REFITS = [
     (StructuredSVM("rbf"), {"kernel": None}),
     (StructuredSVM(), {"kernel": "rbf"}),
     (StructuredSVM(structure="chain2"), {"structure": "chain"}),
-    (StructuredPerceptron(), WIDE),
-    (BoostedCRF(edge_trees=True, min_samples_leaf=2), {"edge_trees": False}),
-    (BoostedCRF(structure="chain2", min_samples_leaf=2), {"structure": "chain"}),
-    (KernelPerceptron(combination="voted"), {"combination": "last"}),
+    (StructuredPerceptron(random_state=0), WIDE),
+    (BoostedCRF(edge_trees=True, min_samples_leaf=2, random_state=0), {"edge_trees": False}),
+    (BoostedCRF(structure="chain2", min_samples_leaf=2, random_state=0), {"structure": "chain"}),
+    (KernelPerceptron(combination="voted", random_state=0), {"combination": "last"}),
     (MEMM(), WIDE),
     (HMM(), WIDE),
 ]
@@ -95,7 +95,7 @@ def test_settings_changed_later_change_no_prediction(fitted, change, tmp_path):
 @pytest.mark.parametrize("make", [CRF, KernelCRF, StructuredSVM, StructuredPerceptron, BoostedCRF])
 def test_parts_switched_off_later_stay(make, name):
     X, y = sequences(0)
-    model, before = (make(**{name: True}).fit(X, y) for _ in range(2))
+    model, before = (make(**{name: True}, random_state=0).fit(X, y) for _ in range(2))
     same(model.set_params(**{name: False}), before, X)
 
 
@@ -103,7 +103,7 @@ def test_parts_switched_off_later_stay(make, name):
 def test_a_kernel_changed_later_changes_no_model(make):
     X, y = sequences(0)
     kernel = RBF(gamma=1.0)
-    model, before = make(kernel).fit(X, y), make(RBF(gamma=1.0)).fit(X, y)
+    model, before = make(kernel, random_state=0).fit(X, y), make(RBF(gamma=1.0), random_state=0).fit(X, y)
     kernel.set_params(gamma=50.0)
     same(model, before, X)
 

@@ -208,29 +208,29 @@ MODELS = [
     (KernelCRF(approximation=RandomFourier(rank=8), random_state=0), dense),
     (KernelCRF(approximation="fourier", edge_kernel=True, random_state=0), dense),
     (GPSequenceClassifier(4 * kernels.RBF()), dense),
-    (StructuredPerceptron(), dense),
-    (StructuredPerceptron(features=TEMPLATES), words),
-    (PassiveAggressive(), dense),
-    (PassiveAggressive(observed_only=True), scarce),
-    (AROW(), dense),
+    (StructuredPerceptron(random_state=0), dense),
+    (StructuredPerceptron(features=TEMPLATES, random_state=0), words),
+    (PassiveAggressive(random_state=0), dense),
+    (PassiveAggressive(observed_only=True, random_state=0), scarce),
+    (AROW(random_state=0), dense),
     (MEMM(), dense),
     (MEMM(features=TEMPLATES), words),
-    (StochasticCRF(max_iter=2), dense),
-    (StochasticCRF(max_iter=2, features=TEMPLATES), words),
+    (StochasticCRF(max_iter=2, random_state=0), dense),
+    (StochasticCRF(max_iter=2, features=TEMPLATES, random_state=0), words),
     (StructuredSVM(tol=0.1), dense),
     (StructuredSVM(tol=0.1, structure="chain2", constraints="iob2", warm_start=True), tagged_well),
     (StructuredSVM(tol=0.1, cost={"red": 2.0}, solver=BlockFrankWolfe(seed=3)), scarce),
     (StructuredSVM(tol=0.1, features=TEMPLATES, rescaling="slack", solver="n-slack"), words),
     (StructuredSVM(kernels.RBF(), tol=0.1), dense),
     (StructuredSVM({"red": "rbf", "green": "rbf", "blue": kernels.Linear()}, tol=0.1), dense),
-    (KernelPerceptron(kernels.RBF(), max_iter=3), dense),
-    (KernelPerceptron("linear", combination="voted", max_iter=3), dense),
-    (KernelPerceptron("linear", combination="voted", budget=4, max_iter=3), scarce),
-    (KernelPerceptron("linear", max_iter=3), dictionaries),
-    (BoostedCRF(2, min_samples_leaf=2), gaps),
-    (BoostedCRF(2, min_samples_leaf=2, edge_trees=True, structure="chain2"), dense),
-    (BoostedCRF(2, min_samples_leaf=2, categorical=[0], constraints="iob2"), named),
-    (BoostedCRF(1, min_samples_leaf=1000), dense),
+    (KernelPerceptron(kernels.RBF(), max_iter=3, random_state=0), dense),
+    (KernelPerceptron("linear", combination="voted", max_iter=3, random_state=0), dense),
+    (KernelPerceptron("linear", combination="voted", budget=4, max_iter=3, random_state=0), scarce),
+    (KernelPerceptron("linear", max_iter=3, random_state=0), dictionaries),
+    (BoostedCRF(2, min_samples_leaf=2, random_state=0), gaps),
+    (BoostedCRF(2, min_samples_leaf=2, edge_trees=True, structure="chain2", random_state=0), dense),
+    (BoostedCRF(2, min_samples_leaf=2, categorical=[0], constraints="iob2", random_state=0), named),
+    (BoostedCRF(1, min_samples_leaf=1000, random_state=0), dense),
     (HMM("gaussian"), gaps),
     (HMM("gaussian-spherical"), dense),
     (HMM("gaussian-full", constraints=LeftRight(), n_states=3), dense_without_labels),
@@ -246,7 +246,18 @@ MODELS = [
     (HMM("multinomial"), counts),
     (HMM("bernoulli"), bits),
     (Cascade(CRF(), CRF(), window=3, folds=2, random_state=0), dense),
-    (Cascade(HMM(), BoostedCRF(2), folds=2, window=3, refit=False, keep_inputs=True, random_state=0), dense),
+    (
+        Cascade(
+            HMM(),
+            BoostedCRF(2, random_state=0),
+            folds=2,
+            window=3,
+            refit=False,
+            keep_inputs=True,
+            random_state=0,
+        ),
+        dense,
+    ),
     (Cascade(CRF(features=TEMPLATES), KernelCRF(), folds=2, window=1, random_state=0), words),
     (GPSequenceClassifier("rbf", sparse=True, random_state=0), dense),
     (GPSequenceClassifier("rbf", sparse=SGSA(size=6, order=InTurn()), random_state=0), dense),
@@ -385,7 +396,7 @@ def test_compact_models(rng: np.random.Generator, tmp_path: Path) -> None:
 
 
 def test_only_fitted_models_are_saved(tmp_path: Path) -> None:
-    for model in (CRF(), KernelCRF(), KernelLogisticRegression(), MEMM(), AROW()):
+    for model in (CRF(), KernelCRF(), KernelLogisticRegression(), MEMM(), AROW(random_state=0)):
         with pytest.raises(ValueError, match="not fitted"):
             model.save(tmp_path / "model.kf")
 
@@ -469,7 +480,7 @@ class TestLargeFiles:
                 found = list(pool.map(lambda _, again=again: again.predict(X), range(8)))
             assert found == [model.predict(X)] * 8
 
-    @pytest.mark.parametrize("model", [CRF(), KernelCRF(), KernelLogisticRegression(), AROW()])
+    @pytest.mark.parametrize("model", [CRF(), KernelCRF(), KernelLogisticRegression(), AROW(random_state=0)])
     def test_damage_is_found_before_use(self, model: Any, rng: np.random.Generator, tmp_path: Path) -> None:
         X, y = labelled_sequences(rng)
         model.fit(X, y)

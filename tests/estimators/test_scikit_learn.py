@@ -24,20 +24,20 @@ from kernelfields.report import evaluate
 from kernelfields.testing.estimators import labelled_sequences
 
 MODELS = {
-    "AROW": kf.AROW(),
-    "BoostedCRF": kf.BoostedCRF(3, min_samples_leaf=2),
+    "AROW": kf.AROW(random_state=0),
+    "BoostedCRF": kf.BoostedCRF(3, min_samples_leaf=2, random_state=0),
     "CRF": kf.CRF(),
     "Cascade": kf.Cascade(kf.CRF(), kf.CRF(), folds=2, random_state=0),
     "GPSequenceClassifier": kf.GPSequenceClassifier(),
     "HMM": kf.HMM(),
     "KernelCRF": kf.KernelCRF(),
     "KernelLogisticRegression": kf.KernelLogisticRegression(),
-    "KernelPerceptron": kf.KernelPerceptron(),
+    "KernelPerceptron": kf.KernelPerceptron(random_state=0),
     "MEMM": kf.MEMM(),
-    "PassiveAggressive": kf.PassiveAggressive(),
-    "StochasticCRF": kf.StochasticCRF(),
+    "PassiveAggressive": kf.PassiveAggressive(random_state=0),
+    "StochasticCRF": kf.StochasticCRF(random_state=0),
     "StructureLearner": kf.StructureLearner(kf.KernelCRF(edges=False), candidates=[Edges()]),
-    "StructuredPerceptron": kf.StructuredPerceptron(),
+    "StructuredPerceptron": kf.StructuredPerceptron(random_state=0),
     "StructuredSVM": kf.StructuredSVM(),
 }
 WEIGHTED = [

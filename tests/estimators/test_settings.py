@@ -13,17 +13,17 @@ from kernelfields.errors import InputError
 X = [np.eye(2)[[0, 1, 0]], np.eye(2)[[1, 1]], np.eye(2)[[0]]]
 y = [["a", "b", "a"], ["b", "b"], ["a"]]
 ESTIMATORS: list[Any] = [
-    kf.AROW(),
+    kf.AROW(random_state=0),
     kf.CRF(),
     kf.HMM("gaussian"),
     kf.MEMM(),
-    kf.BoostedCRF(2),
+    kf.BoostedCRF(2, random_state=0),
     kf.GPSequenceClassifier(),
     kf.KernelCRF(),
-    kf.KernelPerceptron(),
-    kf.PassiveAggressive(),
-    kf.StochasticCRF(),
-    kf.StructuredPerceptron(),
+    kf.KernelPerceptron(random_state=0),
+    kf.PassiveAggressive(random_state=0),
+    kf.StochasticCRF(random_state=0),
+    kf.StructuredPerceptron(random_state=0),
     kf.StructuredSVM(),
 ]
 BAD = {

@@ -20,7 +20,7 @@ RICH: dict[str, list[dict[str, str]]] = {
         {"selection": "sgps"},
     ],
     "GPSequenceClassifier": [{"sparse": "True"}, {"kernel": "poly"}],
-    "KernelLogisticRegression": [{"approximation": "fourier"}, {"kernel": "poly", "fit_intercept": "True"}],
+    "KernelLogisticRegression": [{"approximation": "fourier"}, {"kernel": "poly", "fit_intercept": "False"}],
     "StructuredSVM": [{"kernel": "narrow"}, {"structure": "chain2"}],
     "StructuredPerceptron": [{"averaging": "False"}],
     "PassiveAggressive": [{"averaging": "False"}],

@@ -50,8 +50,11 @@ def models() -> dict[str, tuple[Any, Any, Any]]:
     mixed = [[("a", 1) if label == 0 else 1.5 if label == 1 else "z" for label in labels] for labels in y]
     rbf = kernels.RBF(gamma=0.5)
     return {
-        "arow": (kf.AROW(), X, y),
-        "boosted-crf": (kf.BoostedCRF(2, max_leaf_nodes=3, min_samples_leaf=2, categorical=[0]), *names()),
+        "arow": (kf.AROW(random_state=0), X, y),
+        "boosted-crf": (
+            kf.BoostedCRF(2, max_leaf_nodes=3, min_samples_leaf=2, categorical=[0], random_state=0),
+            *names(),
+        ),
         "cascade": (kf.Cascade(kf.CRF(), kf.KernelCRF(rbf), window=3, folds=2, random_state=0), X, y),
         "crf": (kf.CRF(), X, mixed),
         "crf-dicts": (kf.CRF(observed_only=True), DICTS, TAGS),
@@ -80,10 +83,14 @@ def models() -> dict[str, tuple[Any, Any, Any]]:
         "kernel-crf-strings": (kf.KernelCRF(kernels.Normalized(kernels.Spectrum())), WORDS, TAGS),
         "kernel-crf-words": (kf.KernelCRF("linear", features=TEMPLATES), WORDS, TAGS),
         "kernel-logistic-regression": (kf.KernelLogisticRegression(rbf, fit_intercept=True), X, y),
-        "kernel-perceptron": (kf.KernelPerceptron(rbf, combination="voted", max_iter=2), X, y),
+        "kernel-perceptron": (
+            kf.KernelPerceptron(rbf, combination="voted", max_iter=2, random_state=0),
+            X,
+            y,
+        ),
         "memm": (kf.MEMM(), X, y),
-        "passive-aggressive": (kf.PassiveAggressive(), X, y),
-        "stochastic-crf": (kf.StochasticCRF(max_iter=2), X, y),
+        "passive-aggressive": (kf.PassiveAggressive(random_state=0), X, y),
+        "stochastic-crf": (kf.StochasticCRF(max_iter=2, random_state=0), X, y),
         "structure-learner": (
             kf.StructureLearner(
                 kf.KernelCRF(rbf, edges=False), candidates=[Edges(), InputEdges("linear")], worth=1e-4
@@ -91,7 +98,7 @@ def models() -> dict[str, tuple[Any, Any, Any]]:
             X,
             y,
         ),
-        "structured-perceptron": (kf.StructuredPerceptron(features=TEMPLATES), WORDS, TAGS),
+        "structured-perceptron": (kf.StructuredPerceptron(features=TEMPLATES, random_state=0), WORDS, TAGS),
         "structured-svm": (kf.StructuredSVM(features=TEMPLATES, constraints="iob2", tol=0.1), WORDS, TAGS),
         "structured-svm-kernel": (kf.StructuredSVM(rbf, tol=0.1), X, y),
     }

@@ -43,15 +43,15 @@ MARGINALS = [np.full((len(x), 2), 0.5) for x in X]
 FLAT, CODES = np.concatenate(X), np.array([k for labels in y for k in labels])
 
 FAST: dict[str, Given] = {
-    "AROW": {"max_iter": 2},
-    "BoostedCRF": {"max_iter": 2, "min_samples_leaf": 1},
+    "AROW": {"max_iter": 2, "random_state": 0},
+    "BoostedCRF": {"max_iter": 2, "random_state": 0, "min_samples_leaf": 1},
     "Cascade": {"first": kf.CRF(), "second": kf.CRF(), "folds": 2, "window": 3, "random_state": 0},
     "HMM": {"emissions": "gaussian", "max_iter": 3, "n_states": 2, "random_state": 0, "tol": 1e-3},
-    "KernelPerceptron": {"max_iter": 2},
-    "PassiveAggressive": {"max_iter": 2},
-    "StochasticCRF": {"max_iter": 2},
+    "KernelPerceptron": {"max_iter": 2, "random_state": 0},
+    "PassiveAggressive": {"max_iter": 2, "random_state": 0},
+    "StochasticCRF": {"max_iter": 2, "random_state": 0},
     "StructureLearner": {"estimator": kf.KernelCRF(edges=False), "candidates": [Edges()]},
-    "StructuredPerceptron": {"max_iter": 2},
+    "StructuredPerceptron": {"max_iter": 2, "random_state": 0},
     "StructuredSVM": {"tol": 0.1},
 }
 

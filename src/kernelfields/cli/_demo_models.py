@@ -32,10 +32,21 @@ ENTRIES = (
     DemoModel("perceptron", True, lambda: StructuredPerceptron(random_state=0)),
     DemoModel("CRF", True, lambda: CRF(penalty=2.0)),
     DemoModel("structured SVM", True, lambda: StructuredSVM(penalty=5.0, tol=1e-2)),
-    DemoModel("kernel CRF, dense", False, lambda: KernelCRF(KERNEL, penalty=PENALTY)),
+    DemoModel(
+        "kernel CRF, dense",
+        False,
+        lambda: KernelCRF(KERNEL, penalty=PENALTY, fit_intercept=False, decoder="posterior"),
+    ),
     DemoModel(
         "kernel CRF, sparse",
         False,
-        lambda: KernelCRF(KERNEL, penalty=PENALTY, approximation=Nystroem(BASIS), random_state=0),
+        lambda: KernelCRF(
+            KERNEL,
+            penalty=PENALTY,
+            approximation=Nystroem(BASIS),
+            random_state=0,
+            fit_intercept=False,
+            decoder="posterior",
+        ),
     ),
 )

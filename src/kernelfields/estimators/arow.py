@@ -75,7 +75,7 @@ class AROW(OnlineLabeller):
     >>> from kernelfields import AROW
     >>> X = [[[1.0, 0.0], [0.0, 1.0], [0.0, 1.0]], [[0.0, 1.0], [1.0, 0.0]]]
     >>> y = [["A", "B", "B"], ["B", "A"]]
-    >>> AROW().fit(X, y).predict(X)
+    >>> AROW(random_state=0).fit(X, y).predict(X)
     [['A', 'B', 'B'], ['B', 'A']]
     """
 
@@ -100,7 +100,7 @@ class AROW(OnlineLabeller):
         shuffle: bool = True,
         patience: int = 5,
         warm_start: bool = False,
-        random_state: Any = 0,
+        random_state: Any = None,
         callback: Callable[[Progress], None] | None = None,
     ) -> None:
         self.variance = variance

@@ -95,8 +95,8 @@ class BoostedCRF(SequenceLabeller):
         Cost of getting each label wrong, inside the loss (softmax-margin), as in `CRF`.
     constraints : "iob2", "iobes", "bilou", "bmes", Rule or None
         Label pairs, starts and ends that cannot occur, as in `CRF`.
-    decoder : "posterior", "viterbi" or Decoder
-        How `predict` decides: label by label, or the best labelling as a whole.
+    decoder : "viterbi", "posterior" or Decoder
+        How `predict` decides: the best labelling as a whole, or label by label.
     patience : int
         With held-out data: rounds without improvement there after which to stop.
     random_state : int, RandomState or None
@@ -127,7 +127,7 @@ class BoostedCRF(SequenceLabeller):
     >>> from kernelfields import BoostedCRF
     >>> X = [[[0.0], [2.0], [1.0]], [[1.0], [0.0]]] * 20
     >>> y = [["A", "A", "B"], ["B", "A"]] * 20
-    >>> BoostedCRF(max_iter=10).fit(X, y).predict([[[1.0], [2.0], [0.0]]])
+    >>> BoostedCRF(max_iter=10, random_state=0).fit(X, y).predict([[[1.0], [2.0], [0.0]]])
     [['B', 'A', 'A']]
     """
 
@@ -155,9 +155,9 @@ class BoostedCRF(SequenceLabeller):
         classes: Sequence[Hashable] | None = None,
         class_weight: dict[Any, float] | str | None = None,
         constraints: str | Rule | None = None,
-        decoder: str | Decoder = "posterior",
+        decoder: str | Decoder = "viterbi",
         patience: int = 5,
-        random_state: Any = 0,
+        random_state: Any = None,
         callback: Callable[[Progress], None] | None = None,
     ) -> None:
         self.max_iter = max_iter

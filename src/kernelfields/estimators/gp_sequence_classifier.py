@@ -74,7 +74,7 @@ class GPSequenceClassifier(KernelModel):
         classes: Sequence[Hashable] | None = None,
         features: Any = None,
         solver: str | Solver = "lbfgs",
-        decoder: str | Decoder = "posterior",
+        decoder: str | Decoder = "viterbi",
         tol: float = 1e-3,
         max_iter: int = 1000,
         dtype: Any = "float32",

@@ -55,7 +55,7 @@ class KernelCRF(KernelModel):
     second_order_penalty : float, optional
         Penalty of U; as ``edge_penalty`` if not given.
     fit_intercept : bool
-        Whether there is b; most kernels can do without, and the search is shorter.
+        Whether there is b; with most kernels False is as good, and the search is shorter.
     boundaries : bool
         Whether there are scores of the first and the last label.
     edges : bool
@@ -105,8 +105,8 @@ class KernelCRF(KernelModel):
         say, or after Ctrl-C. Not with ``approximation``.
     solver : "lbfgs", "newton-cg" or Solver
         How to minimise; the other names that `CRF` knows are known here, too.
-    decoder : "posterior", "viterbi" or Decoder
-        How `predict` decides: label by label, or the best labelling as a whole.
+    decoder : "viterbi", "posterior" or Decoder
+        How `predict` decides: the best labelling as a whole, or label by label.
     tol : float
         Relative certified gap at which to stop.
     max_iter : int
@@ -194,7 +194,7 @@ class KernelCRF(KernelModel):
         features: Any = None,
         structure: str | Structure = "chain",
         second_order_penalty: float | None = None,
-        fit_intercept: bool = False,
+        fit_intercept: bool = True,
         boundaries: bool = True,
         edges: bool = True,
         edge_kernel: Any = None,
@@ -211,7 +211,7 @@ class KernelCRF(KernelModel):
         selection: Selection | None = None,
         warm_start: bool = False,
         solver: str | Solver = "lbfgs",
-        decoder: str | Decoder = "posterior",
+        decoder: str | Decoder = "viterbi",
         tol: float = 1e-3,
         max_iter: int = 1000,
         patience: int = 5,

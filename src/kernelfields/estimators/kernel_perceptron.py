@@ -99,7 +99,8 @@ class KernelPerceptron(SequenceLabeller):
     >>> from kernelfields.kernels import RBF
     >>> X = [[[0.0], [1.0], [2.0]], [[1.0], [0.0]]]
     >>> y = [["A", "B", "A"], ["B", "A"]]
-    >>> KernelPerceptron(RBF(gamma=2.0), edges=False).fit(X, y).predict([[[1.0], [0.0], [2.0]]])
+    >>> model = KernelPerceptron(RBF(gamma=2.0), edges=False, random_state=0).fit(X, y)
+    >>> model.predict([[[1.0], [0.0], [2.0]]])
     [['B', 'A', 'A']]
     """
 
@@ -119,7 +120,7 @@ class KernelPerceptron(SequenceLabeller):
         classes: Sequence[Hashable] | None = None,
         decoder: str | Decoder = "viterbi",
         shuffle: bool = True,
-        random_state: Any = 0,
+        random_state: Any = None,
     ) -> None:
         self.kernel = kernel
         self.combination = combination

@@ -80,7 +80,7 @@ class PassiveAggressive(OnlineLabeller):
     >>> from kernelfields import PassiveAggressive
     >>> X = [[[1.0, 0.0], [0.0, 1.0], [0.0, 1.0]], [[0.0, 1.0], [1.0, 0.0]]]
     >>> y = [["A", "B", "B"], ["B", "A"]]
-    >>> PassiveAggressive().fit(X, y).predict(X)
+    >>> PassiveAggressive(random_state=0).fit(X, y).predict(X)
     [['A', 'B', 'B'], ['B', 'A']]
     """
 
@@ -105,7 +105,7 @@ class PassiveAggressive(OnlineLabeller):
         shuffle: bool = True,
         patience: int = 5,
         warm_start: bool = False,
-        random_state: Any = 0,
+        random_state: Any = None,
         callback: Callable[[Progress], None] | None = None,
     ) -> None:
         self.variant = variant

@@ -84,7 +84,7 @@ class StochasticCRF(OnlineLabeller):
     >>> from kernelfields import StochasticCRF
     >>> X = [[[1.0, 0.0], [0.0, 1.0], [0.0, 1.0]], [[0.0, 1.0], [1.0, 0.0]]]
     >>> y = [["A", "B", "B"], ["B", "A"]]
-    >>> StochasticCRF(penalty=0.1).fit(X, y).predict(X)
+    >>> StochasticCRF(penalty=0.1, random_state=0).fit(X, y).predict(X)
     [['A', 'B', 'B'], ['B', 'A']]
     """
 
@@ -107,7 +107,7 @@ class StochasticCRF(OnlineLabeller):
         shuffle: bool = True,
         patience: int = 5,
         warm_start: bool = False,
-        random_state: Any = 0,
+        random_state: Any = None,
         callback: Callable[[Progress], None] | None = None,
     ) -> None:
         self.penalty = penalty

@@ -114,7 +114,9 @@ def _row(window: int, X: list[Array], y: list[list[str]], settings: ExplicitSett
 
 def _by_kernel(X: list[Array], y: list[list[str]], penalty: float, tol: float, dtype: str) -> Fit:
     started = perf_counter()
-    model = KernelCRF(Polynomial(degree=2), penalty=penalty, tol=tol, dtype=dtype).fit(X, y)
+    model = KernelCRF(
+        Polynomial(degree=2), penalty=penalty, tol=tol, dtype=dtype, fit_intercept=False, decoder="posterior"
+    ).fit(X, y)
     seconds = perf_counter() - started
     n, L = sum(map(len, X)), len(model.classes_)
     return _fit(model, seconds, PackedGram.bytes_for(n, np.dtype(dtype)) + 2 * n * L * 8)

@@ -106,6 +106,7 @@ def _model(name: str, penalty: float, settings: GaussianHMMSettings) -> KernelCR
         fit_intercept=True,
         edges=chained,
         boundaries=chained,
+        decoder="posterior",
     )
 
 

@@ -155,7 +155,7 @@ def _primal(
 
 
 def _dual(kernel: Precomputed, settings: NERTable1Settings, penalty: float, tol: float) -> KernelCRF:
-    return KernelCRF(kernel, penalty=penalty, decoder=settings.decoder, tol=tol)
+    return KernelCRF(kernel, penalty=penalty, decoder=settings.decoder, tol=tol, fit_intercept=False)
 
 
 def _row(name: str, tests: list[FoldResult], sizes: list[Size] | None) -> Row:

@@ -87,7 +87,15 @@ def _primal(penalty: float, tol: float) -> CRF:
 
 def _dual(kernel: Precomputed, penalty: float, tol: float) -> KernelCRF:
     # In double precision, or rounding would part primal and dual where two labels are equally likely.
-    return KernelCRF(kernel, penalty=penalty, solver="block-jacobi", tol=tol, dtype="float64")
+    return KernelCRF(
+        kernel,
+        penalty=penalty,
+        solver="block-jacobi",
+        tol=tol,
+        dtype="float64",
+        fit_intercept=False,
+        decoder="posterior",
+    )
 
 
 def _row(name: str, tests: list[FoldResult]) -> Row:

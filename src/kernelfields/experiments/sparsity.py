@@ -134,7 +134,9 @@ def _letters(settings: SparsitySettings) -> SparsityData:
 
 def _dense(data: SparsityData, settings: SparsitySettings) -> dict[str, Any]:
     started = perf_counter()
-    model = KernelCRF(data.kernel, penalty=data.penalty, tol=settings.tol).fit(data.X, data.y)
+    model = KernelCRF(
+        data.kernel, penalty=data.penalty, tol=settings.tol, fit_intercept=False, decoder="posterior"
+    ).fit(data.X, data.y)
     return _row("dense", model, data, data.size * len(model.classes_), perf_counter() - started)
 
 
@@ -143,7 +145,13 @@ def _grown(
 ) -> list[Row]:
     """Grow one path; refit its coefficients and test them at every share."""
     model = KernelCRF(
-        data.kernel, penalty=data.penalty, tol=settings.tol, warm_start=True, random_state=settings.seed
+        data.kernel,
+        penalty=data.penalty,
+        tol=settings.tol,
+        warm_start=True,
+        random_state=settings.seed,
+        fit_intercept=False,
+        decoder="posterior",
     )
     rows: list[Row] = []
     seconds = 0.0
@@ -186,6 +194,8 @@ def _race(
             selection=selection,
             tol=settings.tol,
             random_state=settings.seed,
+            fit_intercept=False,
+            decoder="posterior",
         ).fit(data.X, data.y)
         result[name] = {
             "visits": [float(step.visits) for step in model.path_],

@@ -43,16 +43,25 @@ def check(model, task, explicit, w):
 
 
 RULES = {
-    "last": (StructuredPerceptron(False), perceptron),
-    "averaged": (StructuredPerceptron(), perceptron),
-    "PA": (PassiveAggressive("PA", averaging=False), lambda *a: passive_aggressive(*a, 0, 1.0, True)),
-    "PA-I": (PassiveAggressive("PA-I", aggressiveness=0.3), lambda *a: passive_aggressive(*a, 1, 0.3, True)),
+    "last": (StructuredPerceptron(False, random_state=0), perceptron),
+    "averaged": (StructuredPerceptron(random_state=0), perceptron),
+    "PA": (
+        PassiveAggressive("PA", averaging=False, random_state=0),
+        lambda *a: passive_aggressive(*a, 0, 1.0, True),
+    ),
+    "PA-I": (
+        PassiveAggressive("PA-I", aggressiveness=0.3, random_state=0),
+        lambda *a: passive_aggressive(*a, 1, 0.3, True),
+    ),
     "PA-II": (
-        PassiveAggressive("PA-II", aggressiveness=0.3, error_sensitive=False),
+        PassiveAggressive("PA-II", aggressiveness=0.3, error_sensitive=False, random_state=0),
         lambda *a: passive_aggressive(*a, 2, 0.3, False),
     ),
-    "AROW": (AROW(0.8, gamma=1.5), lambda *a: arow(*a, 0.8, 1.5)),
-    "descent": (StochasticCRF(0.7, edge_penalty=1.3, learning_rate=0.2, averaging=False), None),
+    "AROW": (AROW(0.8, gamma=1.5, random_state=0), lambda *a: arow(*a, 0.8, 1.5)),
+    "descent": (
+        StochasticCRF(0.7, edge_penalty=1.3, learning_rate=0.2, averaging=False, random_state=0),
+        None,
+    ),
 }
 
 

@@ -38,13 +38,15 @@ MODELS = {
     "KernelLogisticRegression": lambda s: KernelLogisticRegression(structure=s),
     "StructuredSVM": lambda s: StructuredSVM(structure=s),
     "kernel SVM": lambda s: StructuredSVM("rbf", structure=s),
-    "StructuredPerceptron": lambda s: StructuredPerceptron(structure=s, max_iter=2),
-    "PassiveAggressive": lambda s: PassiveAggressive(structure=s, max_iter=2),
-    "AROW": lambda s: AROW(structure=s, max_iter=2),
-    "StochasticCRF": lambda s: StochasticCRF(structure=s, max_iter=2),
-    "KernelPerceptron": lambda s: KernelPerceptron(structure=s, max_iter=2),
-    "voting perceptron": lambda s: KernelPerceptron(combination="voted", structure=s, max_iter=2),
-    "BoostedCRF": lambda s: BoostedCRF(3, structure=s, min_samples_leaf=2, edge_trees=True),
+    "StructuredPerceptron": lambda s: StructuredPerceptron(structure=s, max_iter=2, random_state=0),
+    "PassiveAggressive": lambda s: PassiveAggressive(structure=s, max_iter=2, random_state=0),
+    "AROW": lambda s: AROW(structure=s, max_iter=2, random_state=0),
+    "StochasticCRF": lambda s: StochasticCRF(structure=s, max_iter=2, random_state=0),
+    "KernelPerceptron": lambda s: KernelPerceptron(structure=s, max_iter=2, random_state=0),
+    "voting perceptron": lambda s: KernelPerceptron(
+        combination="voted", structure=s, max_iter=2, random_state=0
+    ),
+    "BoostedCRF": lambda s: BoostedCRF(3, structure=s, min_samples_leaf=2, edge_trees=True, random_state=0),
     "MEMM": lambda s: MEMM(structure=s),
     "Cascade": lambda s: Cascade(CRF(structure=s), CRF(structure=s), window=3, folds=2, random_state=0),
     "StructureLearner": lambda s: StructureLearner(

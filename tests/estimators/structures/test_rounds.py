@@ -45,7 +45,9 @@ def test_one_round(structure, rng):
     g, h = mu - np.eye(3)[y], mu * (1 - mu)
     trees = np.stack([stump(x, g[:, k], h[:, k], 0.3) for k in range(3)], axis=1)
     settings = {"max_leaf_nodes": 2, "min_samples_leaf": 1, "penalty": 0.3, "edge_penalty": 0.8}
-    model = BoostedCRF(1, learning_rate=0.1, structure=structure, **settings).fit(task.inputs, task.labels)
+    model = BoostedCRF(1, learning_rate=0.1, structure=structure, **settings, random_state=0).fit(
+        task.inputs, task.labels
+    )
     assert model.losses_[0] == pytest.approx(optimum.value, rel=1e-5)
     np.testing.assert_allclose(model.forests_["node"].scores(x), 0.1 * trees, atol=1e-3)
     w = explicit.weights(

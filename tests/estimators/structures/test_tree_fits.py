@@ -27,7 +27,12 @@ from ._solvers import least_log_loss, log_objective
 
 T = {"structure": "tree"}
 SIZES = (4, 0, 5, 1, 6, 7, 3, 4, 8, 5)
-ONLINE = [StructuredPerceptron(**T), PassiveAggressive(**T), AROW(**T), StochasticCRF(learning_rate=0.1, **T)]
+ONLINE = [
+    StructuredPerceptron(**T, random_state=0),
+    PassiveAggressive(**T, random_state=0),
+    AROW(**T, random_state=0),
+    StochasticCRF(learning_rate=0.1, **T, random_state=0),
+]
 
 
 @pytest.fixture
@@ -52,7 +57,14 @@ def loss_of(model, task):
         KernelCRF(RBF(gamma=2.0), penalty=1e-3, tol=1e-9, patience=3, dtype="float64", **T),
         KernelCRF(RBF(gamma=2.0), penalty=1e-3, edge_kernel=True, tol=1e-9, patience=3, dtype="float64", **T),
         BoostedCRF(
-            max_iter=30, edge_trees=True, min_samples_leaf=1, penalty=0.01, edge_penalty=0.01, patience=3, **T
+            max_iter=30,
+            edge_trees=True,
+            min_samples_leaf=1,
+            penalty=0.01,
+            edge_penalty=0.01,
+            patience=3,
+            **T,
+            random_state=0,
         ),
     ],
     ids=["CRF", "edge features", "kernel", "kernel on edges", "boosting"],

@@ -81,8 +81,8 @@ def test_rule_in_training_and_in_every_decoder(rng):
         KernelCRF(K, fit_intercept=True),
         StructuredSVM(),
         StructuredSVM(rescaling="slack"),
-        StructuredPerceptron(),
-        BoostedCRF(2, min_samples_leaf=1),
+        StructuredPerceptron(random_state=0),
+        BoostedCRF(2, min_samples_leaf=1, random_state=0),
     ],
     ids=["kernel", "SVM", "slack", "perceptron", "boosted"],
 )
@@ -235,7 +235,9 @@ def test_cost_by_a_function(rescaling, task):
     ids=["SGPS", "SGSA", "cliques", "whole", "Nyström", "Cholesky"],
 )
 def test_a_subspace_that_holds_all_functions_has_the_optimum(settings, task, rng):
-    explicit = Explicit(in_kernel_space(task, K), {"features": 0.7, "boundaries": 0.7, "edges": 1.3})
+    explicit = Explicit(
+        in_kernel_space(task, K), {"features": 0.7, "bias": 0.7, "boundaries": 0.7, "edges": 1.3}
+    )
     optimum = least_log_loss(explicit, rng)
     model = KernelCRF(
         K, penalty=0.7, edge_penalty=1.3, structure="tree", tol=1e-8, dtype="float64", **settings

@@ -73,6 +73,6 @@ def kernel_crf(name: str, kernel: Kernel, penalties: Sequence[float], tol: float
     """Return a kernel CRF, decoded like the other methods."""
 
     def make(penalty: float) -> KernelCRF:
-        return KernelCRF(kernel, penalty=penalty, tol=tol, decoder="viterbi")
+        return KernelCRF(kernel, penalty=penalty, tol=tol, decoder="viterbi", fit_intercept=False)
 
     return Method(name, make, penalties)

@@ -80,6 +80,8 @@ def models(settings: AllSettings) -> dict[str, Any]:
         approximation=Nystroem(settings.rank),
         tol=settings.tol,
         random_state=settings.seed,
+        fit_intercept=False,
+        decoder="posterior",
     )
     second = KernelCRF(
         RBF(settings.second_gamma),
@@ -88,6 +90,8 @@ def models(settings: AllSettings) -> dict[str, Any]:
         approximation=Nystroem(settings.second_rank),
         tol=settings.tol,
         random_state=settings.seed,
+        fit_intercept=False,
+        decoder="posterior",
     )
     cascade = Cascade(
         first,

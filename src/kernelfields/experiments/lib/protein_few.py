@@ -31,13 +31,25 @@ Field = Callable[[Kernel, float, float, float], Any]
 
 FIELDS: Mapping[str, Field] = {
     VERTICES: lambda kernel, penalty, edge, tol: KernelCRF(
-        kernel, penalty=penalty, edge_penalty=edge, tol=tol
+        kernel, penalty=penalty, edge_penalty=edge, tol=tol, fit_intercept=False, decoder="posterior"
     ),
     EDGES: lambda kernel, penalty, edge, tol: KernelCRF(
-        kernel, penalty=penalty, edge_penalty=edge, edge_kernel=True, tol=tol
+        kernel,
+        penalty=penalty,
+        edge_penalty=edge,
+        edge_kernel=True,
+        tol=tol,
+        fit_intercept=False,
+        decoder="posterior",
     ),
     MARGINAL: lambda kernel, penalty, edge, tol: KernelCRF(
-        kernel, penalty=penalty, edge_penalty=edge, loss="marginal-log", tol=tol
+        kernel,
+        penalty=penalty,
+        edge_penalty=edge,
+        loss="marginal-log",
+        tol=tol,
+        fit_intercept=False,
+        decoder="posterior",
     ),
 }
 
