@@ -141,6 +141,7 @@ def gaussian_process() -> list[Setting]:
             kernel=KERNELS,
             sparse={"True": lambda: True, **without(SELECTIONS, "sgps")},
             edge_variance=0.2,
+            base_measure=BASE_MEASURE,
             warm_start=True,
             classes=CLASSES,
             features=FEATURES,

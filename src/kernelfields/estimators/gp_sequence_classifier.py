@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, Self
 
+from ..data.base_measure import BaseMeasure
 from ..decoders import Decoder
 from ..fitting.fresh import starts_afresh
 from ..models.kernel_recipe import KernelRecipe
@@ -42,7 +43,7 @@ class GPSequenceClassifier(KernelModel):
         κ.
     warm_start : bool
         As in `KernelCRF`.
-    structure, classes, features, solver, decoder, tol, max_iter, dtype, memory_limit
+    structure, classes, base_measure, features, solver, decoder, tol, max_iter, dtype, memory_limit
         As in `KernelCRF`.
     random_state, callback, verbose
         As in `KernelCRF`.
@@ -72,6 +73,7 @@ class GPSequenceClassifier(KernelModel):
         warm_start: bool = False,
         structure: str | Structure = "chain",
         classes: Sequence[Hashable] | None = None,
+        base_measure: BaseMeasure = None,
         features: Any = None,
         solver: str | Solver = "lbfgs",
         decoder: str | Decoder = "viterbi",
@@ -89,6 +91,7 @@ class GPSequenceClassifier(KernelModel):
         self.warm_start = warm_start
         self.structure = structure
         self.classes = classes
+        self.base_measure = base_measure
         self.features = features
         self.solver = solver
         self.decoder = decoder
@@ -122,6 +125,7 @@ class GPSequenceClassifier(KernelModel):
             structure=self.structure,
             features=self.features,
             classes=self.classes,
+            base_measure=self.base_measure,
             selection=SGPS() if self.sparse is True else self.sparse or None,
             warm_start=self.warm_start,
             random_state=self.random_state,

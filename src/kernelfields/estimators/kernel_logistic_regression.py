@@ -9,7 +9,7 @@ import numpy as np
 
 from ..approximation import Approximation
 from ..arrays import Array
-from ..data.base_measure import BaseMeasure
+from ..data.base_measure import BaseMeasure, CliqueMeasures
 from ..data.labels import Encoded, encode
 from ..data.rows import Rows, read_row_labels, read_row_weights, read_rows
 from ..data.training import _class_weights as class_weights
@@ -137,6 +137,9 @@ verbose
         if self.class_weight is not None:
             factors = class_weights(self.class_weight, encoded)[encoded.labels]
             weights = factors if weights is None else weights * factors
+        measure = self.base_measure
+        if isinstance(measure, CliqueMeasures) and not (measure.edge is None and measure.triple is None):
+            raise InputError("KernelLogisticRegression has no edges: base_measure must be about labels.")
         settings = {**self.get_params(deep=False), "class_weight": None, "structure": "chain"}
         field = KernelCRF(edges=False, boundaries=False, **settings)
         given = [[labels[n]] for n in kept]

@@ -101,6 +101,7 @@ SETTINGS = (
     "class_weight",
     "cost",
     "loss",
+    "base_measure",
 )
 """Those of a linear chain that change its problem."""
 KERNEL_SETTINGS = (
