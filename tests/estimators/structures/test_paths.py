@@ -11,6 +11,8 @@ from kernelfields import (
     MEMM,
     BoostedCRF,
     Cascade,
+    CliqueKernel,
+    CliqueMeasures,
     GPSequenceClassifier,
     KernelCRF,
     KernelPerceptron,
@@ -25,6 +27,7 @@ from kernelfields.constraints import Constraints
 from kernelfields.kernels import RBF
 from kernelfields.losses import ErrorFunction
 from kernelfields.models.clique_types import Boundaries, Edges, FurtherKernel, InputEdges
+from kernelfields.objective import L1Norm, SpaceNorm
 from kernelfields.selection import SGPS, SGSA, GreedyCliques, InTurn, WholeSequences
 from kernelfields.testing import labelled_sequences
 
@@ -38,6 +41,13 @@ CONVEX = {
     "rule": CRF(constraints=RULE, **FINE),
     "more classes": CRF(classes=["red", "green", "blue", "zebra"], **FINE),
     "l1": CRF(l1=0.3, tol=1e-7),
+    "cost": CRF(cost={"red": 2.0}, **FINE),
+    "cost of pairs": CRF(cost=1.0 - np.eye(9).reshape(3, 3, 3, 3), **FINE),
+    "norm of pairs": CRF(norms={"edges": L1Norm(0.3)}, tol=1e-7),
+    "norm of a space": CRF(norms={"features": SpaceNorm(0.3)}, tol=1e-7),
+    "kernel, norm": KernelCRF(K, norms={"kernel": SpaceNorm(0.3)}, dtype="float64", tol=1e-7),
+    "kernel of both ends": KernelCRF(K, clique_kernels=CliqueKernel("edge", K, view="all"), **FINE),
+    "measure of pairs": CRF(base_measure=CliqueMeasures(edge=np.arange(9.0).reshape(3, 3) / 9), **FINE),
     "newton": CRF(solver="newton-cg", **FINE),
     "blocks": CRF(solver="block-jacobi", **FINE),
     "subspace": CRF(solver="subspace", **FINE),
@@ -139,7 +149,7 @@ def backwards(length):
 @pytest.mark.parametrize("order", [np.arange, backwards], ids=["forwards", "backwards"])
 @pytest.mark.parametrize("name", list(CONVEX))
 def test_convex(name, order, rng):
-    check(CONVEX[name], rng, 1e-3 if "SVM" in name or name == "l1" else 1e-4, order)
+    check(CONVEX[name], rng, 1e-3 if "SVM" in name or name == "l1" or "norm" in name else 1e-4, order)
 
 
 @pytest.mark.parametrize("name", list(OTHERS))
