@@ -9,6 +9,9 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
+
+from kernelfields.parameters import Parameterised
 
 from . import data
 from .inputs import KINDS, Given, Kind
@@ -47,7 +50,14 @@ class Case:
         given = {s.option: s.make() for s in self.settings if s.option not in TO_FIT}
         if self.to_fit().get("labels") == "none":
             given["n_states"] = 3
-        return {**self.learner.base, **needed, **given}
+        result = {**self.learner.base, **needed, **given}
+        return {name: self._on_trees(value) for name, value in result.items()} if self.kind.linked else result
+
+    @staticmethod
+    def _on_trees(value: Any) -> Any:
+        """Return a model within a model as one of trees, if it can be one."""
+        inside = isinstance(value, Parameterised) and "structure" in value._parameter_names()
+        return clone(value).set_params(structure="tree") if inside else value
 
     def make(self) -> Any:
         """Give the estimator, not fitted."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pickle
 import tempfile
 from collections.abc import Callable
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,7 +19,7 @@ from . import data
 from .asking import draws, fitted, kbest, marginals, predictions
 from .before import earlier_fit
 from .cases import Case
-from .enumeration import distribution
+from .enumeration import distribution, edges_of, ends_of
 from .inputs import Given
 from .recomputed import scores_of
 from .settings import errors
@@ -103,18 +102,22 @@ def check_constraints(done: Fitted) -> None:
     answers["kbest"] = [labels for few in kbest(done.model, done.asked, 4) or [] for labels, _ in few]
     answers["sample"] = [labels for draw in draws(done.model, done.asked, 3) for labels in draw]
     number = {label: k for k, label in enumerate(done.model.classes_.tolist())}
+    parents = {len(x): above for (x, above) in done.asked.X} if done.asked.parents is not None else {}
     for how, labellings in answers.items():
         for labels in labellings:
-            assert _allowed(forbidden, [number.get(label) for label in labels]), f"{how} gave {labels}"
+            path = [number.get(label) for label in labels]
+            assert _allowed(forbidden, path, parents.get(len(path))), f"{how} gave {labels}"
 
 
-def _allowed(forbidden: Any, path: list[int | None]) -> bool:
+def _allowed(forbidden: Any, path: list[int | None], parents: list[int] | None = None) -> bool:
     """Whether a labelling obeys the rules wherever it says something."""
-    if path[0] is not None and forbidden.starts[path[0]]:
+    roots, leaves = ends_of(parents, len(path))
+    if any(path[v] is not None and forbidden.starts[path[v]] for v in roots):
         return False
-    if path[-1] is not None and forbidden.ends[path[-1]]:
+    if any(path[v] is not None and forbidden.ends[path[v]] for v in leaves):
         return False
-    return not any(None not in pair and forbidden.pairs[pair] for pair in pairwise(path))
+    pairs = [(path[a], path[b]) for a, b in zip(*edges_of(parents, len(path)), strict=True)]
+    return not any(None not in pair and forbidden.pairs[pair] for pair in pairs)
 
 
 def check_files(done: Fitted) -> None:

@@ -16,6 +16,7 @@ from scipy import sparse
 from .data import COLUMNS
 
 TEMPLATES = "0[0]\n0[-1]\nbias"
+TREE = {"structure": "tree"}
 
 
 class Given(NamedTuple):
@@ -25,6 +26,13 @@ class Given(NamedTuple):
     lengths: list[int] | None
     rows: list[Any] | None
     """The same as float64 arrays, for code of the tests; None for tokens."""
+    parents: list[list[int]] | None = None
+    """Of trees."""
+
+    @property
+    def features(self) -> Any:
+        """What is left of X without parents."""
+        return self.X if self.parents is None else [x for x, _ in self.X]
 
 
 @dataclass(frozen=True)
@@ -43,13 +51,33 @@ class Kind:
     meaning: Callable[[Any], Any] | None = np.asarray
     twin: str | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
+    linked: bool = False
+    """Whether items are trees."""
 
     def given(self, matrices: list[Any]) -> Given:
         """Give sequences in this form."""
         rows = None if self.meaning is None else [self.meaning(m).astype(np.float64) for m in matrices]
+        if self.linked:
+            parents = [parents_of(len(m)) for m in matrices]
+            return Given(
+                [(self.one(m), p) for m, p in zip(matrices, parents, strict=True)], None, rows, parents
+            )
         if not self.flat:
             return Given(self.together([self.one(m) for m in matrices]), None, rows)
         return Given(self.one(np.concatenate(matrices)), [len(m) for m in matrices], rows)
+
+
+def parents_of(count: int) -> list[int]:
+    """Return a tree with branches, of six vertices a forest, whose root comes last.
+
+    Vertex 0 is above vertex 1, so that labels whose neighbours obey IOB2 obey it from parent to child, too.
+    """
+    parents = [-1, *((v - 1) // 2 for v in range(1, count))]
+    if count > 2:
+        parents[0], parents[-1] = count - 1, -1
+    if count > 5:
+        parents[-2] = -1
+    return parents
 
 
 def _csr(matrix: Any, dtype: Any = np.float64, index: Any = np.int32) -> Any:
@@ -154,5 +182,15 @@ KINDS = {
         Kind("tokens", _words, single=True, meaning=None, settings={"features": TEMPLATES}),
         Kind("words", _words, single=True, meaning=None),
         Kind("dictionaries", _dictionaries, single=True, meaning=None),
+        Kind("trees", partial(np.array, dtype=np.float64), settings=TREE, linked=True),
+        Kind("csr-trees", _csr, settings=TREE, linked=True),
+        Kind(
+            "token-trees",
+            _words,
+            single=True,
+            meaning=None,
+            settings={"features": TEMPLATES, **TREE},
+            linked=True,
+        ),
     )
 }

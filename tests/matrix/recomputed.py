@@ -10,9 +10,10 @@ from scipy.special import log_softmax
 
 from kernelfields import HMM, MEMM, BoostedCRF, Cascade, KernelPerceptron, StructureLearner
 from kernelfields.kernels import RBF
+from kernelfields.structures import Tree
 
 from .densities import log_density
-from .enumeration import Scores, distribution, forbid
+from .enumeration import Scores, distribution, edges_of, ends_of, forbid
 from .inputs import Given
 from .trees import forest_scores
 
@@ -25,7 +26,10 @@ def scores_of(model: Any, given: Given) -> list[Scores] | None:
         return _of_cascade(model, given)
     if isinstance(model, KernelPerceptron) and model.combination == "voted":
         return None  # a vote of many functions, of which the attributes keep the mean
-    found = [_of_sequence(model, x, given.rows is None) for x in _observations(model, given)]
+    observations = _observations(model, given)
+    linked = given.parents if getattr(model, "structure_", None) == Tree() else None
+    parents = [None] * len(observations) if linked is None else linked
+    found = [_of_item(model, x, above) for x, above in zip(observations, parents, strict=True)]
     return [forbid(scores, getattr(model, "forbidden_", None)) for scores in found]
 
 
@@ -35,25 +39,27 @@ def _observations(model: Any, given: Given) -> list[Any]:
         return given.rows
     if isinstance(model, HMM):
         return given.X
-    matrix, lengths = model.features_.transform(given.X)
+    matrix, lengths = model.features_.transform(given.features)
     if sparse.issparse(matrix):
         matrix = matrix.toarray().astype(np.float64)
     return np.split(matrix, np.cumsum(lengths)[:-1])
 
 
-def _of_sequence(model: Any, x: Any, symbols: bool) -> Scores:
+def _of_item(model: Any, x: Any, parents: Any) -> Scores:
     if isinstance(model, HMM):
         return _hidden(model, x)
     if isinstance(model, MEMM):
-        return _memm(model, x)
-    length, count = len(x), len(model.classes_)
+        return _memm(model, x, parents)
+    tails, _ = edges_of(parents, len(x))
+    roots, leaves = ends_of(parents, len(x))
+    count = len(model.classes_)
     node = _node(model, x) + getattr(model, "intercept_", 0.0)
     node = node + _base_measure(model, x)
-    node[0] += getattr(model, "start_", 0.0)
-    node[-1] += getattr(model, "end_", 0.0)
-    edge = np.zeros((length - 1, count, count)) + getattr(model, "transitions_", 0.0)
-    edge = edge + _edges_with_input(model, x[:-1])
-    return Scores(node, edge, getattr(model, "second_order_", None))
+    node[roots] += getattr(model, "start_", 0.0)
+    node[leaves] += getattr(model, "end_", 0.0)
+    edge = np.zeros((len(tails), count, count)) + getattr(model, "transitions_", 0.0)
+    edge = edge + _edges_with_input(model, x[tails])
+    return Scores(node, edge, getattr(model, "second_order_", None), parents)
 
 
 def _node(model: Any, x: Any) -> Any:
@@ -113,7 +119,7 @@ def _base_measure(model: Any, x: Any) -> Any:
 
 
 def _edges_with_input(model: Any, x: Any) -> Any:
-    """Scores of label pairs that look at the first of their positions."""
+    """Scores of label pairs that look at the first of their positions, in trees the parent."""
     count = len(model.classes_)
     if isinstance(model, BoostedCRF) and "edge" in model.forests_:
         return forest_scores(model.forests_["edge"], x).reshape(-1, count, count)
@@ -136,26 +142,41 @@ def _hidden(model: Any, x: Any) -> Scores:
     return Scores(node, edge)
 
 
-def _memm(model: Any, x: Any) -> Scores:
-    """Log-probabilities of every label given the one before it."""
+def _memm(model: Any, x: Any, parents: Any) -> Scores:
+    """Log-probabilities of every label given the one before it, in trees the parent's."""
     local = _node(model, x) + model.intercept_
     node = np.zeros_like(local)
-    node[0] = log_softmax(local[0] + model.start_)
-    edge = log_softmax(local[1:, None, :] + model.transitions_, axis=-1)
-    return Scores(node, edge)
+    roots, _ = ends_of(parents, len(x))
+    _, heads = edges_of(parents, len(x))
+    node[roots] = log_softmax(local[roots] + model.start_, axis=-1)
+    edge = log_softmax(local[heads, None, :] + model.transitions_, axis=-1)
+    return Scores(node, edge, parents=parents)
+
+
+def _window(frames: Any, v: int, parents: Any, half: int) -> Any:
+    """Ancestors of a vertex, the vertex, the mean of its children, of their children, and so on."""
+    nothing, above, below = np.zeros(frames.shape[1]), [], []
+    ancestor, generation = v, [v]
+    for _ in range(half):
+        ancestor = parents[ancestor] if ancestor >= 0 else -1
+        above.append(frames[ancestor] if ancestor >= 0 else nothing)
+        generation = [child for child, parent in enumerate(parents) if parent in generation]
+        below.append(frames[generation].mean(axis=0) if generation else nothing)
+    return np.concatenate([*above[::-1], frames[v], *below])
 
 
 def _of_cascade(model: Any, given: Given) -> list[Scores] | None:
     """Give the second model's scores of windows of the first model's marginals."""
     classes, windows = model.classes_.tolist(), []
-    means = [np.zeros((len(x), len(classes))) for x in given.rows or given.X]
+    means = [np.zeros((len(x), len(classes))) for x in given.rows or given.features]
     for first in model.first_:
         columns = [classes.index(label) for label in first.classes_.tolist()]
         for mean, scores in zip(means, scores_of(first, given) or (), strict=True):
             mean[:, columns] += distribution(scores).marginals / len(model.first_)
+    linked = given.parents if model.structure_ == Tree() else None
     for s, mean in enumerate(means):
         half = (model.window - 1) // 2
-        padded = np.pad(model.weight * mean, ((half, half), (0, 0)))
-        window = np.hstack([padded[k : k + len(mean)] for k in range(model.window)])
+        parents = range(-1, len(mean) - 1) if linked is None else linked[s]  # sequences are paths
+        window = np.stack([_window(model.weight * mean, v, parents, half) for v in range(len(mean))])
         windows.append(np.hstack([window, given.rows[s]]) if model.keep_inputs and given.rows else window)
-    return scores_of(model.second_, Given(windows, None, windows))
+    return scores_of(model.second_, Given(windows, None, windows, given.parents))
