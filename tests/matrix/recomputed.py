@@ -50,7 +50,7 @@ def _of_item(model: Any, x: Any, parents: Any) -> Scores:
         return _hidden(model, x)
     if isinstance(model, MEMM):
         return _memm(model, x, parents)
-    tails, _ = edges_of(parents, len(x))
+    tails, heads = edges_of(parents, len(x))
     roots, leaves = ends_of(parents, len(x))
     count = len(model.classes_)
     node = _node(model, x) + getattr(model, "intercept_", 0.0)
@@ -58,7 +58,7 @@ def _of_item(model: Any, x: Any, parents: Any) -> Scores:
     node[roots] += getattr(model, "start_", 0.0)
     node[leaves] += getattr(model, "end_", 0.0)
     edge = np.zeros((len(tails), count, count)) + getattr(model, "transitions_", 0.0)
-    edge = edge + _edges_with_input(model, x[tails])
+    edge = edge + _edges_with_input(model, x[tails]) + _edges_with_both(model, x[tails], x[heads])
     return Scores(node, edge, getattr(model, "second_order_", None), parents)
 
 
@@ -131,6 +131,17 @@ def _edges_with_input(model: Any, x: Any) -> Any:
     if model.fourier_ is not None:
         return (_fourier(model.fourier_, x) @ coef).reshape(-1, count, count)
     return (_values(model.edge_kernel_, x, model.basis_) @ coef).reshape(-1, count, count)
+
+
+def _edges_with_both(model: Any, first: Any, second: Any) -> Any:
+    """Scores of label pairs that look at both of their positions."""
+    found = getattr(model, "clique_kernels_", None) or ()
+    both, count = np.hstack([first, second]), len(model.classes_)
+    return sum(
+        (_values(one.kernel, both, one.basis) @ one.coef).reshape(-1, count, count)
+        for one in found
+        if (one.clique, one.view) == ("edge", "all")
+    )
 
 
 def _hidden(model: Any, x: Any) -> Scores:

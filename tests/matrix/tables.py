@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from kernelfields import CRF, HMM, KernelCRF, StructuredPerceptron
+from kernelfields import CRF, HMM, CliqueKernel, KernelCRF, StructuredPerceptron
 from kernelfields.approximation import IncompleteCholesky, Nystroem, RandomFourier
 from kernelfields.kernels import RBF, Linear, Polynomial, Spectrum
 from kernelfields.models.clique_types import Boundaries, Edges, FurtherKernel, InputEdges, SecondOrder
+from kernelfields.objective import L1Norm, SpaceNorm
 from kernelfields.selection import SGPS, SGSA, GreedyCliques, WholeSequences
 
 from .inputs import TEMPLATES
@@ -44,6 +45,13 @@ SELECTIONS = {
 }
 CLASSES = {"more": lambda: ["O", "B-x", "I-x", "B-y"]}
 LABEL_KERNEL = {"array": lambda: np.eye(3) + 0.25}
+NORMS = {
+    "l1": lambda: {"edges": L1Norm(0.3)},
+    "space": lambda: {"features": SpaceNorm(0.3), "bias": SpaceNorm(0.1)},
+    "kernel": lambda: {"kernel": SpaceNorm(0.3)},
+}
+COST = {"hamming": lambda: "hamming", "dict": lambda: {"O": 0.5, "B-x": 2.0}}
+CLIQUE_KERNELS = {"edge": lambda: CliqueKernel("edge", RBF(gamma=0.3), view="all")}
 BASE_MEASURE = {"dict": lambda: {"O": 0.5, "I-x": -1.0}, "function": lambda: leaning}
 
 
@@ -55,6 +63,9 @@ def leaning(observations: Any) -> Any:
 def linear_field() -> list[Setting]:
     return (
         options(
+            norms=NORMS,
+            cost=COST,
+            base_measure=BASE_MEASURE,
             penalty=(0.1, 0.0),
             edge_penalty=10.0,
             features=FEATURES,
@@ -97,6 +108,9 @@ def linear_field() -> list[Setting]:
 def kernel_field() -> list[Setting]:
     return (
         options(
+            norms=NORMS,
+            cost=COST,
+            clique_kernels=CLIQUE_KERNELS,
             kernel={**KERNELS, **SEVERAL},
             penalty={"0.1": lambda: 0.1, "list": lambda: [0.5, 2.0]},
             edge_penalty=10.0,
@@ -138,6 +152,7 @@ def kernel_field() -> list[Setting]:
 def gaussian_process() -> list[Setting]:
     return (
         options(
+            structure="chain2",
             kernel=KERNELS,
             sparse={"True": lambda: True, **without(SELECTIONS, "sgps")},
             edge_variance=0.2,
@@ -164,6 +179,7 @@ def gaussian_process() -> list[Setting]:
 def logistic() -> list[Setting]:
     return (
         options(
+            structure="chain2",
             kernel={**KERNELS, **SEVERAL},
             penalty={"0.1": lambda: 0.1, "list": lambda: [0.5, 2.0]},
             fit_intercept=False,
@@ -188,6 +204,7 @@ def logistic() -> list[Setting]:
 def margin() -> list[Setting]:
     return (
         options(
+            base_measure=BASE_MEASURE,
             kernel=KERNELS,
             penalty=0.1,
             edge_penalty=10.0,
@@ -219,6 +236,7 @@ def online() -> list[Setting]:
     """What all estimators that learn sequence by sequence have."""
     return (
         options(
+            structure="chain2",
             max_iter=1,
             features=FEATURES,
             classes=CLASSES,
@@ -259,6 +277,7 @@ def stochastic_field() -> list[Setting]:
 def kernel_perceptron() -> list[Setting]:
     return (
         options(
+            structure="chain2",
             kernel=KERNELS,
             combination=("voted", "last"),
             budget=5,
@@ -277,6 +296,7 @@ def kernel_perceptron() -> list[Setting]:
 def memm() -> list[Setting]:
     return (
         options(
+            structure="chain2",
             penalty=(0.1, 0.0),
             edge_penalty=10.0,
             features=FEATURES,

@@ -16,6 +16,9 @@ from ..errors import InputError, quoted
 NOTHING = (0, 0)
 """The shape of an empty list: a sequence of no positions, of as many features as the others."""
 
+PAIRS = "pairs (features, parents) are read with structure='tree'"
+"""What a sequence of two parts may have been meant as, if it is not an array."""
+
 
 class Inputs(NamedTuple):
     """The feature vectors of all sequences, one below the other."""
@@ -141,7 +144,8 @@ def _matrix(x: Any, what: str) -> Any:
         if array.dtype not in (np.float32, np.float64):
             array = array.astype(np.float64)
     except (TypeError, ValueError) as error:
-        raise InputError(f"{what} is not an array of numbers: {error}.") from error
+        reason = PAIRS if isinstance(x, tuple) and len(x) == 2 else str(error).rstrip(".")
+        raise InputError(f"{what} is not an array of numbers: {reason}.") from error
     if array.ndim != 2:
         raise InputError(f"{what} has {array.ndim} dimensions, expected 2: one row of features per position.")
     return array
