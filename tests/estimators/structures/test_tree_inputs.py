@@ -5,7 +5,16 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from kernelfields import AROW, CRF, MEMM, InfeasibleError, InputError, KernelCRF, StructuredSVM
+from kernelfields import (
+    AROW,
+    CRF,
+    MEMM,
+    InfeasibleError,
+    InputError,
+    KernelCRF,
+    KernelLogisticRegression,
+    StructuredSVM,
+)
 from kernelfields.constraints import Constraints
 from kernelfields.structures import Tree
 
@@ -105,3 +114,11 @@ def test_nothing_is_left():
 def test_chains_keep_their_words():
     with pytest.raises(InputError, match=r"^Sequence 1 of X has 2 features per position, expected 3\.$"):
         CRF().fit([np.eye(3), np.eye(2)], [["a", "b", "a"], ["a", "b"]])
+
+
+def test_rows_of_trees_have_its_words():
+    model = KernelLogisticRegression(structure="tree").fit(*GOOD)
+    bad = [PAIR, (np.eye(3) * np.nan, [-1, 0, 1])]
+    for ask in (lambda: model.predict(bad), lambda: model.fit(bad, [["a", "b", "a"]] * 2)):
+        with pytest.raises(InputError, match=r"^Tree 1 of X holds NaN or infinity at vertex 0\.$"):
+            ask()
