@@ -9,7 +9,7 @@ import numpy as np
 from ..arrays import Array
 from ..data.rules import offset_of
 from ..models.clique_types import CliqueType
-from ..models.kernel_problem import in_precision
+from ..models.kernel_recipe import in_precision
 from .kernel_crf import KernelCRF
 
 

@@ -28,16 +28,14 @@ from ..models.clique_kernels import CliqueExpansion, CliqueTerms, read_clique_ke
 from ..models.expansion import Expanded, Gathered, expand, gather
 from ..models.full_gap import full_certificate
 from ..models.kernel_held_out import held_out_loss
-from ..models.kernel_problem import fixed_scores, in_precision
-from ..models.kernel_recipe import KernelRecipe
+from ..models.kernel_recipe import KernelRecipe, KernelTraining, fixed_scores, in_precision
 from ..models.kernel_scores import kernel_scores
 from ..models.learnt import KERNEL
-from ..models.norms import read_norms, solver_for
 from ..models.scores import ScoredBatch
-from ..models.selected import Chosen, continued, finish, gathered, pair_scores, selected_of, task_of
+from ..models.selected import continued, finish, gathered, pair_scores, selected_of, task_of
 from ..models.selected_held_out import SelectionHeldOut
 from ..models.separate_kernels import SeparateKernels
-from ..models.terms import free_weights
+from ..models.terms import free_weights, read_norms, solver_for
 from ..models.vertex_kernels import VertexKernels, own_kernel
 from ..models.warm import warm_element
 from ..objective import Certificate
@@ -97,15 +95,16 @@ class KernelModel(SequenceLabeller):
         kernels = VertexKernels.of(recipe.kernel, recipe.penalty, training.encoded.classes)
         edge_kernel = _edge_kernel(recipe, kernels)
         observations, rows = unique_observations(in_precision(training.inputs.features, recipe.dtype))
+        data = KernelTraining(recipe, training, observations, rows, kernels, edge_kernel)
         _require_steady(recipe)
         if recipe.selection is not None:
-            chosen = task_of(recipe, training, observations, rows, kernels, edge_kernel)
-            return self._fit_selected(recipe, training, chosen, kernels, edge_kernel, X_dev, y_dev)
+            return self._fit_selected(data, X_dev, y_dev)
         checkpoint = None
         if recipe.checkpoint is not None:
             checkpoint = checkpoint_of(recipe, training, KERNEL_SETTINGS)  # before anything is drawn
-        cliques = self._clique_terms(recipe, training)
-        expanded = expand(recipe, training, observations, rows, kernels, edge_kernel, cliques)
+        if recipe.clique_kernels is not None:
+            data = data._replace(cliques=self._clique_terms(recipe, training))
+        expanded = expand(data)
         problem = expanded.problem
         stopping = None
         if X_dev is not None or y_dev is not None:
@@ -123,8 +122,8 @@ class KernelModel(SequenceLabeller):
         def draft(point: Any) -> KernelModel:
             model = copy(self)
             model._kernels, model.edge_kernel_, model.fourier_ = kernels, edge_kernel, expanded.fourier
-            model._take(training, observations, gather(point, expanded.maps), point)
-            model.clique_kernels_ = cliques.fitted(point)
+            model._take(training, observations, gather(point, expanded.bases), point)
+            model.clique_kernels_ = [] if data.cliques is None else data.cliques.fitted(point)
             return model
 
         watching = observers(reporter(recipe.callback, draft), stopping, line, checkpoint)
@@ -141,22 +140,15 @@ class KernelModel(SequenceLabeller):
         self._kernels, self.edge_kernel_ = kernels, edge_kernel
         self.fourier_ = expanded.fourier
         self.certificate_space_ = "full" if recipe.approximation is None else "approximation"
-        self._keep(training, observations, gather(found.point, expanded.maps), found)
-        self.clique_kernels_ = cliques.fitted(found.point)
+        self._keep(training, observations, gather(found.point, expanded.bases), found)
+        self.clique_kernels_ = [] if data.cliques is None else data.cliques.fitted(found.point)
         self.basis_origin_ = origins(self.basis_, observations, rows, training.inputs.offsets)
         return self
 
-    def _fit_selected(
-        self,
-        recipe: KernelRecipe,
-        training: Training,
-        chosen: Chosen,
-        kernels: VertexKernels,
-        edge_kernel: Kernel | None,
-        X_dev: Any,
-        y_dev: Any,
-    ) -> Self:
+    def _fit_selected(self, data: KernelTraining, X_dev: Any, y_dev: Any) -> Self:
         """Let the space grow, fit all coefficients at the end, and take over what was found."""
+        recipe, training = data.recipe, data.training
+        chosen = task_of(data)
         task = chosen.task
         judge = None
         if X_dev is not None or y_dev is not None:
@@ -173,8 +165,8 @@ class KernelModel(SequenceLabeller):
         found, state = finish(growth, state, choose(LOW_RANK_SOLVERS, recipe.solver, "solver"), recipe.stop)
         parts, ends = gathered(chosen, state)
         several = len(chosen.kernels) > 1
-        self._kernels = SeparateKernels(tuple(chosen.kernels), tuple(ends)) if several else kernels
-        self.edge_kernel_, self.fourier_, self.certificate_space_ = edge_kernel, None, "selection"
+        self._kernels = SeparateKernels(tuple(chosen.kernels), tuple(ends)) if several else data.kernels
+        self.edge_kernel_, self.fourier_, self.certificate_space_ = data.edge_kernel, None, "selection"
         self.clique_kernels_ = []
         self._keep(training, task.pools[next(iter(task.pools))].observations, parts, found)
         pairs = pair_scores(state, len(self.classes_))
@@ -236,7 +228,9 @@ class KernelModel(SequenceLabeller):
         if training.encoded.classes.tolist() != self.classes_.tolist():
             raise InputError("full_gap needs the training set: its labels are not those of the model.")
         observations = in_precision(training.inputs.features, recipe.dtype)
-        return full_certificate(self, recipe, training, observations, self._kernels, self.edge_kernel_)
+        rows = np.arange(observations.shape[0])
+        data = KernelTraining(recipe, training, observations, rows, self._kernels, self.edge_kernel_)
+        return full_certificate(self, data)
 
     def compact(self) -> Self:
         """Return a model that predicts the same, without what is only known about the fit.
@@ -259,7 +253,7 @@ class KernelModel(SequenceLabeller):
     ) -> Callable[[Array], float]:
         """Return the loss of an element on held-out sequences."""
         fixed = _fixed(recipe, training, held_out)
-        return held_out_loss(recipe, expanded.problem, expanded.maps, expanded.cliques, held_out, fixed)
+        return held_out_loss(recipe, expanded, held_out, fixed)
 
     def _keep(self, training: Training, observations: Any, gathered: Gathered, found: Found) -> None:
         point = found.point
@@ -283,7 +277,8 @@ class KernelModel(SequenceLabeller):
             self.feature_names_in_ = training.inputs.names
         self.forbidden_ = training.forbidden
         self.features_ = training.extractor
-        self.base_measure_ = kept_measure(self._recipe().base_measure)
+        measure = self._recipe().base_measure
+        self.base_measure_ = None if measure is None else kept_measure(measure)
 
     def _scores(self, inputs: Inputs) -> ScoredBatch:
         return kernel_scores(self, inputs)

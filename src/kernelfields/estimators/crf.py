@@ -429,7 +429,7 @@ class CRF(SequenceLabeller):
         if training.inputs.names is not None:
             self.feature_names_in_ = training.inputs.names
         self.forbidden_, self.features_ = training.forbidden, training.extractor
-        self.base_measure_ = kept_measure(self.base_measure)
+        self.base_measure_ = None if self.base_measure is None else kept_measure(self.base_measure)
 
     def _scores(self, inputs: Inputs) -> ScoredBatch:
         return linear_scores(self, inputs)

@@ -16,8 +16,7 @@ from ..objective import Term
 from ..spaces import Boundary, Expansion, Free
 from ..structures import Chain, EdgeBatch
 from ..tables import structure_of
-from .kernel_problem import embedding_of
-from .kernel_recipe import KernelRecipe
+from .kernel_recipe import KernelRecipe, embedding_of
 from .terms import edge_term
 
 

@@ -8,40 +8,31 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from ..approximation import FactoredKernel, FourierMap, KernelMap, ObservationMap
+from ..approximation import FourierMap, KernelMap, ObservationMap
 from ..arrays import Array
-from ..data.seeds import random_state
-from ..data.training import Training
-from ..errors import InputError
-from ..kernels import Kernel, check_gram
-from ..objective import Point, Problem, Term
-from ..spaces import LinearFeatures, LowRank, SparseFeatures
-from ..structures import EdgeBatch
-from ..tables import APPROXIMATIONS, choose
+from ..gram import gram_of
+from ..kernels import Linear, check_gram
+from ..objective import Point, Problem
+from ..spaces import Expansion, LinearFeatures, SparseFeatures
 from .clique_kernels import CliqueTerms
-from .kernel_problem import embedding_of, fixed_scores, kernel_problem, search_precision
-from .kernel_recipe import KernelRecipe
-from .linear_space import WeightMap, takes_weights, weights_problem
-from .norms import read_norms, with_norms
-from .terms import answer_rows
-from .vertex_kernels import VertexKernels
+from .kernel_recipe import KernelTraining
+from .subspaces import WeightMap, low_rank_problem, takes_weights, unit_vectors, weights_problem
 
 
 class Expanded(NamedTuple):
     """A problem, and what its kernel functions are made of."""
 
     problem: Problem
-    maps: tuple[ObservationMap, ...]
-    """Of each of the first terms, the kernel's: scores are columns of the map times coefficients."""
     exact: Callable[[], Problem]
     """Makes the same problem in double."""
-    cliques: CliqueTerms
+    bases: tuple[Any, ...] = ()
+    """Observations that each of the first terms, the kernel's, is an expansion over; None for features."""
+    maps: Callable[[], tuple[ObservationMap, ...]] = tuple
+    """Makes what the coefficients of these terms are multiplied with at new observations."""
+    fourier: FourierMap | None = None
+    """Random features, where they stand for the kernel."""
+    cliques: CliqueTerms | None = None
     """Kernels on cliques, the last terms."""
-
-    @property
-    def fourier(self) -> FourierMap | None:
-        """Random features, where they stand for the kernel."""
-        return next((one for one in self.maps if isinstance(one, FourierMap)), None)
 
 
 class Gathered(NamedTuple):
@@ -55,114 +46,63 @@ class Gathered(NamedTuple):
     """(n, L, L)."""
 
 
-def expand(
-    recipe: KernelRecipe,
-    training: Training,
-    observations: Any,
-    rows: Array,
-    kernels: VertexKernels,
-    edge_kernel: Kernel | None,
-    cliques: CliqueTerms,
-    *,
-    weights: bool = True,
-) -> Expanded:
+def expand(data: KernelTraining, *, weights: bool = True) -> Expanded:
     """Return the problem of a kernel model, with an approximation if it asks for one.
 
-    Position t has the observation ``rows[t]``. With ``weights``, a linear kernel may be given up for them.
+    With ``weights``, a linear kernel may be given up for them.
     """
-    every = [group.kernel for group in kernels.groups] + ([edge_kernel] if edge_kernel else [])
-    for kernel in {id(kernel): kernel for kernel in every}.values():
+    for kernel in data.distinct_kernels.values():
         # in the precision of the input: in single, wide ranges look like errors
-        check_gram(kernel, training.inputs.features)
-    if weights and takes_weights(recipe, kernels, observations):
-        problem = weights_problem(recipe, training, kernels)
-        return Expanded(problem, (WeightMap(observations.shape[1], observations),), problem.exact, cliques)
-    if recipe.approximation is None:
-        return _dense(recipe, training, observations, rows, kernels, edge_kernel, cliques)
-    settings = choose(APPROXIMATIONS, recipe.approximation, "approximation")
-    random = random_state(recipe.random_state)
-    distinct = {id(kernel): kernel for kernel in every}
-    found = {
-        key: settings.on(kernel, observations, random, recipe.memory_limit)
-        for key, kernel in distinct.items()
-    }
-    maps = tuple(found[id(kernel)].map for kernel in every)
-    if len(set(maps)) > 1 and isinstance(maps[0], FourierMap):
-        raise InputError("Random Fourier features stand for one kernel only, not for several.")
-    terms = _terms(recipe, training, rows, kernels, edge_kernel, found)
-    every_term = [
-        *terms,
-        *recipe.free_terms(training.chain),
-        *cliques.terms(np.float64, recipe.memory_limit),
-    ]
-    every_term = with_norms(every_term, read_norms(recipe.norms))
-    problem = Problem.of(training.loss, every_term, fixed_scores(recipe, training))
-    return Expanded(problem, maps, problem.exact, cliques)
+        check_gram(kernel, data.training.inputs.features)
+    if weights and type(data.every_kernel[0]) is Linear and takes_weights(data):
+        problem, units = weights_problem(data), unit_vectors(data.observations)
+        return Expanded(problem, problem.exact, (units,), lambda: (WeightMap(units.shape[0]),))
+    if data.recipe.approximation is None:
+        return _dense(data)
+    problem, maps = low_rank_problem(data)
+    fourier = next((one for one in maps if isinstance(one, FourierMap)), None)
+    bases = tuple(one.basis if isinstance(one, KernelMap) else None for one in maps)
+    return Expanded(problem, problem.exact, bases, lambda: maps, fourier, data.cliques)
 
 
-def _dense(
-    recipe: KernelRecipe,
-    training: Training,
-    observations: Any,
-    rows: Array,
-    kernels: VertexKernels,
-    edge_kernel: Kernel | None,
-    cliques: CliqueTerms,
-) -> Expanded:
+def _dense(data: KernelTraining) -> Expanded:
     """Expansions over all observations; the exact problem has its Gram matrices computed anew in double."""
+    dtype, observations, every = data.precision, data.observations, data.every_kernel
+    problem = dense_problem(data, dtype)
+    exact = problem.exact if dtype == np.float64 else lambda: dense_problem(data, np.dtype(np.float64))
 
-    def problem_in(dtype: Any) -> Problem:
-        return kernel_problem(
-            recipe, training, observations, rows, kernels, edge_kernel, cliques, np.dtype(dtype)
-        )
+    def maps() -> tuple[ObservationMap, ...]:
+        made = {key: KernelMap(kernel, observations) for key, kernel in data.distinct_kernels.items()}
+        return tuple(made[id(kernel)] for kernel in every)
 
-    every = [group.kernel for group in kernels.groups] + ([edge_kernel] if edge_kernel else [])
-    maps = {id(kernel): KernelMap(kernel, observations) for kernel in every}
-    dtype = search_precision(recipe, training, observations)
-    problem = problem_in(dtype)
-    exact = problem.exact if dtype == np.float64 else lambda: problem_in(np.float64)
-    return Expanded(problem, tuple(maps[id(kernel)] for kernel in every), exact, cliques)
+    return Expanded(problem, exact, (observations,) * len(every), maps, None, data.cliques)
 
 
-def _terms(
-    recipe: KernelRecipe,
-    training: Training,
-    rows: Array,
-    kernels: VertexKernels,
-    edge_kernel: Kernel | None,
-    found: dict[int, FactoredKernel],
-) -> list[Any]:
-    """The terms of low-rank spaces; kernels that are one share a factor."""
-    chain = training.chain
-    seen = None if (rows == np.arange(len(rows))).all() else rows
-    terms = []
-    for n, (kernel, labels) in enumerate(kernels.groups):
-        embedding = embedding_of(recipe.label_kernel, labels, chain.n_answers)
-        space = LowRank(chain, chain.answer, found[id(kernel)].factor, answer_rows(chain, seen), embedding)
-        terms.append(Term("kernel" if labels is None else f"kernel {n}", space, kernels.penalty))
-    if edge_kernel is not None:
-        assert isinstance(chain, EdgeBatch)
-        edges = LowRank(chain, "edge", found[id(edge_kernel)].factor, rows[chain.edge_tails])
-        terms.append(Term("edge_kernel", edges, recipe.penalties.edge))
-    return terms
+def dense_problem(data: KernelTraining, dtype: np.dtype[Any]) -> Problem:
+    """Return the problem over all observations; kernels that are one share a Gram matrix."""
+    limit = data.recipe.memory_limit
+    grams = {
+        key: gram_of(kernel, data.observations, dtype, limit) for key, kernel in data.distinct_kernels.items()
+    }
+    return data.problem(data.terms(Expansion, grams), dtype)
 
 
-def gather(point: Point, maps: tuple[ObservationMap, ...]) -> Gathered:
+def gather(point: Point, bases: tuple[Any, ...]) -> Gathered:
     """Put the coefficients of all kernels on one basis, without observations that have none."""
-    bases = {id(_basis(one)): one for one in maps}
-    ends = np.cumsum([0, *(one.size for one in bases.values())]).tolist()
-    rows = {key: slice(a, b) for key, a, b in zip(bases, ends[:-1], ends[1:], strict=True)}
+    terms, slices = point.problem.terms[: len(bases)], point.problem.slices
+    parts = [coefficients_of(term.space, point.element[slices[term.name]]) for term in terms]
+    sizes = {id(basis): len(part) for basis, part in zip(bases, parts, strict=True)}
+    ends = np.cumsum([0, *sizes.values()]).tolist()
+    rows = {key: slice(a, b) for key, a, b in zip(sizes, ends[:-1], ends[1:], strict=True)}
     L = point.problem.structure.n_answers
     coef, edge_coef = np.zeros((ends[-1], L)), None
-    for term, one in zip(point.problem.terms[: len(maps)], maps, strict=True):
-        space: Any = term.space
-        part = coefficients_of(space, point.element[point.problem.slices[term.name]])
-        if space.clique == "edge":
+    for term, part, basis in zip(terms, parts, bases, strict=True):
+        if term.space.clique == "edge":
             edge_coef = np.zeros((ends[-1], L * L))
-            edge_coef[rows[id(_basis(one))]] = part
+            edge_coef[rows[id(basis)]] = part
         else:
-            coef[rows[id(_basis(one))]] += part
-    basis = _stacked([_basis(one) for one in bases.values()])
+            coef[rows[id(basis)]] += part
+    basis = _stacked(list({id(basis): basis for basis in bases}.values()))
     if basis is None:
         return Gathered(None, coef, _in_pairs(edge_coef, L))
     used = coef.any(axis=1) if edge_coef is None else coef.any(axis=1) | edge_coef.any(axis=1)
@@ -175,10 +115,6 @@ def coefficients_of(space: Any, element: Array) -> Array:
     """Return what the columns of a map are multiplied with: weights, or coefficients of an expansion."""
     linear = isinstance(space, LinearFeatures | SparseFeatures)
     return np.asarray(space.table(element) if linear else space.coefficients(element))
-
-
-def _basis(one: ObservationMap) -> Any:
-    return one.basis if isinstance(one, KernelMap | WeightMap) else None
 
 
 def _stacked(bases: list[Any]) -> Any:

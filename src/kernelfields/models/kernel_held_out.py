@@ -7,35 +7,22 @@ from typing import Any
 
 import numpy as np
 
-from ..approximation import ObservationMap
 from ..arrays import Array
 from ..fitting.held_out import HeldOutSet
-from ..objective import Problem
 from ..structures import Scores
-from .clique_kernels import CliqueTerms
-from .expansion import coefficients_of
-from .kernel_problem import in_precision
-from .kernel_recipe import KernelRecipe
+from .expansion import Expanded, coefficients_of
+from .kernel_recipe import KernelRecipe, in_precision
 
 
 def held_out_loss(
-    recipe: KernelRecipe,
-    problem: Problem,
-    maps: tuple[ObservationMap, ...],
-    cliques: CliqueTerms,
-    held_out: HeldOutSet,
-    fixed: Scores | None,
+    recipe: KernelRecipe, expanded: Expanded, held_out: HeldOutSet, fixed: Scores | None
 ) -> Callable[[Array], float]:
     """Return the loss of an element; columns of the held-out observations are kept.
 
     Parameters
     ----------
-    recipe, problem : KernelRecipe, Problem
-        What is being minimised.
-    maps : tuple of ObservationMap
-        Those of the first terms of the problem, the kernels'.
-    cliques : CliqueTerms
-        Kernels on cliques; their values are computed for every element.
+    recipe, expanded : KernelRecipe, Expanded
+        What is being minimised; values of kernels on cliques are computed for every element.
     held_out : HeldOutSet
         Sequences and labels.
     fixed : scores, optional
@@ -43,6 +30,7 @@ def held_out_loss(
     """
     chain = held_out.chain
     observations = in_precision(held_out.inputs.features, recipe.dtype)
+    problem, maps, cliques = expanded.problem, expanded.maps(), expanded.cliques
     kept = {one: one.columns(observations) for one in set(maps)}
     crosses = [kept[one] for one in maps]
     free = recipe.free_terms(chain)
@@ -57,7 +45,7 @@ def held_out_loss(
             scores = cross @ coefficients.astype(cross.dtype)
             seen = scores[chain.edge_tails] if term.space.clique == "edge" else scores
             theta[term.space.clique] += seen.reshape(theta[term.space.clique].shape)
-        for one in cliques.fitted(problem.at(element)):
+        for one in [] if cliques is None else cliques.fitted(problem.at(element)):
             one.add_scores(chain, observations, theta)
         for term in free:
             term.space.add_scores(element[problem.slices[term.name]], theta[term.space.clique])

@@ -1,22 +1,39 @@
-"""What a kernel model is made of, whichever face it has."""
+"""What a kernel model is made of, whichever face it has: settings, a training set, kernels on it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
+from scipy import sparse
+
+from ..arrays import Array
 from ..constraints import Rule
-from ..data.base_measure import BaseMeasure
+from ..data.base_measure import BaseMeasure, add_base_measure
 from ..data.reading import read_to_fit
+from ..data.rules import offset_of
 from ..data.training import ClassWeight, Training, read_training
-from ..objective import Term
+from ..errors import InputError
+from ..kernels import Kernel
+from ..losses import Log
+from ..objective import Problem, Term
 from ..solvers import Progress, Solver, Stop
+from ..spaces import Expansion, LabelEmbedding, LowRank
 from ..structures import EdgeBatch, Structure
 from ..tables import structure_of
-from .clique_kernels import read_clique_kernels
-from .terms import Penalties, edge_terms, second_order_terms, vertex_terms
-from .vertex_kernels import first_penalty, takes_objects
+from .clique_kernels import CliqueTerms, read_clique_kernels
+from .terms import (
+    Penalties,
+    answer_rows,
+    edge_terms,
+    read_norms,
+    second_order_terms,
+    vertex_terms,
+    with_norms,
+)
+from .vertex_kernels import VertexKernels, first_penalty, takes_objects
 
 
 @dataclass(frozen=True)
@@ -65,8 +82,9 @@ class KernelRecipe:
     @property
     def untied(self) -> bool:
         """Whether every edge has scores of its own: a kernel looks at its input."""
-        cliques = read_clique_kernels(self.clique_kernels)
-        return self.edge_kernel is not None or any(one.clique == "edge" for one in cliques)
+        if self.edge_kernel is not None or self.clique_kernels is None:
+            return self.edge_kernel is not None
+        return any(one.clique == "edge" for one in read_clique_kernels(self.clique_kernels))
 
     @property
     def stop(self) -> Stop:
@@ -98,3 +116,103 @@ class KernelRecipe:
         if self.edges:
             terms += edge_terms(chain, self.penalties)
         return terms + second_order_terms(chain, self.penalties)
+
+
+class KernelTraining(NamedTuple):
+    """A training set, and the kernels that look at it."""
+
+    recipe: KernelRecipe
+    training: Training
+    observations: Any
+    """Each once, in the precision of the settings."""
+    rows: Array
+    """Position t has the observation ``rows[t]``."""
+    kernels: VertexKernels
+    edge_kernel: Kernel | None = None
+    cliques: CliqueTerms | None = None
+
+    @property
+    def every_kernel(self) -> list[Kernel]:
+        """Return that of each of the terms that `terms` makes; labels that share one have the same object."""
+        of_edges = [] if self.edge_kernel is None else [self.edge_kernel]
+        return [*(group.kernel for group in self.kernels.groups), *of_edges]
+
+    @property
+    def distinct_kernels(self) -> dict[int, Kernel]:
+        """Return each kernel once, by its identity."""
+        return {id(kernel): kernel for kernel in self.every_kernel}
+
+    @property
+    def precision(self) -> np.dtype[Any]:
+        """Return the precision of elements, scores and Gram matrices alike.
+
+        Elements in double over a Gram matrix in single would have no inner product: the matrix rounds what it
+        is multiplied with, squares of small elements become negative, and searches divide by zero or diverge.
+        Kernels of objects take too long to be computed twice, for the search and for its certificate.
+        """
+        certifiable = self.recipe.stop.gap >= 1e-4 and isinstance(self.training.loss, Log)
+        numbers = self.observations.dtype != object
+        return np.dtype(self.recipe.dtype if certifiable and numbers else np.float64)
+
+    def terms(self, kind: type[Expansion] | type[LowRank], values: Mapping[int, Any]) -> list[Term]:
+        """Return functions of input and label, of label pairs too, from the values of each kernel."""
+        chain = self.training.chain
+        seen = None if len(self.rows) == self.observations.shape[0] else self.rows
+        terms = []
+        for n, (kernel, labels) in enumerate(self.kernels.groups):
+            embedding = embedding_of(self.recipe.label_kernel, labels, chain.n_answers)
+            space = kind(chain, chain.answer, values[id(kernel)], answer_rows(chain, seen), embedding)
+            terms.append(Term("kernel" if labels is None else f"kernel {n}", space, self.kernels.penalty))
+        if self.edge_kernel is not None:
+            edges = kind(chain, "edge", values[id(self.edge_kernel)], self.rows[chain.edge_tails])
+            terms.append(Term("edge_kernel", edges, self.recipe.penalties.edge))
+        return terms
+
+    def problem(self, terms: Sequence[Term], dtype: Any = np.float64) -> Problem:
+        """Put the loss, these terms and all others together."""
+        recipe, chain = self.recipe, self.training.chain
+        cliques = [] if self.cliques is None else self.cliques.terms(dtype, recipe.memory_limit)
+        every = with_norms([*terms, *recipe.free_terms(chain), *cliques], read_norms(recipe.norms))
+        offset = fixed_scores(recipe, self.training)
+        if offset is not None:
+            offset = {clique: values.astype(dtype) for clique, values in offset.items()}
+        return Problem.of(self.training.loss, every, offset, dtype, dtype)
+
+
+def fixed_scores(recipe: KernelRecipe, training: Training) -> dict[str, Array] | None:
+    """What is not learnt: rules about labels, and the base measure."""
+    chain = training.chain
+    if training.forbidden is None and recipe.base_measure is None:
+        return None
+    offset = {name: np.zeros(shape) for name, shape in chain.shapes.items()}
+    if training.forbidden is not None:
+        offset = offset_of(training.forbidden, chain, np.float64)
+    if recipe.base_measure is not None:
+        features, classes = training.inputs.features, training.encoded.classes
+        add_base_measure(recipe.base_measure, chain, features, classes, offset)
+    return offset
+
+
+def in_precision(observations: Any, dtype: Any) -> Any:
+    """Numbers in single or double precision; what is no numbers stays as it is."""
+    if observations.dtype == object:
+        return observations
+    if sparse.issparse(observations):
+        return observations.astype(dtype, copy=False)
+    return np.ascontiguousarray(observations, dtype=dtype)
+
+
+def embedding_of(label_kernel: Any, labels: Array | None, n_labels: int) -> LabelEmbedding:
+    """Return the kernel on labels; of two labels one column is enough, and half the work."""
+    if label_kernel is None:
+        if labels is not None:
+            return LabelEmbedding.only(labels, n_labels)
+        return LabelEmbedding.centred(2) if n_labels == 2 else LabelEmbedding.identity(n_labels)
+    if labels is not None:
+        raise InputError("label_kernel does not go with one kernel per label.")
+    if np.shape(label_kernel) != (n_labels, n_labels):
+        raise InputError(f"label_kernel has shape {np.shape(label_kernel)}, expected {(n_labels, n_labels)}.")
+    try:
+        return LabelEmbedding.of(label_kernel)
+    except ValueError as error:
+        raise InputError(str(error)) from error

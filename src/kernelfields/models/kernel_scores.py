@@ -9,7 +9,7 @@ import numpy as np
 from ..arrays import Array
 from ..data.base_measure import add_base_measure
 from ..data.inputs import Inputs
-from .kernel_problem import in_precision
+from .kernel_recipe import in_precision
 from .scores import ScoredBatch
 from .terms import add_free_scores, fitted_batch
 from .vertex_kernels import used_times

@@ -16,8 +16,16 @@ from ..solvers import Solver
 from ..spaces import LinearFeatures, as_floats
 from ..structures import EdgeBatch
 from ..tables import SOLVERS, choose
-from .norms import read_norms, solver_for, with_norms
-from .terms import Penalties, answer_features, edge_terms, second_order_terms, vertex_terms
+from .terms import (
+    Penalties,
+    answer_features,
+    edge_terms,
+    read_norms,
+    second_order_terms,
+    solver_for,
+    vertex_terms,
+    with_norms,
+)
 
 
 def solver_of(model: Any) -> Solver:

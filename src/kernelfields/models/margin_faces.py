@@ -13,10 +13,8 @@ from ..data.training import Training
 from ..gram import unique_observations
 from ..objective import Point, Problem, Term
 from ..structures import EdgeBatch
-from .clique_kernels import CliqueTerms
 from .expansion import Expanded, expand, gather
-from .kernel_problem import fixed_scores, in_precision
-from .kernel_recipe import KernelRecipe
+from .kernel_recipe import KernelRecipe, KernelTraining, fixed_scores, in_precision
 from .terms import answer_features, free_weights
 from .vertex_kernels import VertexKernels
 from .weights import LinearWeights
@@ -45,7 +43,7 @@ class LinearFace(Face):
         offset = fixed_scores(self.recipe, training)
         terms = self._terms(training.chain, as_doubles(training.inputs.features))
         problem = Problem.of(training.loss, terms, offset)
-        return Expanded(problem, (), problem.exact, CliqueTerms((), training.chain, None))
+        return Expanded(problem, problem.exact)
 
     def keep(self, model: Any, point: Point, expanded: Expanded, classes: Array) -> None:
         """Make the weights attributes of the model."""
@@ -64,14 +62,13 @@ class KernelFace(Face):
         kernels = self._kernels(training.encoded.classes)
         observations, rows = unique_observations(in_precision(training.inputs.features, self.recipe.dtype))
         # support vectors are what a linear kernel is asked for here: without a kernel there are weights
-        none = CliqueTerms((), training.chain, observations)
-        return expand(self.recipe, training, observations, rows, kernels, None, none, weights=False)
+        return expand(KernelTraining(self.recipe, training, observations, rows, kernels), weights=False)
 
     def keep(self, model: Any, point: Point, expanded: Expanded, classes: Array) -> None:
         """Make the support vectors and their coefficients attributes of the model."""
         model._kernels = self._kernels(classes)
         model.kernel_ = model._kernels.by_label(classes)
-        model.basis_, model.dual_coef_, _ = gather(point, expanded.maps)
+        model.basis_, model.dual_coef_, _ = gather(point, expanded.bases)
         for name, value in free_weights(point.element, point.problem.slices, len(classes)).items():
             setattr(model, f"{name}_", value)
 

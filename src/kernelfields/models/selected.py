@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..arrays import Array
-from ..data.training import Training
 from ..errors import InputError, warn_user
 from ..fitting.search import Found, search
 from ..kernels import Kernel, check_gram
@@ -18,8 +17,7 @@ from ..solvers import Reason, Solver, Stop
 from ..structures import Chain
 from ..tables import structure_of
 from .expansion import Gathered
-from .kernel_problem import fixed_scores
-from .kernel_recipe import KernelRecipe
+from .kernel_recipe import KernelRecipe, KernelTraining, fixed_scores
 from .vertex_kernels import VertexKernels, own_kernel
 
 
@@ -31,15 +29,9 @@ class Chosen(NamedTuple):
     """Those of vertices, one for every pool of them."""
 
 
-def task_of(
-    recipe: KernelRecipe,
-    training: Training,
-    observations: Any,
-    rows: Array,
-    kernels: VertexKernels,
-    edge_kernel: Kernel | None,
-) -> Chosen:
+def task_of(data: KernelTraining) -> Chosen:
     """Return the problem of a kernel model, with nothing selected yet."""
+    recipe, training, observations, rows, kernels, edge_kernel, _ = data
     selection = recipe.selection
     _require_selectable(recipe, selection, kernels)
     several = (
