@@ -220,7 +220,7 @@ def test_bad_settings_are_refused(data):
     X, y = data
     for options, words in (
         ({"approximation": "svd"}, "approximation='svd' is not known"),
-        ({"approximation": "fourier", "kernel": "linear"}, "RBF only"),
+        ({"approximation": "fourier", "kernel": "linear"}, "need an RBF kernel"),
         ({"approximation": "fourier", "kernel": RBF(), "edge_kernel": RBF(2.0)}, "one kernel only"),
     ):
         with pytest.raises(InputError, match=words):
