@@ -98,6 +98,7 @@ def linear_field() -> list[Setting]:
             warm_start=True,
             random_state=7,
             callback=CALLBACK,
+            verbose=1,
             sample_weight=("uneven", "zeros"),
             dev=True,
         )
@@ -250,6 +251,7 @@ def online() -> list[Setting]:
             warm_start=True,
             random_state=7,
             callback=CALLBACK,
+            verbose=1,
             sample_weight=("uneven", "zeros"),
             dev=True,
         )
@@ -288,6 +290,9 @@ def kernel_perceptron() -> list[Setting]:
             decoder=without(DECODERS, "viterbi"),
             shuffle=False,
             random_state=7,
+            callback=CALLBACK,
+            verbose=1,
+            sample_weight=("uneven", "zeros"),
         )
         + OBSERVED
     )
@@ -308,6 +313,8 @@ def memm() -> list[Setting]:
             max_iter=2,
             random_state=7,
             callback=CALLBACK,
+            verbose=1,
+            sample_weight=("uneven", "zeros"),
         )
         + OBSERVED
     )
@@ -326,6 +333,7 @@ def hidden() -> list[Setting]:
             decoder=without(DECODERS, "viterbi"),
             random_state=7,
             callback=CALLBACK,
+            verbose=1,
             labels="none",
         )
         + OBSERVED
@@ -357,6 +365,7 @@ def boosted() -> list[Setting]:
             patience=1,
             random_state=7,
             callback=CALLBACK,
+            verbose=1,
             sample_weight=("uneven", "zeros"),
             dev=True,
         )

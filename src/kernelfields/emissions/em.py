@@ -77,7 +77,7 @@ def maximise(
     smoothing: Smoothing,
     tol: float,
     max_iter: int,
-    report: Callable[[Progress], None] | None,
+    report: Callable[[Progress], object] | None,
 ) -> EMResult:
     """Run Baum-Welch [rabiner1989tutorial, eqs. 40, 54]: every step raises log p(x) + log-prior, or ends.
 
@@ -105,7 +105,7 @@ class _Run:
     """The history of one run."""
 
     def __init__(
-        self, data: ObservedSequences, smoothing: Smoothing, report: Callable[[Progress], None] | None
+        self, data: ObservedSequences, smoothing: Smoothing, report: Callable[[Progress], object] | None
     ) -> None:
         self.data, self.smoothing, self.report = data, smoothing, report
         self.started = time.perf_counter()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Hashable, Mapping
+from contextlib import nullcontext
 from copy import copy
 from typing import Any, Self
 
@@ -111,7 +112,6 @@ class KernelModel(SequenceLabeller):
             held_out = read_held_out(self, training, X_dev, y_dev)
             loss = self._held_out(recipe, expanded, training, held_out)
             stopping = EarlyStopping(loss, recipe.patience)
-        line = ProgressLine() if recipe.verbose else None
         kept = None if checkpoint is None else checkpoint.start(problem.size)
         start = problem.zero() if kept is None else problem.refreshed(kept.astype(problem.element_dtype))
         last = previous(self) if recipe.warm_start and kept is None else None
@@ -126,10 +126,9 @@ class KernelModel(SequenceLabeller):
             model.clique_kernels_ = [] if data.cliques is None else data.cliques.fitted(point)
             return model
 
-        watching = observers(reporter(recipe.callback, draft), stopping, line, checkpoint)
-        found = search(problem, start, solver, recipe.stop, watching, expanded.exact)
-        if line is not None:
-            line.close()
+        with ProgressLine() if recipe.verbose else nullcontext() as line:
+            watching = observers(reporter(recipe.callback, draft), stopping, line, checkpoint)
+            found = search(problem, start, solver, recipe.stop, watching, expanded.exact)
         if checkpoint is not None:
             checkpoint.settle(found.point.element, found.reason.final)
         if stopping is not None and stopping.element is not None:
@@ -153,15 +152,13 @@ class KernelModel(SequenceLabeller):
         judge = None
         if X_dev is not None or y_dev is not None:
             judge = self._judge(recipe, training, task, read_held_out(self, training, X_dev, y_dev))
-        line = ProgressLine() if recipe.verbose else None
-        observer = observers(reporter(recipe.callback), line)
         seed = int(random_state(recipe.random_state).randint(2**31 - 1))
         last = previous(self) if recipe.warm_start else None
         before = None if last is None else getattr(last, "_growth", None)
-        growth = continued(before, Growth(task, recipe.selection, seed, judge, observer))
-        state = growth.run()
-        if line is not None:
-            line.close()
+        with ProgressLine() if recipe.verbose else nullcontext() as line:
+            observer = observers(reporter(recipe.callback), line)
+            growth = continued(before, Growth(task, recipe.selection, seed, judge, observer))
+            state = growth.run()
         found, state = finish(growth, state, choose(LOW_RANK_SOLVERS, recipe.solver, "solver"), recipe.stop)
         parts, ends = gathered(chosen, state)
         several = len(chosen.kernels) > 1

@@ -6,6 +6,7 @@ import copy
 import time
 from abc import abstractmethod
 from collections.abc import Callable, Hashable, Sequence
+from contextlib import nullcontext
 from typing import Any, Self
 
 import numpy as np
@@ -21,8 +22,9 @@ from ..errors import InputError, ScoreError
 from ..fitting.epochs import DONE, FLAWLESS, warn_of_interruption
 from ..fitting.fresh import previous, starts_afresh
 from ..fitting.held_out import require_both
+from ..fitting.observers import ProgressLine
 from ..fitting.provenance import provenance_of
-from ..fitting.search import reporter
+from ..fitting.search import Observer, observers, reporter
 from ..losses import Log
 from ..models.learnt import ONLINE
 from ..models.linear import LabelledSet, read_labelled, training_terms
@@ -60,6 +62,7 @@ class OnlineLabeller(SequenceLabeller):
     patience: int
     warm_start: bool
     callback: Callable[[Progress], None] | None
+    verbose: int
     intercept_: Array
     start_: Array
     end_: Array
@@ -259,7 +262,8 @@ class OnlineLabeller(SequenceLabeller):
         problem = Problem.of(Log(data.chain, data.encoded.labels), terms)
         self.losses_: list[float] = []
         try:
-            self.stop_reason_ = self._epochs(sweep, rule, data, problem, held_out)
+            with ProgressLine() if self.verbose else nullcontext() as line:
+                self.stop_reason_ = self._epochs(sweep, rule, data, problem, held_out, line)
         except KeyboardInterrupt:
             self.stop_reason_ = Reason.INTERRUPTED.value
         self.n_iter_ = len(self.losses_)
@@ -272,7 +276,13 @@ class OnlineLabeller(SequenceLabeller):
             warn_of_interruption(self.n_iter_)
 
     def _epochs(
-        self, sweep: AnySweep, rule: OnlineRule, data: LabelledSet, problem: Problem, held_out: HeldOut | None
+        self,
+        sweep: AnySweep,
+        rule: OnlineRule,
+        data: LabelledSet,
+        problem: Problem,
+        held_out: HeldOut | None,
+        line: Observer | None,
     ) -> str:
         """Learn until something says that it is enough; say what."""
         random, started = random_state(self.random_state), time.perf_counter()
@@ -282,7 +292,7 @@ class OnlineLabeller(SequenceLabeller):
             LinearWeights.of(problem, sweep.average(), data.chain.n_answers).put(model)
             return model
 
-        report = reporter(self.callback, draft)
+        report = observers(reporter(self.callback, draft), line)
         for epoch in range(1, self.max_iter + 1):
             order = np.arange(data.chain.n_instances)
             if self.averaging and (epoch == 1 or rule.forgets):
@@ -292,8 +302,7 @@ class OnlineLabeller(SequenceLabeller):
             ):
                 return Reason.INTERRUPTED.value
             loss = self.losses_[-1]
-            if report is not None:
-                report(Progress(epoch, loss, np.nan, -np.inf, time.perf_counter() - started), None)
+            report(Progress(epoch, loss, np.nan, -np.inf, time.perf_counter() - started), None)
             if held_out is not None:
                 averaged = 1 + (data.chain.n_instances if rule.forgets else sweep.steps)
                 if held_out.look(self, self._reached(problem, sweep, rule, averaged)):

@@ -60,6 +60,8 @@ class AROW(OnlineLabeller):
         Seed of the shuffling, and of `sample`.
     callback : callable, optional
         Called with a `Progress` record after every epoch; its value is the loss of the epoch.
+    verbose : int
+        1 shows a line of progress.
 
     Attributes
     ----------
@@ -102,6 +104,7 @@ class AROW(OnlineLabeller):
         warm_start: bool = False,
         random_state: Any = None,
         callback: Callable[[Progress], None] | None = None,
+        verbose: int = 0,
     ) -> None:
         self.variance = variance
         self.gamma = gamma
@@ -119,6 +122,7 @@ class AROW(OnlineLabeller):
         self.warm_start = warm_start
         self.random_state = random_state
         self.callback = callback
+        self.verbose = verbose
 
     def _penalties(self) -> Penalties:
         return FREE

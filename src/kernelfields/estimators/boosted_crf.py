@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Hashable, Sequence
+from contextlib import nullcontext
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -23,8 +24,9 @@ from ..decoders import Decoder
 from ..errors import InputError
 from ..fitting.fresh import starts_afresh
 from ..fitting.held_out import read_held_out
+from ..fitting.observers import ProgressLine
 from ..fitting.provenance import provenance_of
-from ..fitting.search import reporter
+from ..fitting.search import observers, reporter
 from ..losses import Log, PartialLog
 from ..models.learnt import BOOSTED
 from ..models.scores import ScoredBatch
@@ -103,6 +105,8 @@ class BoostedCRF(SequenceLabeller):
         Seed of what is drawn in `fit`, and of `sample`.
     callback : callable, optional
         Called with a `Progress` record after every round.
+    verbose : int
+        1 shows a line of progress.
 
     Attributes
     ----------
@@ -159,6 +163,7 @@ class BoostedCRF(SequenceLabeller):
         patience: int = 5,
         random_state: Any = None,
         callback: Callable[[Progress], None] | None = None,
+        verbose: int = 0,
     ) -> None:
         self.max_iter = max_iter
         self.learning_rate = learning_rate
@@ -182,6 +187,7 @@ class BoostedCRF(SequenceLabeller):
         self.patience = patience
         self.random_state = random_state
         self.callback = callback
+        self.verbose = verbose
 
     @starts_afresh
     def fit(
@@ -243,8 +249,9 @@ class BoostedCRF(SequenceLabeller):
             model._take(training, boosting, boosting.element)
             return model
 
-        report = reporter(self.callback, draft)
-        values, reason = run(boosting, self.max_iter, draws, self.subsample, held_out, report)
+        with ProgressLine() if self.verbose else nullcontext() as line:
+            report = observers(reporter(self.callback, draft), line)
+            values, reason = run(boosting, self.max_iter, draws, self.subsample, held_out, report)
         self._keep(training, boosting, held_out)
         self.losses_, self.stop_reason_ = values, reason
         return self

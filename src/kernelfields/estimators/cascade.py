@@ -155,6 +155,11 @@ class Cascade(Parameterised, Routed, Savable):
             Lengths of the sequences in a flat X.
         groups : (S,) sequence, optional
             Sequences of one group, such as relatives, are in one fold.
+
+        Notes
+        -----
+        There is no ``sample_weight`` and no ``X_dev``, which models of other libraries may not take;
+        ``warm_start``, ``checkpoint`` and ``verbose`` are settings of the two models.
         """
         require_settings(self)
         self.window_, self.weight_ = int(self.window), float(self.weight)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import os
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from contextlib import nullcontext
 from typing import Any, Self
 
 import numpy as np
@@ -20,7 +21,7 @@ from ..errors import InputError
 from ..fitting.checkpoint import checkpoint_of
 from ..fitting.fresh import previous, starts_afresh
 from ..fitting.held_out import HeldOutSet, read_held_out
-from ..fitting.observers import EarlyStopping
+from ..fitting.observers import EarlyStopping, ProgressLine
 from ..fitting.provenance import provenance_of
 from ..fitting.search import Found, mismatches, observers, reporter, search
 from ..models.learnt import LINEAR
@@ -142,6 +143,8 @@ class CRF(SequenceLabeller):
         Seed of `sample`; fitting has no randomness.
     callback : callable, optional
         Called with a `Progress` record after every iteration.
+    verbose : int
+        1 shows a line of progress.
 
     Attributes
     ----------
@@ -209,6 +212,7 @@ class CRF(SequenceLabeller):
         warm_start: bool = False,
         random_state: Any = None,
         callback: Callable[[Progress], None] | None = None,
+        verbose: int = 0,
     ) -> None:
         self.penalty = penalty
         self.edge_penalty = edge_penalty
@@ -238,6 +242,7 @@ class CRF(SequenceLabeller):
         self.warm_start = warm_start
         self.random_state = random_state
         self.callback = callback
+        self.verbose = verbose
 
     @starts_afresh
     def fit(
@@ -355,12 +360,12 @@ class CRF(SequenceLabeller):
             model._take(training, problem, point.element, base)
             return model
 
-        watching = observers(reporter(self.callback, draft), stopping, checkpoint)
-
         def exact() -> Problem:
             return exact_problem(self, problem, training, base)
 
-        found = search(problem, start, solver, stop, watching, exact)
+        with ProgressLine() if self.verbose else nullcontext() as line:
+            watching = observers(reporter(self.callback, draft), stopping, line, checkpoint)
+            found = search(problem, start, solver, stop, watching, exact)
         if checkpoint is not None:
             checkpoint.settle(found.point.element, found.reason.final)
         if stopping is not None and stopping.element is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
+from contextlib import nullcontext
 from itertools import pairwise
 from typing import Any, Self
 
@@ -23,7 +24,9 @@ from ..emissions import Emissions, Family, ObservedSequences, chain_scores
 from ..emissions.em import LABELLED, LIMIT, EMResult, HiddenMarkovModel, Smoothing, maximise
 from ..errors import InputError, warn_user
 from ..fitting.fresh import starts_afresh
+from ..fitting.observers import ProgressLine
 from ..fitting.provenance import provenance_of
+from ..fitting.search import observers, reporter
 from ..models.learnt import HIDDEN
 from ..models.scores import ScoredBatch
 from ..solvers import Progress, Reason
@@ -73,6 +76,8 @@ class HMM(SequenceLabeller):
         Seed of starts, of `sample` and of `generate`.
     callback : callable, optional
         Called with a `Progress` record after every step; its value is the negative objective.
+    verbose : int
+        1 shows a line of progress.
 
     Attributes
     ----------
@@ -122,6 +127,7 @@ class HMM(SequenceLabeller):
         decoder: str | Decoder = "viterbi",
         random_state: Any = None,
         callback: Callable[[Progress], None] | None = None,
+        verbose: int = 0,
     ) -> None:
         self.emissions = emissions
         self.n_states = n_states
@@ -135,6 +141,7 @@ class HMM(SequenceLabeller):
         self.decoder = decoder
         self.random_state = random_state
         self.callback = callback
+        self.verbose = verbose
 
     @starts_afresh
     def fit(self, X: Any, y: Any = None, *, lengths: Any = None) -> Self:
@@ -150,6 +157,11 @@ class HMM(SequenceLabeller):
             Not given: expectation-maximisation from random starts.
         lengths : sequence of int, optional
             Lengths of the sequences in a flat X.
+
+        Notes
+        -----
+        There is no ``sample_weight``: a sequence that is to count twice is given twice. Nor is there
+        ``X_dev``: `bic` and `aic` compare models of the same sequences.
         """
         require_settings(self, tol=require_not_negative)
         given = copy.deepcopy(choose(EMISSIONS, self.emissions, "emissions"))  # which its owner may change
@@ -267,7 +279,11 @@ class HMM(SequenceLabeller):
         return EMResult(model, [], [], LABELLED) if every else self._run(data, model, smoothing)
 
     def _run(self, data: ObservedSequences, model: HiddenMarkovModel, smoothing: Smoothing) -> EMResult:
-        return maximise(data, model, smoothing, self.tol, self.max_iter, self.callback)
+        with ProgressLine() if self.verbose else nullcontext() as line:
+            watching = observers(reporter(self.callback), line)
+            return maximise(
+                data, model, smoothing, self.tol, self.max_iter, lambda progress: watching(progress, None)
+            )
 
     def _keep(self, classes: Array, forbidden: Forbidden | None, trained: EMResult) -> None:
         self.stop_reason_ = trained.ended

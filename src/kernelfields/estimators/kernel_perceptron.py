@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+import time
+from collections.abc import Callable, Hashable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -11,12 +13,15 @@ import numpy as np
 from ..arrays import Array
 from ..checks import whole
 from ..data.inputs import Inputs
+from ..data.sample_weights import read_weights
 from ..data.seeds import random_state
 from ..decoders import Decoder
 from ..errors import InputError
 from ..fitting.epochs import DONE, FLAWLESS, warn_of_interruption
 from ..fitting.fresh import starts_afresh
+from ..fitting.observers import ProgressLine
 from ..fitting.provenance import provenance_of
+from ..fitting.search import Observer, observers, reporter
 from ..kernels import Kernel
 from ..models.changes import Change, Changes
 from ..models.learnt import PERCEPTRON
@@ -24,7 +29,7 @@ from ..models.linear import LabelledSet, read_labelled
 from ..models.scores import ScoredBatch
 from ..models.terms import fitted_batch
 from ..models.vertex_kernels import own_kernel, takes_objects
-from ..solvers import Reason
+from ..solvers import Progress, Reason
 from ..structures import Chain, Structure
 from ..tables import structure_of
 from ._base import SequenceLabeller
@@ -83,6 +88,10 @@ class KernelPerceptron(SequenceLabeller):
         Whether every epoch has an order of its own.
     random_state : int, RandomState or None
         Seed of the shuffling, and of `sample`.
+    callback : callable, optional
+        Called with a `Progress` record after every pass; its value is the number of sequences labelled wrong.
+    verbose : int
+        1 shows a line of progress.
 
     Attributes
     ----------
@@ -121,6 +130,8 @@ class KernelPerceptron(SequenceLabeller):
         decoder: str | Decoder = "viterbi",
         shuffle: bool = True,
         random_state: Any = None,
+        callback: Callable[[Progress], None] | None = None,
+        verbose: int = 0,
     ) -> None:
         self.kernel = kernel
         self.combination = combination
@@ -133,10 +144,24 @@ class KernelPerceptron(SequenceLabeller):
         self.decoder = decoder
         self.shuffle = shuffle
         self.random_state = random_state
+        self.callback = callback
+        self.verbose = verbose
 
     @starts_afresh
-    def fit(self, X: Any, y: Any, *, lengths: Any = None) -> Self:
-        """Fit to labelled sequences, every label of them observed."""
+    def fit(self, X: Any, y: Any, *, lengths: Any = None, sample_weight: Any = None) -> Self:
+        """Fit to labelled sequences.
+
+        Parameters
+        ----------
+        X : list of (T, D) arrays, or flat array
+            Sequences.
+        y : list of label sequences
+            Labels, all of them observed.
+        lengths : sequence of int, optional
+            Lengths of the sequences in a flat X.
+        sample_weight : (S,) array, optional
+            What the steps of each sequence are multiplied by.
+        """
         require_settings(self, combination=one_of(COMBINATIONS), max_iter=whole())
         kernel, verbatim = own_kernel(self.kernel), takes_objects(self.kernel)
         structure = structure_of(self.structure)
@@ -145,10 +170,13 @@ class KernelPerceptron(SequenceLabeller):
                 "KernelPerceptron has no scores of label triples: structure must be 'chain' or 'tree'."
             )
         data = read_labelled(structure, self.features, X, y, lengths, classes=self.classes, verbatim=verbatim)
+        count = data.chain.n_instances
+        weights = np.ones(count) if sample_weight is None else read_weights(sample_weight, count)
         gram = kernel(data.inputs.features)
         walk = _Walk([], 0, [])
         try:
-            self._learn(data, gram, walk)
+            with ProgressLine() if self.verbose else nullcontext() as line:
+                self._learn(data, gram, walk, weights, observers(reporter(self.callback), line))
             self.stop_reason_ = FLAWLESS if walk.mistakes[-1] == 0 else DONE
         except KeyboardInterrupt:
             self.stop_reason_ = Reason.INTERRUPTED.value
@@ -157,13 +185,13 @@ class KernelPerceptron(SequenceLabeller):
         self.mistakes_, self.n_iter_ = walk.mistakes, len(walk.mistakes)
         return self
 
-    def _learn(self, data: LabelledSet, gram: Array, walk: _Walk) -> None:
+    def _learn(self, data: LabelledSet, gram: Array, walk: _Walk, weights: Array, report: Observer) -> None:
         """Go through the training set, and note on the way what changes."""
         chain, labels = data.chain, data.encoded.labels
         alpha, edge = np.zeros((chain.n_vertices, chain.n_labels)), np.zeros((chain.n_labels,) * 2)
         age = np.zeros(chain.n_vertices, dtype=np.int64)
-        random = random_state(self.random_state)
-        for _ in range(self.max_iter):
+        random, started = random_state(self.random_state), time.perf_counter()
+        for epoch in range(1, self.max_iter + 1):
             order, wrong = np.arange(chain.n_instances), 0
             for s in random.permutation(order) if self.shuffle else order:
                 walk.steps += 1
@@ -171,9 +199,10 @@ class KernelPerceptron(SequenceLabeller):
                 change = self._mistake(
                     chain.take([s]), walk.steps, rows, labels[rows], gram[rows] @ alpha, edge
                 )
-                if change is None:
+                if change is None or weights[s] == 0:
                     continue
                 wrong += 1
+                change = change._replace(node=weights[s] * change.node, edge=weights[s] * change.edge)
                 for each in (change, None):
                     each = self._forgotten(walk.steps, alpha, age) if each is None else each
                     if each is not None:
@@ -182,6 +211,7 @@ class KernelPerceptron(SequenceLabeller):
                         age[each.rows] = walk.steps
                         walk.changes.append(each)
             walk.mistakes.append(wrong)
+            report(Progress(epoch, wrong, np.nan, -np.inf, time.perf_counter() - started), None)
             if wrong == 0:
                 break
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from contextlib import nullcontext
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -12,9 +13,11 @@ from ..arrays import Array
 from ..constraints import Rule
 from ..data.inputs import Inputs
 from ..data.rules import require_respected
+from ..data.sample_weights import read_weights
 from ..decoders import Decoder
 from ..errors import InputError
 from ..fitting.fresh import starts_afresh
+from ..fitting.observers import ProgressLine
 from ..fitting.provenance import provenance_of
 from ..fitting.search import observers, reporter, search
 from ..losses import Log
@@ -69,6 +72,8 @@ class MEMM(SequenceLabeller):
         Seed of `sample`.
     callback : callable, optional
         Called with a `Progress` record after every iteration.
+    verbose : int
+        1 shows a line of progress.
 
     Attributes
     ----------
@@ -111,6 +116,7 @@ class MEMM(SequenceLabeller):
         max_iter: int = 1000,
         random_state: Any = None,
         callback: Callable[[Progress], None] | None = None,
+        verbose: int = 0,
     ) -> None:
         self.penalty = penalty
         self.edge_penalty = edge_penalty
@@ -124,9 +130,10 @@ class MEMM(SequenceLabeller):
         self.max_iter = max_iter
         self.random_state = random_state
         self.callback = callback
+        self.verbose = verbose
 
     @starts_afresh
-    def fit(self, X: Any, y: Any, *, lengths: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, *, lengths: Any = None, sample_weight: Any = None) -> Self:
         """Fit to labelled sequences.
 
         Parameters
@@ -137,6 +144,8 @@ class MEMM(SequenceLabeller):
             Labels, all of them observed.
         lengths : sequence of int, optional
             Lengths of the sequences in a flat X.
+        sample_weight : (S,) array, optional
+            How many times each sequence counts.
         """
         require_settings(self)
         _require_directed(self.structure)
@@ -146,18 +155,19 @@ class MEMM(SequenceLabeller):
             rule = choose(CONSTRAINTS, self.constraints, "constraints")
             forbidden = rule.forbidden(data.encoded.classes.tolist())
             require_respected(forbidden, data.chain, data.encoded.labels, data.encoded.classes)
-        problem = self._problem(data)
+        problem = self._problem(data, sample_weight)
         stop = Stop(gap=self.tol, gradient=1e-2 * self.tol, iterations=self.max_iter)
         solver = choose(SOLVERS, self.solver, "solver")
-        watching = observers(reporter(self.callback))
-        found = search(problem, problem.zero(), solver, stop, watching, problem.exact)
+        with ProgressLine() if self.verbose else nullcontext() as line:
+            watching = observers(reporter(self.callback), line)
+            found = search(problem, problem.zero(), solver, stop, watching, problem.exact)
         self._keep(data, problem, found.element)
         self.certificate_ = found.certificate
         self.forbidden_, self.features_ = forbidden, data.extractor
         self.n_iter_, self.stop_reason_ = found.iterations, found.reason.value
         return self
 
-    def _problem(self, data: LabelledSet) -> Problem:
+    def _problem(self, data: LabelledSet, sample_weight: Any) -> Problem:
         """Logistic regression: every position a chain of its own, the label before it a feature."""
         edge = self.penalty if self.edge_penalty is None else self.edge_penalty
         positions = ChainBatch(np.arange(data.chain.n_vertices + 1), data.chain.n_labels)
@@ -167,7 +177,12 @@ class MEMM(SequenceLabeller):
             Term("bias", Free(positions, "node"), float(self.penalty)),
             Term("before", SparseFeatures(positions, "node", before), float(edge)),
         ]
-        return Problem.of(Log(positions, data.encoded.labels), terms, dtype=data.inputs.features.dtype)
+        weights = None
+        if sample_weight is not None:  # of every position those of its sequence
+            each = read_weights(sample_weight, data.chain.n_instances)
+            weights = np.repeat(each, np.diff(data.chain.offsets))
+        loss = Log(positions, data.encoded.labels, weights)
+        return Problem.of(loss, terms, dtype=data.inputs.features.dtype)
 
     def _keep(self, data: LabelledSet, problem: Problem, element: Array) -> None:
         features, _, before = (term.space for term in problem.terms)

@@ -65,6 +65,8 @@ class PassiveAggressive(OnlineLabeller):
         Seed of the shuffling, and of `sample`.
     callback : callable, optional
         Called with a `Progress` record after every epoch; its value is the loss of the epoch.
+    verbose : int
+        1 shows a line of progress.
 
     Attributes
     ----------
@@ -107,6 +109,7 @@ class PassiveAggressive(OnlineLabeller):
         warm_start: bool = False,
         random_state: Any = None,
         callback: Callable[[Progress], None] | None = None,
+        verbose: int = 0,
     ) -> None:
         self.variant = variant
         self.aggressiveness = aggressiveness
@@ -126,6 +129,7 @@ class PassiveAggressive(OnlineLabeller):
         self.warm_start = warm_start
         self.random_state = random_state
         self.callback = callback
+        self.verbose = verbose
 
     def _penalties(self) -> Penalties:
         return FREE

@@ -58,6 +58,8 @@ class StructuredPerceptron(OnlineLabeller):
         Seed of the shuffling, and of `sample`.
     callback : callable, optional
         Called with a `Progress` record after every epoch; its value is the loss of the epoch.
+    verbose : int
+        1 shows a line of progress.
 
     Attributes
     ----------
@@ -97,6 +99,7 @@ class StructuredPerceptron(OnlineLabeller):
         warm_start: bool = False,
         random_state: Any = None,
         callback: Callable[[Progress], None] | None = None,
+        verbose: int = 0,
     ) -> None:
         self.averaging = averaging
         self.max_iter = max_iter
@@ -113,6 +116,7 @@ class StructuredPerceptron(OnlineLabeller):
         self.warm_start = warm_start
         self.random_state = random_state
         self.callback = callback
+        self.verbose = verbose
 
     def _penalties(self) -> Penalties:
         return FREE

@@ -69,6 +69,8 @@ class StochasticCRF(OnlineLabeller):
         Seed of the shuffling, of the search for a step, and of `sample`.
     callback : callable, optional
         Called with a `Progress` record after every epoch; its value is the loss of the epoch.
+    verbose : int
+        1 shows a line of progress.
 
     Attributes
     ----------
@@ -109,6 +111,7 @@ class StochasticCRF(OnlineLabeller):
         warm_start: bool = False,
         random_state: Any = None,
         callback: Callable[[Progress], None] | None = None,
+        verbose: int = 0,
     ) -> None:
         self.penalty = penalty
         self.edge_penalty = edge_penalty
@@ -128,6 +131,7 @@ class StochasticCRF(OnlineLabeller):
         self.warm_start = warm_start
         self.random_state = random_state
         self.callback = callback
+        self.verbose = verbose
 
     def _penalties(self) -> Penalties:
         found = Penalties.of(self.penalty, self.edge_penalty)

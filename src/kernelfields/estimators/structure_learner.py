@@ -101,6 +101,11 @@ class StructureLearner(Parameterised, Routed, Savable):
             Sequences and their labels, as `KernelCRF.fit` takes them.
         X_dev, y_dev : optional
             Held-out sequences, which have a say in what is kept.
+
+        Notes
+        -----
+        There is no ``sample_weight``: gains are measured on a loss in which every sequence counts once.
+        ``checkpoint``, ``verbose`` and the rest are settings of ``estimator``.
         """
         require_settings(self)
         model = type(self.estimator)(**self.estimator.get_params(deep=False)).fit(X, y)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Hashable, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -266,18 +267,16 @@ class StructuredSVM(SequenceLabeller):
         def note(progress: Progress, point: Any) -> None:
             history.append(Round(point.constraints, point.violation, progress.relative_gap))
 
-        line = ProgressLine() if self.verbose else None
-        observer = observers(reporter(self.callback, draft), note, line)
         stop = self._face().recipe.stop
-        if isinstance(solver, CuttingPlane):
-            start = dual.problem.zero() if last is None else last.element_for(dual.problem)
-            result = solver.minimize(dual.problem, start, stop, observer)
-        else:
-            if last is not None and last.mixtures is not None:
-                dual.restart(last.levels, last.mixtures)
-            result = solver.maximize(dual, stop, observer)
-        if line is not None:
-            line.close()
+        with ProgressLine() if self.verbose else nullcontext() as line:
+            observer = observers(reporter(self.callback, draft), note, line)
+            if isinstance(solver, CuttingPlane):
+                start = dual.problem.zero() if last is None else last.element_for(dual.problem)
+                result = solver.minimize(dual.problem, start, stop, observer)
+            else:
+                if last is not None and last.mixtures is not None:
+                    dual.restart(last.levels, last.mixtures)
+                result = solver.maximize(dual, stop, observer)
         if not result.reason.converged:
             warn_of(result.reason, result.progress)
         return result

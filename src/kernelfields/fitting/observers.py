@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, TextIO
+from typing import Any, Self, TextIO
 
 import numpy as np
 
@@ -26,7 +26,10 @@ class Onlooker(ABC):
 
 
 class ProgressLine:
-    """Shows every iteration on one line, of the standard error stream if no other is given."""
+    """Shows every iteration on one line, of the standard error stream if no other is given.
+
+    ``with`` ends the line, however the search ends.
+    """
 
     def __init__(self, stream: TextIO | None = None) -> None:
         self.stream = sys.stderr if stream is None else stream
@@ -37,7 +40,11 @@ class ProgressLine:
         line = f"iteration {progress.iteration}: value {progress.value:.6g}, relative gap {gap}"
         self._write(f"\r{line}, {progress.seconds:.1f} s ")
 
-    def close(self) -> None:
+    def __enter__(self) -> Self:
+        """Begin a search."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
         """End the line."""
         self._write("\n")
 
