@@ -19,6 +19,7 @@ from kernelfields.approximation import Nystroem, RandomFourier
 from kernelfields.emissions import Categorical, UnknownWords
 from kernelfields.estimators.registry import REGISTRY
 from kernelfields.models.clique_types import Edges, InputEdges
+from kernelfields.objective import L1Norm
 from kernelfields.selection import SGPS, GreedyCliques
 
 HERE = Path(__file__).parent
@@ -44,6 +45,11 @@ def names() -> tuple[Any, Any]:
     ]
 
 
+def trees(X: Any) -> Any:
+    """The same rows, each the child of the one two before it."""
+    return [(x, [-1, *(max(0, v - 2) for v in range(1, len(x)))]) for x in X]
+
+
 def models() -> dict[str, tuple[Any, Any, Any]]:
     """The models, each with its training set."""
     X, y = rows()
@@ -59,6 +65,15 @@ def models() -> dict[str, tuple[Any, Any, Any]]:
         "crf": (kf.CRF(), X, mixed),
         "crf-dicts": (kf.CRF(observed_only=True), DICTS, TAGS),
         "crf-order-2": (kf.CRF(structure="chain2", penalty=0.5), X, y),
+        "crf-tree": (
+            kf.CRF(
+                structure="tree",
+                norms={"edges": L1Norm(0.1)},
+                base_measure=kf.CliqueMeasures(edge=np.eye(3).tolist()),
+            ),
+            trees(X),
+            y,
+        ),
         "crf-words": (kf.CRF(features=TEMPLATES, constraints="iob2"), WORDS, TAGS),
         "gp-sequence-classifier": (kf.GPSequenceClassifier(2 * rbf), X, y),
         "gp-sequence-classifier-sparse": (
@@ -73,6 +88,11 @@ def models() -> dict[str, tuple[Any, Any, Any]]:
         "hmm-multinomial": (kf.HMM("multinomial"), [np.floor(np.abs(4 * x)) for x in X], y),
         "hmm-words": (kf.HMM(Categorical(unknown=UnknownWords(least=1))), WORDS, TAGS),
         "kernel-crf": (kf.KernelCRF(rbf + kernels.Linear(), edge_kernel="linear"), X, y),
+        "kernel-crf-cliques": (
+            kf.KernelCRF(rbf, clique_kernels=kf.CliqueKernel("edge", rbf, view="mean"), structure="tree"),
+            trees(X),
+            y,
+        ),
         "kernel-crf-fourier": (kf.KernelCRF(approximation=RandomFourier(8), random_state=0), X, y),
         "kernel-crf-nystroem": (kf.KernelCRF(approximation=Nystroem(rank=5), random_state=0), X, y),
         "kernel-crf-selection": (
