@@ -102,7 +102,7 @@ def check_constraints(done: Fitted) -> None:
     answers["kbest"] = [labels for few in kbest(done.model, done.asked, 4) or [] for labels, _ in few]
     answers["sample"] = [labels for draw in draws(done.model, done.asked, 3) for labels in draw]
     number = {label: k for k, label in enumerate(done.model.classes_.tolist())}
-    parents = {len(x): above for (x, above) in done.asked.X} if done.asked.parents is not None else {}
+    parents = {len(above): above for above in done.asked.parents or ()}  # the same for all of a size
     for how, labellings in answers.items():
         for labels in labellings:
             path = [number.get(label) for label in labels]
