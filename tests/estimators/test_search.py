@@ -5,7 +5,7 @@ import pytest
 
 from kernelfields import CRF
 from kernelfields.constraints import Constraints
-from kernelfields.fitting.search import search
+from kernelfields.fitting.run import search
 from kernelfields.gram import StoredGram
 from kernelfields.objective import Problem, Term
 from kernelfields.solvers import LBFGS, Reason, Stop

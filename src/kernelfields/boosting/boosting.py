@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array, rows_of
-from ..fitting.search import Observer
+from ..fitting.run import Observer
 from ..losses import Log, Loss, PartialLog
 from ..objective import Point, Problem, Term
 from ..solvers import NewtonCG, Progress, Reason, Stop

@@ -18,11 +18,10 @@ from ..data.seeds import random_state
 from ..data.training import Training
 from ..errors import InputError
 from ..fitting.checkpoint import KERNEL_SETTINGS, checkpoint_of
-from ..fitting.fresh import previous
 from ..fitting.held_out import HeldOutSet, read_held_out
 from ..fitting.observers import EarlyStopping, ProgressLine
 from ..fitting.provenance import provenance_of
-from ..fitting.search import Found, mismatches, observers, reporter, search
+from ..fitting.run import Found, mismatches, observers, previous, reporter, search
 from ..gram import origins, unique_observations
 from ..kernels import Kernel
 from ..models.clique_kernels import CliqueExpansion, CliqueTerms, read_clique_kernels

@@ -20,11 +20,10 @@ from ..data.sample_weights import read_weights
 from ..data.seeds import random_state
 from ..errors import InputError, ScoreError
 from ..fitting.epochs import DONE, FLAWLESS, warn_of_interruption
-from ..fitting.fresh import previous, starts_afresh
 from ..fitting.held_out import require_both
 from ..fitting.observers import ProgressLine
 from ..fitting.provenance import provenance_of
-from ..fitting.search import Observer, observers, reporter
+from ..fitting.run import Observer, observers, previous, reporter, starts_afresh
 from ..losses import Log
 from ..models.learnt import ONLINE
 from ..models.linear import LabelledSet, read_labelled, training_terms

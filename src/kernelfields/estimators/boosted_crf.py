@@ -22,11 +22,10 @@ from ..data.seeds import random_state
 from ..data.training import Training, read_training
 from ..decoders import Decoder
 from ..errors import InputError
-from ..fitting.fresh import starts_afresh
 from ..fitting.held_out import read_held_out
 from ..fitting.observers import ProgressLine
 from ..fitting.provenance import provenance_of
-from ..fitting.search import observers, reporter
+from ..fitting.run import observers, reporter, starts_afresh
 from ..losses import Log, PartialLog
 from ..models.learnt import BOOSTED
 from ..models.scores import ScoredBatch

@@ -18,7 +18,7 @@ from ..data.reading import extractor_for
 from ..decoders import Decoder
 from ..errors import InputError
 from ..features import stack_tree_windows, stack_windows
-from ..fitting.fresh import starts_afresh
+from ..fitting.run import starts_afresh
 from ..models.terms import fitted_structure
 from ..parameters import Parameterised
 from ..persistence.fields import Field, Kind, Models, Numbers

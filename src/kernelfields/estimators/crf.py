@@ -19,11 +19,10 @@ from ..data.training import Training, read_training
 from ..decoders import Decoder
 from ..errors import InputError
 from ..fitting.checkpoint import checkpoint_of
-from ..fitting.fresh import previous, starts_afresh
 from ..fitting.held_out import HeldOutSet, read_held_out
 from ..fitting.observers import EarlyStopping, ProgressLine
 from ..fitting.provenance import provenance_of
-from ..fitting.search import Found, mismatches, observers, reporter, search
+from ..fitting.run import Found, mismatches, observers, previous, reporter, search, starts_afresh
 from ..models.learnt import LINEAR
 from ..models.linear_problem import exact_problem, linear_problem, linear_terms, solver_of
 from ..models.scores import ScoredBatch

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from ..data.base_measure import BaseMeasure
 from ..decoders import Decoder
-from ..fitting.fresh import starts_afresh
+from ..fitting.run import starts_afresh
 from ..models.kernel_recipe import KernelRecipe
 from ..selection import SGPS, Selection
 from ..solvers import Progress, Solver

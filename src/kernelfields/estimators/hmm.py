@@ -23,10 +23,9 @@ from ..decoders import Decoder
 from ..emissions import Emissions, Family, ObservedSequences, chain_scores
 from ..emissions.em import LABELLED, LIMIT, EMResult, HiddenMarkovModel, Smoothing, maximise
 from ..errors import InputError, warn_user
-from ..fitting.fresh import starts_afresh
 from ..fitting.observers import ProgressLine
 from ..fitting.provenance import provenance_of
-from ..fitting.search import observers, reporter
+from ..fitting.run import observers, reporter, starts_afresh
 from ..models.learnt import HIDDEN
 from ..models.scores import ScoredBatch
 from ..solvers import Progress, Reason

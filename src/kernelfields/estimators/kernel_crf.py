@@ -11,7 +11,7 @@ from ..approximation import Approximation
 from ..constraints import Rule
 from ..data.base_measure import BaseMeasure
 from ..decoders import Decoder
-from ..fitting.fresh import starts_afresh
+from ..fitting.run import starts_afresh
 from ..models.clique_kernels import CliqueKernel
 from ..models.kernel_recipe import KernelRecipe
 from ..objective import Norm

@@ -14,7 +14,7 @@ from ..data.labels import Encoded, encode
 from ..data.rows import Rows, read_row_labels, read_row_weights, read_rows
 from ..data.training import _class_weights as class_weights
 from ..errors import InputError
-from ..fitting.fresh import starts_afresh
+from ..fitting.run import starts_afresh
 from ..parameters import Parameterised
 from ..persistence.fields import Field, Kind
 from ..persistence.savable import Savable, require_fitted

@@ -18,10 +18,9 @@ from ..data.seeds import random_state
 from ..decoders import Decoder
 from ..errors import InputError
 from ..fitting.epochs import DONE, FLAWLESS, warn_of_interruption
-from ..fitting.fresh import starts_afresh
 from ..fitting.observers import ProgressLine
 from ..fitting.provenance import provenance_of
-from ..fitting.search import Observer, observers, reporter
+from ..fitting.run import Observer, observers, reporter, starts_afresh
 from ..kernels import Kernel
 from ..models.changes import Change, Changes
 from ..models.learnt import PERCEPTRON

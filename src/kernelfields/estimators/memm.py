@@ -16,10 +16,9 @@ from ..data.rules import require_respected
 from ..data.sample_weights import read_weights
 from ..decoders import Decoder
 from ..errors import InputError
-from ..fitting.fresh import starts_afresh
 from ..fitting.observers import ProgressLine
 from ..fitting.provenance import provenance_of
-from ..fitting.search import observers, reporter, search
+from ..fitting.run import observers, reporter, search, starts_afresh
 from ..losses import Log
 from ..models.learnt import LABELLER
 from ..models.linear import LabelledSet, read_labelled

@@ -11,8 +11,8 @@ import numpy as np
 
 from ..arrays import Array, offsets_of
 from ..errors import InputError
-from ..fitting.fresh import starts_afresh
 from ..fitting.held_out import held_out_labels, require_both
+from ..fitting.run import starts_afresh
 from ..models.clique_types import CliqueType
 from ..parameters import Parameterised
 from ..persistence.fields import Field, Kind

@@ -16,10 +16,9 @@ from ..data.inputs import Inputs
 from ..data.seeds import random_state
 from ..data.training import Training, warn_of
 from ..decoders import Decoder
-from ..fitting.fresh import previous, starts_afresh
 from ..fitting.observers import ProgressLine
 from ..fitting.provenance import provenance_of
-from ..fitting.search import exact_certificate, observers, reporter
+from ..fitting.run import exact_certificate, observers, previous, reporter, starts_afresh
 from ..models.expansion import Expanded
 from ..models.hinge import hinge_maker
 from ..models.kernel_recipe import KernelRecipe

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..errors import InputError, warn_user
-from ..fitting.search import Found, search
+from ..fitting.run import Found, search
 from ..kernels import Kernel, check_gram
 from ..losses import Log
 from ..selection import Atoms, Growth, GrowthState, GrowthTask, Pool, Selection, SelectionReason

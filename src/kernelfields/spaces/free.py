@@ -9,7 +9,20 @@ import numpy.typing as npt
 
 from ..arrays import Array, rows_of
 from ..structures import EdgeBatch, StructureBatch
-from ._free_base import Indicators
+from ._base import Counted, Curved, Euclidean
+
+
+class Indicators(Euclidean, Curved, Counted):
+    """A space whose features are 0 or 1, hence equal to their squares."""
+
+    def curvatures(self, expected: Array) -> Array:
+        """Return how often each feature is expected."""
+        return self.adjoint(expected)
+
+    @property
+    def least(self) -> float:
+        """0."""
+        return 0.0
 
 
 class Free(Indicators):

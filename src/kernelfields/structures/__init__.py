@@ -3,7 +3,7 @@
 from ._base import Cliques, Scores, StructureBatch, require_feasible
 from ._blocks_base import BlockOracle
 from ._errors_base import ErrorCountOracle
-from ._labelled_base import EdgeBatch, LabelledBatch, PairwiseBatch
+from ._labelled_base import EdgeBatch, LabelledBatch, PairwiseBatch, SequenceBatch
 from ._oracles import (
     CovarianceOracle,
     KBestOracle,
@@ -14,7 +14,6 @@ from ._oracles import (
     SampleOracle,
     SumOracle,
 )
-from ._sequence_base import SequenceBatch
 from .blocks import Blocks
 from .chain import ChainBatch
 from .chain2 import SecondOrderChainBatch

@@ -1,4 +1,4 @@
-"""Structures whose outputs are labels of vertices."""
+"""Structures whose outputs are labels of vertices: any, with edges between them, along sequences."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from ..arrays import Array
-from ._arguments import require_labels, require_weights, score_array
+from ..arrays import Array, offsets_of
+from ..checks import require_flag, require_whole
+from ._arguments import MOST_LABELS, require_labels, require_offsets, require_weights, score_array
 from ._base import Cliques, Scores, StructureBatch
+from ._oracles import CovarianceOracle, KBestOracle, MaxOracle, SampleOracle
 
 
 class LabelledBatch(StructureBatch):
@@ -123,3 +125,40 @@ class PairwiseBatch(EdgeBatch):
         shapes = self.shapes
         node = score_array(scores, "node", shapes["node"], dtype)
         return node, score_array(scores, "edge", shapes["edge"], node.dtype)
+
+
+class SequenceBatch(EdgeBatch, MaxOracle, CovarianceOracle, SampleOracle, KBestOracle):
+    """A batch of sequences, an edge between any two neighbours, with every exact oracle."""
+
+    def _set_shape(self, offsets: npt.ArrayLike, n_labels: int, shared_edges: bool) -> None:
+        """Take over what a constructor was given."""
+        self._offsets = require_offsets(offsets)
+        self.n_labels = require_whole("n_labels", n_labels, 1, MOST_LABELS)
+        self.shared_edges = require_flag("shared_edges", shared_edges)
+
+    @cached_property
+    def edge_offsets(self) -> Array:  # type: ignore[override]  # where the edges of each sequence start
+        """Sequence s owns the edges ``edge_offsets[s]`` up to ``edge_offsets[s + 1]``."""
+        return offsets_of(np.maximum(np.diff(self._offsets) - 1, 0))
+
+    @cached_property
+    def edge_tails(self) -> Array:
+        """The position each edge comes from."""
+        return self.edge_heads - 1
+
+    @cached_property
+    def edge_heads(self) -> Array:
+        """The position each edge leads to, the next one."""
+        starts = np.zeros(self.n_vertices, dtype=bool)
+        starts[self.first_positions] = True
+        return np.flatnonzero(~starts)
+
+    @property
+    def first_positions(self) -> Array:
+        """First position of every sequence that has one."""
+        return self._offsets[:-1][np.diff(self._offsets) > 0]
+
+    @property
+    def last_positions(self) -> Array:
+        """Last position of every sequence that has one."""
+        return self._offsets[1:][np.diff(self._offsets) > 0] - 1

@@ -13,8 +13,8 @@ from ._arguments import require_best, require_draws, require_ids, require_labels
 from ._base import Scores, require_feasible
 from ._blocks_base import PairwiseBlocks
 from ._errors_base import ForestErrors
+from ._labelled_base import SequenceBatch
 from ._oracles import Labelling, Labellings, Marginals
-from ._sequence_base import SequenceBatch
 
 
 class ChainBatch(PairwiseBlocks, ForestErrors, SequenceBatch):

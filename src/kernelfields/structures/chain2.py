@@ -13,8 +13,8 @@ from ..arrays import Array, offsets_of
 from ..errors import InputError
 from ._arguments import require_best, require_draws, require_ids, require_labels, require_weights, score_array
 from ._base import Cliques, Scores, require_feasible
+from ._labelled_base import SequenceBatch
 from ._oracles import Labelling, Labellings, Marginals
-from ._sequence_base import SequenceBatch
 from .chain import ChainBatch
 
 
