@@ -26,7 +26,7 @@ class ScoredSequences(NamedTuple):
     @classmethod
     def of(cls, model: Any, X: Sequence[Any], y: Sequence[Any]) -> ScoredSequences:
         """Score sequences by a fitted model."""
-        chain, scores = model._batch(X, None, None)
+        chain, scores = model._batch(X, None, None)[:2]
         return cls(chain, scores, model.classes_, y)
 
     def judged(self, decoder: Decoder) -> dict[str, float]:
