@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Hashable, Sequence
 from contextlib import nullcontext
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -46,6 +47,7 @@ from ._base import SequenceLabeller
 from ._settings import require_settings
 
 
+@dataclass(eq=False, repr=False)
 class BoostedCRF(SequenceLabeller):
     """Conditional random field by gradient tree boosting [dietterich2008gradient].
 
@@ -137,56 +139,30 @@ class BoostedCRF(SequenceLabeller):
     _missing: ClassVar[bool] = True
     _learnt = BOOSTED
 
-    def __init__(
-        self,
-        max_iter: int = 100,
-        *,
-        learning_rate: float = 0.3,
-        max_leaf_nodes: int | None = 31,
-        max_depth: int | None = None,
-        min_samples_leaf: int = 20,
-        penalty: float = 1.0,
-        edge_penalty: float = 1.0,
-        max_features: float = 1.0,
-        subsample: float = 1.0,
-        categorical: Sequence[int | str] | None = None,
-        structure: str | Structure = "chain",
-        fit_intercept: bool = True,
-        boundaries: bool = True,
-        edges: bool = True,
-        edge_trees: bool = False,
-        classes: Sequence[Hashable] | None = None,
-        class_weight: dict[Any, float] | str | None = None,
-        constraints: str | Rule | None = None,
-        decoder: str | Decoder = "viterbi",
-        patience: int = 5,
-        random_state: Any = None,
-        callback: Callable[[Progress], None] | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.max_iter = max_iter
-        self.learning_rate = learning_rate
-        self.max_leaf_nodes = max_leaf_nodes
-        self.max_depth = max_depth
-        self.min_samples_leaf = min_samples_leaf
-        self.penalty = penalty
-        self.edge_penalty = edge_penalty
-        self.max_features = max_features
-        self.subsample = subsample
-        self.categorical = categorical
-        self.structure = structure
-        self.fit_intercept = fit_intercept
-        self.boundaries = boundaries
-        self.edges = edges
-        self.edge_trees = edge_trees
-        self.classes = classes
-        self.class_weight = class_weight
-        self.constraints = constraints
-        self.decoder = decoder
-        self.patience = patience
-        self.random_state = random_state
-        self.callback = callback
-        self.verbose = verbose
+    max_iter: int = 100
+    _: KW_ONLY
+    learning_rate: float = 0.3
+    max_leaf_nodes: int | None = 31
+    max_depth: int | None = None
+    min_samples_leaf: int = 20
+    penalty: float = 1.0
+    edge_penalty: float = 1.0
+    max_features: float = 1.0
+    subsample: float = 1.0
+    categorical: Sequence[int | str] | None = None
+    structure: str | Structure = "chain"
+    fit_intercept: bool = True
+    boundaries: bool = True
+    edges: bool = True
+    edge_trees: bool = False
+    classes: Sequence[Hashable] | None = None
+    class_weight: dict[Any, float] | str | None = None
+    constraints: str | Rule | None = None
+    decoder: str | Decoder = "viterbi"
+    patience: int = 5
+    random_state: Any = None
+    callback: Callable[[Progress], None] | None = None
+    verbose: int = 0
 
     @starts_afresh
     def fit(

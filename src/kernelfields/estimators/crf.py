@@ -6,6 +6,7 @@ import copy
 import os
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -42,6 +43,7 @@ MANY = 500
 """Sequences from which on that pays."""
 
 
+@dataclass(eq=False, repr=False)
 class CRF(SequenceLabeller):
     """Linear conditional random field, on sequences or on trees.
 
@@ -180,68 +182,36 @@ class CRF(SequenceLabeller):
     _learnt = LINEAR
     _scores_rows = True
 
-    def __init__(
-        self,
-        penalty: float = 1.0,
-        *,
-        edge_penalty: float | None = None,
-        features: Any = None,
-        structure: str | Structure = "chain",
-        second_order_penalty: float | None = None,
-        l1: float = 0.0,
-        norms: Mapping[str, Norm] | None = None,
-        fit_intercept: bool = True,
-        boundaries: bool = True,
-        edge_features: bool = False,
-        observed_only: bool = False,
-        classes: Sequence[Hashable] | None = None,
-        class_weight: dict[Any, float] | str | None = None,
-        cost: Any = None,
-        loss: str = "log",
-        constraints: str | Rule | None = None,
-        base_measure: BaseMeasure = None,
-        solver: str | Solver = "lbfgs",
-        decoder: str | Decoder = "viterbi",
-        tol: float = 1e-3,
-        max_iter: int = 1000,
-        patience: int = 5,
-        quick_start: int | None = None,
-        checkpoint: str | os.PathLike[str] | None = None,
-        checkpoint_seconds: float = 30.0,
-        warm_start: bool = False,
-        random_state: Any = None,
-        callback: Callable[[Progress], None] | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.penalty = penalty
-        self.edge_penalty = edge_penalty
-        self.features = features
-        self.structure = structure
-        self.second_order_penalty = second_order_penalty
-        self.l1 = l1
-        self.norms = norms
-        self.fit_intercept = fit_intercept
-        self.boundaries = boundaries
-        self.edge_features = edge_features
-        self.observed_only = observed_only
-        self.classes = classes
-        self.class_weight = class_weight
-        self.cost = cost
-        self.loss = loss
-        self.constraints = constraints
-        self.base_measure = base_measure
-        self.solver = solver
-        self.decoder = decoder
-        self.tol = tol
-        self.max_iter = max_iter
-        self.patience = patience
-        self.quick_start = quick_start
-        self.checkpoint = checkpoint
-        self.checkpoint_seconds = checkpoint_seconds
-        self.warm_start = warm_start
-        self.random_state = random_state
-        self.callback = callback
-        self.verbose = verbose
+    penalty: float = 1.0
+    _: KW_ONLY
+    edge_penalty: float | None = None
+    features: Any = None
+    structure: str | Structure = "chain"
+    second_order_penalty: float | None = None
+    l1: float = 0.0
+    norms: Mapping[str, Norm] | None = None
+    fit_intercept: bool = True
+    boundaries: bool = True
+    edge_features: bool = False
+    observed_only: bool = False
+    classes: Sequence[Hashable] | None = None
+    class_weight: dict[Any, float] | str | None = None
+    cost: Any = None
+    loss: str = "log"
+    constraints: str | Rule | None = None
+    base_measure: BaseMeasure = None
+    solver: str | Solver = "lbfgs"
+    decoder: str | Decoder = "viterbi"
+    tol: float = 1e-3
+    max_iter: int = 1000
+    patience: int = 5
+    quick_start: int | None = None
+    checkpoint: str | os.PathLike[str] | None = None
+    checkpoint_seconds: float = 30.0
+    warm_start: bool = False
+    random_state: Any = None
+    callback: Callable[[Progress], None] | None = None
+    verbose: int = 0
 
     @starts_afresh
     def fit(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 from ..data.base_measure import BaseMeasure
@@ -18,6 +19,7 @@ PAPER = 2.0
 """λ here of a penalty αᵀKα without the half [altun2004gp, (6)]; the scale is in the kernel."""
 
 
+@dataclass(eq=False, repr=False)
 class GPSequenceClassifier(KernelModel):
     """Gaussian process sequence classification, dense (DGPS) or sparse (SGPS) [altun2004gp].
 
@@ -64,44 +66,24 @@ class GPSequenceClassifier(KernelModel):
     [['B', 'A']]
     """
 
-    def __init__(
-        self,
-        kernel: Any = "rbf",
-        *,
-        sparse: bool | Selection = False,
-        edge_variance: float = 1.0,
-        warm_start: bool = False,
-        structure: str | Structure = "chain",
-        classes: Sequence[Hashable] | None = None,
-        base_measure: BaseMeasure = None,
-        features: Any = None,
-        solver: str | Solver = "lbfgs",
-        decoder: str | Decoder = "viterbi",
-        tol: float = 1e-3,
-        max_iter: int = 1000,
-        dtype: Any = "float32",
-        memory_limit: Any = None,
-        random_state: Any = None,
-        callback: Callable[[Progress], None] | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.kernel = kernel
-        self.sparse = sparse
-        self.edge_variance = edge_variance
-        self.warm_start = warm_start
-        self.structure = structure
-        self.classes = classes
-        self.base_measure = base_measure
-        self.features = features
-        self.solver = solver
-        self.decoder = decoder
-        self.tol = tol
-        self.max_iter = max_iter
-        self.dtype = dtype
-        self.memory_limit = memory_limit
-        self.random_state = random_state
-        self.callback = callback
-        self.verbose = verbose
+    kernel: Any = "rbf"
+    _: KW_ONLY
+    sparse: bool | Selection = False
+    edge_variance: float = 1.0
+    warm_start: bool = False
+    structure: str | Structure = "chain"
+    classes: Sequence[Hashable] | None = None
+    base_measure: BaseMeasure = None
+    features: Any = None
+    solver: str | Solver = "lbfgs"
+    decoder: str | Decoder = "viterbi"
+    tol: float = 1e-3
+    max_iter: int = 1000
+    dtype: Any = "float32"
+    memory_limit: Any = None
+    random_state: Any = None
+    callback: Callable[[Progress], None] | None = None
+    verbose: int = 0
 
     @starts_afresh
     def fit(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable
 from contextlib import nullcontext
+from dataclasses import KW_ONLY, dataclass
 from itertools import pairwise
 from typing import Any, Self
 
@@ -35,6 +36,7 @@ from ._base import Labels, SequenceLabeller
 from ._settings import require_settings
 
 
+@dataclass(eq=False, repr=False)
 class HMM(SequenceLabeller):
     """Hidden Markov model [rabiner1989tutorial]: states follow one another, each emits an observation,
 
@@ -111,36 +113,20 @@ class HMM(SequenceLabeller):
 
     _learnt = HIDDEN
 
-    def __init__(
-        self,
-        emissions: str | Family | Emissions = "gaussian",
-        *,
-        n_states: int | None = None,
-        start: Any = None,
-        transitions: Any = None,
-        constraints: str | Rule | None = None,
-        pseudocount: float = 0.1,
-        n_init: int = 1,
-        tol: float = 1e-6,
-        max_iter: int = 500,
-        decoder: str | Decoder = "viterbi",
-        random_state: Any = None,
-        callback: Callable[[Progress], None] | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.emissions = emissions
-        self.n_states = n_states
-        self.start = start
-        self.transitions = transitions
-        self.constraints = constraints
-        self.pseudocount = pseudocount
-        self.n_init = n_init
-        self.tol = tol
-        self.max_iter = max_iter
-        self.decoder = decoder
-        self.random_state = random_state
-        self.callback = callback
-        self.verbose = verbose
+    emissions: str | Family | Emissions = "gaussian"
+    _: KW_ONLY
+    n_states: int | None = None
+    start: Any = None
+    transitions: Any = None
+    constraints: str | Rule | None = None
+    pseudocount: float = 0.1
+    n_init: int = 1
+    tol: float = 1e-6
+    max_iter: int = 500
+    decoder: str | Decoder = "viterbi"
+    random_state: Any = None
+    callback: Callable[[Progress], None] | None = None
+    verbose: int = 0
 
     @starts_afresh
     def fit(self, X: Any, y: Any = None, *, lengths: Any = None) -> Self:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import KW_ONLY, dataclass, fields
 from typing import Any, Self
 
 from ..approximation import Approximation
@@ -21,6 +21,7 @@ from ..structures import Structure
 from ._kernel_model import KernelModel
 
 
+@dataclass(eq=False, repr=False)
 class KernelCRF(KernelModel):
     """Kernel conditional random field [lafferty2004; altun2004exp].
 
@@ -185,78 +186,41 @@ class KernelCRF(KernelModel):
     [['B', 'A', 'A']]
     """
 
-    def __init__(
-        self,
-        kernel: Any = "rbf",
-        *,
-        penalty: Any = 1.0,
-        edge_penalty: float | None = None,
-        features: Any = None,
-        structure: str | Structure = "chain",
-        second_order_penalty: float | None = None,
-        fit_intercept: bool = True,
-        boundaries: bool = True,
-        edges: bool = True,
-        edge_kernel: Any = None,
-        clique_kernels: CliqueKernel | Sequence[CliqueKernel] | None = None,
-        label_kernel: Any = None,
-        norms: Mapping[str, Norm] | None = None,
-        classes: Sequence[Hashable] | None = None,
-        class_weight: dict[Any, float] | str | None = None,
-        cost: Any = None,
-        loss: str = "log",
-        constraints: str | Rule | None = None,
-        base_measure: BaseMeasure = None,
-        approximation: str | Approximation | None = None,
-        selection: Selection | None = None,
-        warm_start: bool = False,
-        solver: str | Solver = "lbfgs",
-        decoder: str | Decoder = "viterbi",
-        tol: float = 1e-3,
-        max_iter: int = 1000,
-        patience: int = 5,
-        dtype: Any = "float32",
-        memory_limit: Any = None,
-        checkpoint: str | os.PathLike[str] | None = None,
-        checkpoint_seconds: float = 30.0,
-        random_state: Any = None,
-        callback: Callable[[Progress], None] | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.kernel = kernel
-        self.penalty = penalty
-        self.edge_penalty = edge_penalty
-        self.features = features
-        self.structure = structure
-        self.second_order_penalty = second_order_penalty
-        self.fit_intercept = fit_intercept
-        self.boundaries = boundaries
-        self.edges = edges
-        self.edge_kernel = edge_kernel
-        self.clique_kernels = clique_kernels
-        self.label_kernel = label_kernel
-        self.norms = norms
-        self.classes = classes
-        self.class_weight = class_weight
-        self.cost = cost
-        self.loss = loss
-        self.constraints = constraints
-        self.base_measure = base_measure
-        self.approximation = approximation
-        self.selection = selection
-        self.warm_start = warm_start
-        self.solver = solver
-        self.decoder = decoder
-        self.tol = tol
-        self.max_iter = max_iter
-        self.patience = patience
-        self.dtype = dtype
-        self.memory_limit = memory_limit
-        self.checkpoint = checkpoint
-        self.checkpoint_seconds = checkpoint_seconds
-        self.random_state = random_state
-        self.callback = callback
-        self.verbose = verbose
+    kernel: Any = "rbf"
+    _: KW_ONLY
+    penalty: Any = 1.0
+    edge_penalty: float | None = None
+    features: Any = None
+    structure: str | Structure = "chain"
+    second_order_penalty: float | None = None
+    fit_intercept: bool = True
+    boundaries: bool = True
+    edges: bool = True
+    edge_kernel: Any = None
+    clique_kernels: CliqueKernel | Sequence[CliqueKernel] | None = None
+    label_kernel: Any = None
+    norms: Mapping[str, Norm] | None = None
+    classes: Sequence[Hashable] | None = None
+    class_weight: dict[Any, float] | str | None = None
+    cost: Any = None
+    loss: str = "log"
+    constraints: str | Rule | None = None
+    base_measure: BaseMeasure = None
+    approximation: str | Approximation | None = None
+    selection: Selection | None = None
+    warm_start: bool = False
+    solver: str | Solver = "lbfgs"
+    decoder: str | Decoder = "viterbi"
+    tol: float = 1e-3
+    max_iter: int = 1000
+    patience: int = 5
+    dtype: Any = "float32"
+    memory_limit: Any = None
+    checkpoint: str | os.PathLike[str] | None = None
+    checkpoint_seconds: float = 30.0
+    random_state: Any = None
+    callback: Callable[[Progress], None] | None = None
+    verbose: int = 0
 
     @starts_afresh
     def fit(

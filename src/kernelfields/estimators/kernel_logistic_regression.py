@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -25,6 +26,7 @@ from ._routing import Routed
 from .kernel_crf import KernelCRF
 
 
+@dataclass(eq=False, repr=False)
 class KernelLogisticRegression(Parameterised, Routed, Savable):
     """Multinomial logistic regression in the Hilbert space of a kernel,
 
@@ -73,48 +75,28 @@ verbose
     (1, 2)
     """
 
-    classes_: Array
     _learnt: ClassVar[Mapping[str, Field]] = {
         "_field": Kind(KernelCRF, large=True),
         "structure_": Kind(Structure, needed=False),
     }
 
-    def __init__(
-        self,
-        kernel: Any = "rbf",
-        *,
-        penalty: Any = 1.0,
-        structure: str | Structure = "chain",
-        fit_intercept: bool = True,
-        label_kernel: Any = None,
-        class_weight: dict[Any, float] | str | None = None,
-        base_measure: BaseMeasure = None,
-        approximation: str | Approximation | None = None,
-        solver: str | Solver = "lbfgs",
-        tol: float = 1e-3,
-        max_iter: int = 1000,
-        dtype: Any = "float64",
-        memory_limit: Any = None,
-        random_state: Any = None,
-        callback: Callable[[Progress], None] | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.kernel = kernel
-        self.penalty = penalty
-        self.structure = structure
-        self.fit_intercept = fit_intercept
-        self.label_kernel = label_kernel
-        self.class_weight = class_weight
-        self.base_measure = base_measure
-        self.approximation = approximation
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.dtype = dtype
-        self.memory_limit = memory_limit
-        self.random_state = random_state
-        self.callback = callback
-        self.verbose = verbose
+    kernel: Any = "rbf"
+    _: KW_ONLY
+    penalty: Any = 1.0
+    structure: str | Structure = "chain"
+    fit_intercept: bool = True
+    label_kernel: Any = None
+    class_weight: dict[Any, float] | str | None = None
+    base_measure: BaseMeasure = None
+    approximation: str | Approximation | None = None
+    solver: str | Solver = "lbfgs"
+    tol: float = 1e-3
+    max_iter: int = 1000
+    dtype: Any = "float64"
+    memory_limit: Any = None
+    random_state: Any = None
+    callback: Callable[[Progress], None] | None = None
+    verbose: int = 0
 
     @starts_afresh
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:

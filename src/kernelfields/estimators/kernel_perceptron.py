@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Hashable, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -48,6 +48,7 @@ class _Walk:
     """Of every epoch that was finished."""
 
 
+@dataclass(eq=False, repr=False)
 class KernelPerceptron(SequenceLabeller):
     """Structured perceptron with a kernel [collins2002discriminative; freund1999large].
 
@@ -115,36 +116,20 @@ class KernelPerceptron(SequenceLabeller):
     probabilistic: ClassVar[bool] = False
     _learnt = PERCEPTRON
 
-    def __init__(
-        self,
-        kernel: Any = "rbf",
-        *,
-        combination: str = "averaged",
-        budget: int | None = None,
-        max_iter: int = 10,
-        structure: str | Structure = "chain",
-        features: Any = None,
-        edges: bool = True,
-        classes: Sequence[Hashable] | None = None,
-        decoder: str | Decoder = "viterbi",
-        shuffle: bool = True,
-        random_state: Any = None,
-        callback: Callable[[Progress], None] | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.kernel = kernel
-        self.combination = combination
-        self.budget = budget
-        self.max_iter = max_iter
-        self.structure = structure
-        self.features = features
-        self.edges = edges
-        self.classes = classes
-        self.decoder = decoder
-        self.shuffle = shuffle
-        self.random_state = random_state
-        self.callback = callback
-        self.verbose = verbose
+    kernel: Any = "rbf"
+    _: KW_ONLY
+    combination: str = "averaged"
+    budget: int | None = None
+    max_iter: int = 10
+    structure: str | Structure = "chain"
+    features: Any = None
+    edges: bool = True
+    classes: Sequence[Hashable] | None = None
+    decoder: str | Decoder = "viterbi"
+    shuffle: bool = True
+    random_state: Any = None
+    callback: Callable[[Progress], None] | None = None
+    verbose: int = 0
 
     @starts_afresh
     def fit(self, X: Any, y: Any, *, lengths: Any = None, sample_weight: Any = None) -> Self:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -34,6 +35,7 @@ from ._base import SequenceLabeller
 from ._settings import require_settings
 
 
+@dataclass(eq=False, repr=False)
 class MEMM(SequenceLabeller):
     """Maximum-entropy Markov model [mccallum2000maximum]: every label given the one before it.
 
@@ -100,36 +102,20 @@ class MEMM(SequenceLabeller):
         "start_": Numbers("L"),
     }
 
-    def __init__(
-        self,
-        penalty: float = 1.0,
-        *,
-        edge_penalty: float | None = None,
-        structure: str | Structure = "chain",
-        features: Any = None,
-        classes: Sequence[Hashable] | None = None,
-        constraints: str | Rule | None = None,
-        solver: str | Solver = "lbfgs",
-        decoder: str | Decoder = "viterbi",
-        tol: float = 1e-3,
-        max_iter: int = 1000,
-        random_state: Any = None,
-        callback: Callable[[Progress], None] | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.penalty = penalty
-        self.edge_penalty = edge_penalty
-        self.structure = structure
-        self.features = features
-        self.classes = classes
-        self.constraints = constraints
-        self.solver = solver
-        self.decoder = decoder
-        self.tol = tol
-        self.max_iter = max_iter
-        self.random_state = random_state
-        self.callback = callback
-        self.verbose = verbose
+    penalty: float = 1.0
+    _: KW_ONLY
+    edge_penalty: float | None = None
+    structure: str | Structure = "chain"
+    features: Any = None
+    classes: Sequence[Hashable] | None = None
+    constraints: str | Rule | None = None
+    solver: str | Solver = "lbfgs"
+    decoder: str | Decoder = "viterbi"
+    tol: float = 1e-3
+    max_iter: int = 1000
+    random_state: Any = None
+    callback: Callable[[Progress], None] | None = None
+    verbose: int = 0
 
     @starts_afresh
     def fit(self, X: Any, y: Any, *, lengths: Any = None, sample_weight: Any = None) -> Self:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 from ..constraints import Rule
@@ -17,6 +18,7 @@ from ..tables import VARIANTS, choose
 from ._online_base import OnlineLabeller
 
 
+@dataclass(eq=False, repr=False)
 class PassiveAggressive(OnlineLabeller):
     """Passive-aggressive learning [crammer2006online].
 
@@ -88,48 +90,26 @@ class PassiveAggressive(OnlineLabeller):
 
     probabilistic: ClassVar[bool] = False
 
-    def __init__(
-        self,
-        variant: str | Variant = "PA-I",
-        *,
-        aggressiveness: float = 1.0,
-        error_sensitive: bool = True,
-        averaging: bool = True,
-        max_iter: int = 10,
-        structure: str | Structure = "chain",
-        features: Any = None,
-        fit_intercept: bool = True,
-        boundaries: bool = True,
-        observed_only: bool = False,
-        classes: Sequence[Hashable] | None = None,
-        constraints: str | Rule | None = None,
-        decoder: str | Decoder = "viterbi",
-        shuffle: bool = True,
-        patience: int = 5,
-        warm_start: bool = False,
-        random_state: Any = None,
-        callback: Callable[[Progress], None] | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.variant = variant
-        self.aggressiveness = aggressiveness
-        self.error_sensitive = error_sensitive
-        self.averaging = averaging
-        self.max_iter = max_iter
-        self.structure = structure
-        self.features = features
-        self.fit_intercept = fit_intercept
-        self.boundaries = boundaries
-        self.observed_only = observed_only
-        self.classes = classes
-        self.constraints = constraints
-        self.decoder = decoder
-        self.shuffle = shuffle
-        self.patience = patience
-        self.warm_start = warm_start
-        self.random_state = random_state
-        self.callback = callback
-        self.verbose = verbose
+    variant: str | Variant = "PA-I"
+    _: KW_ONLY
+    aggressiveness: float = 1.0
+    error_sensitive: bool = True
+    averaging: bool = True
+    max_iter: int = 10
+    structure: str | Structure = "chain"
+    features: Any = None
+    fit_intercept: bool = True
+    boundaries: bool = True
+    observed_only: bool = False
+    classes: Sequence[Hashable] | None = None
+    constraints: str | Rule | None = None
+    decoder: str | Decoder = "viterbi"
+    shuffle: bool = True
+    patience: int = 5
+    warm_start: bool = False
+    random_state: Any = None
+    callback: Callable[[Progress], None] | None = None
+    verbose: int = 0
 
     def _penalties(self) -> Penalties:
         return FREE

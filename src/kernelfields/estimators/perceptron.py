@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 from ..constraints import Rule
@@ -16,6 +17,7 @@ from ..structures import Structure
 from ._online_base import OnlineLabeller
 
 
+@dataclass(eq=False, repr=False)
 class StructuredPerceptron(OnlineLabeller):
     """The structured perceptron [collins2002discriminative].
 
@@ -81,42 +83,23 @@ class StructuredPerceptron(OnlineLabeller):
 
     probabilistic: ClassVar[bool] = False
 
-    def __init__(
-        self,
-        averaging: bool = True,
-        *,
-        max_iter: int = 10,
-        structure: str | Structure = "chain",
-        features: Any = None,
-        fit_intercept: bool = True,
-        boundaries: bool = True,
-        observed_only: bool = False,
-        classes: Sequence[Hashable] | None = None,
-        constraints: str | Rule | None = None,
-        decoder: str | Decoder = "viterbi",
-        shuffle: bool = True,
-        patience: int = 5,
-        warm_start: bool = False,
-        random_state: Any = None,
-        callback: Callable[[Progress], None] | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.averaging = averaging
-        self.max_iter = max_iter
-        self.structure = structure
-        self.features = features
-        self.fit_intercept = fit_intercept
-        self.boundaries = boundaries
-        self.observed_only = observed_only
-        self.classes = classes
-        self.constraints = constraints
-        self.decoder = decoder
-        self.shuffle = shuffle
-        self.patience = patience
-        self.warm_start = warm_start
-        self.random_state = random_state
-        self.callback = callback
-        self.verbose = verbose
+    averaging: bool = True
+    _: KW_ONLY
+    max_iter: int = 10
+    structure: str | Structure = "chain"
+    features: Any = None
+    fit_intercept: bool = True
+    boundaries: bool = True
+    observed_only: bool = False
+    classes: Sequence[Hashable] | None = None
+    constraints: str | Rule | None = None
+    decoder: str | Decoder = "viterbi"
+    shuffle: bool = True
+    patience: int = 5
+    warm_start: bool = False
+    random_state: Any = None
+    callback: Callable[[Progress], None] | None = None
+    verbose: int = 0
 
     def _penalties(self) -> Penalties:
         return FREE

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from ..structures import Structure
 from ._online_base import OnlineLabeller
 
 
+@dataclass(eq=False, repr=False)
 class StochasticCRF(OnlineLabeller):
     """Linear-chain conditional random field by averaged stochastic gradient descent [bottou2010large].
 
@@ -90,48 +92,26 @@ class StochasticCRF(OnlineLabeller):
     [['A', 'B', 'B'], ['B', 'A']]
     """
 
-    def __init__(
-        self,
-        penalty: float = 1.0,
-        *,
-        edge_penalty: float | None = None,
-        learning_rate: float | None = None,
-        averaging: bool = True,
-        max_iter: int = 10,
-        structure: str | Structure = "chain",
-        features: Any = None,
-        fit_intercept: bool = True,
-        boundaries: bool = True,
-        observed_only: bool = False,
-        classes: Sequence[Hashable] | None = None,
-        constraints: str | Rule | None = None,
-        decoder: str | Decoder = "viterbi",
-        shuffle: bool = True,
-        patience: int = 5,
-        warm_start: bool = False,
-        random_state: Any = None,
-        callback: Callable[[Progress], None] | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.penalty = penalty
-        self.edge_penalty = edge_penalty
-        self.learning_rate = learning_rate
-        self.averaging = averaging
-        self.max_iter = max_iter
-        self.structure = structure
-        self.features = features
-        self.fit_intercept = fit_intercept
-        self.boundaries = boundaries
-        self.observed_only = observed_only
-        self.classes = classes
-        self.constraints = constraints
-        self.decoder = decoder
-        self.shuffle = shuffle
-        self.patience = patience
-        self.warm_start = warm_start
-        self.random_state = random_state
-        self.callback = callback
-        self.verbose = verbose
+    penalty: float = 1.0
+    _: KW_ONLY
+    edge_penalty: float | None = None
+    learning_rate: float | None = None
+    averaging: bool = True
+    max_iter: int = 10
+    structure: str | Structure = "chain"
+    features: Any = None
+    fit_intercept: bool = True
+    boundaries: bool = True
+    observed_only: bool = False
+    classes: Sequence[Hashable] | None = None
+    constraints: str | Rule | None = None
+    decoder: str | Decoder = "viterbi"
+    shuffle: bool = True
+    patience: int = 5
+    warm_start: bool = False
+    random_state: Any = None
+    callback: Callable[[Progress], None] | None = None
+    verbose: int = 0
 
     def _penalties(self) -> Penalties:
         found = Penalties.of(self.penalty, self.edge_penalty)

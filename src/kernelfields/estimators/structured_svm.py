@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Hashable, Sequence
 from contextlib import nullcontext
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar, NamedTuple, Self
 
 from ..arrays import Array
@@ -47,6 +47,7 @@ class Round(NamedTuple):
     """(primal − dual) / primal."""
 
 
+@dataclass(eq=False, repr=False)
 class StructuredSVM(SequenceLabeller):
     """Structured support vector machine: hidden Markov SVM, max-margin Markov network.
 
@@ -149,54 +150,29 @@ class StructuredSVM(SequenceLabeller):
     _learnt = MARGIN
     _transient = ("_last",)
 
-    def __init__(
-        self,
-        kernel: Any = None,
-        *,
-        penalty: float = 1.0,
-        edge_penalty: float | None = None,
-        rescaling: str = "margin",
-        cost: Any = "hamming",
-        features: Any = None,
-        structure: str | Structure = "chain",
-        fit_intercept: bool = True,
-        boundaries: bool = True,
-        classes: Sequence[Hashable] | None = None,
-        constraints: str | Rule | None = None,
-        base_measure: BaseMeasure = None,
-        solver: str | MarginSolver | CuttingPlane = "one-slack",
-        decoder: str | Decoder = "viterbi",
-        tol: float = 1e-3,
-        max_iter: int = 1000,
-        warm_start: bool = False,
-        dtype: Any = "float32",
-        memory_limit: Any = None,
-        random_state: Any = None,
-        callback: Callable[[Progress], None] | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.kernel = kernel
-        self.penalty = penalty
-        self.edge_penalty = edge_penalty
-        self.rescaling = rescaling
-        self.cost = cost
-        self.features = features
-        self.structure = structure
-        self.fit_intercept = fit_intercept
-        self.boundaries = boundaries
-        self.classes = classes
-        self.constraints = constraints
-        self.base_measure = base_measure
-        self.solver = solver
-        self.decoder = decoder
-        self.tol = tol
-        self.max_iter = max_iter
-        self.warm_start = warm_start
-        self.dtype = dtype
-        self.memory_limit = memory_limit
-        self.random_state = random_state
-        self.callback = callback
-        self.verbose = verbose
+    kernel: Any = None
+    _: KW_ONLY
+    penalty: float = 1.0
+    edge_penalty: float | None = None
+    rescaling: str = "margin"
+    cost: Any = "hamming"
+    features: Any = None
+    structure: str | Structure = "chain"
+    fit_intercept: bool = True
+    boundaries: bool = True
+    classes: Sequence[Hashable] | None = None
+    constraints: str | Rule | None = None
+    base_measure: BaseMeasure = None
+    solver: str | MarginSolver | CuttingPlane = "one-slack"
+    decoder: str | Decoder = "viterbi"
+    tol: float = 1e-3
+    max_iter: int = 1000
+    warm_start: bool = False
+    dtype: Any = "float32"
+    memory_limit: Any = None
+    random_state: Any = None
+    callback: Callable[[Progress], None] | None = None
+    verbose: int = 0
 
     @starts_afresh
     def fit(self, X: Any, y: Any, *, lengths: Any = None, sample_weight: Any = None) -> Self:
