@@ -73,9 +73,9 @@ def test_weights_of_the_linear_kernel_perceptron_are_those_of_the_linear_one(com
     weights = rng.uniform(0.5, 3.0, size=12)
     weights[::4] = 0.0
     settings = {"max_iter": 3, "shuffle": False}
-    kernel = kf.KernelPerceptron("linear", combination=combination, **settings)
+    kernel = kf.KernelPerceptron("linear", combination=combination, **settings, random_state=0)
     linear = kf.StructuredPerceptron(
-        combination == "averaged", fit_intercept=False, boundaries=False, **settings
+        combination == "averaged", fit_intercept=False, boundaries=False, **settings, random_state=0
     )
     for model in (kernel, linear):
         model.fit(inputs, labels, sample_weight=weights)

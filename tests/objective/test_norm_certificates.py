@@ -24,7 +24,7 @@ def case_of(seed):
     for label in "abc"[:L]:
         y[0] += [label]
     X[0] = scale * r.normal(size=(len(y[0]), D))
-    settings = {"penalty": 1.0, "bias": False, "boundaries": False}
+    settings = {"penalty": 1.0, "fit_intercept": False, "boundaries": False}
     case = Case(seed, "double", None, settings, X, X, y, None, list("abc"[:L]))
     total = scale * sum(len(x) for x in X)
     kind = [L1Norm, GroupNorm, SpaceNorm][seed % 3]
