@@ -70,7 +70,12 @@ def test_columns_names_documents_and_what_is_missing_stay(tmp_path):
         ("a A\nb B\n", "a.conll", "b.npz", "has tokens, which npz has no place for"),
         ("a A\nb B\n", "a.conll", "b.txt", "b.txt does not say the format to write; add --to"),
         ("sequence,x\na,1\n", "a.csv", "b.conll", "has numbers, which conll has no place for"),
-        ('{"tokens": [{"a": 1}]}\n', "a.jsonl", "b.conll", "objects of features, which are no columns"),
+        (
+            '{"tokens": [{"a": 1}]}\n',
+            "a.jsonl",
+            "b.conll",
+            "objects of features, but columns of text are needed",
+        ),
         ('{"tokens": [{"a": 1}, {"b": 2}]}\n', "a.jsonl", "b.csv", "other names than the first one"),
         ('{"tokens": [{"label": 1}], "labels": ["A"]}\n', "a.jsonl", "b.csv", "called 'label'"),
         ('{"tokens": ["a"], "labels": ["_"]}\n', "a.jsonl", "b.conll", "stands for a missing one in conll"),

@@ -97,7 +97,7 @@ def test_basis_functions_lead_to_the_training_set(rng: np.random.Generator, tmp_
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     (tmp_path / "junk.kf").write_bytes(b"junk, and more of it")
-    for name, reason in (("junk.kf", "no model, or cut off"), ("none.kf", "No such file")):
+    for name, reason in (("junk.kf", "not a model, or cut off"), ("none.kf", "No such file")):
         result = CliRunner().invoke(app, ["inspect", str(tmp_path / name)])
         assert result.exit_code == 2
         assert reason in result.stderr
