@@ -165,6 +165,7 @@ def gaussian_process() -> list[Setting]:
             decoder=without(DECODERS, "viterbi"),
             tol=1e-5,
             max_iter=2,
+            patience=1,
             dtype="float64",
             memory_limit=1000,
             random_state=7,

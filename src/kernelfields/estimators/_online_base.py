@@ -221,6 +221,10 @@ class OnlineLabeller(SequenceLabeller):
         X_dev, y_dev : lists, optional
             Held-out sequences: learning ends when fewer of their positions have not been wrong for
             ``patience`` epochs, and the best weights seen are kept.
+
+        Notes
+        -----
+        There is no ``checkpoint``: Ctrl-C keeps what was learnt, and `partial_fit` goes on from there.
         """
         require_settings(self, max_iter=whole())
         structure = structure_of(self.structure)

@@ -190,6 +190,11 @@ class BoostedCRF(SequenceLabeller):
         X_dev, y_dev : lists, optional
             Held-out sequences: boosting ends when their likelihood has not risen for ``patience``
             rounds, and the rounds up to the best one are kept.
+
+        Notes
+        -----
+        There is no ``warm_start`` or ``checkpoint``: trees are grown on bins of one training set; Ctrl-C
+        keeps the rounds done so far.
         """
         require_settings(
             self, edge_penalty=require_not_negative, learning_rate=proper_share, max_iter=whole()

@@ -45,7 +45,7 @@ class GPSequenceClassifier(KernelModel):
         κ.
     warm_start : bool
         As in `KernelCRF`.
-    structure, classes, base_measure, features, solver, decoder, tol, max_iter, dtype, memory_limit
+    structure, classes, base_measure, features, solver, decoder, tol, max_iter, patience, dtype, memory_limit
         As in `KernelCRF`.
     random_state, callback, verbose
         As in `KernelCRF`.
@@ -79,6 +79,7 @@ class GPSequenceClassifier(KernelModel):
     decoder: str | Decoder = "viterbi"
     tol: float = 1e-3
     max_iter: int = 1000
+    patience: int = 5
     dtype: Any = "float32"
     memory_limit: Any = None
     random_state: Any = None
@@ -114,6 +115,7 @@ class GPSequenceClassifier(KernelModel):
             solver=self.solver,
             tol=self.tol,
             max_iter=self.max_iter,
+            patience=self.patience,
             dtype=self.dtype,
             memory_limit=self.memory_limit,
             callback=self.callback,

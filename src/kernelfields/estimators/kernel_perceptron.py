@@ -145,6 +145,11 @@ class KernelPerceptron(SequenceLabeller):
             Lengths of the sequences in a flat X.
         sample_weight : (S,) array, optional
             What the steps of each sequence are multiplied by.
+
+        Notes
+        -----
+        There is no ``X_dev``, ``warm_start`` or ``checkpoint``: votes and means are over all steps from
+        the first one on.
         """
         require_settings(self, combination=one_of(COMBINATIONS), max_iter=whole())
         kernel, verbatim = own_kernel(self.kernel), takes_objects(self.kernel)

@@ -131,6 +131,11 @@ class MEMM(SequenceLabeller):
             Lengths of the sequences in a flat X.
         sample_weight : (S,) array, optional
             How many times each sequence counts.
+
+        Notes
+        -----
+        There is no ``X_dev``, ``warm_start`` or ``checkpoint``: the problem is convex, has no recursion
+        and is solved in seconds.
         """
         require_settings(self)
         _require_directed(self.structure)

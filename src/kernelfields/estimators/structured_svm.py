@@ -188,6 +188,11 @@ class StructuredSVM(SequenceLabeller):
             Lengths of the sequences in a flat X.
         sample_weight : (S,) array, optional
             How many times each sequence counts.
+
+        Notes
+        -----
+        There is no ``X_dev``: solvers stop by their duality gap; let held-out data choose the penalty. Nor is
+        there ``checkpoint``: Ctrl-C keeps what was reached, and ``warm_start`` goes on.
         """
         require_settings(self, penalty=positive_penalties, edge_penalty=optional(require_positive))
         face = self._face()
