@@ -34,7 +34,7 @@ from kernelfields.kernels import (
     WindowSum,
 )
 from kernelfields.kernels import _base as base
-from kernelfields.kernels._formulas import raise_to
+from kernelfields.kernels.power import raise_to
 
 LEAVES = st.sampled_from([Linear(), RBF(0.3), Cosine(), Laplacian(0.2), Matern(), Constant(0.5)])
 KERNELS = st.recursive(

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array
+from ..checks import require_not_negative, require_positive, require_whole
 from ..parameters import Parameterised
 from .observations import Observations, inner_products, squared_norms
 
@@ -200,3 +201,22 @@ def tiled_diagonal(kernel: Kernel, X: Observations, size: int) -> Array:
     """Compute the diagonal of n observations from small blocks, for kernels without a formula for it."""
     tiles = [X[start : start + TILE] for start in range(0, size, TILE)]
     return np.concatenate([kernel.block(tile, tile).diagonal() for tile in tiles]) if tiles else np.empty(0)
+
+
+def positive(kernel: Any, name: str) -> float:
+    """Return a parameter that must be a number above zero; they are checked on use, as in scikit-learn."""
+    return require_positive(_named(kernel, name), getattr(kernel, name))
+
+
+def not_negative(kernel: Any, name: str) -> float:
+    """Return a parameter that must be a number of at least zero."""
+    return require_not_negative(_named(kernel, name), getattr(kernel, name))
+
+
+def at_least_one(kernel: Any, name: str) -> int:
+    """Return a parameter that must be a whole number of at least one."""
+    return require_whole(_named(kernel, name), getattr(kernel, name), most=2**31 - 1)
+
+
+def _named(kernel: Any, name: str) -> str:
+    return f"{name} of {type(kernel).__name__}"

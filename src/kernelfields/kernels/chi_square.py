@@ -6,8 +6,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..errors import InputError
-from ._base import Kernel
-from ._formulas import positive
+from ._base import Kernel, positive
 from .observations import Observations, dense_rows, pairs, same_width
 
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from ..arrays import Array
-from ._base import ProductKernel
-from ._formulas import not_negative
+from ._base import ProductKernel, not_negative
 
 
 class Constant(ProductKernel):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..arrays import Array
 from ._base import ProductKernel
-from ._formulas import inverse_roots
+from .observations import inverse_roots
 
 
 class Cosine(ProductKernel):

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..arrays import Array
-from ._base import Kernel
-from ._formulas import positive
+from ._base import Kernel, positive
 from .observations import Observations, pairs, precision, rows, same_width
 
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from ..arrays import Array
 from ..errors import InputError
-from ._base import ProductKernel
-from ._formulas import distances, positive
+from ._base import ProductKernel, positive
+from .observations import distances
 
 POLYNOMIALS: Mapping[float, tuple[float, ...]] = {0.5: (1.0,), 1.5: (1.0, 1.0), 2.5: (1.0, 1.0, 1 / 3)}
 """Coefficients of q_ν, from the constant on."""

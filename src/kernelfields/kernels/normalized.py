@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from ..arrays import Array
 from ._base import Composite, Kernel, ProductKernel, of_products, product_block, product_diagonal
-from ._formulas import inverse_roots
-from .observations import Observations
+from .observations import Observations, inverse_roots
 
 
 class Normalized(Composite):

@@ -16,6 +16,9 @@ from .sparse_rows import canonical, sparse_inner_products
 Observations = Any
 """(n, D) array, scipy-sparse matrix, or whatever else a kernel compares, one observation per row."""
 
+ROUNDING = 16
+"""Units in the last place that an inner product may be off."""
+
 
 def rows(X: Observations) -> Any:
     """Return observations as an (n, D) array or CSR matrix; float32 stays, all else becomes float64."""
@@ -94,6 +97,32 @@ def squared_norms(X: Observations) -> Array:
     if sp.issparse(found):
         return np.asarray(found.multiply(found).sum(axis=1)).ravel()
     return np.einsum("ij,ij->i", found, found)
+
+
+def squared_distances(products: Array, left: Array, right: Array) -> None:
+    """Overwrite ⟨x, x′⟩ by ‖x‖² + ‖x′‖² − 2⟨x, x′⟩, kept from falling below zero."""
+    products *= -2
+    products += left[:, None]
+    products += right[None, :]
+    np.maximum(products, 0, out=products)
+
+
+def distances(products: Array, left: Array, right: Array) -> None:
+    """Overwrite ⟨x, x′⟩ by ‖x − x′‖; what rounding alone may have left of a distance is zero.
+
+    The root turns a rounding error ε of a square into √ε: without this, an observation would be
+    at a distance from itself.
+    """
+    squared_distances(products, left, right)
+    unit = ROUNDING * float(np.finfo(products.dtype).eps)
+    products[products < unit * (left[:, None] + right[None, :])] = 0
+    np.sqrt(products, out=products)
+
+
+def inverse_roots(squares: Array) -> Array:
+    """Return 1/√s, and 0 where s is 0: the zero vector has no direction."""
+    roots = np.sqrt(squares)
+    return np.divide(1, roots, out=np.zeros_like(roots), where=roots != 0)
 
 
 def pairs(function: Callable[[Any, Any], Array], X: Any, Y: Any) -> Array:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ..arrays import Array
-from ._base import ProductKernel
-from ._formulas import at_least_one, not_negative, positive, raise_to
+from ._base import ProductKernel, at_least_one, not_negative, positive
+from .power import raise_to
 
 
 class Polynomial(ProductKernel):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..arrays import Array
-from ._base import ProductKernel
-from ._formulas import positive, squared_distances
+from ._base import ProductKernel, positive
+from .observations import squared_distances
 
 
 class RBF(ProductKernel):

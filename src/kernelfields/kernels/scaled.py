@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from ..arrays import Array
-from ._base import Kernel, Pointwise
+from ._base import Kernel, Pointwise, not_negative
 from ._expressions import Binding, written
-from ._formulas import not_negative
 
 
 class Scaled(Pointwise):

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array
-from ._base import Kernel
+from ._base import Kernel, at_least_one
 from ._counts import counted
-from ._formulas import at_least_one
 from .observations import Observations, inner_products, items, squared_norms
 
 

@@ -9,9 +9,8 @@ import numpy as np
 
 from ..arrays import Array
 from ..checks import require_share
-from ._base import Kernel
+from ._base import Kernel, at_least_one
 from ._counts import numbered
-from ._formulas import at_least_one
 from .observations import Observations, items
 
 CELLS = 1 << 21

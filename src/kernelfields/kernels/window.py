@@ -7,8 +7,7 @@ from typing import Any
 
 from ..arrays import Array
 from ..errors import InputError
-from ._base import Kernel
-from ._formulas import at_least_one
+from ._base import Kernel, at_least_one
 from .observations import Observations, rows
 
 
