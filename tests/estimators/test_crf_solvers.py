@@ -46,7 +46,7 @@ def test_block_jacobi_refuses_order_two(data):
 @pytest.mark.parametrize("solver", ["newton-cg", "subspace", "conjugate-gradients", NewtonCG()])
 def test_solvers_that_cannot_take_l1_are_refused_and_nothing_is_fitted(data, solver):
     model = CRF(l1=0.5, solver=solver)
-    with pytest.raises(InputError, match="with l1 it must be 'lbfgs' or OWLQN"):
+    with pytest.raises(InputError, match="with l1 or norms it must be 'lbfgs', OWLQN"):
         model.fit(*data)
     assert not hasattr(model, "coef_")
 
@@ -57,5 +57,5 @@ def test_l1_takes_its_own_solver_with_its_settings(data):
         for solver in ("lbfgs", OWLQN(memory=3), LBFGS(memory=5))
     ]
     np.testing.assert_allclose(values, values[0], rtol=1e-5)
-    with pytest.raises(InputError, match="for l1 above 0"):
+    with pytest.raises(InputError, match="is for l1 or norms; the model has none"):
         CRF(solver=OWLQN()).fit(*data)
