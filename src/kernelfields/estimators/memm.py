@@ -134,8 +134,8 @@ class MEMM(SequenceLabeller):
 
         Notes
         -----
-        There is no ``X_dev``, ``warm_start`` or ``checkpoint``: the problem is convex, has no recursion
-        and is solved in seconds.
+        There is no ``X_dev``, ``warm_start`` or ``checkpoint``: the problem is convex, and an iteration
+        has no recursion.
         """
         require_settings(self)
         _require_directed(self.structure)
