@@ -97,6 +97,8 @@ class OWLQN(Solver):
         for _ in range(30):
             moved = point.element + step * direction
             moved[(moved * orthant <= 0) & bound] = 0
+            if np.array_equal(moved, point.element):
+                return None  # rounding has eaten the step: nothing would change for ever
             trial = problem.at(moved)
             if trial.value <= point.value + SUFFICIENT * problem.inner(steepest, moved - point.element):
                 return trial
