@@ -113,13 +113,13 @@ def test_noise_is_refused(noise):
 @pytest.mark.parametrize(
     ("place", "value", "reason"),
     [
-        (4, 2**31, "2147483648 bytes were written"),
+        (4, 2**31, "it should have 2147483648 bytes"),
         (8, 7, "it is of the type"),
         (12, 99, "it has version 99, expected 100"),
         (20, 2**20, "there are fewer than 1048576 labels"),
-        (28, 3, "the part FEAT lies outside of it"),
+        (28, 3, "the chunk FEAT is outside of the file"),
         (32, 48, "expected b'CQDB'"),
-        (44, 2**32 - 1, "the part AFRF lies outside of it"),
+        (44, 2**32 - 1, "the chunk AFRF is outside of the file"),
         (56, 2**30, "there is no room for 1073741824 weights"),
         (60, 5, "it has weights of an unknown type"),
         (64, 2**20, "a weight belongs to attribute 1048576"),
@@ -141,7 +141,7 @@ def test_names_are_checked(content):
     record = start + int.from_bytes(content[table : table + 4], "little")
     for place, value, reason in (
         (start + 12, b"\0\0\0\0", "unknown byte order"),
-        (table, b"\xff\xff\xff\x7f", "lies outside of its place"),
+        (table, b"\xff\xff\xff\x7f", "is outside of its chunk"),
         (record, b"\x05\0\0\0", "not numbered one by one"),
         (record + 4, b"\xff\xff\0\0", "is cut off"),
         (record + 4, b"\x02\0\0\0", "has no end"),
