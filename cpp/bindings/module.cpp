@@ -40,6 +40,10 @@ void translate(const std::exception_ptr& failure, void*) {
 }  // namespace
 
 NB_MODULE(_core, m) {
+#ifdef NDEBUG
+    // A model that a cache of the program holds at its end is no leak of ours; builds for debugging still say so.
+    nb::set_leak_warnings(false);
+#endif
     nanobind::register_exception_translator(translate);
     m.doc() = "Inference for ragged batches of structures. Private: use kernelfields.structures.";
     kernelfields::bindings::add_attributes(m);
