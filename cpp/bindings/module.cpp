@@ -42,7 +42,7 @@ void translate(const std::exception_ptr& failure, void*) {
 NB_MODULE(_core, m) {
 #ifdef NDEBUG
     // A model that a cache of the program holds at its end is no leak of ours; builds for debugging still say so.
-    nb::set_leak_warnings(false);
+    nanobind::set_leak_warnings(false);
 #endif
     nanobind::register_exception_translator(translate);
     m.doc() = "Inference for ragged batches of structures. Private: use kernelfields.structures.";
