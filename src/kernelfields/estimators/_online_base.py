@@ -7,6 +7,7 @@ import time
 from abc import abstractmethod
 from collections.abc import Callable, Hashable, Sequence
 from contextlib import nullcontext
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -18,6 +19,7 @@ from ..data.inputs import Inputs
 from ..data.rules import barred_scores, offset_of, require_respected
 from ..data.sample_weights import read_weights
 from ..data.seeds import random_state
+from ..decoders import Decoder
 from ..errors import InputError, ScoreError
 from ..fitting.epochs import DONE, FLAWLESS, warn_of_interruption
 from ..fitting.held_out import require_both
@@ -45,23 +47,31 @@ PIECE = 1000
 """Sequences that are learnt from in one native call: Ctrl-C waits for its end."""
 
 
-class OnlineLabeller(SequenceLabeller):
+@dataclass(eq=False, repr=False, kw_only=True)
+class OnlineSettings:
+    """Settings that all of them have; a class apart, because what they learn is no setting."""
+
+    max_iter: int = 10
+    structure: str | Structure = "chain"
+    features: Any = None
+    fit_intercept: bool = True
+    boundaries: bool = True
+    observed_only: bool = False
+    classes: Sequence[Hashable] | None = None
+    constraints: str | Rule | None = None
+    decoder: str | Decoder = "viterbi"
+    shuffle: bool = True
+    patience: int = 5
+    warm_start: bool = False
+    random_state: Any = None
+    callback: Callable[[Progress], None] | None = None
+    verbose: int = 0
+
+
+class OnlineLabeller(OnlineSettings, SequenceLabeller):
     """A linear chain whose weights change after every sequence; a final class says how."""
 
     averaging: bool
-    max_iter: int
-    structure: str | Structure
-    features: Any
-    classes: Sequence[Hashable] | None
-    fit_intercept: bool
-    boundaries: bool
-    observed_only: bool
-    constraints: str | Rule | None
-    shuffle: bool
-    patience: int
-    warm_start: bool
-    callback: Callable[[Progress], None] | None
-    verbose: int
     intercept_: Array
     start_: Array
     end_: Array

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from ..constraints import Rule
-from ..decoders import Decoder
 from ..models.linear import FREE
 from ..models.terms import Penalties
 from ..models.trail import Trail
 from ..online import AnySweep, OnlineRule, PassiveAggressiveRule, Variant
-from ..solvers import Progress
-from ..structures import Structure
 from ..tables import VARIANTS, choose
 from ._online_base import OnlineLabeller
 
@@ -95,21 +90,6 @@ class PassiveAggressive(OnlineLabeller):
     aggressiveness: float = 1.0
     error_sensitive: bool = True
     averaging: bool = True
-    max_iter: int = 10
-    structure: str | Structure = "chain"
-    features: Any = None
-    fit_intercept: bool = True
-    boundaries: bool = True
-    observed_only: bool = False
-    classes: Sequence[Hashable] | None = None
-    constraints: str | Rule | None = None
-    decoder: str | Decoder = "viterbi"
-    shuffle: bool = True
-    patience: int = 5
-    warm_start: bool = False
-    random_state: Any = None
-    callback: Callable[[Progress], None] | None = None
-    verbose: int = 0
 
     def _penalties(self) -> Penalties:
         return FREE

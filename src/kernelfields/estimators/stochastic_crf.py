@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
 
 import numpy as np
 
-from ..constraints import Rule
 from ..data.seeds import random_state
-from ..decoders import Decoder
 from ..errors import InputError
 from ..models.terms import Penalties
 from ..models.trail import Trail
 from ..online import AnySweep, Descent, OnlineRule
 from ..online.descent import calibrated_step
-from ..solvers import Progress
-from ..structures import Structure
 from ._online_base import OnlineLabeller
 
 
@@ -97,21 +91,6 @@ class StochasticCRF(OnlineLabeller):
     edge_penalty: float | None = None
     learning_rate: float | None = None
     averaging: bool = True
-    max_iter: int = 10
-    structure: str | Structure = "chain"
-    features: Any = None
-    fit_intercept: bool = True
-    boundaries: bool = True
-    observed_only: bool = False
-    classes: Sequence[Hashable] | None = None
-    constraints: str | Rule | None = None
-    decoder: str | Decoder = "viterbi"
-    shuffle: bool = True
-    patience: int = 5
-    warm_start: bool = False
-    random_state: Any = None
-    callback: Callable[[Progress], None] | None = None
-    verbose: int = 0
 
     def _penalties(self) -> Penalties:
         found = Penalties.of(self.penalty, self.edge_penalty)

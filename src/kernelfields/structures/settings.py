@@ -67,11 +67,11 @@ class Structure(Checked, ABC):
 
     def encode(self, y: Any, offsets: Array, links: Any) -> Array:
         """Return outputs, as users write them, in one flat array; labellings are encoded by their labels."""
-        raise NotImplementedError
+        raise TypeError(f"{type(self).__name__} labels vertices: labels say what its outputs are.")
 
     def decode(self, outputs: Array, batch: Any) -> list[Any]:
-        """Return outputs as users write them, one for every instance."""
-        raise NotImplementedError
+        """Return outputs as users write them, one per instance; labellings are named by their labels."""
+        raise TypeError(f"{type(self).__name__} labels vertices: labels say what its outputs are.")
 
     @abstractmethod
     def on(self, offsets: Array, links: Any, n_labels: int, *, untied: bool = False) -> Any:
