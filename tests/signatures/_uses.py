@@ -175,6 +175,7 @@ USES: dict[str, Use] = {
     "structures.ChainBatch": lambda given: structures.ChainBatch([0, 1], **given),
     "structures.SecondOrderChainBatch": lambda given: structures.SecondOrderChainBatch([0, 1], **given),
     "structures.TreeBatch": lambda given: structures.TreeBatch([0, 1], [-1], **given),
+    "structures.GraphBatch": lambda given: structures.GraphBatch([0, 2], [[0, 1]], **given),
     "estimators.CliqueKernel": lambda given: kf.KernelCRF(
         "rbf", clique_kernels=kf.CliqueKernel(**given), max_iter=5
     ).fit(X, y),

@@ -17,6 +17,7 @@ from ._oracles import (
 from .blocks import Blocks
 from .chain import ChainBatch
 from .chain2 import SecondOrderChainBatch
+from .graph import Factors, GraphBatch
 from .settings import Chain, Structure, Tree
 from .tree import TreeBatch
 
@@ -29,6 +30,8 @@ __all__ = [
     "CovarianceOracle",
     "EdgeBatch",
     "ErrorCountOracle",
+    "Factors",
+    "GraphBatch",
     "KBestOracle",
     "LabelledBatch",
     "Labelling",
