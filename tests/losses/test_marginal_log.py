@@ -166,7 +166,7 @@ def test_forbidden_label_is_refused_by_name():
     chain = ChainBatch([0, 2, 4], 2)
     scores = {"node": np.zeros((4, 2)), "edge": np.zeros((2, 2))}
     scores["node"][3, 1] = -np.inf
-    with pytest.raises(InfeasibleError, match="vertex 1 of sequence 1 is forbidden"):
+    with pytest.raises(InfeasibleError, match="position 1 of sequence 1 is forbidden"):
         MarginalLog(chain, np.array([1, 0, 0, 1])).at(scores)
 
 

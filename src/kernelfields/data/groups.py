@@ -9,10 +9,11 @@ import numpy as np
 
 from ..arrays import Array
 from ..errors import InputError
+from ..structures import SEQUENCES, Words
 from .seeds import random_state
 
 
-def fold_numbers(count: int, folds: int | None, groups: Any, seed: Any) -> Array:
+def fold_numbers(count: int, folds: int | None, groups: Any, seed: Any, words: Words = SEQUENCES) -> Array:
     """Give every sequence the number of its fold, from 0; sequences of one group share one.
 
     Groups are shuffled and dealt out in turn. Without ``folds`` every group is a fold of its own;
@@ -28,8 +29,10 @@ def fold_numbers(count: int, folds: int | None, groups: Any, seed: Any) -> Array
         Group of every sequence.
     seed : int, RandomState or None
         Of the shuffle.
+    words : Words
+        What messages call sequences.
     """
-    group = np.arange(count) if groups is None else _numbered(groups, count)
+    group = np.arange(count) if groups is None else _numbered(groups, count, words)
     n_groups = int(group.max()) + 1
     if folds is None:
         if groups is None:
@@ -38,7 +41,9 @@ def fold_numbers(count: int, folds: int | None, groups: Any, seed: Any) -> Array
     else:
         place = random_state(seed).permutation(n_groups)
     if not 2 <= folds <= n_groups:
-        raise InputError(f"There are {folds} folds for {n_groups} groups of sequences; use 2 to {n_groups}.")
+        raise InputError(
+            f"There are {folds} folds for {n_groups} groups of {words.items}; use 2 to {n_groups}."
+        )
     return np.asarray(place[group] % folds)
 
 
@@ -47,7 +52,7 @@ def pick(sequences: Sequence[Any], ids: Array) -> list[Any]:
     return [sequences[i] for i in ids]
 
 
-def _numbered(groups: Any, count: int) -> Array:
+def _numbered(groups: Any, count: int, words: Words) -> Array:
     if len(groups) != count:
-        raise InputError(f"X has {count} sequences, but groups has {len(groups)}.")
+        raise InputError(f"X has {count} {words.items}, but groups has {len(groups)}.")
     return np.unique(np.asarray(groups), return_inverse=True)[1]

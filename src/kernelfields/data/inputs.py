@@ -12,6 +12,7 @@ from scipy import sparse
 from ..arrays import Array, offsets_of, sorted_blocks
 from ..checks import all_finite, as_list
 from ..errors import InputError, quoted
+from ..structures import SEQUENCES, Words
 
 NOTHING = (0, 0)
 """The shape of an empty list: a sequence of no positions, of as many features as the others."""
@@ -40,6 +41,7 @@ def read_inputs(
     names: Array | None = None,
     binary: bool = False,
     missing: bool = False,
+    words: Words = SEQUENCES,
 ) -> Inputs:
     """Read X, a list of (T, D) arrays, sparse matrices or data frames, or one flat one with lengths.
 
@@ -59,10 +61,12 @@ def read_inputs(
         of its rows may then be in any order.
     missing : bool
         Whether NaN is let through, as a value that is missing.
+    words : Words
+        What messages call sequences and positions.
     """
     if lengths is not None:
-        return _read_flat(X, lengths, width, names, binary, missing)
-    matrices, names = _matrices(X, names)
+        return _read_flat(X, lengths, width, names, binary, missing, words)
+    matrices, names = _matrices(X, names, words)
     some = next((matrix for matrix in matrices if matrix.shape != NOTHING), None)
     if width is None:
         width = 0 if some is None else some.shape[1]
@@ -71,17 +75,17 @@ def read_inputs(
     for s, matrix in enumerate(matrices):
         if matrix.shape[1] != width:
             raise InputError(
-                f"Sequence {s} of X has {matrix.shape[1]} features per position, expected {width}."
+                f"{words.name(s, 'X')} has {matrix.shape[1]} features per {words.place}, expected {width}."
             )
     if not matrices:
         return Inputs(np.zeros((0, width)), np.zeros(1, dtype=np.int64), names)
     offsets = np.array([0, *accumulate(matrix.shape[0] for matrix in matrices)], dtype=np.int64)
     features = _stack(matrices)
-    _require_finite(features, offsets, missing)
+    _require_finite(features, offsets, missing, words)
     return Inputs(features, offsets, names)
 
 
-def _matrices(X: Any, names: Array | None) -> tuple[list[Any], Array | None]:
+def _matrices(X: Any, names: Array | None, words: Words) -> tuple[list[Any], Array | None]:
     X = as_list(X)
     if isinstance(X, (str, bytes)) or not isinstance(X, (Sequence, np.ndarray)):
         raise InputError("X must be a list of (T, D) arrays, or one (N, D) array together with lengths=.")
@@ -89,13 +93,15 @@ def _matrices(X: Any, names: Array | None) -> tuple[list[Any], Array | None]:
         raise InputError(f"X is one array of shape {X.shape}: give the lengths of its sequences as lengths=.")
     if names is None:
         names = next((found for found in map(_names, X) if found is not None), None)
-    return [_named_matrix(x, names, f"Sequence {s} of X") for s, x in enumerate(X)], names
+    item = words.item.capitalize()
+    return [_named_matrix(x, names, f"{item} {s} of X", words.place) for s, x in enumerate(X)], names
 
 
-def _named_matrix(x: Any, names: Array | None, what: str) -> Any:
+def _named_matrix(x: Any, names: Array | None, what: str, place: str) -> Any:
     """One sequence as a float matrix, its columns in the order of the names if it is a frame."""
     order = _order(x, names, what)
-    return _matrix(x, what) if order is None else _matrix(x, what)[:, order]
+    matrix = _matrix(x, what, place)
+    return matrix if order is None else matrix[:, order]
 
 
 def _order(x: Any, names: Array | None, what: str) -> list[int] | None:
@@ -111,7 +117,7 @@ def _order(x: Any, names: Array | None, what: str) -> list[int] | None:
     return [place[name] for name in names]
 
 
-def in_order(X: Any, lengths: Any, names: Array | None) -> tuple[Any, Array | None]:
+def in_order(X: Any, lengths: Any, names: Array | None, words: Words = SEQUENCES) -> tuple[Any, Array | None]:
     """Bring the columns of frames into one order, whatever they hold; return it, too."""
     if lengths is not None:
         names = _names(X) if names is None else names
@@ -124,11 +130,11 @@ def in_order(X: Any, lengths: Any, names: Array | None) -> tuple[Any, Array | No
         names = next((found for found in map(_names, X) if found is not None), None)
     if names is None:
         return X, None
-    orders = [_order(x, names, f"Sequence {s} of X") for s, x in enumerate(X)]
+    orders = [_order(x, names, words.name(s, "X")) for s, x in enumerate(X)]
     return [x if k is None else np.asarray(x)[:, k] for x, k in zip(X, orders, strict=True)], names
 
 
-def _matrix(x: Any, what: str) -> Any:
+def _matrix(x: Any, what: str, place: str) -> Any:
     """One sequence as a float matrix."""
     if sparse.issparse(x):
         rows = _rows(x, what)
@@ -147,7 +153,7 @@ def _matrix(x: Any, what: str) -> Any:
         reason = PAIRS if isinstance(x, tuple) and len(x) == 2 else str(error).rstrip(".")
         raise InputError(f"{what} is not an array of numbers: {reason}.") from error
     if array.ndim != 2:
-        raise InputError(f"{what} has {array.ndim} dimensions, expected 2: one row of features per position.")
+        raise InputError(f"{what} has {array.ndim} dimensions, expected 2: one row of features per {place}.")
     return array
 
 
@@ -176,18 +182,24 @@ def _has_entries_once(rows: Any) -> bool:
 
 
 def _read_flat(
-    X: Any, lengths: Any, width: int | None, names: Array | None, binary: bool, missing: bool
+    X: Any,
+    lengths: Any,
+    width: int | None,
+    names: Array | None,
+    binary: bool,
+    missing: bool,
+    words: Words,
 ) -> Inputs:
     """One flat matrix with the lengths of its sequences."""
     kept = binary and sparse.issparse(X) and X.dtype == bool
-    matrix = _rows(X, "X", sort=False) if kept else canonical(_named_matrix(X, names, "X"))
+    matrix = _rows(X, "X", sort=False) if kept else canonical(_named_matrix(X, names, "X", words.place))
     lengths = _read_lengths(lengths)
     if lengths.sum() != matrix.shape[0]:
         raise InputError(f"lengths add up to {lengths.sum()}, but X has {matrix.shape[0]} rows.")
     if width is not None and matrix.shape[1] != width:
-        raise InputError(f"X has {matrix.shape[1]} features per position, expected {width}.")
+        raise InputError(f"X has {matrix.shape[1]} features per {words.place}, expected {width}.")
     offsets = offsets_of(lengths)
-    _require_finite(matrix, offsets, missing)
+    _require_finite(matrix, offsets, missing, words)
     return Inputs(matrix, offsets, _names(X) if names is None else names)
 
 
@@ -225,7 +237,7 @@ def _names(x: Any) -> Array | None:
     return np.asarray(columns, dtype=object)
 
 
-def _require_finite(features: Any, offsets: Array, missing: bool) -> None:
+def _require_finite(features: Any, offsets: Array, missing: bool, words: Words) -> None:
     values = features.data if sparse.issparse(features) else features
     if values.dtype == bool or all_finite(values):
         return
@@ -238,4 +250,4 @@ def _require_finite(features: Any, offsets: Array, missing: bool) -> None:
         row = int(np.flatnonzero(bad.any(axis=1))[0])
     s = int(np.searchsorted(offsets, row, side="right")) - 1
     what = "infinity" if missing else "NaN or infinity"
-    raise InputError(f"Sequence {s} of X holds {what} at position {row - offsets[s]}.")
+    raise InputError(f"{words.name(s, 'X')} holds {what} at {words.place} {row - offsets[s]}.")

@@ -12,7 +12,7 @@ from ..arrays import Array, label_array
 from ..checks import is_list
 from ..errors import InputError
 from ..missing import is_missing
-from ..structures import Structure
+from ..structures import SEQUENCES, Structure, Words
 from .inputs import Inputs
 
 UNOBSERVED = -1
@@ -28,7 +28,7 @@ class Encoded(NamedTuple):
     classes: Array
 
 
-def read_labels(y: Any, lengths: Array, what: str = "y") -> list[list[Hashable]]:
+def read_labels(y: Any, lengths: Array, what: str = "y", words: Words = SEQUENCES) -> list[list[Hashable]]:
     """Read y, a list of label sequences as long as those of X, or one flat one; None where one is missing.
 
     NaN and the missing values of pandas are missing labels, too.
@@ -41,21 +41,23 @@ def read_labels(y: Any, lengths: Array, what: str = "y") -> list[list[Hashable]]
         ends = np.cumsum(lengths)
         y = [y[a:b] for a, b in zip(ends - lengths, ends, strict=True)]
     if len(y) != len(lengths):
-        raise InputError(f"X has {len(lengths)} sequences, but {what} has {len(y)}.")
+        raise InputError(f"X has {len(lengths)} {words.items}, but {what} has {len(y)}.")
     shared: dict[Hashable, Hashable] = {}  # arrays make a new object for every entry
     return [
-        _read_sequence(labels, int(length), f"Sequence {s}", what, shared)
+        _read_sequence(labels, int(length), s, what, words, shared)
         for s, (labels, length) in enumerate(zip(y, lengths, strict=True))
     ]
 
 
 def _read_sequence(
-    labels: Any, length: int, name: str, what: str, shared: dict[Hashable, Hashable]
+    labels: Any, length: int, s: int, what: str, words: Words, shared: dict[Hashable, Hashable]
 ) -> list[Hashable]:
     if not is_list(labels) and not isinstance(labels, str):
-        raise InputError(f"{name} of {what} is not a sequence of labels.")
+        raise InputError(f"{words.name(s, what)} is not a sequence of labels.")
     if len(labels) != length:
-        raise InputError(f"{name} has {length} positions in X, but {len(labels)} labels in {what}.")
+        raise InputError(
+            f"{words.name(s)} has {length} {words.places} in X, but {len(labels)} labels in {what}."
+        )
     named = labels.tolist() if isinstance(labels, np.ndarray) else list(labels)
     try:
         kinds = {type(label) for label in named}
@@ -63,7 +65,7 @@ def _read_sequence(
             named = [None if is_missing(label) else plain(label) for label in named]
         return [shared.setdefault(label, label) for label in named]
     except TypeError as error:
-        raise InputError(f"{name} of {what} holds a label that is not hashable: {error}.") from error
+        raise InputError(f"{words.name(s, what)} holds a label that is not hashable: {error}.") from error
 
 
 def plain(label: Any) -> Any:
@@ -83,7 +85,11 @@ def _flat(y: Any, lengths: Array) -> bool:
 
 
 def encode(
-    y: list[list[Hashable]], known: Sequence[Hashable] | None = None, *, closed: bool = False
+    y: list[list[Hashable]],
+    known: Sequence[Hashable] | None = None,
+    *,
+    closed: bool = False,
+    words: Words = SEQUENCES,
 ) -> Encoded:
     """Return the classes of a training set, and its labels as indices into them.
 
@@ -93,7 +99,7 @@ def encode(
     if known is not None:
         given = _read_classes(known)
         if closed:
-            _refuse_others(y, given)
+            _refuse_others(y, given, words)
         distinct = list(dict.fromkeys([*given, *distinct]))
     if len(distinct) < 2:
         raise InputError(f"Training needs at least two labels; y has {len(distinct)}.")
@@ -117,12 +123,14 @@ def _read_classes(classes: Any) -> list[Hashable]:
     return named
 
 
-def _refuse_others(y: list[list[Hashable]], classes: list[Hashable]) -> None:
+def _refuse_others(y: list[list[Hashable]], classes: list[Hashable], words: Words) -> None:
     known = {None, *classes}
     for s, labels in enumerate(y):
         for t, label in enumerate(labels):
             if label not in known:
-                raise InputError(f"Sequence {s} of y has, at position {t}, {label!r}, which classes lacks.")
+                raise InputError(
+                    f"{words.name(s, 'y')} has, at {words.place} {t}, {label!r}, which classes lacks."
+                )
 
 
 def _distinct(y: list[list[Hashable]]) -> list[Hashable]:
@@ -146,16 +154,16 @@ def lookup(y: list[list[Hashable]], classes: Array) -> Array:
     return np.fromiter((index.get(label, UNKNOWN) for labels in y for label in labels), np.int32)
 
 
-def read_allowed(allowed: Any, classes: Array, lengths: Array) -> Array:
+def read_allowed(allowed: Any, classes: Array, lengths: Array, words: Words = SEQUENCES) -> Array:
     """Read which labels each position may take, as an (N, L) mask.
 
     One entry per sequence: None (all), or one entry per position: None (all), a label, or a list or
     set of labels; or a (T, L) array of booleans.
     """
     if isinstance(allowed, (str, bytes)) or not hasattr(allowed, "__len__"):
-        raise InputError("allowed must be a list with one entry per sequence.")
+        raise InputError(f"allowed must be a list with one entry per {words.item}.")
     if len(allowed) != len(lengths):
-        raise InputError(f"X has {len(lengths)} sequences, but allowed has {len(allowed)}.")
+        raise InputError(f"X has {len(lengths)} {words.items}, but allowed has {len(allowed)}.")
     index = index_of(classes)
     mask = np.ones((int(lengths.sum()), len(classes)), dtype=bool)
     start = 0
@@ -163,32 +171,34 @@ def read_allowed(allowed: Any, classes: Array, lengths: Array) -> Array:
         if entry is not None:
             if not hasattr(entry, "__len__") or len(entry) != length:
                 found = f"{len(entry)} in allowed" if hasattr(entry, "__len__") else f"{entry!r} in allowed"
-                raise InputError(f"Sequence {s} has {length} positions in X, but {found}.")
+                raise InputError(f"{words.name(s)} has {length} {words.places} in X, but {found}.")
             for t, choice in enumerate(entry):
-                mask[start + t] = _choice(choice, index, f"Sequence {s} of allowed", t)
+                mask[start + t] = _choice(choice, index, words, s, t)
         start += length
     return mask
 
 
-def _choice(choice: Any, index: dict[Hashable, int], name: str, t: int) -> Array:
+def _choice(choice: Any, index: dict[Hashable, int], words: Words, s: int, t: int) -> Array:
     """One position's mask."""
     if choice is None:
         return np.ones(len(index), dtype=bool)
     if isinstance(choice, np.ndarray) and choice.dtype == bool:
         if choice.shape != (len(index),):
             raise InputError(
-                f"{name} has a mask of shape {choice.shape} at position {t}, expected ({len(index)},): one "
-                "entry per label."
+                f"{words.name(s, 'allowed')} has a mask of shape {choice.shape} at {words.place} {t}, "
+                f"expected ({len(index)},): one entry per label."
             )
         mask = choice
     else:
         mask = np.zeros(len(index), dtype=bool)
         for label in choice if isinstance(choice, (list, set, frozenset)) else [choice]:
             if not isinstance(label, Hashable) or label not in index:
-                raise InputError(f"{name} has the unknown label {label!r} at position {t}.")
+                raise InputError(
+                    f"{words.name(s, 'allowed')} has the unknown label {label!r} at {words.place} {t}."
+                )
             mask[index[label]] = True
     if not mask.any():
-        raise InputError(f"{name} has no label at position {t}.")
+        raise InputError(f"{words.name(s, 'allowed')} has no label at {words.place} {t}.")
     return mask
 
 
@@ -205,15 +215,17 @@ def encode_outputs(
     """
     if not structure.labelling:
         return Encoded(_encoded(structure, y, inputs), np.array(structure.alphabet))
-    named = read_labels(y, np.diff(inputs.offsets))
-    return encode(named, known) if classes is None else encode(named, classes, closed=True)
+    named = read_labels(y, np.diff(inputs.offsets), words=structure.words)
+    return encode(
+        named, known if classes is None else classes, closed=classes is not None, words=structure.words
+    )
 
 
 def look_up_outputs(structure: Structure, y: Any, inputs: Any, classes: Array) -> Array:
     """Read outputs with the answers of a fitted model; labels that are missing or unknown are negative."""
     if not structure.labelling:
         return _encoded(structure, y, inputs)
-    return lookup(read_labels(y, np.diff(inputs.offsets)), classes)
+    return lookup(read_labels(y, np.diff(inputs.offsets), words=structure.words), classes)
 
 
 def name_outputs(structure: Structure, outputs: Array, batch: Any, classes: Array) -> list[Any]:

@@ -14,7 +14,7 @@ from ..checks import as_list
 from ..errors import InputError
 from ..features import DictFeatures, TemplateFeatures, Templates
 from ..features.sets import chunking, ner, pos
-from ..structures import Structure
+from ..structures import SEQUENCES, Structure, Words
 from .inputs import Inputs, read_inputs
 
 
@@ -78,14 +78,14 @@ def _attributes(token: Any) -> bool:
     return isinstance(token, list | tuple) and bool(token) and all(isinstance(item, str) for item in token)
 
 
-def read_tokens(extractor: Extractor, X: Any, *, fit: bool) -> Inputs:
+def read_tokens(extractor: Extractor, X: Any, *, fit: bool, words: Words = SEQUENCES) -> Inputs:
     """Return the features of sentences, which the extractor also learns from if asked to."""
     if isinstance(X, list | tuple):
         for s, sentence in enumerate(X):
             if hasattr(sentence, "columns") or sparse.issparse(sentence):
                 kind = type(sentence).__name__
                 raise InputError(
-                    f"Sequence {s} of X is a {kind}; with features= it must be a list of tokens."
+                    f"{words.name(s, 'X')} is a {kind}; with features= it must be a list of tokens."
                 )
     matrix, lengths = extractor.fit_transform(X) if fit else extractor.transform(X)
     return Inputs(matrix, offsets_of(lengths), None)
@@ -131,9 +131,9 @@ def read_to_fit(
     X, parts = structure.split(X, lengths)
     extractor = extractor_for(features, X, verbatim=verbatim) if fitted is None else fitted
     if extractor is None:
-        inputs = read_inputs(X, lengths, names=names, binary=binary)
+        inputs = read_inputs(X, lengths, names=names, binary=binary, words=structure.words)
     else:
-        inputs = read_tokens(extractor, X, fit=fitted is None)
+        inputs = read_tokens(extractor, X, fit=fitted is None, words=structure.words)
     return linked(structure, inputs, parts), extractor
 
 
@@ -151,12 +151,12 @@ def read_to_predict(
     """Read X as a fitted model does; ``as_rows`` asks an extractor for rows instead of a matrix."""
     X, parts = structure.split(X, lengths)
     if extractor is None or lengths is not None:
-        inputs = read_inputs(X, lengths, width, names=names, missing=missing)
+        inputs = read_inputs(X, lengths, width, names=names, missing=missing, words=structure.words)
     else:
         inputs = (
             read_rows(extractor, X)
             if as_rows and structure.labelling
-            else read_tokens(extractor, X, fit=False)
+            else read_tokens(extractor, X, fit=False, words=structure.words)
         )
     return linked(structure, inputs, parts)
 

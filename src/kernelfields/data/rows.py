@@ -14,7 +14,7 @@ from ..checks import as_list, shown
 from ..data.sample_weights import read_weights
 from ..errors import InputError
 from ..missing import is_missing
-from ..structures import Structure
+from ..structures import SEQUENCES, Structure, Words
 from ..tables import structure_of
 from .inputs import Inputs, read_inputs
 from .labels import read_labels
@@ -28,6 +28,8 @@ class Rows(NamedTuple):
     """(N, D) array or CSR matrix."""
     offsets: Array | None
     """(S + 1,) where each sequence begins; None if there are only rows."""
+    words: Words = SEQUENCES
+    """What messages call sequences."""
 
     def spread(self, values: Array) -> Array:
         """Give every row the value of its sequence."""
@@ -55,7 +57,7 @@ def read_rows(model: Any, X: Any, *, fitting: bool) -> Rows:
     X = as_list(X)
     if structure.linked or _are_sequences(X):
         inputs = _read_sequences(model, structure, X, fitting)
-        return Rows(inputs.features, inputs.offsets)
+        return Rows(inputs.features, inputs.offsets, structure.words)
     from sklearn.utils.validation import validate_data
 
     wanted = {"accept_sparse": "csr", "dtype": (np.float64, np.float32), "ensure_min_samples": int(fitting)}
@@ -72,7 +74,7 @@ def _read_sequences(model: Any, structure: Structure, X: Any, fitting: bool) -> 
         names = getattr(model, "feature_names_in_", None)
         return read_to_predict(structure, None, X, None, model.n_features_in_, names)
     X, parts = structure.split(X)
-    inputs = linked(structure, read_inputs(X), parts)
+    inputs = linked(structure, read_inputs(X, words=structure.words), parts)
     model.n_features_in_ = inputs.features.shape[1]
     if inputs.names is not None:
         model.feature_names_in_ = inputs.names
@@ -93,7 +95,7 @@ def read_row_labels(y: Any, rows: Rows) -> list[Hashable]:
     if y is None:
         raise InputError("A classifier requires y to be passed, but the target y is None.")
     if rows.offsets is not None:
-        return list(chain.from_iterable(read_labels(y, np.diff(rows.offsets))))
+        return list(chain.from_iterable(read_labels(y, np.diff(rows.offsets), words=rows.words)))
     labels = [None if is_missing(label) else label for label in _column(y)]
     if len(labels) != rows.features.shape[0]:
         raise InputError(f"X has {rows.features.shape[0]} rows, but y has {len(labels)} labels.")
@@ -125,4 +127,4 @@ def _column(y: Any) -> list[Any]:
 def read_row_weights(weights: Any, rows: Rows) -> Array:
     """Return a weight for every row, of those given for rows or for sequences."""
     count = rows.features.shape[0] if rows.offsets is None else len(rows.offsets) - 1
-    return rows.spread(read_weights(weights, count))
+    return rows.spread(read_weights(weights, count, rows.words))

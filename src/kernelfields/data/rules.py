@@ -42,7 +42,7 @@ def _barred(mask: Array, dtype: npt.DTypeLike) -> Array:
 def require_respected(
     forbidden: Forbidden, chain: EdgeBatch, labels: Array, classes: Array, of: str = ""
 ) -> None:
-    """Refuse labels that break a rule, by sequence and position; unobserved ones break none."""
+    """Refuse labels that break a rule, by instance and vertex; unobserved ones break none."""
     seen = labels != UNOBSERVED
     first, second = chain.edge_tails, chain.edge_heads
     bad = seen[first] & seen[second] & forbidden.pairs[labels[first], labels[second]]
@@ -62,5 +62,5 @@ def require_respected(
 
 def _refuse(chain: EdgeBatch, t: int, of: str, what: str) -> NoReturn:
     s = int(np.searchsorted(chain.offsets, t, side="right")) - 1
-    name = f"Sequence {s} of {of}" if of else f"Sequence {s}"
-    raise InputError(f"{name} {what} at position {t - int(chain.offsets[s])}.")
+    words = chain.words
+    raise InputError(f"{words.name(s, of)} {what} at {words.place} {t - int(chain.offsets[s])}.")

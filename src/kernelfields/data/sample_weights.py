@@ -1,4 +1,4 @@
-"""How many times each sequence counts."""
+"""How many times each instance counts."""
 
 from __future__ import annotations
 
@@ -8,19 +8,24 @@ import numpy as np
 
 from ..arrays import Array
 from ..errors import InputError
+from ..structures import SEQUENCES, Words
 
 
-def read_weights(weights: Any, count: int) -> Array:
-    """One finite weight, not negative, per sequence."""
+def read_weights(weights: Any, count: int, words: Words = SEQUENCES) -> Array:
+    """Return one finite weight, not negative, for every instance."""
     try:
         result = np.asarray(weights, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise InputError(f"sample_weight is no array of numbers: {error}.") from error
     if result.shape != (count,):
-        raise InputError(f"sample_weight has shape {result.shape}, expected ({count},): one per sequence.")
+        raise InputError(
+            f"sample_weight has shape {result.shape}, expected ({count},): one per {words.item}."
+        )
     if not (np.isfinite(result) & (result >= 0)).all():
         s = int(np.flatnonzero(~(np.isfinite(result) & (result >= 0)))[0])
-        raise InputError(f"sample_weight of sequence {s} is {result[s]}; it must be finite and not negative.")
+        raise InputError(
+            f"sample_weight of {words.item} {s} is {result[s]}; it must be finite and not negative."
+        )
     if count and not result.any():
-        raise InputError("sample_weight is zero for every sequence: nothing counts.")
+        raise InputError(f"sample_weight is zero for every {words.item}: nothing counts.")
     return result

@@ -101,7 +101,7 @@ def read_training(
         raise InputError("The training set is empty.")
     encoded = encode_outputs(structure, y, inputs, known, classes)
     chain = structure.on(inputs.offsets, inputs.links, len(encoded.classes), untied=untied)
-    weights = None if sample_weight is None else read_weights(sample_weight, chain.n_instances)
+    weights = None if sample_weight is None else read_weights(sample_weight, chain.n_instances, chain.words)
     make = choose(LOSSES, loss, "loss")
     forbidden = None
     if constraints is not None:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Mapping
-from functools import wraps
+from collections.abc import Hashable, Mapping
 from itertools import pairwise
-from typing import Any, ClassVar, Concatenate, ParamSpec, TypeVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -32,21 +31,6 @@ from ..tables import DECODERS, choose
 from ._routing import Routed
 
 Labels = list[list[Hashable]]
-Settings = ParamSpec("Settings")
-Answer = TypeVar("Answer")
-
-
-def in_words_of_structure(
-    ask: Callable[Concatenate[Any, Settings], Answer],
-) -> Callable[Concatenate[Any, Settings], Answer]:
-    """Let the errors of a question to a model speak of trees and vertices, say, if it is about trees."""
-
-    @wraps(ask)
-    def asked(model: Any, /, *args: Settings.args, **settings: Settings.kwargs) -> Answer:
-        with fitted_structure(model).in_its_words():
-            return ask(model, *args, **settings)
-
-    return asked
 
 
 class SequenceLabeller(Parameterised, Routed, Savable, ABC):
@@ -73,7 +57,6 @@ class SequenceLabeller(Parameterised, Routed, Savable, ABC):
     def _scores(self, inputs: Inputs) -> ScoredBatch:
         """Return the scores of a batch, rules about labels left aside."""
 
-    @in_words_of_structure
     def predict(
         self,
         X: Any,
@@ -110,7 +93,6 @@ class SequenceLabeller(Parameterised, Routed, Savable, ABC):
             rule = Abstain(rule, require_share("abstain", abstain))
         return self._names(scored.batch, rule.decode(scored.batch, scored.scores))
 
-    @in_words_of_structure
     def predict_marginals(self, X: Any, *, lengths: Any = None, allowed: Any = None) -> list[Array]:
         """Return p(y_t|x) for every position: a (T, L) array per sequence, columns as in ``classes_``."""
         scored = self._batch(X, lengths, allowed)
@@ -118,7 +100,6 @@ class SequenceLabeller(Parameterised, Routed, Savable, ABC):
         marginals = batch.marginals(scored.scores).parts[batch.answer]
         return [marginals[a:b] for a, b in pairwise(batch.cliques[batch.answer].offsets)]
 
-    @in_words_of_structure
     def predict_kbest(
         self, X: Any, k: int, *, lengths: Any = None, allowed: Any = None
     ) -> list[list[tuple[list[Hashable], float]]]:
@@ -136,7 +117,6 @@ class SequenceLabeller(Parameterised, Routed, Savable, ABC):
             for s in range(scored.batch.n_instances)
         ]
 
-    @in_words_of_structure
     def sequence_log_proba(self, X: Any, y: Any, *, lengths: Any = None) -> Array:
         """Log p(y|x) of whole labellings; where a label is None, the sum over all labels.
 
@@ -161,13 +141,12 @@ class SequenceLabeller(Parameterised, Routed, Savable, ABC):
         strange = np.unique(np.searchsorted(batch.offsets, unknown, side="right") - 1)
         if len(strange):
             warn_user(
-                f"{len(strange)} of {batch.n_instances} sequences have labels that training did not have: "
-                "their log-probability is −inf.",
+                f"{len(strange)} of {batch.n_instances} {batch.words.items} have labels that training did "
+                "not have: their log-probability is −inf.",
                 UserWarning,
             )
         return strange
 
-    @in_words_of_structure
     def sample(self, X: Any, n: int = 1, *, lengths: Any = None) -> list[Labels]:
         """Return n exact draws from p(y|x) for all sequences, seeded by ``random_state``."""
         count = require_whole("n", n, 0)
@@ -178,7 +157,6 @@ class SequenceLabeller(Parameterised, Routed, Savable, ABC):
             self._names(scored.batch, row) for row in scored.batch.sample(scored.scores, count, int(seed))
         ]
 
-    @in_words_of_structure
     def score(self, X: Any, y: Any, *, lengths: Any = None, sample_weight: Any = None) -> float:
         """Return the share of positions labelled right; each sequence counts ``sample_weight`` times.
 
@@ -187,7 +165,10 @@ class SequenceLabeller(Parameterised, Routed, Savable, ABC):
         scored = self._batch(X, lengths, None)
         sizes = np.diff(scored.batch.output_offsets)
         truth = look_up_outputs(fitted_structure(self), y, scored.inputs, self.classes_)
-        counts = np.ones(len(sizes)) if sample_weight is None else read_weights(sample_weight, len(sizes))
+        words = scored.batch.words
+        counts = (
+            np.ones(len(sizes)) if sample_weight is None else read_weights(sample_weight, len(sizes), words)
+        )
         weights = np.repeat(counts, sizes) * (truth != UNOBSERVED)
         if not weights.any():
             raise InputError("There is nothing to score: y has no label, or none with a weight above 0.")
@@ -200,7 +181,7 @@ class SequenceLabeller(Parameterised, Routed, Savable, ABC):
         if allowed is None:
             return scored
         require_labelling(fitted_structure(self), "allowed")
-        mask = read_allowed(allowed, self.classes_, np.diff(scored.batch.offsets))
+        mask = read_allowed(allowed, self.classes_, np.diff(scored.batch.offsets), scored.batch.words)
         node = np.where(mask, scored.scores["node"], -np.inf)
         return scored._replace(scores={**scored.scores, "node": node})
 

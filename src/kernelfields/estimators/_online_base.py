@@ -255,7 +255,11 @@ class OnlineLabeller(OnlineSettings, SequenceLabeller):
         terms = training_terms(
             data, self.fit_intercept, self.boundaries, self.observed_only, self._penalties()
         )
-        weights = None if sample_weight is None else read_weights(sample_weight, data.chain.n_instances)
+        weights = (
+            None
+            if sample_weight is None
+            else read_weights(sample_weight, data.chain.n_instances, data.chain.words)
+        )
         labels = data.encoded.labels
         if isinstance(data.chain, ChainBatch):
             barred = None if forbidden is None else barred_scores(forbidden)

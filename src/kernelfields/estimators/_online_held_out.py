@@ -9,6 +9,7 @@ import numpy as np
 from ..data.inputs import Inputs
 from ..data.labels import UNOBSERVED
 from ..fitting.held_out import held_out_labels
+from ..models.terms import fitted_structure
 from ..models.trail import Trail
 from ..models.weights import LinearWeights
 
@@ -28,7 +29,7 @@ class HeldOut:
 
     def __init__(self, model: OnlineLabeller, X: Any, y: Any, patience: int) -> None:
         self.inputs: Inputs = model._read(X, None)
-        self.labels = held_out_labels(y, self.inputs.offsets, model.classes_)
+        self.labels = held_out_labels(y, self.inputs.offsets, model.classes_, fitted_structure(model).words)
         self.observed = self.labels != UNOBSERVED
         self.patience = patience
         self.best: Reached | None = None

@@ -239,9 +239,9 @@ class BoostedCRF(SequenceLabeller):
     def _training(self, X: Any, y: Any, lengths: Any, sample_weight: Any) -> Training:
         structure = structure_of(self.structure)
         X, parts = structure.split(X, lengths)
-        inputs = linked(structure, read_inputs(X, lengths, missing=True), parts)
+        inputs = linked(structure, read_inputs(X, lengths, missing=True, words=structure.words), parts)
         if sparse.issparse(inputs.features):
-            raise InputError("BoostedCRF needs dense features: trees look at every column of every position.")
+            raise InputError("BoostedCRF needs dense features: trees look at every column of every row.")
         return read_training(
             inputs,
             None,
@@ -332,7 +332,7 @@ class BoostedCRF(SequenceLabeller):
     def _scores(self, inputs: Inputs) -> ScoredBatch:
         features = inputs.features
         if sparse.issparse(features):
-            raise InputError("BoostedCRF needs dense features: trees look at every column of every position.")
+            raise InputError("BoostedCRF needs dense features: trees look at every column of every row.")
         chain = fitted_batch(self, inputs, untied="edge" in self.forests_)
         theta = {clique: np.zeros(shape) for clique, shape in chain.shapes.items()}
         for clique, forest in self.forests_.items():

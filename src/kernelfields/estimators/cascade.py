@@ -166,17 +166,18 @@ class Cascade(Parameterised, Routed, Savable):
         self.keep_inputs_ = bool(self.keep_inputs)
         self.structure_ = structure_of(getattr(self.second, "structure", "chain"))
         X, links = self.structure_.split(X, lengths)
+        words = self.structure_.words
         tokens = lengths is None and extractor_for(getattr(self.first, "features", None), X) is not None
         if not tokens:
-            X, names = in_order(X, lengths, None)
+            X, names = in_order(X, lengths, None, words)
             if names is not None:
                 self.feature_names_in_ = names
         sequences = self._sequences(X, lengths, tokens, None)
-        labels = read_labels(y, _lengths_of(sequences))
+        labels = read_labels(y, _lengths_of(sequences), words=words)
         if not sequences:
             raise InputError("The training set is empty.")
         classes = encode(labels).classes
-        fold = fold_numbers(len(sequences), self.folds, groups, self.random_state)
+        fold = fold_numbers(len(sequences), self.folds, groups, self.random_state, words)
         items = _Items(sequences, links)
         models, handed_on = self._fit_folds(items, labels, fold, classes)
         second = _fitted(self.second, self._seen_by_second(items, handed_on), labels)
@@ -230,10 +231,10 @@ class Cascade(Parameterised, Routed, Savable):
     def _sequences(self, X: Any, lengths: Any, tokens: bool, width: int | None) -> list[Any]:
         """X as a list: arrays checked once, with their own numbers; tokens as they are."""
         if tokens and self.keep_inputs_:
-            raise InputError("keep_inputs needs sequences of arrays, not of tokens.")
+            raise InputError("keep_inputs needs arrays of features, not tokens.")
         if tokens:
             return list(X)
-        inputs = read_inputs(X, lengths, width)
+        inputs = read_inputs(X, lengths, width, words=fitted_structure(self).words)
         return [inputs.features[a:b] for a, b in pairwise(inputs.offsets)]
 
     def _fit_folds(
@@ -264,9 +265,10 @@ class Cascade(Parameterised, Routed, Savable):
     def _handed_on(self, X: Any, lengths: Any) -> list[Any]:
         """What the second model sees of sequences to predict."""
         require_fitted(self)
-        X, links = fitted_structure(self).split(X, lengths)
+        structure = fitted_structure(self)
+        X, links = structure.split(X, lengths)
         if not self._tokens:
-            X, _ = in_order(X, lengths, getattr(self, "feature_names_in_", None))
+            X, _ = in_order(X, lengths, getattr(self, "feature_names_in_", None), structure.words)
         items = _Items(self._sequences(X, lengths, self._tokens, self.n_features_in_), links)
         return self._seen_by_second(items, _mean_marginals(self.first_, items, self.classes_)).for_model(
             self.second_

@@ -197,8 +197,7 @@ verbose
 
     def _read(self, X: Any) -> Rows:
         self._require_fitted()
-        with self.structure_.in_its_words():
-            return read_rows(self, X, fitting=False)
+        return read_rows(self, X, fitting=False)
 
     def _probabilities(self, rows: Rows) -> Array:
         """P(y|x) of all rows, (N, L)."""

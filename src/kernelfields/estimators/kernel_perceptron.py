@@ -160,7 +160,9 @@ class KernelPerceptron(SequenceLabeller):
             )
         data = read_labelled(structure, self.features, X, y, lengths, classes=self.classes, verbatim=verbatim)
         count = data.chain.n_instances
-        weights = np.ones(count) if sample_weight is None else read_weights(sample_weight, count)
+        weights = (
+            np.ones(count) if sample_weight is None else read_weights(sample_weight, count, structure.words)
+        )
         gram = kernel(data.inputs.features)
         walk = _Walk([], 0, [])
         try:

@@ -169,7 +169,7 @@ class MEMM(SequenceLabeller):
         ]
         weights = None
         if sample_weight is not None:  # of every position those of its sequence
-            each = read_weights(sample_weight, data.chain.n_instances)
+            each = read_weights(sample_weight, data.chain.n_instances, data.chain.words)
             weights = np.repeat(each, np.diff(data.chain.offsets))
         loss = Log(positions, data.encoded.labels, weights)
         return Problem.of(loss, terms, dtype=data.inputs.features.dtype)

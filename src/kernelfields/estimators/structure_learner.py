@@ -113,7 +113,7 @@ class StructureLearner(Parameterised, Routed, Savable):
             raise InputError(
                 "What a candidate can gain is only known for convex losses and penalties above 0."
             )
-        held_out = _held_out(X_dev, y_dev, model.classes_)
+        held_out = _held_out(X_dev, y_dev, model)
         trials: list[Trial] = []
         left, kept = list(self.candidates), []
         for number in range(1, len(left) + 1):
@@ -199,13 +199,14 @@ class StructureLearner(Parameterised, Routed, Savable):
         self.predict([])
 
 
-def _held_out(X: Any, y: Any, classes: Array) -> tuple[Any, Labels] | None:
+def _held_out(X: Any, y: Any, model: KernelCRF) -> tuple[Any, Labels] | None:
     """Held-out sequences with labels that training had, None for others; None if there are no sequences."""
     if not require_both(X, y):
         return None
     offsets = offsets_of([len(labels) for labels in y])
-    names = [*classes.tolist(), None]  # −1 is the last
-    flat = [names[k] for k in held_out_labels(y, offsets, classes).tolist()]
+    names = [*model.classes_.tolist(), None]  # −1 is the last
+    labels = held_out_labels(y, offsets, model.classes_, model.structure_.words)
+    flat = [names[k] for k in labels.tolist()]
     return X, [flat[a:b] for a, b in pairwise(offsets)]
 
 

@@ -14,6 +14,7 @@ from ..data.rules import require_respected
 from ..data.training import Training, loss_of
 from ..errors import InputError, warn_user
 from ..losses import Loss
+from ..structures import SEQUENCES, Words
 
 
 class HeldOutSet(NamedTuple):
@@ -41,7 +42,7 @@ def read_held_out(model: Any, training: Training, X: Any, y: Any) -> HeldOutSet:
         training.inputs.names,
         missing=model._missing,
     )
-    labels = held_out_labels(y, inputs.offsets, training.encoded.classes)
+    labels = held_out_labels(y, inputs.offsets, training.encoded.classes, training.structure.words)
     chain = training.batch_of(inputs)
     if training.forbidden is not None:
         require_respected(training.forbidden, chain, labels, training.encoded.classes, "X_dev")
@@ -53,17 +54,17 @@ def require_both(X: Any, y: Any) -> bool:
     """Whether there are held-out sequences; sequences without labels, and the reverse, are refused."""
     if (X is None) != (y is None):
         given, lacking = ("X_dev", "y_dev") if y is None else ("y_dev", "X_dev")
-        raise InputError(f"{given} comes without {lacking}: held-out sequences need both.")
+        raise InputError(f"{given} comes without {lacking}: held-out data need both.")
     return X is not None
 
 
-def held_out_labels(y: Any, offsets: Array, classes: Array) -> Array:
+def held_out_labels(y: Any, offsets: Array, classes: Array, words: Words = SEQUENCES) -> Array:
     """Read held-out labels; those that training did not have count as missing, and are warned of."""
-    labels = lookup(read_labels(y, np.diff(offsets), "y_dev"), classes)
+    labels = lookup(read_labels(y, np.diff(offsets), "y_dev", words), classes)
     new = int((labels == UNKNOWN).sum())
     if new:
         warn_user(f"{new} labels of y_dev do not occur in y; they are left out.", UserWarning)
     labels[labels == UNKNOWN] = UNOBSERVED
     if not (labels != UNOBSERVED).any():
-        raise InputError("X_dev and y_dev hold no position with a label that training has.")
+        raise InputError(f"X_dev and y_dev hold no {words.place} with a label that training has.")
     return labels

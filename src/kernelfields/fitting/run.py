@@ -16,8 +16,6 @@ from ..data.training import warn_of
 from ..objective import Certificate, Dual, Problem
 from ..persistence.savable import Savable
 from ..solvers import Progress, Reason, Result, Solver, Stop
-from ..structures import Structure
-from ..tables import STRUCTURES
 from .observers import Onlooker
 
 Model = TypeVar("Model", bound=Savable)
@@ -41,18 +39,11 @@ def starts_afresh(fit: Fit[Model, Settings]) -> Fit[Model, Settings]:
     def fitted(model: Model, /, *args: Settings.args, **settings: Settings.kwargs) -> Model:
         fresh = model._unfitted()
         vars(fresh)["_previous"] = model
-        with _structure_of(model).in_its_words():
-            fit(fresh, *args, **settings)
+        fit(fresh, *args, **settings)
         model._become(fresh)
         return model
 
     return fitted
-
-
-def _structure_of(model: Savable) -> Structure:
-    """Return the structure that is set; chains where there is none, or none that a fit will accept."""
-    given = getattr(model, "structure", "chain")
-    return given if isinstance(given, Structure) else STRUCTURES.get(str(given), STRUCTURES["chain"])
 
 
 def previous(model: Model) -> Model | None:

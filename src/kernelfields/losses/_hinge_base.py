@@ -81,7 +81,7 @@ class Hinge(Loss):
     def _observed(self, scores: Scores) -> Array:
         """⟨θ, parts(y)⟩, allowed for every instance."""
         observed = self.structure.score(scores, self.outputs)
-        require_allowed(observed)
+        require_allowed(observed, self.structure.words)
         return observed
 
     def _planes(self, scores: Scores, outputs: Array, level: Array, scale: Array, observed: Array) -> Planes:

@@ -74,8 +74,9 @@ class CallbackHinge(Hinge):
         open_ids, k = np.arange(len(observed)), FIRST
         while len(open_ids):
             if k > self.limit:
+                first = f"{self.structure.words.item} {open_ids[0]}"
                 raise InputError(
-                    f"The search for the worst labelling of sequence {open_ids[0]} is not exact: "
+                    f"The search for the worst labelling of {first} is not exact: "
                     f"{self.limit} labellings do not prove it."
                 )
             left = [s for s in open_ids if not self._settle(scores, int(s), k, observed[s], outputs, level)]

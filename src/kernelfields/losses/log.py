@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from ..arrays import Array
 from ..errors import InfeasibleError
-from ..structures import Blocks, CovarianceOracle, Scores, StructureBatch, SumOracle
+from ..structures import Blocks, CovarianceOracle, Scores, StructureBatch, SumOracle, Words
 from ._base import BlockLoss, LossValue, blocks_of
 from .augmented import AugmentedScores
 
@@ -57,7 +57,7 @@ class Log(BlockLoss):
     def at(self, scores: Scores) -> LossValue:
         """Value and gradient, by one sweep of marginals."""
         observed = self.structure.score(scores, self.outputs)
-        require_allowed(observed)
+        require_allowed(observed, self.structure.words)
         each, theta = self._with_cost(scores)
         log_partition, parts = each.marginals(theta, self.weights)
         gradient = self.structure.gathered(parts)
@@ -95,8 +95,8 @@ class Log(BlockLoss):
         return self._augmented.structure, self._augmented.of(scores)
 
 
-def require_allowed(observed: Array) -> None:
+def require_allowed(observed: Array, words: Words) -> None:
     """Refuse observed labellings that the scores forbid."""
     forbidden = np.flatnonzero(observed == -np.inf)
     if len(forbidden):
-        raise InfeasibleError(f"The labels of sequence {forbidden[0]} are forbidden by the constraints.")
+        raise InfeasibleError(f"The labels of {words.item} {forbidden[0]} are forbidden by the constraints.")

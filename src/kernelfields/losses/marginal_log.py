@@ -167,8 +167,9 @@ class MarginalLog(Loss):
                 break
         s = rare.instances[k]
         place = rare.vertices[k] - self.structure.offsets[s]
+        words = self.structure.words
         return InfeasibleError(
-            f"The label of vertex {place} of sequence {s} is forbidden by the constraints."
+            f"The label of {words.place} {place} of {words.item} {s} is forbidden by the constraints."
         )
 
 

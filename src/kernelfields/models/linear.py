@@ -59,7 +59,8 @@ def read_labelled(
     if (encoded.labels == UNOBSERVED).any():
         t = int(np.flatnonzero(encoded.labels == UNOBSERVED)[0])
         s = int(np.searchsorted(chain.offsets, t, side="right")) - 1
-        raise InputError(f"Sequence {s} of y has no label at position {t - int(chain.offsets[s])}.")
+        words = structure.words
+        raise InputError(f"{words.name(s, 'y')} has no label at {words.place} {t - int(chain.offsets[s])}.")
     return LabelledSet(inputs, encoded, chain, extractor, structure)
 
 

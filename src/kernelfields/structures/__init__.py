@@ -20,8 +20,10 @@ from .chain2 import SecondOrderChainBatch
 from .graph import Factors, GraphBatch
 from .settings import Chain, Structure, Tree
 from .tree import TreeBatch
+from .words import SEQUENCES, Words
 
 __all__ = [
+    "SEQUENCES",
     "BlockOracle",
     "Blocks",
     "Chain",
@@ -48,5 +50,6 @@ __all__ = [
     "SumOracle",
     "Tree",
     "TreeBatch",
+    "Words",
     "require_feasible",
 ]

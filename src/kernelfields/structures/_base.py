@@ -20,6 +20,7 @@ from ..arrays import Array, rows_of
 from ..checks import all_finite
 from ..errors import InfeasibleError, InputError, ScoreError
 from ._arguments import require_ids
+from .words import SEQUENCES, Words
 
 Scores = Mapping[str, Array]
 
@@ -81,6 +82,8 @@ class StructureBatch(ABC):
 
     Costs of errors, marginals of answers and what is known beforehand refer to it.
     """
+    words: ClassVar[Words] = SEQUENCES
+    """What messages call instances and vertices."""
 
     @property
     @abstractmethod
@@ -184,11 +187,11 @@ class StructureBatch(ABC):
         }
 
 
-def require_feasible(values: Array) -> None:
+def require_feasible(values: Array, words: Words = SEQUENCES) -> None:
     """Refuse a batch in which an instance has no output (−inf) or bad scores (NaN)."""
     if all_finite(values):
         return
     s = int(np.flatnonzero(~np.isfinite(values))[0])
     if values[s] == -np.inf:
-        raise InfeasibleError(f"Sequence {s} has no allowed labelling.")
-    raise ScoreError(f"Sequence {s} has scores that are NaN or +inf.")
+        raise InfeasibleError(f"{words.name(s)} has no allowed labelling.")
+    raise ScoreError(f"{words.name(s)} has scores that are NaN or +inf.")

@@ -15,6 +15,7 @@ from ._arguments import whole_numbers
 from ._base import Scores, StructureBatch
 from ._labelled_base import PairwiseBatch
 from ._oracles import Labelling
+from .words import Words
 
 NUMBERS = 2**27
 """Numbers that the tables of one instance may take, 8 bytes each: a gigabyte for every thread."""
@@ -60,7 +61,7 @@ class ForestErrors(PairwiseBatch, ErrorCountOracle):
         levels = self._most(counted) + 1
         require_memory("The tables of errors", 8 * levels * (self.n_instances + 4 * self.n_labels))
         value = native.tree_best_by_errors(*self._forest(scores), counted, levels)
-        _require_numbers(value)
+        _require_numbers(value, self.words)
         return np.asarray(value)
 
     def argmax_at_errors(self, scores: Scores, errors: Array, counts: npt.ArrayLike) -> Labelling:
@@ -70,7 +71,7 @@ class ForestErrors(PairwiseBatch, ErrorCountOracle):
             raise InputError(f"counts have shape {levels.shape}, expected ({self.n_instances},).")
         self._require_room(levels)
         labels, value = native.tree_argmax_at_errors(*self._forest(scores), self._counted(errors), levels)
-        _require_numbers(value[:, None])
+        _require_numbers(value[:, None], self.words)
         return Labelling(labels, value)
 
     def _forest(self, scores: Scores) -> tuple[Array, Array, Array, Array]:
@@ -99,7 +100,7 @@ class ForestErrors(PairwiseBatch, ErrorCountOracle):
             )
 
 
-def _require_numbers(values: Array) -> None:
+def _require_numbers(values: Array, words: Words) -> None:
     bad = np.flatnonzero(np.isnan(values).any(axis=1))
     if len(bad):
-        raise ScoreError(f"Sequence {bad[0]} has scores that are NaN or +inf.")
+        raise ScoreError(f"{words.name(int(bad[0]))} has scores that are NaN or +inf.")

@@ -61,13 +61,13 @@ class ChainBatch(PairwiseBlocks, ForestErrors, SequenceBatch):
     def argmax(self, scores: Scores) -> Labelling:
         """Viterbi."""
         labels, value = native.chain_argmax(*self._native(scores))
-        require_feasible(value)
+        require_feasible(value, self.words)
         return Labelling(labels, value)
 
     def log_partition(self, scores: Scores) -> Array:
         """g(θ), by the forward recursion."""
         value = np.asarray(native.chain_log_partition(*self._native(scores)))
-        require_feasible(value)
+        require_feasible(value, self.words)
         return value
 
     def marginals(self, scores: Scores, weights: Array | None = None) -> Marginals:
@@ -75,13 +75,13 @@ class ChainBatch(PairwiseBlocks, ForestErrors, SequenceBatch):
         value, node, edge = native.chain_marginals(
             *self._native(scores), require_weights(weights, self.n_instances)
         )
-        require_feasible(value)
+        require_feasible(value, self.words)
         return Marginals(value, {"node": node, "edge": edge})
 
     def entropy(self, scores: Scores) -> Array:
         """H(p) as a sum of conditional entropies, free of cancellation."""
         value = np.asarray(native.chain_entropy(*self._native(scores)))
-        require_feasible(value)
+        require_feasible(value, self.words)
         return value
 
     def covariance(self, scores: Scores, direction: Scores, weights: Array | None = None) -> dict[str, Array]:
@@ -91,14 +91,14 @@ class ChainBatch(PairwiseBlocks, ForestErrors, SequenceBatch):
         value, node, edge = native.chain_covariance(
             *arrays, *along, require_weights(weights, self.n_instances)
         )
-        require_feasible(value)
+        require_feasible(value, self.words)
         return {"node": node, "edge": edge}
 
     def sample(self, scores: Scores, count: int, seed: int) -> Array:
         """Forward messages, then draws from the last label to the first."""
         draws = require_draws(count, seed, self.n_vertices)
         labels, value = native.chain_sample(*self._native(scores), *draws)
-        require_feasible(value)
+        require_feasible(value, self.words)
         return np.asarray(labels)
 
     def kbest(self, scores: Scores, k: int) -> Labellings:
@@ -106,7 +106,7 @@ class ChainBatch(PairwiseBlocks, ForestErrors, SequenceBatch):
         longest = int(np.diff(self._offsets).max(initial=0))
         k = require_best(k, self.n_vertices, self.n_instances, longest * self.n_labels)
         arrays = self._native(scores)
-        require_feasible(native.chain_argmax(*arrays)[1])
+        require_feasible(native.chain_argmax(*arrays)[1], self.words)
         return Labellings(*native.chain_kbest(*arrays, k))
 
     def _untied(self, names: list[str]) -> Self:

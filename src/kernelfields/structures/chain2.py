@@ -74,13 +74,13 @@ class SecondOrderChainBatch(SequenceBatch):
     def argmax(self, scores: Scores) -> Labelling:
         """Best scores to the end from every pair, then labels from the first to the last."""
         labels, value = native.chain2_argmax(*self._native(scores))
-        require_feasible(value)
+        require_feasible(value, self.words)
         return Labelling(labels, value)
 
     def log_partition(self, scores: Scores) -> Array:
         """g(θ), by messages to the first label."""
         value = np.asarray(native.chain2_log_partition(*self._native(scores)))
-        require_feasible(value)
+        require_feasible(value, self.words)
         return value
 
     def marginals(self, scores: Scores, weights: Array | None = None) -> Marginals:
@@ -88,13 +88,13 @@ class SecondOrderChainBatch(SequenceBatch):
         value, node, edge, triple = native.chain2_marginals(
             *self._native(scores), require_weights(weights, self.n_instances)
         )
-        require_feasible(value)
+        require_feasible(value, self.words)
         return Marginals(value, {"node": node, "edge": edge, "triple": triple})
 
     def entropy(self, scores: Scores) -> Array:
         """H(p) as a sum of entropies given the two labels before, free of cancellation."""
         value = np.asarray(native.chain2_entropy(*self._native(scores)))
-        require_feasible(value)
+        require_feasible(value, self.words)
         return value
 
     def covariance(self, scores: Scores, direction: Scores, weights: Array | None = None) -> dict[str, Array]:
@@ -104,14 +104,14 @@ class SecondOrderChainBatch(SequenceBatch):
         value, node, edge, triple = native.chain2_covariance(
             *arrays, *along, require_weights(weights, self.n_instances)
         )
-        require_feasible(value)
+        require_feasible(value, self.words)
         return {"node": node, "edge": edge, "triple": triple}
 
     def sample(self, scores: Scores, count: int, seed: int) -> Array:
         """Messages to the first label, then draws from the first to the last."""
         draws = require_draws(count, seed, self.n_vertices)
         labels, value = native.chain2_sample(*self._native(scores), *draws)
-        require_feasible(value)
+        require_feasible(value, self.words)
         return np.asarray(labels)
 
     def kbest(self, scores: Scores, k: int) -> Labellings:
@@ -119,7 +119,7 @@ class SecondOrderChainBatch(SequenceBatch):
         longest = int(np.diff(self._offsets).max(initial=0))
         k = require_best(k, self.n_vertices, self.n_instances, longest * self.n_labels**2)
         arrays = self._native(scores)
-        require_feasible(native.chain2_argmax(*arrays)[1])
+        require_feasible(native.chain2_argmax(*arrays)[1], self.words)
         return Labellings(*native.chain2_kbest(*arrays, k))
 
     def _triple_offsets(self) -> Array:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,7 @@ from ..errors import InputError
 from ._arguments import MOST_LABELS, require_ids, require_labels, require_offsets, score_array
 from ._base import Cliques, Scores
 from ._labelled_base import EdgeBatch
+from .words import GRAPHS, Words
 
 
 class Factors(NamedTuple):
@@ -51,6 +52,8 @@ class GraphBatch(EdgeBatch):
         Which labels each vertex can have, from its type; all where it is not given. Labels outside have
         probability zero, and their scores are not looked at.
     """
+
+    words: ClassVar[Words] = GRAPHS
 
     def __init__(
         self,

@@ -8,10 +8,8 @@ What of X is not features (the parents of a tree) is its *links*, which only the
 
 from __future__ import annotations
 
-import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -19,14 +17,12 @@ import numpy as np
 
 from ..arrays import Array
 from ..checks import Check, Checked, as_list, whole
-from ..errors import InfeasibleError, InputError
+from ..errors import InputError
 from ._labelled_base import EdgeBatch
 from .chain import ChainBatch
 from .chain2 import SecondOrderChainBatch
 from .tree import TreeBatch
-
-COUNTED = re.compile(r"Sequence(?= \d)|(?<=\d )sequences|position(?= \d)|(?<=\d )positions|(?<=per )position")
-"""Words of messages that a structure may have others for; not those in labels, as far as one can tell."""
+from .words import SEQUENCES, TREES, Words
 
 
 @dataclass(frozen=True)
@@ -42,20 +38,9 @@ class Structure(Checked, ABC):
     """
     alphabet: ClassVar[tuple[Any, ...]] = ()
     """What answers can be, where outputs are no labellings; () for labels, which the data say."""
-    words: ClassVar[Mapping[str, str]] = {}
-    """What its items and their places are called, if not sequences and positions."""
+    words: ClassVar[Words] = SEQUENCES
+    """What messages call its items and their places."""
     _checks: ClassVar[Mapping[str, Check]] = {}
-
-    @contextmanager
-    def in_its_words(self) -> Iterator[None]:
-        """Let errors speak of trees and vertices, say: readers shared by all structures know sequences."""
-        try:
-            yield
-        except (InputError, InfeasibleError) as error:
-            text = COUNTED.sub(lambda found: self.words.get(found[0], found[0]), str(error))
-            if text == str(error):
-                raise
-            raise type(error)(text) from error
 
     def split(self, X: Any, lengths: Any = None) -> tuple[Any, Any]:
         """Return X without links, and the links of every item; None where a structure has none."""
@@ -109,12 +94,7 @@ class Tree(Structure):
     """
 
     linked: ClassVar[bool] = True
-    words: ClassVar[Mapping[str, str]] = {
-        "Sequence": "Tree",
-        "sequences": "trees",
-        "position": "vertex",
-        "positions": "vertices",
-    }
+    words: ClassVar[Words] = TREES
 
     def split(self, X: Any, lengths: Any = None) -> tuple[Any, Any]:
         """Return the features and the parents of every item."""

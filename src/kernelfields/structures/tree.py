@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -33,6 +33,7 @@ from ._oracles import (
     MaxOracle,
     SampleOracle,
 )
+from .words import TREES, Words
 
 
 class TreeBatch(PairwiseBlocks, ForestErrors, MaxOracle, CovarianceOracle, SampleOracle, KBestOracle):
@@ -66,6 +67,8 @@ class TreeBatch(PairwiseBlocks, ForestErrors, MaxOracle, CovarianceOracle, Sampl
     >>> round(float(np.exp(tree.log_partition(scores)[0])))  # 000, and any leaves below a root 1
     5
     """
+
+    words: ClassVar[Words] = TREES
 
     def __init__(
         self, offsets: npt.ArrayLike, parents: npt.ArrayLike, n_labels: int, shared_edges: bool = True
@@ -105,13 +108,13 @@ class TreeBatch(PairwiseBlocks, ForestErrors, MaxOracle, CovarianceOracle, Sampl
     def argmax(self, scores: Scores) -> Labelling:
         """Best scores of subtrees from the leaves to the roots, then labels on the way back."""
         labels, value = native.tree_argmax(*self._native(scores))
-        require_feasible(value)
+        require_feasible(value, self.words)
         return Labelling(labels, value)
 
     def log_partition(self, scores: Scores) -> Array:
         """g(θ), by messages from the leaves to the roots."""
         value = np.asarray(native.tree_log_partition(*self._native(scores)))
-        require_feasible(value)
+        require_feasible(value, self.words)
         return value
 
     def marginals(self, scores: Scores, weights: Array | None = None) -> Marginals:
@@ -119,13 +122,13 @@ class TreeBatch(PairwiseBlocks, ForestErrors, MaxOracle, CovarianceOracle, Sampl
         value, node, edge = native.tree_marginals(
             *self._native(scores), require_weights(weights, self.n_instances)
         )
-        require_feasible(value)
+        require_feasible(value, self.words)
         return Marginals(value, {"node": node, "edge": edge})
 
     def entropy(self, scores: Scores) -> Array:
         """H(p) as a sum of entropies given the parent, free of cancellation."""
         value = np.asarray(native.tree_entropy(*self._native(scores)))
-        require_feasible(value)
+        require_feasible(value, self.words)
         return value
 
     def covariance(self, scores: Scores, direction: Scores, weights: Array | None = None) -> dict[str, Array]:
@@ -135,14 +138,14 @@ class TreeBatch(PairwiseBlocks, ForestErrors, MaxOracle, CovarianceOracle, Sampl
         value, node, edge = native.tree_covariance(
             *arrays, *along, require_weights(weights, self.n_instances)
         )
-        require_feasible(value)
+        require_feasible(value, self.words)
         return {"node": node, "edge": edge}
 
     def sample(self, scores: Scores, count: int, seed: int) -> Array:
         """Messages to the roots, then draws from the roots to the leaves."""
         draws = require_draws(count, seed, self.n_vertices)
         labels, value = native.tree_sample(*self._native(scores), *draws)
-        require_feasible(value)
+        require_feasible(value, self.words)
         return np.asarray(labels)
 
     def _untied(self, names: list[str]) -> Self:
@@ -153,7 +156,7 @@ class TreeBatch(PairwiseBlocks, ForestErrors, MaxOracle, CovarianceOracle, Sampl
         longest = int(np.diff(self._offsets).max(initial=0))
         k = require_best(k, self.n_vertices, self.n_instances, 3 * longest * self.n_labels)
         arrays = self._native(scores)
-        require_feasible(native.tree_argmax(*arrays)[1])
+        require_feasible(native.tree_argmax(*arrays)[1], self.words)
         return Labellings(*native.tree_kbest(*arrays, k))
 
     def _above(self) -> Array:

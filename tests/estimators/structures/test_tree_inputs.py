@@ -16,7 +16,8 @@ from kernelfields import (
     StructuredSVM,
 )
 from kernelfields.constraints import Constraints
-from kernelfields.structures import Tree
+from kernelfields.losses import Log
+from kernelfields.structures import ChainBatch, Tree, TreeBatch
 
 from ._explicit import random_task
 
@@ -109,6 +110,45 @@ def test_nothing_is_left():
     model = CRF(structure="tree", constraints=rule).fit(GOOD[0], [["b", "b", "a"], ["b"]])
     with pytest.raises(InfeasibleError, match=r"^Tree 1 has no allowed labelling\.$"):
         model.predict([PAIR, PAIR], allowed=[None, ["a", None, None]])
+
+
+@pytest.mark.parametrize(
+    ("allowed", "message"),
+    [
+        ([None], "X has 2 trees, but allowed has 1."),
+        (5, "allowed must be a list with one entry per tree."),
+        ([None, [None]], "Tree 1 has 3 vertices in X, but 1 in allowed."),
+        ([None, [None, [], None]], "Tree 1 of allowed has no label at vertex 1."),
+        (
+            [None, [None, "position 1", None]],
+            "Tree 1 of allowed has the unknown label 'position 1' at vertex 1.",
+        ),
+    ],
+)
+def test_bad_knowledge(allowed, message):
+    """Words are those of trees, and labels that look like words of sequences stay as they are."""
+    model = CRF(structure="tree").fit(*GOOD)
+    with pytest.raises(InputError) as error:
+        model.predict([PAIR, PAIR], allowed=allowed)
+    assert str(error.value) == message
+
+
+def test_weights_and_held_out_trees_have_its_words():
+    with pytest.raises(InputError, match=r"^sample_weight of tree 1 is -1\.0; "):
+        CRF(structure="tree").fit(*GOOD, sample_weight=[1.0, -1.0])
+    with pytest.raises(InputError, match=r"^X has 1 trees, but y_dev has 2\.$"):
+        CRF(structure="tree").fit(*GOOD, X_dev=[PAIR], y_dev=[["a"], ["b"]])
+
+
+def test_batches_name_their_instances():
+    node = np.zeros((2, 2))
+    node[1] = -np.inf
+    scores = {"node": node, "edge": np.zeros((2, 2))}
+    for batch, name in ((TreeBatch([0, 1, 2], [-1, -1], 2), "Tree"), (ChainBatch([0, 1, 2], 2), "Sequence")):
+        with pytest.raises(InfeasibleError, match=rf"^{name} 1 has no allowed labelling\.$"):
+            batch.argmax(scores)
+        with pytest.raises(InfeasibleError, match=rf"^The labels of {name.lower()} 1 are forbidden"):
+            Log(batch, np.zeros(2, dtype=np.int32)).at(scores)
 
 
 def test_chains_keep_their_words():
