@@ -1,4 +1,4 @@
-"""Fits that end in time, and say when a user ended them."""
+"""Fits with a time limit, which report whether a user stopped them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class End(Enum):
 
 
 class FitOutcome(NamedTuple):
-    """A fit that ended, whatever way; the model is fitted."""
+    """The outcome of a fit, however it ended; its model is fitted in any case."""
 
     end: End
     seconds: float
@@ -32,21 +32,21 @@ class FitOutcome(NamedTuple):
 
 
 class _Deadline(Onlooker):
-    """Ends a search as Ctrl-C does once its time is over."""
+    """Stops a search when its time is up, as Ctrl-C would."""
 
     def __init__(self, seconds: float) -> None:
         self.due = time.monotonic() + seconds
         self.over = False
 
     def look(self, progress: Progress, draft: Callable[[], Any]) -> None:
-        """See an iteration; the start of a search is not kept."""
+        """Look at an iteration; the starting point of a search is not kept."""
         if progress.iteration > 0 and time.monotonic() >= self.due:
             self.over = True
             raise KeyboardInterrupt
 
 
 def fit_within(model: Any, X: Any, y: Any, seconds: float | None) -> FitOutcome:
-    """Fit a model for some seconds at most, a first iteration apart.
+    """Fit a model within a time limit, but for at least one iteration.
 
     Ctrl-C, which searches survive with what they have, is told apart from the end of the time.
     """

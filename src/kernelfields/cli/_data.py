@@ -10,7 +10,7 @@ import numpy as np
 
 
 class NamedColumns(np.ndarray):
-    """Numbers that know the names of their columns, by which models find them as those of data frames."""
+    """A matrix with named columns, which models match by name as they do those of data frames."""
 
     columns: Sequence[str] | None = None
 
@@ -23,7 +23,7 @@ class NamedColumns(np.ndarray):
 
 
 class TreeInput(NamedTuple):
-    """What models of trees take."""
+    """A tree as models take it."""
 
     features: Any
     parents: list[int]
@@ -57,7 +57,7 @@ class Item:
 
 @dataclass(frozen=True)
 class FileData:
-    """All sequences or trees of a file."""
+    """All the sequences or trees in a file."""
 
     items: list[Item]
     kind: str

@@ -18,7 +18,7 @@ BASIS = 600
 
 @dataclass(frozen=True)
 class DemoModel:
-    """A row of the table."""
+    """One model of the demo, a row of its table."""
 
     name: str
     linear: bool

@@ -44,6 +44,6 @@ def plain_errors(debug: bool = False) -> Iterator[None]:
 
 
 def end(message: str, code: int) -> NoReturn:
-    """Say something last, and end with an exit code."""
+    """Print a last message and exit with a code."""
     typer.echo(message, err=True)
     raise typer.Exit(code)

@@ -19,7 +19,7 @@ from ._data import Item
 
 
 class NumberTable(NamedTuple):
-    """Numbers of one sequence, with the names of their columns."""
+    """The numbers of one sequence, with column names."""
 
     columns: tuple[str, ...]
     numbers: Array

@@ -1,4 +1,4 @@
-"""Models as ``kf`` asks them, whatever they take and whatever they know."""
+"""Models loaded for ``kf``, whatever inputs they take and whatever they can answer."""
 
 from __future__ import annotations
 
@@ -54,5 +54,5 @@ def _names_symbols(emissions: Any) -> bool:
 
 
 def warning_of(model: Any) -> str | None:
-    """Return a note on the probabilities of a model that was not trained to have any."""
+    """Return a note for models whose training does not make probabilities."""
     return None if model.probabilistic else NOT_PROBABILISTIC.format(type(model).__name__)

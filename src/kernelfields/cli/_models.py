@@ -35,7 +35,7 @@ BASIS = 1000
 
 @dataclass(frozen=True)
 class Choice:
-    """What a user said about the model; None where nothing was said."""
+    """The model options that a user gave; None for those left out."""
 
     penalty: float | None = None
     kernel: str | None = None

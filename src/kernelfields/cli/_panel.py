@@ -50,7 +50,7 @@ def _by_features(data: FileData) -> list[str]:
 
 
 class PanelTrial(NamedTuple):
-    """One model on one division of the data."""
+    """The result of one model on one split of the data."""
 
     name: str
     refused: str | None
@@ -95,7 +95,7 @@ def _ignore(sentence: str) -> None:
 
 
 def in_turn(tasks: list[tuple[Any, ...]], jobs: int) -> Iterator[PanelTrial]:
-    """Try models on divisions, several at a time; each comes in its turn, as soon as it is there."""
+    """Try models on several splits in parallel; yield results in order, each as soon as it is ready."""
     if jobs == 1:
         yield from (try_model(*task) for task in tasks)
         return
@@ -116,7 +116,7 @@ def require_options(names: list[str], choice: Choice, data: FileData) -> None:
 
 
 class PanelChoice(NamedTuple):
-    """The best model of a panel."""
+    """The model that a panel came out in favour of."""
 
     name: str
     fitted: Any

@@ -1,4 +1,4 @@
-"""How training goes, on one line."""
+"""Training progress on one line."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FIRST = 1.0
 
 
 class LiveLine(Onlooker):
-    """A live line: objective, certified gap, error on held-out data, and about how long it will take.
+    """A live status line: objective, certified gap, held-out error, and the estimated time left.
 
     A look at held-out data is followed by at least nine times its own time without one.
 

@@ -30,7 +30,7 @@ MOST_NUMBERS = 20
 
 @dataclass(frozen=True)
 class Reading:
-    """How files are read."""
+    """Options for reading files."""
 
     format: str | None = None
     encoding: str = "utf-8"

@@ -19,7 +19,7 @@ SPACES = 2
 
 
 class Suit:
-    """Makes inputs of a file fit a model, or refuses them; what it had to do it says once.
+    """Adapts inputs from a file to a model, or refuses them; every adaptation is reported once.
 
     A model that was trained on several columns takes tokens as columns, as objects that name them (by the
     names of its templates, or as ``word``, ``column1``, …) and as words, whose other columns are then empty.

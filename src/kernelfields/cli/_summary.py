@@ -14,7 +14,7 @@ from ._token_features import unused_columns
 
 
 def summary_of(fitted: Any, out: Path, seconds: float, notes: list[str]) -> dict[str, Any]:
-    """Return what there is to say about a fit, as JSON knows it."""
+    """Return a summary of a fit that can be written as JSON."""
     certificate = getattr(fitted, "certificate_", None)
     return {
         "model": str(out),
@@ -31,7 +31,7 @@ def summary_of(fitted: Any, out: Path, seconds: float, notes: list[str]) -> dict
 
 
 def _finite(value: float) -> float | None:
-    """Return a number that JSON knows."""
+    """Return a number that JSON can represent, or None."""
     return value if math.isfinite(value) else None
 
 

@@ -22,7 +22,7 @@ OPEN = "_"
 
 
 class Answer(NamedTuple):
-    """What a model says about a sequence."""
+    """A model's predictions for one sequence."""
 
     labels: list[Any]
     """None where it abstains."""
@@ -33,7 +33,7 @@ class Answer(NamedTuple):
 
 
 class Writer:
-    """Writes sequence after sequence.
+    """Writes predictions, one sequence at a time.
 
     Parameters
     ----------

@@ -25,7 +25,7 @@ Division = tuple[FileData, FileData]
 
 
 class _Path(NamedTuple):
-    """Scores of all penalties on one division."""
+    """The scores of all penalties on one split of the data."""
 
     scores: list[float]
     complete: bool

@@ -37,7 +37,7 @@ from ._structures import StructureName, shaped
 
 
 class ComparisonLimits(NamedTuple):
-    """What a comparison may take."""
+    """Limits on the time and the parallel jobs of a comparison."""
 
     seconds: float
     jobs: int
@@ -114,7 +114,7 @@ compare.__doc__ = str(compare.__doc__).format(panel=PANEL, models=", ".join(MODE
 
 
 class ComparedModel(NamedTuple):
-    """A model that was tried on all folds."""
+    """The results of one model on all folds."""
 
     wrong: Array
     """Wrong labels of every sequence."""

@@ -32,7 +32,7 @@ Words = tuple[list[Any], list[list[str]]]
 
 @dataclass(frozen=True)
 class DemoRow:
-    """What came of one model."""
+    """The results of one model."""
 
     name: str
     linear: bool

@@ -22,7 +22,7 @@ from .lib.results import Outcome, Row
 
 @dataclass(frozen=True)
 class ExplicitSettings:
-    """How many words, and how far around each letter features look."""
+    """The number of words, and the width of the window around each letter."""
 
     n_words: int
     windows: list[int]
@@ -37,7 +37,7 @@ class ExplicitSettings:
 
 
 class Fit(NamedTuple):
-    """What a fit cost and where it ended."""
+    """The cost of a fit, and the objective it reached."""
 
     value: float
     seconds: float

@@ -28,7 +28,7 @@ CURVES = ("risk", "log-likelihood", "accuracy %")
 
 @dataclass(frozen=True)
 class GaussianHMMSettings:
-    """The source of the data, and what is fitted to them."""
+    """How the data are generated, and which models are fitted to them."""
 
     components: int
     """Gaussians of a state."""

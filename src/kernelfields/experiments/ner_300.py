@@ -29,7 +29,7 @@ DISCRIMINATIVE = (CRF, PERCEPTRON, ZERO_ONE, MARGIN, SLACK, KERNEL)
 
 @dataclass(frozen=True)
 class NER300Settings:
-    """Sample, folds, and what is chosen from."""
+    """Sample, folds, and the values to choose from."""
 
     n_sentences: int
     """Of the cross-validation; twice as many others serve to choose."""
@@ -52,7 +52,7 @@ class NER300Settings:
 
 @dataclass(frozen=True)
 class MethodGroup:
-    """Methods that share their features."""
+    """Methods that use the same features."""
 
     methods: list[Method]
     sequences: SequenceSet

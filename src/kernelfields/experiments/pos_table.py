@@ -33,7 +33,7 @@ MARKS = (4, 5, 7, 10, 15, 20, 25)
 
 @dataclass(frozen=True)
 class POSTableSettings:
-    """Sizes, and what is chosen from."""
+    """Training sizes, and the values to choose from."""
 
     seed: int
     treebank_sizes: list[int]

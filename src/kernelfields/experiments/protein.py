@@ -30,7 +30,7 @@ BEST = 82.0
 
 @dataclass(frozen=True)
 class ProteinSettings:
-    """Those of the two parts."""
+    """Settings of the two parts."""
 
     parts: list[str]
     """Which to run: "all", "few"."""

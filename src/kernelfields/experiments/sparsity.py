@@ -61,7 +61,7 @@ class SparsitySettings:
 
 
 class SparsityData(NamedTuple):
-    """Sequences to train on and to test on."""
+    """Training and test sequences."""
 
     name: str
     X: list[Any]

@@ -19,7 +19,7 @@ LOSSES, SPACES = ("log", "hinge"), ("linear", "kernel")
 
 @dataclass(frozen=True)
 class TwoByTwoSettings:
-    """Sizes, and what penalties are chosen from."""
+    """Sample sizes, and the penalties to choose from."""
 
     seed: int
     n_words: int
@@ -67,7 +67,7 @@ def run(settings: TwoByTwoSettings, report: Report) -> Outcome:
 
 @dataclass(frozen=True)
 class _Kept:
-    """What is needed of a model later on; not its Gram matrix."""
+    """What is kept of a model once it is tested: not its Gram matrix."""
 
     certificate_: Any
 

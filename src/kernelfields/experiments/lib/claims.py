@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Claim:
-    """A figure of ours and the bound it has to keep: exactly one of the two."""
+    """A measured value and the bound it must meet, an upper or a lower one."""
 
     name: str
     value: float

@@ -1,4 +1,4 @@
-"""Several methods on the same sequences: settings are chosen on some, errors measured on others."""
+"""Several methods on the same sequences: settings are tuned on some of them and errors measured on others."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .folds import pick
 
 
 class SequenceSet(NamedTuple):
-    """Some labelled sequences, as tokens and as features."""
+    """Labelled sequences, both as tokens and as features."""
 
     tokens: list[Any]
     features: list[Any]
@@ -27,7 +27,7 @@ class SequenceSet(NamedTuple):
 
 @dataclass(frozen=True)
 class Method:
-    """A way to learn, with one number to choose: a penalty, a number of epochs, a pseudocount."""
+    """A learning method with one setting to tune: a penalty, a number of epochs, a pseudocount."""
 
     name: str
     make: Callable[[float], Any]
@@ -42,7 +42,7 @@ class Method:
 
 
 class FittedModel(NamedTuple):
-    """A model, and how it came about."""
+    """A fitted model, with the setting that was chosen for it and its cost."""
 
     method: Method
     choice: float

@@ -18,7 +18,7 @@ Report = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Experiment:
-    """A table or figure of a paper: what it needs, how it is run, how it is drawn."""
+    """A table or figure from a paper: its data, how to run it, and how to draw it."""
 
     name: str
     summary: str

@@ -11,7 +11,7 @@ from ...arrays import Array
 
 
 class Fold(NamedTuple):
-    """Sequences to learn from and sequences to test on, by number."""
+    """The indices of training and test sequences."""
 
     train: Array
     test: Array

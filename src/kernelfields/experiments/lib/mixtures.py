@@ -28,7 +28,7 @@ class StateSequences(NamedTuple):
 
 @dataclass(frozen=True)
 class MixtureHMM:
-    """Three states that tend to stay, each a mixture of Gaussians of equal weight."""
+    """Three persistent states, each a mixture of equally weighted Gaussians."""
 
     means: Array
     """(L, M, D)."""

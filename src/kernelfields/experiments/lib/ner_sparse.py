@@ -20,7 +20,7 @@ SPARSE, WHOLE = "SGPS degree 2", "whole sequences degree 2"
 
 
 class Size(NamedTuple):
-    """How sparse a model is."""
+    """The size of a sparse model."""
 
     per_position: float
     """p/N, the papers' way to count."""
@@ -39,7 +39,7 @@ class Size(NamedTuple):
 
 @dataclass(frozen=True)
 class SparseSettings:
-    """How functions are selected."""
+    """Settings of the selection."""
 
     share: float
     """p/N of SGPS."""

@@ -22,7 +22,7 @@ Show = Callable[[Any, int], None]
 
 
 class FoldResult(NamedTuple):
-    """How a model fared on one fold; not the model itself, which may hold a large matrix."""
+    """The results of a model on one fold, without the model itself, which may hold a large matrix."""
 
     penalty: float
     """As chosen for this fold."""

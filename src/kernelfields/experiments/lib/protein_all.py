@@ -24,7 +24,7 @@ ONE, CASCADE = "kernel CRF", "cascade"
 
 @dataclass(frozen=True)
 class AllSettings:
-    """Inputs and both models; every choice was made on the seven training folds."""
+    """Settings of the inputs and of both models, all chosen on the seven training folds."""
 
     window: int
     reach: float

@@ -61,7 +61,7 @@ LOADERS: Mapping[str, Callable[[], Proteins]] = {
 
 @dataclass(frozen=True)
 class FewSettings:
-    """Training sets, and settings chosen on chains that are never used for tests."""
+    """Training sets, and settings chosen on chains that are never tested on."""
 
     sets: list[dict[str, Any]]
     """Name, width of windows and γ of the RBF kernel."""
@@ -102,7 +102,7 @@ class Chains(NamedTuple):
 
 
 class FewChoices(NamedTuple):
-    """Settings of one model, as chosen."""
+    """The settings chosen for one model."""
 
     penalty: float
     edge_penalty: float

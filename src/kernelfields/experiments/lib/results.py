@@ -17,7 +17,7 @@ RESULT, TABLE, FIGURE = "result.json", "table.md", "figure.png"
 
 @dataclass(frozen=True)
 class Outcome:
-    """Claims, the table with ours beside the paper's, and whatever else was measured."""
+    """The claims, the table of results beside the paper's, and further measurements."""
 
     experiment: str
     claims: Sequence[Claim]

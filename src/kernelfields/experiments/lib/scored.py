@@ -15,7 +15,7 @@ from ...structures import Scores
 
 
 class ScoredSequences(NamedTuple):
-    """Test sequences as one model sees them."""
+    """Test sequences with the scores that one model gives them."""
 
     chain: Any
     scores: Scores

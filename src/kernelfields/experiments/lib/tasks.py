@@ -22,7 +22,7 @@ from .gram import degree_kernel, sequences_of
 
 
 class LearningTask(NamedTuple):
-    """Sequences to train on, to choose settings on, and to test on, with a kernel."""
+    """Training, validation and test sequences, with a kernel."""
 
     train: SequenceSet
     validation: SequenceSet
@@ -36,7 +36,7 @@ class LearningTask(NamedTuple):
 
 
 class Texts(NamedTuple):
-    """Sentences to learn from, in random order, and sentences to test on."""
+    """Training sentences in random order, and test sentences."""
 
     learn: TaggedSentences
     test: TaggedSentences
