@@ -7,12 +7,15 @@ from math import isfinite
 from numbers import Integral, Real
 from operator import le
 from reprlib import Repr
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from .arrays import Array
 from .errors import InputError
+
+Choice = TypeVar("Choice")
 
 Check = Callable[[str, Any], object]
 """Takes a name and a value; refuses the value or returns it."""
@@ -130,6 +133,66 @@ def optional(check: Check) -> Check:
 def proper_share(name: str, value: Any) -> float:
     """Return a part of something, which cannot be nothing."""
     return require_share(name, value, zero=False)
+
+
+def require_offsets(offsets: npt.ArrayLike) -> Array:
+    """Return the offsets of a ragged batch as int64, from 0 on and never falling."""
+    result = whole_numbers("offsets", offsets)
+    if len(result) == 0 or result[0] != 0 or not never_falls(result):
+        raise InputError("offsets must start with 0 and never fall.")
+    return result
+
+
+def require_weights(weights: npt.ArrayLike | None, instances: int) -> Array | None:
+    """Return one weight for every instance, in double; None stays None."""
+    if weights is None:
+        return None
+    given = np.asarray(weights)
+    if given.dtype.kind not in "biuf" or given.shape != (instances,):
+        raise InputError(
+            f"weights are {given.dtype} of shape {given.shape}, expected numbers of shape ({instances},)."
+        )
+    return np.ascontiguousarray(given, dtype=np.float64)
+
+
+def require_ids(ids: npt.ArrayLike, instances: int) -> Array:
+    """Return numbers of instances."""
+    result = whole_numbers("ids", ids)
+    wrong = np.flatnonzero((result < 0) | (result >= instances))
+    if wrong.size:
+        raise InputError(f"ids have the instance {result[wrong[0]]}, expected 0 to {instances - 1}.")
+    return result
+
+
+def whole_numbers(name: str, given: npt.ArrayLike) -> Array:
+    """Return a vector of whole numbers as int64; an empty one may be of any type."""
+    result = np.asarray(given)
+    if result.ndim != 1 or (result.size and result.dtype.kind not in "iu"):
+        raise InputError(f"{name} are {shown(given)}; they must be a vector of whole numbers.")
+    if result.dtype == np.uint64 and result.size and result.max() > np.iinfo(np.int64).max:
+        raise InputError(f"{name} have {result.max()}, which is more than {np.iinfo(np.int64).max}.")
+    return np.ascontiguousarray(result, dtype=np.int64)
+
+
+class Table(dict[str, Choice]):
+    """Objects by name, and the kinds of object that may be given instead of a name."""
+
+    def __init__(self, *kinds: Any, entries: Mapping[str, Choice]) -> None:
+        self.update(entries)
+        self.kinds: tuple[type, ...] = kinds
+
+
+def choose(table: Table[Choice], name: str | Choice, what: str) -> Choice:
+    """Look a name up; an object of the kind is its own name."""
+    if isinstance(name, str) and name in table:
+        return table[name]
+    names = ", ".join(map(repr, table))
+    if isinstance(name, str):
+        raise InputError(f"{what}={name!r} is not known; choose one of {names}.")
+    if not isinstance(name, table.kinds):
+        kinds = "".join(f" or a {kind.__name__}" for kind in table.kinds)
+        raise InputError(f"{what} is {shown(name)}; it must be one of {names}{kinds}.")
+    return name
 
 
 class Checked:

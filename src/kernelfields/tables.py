@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, TypeVar
-
 from .approximation import Approximation, IncompleteCholesky, Nystroem, RandomFourier
-from .checks import shown
+from .checks import Table as Table
+from .checks import choose as choose
 from .constraints import BILOU, BMES, IOB2, IOBES, Cyclic, LeftRight, Rule
 from .decoders import Decoder, Posterior, Viterbi
 from .emissions import (
@@ -22,7 +20,6 @@ from .emissions import (
     SphericalGaussian,
     TiedGaussian,
 )
-from .errors import InputError
 from .online import Variant
 from .solvers import (
     LBFGS,
@@ -40,17 +37,6 @@ from .solvers import (
     WorkingSet,
 )
 from .structures import Chain, Structure, Tree
-
-Choice = TypeVar("Choice")
-
-
-class Table(dict[str, Choice]):
-    """Objects by name, and the kinds of object that may be given instead of a name."""
-
-    def __init__(self, *kinds: Any, entries: Mapping[str, Choice]) -> None:
-        self.update(entries)
-        self.kinds: tuple[type, ...] = kinds
-
 
 SOLVERS: Table[Solver] = Table(
     Solver,
@@ -109,19 +95,6 @@ EMISSIONS: Table[Family | Emissions] = Table(
 VARIANTS: Table[Variant] = Table(
     Variant, entries={"PA": Variant.HARD, "PA-I": Variant.BOUNDED, "PA-II": Variant.SQUARED}
 )
-
-
-def choose(table: Table[Choice], name: str | Choice, what: str) -> Choice:
-    """Look a name up; an object of the kind is its own name."""
-    if isinstance(name, str) and name in table:
-        return table[name]
-    names = ", ".join(map(repr, table))
-    if isinstance(name, str):
-        raise InputError(f"{what}={name!r} is not known; choose one of {names}.")
-    if not isinstance(name, table.kinds):
-        kinds = "".join(f" or a {kind.__name__}" for kind in table.kinds)
-        raise InputError(f"{what} is {shown(name)}; it must be one of {names}{kinds}.")
-    return name
 
 
 def structure_of(name: str | Structure) -> Structure:

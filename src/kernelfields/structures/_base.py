@@ -17,9 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Array, rows_of
-from ..checks import all_finite
+from ..checks import all_finite, require_ids
 from ..errors import InfeasibleError, InputError, ScoreError
-from ._arguments import require_ids
 from .words import SEQUENCES, Words
 
 Scores = Mapping[str, Array]

@@ -9,9 +9,9 @@ import numpy.typing as npt
 
 from .. import native
 from ..arrays import Array
+from ..checks import whole_numbers
 from ..errors import InputError, ScoreError
 from ..memory import require_memory
-from ._arguments import whole_numbers
 from ._base import Scores, StructureBatch
 from ._labelled_base import PairwiseBatch
 from ._oracles import Labelling

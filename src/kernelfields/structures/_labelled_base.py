@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Array, offsets_of
-from ..checks import require_flag, require_whole
-from ._arguments import MOST_LABELS, require_labels, require_offsets, require_weights, score_array
+from ..checks import require_flag, require_offsets, require_weights, require_whole, whole_numbers
+from ..errors import InputError
+from ..memory import require_memory
 from ._base import Cliques, Scores, StructureBatch
 from ._oracles import CovarianceOracle, KBestOracle, MaxOracle, SampleOracle
+
+MOST_LABELS = 2**31 - 1
+"""Labels are numbers of 32 bits."""
 
 
 class LabelledBatch(StructureBatch):
@@ -162,3 +166,44 @@ class SequenceBatch(EdgeBatch, MaxOracle, CovarianceOracle, SampleOracle, KBestO
     def last_positions(self) -> Array:
         """Last position of every sequence that has one."""
         return self._offsets[1:][np.diff(self._offsets) > 0] - 1
+
+
+def require_labels(labels: npt.ArrayLike, positions: int, n_labels: int) -> Array:
+    """Return one label for every vertex, as the core wants them."""
+    given = np.asarray(labels)
+    if given.shape != (positions,):
+        raise InputError(f"labels have shape {given.shape}, expected ({positions},): one for every vertex.")
+    result = whole_numbers("labels", given)
+    wrong = np.flatnonzero((result < 0) | (result >= n_labels))
+    if wrong.size:
+        v = int(wrong[0])
+        raise InputError(f"The label of vertex {v} is {result[v]}, expected 0 to {n_labels - 1}.")
+    return result.astype(np.int32)
+
+
+def require_draws(count: Any, seed: Any, positions: int) -> tuple[int, int]:
+    """Return how many labellings are to be drawn, and a seed."""
+    draws = require_whole("count", count, 0)
+    require_memory(f"A count of {draws} draws", 4 * draws * positions)
+    return draws, require_whole("seed", seed, 0)
+
+
+def require_best(k: Any, positions: int, instances: int, states: int) -> int:
+    """Return how many labellings are to be found, which takes lists of so many at each of the states."""
+    best = require_whole("k", k, 1, 2**31 - 1)
+    require_memory(f"A list of k={best} labellings", best * (4 * positions + 8 * instances + 16 * states))
+    return best
+
+
+def score_array(scores: Any, clique: str, shape: tuple[int, ...], dtype: npt.DTypeLike | None) -> Array:
+    """Return the scores of a clique type, contiguous, in single or double precision, of that shape."""
+    try:
+        given = np.asarray(scores[clique])
+    except (KeyError, IndexError, TypeError):
+        raise InputError(f"Scores have no array {clique!r}.") from None
+    if given.shape != shape:
+        raise InputError(f"{clique} scores have shape {given.shape}, expected {shape}.")
+    if given.dtype.kind not in "biuf":
+        raise InputError(f"{clique} scores are {given.dtype}, expected numbers.")
+    wanted = given.dtype if dtype is None else np.dtype(dtype)
+    return np.ascontiguousarray(given, wanted if wanted in (np.float32, np.float64) else np.float64)

@@ -9,11 +9,11 @@ import numpy.typing as npt
 
 from .. import native
 from ..arrays import Array, offsets_of
-from ._arguments import require_best, require_draws, require_ids, require_labels, require_weights
+from ..checks import require_ids, require_weights
 from ._base import Scores, require_feasible
 from ._blocks_base import PairwiseBlocks
 from ._errors_base import ForestErrors
-from ._labelled_base import SequenceBatch
+from ._labelled_base import SequenceBatch, require_best, require_draws, require_labels
 from ._oracles import Labelling, Labellings, Marginals
 
 

@@ -10,10 +10,10 @@ import numpy.typing as npt
 
 from .. import native
 from ..arrays import Array, offsets_of
+from ..checks import require_ids, require_weights
 from ..errors import InputError
-from ._arguments import require_best, require_draws, require_ids, require_labels, require_weights, score_array
 from ._base import Cliques, Scores, require_feasible
-from ._labelled_base import SequenceBatch
+from ._labelled_base import SequenceBatch, require_best, require_draws, require_labels, score_array
 from ._oracles import Labelling, Labellings, Marginals
 from .chain import ChainBatch
 

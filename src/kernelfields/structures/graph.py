@@ -10,11 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Array, offsets_of, rows_of
-from ..checks import require_flag, require_whole
+from ..checks import require_flag, require_ids, require_offsets, require_whole
 from ..errors import InputError
-from ._arguments import MOST_LABELS, require_ids, require_labels, require_offsets, score_array
 from ._base import Cliques, Scores
-from ._labelled_base import EdgeBatch
+from ._labelled_base import MOST_LABELS, EdgeBatch, require_labels, score_array
 from .words import GRAPHS, Words
 
 

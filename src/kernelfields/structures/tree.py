@@ -9,21 +9,12 @@ import numpy.typing as npt
 
 from .. import native
 from ..arrays import Array, offsets_of, rows_of
-from ..checks import require_flag, require_whole
+from ..checks import require_flag, require_ids, require_offsets, require_weights, require_whole, whole_numbers
 from ..errors import InputError
-from ._arguments import (
-    MOST_LABELS,
-    require_best,
-    require_draws,
-    require_ids,
-    require_labels,
-    require_offsets,
-    require_weights,
-    whole_numbers,
-)
 from ._base import Scores, require_feasible
 from ._blocks_base import PairwiseBlocks
 from ._errors_base import ForestErrors
+from ._labelled_base import MOST_LABELS, require_best, require_draws, require_labels
 from ._oracles import (
     CovarianceOracle,
     KBestOracle,
