@@ -104,7 +104,7 @@ def test_flat_arrays_tokens_and_abstaining(data):
     tokens = [[{"word": label} for label in labels] for labels in y]
     found = Cascade(CRF(0.1), CRF(0.1), window=3, folds=3, random_state=0).fit(tokens, y)
     assert found.predict(tokens) == y
-    with pytest.raises(InputError, match="not of tokens"):
+    with pytest.raises(InputError, match="not tokens"):
         Cascade(CRF(0.1), CRF(0.1), keep_inputs=True).fit(tokens, y)
 
 

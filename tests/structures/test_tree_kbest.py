@@ -100,5 +100,5 @@ def test_long_paths_need_no_stack(rng):
 def test_no_labelling_at_all_is_refused():
     tree = TreeBatch([0, 1, 2], [-1, -1], n_labels=2)
     scores = {"node": np.array([[0.0, 0.0], [-np.inf, -np.inf]]), "edge": np.zeros((2, 2))}
-    with pytest.raises(InfeasibleError, match="Sequence 1 has no allowed labelling"):
+    with pytest.raises(InfeasibleError, match="Tree 1 has no allowed labelling"):
         tree.kbest(scores, 2)

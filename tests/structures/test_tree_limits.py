@@ -59,7 +59,7 @@ def test_bad_scores_are_refused(oracle, shared, bad):
     for name, shape in tree.shapes.items():
         scores = {name: np.zeros(shape) for name, shape in tree.shapes.items()}
         scores[name][(-1,) * len(shape)] = bad
-        with pytest.raises(ScoreError, match="Sequence 1 has scores that are NaN or"):
+        with pytest.raises(ScoreError, match="Tree 1 has scores that are NaN or"):
             call(tree, oracle, scores)
 
 
@@ -69,7 +69,7 @@ def test_instances_without_labelling_are_refused(oracle):
     scores = {"node": np.zeros((4, 2)), "edge": np.array([[0.0, -np.inf], [-np.inf, 0.0]])}
     scores["node"][1] = [0, -np.inf]  # the two leaves want different labels of the root
     scores["node"][3] = [-np.inf, 0]
-    with pytest.raises(InfeasibleError, match="Sequence 1 has no allowed labelling"):
+    with pytest.raises(InfeasibleError, match="Tree 1 has no allowed labelling"):
         call(tree, oracle, scores)
 
 
