@@ -15,6 +15,7 @@ void add_gram(nanobind::module_&);
 void add_gram_sparse(nanobind::module_&);
 void add_hmm(nanobind::module_&);
 void add_sparse(nanobind::module_&);
+void add_factor_graph(nanobind::module_&);
 void add_features(nanobind::module_&);
 void add_linear_chain(nanobind::module_&);
 void add_linear_tagger(nanobind::module_&);
@@ -54,6 +55,7 @@ NB_MODULE(_core, m) {
     kernelfields::bindings::add_gram_sparse(m);
     kernelfields::bindings::add_hmm(m);
     kernelfields::bindings::add_sparse(m);
+    kernelfields::bindings::add_factor_graph(m);
     kernelfields::bindings::add_features(m);
     kernelfields::bindings::add_linear_chain(m);
     kernelfields::bindings::add_linear_tagger(m);

@@ -150,6 +150,17 @@ def _callback(given: Given) -> Any:
     return kf.StructuredSVM(cost=cost, tol=0.1, max_iter=20, rescaling="slack").fit(X, y)
 
 
+def _searching(name: str) -> Use:
+    scores = {"node": np.eye(3, 2), "edge": np.eye(2)}
+
+    def use(given: Given) -> Any:
+        search = getattr(structures, name)(**given)
+        ring = structures.SearchedGraphBatch([0, 3], [[0, 1], [1, 2], [2, 0]], 2, search=search)
+        return ring.approximate_argmax(scores)
+
+    return use
+
+
 def _sampled(structure: Any, scores: Any) -> Use:
     return lambda given: structure.sample(scores, **{"count": 2, "seed": 0, **given})
 
@@ -176,6 +187,8 @@ USES: dict[str, Use] = {
     "structures.SecondOrderChainBatch": lambda given: structures.SecondOrderChainBatch([0, 1], **given),
     "structures.TreeBatch": lambda given: structures.TreeBatch([0, 1], [-1], **given),
     "structures.GraphBatch": lambda given: structures.GraphBatch([0, 2], [[0, 1]], **given),
+    "structures.SearchedGraphBatch": lambda given: structures.SearchedGraphBatch([0, 2], [[0, 1]], **given),
+    "structures.TreeReweightedMax": _searching("TreeReweightedMax"),
     "estimators.CliqueKernel": lambda given: kf.KernelCRF(
         "rbf", clique_kernels=kf.CliqueKernel(**given), max_iter=5
     ).fit(X, y),

@@ -5,6 +5,8 @@ from ._blocks_base import BlockOracle
 from ._errors_base import ErrorCountOracle
 from ._labelled_base import EdgeBatch, LabelledBatch, PairwiseBatch, SequenceBatch
 from ._oracles import (
+    ApproximateMax,
+    BoundedLabelling,
     CovarianceOracle,
     KBestOracle,
     Labelling,
@@ -14,18 +16,25 @@ from ._oracles import (
     SampleOracle,
     SumOracle,
 )
+from ._search_base import MaxSearch
 from .blocks import Blocks
 from .chain import ChainBatch
 from .chain2 import SecondOrderChainBatch
 from .graph import Factors, GraphBatch
+from .linear_program_max import LinearProgramMax
+from .merged_cliques import MergedCliques
+from .reweighted_max import TreeReweightedMax
+from .searched_graph import SearchedGraphBatch
 from .settings import Chain, Structure, Tree
 from .tree import TreeBatch
 from .words import SEQUENCES, Words
 
 __all__ = [
     "SEQUENCES",
+    "ApproximateMax",
     "BlockOracle",
     "Blocks",
+    "BoundedLabelling",
     "Chain",
     "ChainBatch",
     "Cliques",
@@ -38,11 +47,15 @@ __all__ = [
     "LabelledBatch",
     "Labelling",
     "Labellings",
+    "LinearProgramMax",
     "Marginals",
     "MaxOracle",
+    "MaxSearch",
+    "MergedCliques",
     "PairwiseBatch",
     "SampleOracle",
     "Scores",
+    "SearchedGraphBatch",
     "SecondOrderChainBatch",
     "SequenceBatch",
     "Structure",
@@ -50,6 +63,7 @@ __all__ = [
     "SumOracle",
     "Tree",
     "TreeBatch",
+    "TreeReweightedMax",
     "Words",
     "require_feasible",
 ]

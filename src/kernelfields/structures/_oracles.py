@@ -9,8 +9,13 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import NamedTuple
 
+import numpy as np
+
 from ..arrays import Array
 from ._base import Scores, StructureBatch
+
+ROUNDING = 1e-9
+"""Share of a bound that rounding can have added to it, or taken from the value below it."""
 
 
 class Marginals(NamedTuple):
@@ -87,3 +92,31 @@ class KBestOracle(StructureBatch):
     @abstractmethod
     def kbest(self, scores: Scores, k: int) -> Labellings:
         """Return the k best outputs of every instance."""
+
+
+class BoundedLabelling(NamedTuple):
+    """A good output of every instance, and how far it can be from the best."""
+
+    labels: Array
+    """y, flat, as in `Labelling`."""
+    value: Array
+    """⟨θ, parts(y)⟩ of every instance, at most the best score; −inf where no allowed output was found."""
+    bound: Array
+    """At least the best score of every instance."""
+    converged: Array
+    """Whether the search of every instance came to its end, rather than to a limit."""
+
+    @property
+    def certified(self) -> Array:
+        """Whether the bound meets the value, up to rounding: then y is a best output."""
+        close = ROUNDING * np.maximum(1.0, np.abs(self.bound))
+        with np.errstate(invalid="ignore"):
+            return np.asarray(self.bound - self.value <= close)
+
+
+class ApproximateMax(StructureBatch):
+    """A structure that looks for its best output, and bounds its score; whether it was found is said."""
+
+    @abstractmethod
+    def approximate_argmax(self, scores: Scores) -> BoundedLabelling:
+        """Return a good output of every instance, with a bound of the best score."""

@@ -1,0 +1,42 @@
+"""What a search for the best labelling of graphs is, where exact recursions are out of reach."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+
+from .. import native
+from ..arrays import Array
+from ..checks import Checked
+from ._base import Scores, require_feasible
+from ._oracles import BoundedLabelling
+from .merged_cliques import FactorTables, MergedCliques
+
+
+@dataclass(frozen=True)
+class MaxSearch(Checked, ABC):
+    """A way to look for the best labelling of graphs; its settings are its fields.
+
+    Whatever it finds, it says how good that is: the best score is at least ``value`` and at most ``bound``.
+    """
+
+    @abstractmethod
+    def find(self, cliques: MergedCliques, scores: Scores) -> BoundedLabelling:
+        """Return a good labelling of every instance, and a bound of the best score."""
+
+
+def bounded(
+    cliques: MergedCliques, scores: Scores, labels: Array, bound: Array, converged: Array
+) -> BoundedLabelling:
+    """Return what a search has found; that no labelling is allowed is an error where the bound proves it."""
+    require_feasible(np.where(np.isposinf(bound), 0.0, bound), cliques.graph.words)
+    value = cliques.graph.score(scores, labels)
+    return BoundedLabelling(labels, value, np.maximum(bound, value), converged.astype(bool))
+
+
+def improved(tables: FactorTables, labels: Array) -> Array:
+    """Return labels after each vertex has taken its best one in turn, until none has a better one."""
+    start = np.ascontiguousarray(labels, dtype=np.int32)
+    return np.asarray(native.factor_graph_improved(*tables, start))
