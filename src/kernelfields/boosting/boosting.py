@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 from ..arrays import Array, rows_of
 from ..fitting.run import Observer
-from ..losses import Log, Loss, PartialLog
+from ..losses import Log, PartialLog
 from ..objective import Point, Problem, Term
 from ..solvers import NewtonCG, Progress, Reason, Stop
 from ..structures import EdgeBatch, Scores
@@ -163,29 +163,25 @@ class BoostingHeldOut:
 
     Parameters
     ----------
-    loss : Loss
-        Of these sequences.
-    terms : list of Term
-        Free scores, on them.
-    fixed : scores, optional
-        −inf for what is forbidden.
+    value : callable
+        Loss of w and of the scores of trees, on these sequences.
     inputs : mapping
         For each clique type that has trees, the inputs of its cliques.
+    shapes : mapping
+        The shapes of the scores of these cliques.
     patience : int
         Rounds to wait for an improvement.
     """
 
     def __init__(
         self,
-        loss: Loss,
-        terms: list[Term],
-        fixed: Scores | None,
+        value: Callable[[Array, Mapping[str, Array]], float],
         inputs: Mapping[str, Array],
+        shapes: Mapping[str, tuple[int, ...]],
         patience: int,
     ) -> None:
-        self.loss, self.terms, self.fixed = loss, terms, fixed
-        self.inputs, self.patience = inputs, patience
-        self.scores = {clique: np.zeros(loss.structure.shapes[clique]) for clique in inputs}
+        self.value, self.inputs, self.patience = value, inputs, patience
+        self.scores = {clique: np.zeros(shapes[clique]) for clique in inputs}
         self.losses: list[float] = []
         self.element: Array | None = None
         self.rounds = 0
@@ -198,18 +194,11 @@ class BoostingHeldOut:
             if done:
                 more = boosting.forests[clique].scores(matrix, first=done - 1)
                 self.scores[clique] += more.reshape(self.scores[clique].shape)
-        value = self._value(boosting.element)
+        value = self.value(boosting.element, self.scores)
         if not self.losses or value < min(self.losses):
             self.rounds, self.element = done, boosting.element
         self.losses.append(value)
         return done - self.rounds >= self.patience
-
-    def _value(self, element: Array) -> float:
-        arrays = Problem.of(self.loss, self.terms, self.fixed).arrays
-        theta = arrays.with_offset(arrays.scores(element))
-        for clique, values in self.scores.items():
-            theta[clique] = theta[clique] + values
-        return self.loss.at(theta).value
 
 
 def run(

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from ..errors import InputError
-from ..models.terms import fitted_structure
+from ..models.model import fitted_structure
 from ..tables import STRUCTURES, structure_of
 from ._data import FileData
 

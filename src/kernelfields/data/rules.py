@@ -29,6 +29,16 @@ def offset_of(forbidden: Forbidden, chain: EdgeBatch, dtype: npt.DTypeLike) -> d
     return offset
 
 
+def forbid(forbidden: Forbidden, batch: EdgeBatch, theta: dict[str, Array]) -> None:
+    """Make the scores of what a rule forbids −inf; those of answers in place."""
+    dtype = theta["node"].dtype
+    if forbidden.pairs.any():
+        theta["edge"] = theta["edge"] + _barred(forbidden.pairs, dtype)
+    for mask, ends in ((forbidden.starts, batch.sources), (forbidden.ends, batch.sinks)):
+        if mask.any():
+            theta["node"][ends] += _barred(mask, dtype)
+
+
 def barred_scores(forbidden: Forbidden) -> Offsets:
     """The same for the linear chain."""
     small = np.stack([np.zeros_like(forbidden.starts), forbidden.starts, forbidden.ends])

@@ -38,6 +38,13 @@ class ObservedSequences(NamedTuple):
     offsets: Array
     labels: Array | None = None
     """State of every position, −1 where it was not observed; None if no state was."""
+    weights: Array | None = None
+    """How many times each sequence counts; None for once."""
+
+    @property
+    def position_weights(self) -> Array | None:
+        """How many times each position counts."""
+        return None if self.weights is None else np.repeat(self.weights, np.diff(self.offsets))
 
 
 class Markov(NamedTuple):

@@ -122,10 +122,13 @@ class GaussianEmissions(RowEmissions):
         return result
 
     def expected(self, data: ObservedSequences, markov: Markov) -> Expectations:
-        """Run densities, forward-backward and moments in the core, unless single numbers are missing."""
+        """Run densities, forward-backward and moments in the core.
+
+        Not where single numbers are missing, nor where sequences have weights.
+        """
         rows: NumberRows = data.observations
-        if rows.partial:
-            return self._expected_with_gaps(data, markov)
+        if rows.partial or data.weights is not None:
+            return self._expected_by_arrays(data, markov)
         value, start, transitions, sums = native.hmm_gaussian(
             rows.columns,
             self.means,
@@ -154,14 +157,14 @@ class GaussianEmissions(RowEmissions):
         scatter -= weight[:, None, None] * shift[:, :, None] * shift[:, None, :]
         return Moments(weight, self.means + shift, scatter)
 
-    def _expected_with_gaps(self, data: ObservedSequences, markov: Markov) -> Expectations:
+    def _expected_by_arrays(self, data: ObservedSequences, markov: Markov) -> Expectations:
         from ._base import chain_scores
 
         chain, scores = chain_scores(self, data, markov)
-        value, parts = chain.marginals(scores)
-        moments = moments_of(data.observations, parts["node"], full=False)
+        value, parts = chain.marginals(scores, data.weights)
+        moments = moments_of(data.observations, parts["node"], self.family.full)
         gone = moments.weight <= 0
-        mean = np.where(gone, self.means, moments.mean)
+        mean = np.where(gone if gone.ndim == 2 else gone[:, None], self.means, moments.mean)
         start = parts["node"][chain.first_positions].sum(axis=0)
         return Expectations(value, start, parts["edge"], moments._replace(mean=mean))
 

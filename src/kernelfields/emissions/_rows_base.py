@@ -47,7 +47,7 @@ class RowFamily(Family):
     def labelled(self, data: ObservedSequences, n_states: int) -> Emissions:
         """Estimate from the positions whose states are observed."""
         assert data.labels is not None
-        weights = one_hot(data.labels, n_states)
+        weights = one_hot(data.labels, n_states, data.position_weights)
         rows: NumberRows = data.observations
         seen = np.ones(len(rows)) if rows.missing is None else 1.0 - rows.missing
         empty = np.flatnonzero(seen @ weights == 0)

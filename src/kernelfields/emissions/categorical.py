@@ -13,7 +13,17 @@ from ..arrays import Array
 from ..checks import require_whole
 from ..errors import InputError
 from ..structures import require_feasible
-from ._base import Emissions, Expectations, Family, Markov, ObservedSequences, Random, log_of
+from ._base import (
+    Emissions,
+    Expectations,
+    Family,
+    Markov,
+    ObservedSequences,
+    Random,
+    chain_scores,
+    log_of,
+)
+from ._scored_base import one_hot
 from .contexts import MOST_WORDS, draw_words, require_contexts, used_contexts, words_of
 from .unknown import UnknownWords
 from .vocabulary import MISSING, Vocabulary, build, flatten, require_hashable
@@ -102,7 +112,11 @@ class Categorical(Family):
         symbols: Symbols = data.observations
         assert data.labels is not None
         size = self._words(symbols.vocabulary)
-        _, _, counts = native.hmm_counts(data.labels, n_states, data.offsets, symbols.numbers, size)
+        if data.weights is None:
+            _, _, counts = native.hmm_counts(data.labels, n_states, data.offsets, symbols.numbers, size)
+        else:
+            weights = one_hot(data.labels, n_states, data.position_weights)
+            counts = _weighted_counts(symbols.numbers, weights, size).T
         return self.of(counts, symbols.vocabulary)
 
     def of(self, counts: Array, vocabulary: Vocabulary) -> CategoricalEmissions:
@@ -124,6 +138,13 @@ def _normalised(weights: Array) -> Array:
     total = weights.sum(axis=-1, keepdims=True)
     even = np.full_like(weights, 1.0 / max(weights.shape[-1], 1))
     return np.divide(weights, total, out=even, where=total > 0)
+
+
+def _weighted_counts(numbers: Array, weights: Array, size: int) -> Array:
+    """Return how often each word occurs in each state, (·, L); position t counts ``weights[t, k]`` times."""
+    counts, seen = np.zeros((size, weights.shape[1])), numbers != MISSING
+    np.add.at(counts, numbers[seen], weights[seen])
+    return counts
 
 
 class Symbols:
@@ -185,7 +206,13 @@ class CategoricalEmissions(Emissions):
         return result
 
     def expected(self, data: ObservedSequences, markov: Markov) -> Expectations:
-        """Run the look-up, forward-backward and counts in the core."""
+        """Run the look-up, forward-backward and counts in the core, unless sequences have weights."""
+        if data.weights is not None:
+            chain, scores = chain_scores(self, data, markov)
+            value, parts = chain.marginals(scores, data.weights)
+            start = parts["node"][chain.first_positions].sum(axis=0)
+            counts = _weighted_counts(data.observations.numbers, parts["node"], len(self._table))
+            return Expectations(value, start, parts["edge"], counts)
         value, start, transitions, counts = native.hmm_categorical(
             data.observations.numbers,
             self._table,

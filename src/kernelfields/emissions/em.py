@@ -115,7 +115,9 @@ class _Run:
     def look(self, model: HiddenMarkovModel) -> Expectations:
         """Make an expectation step, and record the likelihood of the model."""
         found = model.emissions.expected(self.data, model.markov)
-        likelihood = float(found.log_probability.sum())
+        weights = self.data.weights
+        values = found.log_probability
+        likelihood = float(values.sum() if weights is None else np.dot(values, weights))
         objective = likelihood + self.smoothing.log_prior(model)
         self.likelihoods, self.objectives = [*self.likelihoods, likelihood], [*self.objectives, objective]
         if self.report is not None:

@@ -64,7 +64,7 @@ class GaussianMixture(RowFamily):
         require_memory(f"A number of components={M}", 8 * M * weights.size)
         parts = np.repeat(weights, M, axis=1) / M
         for k in range(weights.shape[1]):
-            mine = np.flatnonzero(weights[:, k] > weights[:, k].max(initial=0.0) / 2)
+            mine = np.flatnonzero(weights[:, k] > weights.max(axis=1) / 2)
             if len(mine) > M:
                 # Any fixed seed will do: expectation steps go on from here.
                 inside = clusters(NumberRows(rows.values[mine]), M, np.random.default_rng(0))

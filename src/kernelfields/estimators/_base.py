@@ -15,15 +15,13 @@ from ..constraints import Forbidden
 from ..data.inputs import Inputs
 from ..data.labels import UNKNOWN, UNOBSERVED, look_up_outputs, name_outputs, read_allowed
 from ..data.reading import Extractor, read_to_predict
-from ..data.rules import offset_of
 from ..data.sample_weights import read_weights
 from ..data.seeds import random_state
 from ..data.training import require_labelling
 from ..decoders import ABSTAINED, Abstain, Decoder
 from ..errors import InfeasibleError, InputError, warn_user
 from ..memory import require_memory
-from ..models.scores import ScoredBatch
-from ..models.terms import fitted_structure
+from ..models.model import Model, ScoredBatch, fitted_structure
 from ..parameters import Parameterised
 from ..persistence.savable import Savable, declared_state, require_fitted
 from ..structures import LabelledBatch
@@ -49,13 +47,13 @@ class SequenceLabeller(Parameterised, Routed, Savable, ABC):
     probabilistic: ClassVar[bool] = True
     """Whether training makes probabilities; where it does not, they are a softmax of scores."""
     _scores_rows: ClassVar[bool] = False
-    """Whether `_scores` takes the rows of an extractor, which need no matrix."""
+    """Whether scorers take the rows of an extractor, which need no matrix."""
     _missing: ClassVar[bool] = False
     """Whether NaN in X is a missing value rather than a mistake."""
 
     @abstractmethod
-    def _scores(self, inputs: Inputs) -> ScoredBatch:
-        """Return the scores of a batch, rules about labels left aside."""
+    def _model(self) -> Model:
+        """Return what was learnt, as scorers."""
 
     def predict(
         self,
@@ -177,7 +175,7 @@ class SequenceLabeller(Parameterised, Routed, Savable, ABC):
 
     def _batch(self, X: Any, lengths: Any, allowed: Any) -> ScoredBatch:
         self._require_fitted()
-        scored = self._ruled(self._read(X, lengths, as_rows=self._scores_rows))
+        scored = self._model().scores(self._read(X, lengths, as_rows=self._scores_rows))
         if allowed is None:
             return scored
         require_labelling(fitted_structure(self), "allowed")
@@ -212,16 +210,6 @@ class SequenceLabeller(Parameterised, Routed, Savable, ABC):
 
     def _require_fitted(self) -> None:
         require_fitted(self)
-
-    def _ruled(self, inputs: Inputs) -> ScoredBatch:
-        """Scores of a batch, −inf for what rules forbid."""
-        scored = self._scores(inputs)._replace(inputs=inputs)
-        if self.forbidden_ is None:
-            return scored
-        offset = offset_of(self.forbidden_, scored.batch, scored.scores["node"].dtype)
-        return scored._replace(
-            scores={clique: values + offset[clique] for clique, values in scored.scores.items()}
-        )
 
     def _decoder(self, given: str | Decoder | None) -> Decoder:
         return choose(DECODERS, self.decoder if given is None else given, "decoder")

@@ -23,7 +23,7 @@ def gain_bound(model: KernelCRF, candidate: CliqueType, X: Any, y: Any, **given:
     extended = extension(model, candidate)
     recipe = extended._recipe()
     training = recipe.read(X, y, given.get("lengths"), given.get("sample_weight"))
-    batch = model._scores(training.inputs)
+    batch = model._model().scores(training.inputs)
     theta = {
         clique: _spread(batch.scores.get(clique), shape) for clique, shape in training.chain.shapes.items()
     }

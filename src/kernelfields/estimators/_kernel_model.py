@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Hashable, Mapping
 from contextlib import nullcontext
 from copy import copy
 from typing import Any, Self
@@ -13,7 +13,6 @@ import numpy as np
 from ..approximation import FourierMap
 from ..arrays import Array
 from ..data.base_measure import BaseMeasure, kept_measure
-from ..data.inputs import Inputs
 from ..data.seeds import random_state
 from ..data.training import Training
 from ..errors import InputError
@@ -25,13 +24,13 @@ from ..fitting.run import Found, mismatches, observers, previous, reporter, sear
 from ..gram import origins, unique_observations
 from ..kernels import Kernel
 from ..models.clique_kernels import CliqueExpansion, CliqueTerms, read_clique_kernels
-from ..models.expansion import Expanded, Gathered, expand, gather
+from ..models.expansion import Gathered, expand, gather
 from ..models.full_gap import full_certificate
-from ..models.kernel_held_out import held_out_loss
-from ..models.kernel_recipe import KernelRecipe, KernelTraining, fixed_scores, in_precision
-from ..models.kernel_scores import kernel_scores
+from ..models.kernel_held_out import held_out_fixed, held_out_loss
+from ..models.kernel_recipe import KernelRecipe, KernelTraining, in_precision
+from ..models.kernel_scorers import kernel_model
 from ..models.learnt import KERNEL
-from ..models.scores import ScoredBatch
+from ..models.model import Model
 from ..models.selected import continued, finish, gathered, pair_scores, selected_of, task_of
 from ..models.selected_held_out import SelectionHeldOut
 from ..models.separate_kernels import SeparateKernels
@@ -40,7 +39,6 @@ from ..models.vertex_kernels import VertexKernels, own_kernel
 from ..models.warm import warm_element
 from ..objective import Certificate
 from ..selection import Atoms, Growth, GrowthTask, SelectionReason, SelectionStep
-from ..structures import Scores
 from ..tables import LOW_RANK_SOLVERS, SOLVERS, choose
 from ._base import SequenceLabeller
 from ._settings import penalties, require_settings, selecting
@@ -109,7 +107,7 @@ class KernelModel(SequenceLabeller):
         stopping = None
         if X_dev is not None or y_dev is not None:
             held_out = read_held_out(self, training, X_dev, y_dev)
-            loss = self._held_out(recipe, expanded, training, held_out)
+            loss = held_out_loss(recipe, expanded, training, held_out)
             stopping = EarlyStopping(loss, recipe.patience)
         kept = None if checkpoint is None else checkpoint.start(problem.size)
         start = problem.zero() if kept is None else problem.refreshed(kept.astype(problem.element_dtype))
@@ -190,10 +188,9 @@ class KernelModel(SequenceLabeller):
         self, recipe: KernelRecipe, training: Training, task: GrowthTask, held_out: HeldOutSet
     ) -> SelectionHeldOut:
         """Return what judges functions on held-out sequences."""
-        names = {term.name for term in task.free}
-        free = [term for term in recipe.free_terms(held_out.chain) if term.name in names]
         observations = in_precision(held_out.inputs.features, recipe.dtype)
-        return SelectionHeldOut(task, observations, held_out, free, _fixed(recipe, training, held_out))
+        fixed = held_out_fixed(recipe, training, held_out)
+        return SelectionHeldOut(task, observations, training, held_out, fixed)
 
     def full_gap(
         self, X: Any, y: Any, *, lengths: Any = None, sample_weight: Any = None
@@ -240,17 +237,6 @@ class KernelModel(SequenceLabeller):
         vars(result).update({"callback": None} if "callback" in vars(self) else {})
         return result
 
-    def _held_out(
-        self,
-        recipe: KernelRecipe,
-        expanded: Expanded,
-        training: Training,
-        held_out: HeldOutSet,
-    ) -> Callable[[Array], float]:
-        """Return the loss of an element on held-out sequences."""
-        fixed = _fixed(recipe, training, held_out)
-        return held_out_loss(recipe, expanded, held_out, fixed)
-
     def _keep(self, training: Training, observations: Any, gathered: Gathered, found: Found) -> None:
         point = found.point
         self._take(training, observations, gathered, point)
@@ -276,19 +262,14 @@ class KernelModel(SequenceLabeller):
         measure = self._recipe().base_measure
         self.base_measure_ = None if measure is None else kept_measure(measure)
 
-    def _scores(self, inputs: Inputs) -> ScoredBatch:
-        return kernel_scores(self, inputs)
+    def _model(self) -> Model:
+        return kernel_model(self)
 
     def _settle(self, state: Mapping[str, Any]) -> None:
         vars(self).update(state)
         # files of older versions have it among the settings only
         vars(self).setdefault("base_measure_", getattr(self, "base_measure", None))
         vars(self).setdefault("clique_kernels_", [])
-
-
-def _fixed(recipe: KernelRecipe, training: Training, held_out: HeldOutSet) -> Scores | None:
-    """Return the scores of held-out sequences that are not learnt."""
-    return fixed_scores(recipe, training._replace(inputs=held_out.inputs, chain=held_out.chain))
 
 
 def _require_steady(recipe: KernelRecipe) -> None:

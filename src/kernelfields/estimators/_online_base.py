@@ -5,17 +5,16 @@ from __future__ import annotations
 import copy
 import time
 from abc import abstractmethod
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from ..arrays import Array
 from ..checks import whole
 from ..constraints import Forbidden, Rule
-from ..data.inputs import Inputs
 from ..data.rules import barred_scores, offset_of, require_respected
 from ..data.sample_weights import read_weights
 from ..data.seeds import random_state
@@ -29,10 +28,10 @@ from ..fitting.run import Observer, observers, previous, reporter, starts_afresh
 from ..losses import Log
 from ..models.learnt import ONLINE
 from ..models.linear import LabelledSet, read_labelled, training_terms
-from ..models.scores import ScoredBatch
-from ..models.terms import Penalties, fitted_structure
+from ..models.model import Model, fitted_structure, linear_model
+from ..models.terms import Penalties
 from ..models.trail import Trail, flat, unflat
-from ..models.weights import LinearWeights, linear_scores
+from ..models.weights import LinearWeights
 from ..objective import Problem, Term
 from ..online import AnySweep, Descent, InstanceSweep, OnlineRule, Sweep
 from ..solvers import Progress, Reason
@@ -78,6 +77,9 @@ class OnlineLabeller(OnlineSettings, SequenceLabeller):
     losses_: list[float]
     _trail: Trail
     _learnt = ONLINE
+    _lacks: ClassVar[Mapping[str, str]] = {
+        **dict.fromkeys(["checkpoint"], "Ctrl-C keeps what was learnt, and partial_fit goes on from there"),
+    }
     _scores_rows = True
 
     @abstractmethod
@@ -353,5 +355,5 @@ class OnlineLabeller(OnlineSettings, SequenceLabeller):
             and before.n_features_in_ == data.inputs.features.shape[1]
         )
 
-    def _scores(self, inputs: Inputs) -> ScoredBatch:
-        return linear_scores(self, inputs)
+    def _model(self) -> Model:
+        return linear_model(self)

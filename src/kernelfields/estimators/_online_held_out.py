@@ -9,7 +9,7 @@ import numpy as np
 from ..data.inputs import Inputs
 from ..data.labels import UNOBSERVED
 from ..fitting.held_out import held_out_labels
-from ..models.terms import fitted_structure
+from ..models.model import fitted_structure
 from ..models.trail import Trail
 from ..models.weights import LinearWeights
 
@@ -39,7 +39,7 @@ class HeldOut:
     def look(self, model: OnlineLabeller, reached: Reached) -> bool:
         """Count wrong labels; say whether to stop."""
         reached.weights.put(model)
-        batch = model._ruled(self.inputs)
+        batch = model._model().scores(self.inputs)
         labels = model._decoder(None).decode(batch.batch, batch.scores)
         wrong = int((labels != self.labels)[self.observed].sum())
         if wrong < self.fewest:

@@ -6,8 +6,10 @@ scikit-learn's estimators inherit this from its base class, which costs its impo
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, Self
+
+from ..fitting.run import refuse_lacking
 
 METHODS = ("fit", "partial_fit", "predict", "predict_proba", "predict_log_proba", "score", "transform")
 DATA = ("self", "X", "y")
@@ -19,6 +21,14 @@ class Routed:
     Every method with such arguments has a ``set_fit_request``, ``set_score_request`` and so on, which say
     whether ``sample_weight=`` (True, False, or another name) is to be passed on.
     """
+
+    _lacks: ClassVar[Mapping[str, str]] = {}
+    """Options that most estimators have and this one has not: settings and arguments of `fit`, and why."""
+
+    def __new__(cls, *_: Any, **settings: Any) -> Self:
+        """Refuse settings that it lacks in a sentence of its own, before Python does."""
+        refuse_lacking(cls, settings)
+        return super().__new__(cls)
 
     def __init_subclass__(cls, **settings: Any) -> None:
         super().__init_subclass__(**settings)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Self
@@ -13,7 +13,7 @@ from scipy import sparse
 
 from ..arrays import Array
 from ..boosting.boosting import Boosting, BoostingHeldOut, run
-from ..boosting.trees import N_BINS, Bins, TreeSettings
+from ..boosting.trees import N_BINS, Bins, Forest, TreeSettings
 from ..checks import proper_share, require_not_negative, whole
 from ..constraints import Rule
 from ..data.inputs import Inputs, read_inputs
@@ -29,16 +29,8 @@ from ..fitting.provenance import provenance_of
 from ..fitting.run import observers, reporter, starts_afresh
 from ..losses import Log, PartialLog
 from ..models.learnt import BOOSTED
-from ..models.scores import ScoredBatch
-from ..models.terms import (
-    Penalties,
-    add_free_scores,
-    edge_term,
-    fitted_batch,
-    free_weights,
-    second_order_terms,
-    vertex_terms,
-)
+from ..models.model import KnownScores, LabelScorer, Model, Scorer, add, fitted_model
+from ..models.terms import Penalties, free_weights, label_terms
 from ..objective import Term
 from ..solvers import Progress
 from ..structures import EdgeBatch, Structure
@@ -138,6 +130,12 @@ class BoostedCRF(SequenceLabeller):
 
     _missing: ClassVar[bool] = True
     _learnt = BOOSTED
+    _lacks: ClassVar[Mapping[str, str]] = {
+        **dict.fromkeys(
+            ["warm_start", "checkpoint"],
+            "trees grow on the bins of one training set; Ctrl-C keeps the rounds done so far",
+        ),
+    }
 
     max_iter: int = 100
     _: KW_ONLY
@@ -220,7 +218,7 @@ class BoostedCRF(SequenceLabeller):
             ),
             float(self.learning_rate),
         )
-        held_out = self._held_out(training, X_dev, y_dev)
+        held_out = self._held_out(training, boosting, X_dev, y_dev)
         seed = int(random_state(self.random_state).randint(2**31 - 1))
         draws = np.random.default_rng(seed)
 
@@ -275,10 +273,9 @@ class BoostedCRF(SequenceLabeller):
     def _free_terms(self, chain: EdgeBatch) -> list[Term]:
         """Scores that look at labels only."""
         penalties = Penalties.of(float(self.edge_penalty), None)
-        terms = vertex_terms(chain, penalties, bias=self.fit_intercept, boundaries=self.boundaries)
-        if self.edges:
-            terms.append(edge_term(chain, penalties))
-        return terms + second_order_terms(chain, penalties)
+        return label_terms(
+            chain, penalties, bias=self.fit_intercept, boundaries=self.boundaries, edges=self.edges
+        )
 
     def _cliques(self, chain: EdgeBatch) -> tuple[str, ...]:
         """Cliques that have trees; without a pair in the training set there is nothing to grow them from."""
@@ -289,21 +286,22 @@ class BoostedCRF(SequenceLabeller):
         forbidden = training.forbidden
         return None if forbidden is None else offset_of(forbidden, chain, np.float64)
 
-    def _held_out(self, training: Training, X: Any, y: Any) -> BoostingHeldOut | None:
+    def _held_out(self, training: Training, boosting: Boosting, X: Any, y: Any) -> BoostingHeldOut | None:
         if X is None and y is None:
             return None
         held_out = read_held_out(self, training, X, y)
-        chain = held_out.chain
-        return BoostingHeldOut(
-            held_out.loss,
-            self._free_terms(chain),
-            self._fixed(training, chain),
-            {
-                clique: _seen_by(clique, chain, held_out.inputs.features)
-                for clique in self._cliques(training.chain)
-            },
-            self.patience,
-        )
+        classes, slices = training.encoded.classes, boosting.point.problem.slices
+
+        def value(element: Array, trees: Mapping[str, Array]) -> float:
+            labels = LabelScorer.of(free_weights(element, slices, len(classes)), "")
+            scorers = (KnownScores(trees), labels)
+            return held_out.loss_of(Model(training.structure, classes, scorers, None, training.forbidden))
+
+        seen = {
+            clique: _seen_by(clique, held_out.chain, held_out.inputs.features)
+            for clique in self._cliques(training.chain)
+        }
+        return BoostingHeldOut(value, seen, held_out.chain.shapes, self.patience)
 
     def _keep(self, training: Training, boosting: Boosting, held_out: BoostingHeldOut | None) -> None:
         """Take over what was learnt, all at once."""
@@ -329,17 +327,29 @@ class BoostedCRF(SequenceLabeller):
             self.feature_names_in_ = training.inputs.names
         self.forbidden_, self.features_ = training.forbidden, None
 
-    def _scores(self, inputs: Inputs) -> ScoredBatch:
-        features = inputs.features
+    def _model(self) -> Model:
+        trees = (ForestScorer(clique, forest) for clique, forest in self.forests_.items())
+        return fitted_model(self, *trees, LabelScorer.of(vars(self)))
+
+
+@dataclass(frozen=True, slots=True)
+class ForestScorer(Scorer):
+    """Sums of trees for every clique of some type."""
+
+    clique: str
+    forest: Forest
+
+    @property
+    def untied(self) -> bool:  # type: ignore[override]  # it depends on the clique type
+        """Whether it is about edges."""
+        return self.clique == "edge"
+
+    def add_scores(self, batch: Any, features: Any, into: dict[str, Array]) -> None:
+        """Ask all trees."""
         if sparse.issparse(features):
             raise InputError("BoostedCRF needs dense features: trees look at every column of every row.")
-        chain = fitted_batch(self, inputs, untied="edge" in self.forests_)
-        theta = {clique: np.zeros(shape) for clique, shape in chain.shapes.items()}
-        for clique, forest in self.forests_.items():
-            matrix = _seen_by(clique, chain, features)
-            theta[clique] += forest.scores(matrix).reshape(theta[clique].shape)
-        add_free_scores(self, chain, theta)
-        return ScoredBatch(chain, theta)
+        values = self.forest.scores(_seen_by(self.clique, batch, features))
+        add(into, self.clique, values.reshape(batch.cliques[self.clique].shape))
 
 
 def _seen_by(clique: str, chain: EdgeBatch, features: Any) -> Array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
+from inspect import signature
 from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -15,11 +16,12 @@ from ..data.groups import fold_numbers, pick
 from ..data.inputs import in_order, read_inputs
 from ..data.labels import encode, index_of, read_labels
 from ..data.reading import extractor_for
+from ..data.sample_weights import read_weights
 from ..decoders import Decoder
 from ..errors import InputError
 from ..features import stack_tree_windows, stack_windows
 from ..fitting.run import starts_afresh
-from ..models.terms import fitted_structure
+from ..models.model import fitted_structure
 from ..parameters import Parameterised
 from ..persistence.fields import Field, Kind, Models, Numbers
 from ..persistence.savable import Savable, declared_state, require_fitted
@@ -105,6 +107,10 @@ class Cascade(Parameterised, Routed, Savable):
         "second_": Kind(Savable, large=True),
     }
     _transient: ClassVar[tuple[str, ...]] = ("fold_", "out_of_fold_")
+    _lacks: ClassVar[Mapping[str, str]] = {
+        **dict.fromkeys(["X_dev", "y_dev"], "its folds are what it holds out"),
+        **dict.fromkeys(["verbose", "warm_start", "checkpoint"], "it is a setting of the two models"),
+    }
     first_: list[Any]
     second_: Any
     fold_: Array
@@ -142,7 +148,9 @@ class Cascade(Parameterised, Routed, Savable):
         return bool(vars(self).get("second_", self.second).probabilistic)
 
     @starts_afresh
-    def fit(self, X: Any, y: Any, *, lengths: Any = None, groups: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any, *, lengths: Any = None, groups: Any = None, sample_weight: Any = None
+    ) -> Self:
         """Fit the first model to every fold's complement, the second to what they say, the first to all.
 
         Parameters
@@ -155,11 +163,8 @@ class Cascade(Parameterised, Routed, Savable):
             Lengths of the sequences in a flat X.
         groups : (S,) sequence, optional
             Sequences of one group, such as relatives, are in one fold.
-
-        Notes
-        -----
-        There is no ``sample_weight`` and no ``X_dev``, which models of other libraries may not take;
-        ``warm_start``, ``checkpoint`` and ``verbose`` are settings of the two models.
+        sample_weight : (S,) array, optional
+            How many times each sequence counts, for both models, which must take it.
         """
         require_settings(self)
         self.window_, self.weight_ = int(self.window), float(self.weight)
@@ -178,7 +183,8 @@ class Cascade(Parameterised, Routed, Savable):
             raise InputError("The training set is empty.")
         classes = encode(labels).classes
         fold = fold_numbers(len(sequences), self.folds, groups, self.random_state, words)
-        items = _Items(sequences, links)
+        weights = None if sample_weight is None else read_weights(sample_weight, len(sequences), words)
+        items = _Items(sequences, links, weights)
         models, handed_on = self._fit_folds(items, labels, fold, classes)
         second = _fitted(self.second, self._seen_by_second(items, handed_on), labels)
         self.first_ = [_fitted(self.first, items, labels)] if self.refit else models
@@ -283,9 +289,9 @@ class Cascade(Parameterised, Routed, Savable):
             fitted_structure(self).links(items.links, offsets_of([len(one) for one in weighted]))  # checks
             windows = stack_tree_windows(weighted, items.links, self.window_)
         if not self.keep_inputs_:
-            return _Items(windows, items.links)
+            return items._replace(sequences=windows)
         beside = [_beside(window, x) for window, x in zip(windows, items.sequences, strict=True)]
-        return _Items(beside, items.links)
+        return items._replace(sequences=beside)
 
 
 class _Items(NamedTuple):
@@ -293,10 +299,13 @@ class _Items(NamedTuple):
 
     sequences: list[Any]
     links: list[Any] | None
+    weights: Array | None = None
+    """How many times each counts in a fit."""
 
     def take(self, ids: Array) -> _Items:
         """Return some of them."""
-        return _Items(pick(self.sequences, ids), None if self.links is None else pick(self.links, ids))
+        links = None if self.links is None else pick(self.links, ids)
+        return _Items(pick(self.sequences, ids), links, None if self.weights is None else self.weights[ids])
 
     def for_model(self, model: Any) -> list[Any]:
         """Return them as a model takes them; one without links in its structure sees none."""
@@ -311,7 +320,11 @@ def _fitted(model: Any, items: _Items, labels: Labels) -> Any:
 
     if isinstance(model, type) or not all(hasattr(model, name) for name in ("fit", "get_params")):
         raise InputError(f"A cascade is made of two estimators; {shown(model)} is none.")
-    return clone(model).fit(items.for_model(model), labels)
+    if items.weights is None:
+        return clone(model).fit(items.for_model(model), labels)
+    if "sample_weight" not in signature(model.fit).parameters:
+        raise InputError(f"sample_weight cannot be had: {type(model).__name__}.fit does not take it.")
+    return clone(model).fit(items.for_model(model), labels, sample_weight=items.weights)
 
 
 def _mean_marginals(models: list[Any], items: _Items, classes: Array) -> list[Array]:

@@ -14,7 +14,6 @@ import numpy as np
 from ..arrays import Array
 from ..constraints import Rule
 from ..data.base_measure import BaseMeasure, kept_measure
-from ..data.inputs import Inputs
 from ..data.reading import read_to_fit
 from ..data.training import Training, read_training
 from ..decoders import Decoder
@@ -26,9 +25,8 @@ from ..fitting.provenance import provenance_of
 from ..fitting.run import Found, mismatches, observers, previous, reporter, search, starts_afresh
 from ..models.learnt import LINEAR
 from ..models.linear_problem import exact_problem, linear_problem, linear_terms, solver_of
-from ..models.scores import ScoredBatch
-from ..models.terms import fitted_structure
-from ..models.weights import LinearWeights, linear_scores
+from ..models.model import Model, fitted_structure, linear_model
+from ..models.weights import LinearWeights
 from ..objective import Certificate, Norm, Problem
 from ..online import Sweep, descend_first
 from ..solvers import LBFGS, OWLQN, ConjugateGradients, Progress, Solver, Stop
@@ -373,7 +371,7 @@ class CRF(SequenceLabeller):
         def loss(element: Array) -> float:
             model = copy.copy(self)
             model._take(training, problem, element, None)
-            return held_out.loss.at(model._ruled(held_out.inputs).scores).value
+            return held_out.loss_of(model._model())
 
         return loss
 
@@ -405,5 +403,5 @@ class CRF(SequenceLabeller):
         self.forbidden_, self.features_ = training.forbidden, training.extractor
         self.base_measure_ = None if self.base_measure is None else kept_measure(self.base_measure)
 
-    def _scores(self, inputs: Inputs) -> ScoredBatch:
-        return linear_scores(self, inputs)
+    def _model(self) -> Model:
+        return linear_model(self)

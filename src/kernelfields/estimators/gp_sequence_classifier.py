@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from ..data.base_measure import BaseMeasure
 from ..decoders import Decoder
@@ -65,6 +65,10 @@ class GPSequenceClassifier(KernelModel):
     >>> GPSequenceClassifier("rbf").fit(X, y).predict([[[1.0], [0.0]]])
     [['B', 'A']]
     """
+
+    _lacks: ClassVar[Mapping[str, str]] = {
+        "checkpoint": "KernelCRF has it, which with a penalty of 2 is the same model",
+    }
 
     kernel: Any = "rbf"
     _: KW_ONLY

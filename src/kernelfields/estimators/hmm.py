@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import KW_ONLY, dataclass
 from itertools import pairwise
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -18,17 +18,18 @@ from ..constraints import Forbidden, Rule
 from ..data.inputs import Inputs, in_order
 from ..data.labels import UNOBSERVED, Encoded
 from ..data.rules import require_respected
+from ..data.sample_weights import read_weights
 from ..data.seeds import random_state
 from ..data.states import encode_states
 from ..decoders import Decoder
-from ..emissions import Emissions, Family, ObservedSequences, chain_scores
+from ..emissions import Emissions, Family, ObservedSequences
 from ..emissions.em import LABELLED, LIMIT, EMResult, HiddenMarkovModel, Smoothing, maximise
 from ..errors import InputError, warn_user
 from ..fitting.observers import ProgressLine
 from ..fitting.provenance import provenance_of
 from ..fitting.run import observers, reporter, starts_afresh
 from ..models.learnt import HIDDEN
-from ..models.scores import ScoredBatch
+from ..models.model import Model, Scorer, fitted_model
 from ..solvers import Progress, Reason
 from ..structures import ChainBatch
 from ..tables import EMISSIONS, TOPOLOGIES, choose
@@ -112,6 +113,13 @@ class HMM(SequenceLabeller):
     """
 
     _learnt = HIDDEN
+    _lacks: ClassVar[Mapping[str, str]] = {
+        **dict.fromkeys(["X_dev", "y_dev"], "bic and aic compare models of the same sequences"),
+        **dict.fromkeys(
+            ["warm_start", "checkpoint"],
+            "training starts from start, transitions and emissions, which may be those of a fitted model",
+        ),
+    }
 
     emissions: str | Family | Emissions = "gaussian"
     _: KW_ONLY
@@ -129,7 +137,7 @@ class HMM(SequenceLabeller):
     verbose: int = 0
 
     @starts_afresh
-    def fit(self, X: Any, y: Any = None, *, lengths: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, lengths: Any = None, sample_weight: Any = None) -> Self:
         """Fit to sequences.
 
         Parameters
@@ -142,11 +150,8 @@ class HMM(SequenceLabeller):
             Not given: expectation-maximisation from random starts.
         lengths : sequence of int, optional
             Lengths of the sequences in a flat X.
-
-        Notes
-        -----
-        There is no ``sample_weight``: a sequence that is to count twice is given twice. Nor is there
-        ``X_dev``: `bic` and `aic` compare models of the same sequences.
+        sample_weight : (S,) array, optional
+            How many times each sequence counts; random starts are drawn from all of them alike.
         """
         require_settings(self, tol=require_not_negative)
         given = copy.deepcopy(choose(EMISSIONS, self.emissions, "emissions"))  # which its owner may change
@@ -158,6 +163,8 @@ class HMM(SequenceLabeller):
         data = family.read(X, lengths, known)
         if data.offsets[-1] == 0:
             raise InputError("The training set is empty.")
+        if sample_weight is not None:
+            data = data._replace(weights=read_weights(sample_weight, len(data.offsets) - 1))
         encoded = None if y is None else encode_states(y, np.diff(data.offsets))
         classes = (
             np.arange(self._count(known, len(data.observations))) if encoded is None else encoded.classes
@@ -253,7 +260,7 @@ class HMM(SequenceLabeller):
     def _from_labels(self, data: ObservedSequences, family: Family, smoothing: Smoothing) -> EMResult:
         """Count; where some labels are unobserved, go on from there."""
         assert data.labels is not None
-        starts, pairs, _ = native.hmm_counts(data.labels, len(smoothing.start), data.offsets)
+        starts, pairs = _counted(data, len(smoothing.start))
         emissions = family.labelled(data, len(smoothing.start))
         every = bool((data.labels != UNOBSERVED).all())
         # Counts of a part are only a start: steps that it happens to lack must stay possible.
@@ -321,14 +328,14 @@ class HMM(SequenceLabeller):
         rng = np.random.default_rng(int(random_state(self.random_state).randint(2**31 - 1)))
         chain = ChainBatch(offsets_of(lengths), len(self.classes_))
         node = np.zeros((chain.n_vertices, chain.n_labels))
-        node[chain.first_positions] = self._model.markov.start
-        scores = {"node": node, "edge": self._model.markov.transitions}
+        node[chain.first_positions] = self._hidden.markov.start
+        scores = {"node": node, "edge": self._hidden.markov.transitions}
         states = chain.sample(scores, 1, int(rng.integers(2**31 - 1)))[0]
         flat = self.emissions_.draw(states, rng, chain.offsets)
         return [flat[a:b] for a, b in pairwise(chain.offsets)], self._names(chain, states)
 
     @property
-    def _model(self) -> HiddenMarkovModel:
+    def _hidden(self) -> HiddenMarkovModel:
         return HiddenMarkovModel(self.start_, self.transitions_, self.emissions_)
 
     def _read(self, X: Any, lengths: Any, *, as_rows: bool = False) -> Inputs:
@@ -336,10 +343,40 @@ class HMM(SequenceLabeller):
         data = self.emissions_.family.read(X, lengths, self.emissions_)
         return Inputs(data.observations, data.offsets, None)
 
-    def _scores(self, inputs: Inputs) -> ScoredBatch:
-        """Logarithms of all probabilities: their sum over a labelling is log p(x, y)."""
-        seen = ObservedSequences(inputs.features, inputs.offsets)
-        return ScoredBatch(*chain_scores(self.emissions_, seen, self._model.markov))
+    def _model(self) -> Model:
+        return fitted_model(self, EmissionScorer(self._hidden))
+
+
+@dataclass(frozen=True, slots=True)
+class EmissionScorer(Scorer):
+    """Logarithms of all probabilities: their sum over a labelling is log p(x, y)."""
+
+    hidden: HiddenMarkovModel
+
+    def add_scores(self, batch: Any, features: Any, into: dict[str, Array]) -> None:
+        """Take what states emit, how they follow one another, and where sequences start."""
+        markov = self.hidden.markov
+        node = self.hidden.emissions.log_density(features)
+        node[batch.first_positions] += markov.start
+        into.update(node=node, edge=markov.transitions)
+
+
+def _counted(data: ObservedSequences, n_states: int) -> tuple[Array, Array]:
+    """Return how often sequences start in each state, and go from one to another, where both are observed."""
+    assert data.labels is not None
+    if data.weights is None:
+        starts, pairs, _ = native.hmm_counts(data.labels, n_states, data.offsets)
+        return starts, pairs
+    chain, labels = ChainBatch(data.offsets, n_states), data.labels
+    starts, pairs = np.zeros(n_states), np.zeros((n_states, n_states))
+    counted = data.position_weights
+    assert counted is not None
+    first = chain.first_positions[labels[chain.first_positions] != UNOBSERVED]
+    np.add.at(starts, labels[first], counted[first])
+    seen = (labels[chain.edge_tails] != UNOBSERVED) & (labels[chain.edge_heads] != UNOBSERVED)
+    tails, heads = chain.edge_tails[seen], chain.edge_heads[seen]
+    np.add.at(pairs, (labels[tails], labels[heads]), counted[tails])
+    return starts, pairs
 
 
 def _higher(left: EMResult, right: EMResult) -> bool:

@@ -79,6 +79,12 @@ verbose
         "_field": Kind(KernelCRF, large=True),
         "structure_": Kind(Structure, needed=False),
     }
+    _lacks: ClassVar[Mapping[str, str]] = {
+        **dict.fromkeys(
+            ["X_dev", "y_dev", "warm_start", "checkpoint"],
+            "KernelCRF has it, to which sequences of one position can be given",
+        ),
+    }
 
     kernel: Any = "rbf"
     _: KW_ONLY

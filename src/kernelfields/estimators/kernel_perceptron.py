@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Self
@@ -12,7 +12,6 @@ import numpy as np
 
 from ..arrays import Array
 from ..checks import whole
-from ..data.inputs import Inputs
 from ..data.sample_weights import read_weights
 from ..data.seeds import random_state
 from ..decoders import Decoder
@@ -25,8 +24,7 @@ from ..kernels import Kernel
 from ..models.changes import Change, Changes
 from ..models.learnt import PERCEPTRON
 from ..models.linear import LabelledSet, read_labelled
-from ..models.scores import ScoredBatch
-from ..models.terms import fitted_batch
+from ..models.model import Model, Scorer, fitted_model
 from ..models.vertex_kernels import own_kernel, takes_objects
 from ..solvers import Progress, Reason
 from ..structures import Chain, Structure
@@ -115,6 +113,12 @@ class KernelPerceptron(SequenceLabeller):
 
     probabilistic: ClassVar[bool] = False
     _learnt = PERCEPTRON
+    _lacks: ClassVar[Mapping[str, str]] = {
+        **dict.fromkeys(
+            ["X_dev", "y_dev", "warm_start", "checkpoint"],
+            "votes and means are over all steps from the first one on",
+        ),
+    }
 
     kernel: Any = "rbf"
     _: KW_ONLY
@@ -250,27 +254,45 @@ class KernelPerceptron(SequenceLabeller):
         if data.inputs.names is not None:
             self.feature_names_in_ = data.inputs.names
 
-    def _scores(self, inputs: Inputs) -> ScoredBatch:
-        features, chain = inputs.features, fitted_batch(self, inputs)
-        size = self.basis_.shape[0]
-        if chain.n_vertices == 0 or size == 0:
-            values = np.zeros((chain.n_vertices, size))
+    def _model(self) -> Model:
+        kept = (self.kernel_, self.basis_, self.dual_coef_, self.transitions_)
+        return fitted_model(self, VoteScorer(*kept, self._changes, self._steps))
+
+
+@dataclass(frozen=True, slots=True)
+class VoteScorer(Scorer):
+    """Scores of the mean of all models on the way, or logarithms of the shares of their votes."""
+
+    kernel: Kernel
+    basis: Any
+    coef: Array
+    pairs: Array
+    changes: Changes
+    """Those of models that vote; none where a mean decides."""
+    steps: int
+
+    def add_scores(self, batch: Any, features: Any, into: dict[str, Array]) -> None:
+        """Compare with the basis; let the models vote if there are some."""
+        size = self.basis.shape[0]
+        if batch.n_vertices == 0 or size == 0:
+            values = np.zeros((batch.n_vertices, size))
         else:
-            values = self.kernel_(features, self.basis_)
-        if len(self._changes.steps):  # only voters keep them, and a fit has made some mistake
-            return ScoredBatch(chain, self._votes(chain, values))
-        return ScoredBatch(chain, {"node": values @ self.dual_coef_, "edge": self.transitions_})
+            values = self.kernel(features, self.basis)
+        if len(self.changes.steps):  # only voters keep them, and a fit has made some mistake
+            into.update(self._votes(batch, values))
+        else:
+            into.update(node=values @ self.coef, edge=self.pairs)
 
     def _votes(self, chain: Any, values: Array) -> dict[str, Array]:
         """Logarithms of the shares of votes for every label."""
         node, edge = np.zeros(chain.shapes["node"]), np.zeros(chain.shapes["edge"])
         votes, everywhere = np.zeros_like(node), np.arange(chain.n_vertices)
-        ends = [*self._changes.steps.tolist(), self._steps + 1]
+        ends = [*self.changes.steps.tolist(), self.steps + 1]
         votes[everywhere, chain.argmax({"node": node, "edge": edge}).labels] += ends[0]
-        for change, end in zip(self._changes.each(), ends[1:], strict=True):
+        for change, end in zip(self.changes.each(), ends[1:], strict=True):
             node += values[:, change.rows] @ change.node
             edge += change.edge
             if end > change.step:
                 votes[everywhere, chain.argmax({"node": node, "edge": edge}).labels] += end - change.step
         with np.errstate(divide="ignore"):
-            return {"node": np.log(votes / (self._steps + 1)), "edge": np.zeros_like(edge)}
+            return {"node": np.log(votes / (self.steps + 1)), "edge": np.zeros_like(edge)}

@@ -12,7 +12,6 @@ from scipy import sparse
 
 from ..arrays import Array
 from ..constraints import Rule
-from ..data.inputs import Inputs
 from ..data.rules import require_respected
 from ..data.sample_weights import read_weights
 from ..decoders import Decoder
@@ -23,8 +22,7 @@ from ..fitting.run import observers, reporter, search, starts_afresh
 from ..losses import Log
 from ..models.learnt import LABELLER
 from ..models.linear import LabelledSet, read_labelled
-from ..models.scores import ScoredBatch
-from ..models.terms import fitted_batch
+from ..models.model import Model, Scorer, fitted_model
 from ..objective import Problem, Term
 from ..persistence.fields import Field, Numbers
 from ..solvers import Progress, Solver, Stop
@@ -100,6 +98,12 @@ class MEMM(SequenceLabeller):
         "intercept_": Numbers("L"),
         "transitions_": Numbers("L L"),
         "start_": Numbers("L"),
+    }
+    _lacks: ClassVar[Mapping[str, str]] = {
+        **dict.fromkeys(
+            ["X_dev", "y_dev", "warm_start", "checkpoint"],
+            "the problem is convex, and an iteration has no recursion",
+        ),
     }
 
     penalty: float = 1.0
@@ -188,16 +192,29 @@ class MEMM(SequenceLabeller):
         if data.inputs.names is not None:
             self.feature_names_in_ = data.inputs.names
 
-    def _scores(self, inputs: Inputs) -> ScoredBatch:
-        """Log-probabilities of the first label, and of every label given the one before it."""
-        features, chain = inputs.features, fitted_batch(self, inputs, untied=True)
-        local = LinearFeatures(chain, "node", features).scores(np.ascontiguousarray(self.coef_.T).ravel())
-        local = (local + self.intercept_).astype(features.dtype, copy=False)
+    def _model(self) -> Model:
+        return fitted_model(self, LocalScorer(self.coef_, self.intercept_, self.start_, self.transitions_))
+
+
+@dataclass(frozen=True, slots=True)
+class LocalScorer(Scorer):
+    """Log-probabilities of the first label, and of every label given the one before it."""
+
+    coef: Array
+    intercept: Array
+    start: Array
+    transitions: Array
+    untied: ClassVar[bool] = True
+
+    def add_scores(self, batch: Any, features: Any, into: dict[str, Array]) -> None:
+        """Normalise the scores of labels, position by position."""
+        local = LinearFeatures(batch, "node", features).scores(np.ascontiguousarray(self.coef.T).ravel())
+        local = (local + self.intercept).astype(features.dtype, copy=False)
         node = np.zeros_like(local)
-        first = chain.sources
-        node[first] = _log_softmax(local[first] + self.start_)
-        edge = _log_softmax(local[chain.edge_heads][:, None, :] + self.transitions_)
-        return ScoredBatch(chain, {"node": node, "edge": edge.astype(features.dtype, copy=False)})
+        first = batch.sources
+        node[first] = _log_softmax(local[first] + self.start)
+        edge = _log_softmax(local[batch.edge_heads][:, None, :] + self.transitions)
+        into.update(node=node, edge=edge.astype(features.dtype, copy=False))
 
 
 def _require_directed(structure: str | Structure) -> None:

@@ -83,6 +83,9 @@ class StructureLearner(Parameterised, Routed, Savable):
         "kept_": Kind(list),
         "trials_": Kind(list),
     }
+    _lacks: ClassVar[Mapping[str, str]] = {
+        **dict.fromkeys(["verbose", "warm_start", "checkpoint"], "it is a setting of estimator"),
+    }
 
     def __init__(
         self, estimator: KernelCRF, *, candidates: Sequence[CliqueType], worth: float = 0.01
@@ -92,23 +95,22 @@ class StructureLearner(Parameterised, Routed, Savable):
         self.worth = worth
 
     @starts_afresh
-    def fit(self, X: Any, y: Any, *, X_dev: Any = None, y_dev: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, *, sample_weight: Any = None, X_dev: Any = None, y_dev: Any = None) -> Self:
         """Fit to labelled sequences.
 
         Parameters
         ----------
         X, y
             Sequences and their labels, as `KernelCRF.fit` takes them.
+        sample_weight : (S,) array, optional
+            How many times each sequence counts.
         X_dev, y_dev : optional
             Held-out sequences, which have a say in what is kept.
-
-        Notes
-        -----
-        There is no ``sample_weight``: gains are measured on a loss in which every sequence counts once.
-        ``checkpoint``, ``verbose`` and the rest are settings of ``estimator``.
         """
         require_settings(self)
-        model = type(self.estimator)(**self.estimator.get_params(deep=False)).fit(X, y)
+        model = type(self.estimator)(**self.estimator.get_params(deep=False)).fit(
+            X, y, sample_weight=sample_weight
+        )
         if model.certificate_ is None:
             raise InputError(
                 "What a candidate can gain is only known for convex losses and penalties above 0."
@@ -117,14 +119,14 @@ class StructureLearner(Parameterised, Routed, Savable):
         trials: list[Trial] = []
         left, kept = list(self.candidates), []
         for number in range(1, len(left) + 1):
-            bounds = {c: gain_bound(model, c, X, y) for c in left}
+            bounds = {c: gain_bound(model, c, X, y, sample_weight=sample_weight) for c in left}
             left = [c for c in left if bounds[c] >= self.worth * _value(model)]
             trials += [Trial(number, c.name, bounds[c], None, None, False) for c in bounds if c not in left]
             if not left:
                 break
             best = max(left, key=bounds.__getitem__)
             left.remove(best)
-            tried, trial = self._try(model, best, number, bounds[best], X, y, held_out)
+            tried, trial = self._try(model, best, number, bounds[best], (X, y, sample_weight), held_out)
             trials.append(trial)
             if trial.kept:
                 model = tried
@@ -139,12 +141,12 @@ class StructureLearner(Parameterised, Routed, Savable):
         candidate: CliqueType,
         number: int,
         bound: float,
-        X: Any,
-        y: Any,
+        data: tuple[Any, Any, Any],
         held_out: tuple[Any, Labels] | None,
     ) -> tuple[KernelCRF, Trial]:
         """Fit the extended model and see."""
-        tried = extension(model, candidate).fit(X, y)
+        X, y, weights = data
+        tried = extension(model, candidate).fit(X, y, sample_weight=weights)
         gain = _value(model) - _value(tried)
         rise = None
         if held_out is not None:

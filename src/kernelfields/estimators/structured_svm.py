@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
 
 from ..arrays import Array
 from ..checks import optional, require_positive
 from ..constraints import Rule
 from ..data.base_measure import BaseMeasure, kept_measure
-from ..data.inputs import Inputs
 from ..data.seeds import random_state
 from ..data.training import Training, warn_of
 from ..decoders import Decoder
@@ -22,12 +23,11 @@ from ..fitting.run import exact_certificate, observers, previous, reporter, star
 from ..models.expansion import Expanded
 from ..models.hinge import hinge_maker
 from ..models.kernel_recipe import KernelRecipe
-from ..models.kernel_scores import kernel_scores
+from ..models.kernel_scorers import kernel_model
 from ..models.learnt import MARGIN
-from ..models.margin_faces import Face, KernelFace, LinearFace, as_doubles
+from ..models.margin_faces import Face, KernelFace, LinearFace
 from ..models.margin_start import Ended
-from ..models.scores import ScoredBatch
-from ..models.weights import linear_scores
+from ..models.model import Model, linear_model
 from ..objective import BlockDual, Certificate, Point
 from ..solvers import CuttingPlane, MarginSolver, Progress, Result
 from ..structures import Structure
@@ -148,6 +148,12 @@ class StructuredSVM(SequenceLabeller):
 
     probabilistic: ClassVar[bool] = False
     _learnt = MARGIN
+    _lacks: ClassVar[Mapping[str, str]] = {
+        **dict.fromkeys(
+            ["X_dev", "y_dev"], "solvers stop by their duality gap; let held-out data choose the penalty"
+        ),
+        **dict.fromkeys(["checkpoint"], "Ctrl-C keeps what was reached, and warm_start goes on"),
+    }
     _transient = ("_last",)
 
     kernel: Any = None
@@ -281,7 +287,7 @@ class StructuredSVM(SequenceLabeller):
         self.n_iter_ = result.progress.iteration
         self.stop_reason_ = result.reason.value
 
-    def _scores(self, inputs: Inputs) -> ScoredBatch:
+    def _model(self) -> Model:
         if getattr(self, "coef_", None) is None:
-            return kernel_scores(self, inputs)
-        return linear_scores(self, inputs._replace(features=as_doubles(inputs.features)))
+            return kernel_model(self)
+        return linear_model(self, np.float64)

@@ -27,6 +27,10 @@ class HeldOutSet(NamedTuple):
     loss: Loss
     """−log p of the labels that count."""
 
+    def loss_of(self, model: Any) -> float:
+        """Return the loss of a model that could be: −log p of the labels, by its rules."""
+        return self.loss.at(model.scores(self.inputs, self.chain).scores).value
+
 
 def read_held_out(model: Any, training: Training, X: Any, y: Any) -> HeldOutSet:
     """Read held-out sequences and their labels."""

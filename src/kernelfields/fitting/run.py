@@ -5,7 +5,7 @@ What is found is certified in double, with a warning where the search fell short
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
 from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
@@ -13,6 +13,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..data.training import warn_of
+from ..errors import InputError
 from ..objective import Certificate, Dual, Problem
 from ..persistence.savable import Savable
 from ..solvers import Progress, Reason, Result, Solver, Stop
@@ -37,6 +38,7 @@ def starts_afresh(fit: Fit[Model, Settings]) -> Fit[Model, Settings]:
 
     @wraps(fit)
     def fitted(model: Model, /, *args: Settings.args, **settings: Settings.kwargs) -> Model:
+        refuse_lacking(type(model), settings)
         fresh = model._unfitted()
         vars(fresh)["_previous"] = model
         fit(fresh, *args, **settings)
@@ -44,6 +46,14 @@ def starts_afresh(fit: Fit[Model, Settings]) -> Fit[Model, Settings]:
         return model
 
     return fitted
+
+
+def refuse_lacking(kind: type, given: Iterable[str]) -> None:
+    """Refuse options that other estimators have and this one has not, with its reason (``_lacks``)."""
+    lacks: Mapping[str, str] = getattr(kind, "_lacks", {})
+    for name in given:
+        if name in lacks:
+            raise InputError(f"{kind.__name__} has no {name}: {lacks[name]}.")
 
 
 def previous(model: Model) -> Model | None:

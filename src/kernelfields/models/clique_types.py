@@ -17,7 +17,6 @@ from ..spaces import Boundary, Expansion, Free
 from ..structures import Chain, EdgeBatch
 from ..tables import structure_of
 from .kernel_recipe import KernelRecipe, embedding_of
-from .terms import edge_term
 
 
 class CliqueType(ABC):
@@ -46,7 +45,7 @@ class Edges(CliqueType):
 
     def term(self, recipe: KernelRecipe, chain: EdgeBatch, observations: Any) -> Term:
         """V."""
-        return edge_term(chain, recipe.penalties)
+        return Term("edges", Free(chain, "edge"), recipe.penalties.edge)
 
 
 @dataclass(frozen=True)

@@ -27,10 +27,8 @@ from .clique_kernels import CliqueTerms, read_clique_kernels
 from .terms import (
     Penalties,
     answer_rows,
-    edge_terms,
+    label_terms,
     read_norms,
-    second_order_terms,
-    vertex_terms,
     with_norms,
 )
 from .vertex_kernels import VertexKernels, first_penalty, takes_objects
@@ -112,10 +110,9 @@ class KernelRecipe:
 
     def free_terms(self, chain: EdgeBatch) -> list[Term]:
         """The spaces that look at labels only."""
-        terms = vertex_terms(chain, self.penalties, bias=self.fit_intercept, boundaries=self.boundaries)
-        if self.edges:
-            terms += edge_terms(chain, self.penalties)
-        return terms + second_order_terms(chain, self.penalties)
+        return label_terms(
+            chain, self.penalties, bias=self.fit_intercept, boundaries=self.boundaries, edges=self.edges
+        )
 
 
 class KernelTraining(NamedTuple):

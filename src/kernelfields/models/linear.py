@@ -14,9 +14,8 @@ from ..data.reading import Extractor, read_to_fit
 from ..data.training import Observed
 from ..errors import InputError
 from ..objective import Term
-from ..spaces import Euclidean
 from ..structures import ChainBatch, EdgeBatch, Structure
-from .terms import Penalties, answer_features, edge_terms, second_order_terms, vertex_terms
+from .terms import Penalties, answer_features, label_terms
 
 FREE = Penalties(0.0, 0.0, 0.0)
 
@@ -64,20 +63,6 @@ def read_labelled(
     return LabelledSet(inputs, encoded, chain, extractor, structure)
 
 
-def linear_terms(
-    nodes: Euclidean,
-    chain: EdgeBatch,
-    bias: bool,
-    boundaries: bool,
-    pairs: Array | None = None,
-    penalties: Penalties = FREE,
-) -> list[Term]:
-    """Features, bias, boundaries and edges, as far as the model has them."""
-    terms = [Term("features", nodes, penalties.node)]
-    terms += vertex_terms(chain, penalties, bias=bias, boundaries=boundaries)
-    return [*terms, *edge_terms(chain, penalties, pairs), *second_order_terms(chain, penalties)]
-
-
 def training_terms(
     data: LabelledSet, bias: bool, boundaries: bool, observed_only: bool, penalties: Penalties = FREE
 ) -> list[Term]:
@@ -90,4 +75,6 @@ def training_terms(
             np.float64, copy=False
         )  # only the native sweep is made in single precision, too
     nodes = answer_features(data.chain, matrix, observed.features if observed else None, fast=True)
-    return linear_terms(nodes, data.chain, bias, boundaries, observed.edges if observed else None, penalties)
+    pairs = observed.edges if observed else None
+    labels = label_terms(data.chain, penalties, bias=bias, boundaries=boundaries, pairs=pairs)
+    return [Term("features", nodes, penalties.node), *labels]

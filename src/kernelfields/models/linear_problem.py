@@ -19,11 +19,9 @@ from ..tables import SOLVERS, choose
 from .terms import (
     Penalties,
     answer_features,
-    edge_terms,
+    label_terms,
     read_norms,
-    second_order_terms,
     solver_for,
-    vertex_terms,
     with_norms,
 )
 
@@ -60,8 +58,9 @@ def _whole_problem(model: Any, training: Training, features: Any, terms: list[Te
         )
         offset = {clique: values.astype(features.dtype) for clique, values in offset.items()}
     if base is not None:
-        before = base._scores(training.inputs._replace(features=features)).scores
-        offset = before if offset is None else {name: offset[name] + before[name] for name in before}
+        before = base._model()._replace(forbidden=None).scores(training.inputs._replace(features=features))
+        known = before.scores
+        offset = known if offset is None else {name: offset[name] + known[name] for name in known}
     return Problem.of(training.loss, terms, offset, features.dtype)
 
 
@@ -80,10 +79,9 @@ def linear_terms(
     """Build the sum of spaces; ``fast`` prepares sparse features for many products."""
     penalties = Penalties.of(model.penalty, model.edge_penalty, model.second_order_penalty)
     space = answer_features(chain, features, observed.features if observed else None, fast)
+    pairs = observed.edges if observed else None
     terms = [Term("features", space, penalties.node)]
-    terms += vertex_terms(chain, penalties, bias=model.fit_intercept, boundaries=model.boundaries)
-    terms += edge_terms(chain, penalties, observed.edges if observed else None)
+    terms += label_terms(chain, penalties, bias=model.fit_intercept, boundaries=model.boundaries, pairs=pairs)
     if model.edge_features:
         terms.append(Term("edge_features", LinearFeatures(chain, "edge", features), penalties.edge))
-    terms += second_order_terms(chain, penalties)
     return with_norms(terms, read_norms(model.norms, model.l1))

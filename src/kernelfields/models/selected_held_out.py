@@ -8,11 +8,12 @@ import numpy as np
 
 from ..arrays import Array
 from ..data.labels import UNOBSERVED
+from ..data.training import Training
 from ..fitting.held_out import HeldOutSet
 from ..gram import KernelBlocks
-from ..objective import Term
 from ..selection import GrowthState, GrowthTask
-from ..structures import Scores
+from .model import KnownScores, LabelScorer, Model
+from .terms import label_tables
 
 
 class SelectionHeldOut:
@@ -24,52 +25,49 @@ class SelectionHeldOut:
         What is being minimised.
     observations : observations
         Those held out.
+    training : Training
+        What is learnt from.
     held_out : HeldOutSet
-        Their sequences and labels.
-    free : list of Term
-        The scores of labels alone, on them.
-    offset : scores, optional
-        What is not learnt.
+        What is not.
+    fixed : tuple of KnownScores
+        Their scores that are not learnt.
     """
 
     def __init__(
         self,
         task: GrowthTask,
         observations: Any,
+        training: Training,
         held_out: HeldOutSet,
-        free: list[Term],
-        offset: Scores | None,
+        fixed: tuple[KnownScores, ...],
     ) -> None:
         self.task = task
         self.observations = observations
-        self.chain, self.labels, self.loss = held_out.chain, held_out.labels, held_out.loss
-        self.free = free
-        self.offset = offset
+        self.training, self.held_out = training, held_out
+        self.fixed = fixed
         self._rows: dict[str, list[Array]] = {name: [] for name in task.pools}
 
     def judge(self, state: GrowthState) -> tuple[float, float]:
         """Return the log-likelihood, and the share of labels that are wrong, decoded one by one."""
-        theta = self.scores(state)
-        guess = self.chain.marginals(theta).parts["node"].argmax(axis=1)
-        observed = self.labels != UNOBSERVED
-        return -self.loss.at(theta).value, float(np.mean(guess[observed] != self.labels[observed]))
+        chain, labels = self.held_out.chain, self.held_out.labels
+        theta = self.model(state).scores(self.held_out.inputs, chain).scores
+        guess = chain.marginals(theta).parts["node"].argmax(axis=1)
+        observed = labels != UNOBSERVED
+        return -self.held_out.loss.at(theta).value, float(np.mean(guess[observed] != labels[observed]))
 
-    def scores(self, state: GrowthState) -> dict[str, Array]:
-        """θ of the held-out sequences."""
-        theta = {clique: np.zeros(shape) for clique, shape in self.chain.shapes.items()}
-        for clique, values in ({} if self.offset is None else self.offset).items():
-            theta[clique] += values
+    def model(self, state: GrowthState) -> Model:
+        """Return the model of what is selected so far, on the held-out data."""
+        chain, scorers = self.held_out.chain, list(self.fixed)
         for name, grown in state.grown.items():
             pool, functions = grown.pool, grown.functions()
             coefficients = functions.coefficients(state.parts[name])
             scores = self._times(name, state, functions.table(coefficients))
-            seen = scores if pool.clique == "node" else scores[self.chain.edge_tails]
-            theta[pool.clique] += seen.reshape(theta[pool.clique].shape)
+            seen = scores if pool.clique == "node" else scores[chain.edge_tails]
+            scorers.append(KnownScores({pool.clique: seen.reshape(chain.shapes[pool.clique])}))
             if pool.share:
-                theta["edge"] += functions.pair_scores(coefficients, self.chain.n_labels)
-        for term in self.free:
-            term.space.add_scores(state.parts[term.name], theta[term.space.clique])
-        return theta
+                scorers.append(KnownScores({"edge": functions.pair_scores(coefficients, chain.n_labels)}))
+        labels = LabelScorer.of(label_tables(state.parts, chain.n_labels), "")
+        return Model(self.training.structure, self.training.encoded.classes, (*scorers, labels))
 
     def _times(self, name: str, state: GrowthState, table: Array) -> Array:
         """Kernel values with the basis, those of its new members computed now, times coefficients."""
@@ -83,7 +81,7 @@ class SelectionHeldOut:
             rows.append(values)
             while len(rows) > 1 and len(rows[-2]) <= 2 * len(rows[-1]):  # few blocks, each copied seldom
                 rows[-2:] = [np.concatenate(rows[-2:])]
-        result, start = np.zeros((self.chain.n_vertices, table.shape[1])), 0
+        result, start = np.zeros((self.held_out.chain.n_vertices, table.shape[1])), 0
         for some in rows:
             part = table[start : start + len(some)].astype(some.dtype)
             result += some[: len(part)].T @ part

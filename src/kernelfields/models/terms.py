@@ -11,13 +11,11 @@ from scipy import sparse
 
 from ..arrays import Array
 from ..checks import shown
-from ..data.inputs import Inputs
 from ..errors import InputError
-from ..native import chain_add_label_scores
 from ..objective import L1Norm, Norm, Term
 from ..solvers import LBFGS, OWLQN, ProximalQuasiNewton, Solver
 from ..spaces import Boundary, Free, LinearFeatures, SparseFeatures, WeightPairs
-from ..structures import Chain, EdgeBatch, LabelledBatch, SequenceBatch, Structure, StructureBatch
+from ..structures import EdgeBatch, LabelledBatch, StructureBatch
 
 
 class Penalties(NamedTuple):
@@ -103,36 +101,39 @@ def answer_features(
     return LinearFeatures(batch, batch.answer, features, answer_rows(batch))
 
 
-def vertex_terms(chain: StructureBatch, penalties: Penalties, *, bias: bool, boundaries: bool) -> list[Term]:
-    """Scores per label: everywhere, and at sources and sinks, where there are edges."""
-    terms = [Term("bias", Free(chain, chain.answer), penalties.node)] if bias else []
-    if boundaries and isinstance(chain, EdgeBatch):
-        terms.append(Term("boundaries", Boundary(chain), penalties.node))
+def label_terms(
+    batch: StructureBatch,
+    penalties: Penalties,
+    *,
+    bias: bool,
+    boundaries: bool,
+    edges: bool = True,
+    pairs: Array | None = None,
+) -> list[Term]:
+    """Return the scores of labels alone, as far as a model wants them and its structure has such cliques.
+
+    Those of single labels everywhere (``bias``), and at sources and sinks (``boundaries``); of label pairs
+    (``edges``), or of some ``pairs`` only; of label triples.
+    """
+    terms = [Term("bias", Free(batch, batch.answer), penalties.node)] if bias else []
+    if boundaries and isinstance(batch, EdgeBatch):
+        terms.append(Term("boundaries", Boundary(batch), penalties.node))
+    if edges and "edge" in batch.cliques:
+        terms.append(Term("edges", Free(batch, "edge", support=pairs), penalties.edge))
+    if "triple" in batch.cliques:
+        terms.append(Term("second_order", Free(batch, "triple"), penalties.second_order))
     return terms
-
-
-def edge_term(chain: StructureBatch, penalties: Penalties, pairs: Array | None = None) -> Term:
-    """Scores per label pair."""
-    return Term("edges", Free(chain, "edge", support=pairs), penalties.edge)
-
-
-def edge_terms(chain: StructureBatch, penalties: Penalties, pairs: Array | None = None) -> list[Term]:
-    """Scores per label pair, where the structure has edges."""
-    return [edge_term(chain, penalties, pairs)] if "edge" in chain.cliques else []
-
-
-def second_order_terms(chain: StructureBatch, penalties: Penalties) -> list[Term]:
-    """Scores per label triple, where the chain has triples."""
-    if "triple" not in chain.shapes:
-        return []
-    return [Term("second_order", Free(chain, "triple"), penalties.second_order)]
 
 
 def free_weights(element: Array, slices: Mapping[str, slice], n_labels: int) -> dict[str, Any]:
     """Read the weights of labels off an element, by the names of attributes; zeros for what is not there."""
-    L = n_labels
     names = ("bias", "boundaries", "edges", "second_order")
-    part = {name: element[slices[name]].copy() for name in names if name in slices}
+    return label_tables({name: element[slices[name]].copy() for name in names if name in slices}, n_labels)
+
+
+def label_tables(part: Mapping[str, Array], n_labels: int) -> dict[str, Any]:
+    """Return the weights of labels from the elements of their spaces."""
+    L = n_labels
     boundaries = part.get("boundaries", np.zeros(2 * L)).reshape(2, L)
     triples = part.get("second_order")
     return {
@@ -156,36 +157,3 @@ def free_elements(weights: Any, suffix: str = "") -> dict[str, Any]:
         "edges": given["transitions"].ravel(),
         "second_order": None if given["second_order"] is None else given["second_order"].ravel(),
     }
-
-
-def fitted_structure(model: Any) -> Structure:
-    """Return the structure that a model was fitted with, whatever its settings say by now."""
-    found: Structure | None = vars(model).get("structure_")
-    if found is not None:
-        return found
-    return Chain(order=1 if vars(model).get("second_order_") is None else 2)  # files of older versions
-
-
-def fitted_batch(model: Any, inputs: Inputs, *, untied: bool = False) -> Any:
-    """Return the batch of some inputs that a fitted model gives scores to."""
-    structure = fitted_structure(model)
-    return structure.on(inputs.offsets, inputs.links, len(model.classes_), untied=untied)
-
-
-def add_free_scores(model: Any, chain: StructureBatch, theta: dict[str, Array]) -> None:
-    """Add the scores of a fitted model's weights of labels; what it does not have is zero."""
-    node = theta[chain.answer]
-    every, first, last = model.intercept_, model.start_, model.end_
-    if not every.dtype == first.dtype == last.dtype:  # drafts of models without a bias have other zeros
-        every, first, last = (part.astype(np.float64) for part in (every, first, last))
-    if isinstance(chain, SequenceBatch):
-        chain_add_label_scores(node, chain.offsets, every, first, last)
-    else:
-        node += every.astype(node.dtype, copy=False).reshape(chain.cliques[chain.answer].values)
-    if isinstance(chain, EdgeBatch) and not isinstance(chain, SequenceBatch):
-        node[chain.sources] += first.astype(node.dtype, copy=False)
-        node[chain.sinks] += last.astype(node.dtype, copy=False)
-    if "edge" in theta:
-        theta["edge"] += model.transitions_.astype(node.dtype, copy=False)
-    if "triple" in theta:
-        theta["triple"] += model.second_order_.astype(node.dtype, copy=False)

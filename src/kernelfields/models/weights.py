@@ -6,16 +6,12 @@ from dataclasses import dataclass, fields
 from typing import Any, Self
 
 import numpy as np
-from scipy import sparse
 
 from ..arrays import Array
-from ..data.base_measure import add_base_measure
-from ..data.inputs import Inputs
-from ..features import FeatureRows
 from ..objective import Problem, Term
-from ..spaces import Products, SparseFeatures, coefficient_scores
-from .scores import ScoredBatch
-from .terms import add_free_scores, fitted_batch, free_elements, free_weights
+from ..spaces import SparseFeatures
+from .model import dense
+from .terms import free_elements, free_weights
 
 
 @dataclass(frozen=True)
@@ -83,7 +79,7 @@ class LinearWeights:
         more = (0, n_labels - len(self.intercept))
         edge = self.edge_coef
         return LinearWeights(
-            coef=np.pad(_dense(self.coef).T, ((0, 0), more)).T,
+            coef=np.pad(dense(self.coef).T, ((0, 0), more)).T,
             intercept=np.pad(self.intercept, more),
             start=np.pad(self.start, more),
             end=np.pad(self.end, more),
@@ -98,36 +94,8 @@ class LinearWeights:
         for field in fields(self):
             mine = getattr(self, field.name)
             theirs = getattr(other, field.name)
-            total[field.name] = None if mine is None else _dense(mine) + _dense(theirs)
+            total[field.name] = None if mine is None else dense(mine) + dense(theirs)
         return LinearWeights(**total)
-
-
-def linear_scores(model: Any, inputs: Inputs) -> ScoredBatch:
-    """Return the scores of a batch by the weights of a fitted model, whatever its settings say by now."""
-    edge_coef, features = vars(model).get("edge_coef_"), inputs.features
-    chain = fitted_batch(model, inputs, untied=edge_coef is not None)
-    if isinstance(features, FeatureRows) or sparse.issparse(features):
-        node = coefficient_scores(features, model.coef_)
-    else:
-        node = Products(features).times(_dense(model.coef_).T)
-    theta = {
-        clique: node.reshape(shape) if clique == chain.answer else np.zeros(shape, features.dtype)
-        for clique, shape in chain.shapes.items()
-    }
-    if edge_coef is not None and chain.n_edges:
-        matrix = features.matrix() if isinstance(features, FeatureRows) else features
-        weights = edge_coef.transpose(2, 0, 1).reshape(matrix.shape[1], -1)
-        theta["edge"] += Products(matrix[chain.edge_tails]).times(weights).reshape(theta["edge"].shape)
-    add_free_scores(model, chain, theta)
-    measure = vars(model).get("base_measure_")
-    if measure is not None:
-        matrix = features.matrix() if isinstance(features, FeatureRows) else features
-        add_base_measure(measure, chain, matrix, model.classes_, theta)
-    return ScoredBatch(chain, theta)
-
-
-def _dense(array: Any) -> Any:
-    return array.toarray() if sparse.issparse(array) else array
 
 
 def _coefficients(space: Any, element: Array) -> Any:

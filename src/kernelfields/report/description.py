@@ -11,7 +11,7 @@ from scipy import sparse
 from ..arrays import Array
 from ..checks import require_whole
 from ..features import DictFeatures, TemplateFeatures
-from ..models.terms import fitted_structure
+from ..models.model import fitted_structure
 from ..parameters import Parameterised
 from ..structures import Structure
 from ..tables import STRUCTURES

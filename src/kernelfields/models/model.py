@@ -1,0 +1,226 @@
+"""A fitted model: scorers of the cliques of a structure. The one place where θ is computed."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from ..arrays import Array
+from ..constraints import Forbidden
+from ..data.base_measure import BaseMeasure, add_base_measure
+from ..data.inputs import Inputs
+from ..data.rules import forbid
+from ..features import FeatureRows
+from ..native import chain_add_label_scores
+from ..spaces import Products, coefficient_scores
+from ..structures import Chain, EdgeBatch, SequenceBatch, Structure, StructureBatch
+
+
+class ScoredBatch(NamedTuple):
+    """A batch with its scores: what a model says about it."""
+
+    batch: Any
+    """With every oracle that a decoder asks for."""
+    scores: dict[str, Array]
+    inputs: Any = None
+    """What was scored."""
+
+
+class Scorer(ABC):
+    """What a fitted model keeps of one of its parts."""
+
+    untied: ClassVar[bool] = False
+    """Whether every edge needs scores of its own."""
+
+    @abstractmethod
+    def add_scores(self, batch: StructureBatch, features: Any, into: dict[str, Array]) -> None:
+        """Add the scores of this part; a clique type that is missing from ``into`` has scored 0 so far.
+
+        Arrays of ``into`` belong to it, and may be added to in place.
+        """
+
+
+class Model(NamedTuple):
+    """θ = Σ scorers + what is not learnt, on the cliques of a structure."""
+
+    structure: Structure
+    alphabet: Array
+    """What answers can be: the labels."""
+    scorers: tuple[Scorer, ...]
+    measure: BaseMeasure = None
+    """log q of labels, known beforehand."""
+    forbidden: Forbidden | None = None
+    """What rules forbid."""
+
+    def scores(self, inputs: Inputs, batch: Any = None) -> ScoredBatch:
+        """Return the scores of some inputs; ``batch`` is theirs, if it has been made before."""
+        if batch is None:
+            batch = self.batch_of(inputs)
+        theta: dict[str, Array] = {}
+        for scorer in self.scorers:
+            scorer.add_scores(batch, inputs.features, theta)
+        if len(theta) < len(batch.cliques):
+            _fill(theta, batch)
+        if self.measure is not None:
+            add_base_measure(self.measure, batch, matrix_of(inputs.features), self.alphabet, theta)
+        if self.forbidden is not None:
+            forbid(self.forbidden, batch, theta)
+        return ScoredBatch(batch, theta, inputs)
+
+    def batch_of(self, inputs: Inputs) -> Any:
+        """Return the batch of some inputs."""
+        untied = any(scorer.untied for scorer in self.scorers)
+        return self.structure.on(inputs.offsets, inputs.links, len(self.alphabet), untied=untied)
+
+
+def _fill(theta: dict[str, Array], batch: StructureBatch) -> None:
+    """Write zeros for the clique types that nothing scores."""
+    dtype = theta[batch.answer].dtype if batch.answer in theta else np.float64
+    for clique, shape in batch.shapes.items():
+        if clique not in theta:
+            theta[clique] = np.zeros(shape, dtype)
+
+
+def add(into: dict[str, Array], clique: str, values: Array) -> None:
+    """Add scores, a new array, to those of a clique type."""
+    if clique in into:
+        into[clique] += values
+    else:
+        into[clique] = values
+
+
+def matrix_of(features: Any) -> Any:
+    """Return features as an array or a matrix of SciPy, also if they come as rows of an extractor."""
+    return features.matrix() if isinstance(features, FeatureRows) else features
+
+
+@dataclass(frozen=True, slots=True)
+class KnownScores(Scorer):
+    """Scores that have been computed before, of the very batch that is asked for."""
+
+    values: Mapping[str, Array]
+
+    def add_scores(self, batch: StructureBatch, features: Any, into: dict[str, Array]) -> None:
+        """Add them."""
+        for clique, values in self.values.items():
+            if clique in into:
+                into[clique] += values
+            else:
+                into[clique] = values.copy()
+
+
+@dataclass(frozen=True, slots=True)
+class LinearScorer(Scorer):
+    """⟨w_y, x⟩ for every answer."""
+
+    coef: Any
+    """(L, D), dense or sparse."""
+    dtype: Any = None
+    """Precision that features are brought to; None leaves them as they are."""
+
+    def add_scores(self, batch: StructureBatch, features: Any, into: dict[str, Array]) -> None:
+        """Multiply features with weights; rows of an extractor as they are."""
+        if self.dtype is not None:
+            features = features.astype(self.dtype, copy=False)
+        if isinstance(features, FeatureRows) or sparse.issparse(features):
+            values = coefficient_scores(features, self.coef)
+        else:
+            values = Products(features).times(dense(self.coef).T)
+        add(into, batch.answer, values.reshape(len(values), *batch.cliques[batch.answer].values))
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeLinearScorer(Scorer):
+    """⟨w_{y,y′}, x⟩ for every edge, x being that of its tail."""
+
+    coef: Array
+    """(L, L, D)."""
+    untied: ClassVar[bool] = True
+
+    def add_scores(self, batch: Any, features: Any, into: dict[str, Array]) -> None:
+        """Multiply features of tails with weights."""
+        if batch.n_edges:
+            matrix, L = matrix_of(features), len(self.coef)
+            weights = self.coef.transpose(2, 0, 1).reshape(matrix.shape[1], -1)
+            add(into, "edge", Products(matrix[batch.edge_tails]).times(weights).reshape(-1, L, L))
+
+
+@dataclass(frozen=True, slots=True)
+class LabelScorer(Scorer):
+    """Scores of labels alone: free tables."""
+
+    every: Array
+    """(L,), everywhere."""
+    first: Array
+    """(L,), at sources: first positions, roots."""
+    last: Array
+    """(L,), at sinks: last positions, leaves."""
+    pairs: Array
+    """(L, L)."""
+    triples: Array | None
+    """(L, L, L)."""
+
+    @classmethod
+    def of(cls, learnt: Mapping[str, Any], suffix: str = "_") -> LabelScorer:
+        """Return those among the attributes of a fitted model."""
+        every, first, last = (learnt[name + suffix] for name in ("intercept", "start", "end"))
+        return cls(every, first, last, learnt["transitions" + suffix], learnt.get("second_order" + suffix))
+
+    def add_scores(self, batch: StructureBatch, features: Any, into: dict[str, Array]) -> None:
+        """Add them, in the precision of the scores of answers."""
+        node = into[batch.answer]
+        every, first, last = self.every, self.first, self.last
+        if not every.dtype == first.dtype == last.dtype:  # drafts of models without a bias have other zeros
+            every, first, last = (part.astype(np.float64) for part in (every, first, last))
+        if isinstance(batch, SequenceBatch):
+            chain_add_label_scores(node, batch.offsets, every, first, last)
+        else:
+            node += every.astype(node.dtype, copy=False).reshape(batch.cliques[batch.answer].values)
+            if isinstance(batch, EdgeBatch):
+                node[batch.sources] += first.astype(node.dtype, copy=False)
+                node[batch.sinks] += last.astype(node.dtype, copy=False)
+        for clique, table in (("edge", self.pairs), ("triple", self.triples)):
+            if clique in batch.cliques and table is not None:
+                self._add_table(batch, clique, table.astype(node.dtype), into)
+
+    @staticmethod
+    def _add_table(batch: StructureBatch, clique: str, table: Array, into: dict[str, Array]) -> None:
+        cliques = batch.cliques[clique]
+        if clique in into:
+            into[clique] += table
+        else:
+            into[clique] = table if cliques.shared else np.tile(table, (cliques.count, *(1,) * table.ndim))
+
+
+def linear_model(model: Any, dtype: Any = None) -> Model:
+    """Return what a fitted linear model has learnt, whatever its settings say by now."""
+    features = LinearScorer(model.coef_, dtype)  # models from large files read the rest now, too
+    learnt = vars(model)
+    edges = learnt.get("edge_coef_")
+    of_edges = () if edges is None else (EdgeLinearScorer(edges),)
+    return fitted_model(model, features, *of_edges, LabelScorer.of(learnt))
+
+
+def fitted_model(model: Any, *scorers: Scorer) -> Model:
+    """Return these scorers on the structure of a fitted model, with what it has not learnt."""
+    learnt = vars(model)
+    measure, forbidden = learnt.get("base_measure_"), learnt.get("forbidden_")
+    return Model(fitted_structure(model), model.classes_, scorers, measure, forbidden)
+
+
+def fitted_structure(model: Any) -> Structure:
+    """Return the structure that a model was fitted with, whatever its settings say by now."""
+    found: Structure | None = vars(model).get("structure_")
+    if found is not None:
+        return found
+    return Chain(order=1 if vars(model).get("second_order_") is None else 2)  # files of older versions
+
+
+def dense(array: Any) -> Any:
+    """Return a matrix as an array."""
+    return array.toarray() if sparse.issparse(array) else array
