@@ -299,7 +299,7 @@ RECORDS = (
 """What is computed, in the hands of those who ask: nothing is made of their numbers."""
 
 INSIDE = (
-    *("structures.Chain.on", "structures.Structure.on", "structures.Tree.on"),
+    *("structures.Chain.on", "structures.Structure.on", "structures.Tree.on", "structures.Words"),
     *(
         "emissions.",
         "gram.KernelBlocks.",
