@@ -59,7 +59,8 @@ class EdgeKernelScorer(Scorer):
 
     def add_scores(self, batch: Any, features: Any, into: dict[str, Array]) -> None:
         """Sum over the basis."""
-        flat, L = self.coef.reshape(len(self.coef), -1), self.coef.shape[-1]
+        L = self.coef.shape[-1]
+        flat = self.coef.reshape(-1, L * L)
         tails = features[batch.edge_tails]
         if isinstance(self.kernel, FourierMap):
             values = self.kernel.times(in_precision(tails, self.kernel.frequencies.dtype), flat)
