@@ -161,6 +161,14 @@ def _searching(name: str) -> Use:
     return use
 
 
+def _ruled(name: str, **needed: Any) -> Use:
+    def use(given: Given) -> Any:
+        rule = getattr(structures, name)(**{**needed, **given})
+        return _searching("DualDecomposition")({"rules": (rule,)})
+
+    return use
+
+
 def _sampled(structure: Any, scores: Any) -> Use:
     return lambda given: structure.sample(scores, **{"count": 2, "seed": 0, **given})
 
@@ -188,7 +196,13 @@ USES: dict[str, Use] = {
     "structures.TreeBatch": lambda given: structures.TreeBatch([0, 1], [-1], **given),
     "structures.GraphBatch": lambda given: structures.GraphBatch([0, 2], [[0, 1]], **given),
     "structures.SearchedGraphBatch": lambda given: structures.SearchedGraphBatch([0, 2], [[0, 1]], **given),
-    "structures.TreeReweightedMax": _searching("TreeReweightedMax"),
+    **{
+        f"structures.{name}": _searching(name)
+        for name in ("AlphaExpansion", "DualDecomposition", "LabelSwap", "TreeReweightedMax")
+    },
+    "structures.AtMost": _ruled("AtMost", label=0),
+    "structures.ExactlyOne": _ruled("ExactlyOne", label=0),
+    "structures.Implies": _ruled("Implies", label=0, other=1),
     "estimators.CliqueKernel": lambda given: kf.KernelCRF(
         "rbf", clique_kernels=kf.CliqueKernel(**given), max_iter=5
     ).fit(X, y),

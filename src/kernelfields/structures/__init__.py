@@ -20,8 +20,11 @@ from ._search_base import MaxSearch
 from .blocks import Blocks
 from .chain import ChainBatch
 from .chain2 import SecondOrderChainBatch
+from .cut_moves import AlphaExpansion, LabelSwap
+from .dual_decomposition import DualDecomposition
 from .graph import Factors, GraphBatch
 from .linear_program_max import LinearProgramMax
+from .logic import AtMost, ExactlyOne, Implies, Logic
 from .merged_cliques import MergedCliques
 from .reweighted_max import TreeReweightedMax
 from .searched_graph import SearchedGraphBatch
@@ -31,7 +34,9 @@ from .words import SEQUENCES, Words
 
 __all__ = [
     "SEQUENCES",
+    "AlphaExpansion",
     "ApproximateMax",
+    "AtMost",
     "BlockOracle",
     "Blocks",
     "BoundedLabelling",
@@ -39,15 +44,20 @@ __all__ = [
     "ChainBatch",
     "Cliques",
     "CovarianceOracle",
+    "DualDecomposition",
     "EdgeBatch",
     "ErrorCountOracle",
+    "ExactlyOne",
     "Factors",
     "GraphBatch",
+    "Implies",
     "KBestOracle",
+    "LabelSwap",
     "LabelledBatch",
     "Labelling",
     "Labellings",
     "LinearProgramMax",
+    "Logic",
     "Marginals",
     "MaxOracle",
     "MaxSearch",
