@@ -8,7 +8,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from kernelfields.structures import ChainBatch, Marginals, SecondOrderChainBatch, StructureBatch, TreeBatch
+from kernelfields.structures import (
+    ChainBatch,
+    ExactGraphBatch,
+    Factors,
+    Marginals,
+    SecondOrderChainBatch,
+    StructureBatch,
+    TreeBatch,
+)
 from kernelfields.testing import STRUCTURE_IDENTITIES, check_structure
 from kernelfields.testing.strategies import ScoredChain, chains
 from tests._dependency import DependencyBatch
@@ -117,6 +125,62 @@ def second_order_large_scores(rng: np.random.Generator) -> Row:
     return structure, normal(rng, structure, scale=300.0)
 
 
+def graph_small(rng: np.random.Generator) -> Row:
+    """Cycles, an edge given in both directions, an isolated vertex, an empty instance, a lone one."""
+    edges = [[0, 1], [1, 2], [2, 0], [1, 0], [3, 0], [6, 5], [6, 7], [7, 5]]
+    structure = ExactGraphBatch(lengths(5, 0, 4, 1), edges, 3)
+    return structure, normal(rng, structure)
+
+
+def graph_factors(rng: np.random.Generator) -> Row:
+    """Edges of two kinds, triangles of their own and shared, factors over four vertices, over one."""
+    structure = ExactGraphBatch(
+        lengths(6, 4, 2),
+        [[0, 1], [4, 5], [6, 7], [10, 11]],
+        2,
+        shared_edges=False,
+        factors={
+            "other": Factors(np.array([[1, 0], [3, 5], [8, 9]])),
+            "triangle": Factors(np.array([[0, 2, 3], [9, 6, 8]]), shared=False),
+            "four": Factors(np.array([[5, 1, 3, 2]])),
+            "one": Factors(np.array([[4], [7]])),
+        },
+    )
+    return structure, normal(rng, structure)
+
+
+def graph_label_sets(rng: np.random.Generator) -> Row:
+    """Vertices with one, some and all labels; scores outside are not looked at."""
+    sets = rng.random((9, 4)) < 0.6
+    sets[[0, 3]], sets[4] = [False, False, True, False], True
+    sets[np.arange(9), rng.integers(0, 4, 9)] |= ~sets.any(axis=1)
+    structure = ExactGraphBatch(
+        lengths(5, 4),
+        [[0, 1], [1, 2], [3, 0], [4, 2], [5, 6], [6, 8], [8, 5]],
+        4,
+        factors={"triangle": Factors(np.array([[0, 2, 4], [3, 0, 1], [7, 6, 5]]))},
+        label_sets=sets,
+    )
+    return structure, normal(rng, structure)
+
+
+def graph_float32(rng: np.random.Generator) -> Row:
+    structure, scores = graph_factors(rng)
+    return structure, {name: array.astype(np.float32) for name, array in scores.items()}
+
+
+def graph_forbidden(rng: np.random.Generator) -> Row:
+    structure, scores = graph_small(rng)
+    scores["edge"][1, 2] = scores["edge"][2, 0] = scores["node"][::3, 1] = -np.inf
+    return structure, scores
+
+
+def graph_large_scores(rng: np.random.Generator) -> Row:
+    """Products of exponentials underflow, so that logarithms answer."""
+    structure, scores = graph_factors(rng)
+    return structure, {name: 300.0 * array for name, array in scores.items()}
+
+
 def dependency_trees(rng: np.random.Generator) -> Row:
     structure = DependencyBatch([3, 0, 1, 4, 2])
     return structure, normal(rng, structure)
@@ -146,6 +210,12 @@ TABLE: list[Callable[[np.random.Generator], Row]] = [
     second_order_float32,
     second_order_forbidden,
     second_order_large_scores,
+    graph_small,
+    graph_factors,
+    graph_label_sets,
+    graph_float32,
+    graph_forbidden,
+    graph_large_scores,
     dependency_trees,
     dependency_trees_forbidden,
 ]

@@ -13,6 +13,7 @@ void add_chain2(nanobind::module_&);
 void add_online(nanobind::module_&);
 void add_gram(nanobind::module_&);
 void add_gram_sparse(nanobind::module_&);
+void add_graph(nanobind::module_&);
 void add_hmm(nanobind::module_&);
 void add_sparse(nanobind::module_&);
 void add_factor_graph(nanobind::module_&);
@@ -53,6 +54,7 @@ NB_MODULE(_core, m) {
     kernelfields::bindings::add_online(m);
     kernelfields::bindings::add_gram(m);
     kernelfields::bindings::add_gram_sparse(m);
+    kernelfields::bindings::add_graph(m);
     kernelfields::bindings::add_hmm(m);
     kernelfields::bindings::add_sparse(m);
     kernelfields::bindings::add_factor_graph(m);

@@ -133,6 +133,7 @@ def _approximating(name: str) -> Use:
 CHAIN = structures.ChainBatch([0, 3, 4], 2)
 TREE = structures.TreeBatch([0, 3, 4], [-1, 0, 0, -1], 2)
 SCORES = {"node": np.zeros((4, 2)), "edge": np.zeros((2, 2))}
+GRAPH = structures.ExactGraphBatch([0, 3, 4], [[0, 1], [0, 2]], 2)
 SECOND = structures.SecondOrderChainBatch([0, 3, 4], 2)
 SCORES2 = {**SCORES, "triple": np.zeros((2, 2, 2))}
 
@@ -203,6 +204,10 @@ USES: dict[str, Use] = {
     "structures.AtMost": _ruled("AtMost", label=0),
     "structures.ExactlyOne": _ruled("ExactlyOne", label=0),
     "structures.Implies": _ruled("Implies", label=0, other=1),
+    "structures.Exact": lambda given: structures.ExactGraphBatch(
+        [0, 2], [[0, 1]], 2, exact=structures.Exact(**given)
+    ).log_partition({"node": np.zeros((2, 2)), "edge": np.zeros((2, 2))}),
+    "structures.ExactGraphBatch": lambda given: structures.ExactGraphBatch([0, 2], [[0, 1]], **given),
     "estimators.CliqueKernel": lambda given: kf.KernelCRF(
         "rbf", clique_kernels=kf.CliqueKernel(**given), max_iter=5
     ).fit(X, y),
@@ -210,6 +215,8 @@ USES: dict[str, Use] = {
     "features.stack_tree_windows": lambda given: features.stack_tree_windows(
         [X[0]], [[-1, 0, 0, 1]], **given
     ),
+    "structures.ExactGraphBatch.kbest": lambda given: GRAPH.kbest(SCORES, **given),
+    "structures.ExactGraphBatch.sample": _sampled(GRAPH, SCORES),
     "structures.TreeBatch.kbest": lambda given: TREE.kbest(SCORES, **given),
     "structures.ChainBatch.kbest": lambda given: CHAIN.kbest(SCORES, **given),
     "structures.SecondOrderChainBatch.kbest": lambda given: SECOND.kbest(SCORES2, **given),

@@ -22,6 +22,7 @@ from .chain import ChainBatch
 from .chain2 import SecondOrderChainBatch
 from .cut_moves import AlphaExpansion, LabelSwap
 from .dual_decomposition import DualDecomposition
+from .exact import Exact, ExactGraphBatch
 from .graph import Factors, GraphBatch
 from .linear_program_max import LinearProgramMax
 from .logic import AtMost, ExactlyOne, Implies, Logic
@@ -47,6 +48,8 @@ __all__ = [
     "DualDecomposition",
     "EdgeBatch",
     "ErrorCountOracle",
+    "Exact",
+    "ExactGraphBatch",
     "ExactlyOne",
     "Factors",
     "GraphBatch",

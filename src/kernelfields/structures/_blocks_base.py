@@ -29,10 +29,11 @@ class PairwiseBlocks(PairwiseBatch, BlockOracle):
         each = self.untied(["edge"])
         parts = each.marginals(each.spread(scores)).parts
         return {
-            name: Blocks(parts[name], _repeated(weights, cliques.offsets), cliques.shared)
+            name: Blocks(parts[name], repeated(weights, cliques.offsets), cliques.shared)
             for name, cliques in self.cliques.items()
         }
 
 
-def _repeated(weights: Array | None, offsets: Array) -> Array | None:
+def repeated(weights: Array | None, offsets: Array) -> Array | None:
+    """Return the weights of instances for each of their cliques."""
     return None if weights is None else np.repeat(weights, np.diff(offsets))

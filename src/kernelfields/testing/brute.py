@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from itertools import product
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array
-from ..structures import LabelledBatch, Marginals, Scores, StructureBatch
+from ..structures import GraphBatch, LabelledBatch, Marginals, Scores, StructureBatch
 
 LIMIT = 200_000
 """More outputs than this are refused: a test that needs them is the wrong test."""
@@ -134,11 +135,19 @@ def every_output(one: StructureBatch) -> Array:
         return one.every_output()
     if not isinstance(one, LabelledBatch):
         raise TypeError(f"{type(one).__name__} is not Enumerable: nobody knows its outputs.")
-    count = one.n_labels**one.n_vertices
+    choices = _labels_of(one)
+    count = math.prod(map(len, choices))
     if count > LIMIT:
         raise ValueError(f"{count} outputs are too many to enumerate, at most {LIMIT} are allowed.")
-    every = list(product(range(one.n_labels), repeat=one.n_vertices))
+    every = list(product(*choices))
     return np.array(every, dtype=np.int64).reshape(count, one.n_vertices)
+
+
+def _labels_of(one: LabelledBatch) -> list[Array]:
+    """Which labels each vertex can have."""
+    if isinstance(one, GraphBatch) and one.label_sets is not None:
+        return [np.flatnonzero(row) for row in one.label_sets]
+    return [np.arange(one.n_labels)] * one.n_vertices
 
 
 def _inner(scores: Scores, parts: dict[str, Array]) -> Any:

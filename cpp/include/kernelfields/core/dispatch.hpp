@@ -5,6 +5,7 @@
 #include "../gram/gram_kernels.hpp"
 #include "../spaces/sparse_kernels.hpp"
 #include "../structures/chain_kernels.hpp"
+#include "../structures/graph_kernels.hpp"
 #include "../structures/tree_kernels.hpp"
 
 #include <string>
@@ -24,5 +25,6 @@ template <class S> const GramKernels<S>& gram_kernels();
 template <class S> const SparseKernels<S>& sparse_kernels();
 template <class S> const TreeKernels<S>& tree_kernels();
 const EmissionKernels& emission_kernels();
+const GraphKernels& graph_kernels();
 
 }  // namespace kernelfields
