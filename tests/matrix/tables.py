@@ -78,7 +78,7 @@ def linear_field() -> list[Setting]:
             observed_only=True,
             classes=CLASSES,
             class_weight=CLASS_WEIGHTS,
-            loss="marginal-log",
+            loss=("marginal-log", "pseudo", "piecewise"),
             constraints=CONSTRAINTS,
             solver=(
                 "newton-cg",
@@ -125,7 +125,7 @@ def kernel_field() -> list[Setting]:
             label_kernel=LABEL_KERNEL,
             classes=CLASSES,
             class_weight=CLASS_WEIGHTS,
-            loss="marginal-log",
+            loss=("marginal-log", "pseudo", "piecewise"),
             constraints=CONSTRAINTS,
             base_measure=BASE_MEASURE,
             approximation=APPROXIMATIONS,

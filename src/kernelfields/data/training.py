@@ -13,7 +13,7 @@ from ..checks import require_not_negative, shown
 from ..constraints import Forbidden, Rule
 from ..data.sample_weights import read_weights
 from ..errors import InputError, warn_user
-from ..losses import Log, Loss, MarginalLog, PartialLog
+from ..losses import LocalLoss, Log, Loss, MarginalLog, PartialLog, Piecewise, PseudoLikelihood
 from ..objective import Certificate
 from ..solvers import Progress, Reason
 from ..spaces import WeightPairs
@@ -132,15 +132,42 @@ def marginal_log_loss_of(
     cost: Any = None,
 ) -> Loss:
     """Return the log loss of every label by itself: class weights are those of vertices."""
+    return MarginalLog(chain, encoded.labels, weights, _vertex_weights(encoded, class_weight, cost))
+
+
+def pseudo_loss_of(
+    chain: EdgeBatch,
+    encoded: Encoded,
+    weights: Array | None,
+    class_weight: ClassWeight = None,
+    cost: Any = None,
+) -> LocalLoss:
+    """Return the log loss of every label given those around it: class weights are those of vertices."""
+    return PseudoLikelihood(chain, encoded.labels, weights, _vertex_weights(encoded, class_weight, cost))
+
+
+def piecewise_loss_of(
+    chain: EdgeBatch,
+    encoded: Encoded,
+    weights: Array | None,
+    class_weight: ClassWeight = None,
+    cost: Any = None,
+) -> LocalLoss:
+    """Return the log loss of every clique by itself: class weights are those of vertices."""
+    return Piecewise(chain, encoded.labels, weights, _vertex_weights(encoded, class_weight, cost))
+
+
+def _vertex_weights(encoded: Encoded, class_weight: ClassWeight, cost: Any) -> Array | None:
+    """Return class weights as weights of vertices; costs are refused."""
     if cost is not None:
         raise InputError("cost is for loss='log', which sums over whole labellings.")
-    vertex_weights = None
-    if class_weight is not None:
-        observed = encoded.labels != UNOBSERVED
-        known = encoded._replace(labels=encoded.labels[observed])
-        vertex_weights = np.ones(len(encoded.labels))
-        vertex_weights[observed] = _class_weights(class_weight, known)[known.labels]
-    return MarginalLog(chain, encoded.labels, weights, vertex_weights)
+    if class_weight is None:
+        return None
+    observed = encoded.labels != UNOBSERVED
+    known = encoded._replace(labels=encoded.labels[observed])
+    result = np.ones(len(encoded.labels))
+    result[observed] = _class_weights(class_weight, known)[known.labels]
+    return result
 
 
 def loss_of(
@@ -176,7 +203,13 @@ def _additive(chain: EdgeBatch, encoded: Encoded, cost: Any) -> dict[str, Array]
 
 
 LOSSES: Table[Callable[..., Loss]] = Table(
-    Callable, entries={"log": loss_of, "marginal-log": marginal_log_loss_of}
+    Callable,
+    entries={
+        "log": loss_of,
+        "marginal-log": marginal_log_loss_of,
+        "pseudo": pseudo_loss_of,
+        "piecewise": piecewise_loss_of,
+    },
 )
 
 

@@ -99,10 +99,12 @@ class CRF(SequenceLabeller):
         Δ(y, ŷ) inside the loss (softmax-margin [altun2006, 1.5]), as in `StructuredSVM`: what is costly to
         get wrong must be less likely by more. The number of wrong labels; with a weight for each true
         label; an (L, L) table of true and predicted labels; an (L, L, L, L) table of pairs of neighbours.
-    loss : "log" or "marginal-log"
-        What is minimised: −log p(y|x) of whole labellings, or Σ_t −log p(y_t|x), the log loss of every
-        label by itself, which fits decoding label by label. The second is not convex: no certificate,
-        and ``class_weight`` then weighs positions.
+    loss : "log", "marginal-log", "pseudo" or "piecewise"
+        What is minimised: −log p(y|x) of whole labellings; or Σ_t −log p(y_t|x), the log loss of every
+        label by itself, which fits decoding label by label, and is not convex: no certificate; or, for
+        graphs where sums over labellings are out of reach, Σ_t −log p(y_t | labels around it, x), or
+        the log loss of every clique by itself, both convex, leaving out cliques with a label that was not
+        observed. With all but the first ``class_weight`` weighs positions.
     constraints : "iob2", "iobes", "bilou", "bmes", Rule or None
         Label pairs, starts and ends that cannot occur: a tag scheme, or ``Constraints(...)``. Such
         labellings have probability 0, in training and in prediction; training labels that break

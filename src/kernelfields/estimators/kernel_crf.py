@@ -81,10 +81,12 @@ class KernelCRF(KernelModel):
         Cost of getting each label wrong, inside the loss (softmax-margin), as in `CRF`.
     cost : "hamming", dict or array, optional
         Δ(y, ŷ) inside the loss, as in `CRF`.
-    loss : "log" or "marginal-log"
-        What is minimised: −log p(y|x) of whole labellings, or Σ_t −log p(y_t|x), the log loss of every
-        label by itself, which fits decoding label by label. The second is not convex: no certificate,
-        and ``class_weight`` then weighs positions.
+    loss : "log", "marginal-log", "pseudo" or "piecewise"
+        What is minimised: −log p(y|x) of whole labellings; or Σ_t −log p(y_t|x), the log loss of every
+        label by itself, which fits decoding label by label, and is not convex: no certificate; or, for
+        graphs where sums over labellings are out of reach, Σ_t −log p(y_t | labels around it, x), or
+        the log loss of every clique by itself, both convex, leaving out cliques with a label that was not
+        observed. With all but the first ``class_weight`` weighs positions.
     constraints : "iob2", "iobes", "bilou", "bmes", Rule or None
         Label pairs, starts and ends that cannot occur, as in `CRF`.
     base_measure : mapping, callable or CliqueMeasures, optional

@@ -13,7 +13,7 @@ from ..data.reading import read_to_predict
 from ..data.rules import require_respected
 from ..data.training import Training, loss_of
 from ..errors import InputError, warn_user
-from ..losses import Loss
+from ..losses import Loss, Piecewise, PseudoLikelihood
 from ..structures import SEQUENCES, Words
 
 
@@ -25,7 +25,7 @@ class HeldOutSet(NamedTuple):
     """Index into the classes; −1 where a label is missing, or one that training did not have."""
     chain: Any
     loss: Loss
-    """−log p of the labels that count."""
+    """−log p of the labels that count; what takes its place where the training loss has no sums."""
 
     def loss_of(self, model: Any) -> float:
         """Return the loss of a model that could be: −log p of the labels, by its rules."""
@@ -50,7 +50,10 @@ def read_held_out(model: Any, training: Training, X: Any, y: Any) -> HeldOutSet:
     chain = training.batch_of(inputs)
     if training.forbidden is not None:
         require_respected(training.forbidden, chain, labels, training.encoded.classes, "X_dev")
-    loss = loss_of(chain, Encoded(labels, training.encoded.classes), None, None)
+    # What was trained without sums over labellings may have none to be judged by.
+    local = training.loss if isinstance(training.loss, PseudoLikelihood | Piecewise) else None
+    encoded = Encoded(labels, training.encoded.classes)
+    loss = loss_of(chain, encoded, None, None) if local is None else type(local)(chain, labels)
     return HeldOutSet(inputs, labels, chain, loss)
 
 

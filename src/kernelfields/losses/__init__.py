@@ -2,6 +2,7 @@
 
 from ._base import BlockLoss, Loss, LossValue
 from ._hinge_base import Hinge, Planes
+from ._local_base import LocalLoss
 from .costs import ErrorFunction, LabellingCost, edge_cost, hamming_cost, vertex_cost
 from .hinge_callback import CallbackHinge
 from .hinge_errors import CountedHinge, CountedMarginHinge, SlackHinge
@@ -10,6 +11,8 @@ from .hinge_zero_one import ZeroOneHinge
 from .log import Log
 from .marginal_log import MarginalLog
 from .partial_log import PartialLog
+from .piecewise import Piecewise
+from .pseudo import PseudoLikelihood
 
 __all__ = [
     "BlockLoss",
@@ -19,13 +22,16 @@ __all__ = [
     "ErrorFunction",
     "Hinge",
     "LabellingCost",
+    "LocalLoss",
     "Log",
     "Loss",
     "LossValue",
     "MarginHinge",
     "MarginalLog",
     "PartialLog",
+    "Piecewise",
     "Planes",
+    "PseudoLikelihood",
     "SlackHinge",
     "ZeroOneHinge",
     "edge_cost",

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy.typing as npt
 
 from ..arrays import Array
-from ..structures import BlockOracle, Blocks, Scores, StructureBatch
+from ..structures import BlockOracle, BlockProduct, Blocks, Scores, StructureBatch
 
 
 class LossValue(NamedTuple):
@@ -45,7 +46,7 @@ class BlockLoss(Loss):
     """A loss with an approximate curvature that has a block for every clique, and is never negative."""
 
     @abstractmethod
-    def blocks(self, scores: Scores) -> dict[str, Blocks]:
+    def blocks(self, scores: Scores) -> Mapping[str, BlockProduct]:
         """Return the blocks of each clique type [altun2004exp, eq. 30]."""
 
 

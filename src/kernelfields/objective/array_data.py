@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Array
-from ..losses import BlockLoss, Loss, LossValue
+from ..losses import BlockLoss, LocalLoss, Loss, LossValue
 from ..native import score_dot
 from ..spaces import BoundSpace, Curved, Joint, places_of
-from ..structures import Blocks, Scores, SumOracle
+from ..structures import BlockProduct, Scores, SumOracle
 from ._base import DataTerm, LossPoint, LossRay, SecondDerivatives
 from .certificate import Rounding
 
@@ -129,16 +129,24 @@ class ArrayLossPoint(LossPoint, SecondDerivatives):
 
     def variances(self) -> Array | None:
         """Σ_c μ_c φ_k(x_c)², or what spaces make of marginals μ; None without marginals."""
-        structure, spaces = self.data.structure, self.data.spaces
-        if not isinstance(structure, SumOracle) or not spaces:
+        spaces, expected = self.data.spaces, self._expected()
+        if expected is None or not spaces:
             return None
-        expected = structure.marginals(self.data.with_offset(self.theta)).parts
         pieces = []
         for space in spaces:
             if not isinstance(space, Curved):
                 return None
             pieces.append(space.curvatures(expected[space.clique]))
         return np.concatenate(pieces).astype(self.dtype)
+
+    def _expected(self) -> Scores | None:
+        """Return μ, where it can be had."""
+        data = self.data
+        if isinstance(data.loss, LocalLoss):
+            return data.loss.expected(data.with_offset(self.theta))
+        if isinstance(data.structure, SumOracle):
+            return data.structure.marginals(data.with_offset(self.theta)).parts
+        return None
 
     def along(self, direction: Array) -> ArrayLossRay:
         """Return the loss on a ray, whose scores are linear."""
@@ -151,7 +159,7 @@ class ArrayLossPoint(LossPoint, SecondDerivatives):
         return data.representer(along, self.dtype)
 
     @cached_property
-    def blocks(self) -> dict[str, Blocks]:
+    def blocks(self) -> Mapping[str, BlockProduct]:
         """The curvature of the loss inside single cliques."""
         loss = self.data.loss
         if not isinstance(loss, BlockLoss):

@@ -51,8 +51,9 @@ class Rounding(NamedTuple):
         answers = structure.cliques[structure.answer]
         longest = int(np.diff(answers.offsets).max(initial=0))
         steps = longest * (np.log2(max(2, structure.n_answers)) + 4) + np.sqrt(answers.count)
-        weights = getattr(loss, "weights", None)
-        weight = 1.0 if weights is None else float(np.abs(weights).max(initial=0.0))
+        weight = 1.0
+        for weights in (getattr(loss, "weights", None), getattr(loss, "vertex_weights", None)):
+            weight *= 1.0 if weights is None else float(np.abs(weights).max(initial=0.0))
         return cls(float(2 * UNIT * steps), weight, weight * _fixed(loss, offset))
 
     def of_level(self, geometry: Geometry, element: Array) -> float:

@@ -17,7 +17,7 @@ from ._oracles import (
     SumOracle,
 )
 from ._search_base import MaxSearch
-from .blocks import Blocks
+from .blocks import BlockProduct, Blocks
 from .chain import ChainBatch
 from .chain2 import SecondOrderChainBatch
 from .cut_moves import AlphaExpansion, LabelSwap
@@ -39,6 +39,7 @@ __all__ = [
     "ApproximateMax",
     "AtMost",
     "BlockOracle",
+    "BlockProduct",
     "Blocks",
     "BoundedLabelling",
     "Chain",

@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 
 from ..arrays import Array
+
+
+class BlockProduct(Protocol):
+    """The block diagonal of a curvature for one clique type, one block per clique."""
+
+    def times(self, direction: Array) -> Array:
+        """Multiply a direction in the scores of the clique type."""
 
 
 @dataclass(frozen=True)
