@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from .approximation import Approximation, IncompleteCholesky, Nystroem, RandomFourier
 from .checks import Table as Table
 from .checks import choose as choose
@@ -96,7 +98,5 @@ VARIANTS: Table[Variant] = Table(
     Variant, entries={"PA": Variant.HARD, "PA-I": Variant.BOUNDED, "PA-II": Variant.SQUARED}
 )
 
-
-def structure_of(name: str | Structure) -> Structure:
-    """Look a structure up."""
-    return choose(STRUCTURES, name, "structure")
+structure_of = partial(choose, STRUCTURES, what="structure")
+"""Look a structure up by its name, or take it as it is."""

@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import minimize
 
 from kernelfields.solvers import LBFGS, BlockJacobi, NewtonCG, ProximalQuasiNewton, Reason, Stop, Subspace
-from kernelfields.solvers.line_search import wolfe
+from kernelfields.solvers.lbfgs import wolfe
 from kernelfields.testing import Quadratic, check_solver
 from tests._problems import partial_problem, problems
 

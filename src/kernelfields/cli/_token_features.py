@@ -9,8 +9,8 @@ import numpy as np
 
 from ..errors import InputError
 from ..features import TemplateFeatures, Templates
-from ..features.parsing import parse_templates
 from ..features.sets import chunking, ner, pos
+from ..features.templates import parse_templates
 from ..metrics import has_entities
 from ._data import FileData
 

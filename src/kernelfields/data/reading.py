@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from ..arrays import Array, offsets_of
 from ..checks import as_list
 from ..errors import InputError
 from ..features import DictFeatures, TemplateFeatures, Templates
-from ..features.sets import chunking, ner, pos
+from ..features.sets import TEXTS
 from ..structures import SEQUENCES, Structure, Words
 from .inputs import Inputs, read_inputs
 
@@ -35,8 +34,6 @@ class Verbatim:
 
 Extractor = TemplateFeatures | DictFeatures | Verbatim
 
-SETS: Mapping[str, Callable[[], Templates]] = {"chunking": chunking, "ner": ner, "pos": pos}
-
 
 def extractor_for(features: Any, X: Any, *, verbatim: bool = False) -> Extractor | None:
     """Return a new extractor: the one asked for; one for dictionaries if X has them; none for arrays.
@@ -48,8 +45,7 @@ def extractor_for(features: Any, X: Any, *, verbatim: bool = False) -> Extractor
     if isinstance(features, Templates):
         return TemplateFeatures(features, dtype=np.float32)
     if isinstance(features, str):
-        templates = SETS[features]() if features in SETS else features
-        return TemplateFeatures(templates, dtype=np.float32)
+        return TemplateFeatures(TEXTS.get(features, features), dtype=np.float32)
     if features is not None:
         raise InputError(
             f"features={features!r} is neither the name of a set, nor templates, nor an extractor."

@@ -28,10 +28,10 @@ from ..fitting.run import Observer, observers, previous, reporter, starts_afresh
 from ..losses import Log
 from ..models.learnt import ONLINE
 from ..models.linear import LabelledSet, read_labelled, training_terms
+from ..models.linear_problem import LinearWeights
 from ..models.model import Model, fitted_structure, linear_model
 from ..models.terms import Penalties
 from ..models.trail import Trail, flat, unflat
-from ..models.weights import LinearWeights
 from ..objective import Problem, Term
 from ..online import AnySweep, Descent, InstanceSweep, OnlineRule, Sweep
 from ..solvers import Progress, Reason

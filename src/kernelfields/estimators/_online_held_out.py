@@ -9,9 +9,9 @@ import numpy as np
 from ..data.inputs import Inputs
 from ..data.labels import UNOBSERVED
 from ..fitting.held_out import held_out_labels
+from ..models.linear_problem import LinearWeights
 from ..models.model import fitted_structure
 from ..models.trail import Trail
-from ..models.weights import LinearWeights
 
 if TYPE_CHECKING:
     from ._online_base import OnlineLabeller

@@ -79,10 +79,10 @@ def function(name: str, value: Any) -> None:
 
 def require_settings(model: Parameterised, **special: Check) -> None:
     """Refuse settings that mean nothing, before anything is computed; ``special`` goes before `CHECKS`."""
-    for name in model._parameter_names():
-        check = special.get(name, CHECKS.get(name))
-        if check is not None:
-            check(name, getattr(model, name))
+    settings = vars(model)
+    for name, check in {**CHECKS, **special}.items():
+        if name in settings:
+            check(name, settings[name])
 
 
 CHECKS: Mapping[str, Check] = {

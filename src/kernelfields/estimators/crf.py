@@ -24,9 +24,8 @@ from ..fitting.observers import EarlyStopping, ProgressLine
 from ..fitting.provenance import provenance_of
 from ..fitting.run import Found, mismatches, observers, previous, reporter, search, starts_afresh
 from ..models.learnt import LINEAR
-from ..models.linear_problem import exact_problem, linear_problem, linear_terms, solver_of
+from ..models.linear_problem import LinearWeights, exact_problem, linear_problem, linear_terms, solver_of
 from ..models.model import Model, fitted_structure, linear_model
-from ..models.weights import LinearWeights
 from ..objective import Certificate, Norm, Problem
 from ..online import Sweep, descend_first
 from ..solvers import LBFGS, OWLQN, ConjugateGradients, Progress, Solver, Stop

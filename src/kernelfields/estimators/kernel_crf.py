@@ -255,5 +255,5 @@ class KernelCRF(KernelModel):
         return self._fit(X, y, lengths, sample_weight, X_dev, y_dev)
 
     def _recipe(self) -> KernelRecipe:
-        named = self.get_params(deep=False)
+        named = vars(self)
         return KernelRecipe(**{f.name: named[f.name] for f in fields(KernelRecipe) if f.name in named})

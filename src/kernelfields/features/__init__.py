@@ -1,11 +1,10 @@
 """Sparse features from token columns, dictionaries and data frames."""
 
+from ..arrays import FeatureRows, Matrix
 from .dicts import DictFeatures
 from .extractor import TemplateFeatures
 from .frames import FrameSentences, sentences_of
-from .parsing import parse_templates
-from .rows import FeatureRows, Matrix
-from .templates import BEGIN, END, Template, TemplatePart, Templates, Transform
+from .templates import BEGIN, END, Template, TemplatePart, Templates, Transform, parse_templates
 from .tree_windows import stack_tree_windows
 from .windows import stack_windows
 

@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..arrays import Array
+from ..arrays import Array, FeatureRows, Matrix
 from ..checks import require_whole
 from ..errors import InputError
 from ..native import AttributePool
 from ._settings import unusual
-from .rows import FeatureRows, Matrix
 
 
 class DictFeatures:

@@ -8,14 +8,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..arrays import Array
+from ..arrays import Array, FeatureRows, Matrix
 from ..checks import require_whole
 from ..errors import InputError
 from ..native import FeatureIndex, Tokens, fit_features, hashed_features, pack_tokens
 from ._settings import unusual
-from .parsing import parse_templates
-from .rows import FeatureRows, Matrix
-from .templates import Templates
+from .templates import Templates, parse_templates
 
 Sentences = Sequence[Any]
 

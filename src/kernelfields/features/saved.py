@@ -7,8 +7,7 @@ import numpy as np
 from ..persistence.objects import Check, Parts, StoredClass
 from .dicts import DictFeatures
 from .extractor import TemplateFeatures
-from .parsing import parse_templates
-from .templates import Templates
+from .templates import Templates, parse_templates
 
 
 def _template_parts(found: TemplateFeatures) -> Parts:

@@ -2,10 +2,9 @@
 
 from ._base import Gram
 from .blocks import KernelBlocks
-from .build import gram_of
 from .collapsed import CollapsedGram
 from .cross import kernel_times
-from .packed import PackedGram
+from .packed import PackedGram, gram_of
 from .stored import StoredGram
 from .tiled import TiledGram
 from .unique import UniqueObservations, find_observations, origins, unique_observations

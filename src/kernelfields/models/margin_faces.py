@@ -15,9 +15,9 @@ from ..objective import Point, Problem, Term
 from ..structures import EdgeBatch
 from .expansion import Expanded, expand, gather
 from .kernel_recipe import KernelRecipe, KernelTraining, fixed_scores, in_precision
+from .linear_problem import LinearWeights
 from .terms import answer_features, free_weights
 from .vertex_kernels import VertexKernels
-from .weights import LinearWeights
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from ..arrays import Array
-from .weights import LinearWeights
+from .linear_problem import LinearWeights
 
 
 class Trail(NamedTuple):

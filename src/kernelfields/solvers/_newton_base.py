@@ -22,7 +22,7 @@ from ._base import (
     require_second_order,
     require_smooth,
 )
-from .line_search import wolfe
+from .lbfgs import wolfe
 
 Product = Callable[[Array], Array]
 

@@ -9,7 +9,7 @@ from typing import ClassVar
 from ..arrays import Array
 from ..checks import Check, require_positive
 from ._base import Monitor, Observer, ProblemLike, Reason, Result, Solver, Stop, require_smooth
-from .line_search import wolfe
+from .lbfgs import wolfe
 
 
 @dataclass(frozen=True)

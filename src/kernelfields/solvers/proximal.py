@@ -11,8 +11,7 @@ import numpy as np
 from ..arrays import Array
 from ..checks import Check, whole
 from ._base import LineLike, Monitor, Observer, ProblemLike, Reason, Result, Solver, Stop
-from .lbfgs import History
-from .line_search import wolfe
+from .lbfgs import History, wolfe
 
 SUFFICIENT = 0.25
 """Share of what a proximal step would gain, were the Hessian 1/t, that it has to gain."""

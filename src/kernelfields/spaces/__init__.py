@@ -1,15 +1,24 @@
 """Function spaces that feed clique scores."""
 
-from ._base import BoundScorer, BoundSpace, Counted, Curved, Euclidean, Grouped, Joint, places_of
+from ._base import (
+    BoundScorer,
+    BoundSpace,
+    Counted,
+    Curved,
+    Euclidean,
+    Grouped,
+    Joint,
+    RowMap,
+    first_members,
+    places_of,
+)
 from ._products import Products
-from .expansion import Expansion
+from .expansion import Expansion, LabelEmbedding
 from .factor import Factor, factor_of
 from .free import Boundary, Free
 from .functions import Functions, KernelRows
-from .label_embedding import LabelEmbedding
 from .linear import LinearFeatures
 from .lowrank import LowRank
-from .row_map import RowMap, first_members
 from .selected import Selected, SelectedCliques
 from .sparse import SparseFeatures, WeightPairs, as_floats, coefficient_scores
 from .views import View, concatenated, difference, mean

@@ -9,10 +9,9 @@ import numpy as np
 
 from ..arrays import Array
 from ..structures import StructureBatch
-from ._base import Euclidean
+from ._base import Euclidean, RowMap, first_members, in_rows, require_own_scores
 from ._products import judged_by_some
 from .functions import Functions
-from .row_map import RowMap, first_members, in_rows, require_own_scores
 
 
 class SelectedFunctions(Euclidean):

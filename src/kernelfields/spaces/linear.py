@@ -10,9 +10,18 @@ import numpy.typing as npt
 
 from ..arrays import Array, rows_of
 from ..structures import StructureBatch
-from ._base import Counted, Curved, Euclidean, Grouped
+from ._base import (
+    Counted,
+    Curved,
+    Euclidean,
+    Grouped,
+    RowMap,
+    first_members,
+    in_rows,
+    require_own_scores,
+    values_of,
+)
 from ._products import Features, Products, column_sizes, least_of, squares_times, sum_of_row_norms
-from .row_map import RowMap, first_members, in_rows, require_own_scores, values_of
 
 
 class LinearFeatures(Euclidean, Curved, Counted, Grouped):

@@ -9,10 +9,9 @@ import numpy.typing as npt
 
 from ..arrays import Array
 from ..structures import StructureBatch
-from ._base import Curved, Euclidean
+from ._base import Curved, Euclidean, RowMap, first_members, in_rows, require_own_scores, values_of
+from .expansion import LabelEmbedding
 from .factor import Factor
-from .label_embedding import LabelEmbedding
-from .row_map import RowMap, first_members, in_rows, require_own_scores, values_of
 
 
 class LowRank(Euclidean, Curved):

@@ -14,9 +14,18 @@ from ..arrays import Array, offsets_of, rows_of, sorted_blocks
 from ..errors import InputError
 from ..features import FeatureRows
 from ..structures import StructureBatch
-from ._base import Counted, Curved, Euclidean, Grouped
+from ._base import (
+    Counted,
+    Curved,
+    Euclidean,
+    Grouped,
+    RowMap,
+    first_members,
+    in_rows,
+    require_own_scores,
+    values_of,
+)
 from ._products import column_sizes, least_of, sound_rows, squares_times, sum_of_row_norms
-from .row_map import RowMap, first_members, in_rows, require_own_scores, values_of
 
 CACHE = 2**18
 """Numbers that the sums of frequent features may take up, so that they stay in the cache."""

@@ -12,7 +12,7 @@ from ...data.rules import barred_scores
 from ...estimators import CRF
 from ...features import DictFeatures
 from ...io.crfsuite import CrfsuiteModel
-from ...models.weights import LinearWeights
+from ...models.linear_problem import LinearWeights
 from ...native import AttributeTagger
 
 

@@ -11,7 +11,7 @@ from ...errors import ModelFormatError
 from ...estimators import CRF, load
 from ...features import DictFeatures
 from ...io.crfsuite import MAGIC, CrfsuiteModel, read_crfsuite
-from ...models.weights import LinearWeights
+from ...models.linear_problem import LinearWeights
 from .models import converted
 
 

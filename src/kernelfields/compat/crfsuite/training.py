@@ -10,7 +10,7 @@ from scipy import sparse
 
 from ...arrays import Array, offsets_of
 from ...estimators import CRF
-from ...models.weights import LinearWeights
+from ...models.linear_problem import LinearWeights
 from ...native import AttributePool
 from .algorithms import ALGORITHMS
 from .items import ItemError, plain

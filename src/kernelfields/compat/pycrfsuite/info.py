@@ -9,7 +9,7 @@ import numpy as np
 
 from ...estimators import CRF
 from ...features import DictFeatures
-from ...models.weights import LinearWeights
+from ...models.linear_problem import LinearWeights
 
 
 class ParsedDump:
