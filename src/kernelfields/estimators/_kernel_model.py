@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Hashable, Mapping
 from contextlib import nullcontext
 from copy import copy
+from dataclasses import fields
 from typing import Any, Self
 
 import numpy as np
@@ -20,7 +20,7 @@ from ..fitting.checkpoint import KERNEL_SETTINGS, checkpoint_of
 from ..fitting.held_out import HeldOutSet, read_held_out
 from ..fitting.observers import EarlyStopping, ProgressLine
 from ..fitting.provenance import provenance_of
-from ..fitting.run import Found, mismatches, observers, previous, reporter, search
+from ..fitting.run import Found, mismatches, observers, previous, reporter, search, starts_afresh
 from ..gram import origins, unique_observations
 from ..kernels import Kernel
 from ..models.clique_kernels import CliqueExpansion, CliqueTerms, read_clique_kernels
@@ -77,14 +77,39 @@ class KernelModel(SequenceLabeller):
     selected_: dict[str, Atoms]
     _growth: Growth | None
 
-    @abstractmethod
     def _recipe(self) -> KernelRecipe:
         """Return the settings, by the names they have for all kernel models."""
+        names = (field.name for field in fields(KernelRecipe))
+        return KernelRecipe(**{name: getattr(self, name) for name in names if hasattr(self, name)})
 
-    def _fit(
-        self, X: Any, y: Any, lengths: Any, sample_weight: Any, X_dev: Any = None, y_dev: Any = None
+    @starts_afresh
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        lengths: Any = None,
+        sample_weight: Any = None,
+        X_dev: Any = None,
+        y_dev: Any = None,
     ) -> Self:
-        """Minimise, then take over what was found, all at once."""
+        """Fit to labelled sequences.
+
+        Parameters
+        ----------
+        X : list of (T, D) arrays, or flat array
+            Sequences.
+        y : list of label sequences
+            Labels; None marks one that was not observed.
+        lengths : sequence of int, optional
+            Lengths of the sequences in a flat X.
+        sample_weight : (S,) array, optional
+            How many times each sequence counts.
+        X_dev, y_dev : lists, optional
+            Held-out sequences: the search ends when their likelihood has not risen for ``patience``
+            iterations, and the best function seen is kept. With ``selection``, it is the number of
+            functions that they decide about. Kernel values between them and the basis are kept in memory.
+        """
         require_settings(self, penalty=penalties, sparse=selecting)
         recipe = self._recipe()
         solvers = SOLVERS if recipe.approximation is None else LOW_RANK_SOLVERS

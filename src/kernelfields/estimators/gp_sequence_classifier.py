@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 from ..data.base_measure import BaseMeasure
 from ..decoders import Decoder
-from ..fitting.run import starts_afresh
-from ..models.kernel_recipe import KernelRecipe
 from ..selection import SGPS, Selection
 from ..solvers import Progress, Solver
 from ..structures import Structure
@@ -90,38 +88,17 @@ class GPSequenceClassifier(KernelModel):
     callback: Callable[[Progress], None] | None = None
     verbose: int = 0
 
-    @starts_afresh
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        *,
-        lengths: Any = None,
-        sample_weight: Any = None,
-        X_dev: Any = None,
-        y_dev: Any = None,
-    ) -> Self:
-        """Find the maximum of the posterior; parameters as in `KernelCRF.fit`."""
-        return self._fit(X, y, lengths, sample_weight, X_dev, y_dev)
+    @property
+    def penalty(self) -> float:
+        """λ of the model that this one is."""
+        return PAPER
 
-    def _recipe(self) -> KernelRecipe:
-        return KernelRecipe(
-            kernel=self.kernel,
-            penalty=PAPER,
-            edge_penalty=PAPER / self.edge_variance,
-            structure=self.structure,
-            features=self.features,
-            classes=self.classes,
-            base_measure=self.base_measure,
-            selection=SGPS() if self.sparse is True else self.sparse or None,
-            warm_start=self.warm_start,
-            random_state=self.random_state,
-            solver=self.solver,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            patience=self.patience,
-            dtype=self.dtype,
-            memory_limit=self.memory_limit,
-            callback=self.callback,
-            verbose=self.verbose,
-        )
+    @property
+    def edge_penalty(self) -> float:
+        """λ of its label pairs."""
+        return PAPER / self.edge_variance
+
+    @property
+    def selection(self) -> Selection | None:
+        """How its functions are selected."""
+        return SGPS() if self.sparse is True else self.sparse or None

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, fields
-from typing import Any, Self
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
 
 from ..approximation import Approximation
 from ..constraints import Rule
 from ..data.base_measure import BaseMeasure
 from ..decoders import Decoder
-from ..fitting.run import starts_afresh
 from ..models.clique_kernels import CliqueKernel
-from ..models.kernel_recipe import KernelRecipe
 from ..objective import Norm
 from ..selection import Selection
 from ..solvers import Progress, Solver
@@ -223,37 +221,3 @@ class KernelCRF(KernelModel):
     random_state: Any = None
     callback: Callable[[Progress], None] | None = None
     verbose: int = 0
-
-    @starts_afresh
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        *,
-        lengths: Any = None,
-        sample_weight: Any = None,
-        X_dev: Any = None,
-        y_dev: Any = None,
-    ) -> Self:
-        """Fit to labelled sequences.
-
-        Parameters
-        ----------
-        X : list of (T, D) arrays, or flat array
-            Sequences.
-        y : list of label sequences
-            Labels; None marks one that was not observed.
-        lengths : sequence of int, optional
-            Lengths of the sequences in a flat X.
-        sample_weight : (S,) array, optional
-            How many times each sequence counts.
-        X_dev, y_dev : lists, optional
-            Held-out sequences: the search ends when their likelihood has not risen for ``patience``
-            iterations, and the best function seen is kept. With ``selection``, it is the number of
-            functions that they decide about. Kernel values between them and the basis are kept in memory.
-        """
-        return self._fit(X, y, lengths, sample_weight, X_dev, y_dev)
-
-    def _recipe(self) -> KernelRecipe:
-        named = vars(self)
-        return KernelRecipe(**{f.name: named[f.name] for f in fields(KernelRecipe) if f.name in named})
