@@ -1,7 +1,6 @@
 """Kernels, one per file; `check_gram` tests whether a function is one, `as_kernel` makes one from a name."""
 
 from ._base import Composite, Kernel, ProductKernel
-from .checks import check_gram
 from .chi_square import AdditiveChiSquare, ExponentialChiSquare
 from .columns import Columns
 from .constant import Constant
@@ -21,7 +20,7 @@ from .precomputed import Precomputed
 from .product import Product
 from .rbf import RBF
 from .scaled import Scaled
-from .specification import as_kernel
+from .specification import as_kernel, check_gram
 from .spectrum import Spectrum
 from .subsequence import Subsequence
 from .sum import Sum
