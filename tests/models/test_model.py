@@ -1,5 +1,7 @@
 """A model adds up its scorers, whatever their order, and what it has not learnt; it changes none of them."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -44,13 +46,9 @@ def test_scores_are_sums_over_cliques(structure, untied, rng):
     batch, theta, _ = Model(structure, ALPHABET, scorers).scores(given)
     assert batch.shared_edges is not untied
     y, x = rng.integers(L, size=8), given.features
-    expected = np.zeros(4)
-    for s, (start, end) in enumerate(zip(OFFSETS[:-1], OFFSETS[1:], strict=True)):
-        above = (
-            PARENTS
-            if isinstance(structure, Tree)
-            else np.where(np.isin(range(8), OFFSETS), -1, np.arange(8) - 1)
-        )
+    before = np.where(np.isin(np.arange(8), OFFSETS), -1, np.arange(8) - 1)
+    above, expected = PARENTS if isinstance(structure, Tree) else before, np.zeros(4)
+    for s, (start, end) in enumerate(pairwise(OFFSETS)):
         for v in range(start, end):
             expected[s] += coef[y[v]] @ x[v] + free.every[y[v]]
             expected[s] += free.first[y[v]] if above[v] < 0 else free.pairs[y[above[v]], y[v]]
