@@ -335,6 +335,7 @@ def hidden() -> list[Setting]:
             random_state=7,
             callback=CALLBACK,
             verbose=1,
+            sample_weight="uneven",
             labels="none",
         )
         + OBSERVED
@@ -399,6 +400,7 @@ def cascade() -> list[Setting]:
             refit=False,
             random_state=7,
             groups="pairs",
+            sample_weight="uneven",
         )
         + OBSERVED
     )
@@ -426,6 +428,7 @@ def structure() -> list[Setting]:
                 "none": list,
             },
             worth=(0.0, 0.5),
+            sample_weight="uneven",
             dev=True,
         )
         + OBSERVED
