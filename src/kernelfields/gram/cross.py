@@ -11,7 +11,7 @@ from ..kernels import Kernel
 from ..kernels.observations import Observations, precision_of
 from ._base import block_times
 from .blocks import KernelBlocks, workers
-from .build import memory_budget
+from .packed import memory_budget
 
 LEAST, MOST = 2**12, 2**22
 """Kernel values at a time."""

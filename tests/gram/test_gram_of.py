@@ -11,7 +11,7 @@ from scipy import sparse
 
 from kernelfields import memory
 from kernelfields.errors import InputError
-from kernelfields.gram import PackedGram, StoredGram, TiledGram, build, gram_of, kernel_times
+from kernelfields.gram import PackedGram, StoredGram, TiledGram, gram_of, kernel_times, packed
 from kernelfields.kernels import RBF, Kernel, Linear, Polynomial
 
 from ._data import KERNELS, KINDS, assert_close, observations, plain
@@ -56,10 +56,10 @@ def test_the_limit_decides(rng) -> None:
 
 
 def test_the_default_is_half_of_what_is_available(monkeypatch) -> None:
-    assert 2**20 < build.available_memory() < 2**50
-    monkeypatch.setattr(build, "available_memory", lambda: 1000)
-    assert build.memory_budget(None) == 500
-    assert build.memory_budget(7) == 7
+    assert 2**20 < packed.available_memory() < 2**50
+    monkeypatch.setattr(packed, "available_memory", lambda: 1000)
+    assert packed.memory_budget(None) == 500
+    assert packed.memory_budget(7) == 7
 
 
 def test_limits_of_containers(tmp_path) -> None:
