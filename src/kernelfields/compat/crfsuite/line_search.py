@@ -1,6 +1,6 @@
 """The three line searches of CRFsuite's L-BFGS, trial by trial.
 
-`solvers.line_search` needs fewer evaluations; these are here because another step leads to other weights
+`solvers.lbfgs.wolfe` needs fewer evaluations; these are here because another step leads to other weights
 where a search ends before the optimum.
 """
 
