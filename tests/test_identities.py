@@ -9,10 +9,12 @@ import pytest
 from hypothesis import given, settings
 
 from kernelfields.structures import (
+    AlphaExpansion,
     ChainBatch,
     ExactGraphBatch,
     Factors,
     Marginals,
+    SearchedGraphBatch,
     SecondOrderChainBatch,
     StructureBatch,
     TreeBatch,
@@ -181,6 +183,20 @@ def graph_large_scores(rng: np.random.Generator) -> Row:
     return structure, {name: 300.0 * array for name, array in scores.items()}
 
 
+def graph_searched(rng: np.random.Generator) -> Row:
+    """The same questions to a search as to exact inference, where it has answers."""
+    exact, scores = graph_label_sets(rng)
+    assert isinstance(exact, ExactGraphBatch)
+    shape = {"factors": exact.factors, "label_sets": exact.label_sets}
+    return SearchedGraphBatch(exact.offsets, exact.edges, exact.n_labels, **shape), scores  # type: ignore[arg-type]
+
+
+def graph_searched_by_cuts(rng: np.random.Generator) -> Row:
+    edges = [[0, 1], [1, 2], [2, 3], [3, 0], [0, 3], [5, 4]]
+    structure = SearchedGraphBatch(lengths(4, 0, 2), edges, 3, search=AlphaExpansion(truncate=True))
+    return structure, normal(rng, structure)
+
+
 def dependency_trees(rng: np.random.Generator) -> Row:
     structure = DependencyBatch([3, 0, 1, 4, 2])
     return structure, normal(rng, structure)
@@ -216,6 +232,8 @@ TABLE: list[Callable[[np.random.Generator], Row]] = [
     graph_float32,
     graph_forbidden,
     graph_large_scores,
+    graph_searched,
+    graph_searched_by_cuts,
     dependency_trees,
     dependency_trees_forbidden,
 ]

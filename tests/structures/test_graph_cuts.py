@@ -17,6 +17,7 @@ from kernelfields.structures import (
     TreeReweightedMax,
 )
 from kernelfields.structures.cut_moves import CutMoves
+from kernelfields.structures.fusion import PairScores, fuse
 from kernelfields.structures.minimum_cuts import minimum_cut
 from tests._small_graphs import every_best, random_edges, random_scores
 
@@ -47,6 +48,16 @@ def test_two_labels_are_solved_by_one_cut(search: CutMoves, seed: int) -> None:
     found = graph.approximate_argmax(scores)
     np.testing.assert_allclose(found.value, every_best(graph, scores), rtol=1e-9)
     assert found.certified.all()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_bound_of_a_fusion_is_its_score(seed: int) -> None:
+    graph, scores = attractive(seed, 2, AlphaExpansion())
+    pairs = PairScores.of(graph._merged.tables(scores))
+    allowed = pairs.node > -np.inf
+    found = fuse(pairs, np.where(allowed[:, 0], 0, 1), np.where(allowed[:, 1], 1, 0), truncate=False)
+    np.testing.assert_allclose(found.bound, every_best(graph, scores), rtol=1e-9)
+    np.testing.assert_allclose(found.bound, graph.score(scores, found.labels), rtol=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(10))

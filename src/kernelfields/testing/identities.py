@@ -15,6 +15,7 @@ from scipy.stats import chi2
 
 from ..arrays import Array
 from ..structures import (
+    ApproximateMax,
     CovarianceOracle,
     KBestOracle,
     LabelledBatch,
@@ -51,6 +52,19 @@ def max_is_enumerated(structure: StructureBatch, scores: Scores) -> None:
         outputs, value = structure.argmax(scores)
         _close("argmax value", value, Enumerated(structure, scores).best(), scores)
         _close("score of the argmax", structure.score(scores, outputs), value, scores)
+
+
+def max_is_bounded(structure: StructureBatch, scores: Scores) -> None:
+    """A search finds no more than the largest score, and bounds it; what it certifies is the largest."""
+    if not isinstance(structure, ApproximateMax):
+        return
+    found, best = structure.approximate_argmax(scores), Enumerated(structure, scores).best()
+    slack = _tolerance(scores) * np.maximum(1, np.abs(best))
+    _close("score of what was found", structure.score(scores, found.labels), found.value, scores)
+    assert (found.value <= best + slack).all(), "a search found more than there is"
+    assert (best <= found.bound + slack).all(), "the bound of a search is below the largest score"
+    short = np.where(found.certified, best - found.value, 0.0)
+    assert (short <= 1e-8 * np.maximum(1, np.abs(best))).all(), "a search certified less than the largest"
 
 
 def kbest_is_enumerated(structure: StructureBatch, scores: Scores) -> None:
@@ -185,6 +199,7 @@ def instances_are_independent(structure: StructureBatch, scores: Scores) -> None
 STRUCTURE_IDENTITIES: tuple[Callable[[StructureBatch, Scores], None], ...] = (
     parts_pair_with_scores,
     max_is_enumerated,
+    max_is_bounded,
     kbest_is_enumerated,
     sums_are_enumerated,
     max_bounds_log_partition,
