@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Collection, Mapping, Set
 from math import isfinite
 from numbers import Integral, Real
 from operator import le
@@ -193,6 +193,52 @@ def choose(table: Table[Choice], name: str | Choice, what: str) -> Choice:
         kinds = "".join(f" or a {kind.__name__}" for kind in table.kinds)
         raise InputError(f"{what} is {shown(name)}; it must be one of {names}{kinds}.")
     return name
+
+
+def each(check: Check) -> Check:
+    """Return the same check for one value, or for every one of a list: a penalty, or one for each kernel."""
+
+    def checked(name: str, value: Any) -> None:
+        if isinstance(value, list | tuple):
+            for k, one in enumerate(value):
+                check(f"{name}[{k}]", one)
+        else:
+            check(name, value)
+
+    return checked
+
+
+def one_of(names: Collection[str]) -> Check:
+    """Return a check that a setting is one of some names."""
+
+    def check(name: str, value: Any) -> None:
+        if not isinstance(value, str) or value not in names:
+            known = ", ".join(map(repr, names))
+            raise InputError(f"{name}={shown(value)} is not known; choose one of {known}.")
+
+    return check
+
+
+def chosen(table: Table[Any]) -> Check:
+    """Return a check that a setting is in a table, or of its kinds."""
+    return lambda name, value: choose(table, value, name)
+
+
+def precision(name: str, value: Any) -> None:
+    """Check the type of the numbers of a Gram matrix."""
+    try:
+        known = value is not None and np.dtype(value) in (np.float32, np.float64)
+    except (TypeError, ValueError):
+        known = False
+    if not known:
+        raise InputError(f"{name} is {shown(value)}; it must be 'float32' or 'float64'.")
+
+
+def require_settings(settings: Mapping[str, Any], checks: Mapping[str, Check]) -> None:
+    """Refuse settings that mean nothing, by name; those that no check is about are let through."""
+    for name, check in checks.items():
+        if name in settings:
+            check(name, settings[name])
 
 
 class Checked:

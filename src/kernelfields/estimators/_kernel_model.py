@@ -12,6 +12,7 @@ import numpy as np
 
 from ..approximation import FourierMap
 from ..arrays import Array
+from ..checks import each, require_not_negative, require_settings
 from ..data.base_measure import BaseMeasure, kept_measure
 from ..data.seeds import random_state
 from ..data.training import Training
@@ -41,7 +42,7 @@ from ..objective import Certificate
 from ..selection import Atoms, Growth, GrowthTask, SelectionReason, SelectionStep
 from ..tables import LOW_RANK_SOLVERS, SOLVERS, choose
 from ._base import SequenceLabeller
-from ._settings import penalties, require_settings, selecting
+from ._settings import CHECKS, selecting
 
 FIT_ONLY = (
     "certificate_",
@@ -110,7 +111,7 @@ class KernelModel(SequenceLabeller):
             iterations, and the best function seen is kept. With ``selection``, it is the number of
             functions that they decide about. Kernel values between them and the basis are kept in memory.
         """
-        require_settings(self, penalty=penalties, sparse=selecting)
+        require_settings(vars(self), {**CHECKS, "penalty": each(require_not_negative), "sparse": selecting})
         recipe = self._recipe()
         solvers = SOLVERS if recipe.approximation is None else LOW_RANK_SOLVERS
         solver = solver_for(choose(solvers, recipe.solver, "solver"), read_norms(recipe.norms), recipe.solver)

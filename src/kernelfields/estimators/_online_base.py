@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from ..arrays import Array
-from ..checks import whole
+from ..checks import require_settings, whole
 from ..constraints import Forbidden, Rule
 from ..data.rules import barred_scores, offset_of, require_respected
 from ..data.sample_weights import read_weights
@@ -39,7 +39,7 @@ from ..structures import ChainBatch, Structure
 from ..tables import CONSTRAINTS, choose, structure_of
 from ._base import SequenceLabeller
 from ._online_held_out import HeldOut, Reached
-from ._settings import require_settings
+from ._settings import CHECKS
 
 NO_BETTER = "The error on held-out data had stopped falling."
 PIECE = 1000
@@ -108,7 +108,7 @@ class OnlineLabeller(OnlineSettings, SequenceLabeller):
         classes : list, optional
             Labels to come, for the first call; labels that are new later are refused.
         """
-        require_settings(self, max_iter=whole())
+        require_settings(vars(self), {**CHECKS, "max_iter": whole()})
         if self.observed_only:
             raise InputError("partial_fit does not go with observed_only: other pairs may come.")
         before = previous(self)
@@ -238,7 +238,7 @@ class OnlineLabeller(OnlineSettings, SequenceLabeller):
         -----
         There is no ``checkpoint``: Ctrl-C keeps what was learnt, and `partial_fit` goes on from there.
         """
-        require_settings(self, max_iter=whole())
+        require_settings(vars(self), {**CHECKS, "max_iter": whole()})
         structure = structure_of(self.structure)
         data = read_labelled(structure, self.features, X, y, lengths, classes=self.classes)
         sweep, terms, forbidden = self._sweep(data, sample_weight)

@@ -14,7 +14,7 @@ from scipy import sparse
 from ..arrays import Array
 from ..boosting.boosting import Boosting, BoostingHeldOut, run
 from ..boosting.trees import N_BINS, Bins, Forest, TreeSettings
-from ..checks import proper_share, require_not_negative, whole
+from ..checks import proper_share, require_not_negative, require_settings, whole
 from ..constraints import Rule
 from ..data.inputs import Inputs, read_inputs
 from ..data.reading import linked
@@ -36,7 +36,7 @@ from ..solvers import Progress
 from ..structures import EdgeBatch, Structure
 from ..tables import structure_of
 from ._base import SequenceLabeller
-from ._settings import require_settings
+from ._settings import CHECKS
 
 
 @dataclass(eq=False, repr=False)
@@ -194,9 +194,8 @@ class BoostedCRF(SequenceLabeller):
         There is no ``warm_start`` or ``checkpoint``: trees are grown on bins of one training set; Ctrl-C
         keeps the rounds done so far.
         """
-        require_settings(
-            self, edge_penalty=require_not_negative, learning_rate=proper_share, max_iter=whole()
-        )
+        special = {"edge_penalty": require_not_negative, "learning_rate": proper_share, "max_iter": whole()}
+        require_settings(vars(self), {**CHECKS, **special})
         training = self._training(X, y, lengths, sample_weight)
         categorical = self._categorical(training.inputs)
         bins = {

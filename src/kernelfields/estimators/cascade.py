@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from ..arrays import Array, offsets_of
-from ..checks import shown
+from ..checks import require_settings, shown
 from ..data.groups import fold_numbers, pick
 from ..data.inputs import in_order, read_inputs
 from ..data.labels import encode, index_of, read_labels
@@ -29,7 +29,7 @@ from ..structures import Structure
 from ..tables import structure_of
 from ._base import Labels
 from ._routing import Routed
-from ._settings import require_settings
+from ._settings import CHECKS
 
 
 class Cascade(Parameterised, Routed, Savable):
@@ -166,7 +166,7 @@ class Cascade(Parameterised, Routed, Savable):
         sample_weight : (S,) array, optional
             How many times each sequence counts, for both models, which must take it.
         """
-        require_settings(self)
+        require_settings(vars(self), CHECKS)
         self.window_, self.weight_ = int(self.window), float(self.weight)
         self.keep_inputs_ = bool(self.keep_inputs)
         self.structure_ = structure_of(getattr(self.second, "structure", "chain"))

@@ -12,6 +12,7 @@ from typing import Any, Self
 import numpy as np
 
 from ..arrays import Array
+from ..checks import require_settings
 from ..constraints import Rule
 from ..data.base_measure import BaseMeasure, kept_measure
 from ..data.reading import read_to_fit
@@ -32,7 +33,7 @@ from ..solvers import LBFGS, OWLQN, ConjugateGradients, Progress, Solver, Stop
 from ..structures import Structure
 from ..tables import structure_of
 from ._base import SequenceLabeller
-from ._settings import require_settings
+from ._settings import CHECKS
 
 EPOCHS = 10
 """Passes of stochastic descent for large training sets: few beside the iterations they save."""
@@ -284,7 +285,7 @@ class CRF(SequenceLabeller):
         base: CRF | None = None,
     ) -> Training:
         """Read and check a training set, changing nothing."""
-        require_settings(self)
+        require_settings(vars(self), CHECKS)
         if base is not None:
             structure, extractor, inputs = fitted_structure(base), base.features_, base._read(X, lengths)
         else:

@@ -13,7 +13,7 @@ import numpy as np
 
 from .. import native
 from ..arrays import Array, offsets_of
-from ..checks import require_not_negative, shown
+from ..checks import require_not_negative, require_settings, shown
 from ..constraints import Forbidden, Rule
 from ..data.inputs import Inputs, in_order
 from ..data.labels import UNOBSERVED, Encoded
@@ -34,7 +34,7 @@ from ..solvers import Progress, Reason
 from ..structures import ChainBatch
 from ..tables import EMISSIONS, TOPOLOGIES, choose
 from ._base import Labels, SequenceLabeller
-from ._settings import require_settings
+from ._settings import CHECKS
 
 
 @dataclass(eq=False, repr=False)
@@ -153,7 +153,7 @@ class HMM(SequenceLabeller):
         sample_weight : (S,) array, optional
             How many times each sequence counts; random starts are drawn from all of them alike.
         """
-        require_settings(self, tol=require_not_negative)
+        require_settings(vars(self), {**CHECKS, "tol": require_not_negative})
         given = copy.deepcopy(choose(EMISSIONS, self.emissions, "emissions"))  # which its owner may change
         family, known = (given.family, given) if isinstance(given, Emissions) else (given, None)
         family.require_settings()

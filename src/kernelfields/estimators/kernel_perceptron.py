@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from ..arrays import Array
-from ..checks import whole
+from ..checks import one_of, require_settings, whole
 from ..data.sample_weights import read_weights
 from ..data.seeds import random_state
 from ..decoders import Decoder
@@ -30,7 +30,7 @@ from ..solvers import Progress, Reason
 from ..structures import Chain, Structure
 from ..tables import structure_of
 from ._base import SequenceLabeller
-from ._settings import one_of, require_settings
+from ._settings import CHECKS
 
 COMBINATIONS = ("averaged", "voted", "last")
 
@@ -155,7 +155,7 @@ class KernelPerceptron(SequenceLabeller):
         There is no ``X_dev``, ``warm_start`` or ``checkpoint``: votes and means are over all steps from
         the first one on.
         """
-        require_settings(self, combination=one_of(COMBINATIONS), max_iter=whole())
+        require_settings(vars(self), {**CHECKS, "combination": one_of(COMBINATIONS), "max_iter": whole()})
         kernel, verbatim = own_kernel(self.kernel), takes_objects(self.kernel)
         structure = structure_of(self.structure)
         if structure == Chain(order=2):

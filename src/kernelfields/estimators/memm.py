@@ -11,6 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from ..arrays import Array
+from ..checks import require_settings
 from ..constraints import Rule
 from ..data.rules import require_respected
 from ..data.sample_weights import read_weights
@@ -30,7 +31,7 @@ from ..spaces import Free, LinearFeatures, SparseFeatures
 from ..structures import Chain, ChainBatch, EdgeBatch, Structure
 from ..tables import CONSTRAINTS, SOLVERS, choose, structure_of
 from ._base import SequenceLabeller
-from ._settings import require_settings
+from ._settings import CHECKS
 
 
 @dataclass(eq=False, repr=False)
@@ -141,7 +142,7 @@ class MEMM(SequenceLabeller):
         There is no ``X_dev``, ``warm_start`` or ``checkpoint``: the problem is convex, and an iteration
         has no recursion.
         """
-        require_settings(self)
+        require_settings(vars(self), CHECKS)
         _require_directed(self.structure)
         data = read_labelled(structure_of(self.structure), self.features, X, y, lengths, classes=self.classes)
         forbidden = None

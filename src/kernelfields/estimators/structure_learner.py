@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from ..arrays import Array, offsets_of
+from ..checks import require_settings
 from ..errors import InputError
 from ..fitting.held_out import held_out_labels, require_both
 from ..fitting.run import starts_afresh
@@ -20,7 +21,7 @@ from ..persistence.savable import Savable, declared_state, require_fitted
 from ._base import Labels
 from ._gain_bounds import extension, gain_bound
 from ._routing import Routed
-from ._settings import require_settings
+from ._settings import CHECKS
 from .kernel_crf import KernelCRF
 
 
@@ -107,7 +108,7 @@ class StructureLearner(Parameterised, Routed, Savable):
         X_dev, y_dev : optional
             Held-out sequences, which have a say in what is kept.
         """
-        require_settings(self)
+        require_settings(vars(self), CHECKS)
         model = type(self.estimator)(**self.estimator.get_params(deep=False)).fit(
             X, y, sample_weight=sample_weight
         )

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from ..arrays import Array
-from ..checks import optional, require_positive
+from ..checks import each, optional, require_positive, require_settings
 from ..constraints import Rule
 from ..data.base_measure import BaseMeasure, kept_measure
 from ..data.seeds import random_state
@@ -33,7 +33,7 @@ from ..solvers import CuttingPlane, MarginSolver, Progress, Result
 from ..structures import Structure
 from ..tables import MARGIN_SOLVERS, choose
 from ._base import SequenceLabeller
-from ._settings import positive_penalties, require_settings
+from ._settings import CHECKS
 
 
 class Round(NamedTuple):
@@ -200,7 +200,8 @@ class StructuredSVM(SequenceLabeller):
         There is no ``X_dev``: solvers stop by their duality gap; let held-out data choose the penalty. Nor is
         there ``checkpoint``: Ctrl-C keeps what was reached, and ``warm_start`` goes on.
         """
-        require_settings(self, penalty=positive_penalties, edge_penalty=optional(require_positive))
+        special = {"penalty": each(require_positive), "edge_penalty": optional(require_positive)}
+        require_settings(vars(self), {**CHECKS, **special})
         face = self._face()
         training = face.recipe.read(X, y, lengths, sample_weight)
         expanded = face.expanded(training)

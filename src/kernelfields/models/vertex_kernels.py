@@ -71,7 +71,7 @@ class VertexKernels:
 
 def own_kernel(spec: Any) -> Kernel:
     """Return a kernel that later changes of the one given leave alone; arrays in its settings are shared."""
-    return _copied(as_kernel(spec))
+    return as_kernel(spec) if isinstance(spec, str) else _copied(as_kernel(spec))
 
 
 def _copied(setting: Any) -> Any:
