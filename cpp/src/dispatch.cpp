@@ -11,6 +11,7 @@ extern const EmissionKernels emissions_double_baseline;
 extern const GramKernels<double> gram_double_baseline;
 extern const GramKernels<float> gram_float_baseline;
 extern const GraphKernels graph_double_baseline;
+extern const MessageKernels messages_double_baseline;
 extern const SparseKernels<double> sparse_double_baseline;
 extern const SparseKernels<float> sparse_float_baseline;
 extern const TreeKernels<double> tree_double_baseline;
@@ -22,6 +23,7 @@ extern const EmissionKernels emissions_double_avx2, emissions_double_avx512;
 extern const GramKernels<double> gram_double_avx2, gram_double_avx512;
 extern const GramKernels<float> gram_float_avx2, gram_float_avx512;
 extern const GraphKernels graph_double_avx2, graph_double_avx512;
+extern const MessageKernels messages_double_avx2, messages_double_avx512;
 extern const SparseKernels<double> sparse_double_avx2, sparse_double_avx512;
 extern const SparseKernels<float> sparse_float_avx2, sparse_float_avx512;
 extern const TreeKernels<double> tree_double_avx2, tree_double_avx512;
@@ -100,6 +102,9 @@ template <> const GramKernels<float>& gram_kernels<float>() {
 }
 const GraphKernels& graph_kernels() {
     KF_PICK(graph_double)
+}
+const MessageKernels& message_kernels() {
+    KF_PICK(messages_double)
 }
 template <> const SparseKernels<double>& sparse_kernels<double>() {
     KF_PICK(sparse_double)

@@ -135,6 +135,8 @@ TREE = structures.TreeBatch([0, 3, 4], [-1, 0, 0, -1], 2)
 SCORES = {"node": np.zeros((4, 2)), "edge": np.zeros((2, 2))}
 GRAPH = structures.ExactGraphBatch([0, 3, 4], [[0, 1], [0, 2]], 2)
 SECOND = structures.SecondOrderChainBatch([0, 3, 4], 2)
+PAIR = ([0, 2], [[0, 1]])
+PAIR_SCORES = {"node": np.zeros((2, 2)), "edge": np.zeros((2, 2))}
 SCORES2 = {**SCORES, "triple": np.zeros((2, 2, 2))}
 
 
@@ -208,6 +210,16 @@ USES: dict[str, Use] = {
         [0, 2], [[0, 1]], 2, exact=structures.Exact(**given)
     ).log_partition({"node": np.zeros((2, 2)), "edge": np.zeros((2, 2))}),
     "structures.ExactGraphBatch": lambda given: structures.ExactGraphBatch([0, 2], [[0, 1]], **given),
+    "structures.TreeReweightedMax": _searching("TreeReweightedMax"),
+    **{
+        f"structures.{kind.__name__}{tail}": use
+        for kind in (structures.BeliefPropagation, structures.TreeReweighted, structures.MeanField)
+        for tail, use in (
+            ("", lambda given, kind=kind: kind(**given).on(*PAIR, 2).log_partition(PAIR_SCORES)),
+            (".on", lambda given, kind=kind: kind().on(*PAIR, **given)),
+            ("Batch", lambda given, kind=kind: kind().on(*PAIR, **given)),
+        )
+    },
     "estimators.CliqueKernel": lambda given: kf.KernelCRF(
         "rbf", clique_kernels=kf.CliqueKernel(**given), max_iter=5
     ).fit(X, y),

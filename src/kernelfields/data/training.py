@@ -17,7 +17,7 @@ from ..losses import LocalLoss, Log, Loss, MarginalLog, PartialLog, Piecewise, P
 from ..objective import Certificate
 from ..solvers import Progress, Reason
 from ..spaces import WeightPairs
-from ..structures import EdgeBatch, Structure
+from ..structures import ApproximateSum, EdgeBatch, Structure, StructureBatch
 from ..tables import CONSTRAINTS, Table, choose
 from .costs import cost_scores
 from .inputs import Inputs, canonical
@@ -237,6 +237,24 @@ def _class_weights(given: dict[Any, float] | str, encoded: Encoded) -> Array:
             raise InputError(f"class_weight has the unknown label {label!r}.")
         weights[index[label]] = require_not_negative(f"class_weight of {label!r}", weight)
     return weights
+
+
+def warn_of_unsettled(batch: StructureBatch, count: int | None = None) -> None:
+    """Say, as a warning, for how many instances an approximation did not converge; nothing if all did.
+
+    ``count`` is that number; if it is not given, that of the last sums that the batch was asked for.
+    """
+    from sklearn.exceptions import ConvergenceWarning
+
+    if count is None:
+        last = batch.convergence if isinstance(batch, ApproximateSum) else None
+        count = 0 if last is None else int((~last.converged).sum())
+    if count:
+        name, every = type(batch).__name__, batch.n_instances
+        advice = "raise max_iter or tol of its inference."
+        warn_user(
+            f"{name} did not converge on {count} of {every} {batch.words.items}: {advice}", ConvergenceWarning
+        )
 
 
 def warn_of(reason: Reason, progress: Progress, certificate: Certificate | None = None) -> None:

@@ -9,7 +9,16 @@ import numpy as np
 
 from ..arrays import Array
 from ..errors import InputError
-from ..structures import LabelledBatch, MaxOracle, Scores, StructureBatch
+from ..structures import (
+    ApproximateMax,
+    ApproximateSum,
+    LabelledBatch,
+    MaxOracle,
+    Scores,
+    StructureBatch,
+    SumOracle,
+    require_feasible,
+)
 
 ABSTAINED = -1
 """The label of a vertex for which no answer is given."""
@@ -75,6 +84,22 @@ def require(structure: StructureBatch, oracle: type[Oracle], decoder: str) -> Or
     return structure
 
 
+def marginals_of(structure: StructureBatch, scores: Scores, decoder: str) -> dict[str, Array]:
+    """Return marginals, or beliefs in their place where sums are approximate; refuse what has neither."""
+    if isinstance(structure, ApproximateSum):
+        return structure.marginals(scores).parts
+    return require(structure, SumOracle, decoder).marginals(scores).parts
+
+
+def best_output(structure: StructureBatch, scores: Scores, decoder: str) -> Array:
+    """Return the best output, or a good one where the search for it is approximate."""
+    if isinstance(structure, ApproximateMax):
+        found = structure.approximate_argmax(scores)
+        require_feasible(found.value, structure.words)
+        return found.labels
+    return require(structure, MaxOracle, decoder).argmax(scores).labels
+
+
 def forbids(scores: Scores) -> bool:
     """Whether any score is −inf."""
     return any(values.size and values.min() == -np.inf for values in scores.values())
@@ -86,4 +111,4 @@ def best_allowed(structure: StructureBatch, scores: Scores, gains: Scores) -> Ar
         clique: np.where(values == -np.inf, -np.inf, gains.get(clique, 0.0))
         for clique, values in scores.items()
     }
-    return require(structure, MaxOracle, "Decoding under constraints").argmax(allowed).labels
+    return best_output(structure, allowed, "Decoding under constraints")

@@ -10,8 +10,8 @@ import numpy as np
 from ..arrays import Array
 from ..checks import require_share, shown
 from ..errors import InputError
-from ..structures import LabelledBatch, Scores, StructureBatch, SumOracle
-from ._base import ABSTAINED, Decoder, require
+from ..structures import LabelledBatch, Scores, StructureBatch
+from ._base import ABSTAINED, Decoder, marginals_of, require
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,6 @@ class Abstain(Decoder):
         """Return labels, −1 where none is certain enough."""
         labels = self.decoder.decode(structure, scores)
         require(structure, LabelledBatch, "Abstaining")
-        marginals = require(structure, SumOracle, "Abstaining").marginals(scores).parts["node"]
+        marginals = marginals_of(structure, scores, "Abstaining")["node"]
         certain = marginals[np.arange(len(labels)), labels] >= self.threshold
         return np.where(certain & (labels != ABSTAINED), labels, ABSTAINED).astype(np.int32)

@@ -20,9 +20,8 @@ from ..structures import (
     SampleOracle,
     Scores,
     StructureBatch,
-    SumOracle,
 )
-from ._base import Decoder, best_allowed, require
+from ._base import Decoder, best_allowed, marginals_of, require
 
 
 @dataclass(frozen=True)
@@ -53,7 +52,7 @@ class BayesRule(Decoder):
             require(structure, EdgeBatch, "A cost of edges")
             structure = structure.untied(["edge"])
             scores = structure.spread(scores)
-        marginals = require(structure, SumOracle, "The Bayes rule").marginals(scores).parts
+        marginals = marginals_of(structure, scores, "The Bayes rule")
         gains: dict[str, Array] = {}
         if vertex_cost is not None:
             gains["node"] = -(marginals["node"] @ vertex_cost)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ..arrays import Array
-from ..structures import MaxOracle, Scores, StructureBatch
-from ._base import Decoder, require
+from ..structures import Scores, StructureBatch
+from ._base import Decoder, best_output
 
 
 @dataclass(frozen=True)
@@ -18,4 +18,4 @@ class Viterbi(Decoder):
 
     def choose(self, structure: StructureBatch, scores: Scores) -> Array:
         """Return the labels of the best labelling."""
-        return require(structure, MaxOracle, "Viterbi").argmax(scores).labels
+        return best_output(structure, scores, "Viterbi")

@@ -8,8 +8,8 @@ from typing import ClassVar
 import numpy as np
 
 from ..arrays import Array
-from ..structures import LabelledBatch, Scores, StructureBatch, SumOracle
-from ._base import Decoder, best_allowed, forbids, require
+from ..structures import LabelledBatch, Scores, StructureBatch
+from ._base import Decoder, best_allowed, forbids, marginals_of
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Posterior(Decoder):
     def choose(self, structure: StructureBatch, scores: Scores) -> Array:
         """Return labels by forward-backward, then a maximum per vertex or over allowed outputs."""
         answer = structure.answer
-        marginals = require(structure, SumOracle, "Posterior").marginals(scores).parts[answer]
+        marginals = marginals_of(structure, scores, "Posterior")[answer]
         # A label that is forbidden by itself has no probability.
         others = {clique: values for clique, values in scores.items() if clique != answer}
         if not isinstance(structure, LabelledBatch) or forbids(others):

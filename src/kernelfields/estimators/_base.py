@@ -17,14 +17,14 @@ from ..data.labels import UNKNOWN, UNOBSERVED, look_up_outputs, name_outputs, re
 from ..data.reading import Extractor, read_to_predict
 from ..data.sample_weights import read_weights
 from ..data.seeds import random_state
-from ..data.training import require_labelling
+from ..data.training import require_labelling, warn_of_unsettled
 from ..decoders import ABSTAINED, Abstain, Decoder
 from ..errors import InfeasibleError, InputError, warn_user
 from ..memory import require_memory
 from ..models.model import Model, ScoredBatch, fitted_structure
 from ..parameters import Parameterised
 from ..persistence.savable import Savable, declared_state, require_fitted
-from ..structures import LabelledBatch
+from ..structures import KBestOracle, LabelledBatch, SampleOracle
 from ..tables import DECODERS, choose
 from ._routing import Routed
 
@@ -89,13 +89,16 @@ class SequenceLabeller(Parameterised, Routed, Savable, ABC):
         rule = self._decoder(decoder)
         if abstain is not None:
             rule = Abstain(rule, require_share("abstain", abstain))
-        return self._names(scored.batch, rule.decode(scored.batch, scored.scores))
+        outputs = rule.decode(scored.batch, scored.scores)
+        warn_of_unsettled(scored.batch)
+        return self._names(scored.batch, outputs)
 
     def predict_marginals(self, X: Any, *, lengths: Any = None, allowed: Any = None) -> list[Array]:
         """Return p(y_t|x) for every position: a (T, L) array per sequence, columns as in ``classes_``."""
         scored = self._batch(X, lengths, allowed)
         batch = scored.batch
         marginals = batch.marginals(scored.scores).parts[batch.answer]
+        warn_of_unsettled(batch)
         return [marginals[a:b] for a, b in pairwise(batch.cliques[batch.answer].offsets)]
 
     def predict_kbest(
@@ -104,6 +107,7 @@ class SequenceLabeller(Parameterised, Routed, Savable, ABC):
         """Return the k best labellings of every sequence with log p(y|x), best first."""
         count = require_whole("k", k)
         scored = self._batch(X, lengths, allowed)
+        _require_oracle(scored.batch, KBestOracle, "predict_kbest")
         longest = int(np.diff(scored.batch.output_offsets).max(initial=0))
         if isinstance(scored.batch, LabelledBatch) and longest <= 62:  # there are no more labellings
             count = min(count, scored.batch.n_labels**longest)
@@ -124,6 +128,7 @@ class SequenceLabeller(Parameterised, Routed, Savable, ABC):
         scored = self._batch(X, lengths, None)
         labels = look_up_outputs(fitted_structure(self), y, scored.inputs, self.classes_)
         result = scored.batch.log_partition(scored.scores)
+        warn_of_unsettled(scored.batch)
         if (labels >= 0).all():
             return scored.batch.score(scored.scores, labels) - result
         strange = self._strange(labels, scored.batch)
@@ -149,6 +154,7 @@ class SequenceLabeller(Parameterised, Routed, Savable, ABC):
         """Return n exact draws from p(y|x) for all sequences, seeded by ``random_state``."""
         count = require_whole("n", n, 0)
         scored = self._batch(X, lengths, None)
+        _require_oracle(scored.batch, SampleOracle, "sample")
         require_memory(f"n={count}", 4 * count * int(scored.batch.output_offsets[-1]))
         seed = random_state(self.random_state).randint(2**31 - 1)
         return [
@@ -171,6 +177,7 @@ class SequenceLabeller(Parameterised, Routed, Savable, ABC):
         if not weights.any():
             raise InputError("There is nothing to score: y has no label, or none with a weight above 0.")
         labels = self._decoder(None).decode(scored.batch, scored.scores)
+        warn_of_unsettled(scored.batch)
         return float(np.average(labels == truth, weights=weights))
 
     def _batch(self, X: Any, lengths: Any, allowed: Any) -> ScoredBatch:
@@ -218,6 +225,12 @@ class SequenceLabeller(Parameterised, Routed, Savable, ABC):
         """Return the outputs of a batch as users write them; None where abstained."""
         assert ABSTAINED == -1
         return name_outputs(fitted_structure(self), outputs, batch, self.classes_)
+
+
+def _require_oracle(batch: Any, oracle: type, question: str) -> None:
+    """Refuse a question that a structure does not answer."""
+    if not isinstance(batch, oracle):
+        raise InputError(f"{question} needs a {oracle.__name__}, which {type(batch).__name__} is not.")
 
 
 def _log_partition(batch: Any, scores: dict[str, Array]) -> Array:

@@ -12,7 +12,7 @@ from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 import numpy as np
 
 from ..arrays import Array
-from ..data.training import warn_of
+from ..data.training import warn_of, warn_of_unsettled
 from ..errors import InputError
 from ..objective import Certificate, Dual, Problem
 from ..persistence.savable import Savable
@@ -108,6 +108,7 @@ def search(
         problem, start = precise, point.element
     if not reason.converged:
         warn_of(reason, result.progress, certificate)
+    warn_of_unsettled(problem.structure, point.evaluation.unsettled)
     return Found(point, result.point.element, done, reason, certificate)
 
 
@@ -134,7 +135,7 @@ def exact_certificate(point: Any, result: Result) -> Certificate | None:
             bounds.append(Dual(result.dual.level, mismatch).bound(point.problem))
         elif searched.orthogonal:
             bounds.append(result.progress.lower_bound)
-    return Certificate(certificate.value, min(max(bounds), certificate.value))
+    return certificate._replace(lower_bound=min(max(bounds), certificate.value))
 
 
 def mismatches(problem: Problem, mismatch: Array) -> dict[str, float]:

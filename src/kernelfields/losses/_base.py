@@ -21,12 +21,18 @@ class LossValue(NamedTuple):
     """Σ_i weight_i · values_i."""
     gradient: dict[str, Array]
     """Derivative of ``value`` in θ: hallucinated minus observed parts."""
+    slack: float = 0.0
+    """At most how far ``value`` is below the loss, where sums come from an iteration that was stopped."""
+    unsettled: int = 0
+    """How many instances have sums from an iteration that did not converge."""
 
 
 class Loss(ABC):
     """Σ_i weight_i · loss(θ; y^i), bound to a structure and to what was observed."""
 
     convex: bool
+    exact: bool = True
+    """Whether sums over outputs are exact; if not, the loss is that of what stands for them."""
     structure: StructureBatch
 
     @abstractmethod

@@ -9,7 +9,17 @@ import numpy.typing as npt
 
 from ..arrays import Array
 from ..errors import InfeasibleError
-from ..structures import Blocks, CovarianceOracle, Scores, StructureBatch, SumOracle, Words
+from ..structures import (
+    ApproximateMarginals,
+    ApproximateSum,
+    Blocks,
+    CovarianceOracle,
+    Marginals,
+    Scores,
+    StructureBatch,
+    SumOracle,
+    Words,
+)
 from ._base import BlockLoss, LossValue, blocks_of
 from .augmented import AugmentedScores
 
@@ -23,9 +33,12 @@ class Log(BlockLoss):
     makes it the *softmax-margin* loss [altun2006, 1.5]: outputs that cost more must be less likely by
     more. Convex either way.
 
+    On a structure that only approximates sums, g and μ are what stands for them: a *surrogate*, which is
+    convex if the structure says so.
+
     Parameters
     ----------
-    structure : SumOracle
+    structure : SumOracle or ApproximateSum
         The batch.
     outputs : integers
         What was observed, flat: the label of every vertex where vertices are labelled.
@@ -37,8 +50,6 @@ class Log(BlockLoss):
         whatever other cliques the structure has. What is not given costs nothing.
     """
 
-    convex = True
-
     def __init__(
         self,
         structure: StructureBatch,
@@ -46,25 +57,25 @@ class Log(BlockLoss):
         weights: Array | None = None,
         cost: Scores | None = None,
     ) -> None:
-        if not isinstance(structure, SumOracle):
-            raise TypeError(f"The log loss sums over outputs, which {type(structure).__name__} cannot do.")
-        self.structure: SumOracle = structure
+        self.structure: SumOracle | ApproximateSum = require_sums(structure)
+        self.exact = isinstance(structure, SumOracle)
+        self.convex = not isinstance(structure, ApproximateSum) or structure.convex
         self.outputs = np.ascontiguousarray(outputs, dtype=np.int32)
         self.weights = weights
         self.cost = cost
-        self._augmented = None if cost is None else AugmentedScores(structure, cost)
+        self._augmented = None if cost is None else AugmentedScores(self.structure, cost)
 
     def at(self, scores: Scores) -> LossValue:
         """Value and gradient, by one sweep of marginals."""
         observed = self.structure.score(scores, self.outputs)
         require_allowed(observed, self.structure.words)
         each, theta = self._with_cost(scores)
-        log_partition, parts = each.marginals(theta, self.weights)
-        gradient = self.structure.gathered(parts)
+        expected = each.marginals(theta, self.weights)
+        gradient = self.structure.gathered(expected.parts)
         self.structure.subtract_parts(gradient, self.outputs, self.weights)
-        values = log_partition - observed
+        values = expected.log_partition - observed
         total = values.sum() if self.weights is None else np.dot(values, self.weights)
-        return LossValue(values, float(total), gradient)
+        return LossValue(values, float(total), gradient, *unsettled(expected, self.weights))
 
     def curvature(self, scores: Scores, direction: Scores) -> dict[str, Array]:
         """Cov(θ + Δ)·d."""
@@ -88,11 +99,27 @@ class Log(BlockLoss):
         cost = None if self._augmented is None else self._augmented.take(ids)
         return Log(self.structure.take(ids), self.structure.cut_outputs(self.outputs, ids), weights, cost)
 
-    def _with_cost(self, scores: Scores) -> tuple[SumOracle, Scores]:
+    def _with_cost(self, scores: Scores) -> tuple[SumOracle | ApproximateSum, Scores]:
         """Where to sum, and θ + Δ there."""
         if self._augmented is None:
             return self.structure, scores
         return self._augmented.structure, self._augmented.of(scores)
+
+
+def require_sums(structure: StructureBatch) -> SumOracle | ApproximateSum:
+    """Return a structure that sums over its outputs, or approximately so; a plain refusal of others."""
+    if not isinstance(structure, SumOracle | ApproximateSum):
+        raise TypeError(f"The log loss sums over outputs, which {type(structure).__name__} cannot do.")
+    return structure
+
+
+def unsettled(expected: Marginals | ApproximateMarginals, weights: Array | None) -> tuple[float, int]:
+    """Return how far the sum of log-partitions may be too low, and how many did not converge."""
+    if isinstance(expected, Marginals):
+        return 0.0, 0
+    slack = expected.convergence.slack
+    counted = slack if weights is None else slack[weights > 0] * weights[weights > 0]
+    return float(counted.sum()), int((~expected.convergence.converged).sum())
 
 
 def require_allowed(observed: Array, words: Words) -> None:

@@ -6,8 +6,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Array, rows_of
-from ..structures import Blocks, CovarianceOracle, Scores, StructureBatch, SumOracle
+from ..structures import ApproximateSum, Blocks, CovarianceOracle, Scores, StructureBatch, SumOracle
 from ._base import BlockLoss, LossValue, blocks_of
+from .log import require_sums, unsettled
 
 
 class PartialLog(BlockLoss):
@@ -20,7 +21,7 @@ class PartialLog(BlockLoss):
 
     Parameters
     ----------
-    structure : SumOracle
+    structure : SumOracle or ApproximateSum
         The batch.
     allowed : booleans in the shape of the scores of answers
         What agrees with what was observed: for labelled vertices (N, L), all labels of a vertex of which
@@ -32,9 +33,8 @@ class PartialLog(BlockLoss):
     convex = False
 
     def __init__(self, structure: StructureBatch, allowed: Array, weights: Array | None = None) -> None:
-        if not isinstance(structure, SumOracle):
-            raise TypeError(f"The log loss sums over outputs, which {type(structure).__name__} cannot do.")
-        self.structure: SumOracle = structure
+        self.structure: SumOracle | ApproximateSum = require_sums(structure)
+        self.exact = isinstance(structure, SumOracle)
         self.allowed = allowed
         self.weights = weights
 
@@ -45,7 +45,8 @@ class PartialLog(BlockLoss):
         gradient = {clique: parts - fixed.parts[clique] for clique, parts in free.parts.items()}
         values = free.log_partition - fixed.log_partition
         total = values.sum() if self.weights is None else np.dot(values, self.weights)
-        return LossValue(values, float(total), gradient)
+        count = max(unsettled(found, None)[1] for found in (free, fixed))
+        return LossValue(values, float(total), gradient, unsettled=count)
 
     def curvature(self, scores: Scores, direction: Scores) -> dict[str, Array]:
         """Cov(θ)·d − Cov(θ restricted)·d."""

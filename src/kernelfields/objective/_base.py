@@ -36,6 +36,11 @@ class LossRay(ABC):
 class LossPoint(ABC):
     """A loss near one element."""
 
+    slack: float = 0.0
+    """At most how far the value is too low, because an iteration was stopped."""
+    unsettled: int = 0
+    """How many instances have sums from an iteration that did not converge."""
+
     @property
     @abstractmethod
     def value(self) -> float:

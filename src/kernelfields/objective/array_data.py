@@ -12,7 +12,7 @@ from ..arrays import Array
 from ..losses import BlockLoss, LocalLoss, Loss, LossValue
 from ..native import score_dot
 from ..spaces import BoundSpace, Curved, Joint, places_of
-from ..structures import BlockProduct, Scores, SumOracle
+from ..structures import ApproximateSum, BlockProduct, Scores, SumOracle
 from ._base import DataTerm, LossPoint, LossRay, SecondDerivatives
 from .certificate import Rounding
 
@@ -123,6 +123,16 @@ class ArrayLossPoint(LossPoint, SecondDerivatives):
         """Their sum."""
         return self.loss.value
 
+    @property
+    def slack(self) -> float:  # type: ignore[override]  # nothing sets it
+        """At most how far that sum is too low."""
+        return self.loss.slack
+
+    @property
+    def unsettled(self) -> int:  # type: ignore[override]  # nothing sets it
+        """How many instances did not converge."""
+        return self.loss.unsettled
+
     def mismatch(self) -> Array:
         """Return the Riesz element of that gradient."""
         return self.data.representer(self.loss.gradient, self.dtype)
@@ -144,7 +154,7 @@ class ArrayLossPoint(LossPoint, SecondDerivatives):
         data = self.data
         if isinstance(data.loss, LocalLoss):
             return data.loss.expected(data.with_offset(self.theta))
-        if isinstance(data.structure, SumOracle):
+        if isinstance(data.structure, SumOracle | ApproximateSum):
             return data.structure.marginals(data.with_offset(self.theta)).parts
         return None
 

@@ -91,6 +91,8 @@ class Certificate(NamedTuple):
     """R(f)."""
     lower_bound: float
     """No f' has R(f') below this: R(f) − Σ_τ ‖∇_τ R(f)‖² / (2 λ_τ), less what rounding may have added."""
+    exact: bool = True
+    """Whether sums over outputs are exact; if not, R is that of a surrogate, and so is the bound."""
 
     @property
     def gap(self) -> float:
@@ -152,7 +154,7 @@ def _longest(space: BoundSpace, part: Array, off: float) -> float:
 
 
 def certify(
-    problem: Problem, element: Array, mismatch: Array, loss: float, value: float
+    problem: Problem, element: Array, mismatch: Array, loss: float, value: float, slack: float = 0.0
 ) -> Certificate | None:
     """Return a lower bound of min R, by the dual objective; None where there is none.
 
@@ -165,9 +167,14 @@ def certify(
     In double precision the bound gives way by what rounding can add up to (`Rounding`), and is at most
     the value. In single precision it is a guess that tells a search when
     to look closer.
+
+    A surrogate's sums come from iterations. Beliefs that agree with each other are a point of the dual
+    however far these went; what the loss may be too low by, ``slack``, is added to the value.
     """
     if not problem.certifiable:
         return None
+    if not np.isfinite(slack):  # beliefs do not agree: nothing is proved
+        return Certificate(value, -np.inf, problem.loss.exact)
     level = loss - problem.inner(element, mismatch)  # ⟨θ, ∇loss⟩, by the representer
     geometry, rounding = problem.geometry, problem.certain
     off = dict.fromkeys(geometry.slices, 0.0)
@@ -176,7 +183,8 @@ def certify(
         off = rounding.of_mismatch(geometry)
     scale = _feasible_share(geometry, mismatch, off)
     bound = scale * level - 0.5 * _excess(geometry, mismatch, off, scale, exact=rounding is not None)
-    return Certificate(value, bound if rounding is None else min(bound, value))
+    least = bound if rounding is None else min(bound, value)
+    return Certificate(value + slack, least, problem.loss.exact)
 
 
 def _feasible_share(geometry: Geometry, mismatch: Array, off: dict[str, float]) -> float:

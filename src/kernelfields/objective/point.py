@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ..arrays import Array
 from ..losses import LossValue
 from ._base import LossPoint, SecondDerivatives
@@ -75,13 +77,16 @@ class Point:
     @cached_property
     def certificate(self) -> Certificate | None:
         """A lower bound of min R; None where there is none."""
-        return certify(self.problem, self.element, self.mismatch, self.evaluation.value, self.value)
+        loss = self.evaluation
+        return certify(self.problem, self.element, self.mismatch, loss.value, self.value, loss.slack)
 
     @property
     def dual(self) -> Dual | None:
         """The point of the dual problem that belongs to this one; None where mixtures prove nothing."""
         problem = self.problem
         if not (problem.data.mixes and problem.certifiable and problem.smooth):
+            return None
+        if not np.isfinite(self.evaluation.slack):
             return None
         level = self.evaluation.value - problem.inner(self.element, self.mismatch)
         if problem.certain is not None:

@@ -1,12 +1,15 @@
-"""Structures: the shapes of outputs and exact inference over them."""
+"""Structures: the shapes of outputs, and inference over them, exact or visibly approximate."""
 
 from ._base import Cliques, Scores, StructureBatch, require_feasible
 from ._blocks_base import BlockOracle
 from ._errors_base import ErrorCountOracle
 from ._labelled_base import EdgeBatch, LabelledBatch, PairwiseBatch, SequenceBatch
 from ._oracles import (
+    ApproximateMarginals,
     ApproximateMax,
+    ApproximateSum,
     BoundedLabelling,
+    Convergence,
     CovarianceOracle,
     KBestOracle,
     Labelling,
@@ -17,6 +20,7 @@ from ._oracles import (
     SumOracle,
 )
 from ._search_base import MaxSearch
+from .belief_propagation import BeliefPropagation, BeliefPropagationBatch
 from .blocks import BlockProduct, Blocks
 from .chain import ChainBatch
 from .chain2 import SecondOrderChainBatch
@@ -26,18 +30,24 @@ from .exact import Exact, ExactGraphBatch
 from .graph import Factors, GraphBatch
 from .linear_program_max import LinearProgramMax
 from .logic import AtMost, ExactlyOne, Implies, Logic
+from .mean_field import MeanField, MeanFieldBatch
 from .merged_cliques import MergedCliques
 from .reweighted_max import TreeReweightedMax
 from .searched_graph import SearchedGraphBatch
 from .settings import Chain, Structure, Tree
 from .tree import TreeBatch
+from .tree_reweighted import TreeReweighted, TreeReweightedBatch
 from .words import SEQUENCES, Words
 
 __all__ = [
     "SEQUENCES",
     "AlphaExpansion",
+    "ApproximateMarginals",
     "ApproximateMax",
+    "ApproximateSum",
     "AtMost",
+    "BeliefPropagation",
+    "BeliefPropagationBatch",
     "BlockOracle",
     "BlockProduct",
     "Blocks",
@@ -45,6 +55,7 @@ __all__ = [
     "Chain",
     "ChainBatch",
     "Cliques",
+    "Convergence",
     "CovarianceOracle",
     "DualDecomposition",
     "EdgeBatch",
@@ -65,6 +76,8 @@ __all__ = [
     "Marginals",
     "MaxOracle",
     "MaxSearch",
+    "MeanField",
+    "MeanFieldBatch",
     "MergedCliques",
     "PairwiseBatch",
     "SampleOracle",
@@ -77,6 +90,8 @@ __all__ = [
     "SumOracle",
     "Tree",
     "TreeBatch",
+    "TreeReweighted",
+    "TreeReweightedBatch",
     "TreeReweightedMax",
     "Words",
     "require_feasible",

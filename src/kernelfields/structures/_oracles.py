@@ -7,7 +7,7 @@ oracle it needs.
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -26,6 +26,36 @@ class Marginals(NamedTuple):
     parts: dict[str, Array]
     """μ(θ) = ∇g(θ), the expectation of parts(y), times the weight of the instance; summed over the
     cliques that share a score."""
+
+
+class Convergence(NamedTuple):
+    """How an approximation ended, and what it proves, for every instance."""
+
+    converged: Array
+    """Whether it reached its tolerance."""
+    iterations: Array
+    """How many iterations it took."""
+    change: Array
+    """How much the last iteration changed."""
+    lower: Array
+    """A lower bound of the exact log-partition; −inf where none is known."""
+    upper: Array
+    """An upper bound of the exact log-partition; inf where none is known."""
+    slack: Array
+    """At most how far ``log_partition`` is below what it would be after any number of iterations, where that
+    is convex in the scores; else 0."""
+
+
+class ApproximateMarginals(NamedTuple):
+    """Approximations of log-partitions and marginals."""
+
+    log_partition: Array
+    """What stands for g(θ), for every instance, float64."""
+    parts: dict[str, Array]
+    """Beliefs in place of marginals, times the weight of the instance; summed over the cliques that share a
+    score."""
+    convergence: Convergence
+    """How they were reached."""
 
 
 class Labelling(NamedTuple):
@@ -68,6 +98,27 @@ class SumOracle(StructureBatch):
     @abstractmethod
     def entropy(self, scores: Scores) -> Array:
         """H(p) = −Σ_y p(y) log p(y) for every instance."""
+
+
+class ApproximateSum(StructureBatch):
+    """A structure that approximates sums over all outputs; never mistaken for a `SumOracle`."""
+
+    convex: ClassVar[bool]
+    """Whether the approximation of g is convex in the scores, with the beliefs as its gradient."""
+    convergence: Convergence | None = None
+    """Of the last sums that were asked for."""
+
+    @abstractmethod
+    def log_partition(self, scores: Scores) -> Array:
+        """Return what stands for g(θ), for every instance."""
+
+    @abstractmethod
+    def marginals(self, scores: Scores, weights: Array | None = None) -> ApproximateMarginals:
+        """Return what stands for g(θ) and its gradient; ``weights`` count each instance that many times."""
+
+    @abstractmethod
+    def entropy(self, scores: Scores) -> Array:
+        """Return what stands for the entropy, for every instance."""
 
 
 class CovarianceOracle(SumOracle):

@@ -6,6 +6,7 @@
 #include "../spaces/sparse_kernels.hpp"
 #include "../structures/chain_kernels.hpp"
 #include "../structures/graph_kernels.hpp"
+#include "../structures/message_kernels.hpp"
 #include "../structures/tree_kernels.hpp"
 
 #include <string>
@@ -26,5 +27,6 @@ template <class S> const SparseKernels<S>& sparse_kernels();
 template <class S> const TreeKernels<S>& tree_kernels();
 const EmissionKernels& emission_kernels();
 const GraphKernels& graph_kernels();
+const MessageKernels& message_kernels();
 
 }  // namespace kernelfields

@@ -1,0 +1,119 @@
+"""What approximations of sums over labelled graphs share."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from ..arrays import Array
+from ..checks import require_weights
+from ._base import Scores, require_feasible
+from ._merged_factors import MergedFactors
+from ._oracles import (
+    ApproximateMarginals,
+    ApproximateMax,
+    ApproximateSum,
+    BoundedLabelling,
+    Convergence,
+)
+from .graph import Factors, GraphBatch
+from .merged_cliques import MergedCliques
+from .reweighted_max import TreeReweightedMax
+
+
+class Beliefs(NamedTuple):
+    """What the core returns."""
+
+    value: Array
+    entropy: Array
+    bound: Array
+    change: Array
+    lost: Array
+    iterations: Array
+    node: Array
+    factors: Array
+
+
+class ApproximateGraphBatch(GraphBatch, ApproximateSum, ApproximateMax):
+    """A batch of graphs with beliefs in place of marginals; ``inference`` says how they are found."""
+
+    def __init__(
+        self,
+        offsets: npt.ArrayLike,
+        edges: npt.ArrayLike,
+        n_labels: int,
+        *,
+        shared_edges: bool = True,
+        factors: Mapping[str, Factors] | None = None,
+        label_sets: npt.ArrayLike | None = None,
+        inference: Any,
+    ) -> None:
+        GraphBatch.__init__(
+            self,
+            offsets,
+            edges,
+            n_labels,
+            shared_edges=shared_edges,
+            factors=factors,
+            label_sets=label_sets,
+        )
+        self.inference = inference
+
+    def _like(self, offsets: Array, edges: Array, **shape: Any) -> Self:
+        return type(self)(offsets, edges, self.n_labels, inference=self.inference, **shape)
+
+    @cached_property
+    def _merged(self) -> MergedFactors:
+        return MergedFactors(self)
+
+    @abstractmethod
+    def _beliefs(self, scores: Scores, with_factors: bool) -> Beliefs:
+        """Beliefs, and what is known about them."""
+
+    @abstractmethod
+    def _convergence(self, beliefs: Beliefs) -> Convergence:
+        """What beliefs prove."""
+
+    def log_partition(self, scores: Scores) -> Array:
+        """Return the approximation of g(θ)."""
+        return self._feasible(scores, with_factors=False).value
+
+    def entropy(self, scores: Scores) -> Array:
+        """Return the approximate entropy of the beliefs."""
+        return self._feasible(scores, with_factors=False).entropy
+
+    def marginals(self, scores: Scores, weights: Array | None = None) -> ApproximateMarginals:
+        """Return the approximation of g(θ), beliefs, and how they were reached."""
+        counted = require_weights(weights, self.n_instances)
+        beliefs = self._feasible(scores, with_factors=True)
+        kind = np.asarray(scores["node"]).dtype
+        kind = kind if kind in (np.float32, np.float64) else np.dtype(np.float64)
+        parts = self._merged.parts(beliefs.node, beliefs.factors, counted, kind)
+        return ApproximateMarginals(beliefs.value, parts, self._convergence(beliefs))
+
+    def approximate_argmax(self, scores: Scores) -> BoundedLabelling:
+        """Return a good labelling by `TreeReweightedMax`, with a bound of the best score."""
+        return TreeReweightedMax().find(self._cliques, scores)
+
+    @cached_property
+    def _cliques(self) -> MergedCliques:
+        return MergedCliques(self)
+
+    def __repr__(self) -> str:
+        """Return how large it is, and that its sums are approximate."""
+        return f"<{self.n_instances} graphs of {self.n_vertices} vertices, sums by {self.inference}>"
+
+    def _feasible(self, scores: Scores, *, with_factors: bool) -> Beliefs:
+        beliefs = self._beliefs(scores, with_factors)
+        require_feasible(beliefs.value, self.words)
+        self.convergence = self._convergence(beliefs)
+        return beliefs
+
+    def _shape(self) -> tuple[Array, Array, Array, Array]:
+        merged = self._merged
+        return self._offsets, merged.factor_offsets, merged.slot_first, merged.members

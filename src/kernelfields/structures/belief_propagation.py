@@ -1,0 +1,150 @@
+"""Loopy belief propagation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import native
+from ..arrays import Array
+from ..checks import Check, Checked, require_not_negative, shown, whole
+from ..errors import InputError
+from ._approximate_base import ApproximateGraphBatch, Beliefs
+from ._base import Scores
+from ._merged_factors import Tables
+from ._oracles import Convergence
+
+SCHEDULES = ("sweeps", "residual", "flooding")
+
+
+def known_schedule(name: str, value: Any) -> str:
+    """Return the name of a schedule."""
+    if not isinstance(value, str) or value not in SCHEDULES:
+        raise InputError(f"{name} is {shown(value)}; it must be 'sweeps', 'residual' or 'flooding'.")
+    return value
+
+
+def part_kept(name: str, value: Any) -> float:
+    """Return a share that is not the whole."""
+    share = require_not_negative(name, value)
+    if share >= 1:
+        raise InputError(f"{name} is {shown(value)}; it must be a number from 0 to below 1.")
+    return share
+
+
+PROPAGATION_CHECKS: Mapping[str, Check] = {
+    "schedule": known_schedule,
+    "damping": part_kept,
+    "max_iter": whole(1),
+    "tol": require_not_negative,
+}
+
+
+@dataclass(frozen=True)
+class BeliefPropagation(Checked):
+    """Sums over labelled graphs by loopy belief propagation: fast, often close, without any guarantee.
+
+    On graphs without cycles it is exact. Elsewhere it may not converge, and its log-partition (Bethe's) may
+    lie on either side of the exact one. A fit has no certificate.
+
+    Parameters
+    ----------
+    schedule : "sweeps", "residual" or "flooding"
+        Messages vertex by vertex, forwards and backwards; the one that would change most first; or all at
+        once, which several threads share on a single large graph.
+    damping : float
+        Share of the old message that is kept, below 1. Steps become shorter by themselves where changes
+        do not.
+    max_iter : int
+        Limit of iterations.
+    tol : float
+        Largest change of the logarithm of a message at which it has converged.
+    """
+
+    schedule: str = "sweeps"
+    damping: float = 0.0
+    max_iter: int = 500
+    tol: float = 1e-8
+    _checks: ClassVar[Mapping[str, Check]] = PROPAGATION_CHECKS
+
+    def on(
+        self, offsets: npt.ArrayLike, edges: npt.ArrayLike, n_labels: int, **shape: Any
+    ) -> BeliefPropagationBatch:
+        """Return the batch with these settings."""
+        return BeliefPropagationBatch(offsets, edges, n_labels, inference=self, **shape)
+
+
+def propagate(
+    batch: ApproximateGraphBatch, settings: Any, scores: Scores, weights: Array, tables: Tables, factors: bool
+) -> Beliefs:
+    """Pass messages, factors counting as often as their weights say."""
+    merged = batch._merged
+    found = native.graph_propagate(
+        merged.node(scores),
+        merged.tables(scores, tables),
+        weights,
+        *batch._shape(),
+        tables.of_factor,
+        tables.first,
+        factors,
+        SCHEDULES.index(settings.schedule),
+        settings.damping,
+        settings.max_iter,
+        settings.tol,
+    )
+    return Beliefs(*found)
+
+
+class BeliefPropagationBatch(ApproximateGraphBatch):
+    """A batch of labelled graphs with sums by belief propagation; see `GraphBatch` for their shape.
+
+    Beliefs are a fixed point of messages, where Bethe's free energy
+
+        ⟨θ, b⟩ + Σ_i H(b_i) − Σ_c (Σ_{i∈c} H(b_i) − H(b_c))
+
+    is stationary among beliefs that agree with each other; its value there stands for g(θ). Cliques over the
+    same vertices are one factor.
+
+    Parameters
+    ----------
+    offsets, edges, n_labels, shared_edges, factors, label_sets
+        As in `GraphBatch`.
+    inference : BeliefPropagation
+        Schedule, damping, limits.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> ring = BeliefPropagation().on([0, 3], [[0, 1], [1, 2], [2, 0]], 2)
+    >>> scores = {"node": np.zeros((3, 2)), "edge": np.array([[1.0, 0.0], [0.0, 1.0]])}
+    >>> found = ring.marginals(scores)
+    >>> found.convergence.converged.tolist()
+    [True]
+    """
+
+    convex = False
+    inference: BeliefPropagation
+
+    @cached_property
+    def _layout(self) -> Tables:
+        return self._merged.tables_for(np.ones(self._merged.n_factors))
+
+    def _beliefs(self, scores: Scores, with_factors: bool) -> Beliefs:
+        weights = np.ones(self._merged.n_factors)
+        return propagate(self, self.inference, scores, weights, self._layout, with_factors)
+
+    def _convergence(self, beliefs: Beliefs) -> Convergence:
+        nothing = np.full(self.n_instances, np.inf)
+        return Convergence(
+            beliefs.change <= self.inference.tol,
+            beliefs.iterations,
+            beliefs.change,
+            -nothing,
+            nothing,
+            np.zeros(self.n_instances),
+        )

@@ -1,0 +1,104 @@
+"""Tree-reweighted belief propagation: a convex surrogate, and an upper bound, of log-partitions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from ..arrays import Array
+from ..checks import Check, Checked
+from ._approximate_base import ApproximateGraphBatch, Beliefs
+from ._base import Scores
+from ._merged_factors import Tables
+from ._oracles import Convergence
+from .appearance import appearance_of
+from .belief_propagation import PROPAGATION_CHECKS, propagate
+
+LOST = 1e-12
+"""Probability up to which beliefs that could not be made to agree are rounding."""
+
+
+@dataclass(frozen=True)
+class TreeReweighted(Checked):
+    """Sums over labelled graphs by tree-reweighted belief propagation [wainwright2005].
+
+    Its log-partition is convex in the scores and an upper bound of the exact one: a fit has a certificate,
+    of the surrogate. On graphs without cycles it is exact.
+
+    Parameters
+    ----------
+    schedule, damping, max_iter, tol
+        As in `BeliefPropagation`.
+    """
+
+    schedule: str = "sweeps"
+    damping: float = 0.0
+    max_iter: int = 500
+    tol: float = 1e-8
+    _checks: ClassVar[Mapping[str, Check]] = PROPAGATION_CHECKS
+
+    def on(
+        self, offsets: npt.ArrayLike, edges: npt.ArrayLike, n_labels: int, **shape: Any
+    ) -> TreeReweightedBatch:
+        """Return the batch with these settings."""
+        return TreeReweightedBatch(offsets, edges, n_labels, inference=self, **shape)
+
+
+class TreeReweightedBatch(ApproximateGraphBatch):
+    """A batch of labelled graphs with tree-reweighted sums; see `GraphBatch` for their shape.
+
+    With ρ_c the probability that a random forest of the graph has the clique c, g(θ) is at most
+
+        max_b ⟨θ, b⟩ + Σ_i H(b_i) − Σ_c ρ_c (Σ_{i∈c} H(b_i) − H(b_c))
+
+    over beliefs that agree with each other: a convex function of θ with the gradient b. The value returned is
+    that of beliefs which agree exactly, whether or not messages have converged; ``convergence.upper`` is a
+    bound of the exact log-partition at every step.
+
+    Parameters
+    ----------
+    offsets, edges, n_labels, shared_edges, factors, label_sets
+        As in `GraphBatch`.
+    inference : TreeReweighted
+        Schedule, damping, limits.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> ring = TreeReweighted().on([0, 3], [[0, 1], [1, 2], [2, 0]], 2)
+    >>> scores = {"node": np.zeros((3, 2)), "edge": np.array([[1.0, 0.0], [0.0, 1.0]])}
+    >>> exact = np.log(2 * np.exp(3) + 6 * np.exp(1))
+    >>> bool(ring.marginals(scores).convergence.upper[0] > exact)
+    True
+    """
+
+    convex = True
+    inference: TreeReweighted
+
+    @cached_property
+    def appearance(self) -> Array:
+        """ρ of every factor."""
+        return appearance_of(self._merged)
+
+    @cached_property
+    def _layout(self) -> Tables:
+        return self._merged.tables_for(self.appearance)
+
+    def _beliefs(self, scores: Scores, with_factors: bool) -> Beliefs:
+        return propagate(self, self.inference, scores, self.appearance, self._layout, with_factors)
+
+    def _convergence(self, beliefs: Beliefs) -> Convergence:
+        slack = np.where(beliefs.lost <= LOST, np.maximum(beliefs.bound - beliefs.value, 0.0), np.inf)
+        return Convergence(
+            beliefs.change <= self.inference.tol,
+            beliefs.iterations,
+            beliefs.change,
+            np.full(self.n_instances, -np.inf),
+            beliefs.bound,
+            slack,
+        )
