@@ -210,7 +210,6 @@ USES: dict[str, Use] = {
         [0, 2], [[0, 1]], 2, exact=structures.Exact(**given)
     ).log_partition({"node": np.zeros((2, 2)), "edge": np.zeros((2, 2))}),
     "structures.ExactGraphBatch": lambda given: structures.ExactGraphBatch([0, 2], [[0, 1]], **given),
-    "structures.TreeReweightedMax": _searching("TreeReweightedMax"),
     **{
         f"structures.{kind.__name__}{tail}": use
         for kind in (structures.BeliefPropagation, structures.TreeReweighted, structures.MeanField)
