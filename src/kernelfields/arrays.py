@@ -47,7 +47,8 @@ def label_array(labels: Iterable[Hashable]) -> Array:
             if array.tolist() == labels and array.dtype.kind == np.array([kind()]).dtype.kind:
                 return array  # else it is too large a number, or ends in zeros that arrays cut off
     result = np.empty(len(labels), dtype=object)
-    result[:] = labels
+    for k, label in enumerate(labels):  # all at once, tuples would become rows
+        result[k] = label
     return result
 
 

@@ -223,6 +223,15 @@ USES: dict[str, Use] = {
         "rbf", clique_kernels=kf.CliqueKernel(**given), max_iter=5
     ).fit(X, y),
     "structures.Chain": lambda given: kf.CRF(structure=structures.Chain(**given)).fit(X, y),
+    "structures.Graph": lambda given: kf.CRF(structure=structures.Graph(**given), max_iter=5).fit(
+        [(x, [[0, 1]] if len(x) > 1 else []) for x in X], y
+    ),
+    "structures.Grid": lambda given: kf.CRF(structure=structures.Grid(**given), max_iter=5).fit(
+        [x[None] for x in X], [[labels] for labels in y]
+    ),
+    "features.stack_graph_windows": lambda given: features.stack_graph_windows(
+        [X[0]], [[[1, 0], [2, 0]]], **given
+    ),
     "features.stack_tree_windows": lambda given: features.stack_tree_windows(
         [X[0]], [[-1, 0, 0, 1]], **given
     ),
@@ -332,6 +341,8 @@ RECORDS = (
 
 INSIDE = (
     *("structures.Chain.on", "structures.Structure.on", "structures.Tree.on", "structures.Words"),
+    *("structures.Exact.on", "structures.Graph.on", "structures.GraphInference", "structures.Grid.on"),
+    *("structures.Hierarchy.on", "structures.MultiLabel.on"),
     *(
         "emissions.",
         "gram.KernelBlocks.",

@@ -202,6 +202,14 @@ def _choice(choice: Any, index: dict[Hashable, int], words: Words, s: int, t: in
     return mask
 
 
+def require_sequences(structure: Structure, name: str) -> None:
+    """Refuse labels that are no sequences, where an estimator reads them itself."""
+    if not structure.in_sequences:
+        raise InputError(
+            f"{name} takes one label sequence per item, which {type(structure).__name__} has not."
+        )
+
+
 def encode_outputs(
     structure: Structure,
     y: Any,
@@ -215,26 +223,38 @@ def encode_outputs(
     """
     if not structure.labelling:
         return Encoded(_encoded(structure, y, inputs), np.array(structure.alphabet))
-    named = read_labels(y, np.diff(inputs.offsets), words=structure.words)
+    named = read_outputs(structure, y, inputs)
+    if structure.alphabet:
+        if classes is not None:
+            raise InputError(
+                f"{type(structure).__name__} says itself which labels there are: leave out classes."
+            )
+        classes, known = structure.alphabet, None
     return encode(
         named, known if classes is None else classes, closed=classes is not None, words=structure.words
     )
+
+
+def read_outputs(structure: Structure, y: Any, inputs: Any, what: str = "y") -> list[list[Hashable]]:
+    """Read labels in the form that users of a structure write them in."""
+    flat = structure.flattened(y, inputs.links, what)
+    return read_labels(flat, np.diff(inputs.offsets), what, structure.words)
 
 
 def look_up_outputs(structure: Structure, y: Any, inputs: Any, classes: Array) -> Array:
     """Read outputs with the answers of a fitted model; labels that are missing or unknown are negative."""
     if not structure.labelling:
         return _encoded(structure, y, inputs)
-    return lookup(read_labels(y, np.diff(inputs.offsets), words=structure.words), classes)
+    return lookup(read_outputs(structure, y, inputs), classes)
 
 
-def name_outputs(structure: Structure, outputs: Array, batch: Any, classes: Array) -> list[Any]:
+def name_outputs(structure: Structure, outputs: Array, batch: Any, classes: Array, links: Any) -> Any:
     """Return outputs as users write them; labels by name, None where a decoder abstained."""
     if not structure.labelling:
         return structure.decode(outputs, batch)
     names = [*classes.tolist(), None]  # −1 is the last
     flat = [names[k] for k in outputs.tolist()]
-    return [flat[a:b] for a, b in pairwise(batch.offsets.tolist())]
+    return structure.shaped([flat[a:b] for a, b in pairwise(batch.offsets.tolist())], links)
 
 
 def _encoded(structure: Structure, y: Any, inputs: Any) -> Array:

@@ -159,4 +159,6 @@ def read_to_predict(
 
 def linked(structure: Structure, inputs: Inputs, parts: Any) -> Inputs:
     """Return inputs with the links of a whole batch."""
-    return inputs if parts is None else inputs._replace(links=structure.links(parts, inputs.offsets))
+    if parts is None:
+        return inputs
+    return structure.spread(inputs._replace(links=structure.links(parts, inputs.offsets)))

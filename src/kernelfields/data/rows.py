@@ -17,7 +17,7 @@ from ..missing import is_missing
 from ..structures import SEQUENCES, Structure, Words
 from ..tables import structure_of
 from .inputs import Inputs, read_inputs
-from .labels import read_labels
+from .labels import read_labels, require_sequences
 from .reading import linked, read_to_predict
 
 
@@ -73,6 +73,7 @@ def _read_sequences(model: Any, structure: Structure, X: Any, fitting: bool) -> 
     if not fitting:
         names = getattr(model, "feature_names_in_", None)
         return read_to_predict(structure, None, X, None, model.n_features_in_, names)
+    require_sequences(structure, type(model).__name__)
     X, parts = structure.split(X)
     inputs = linked(structure, read_inputs(X, words=structure.words), parts)
     model.n_features_in_ = inputs.features.shape[1]

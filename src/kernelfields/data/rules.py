@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Array
-from ..constraints import Forbidden
+from ..constraints import Constraints, Forbidden, Rule
 from ..errors import InputError
 from ..objective import Offsets
-from ..structures import EdgeBatch
-from .labels import UNOBSERVED
+from ..structures import EdgeBatch, Structure
+from ..tables import CONSTRAINTS, choose
+from .labels import UNOBSERVED, Encoded
+
+
+def read_rules(
+    structure: Structure, constraints: str | Rule | None, batch: EdgeBatch, encoded: Encoded
+) -> Forbidden | None:
+    """Return what constraints and the structure itself forbid, which the labels of a training set obey."""
+    names, own = encoded.classes.tolist(), structure.forbidden_pairs
+    rules = [choose(CONSTRAINTS, constraints, "constraints")] if constraints is not None else []
+    masks = [rule.forbidden(names) for rule in (*rules, *([Constraints(own)] if own else []))]
+    if not masks:
+        return None
+    forbidden = Forbidden(*(np.logical_or.reduce(each) for each in zip(*masks, strict=True)))
+    require_respected(forbidden, batch, encoded.labels, encoded.classes)
+    return forbidden
 
 
 def offset_of(forbidden: Forbidden, chain: EdgeBatch, dtype: npt.DTypeLike) -> dict[str, Array]:
@@ -20,7 +35,8 @@ def offset_of(forbidden: Forbidden, chain: EdgeBatch, dtype: npt.DTypeLike) -> d
     zero = np.zeros((), dtype)
     offset = {clique: np.broadcast_to(zero, shape) for clique, shape in chain.shapes.items()}
     if forbidden.pairs.any():
-        offset["edge"] = np.broadcast_to(_barred(forbidden.pairs, dtype), chain.shapes["edge"])
+        for name in _pairwise(chain):
+            offset[name] = np.broadcast_to(_barred(forbidden.pairs, dtype), chain.shapes[name])
     if forbidden.starts.any() or forbidden.ends.any():
         node = np.zeros(chain.shapes["node"], dtype)
         node[chain.sources] += _barred(forbidden.starts, dtype)
@@ -33,7 +49,8 @@ def forbid(forbidden: Forbidden, batch: EdgeBatch, theta: dict[str, Array]) -> N
     """Make the scores of what a rule forbids −inf; those of answers in place."""
     dtype = theta["node"].dtype
     if forbidden.pairs.any():
-        theta["edge"] = theta["edge"] + _barred(forbidden.pairs, dtype)
+        for name in _pairwise(batch):
+            theta[name] = theta[name] + _barred(forbidden.pairs, dtype)
     for mask, ends in ((forbidden.starts, batch.sources), (forbidden.ends, batch.sinks)):
         if mask.any():
             theta["node"][ends] += _barred(mask, dtype)
@@ -45,6 +62,11 @@ def barred_scores(forbidden: Forbidden) -> Offsets:
     return Offsets(_barred(small, np.float64), _barred(forbidden.pairs, np.float64))
 
 
+def _pairwise(chain: EdgeBatch) -> list[str]:
+    """Return the clique types of two vertices: edges, of all types."""
+    return [name for name, cliques in chain.cliques.items() if len(cliques.values) == 2]
+
+
 def _barred(mask: Array, dtype: npt.DTypeLike) -> Array:
     return np.where(mask, -np.inf, 0).astype(dtype)
 
@@ -53,13 +75,19 @@ def require_respected(
     forbidden: Forbidden, chain: EdgeBatch, labels: Array, classes: Array, of: str = ""
 ) -> None:
     """Refuse labels that break a rule, by instance and vertex; unobserved ones break none."""
+    if not chain.has_ends and (forbidden.starts.any() or forbidden.ends.any()):
+        raise InputError(
+            f"constraints forbid first or last labels, but no {chain.words.place} of a {chain.words.item} is "
+            "first or last."
+        )
     seen = labels != UNOBSERVED
-    first, second = chain.edge_tails, chain.edge_heads
-    bad = seen[first] & seen[second] & forbidden.pairs[labels[first], labels[second]]
-    if bad.any():
-        t = int(second[bad][0])
-        before, after = classes[labels[[first[bad][0], t]]].tolist()
-        _refuse(chain, t, of, f"has the forbidden label pair {before!r} → {after!r}")
+    for name in _pairwise(chain):
+        first, second = chain.cliques[name].members.T
+        bad = seen[first] & seen[second] & forbidden.pairs[labels[first], labels[second]]
+        if bad.any():
+            t = int(second[bad][0])
+            before, after = classes[labels[[first[bad][0], t]]].tolist()
+            _refuse(chain, t, of, f"has the forbidden label pair {before!r} → {after!r}")
     for verb, mask, ends in (
         ("starts", forbidden.starts, chain.sources),
         ("ends", forbidden.ends, chain.sinks),
@@ -68,6 +96,18 @@ def require_respected(
         if bad.any():
             t = int(ends[bad][0])
             _refuse(chain, t, of, f"{verb} with the forbidden label {classes[labels[[t]]].tolist()[0]!r}")
+
+
+def require_possible(chain: Any, labels: Array, classes: Array, of: str = "y") -> None:
+    """Refuse labels that vertices of their types cannot have; unobserved ones are fine."""
+    sets = getattr(chain, "label_sets", None)
+    if sets is None:
+        return
+    odd = np.flatnonzero((labels >= 0) & ~sets[np.arange(len(labels)), labels])
+    if len(odd):
+        t = int(odd[0])
+        label = classes[labels[[t]]].tolist()[0]
+        _refuse(chain, t, of, f"has the label {label!r}, which its type has not,")
 
 
 def _refuse(chain: EdgeBatch, t: int, of: str, what: str) -> NoReturn:

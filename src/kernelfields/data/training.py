@@ -18,12 +18,12 @@ from ..objective import Certificate
 from ..solvers import Progress, Reason
 from ..spaces import WeightPairs
 from ..structures import ApproximateSum, EdgeBatch, Structure, StructureBatch
-from ..tables import CONSTRAINTS, Table, choose
+from ..tables import Table, choose
 from .costs import cost_scores
 from .inputs import Inputs, canonical
 from .labels import UNOBSERVED, Encoded, encode_outputs, index_of
 from .reading import Extractor
-from .rules import require_respected
+from .rules import read_rules, require_possible
 
 
 class Observed(NamedTuple):
@@ -92,6 +92,7 @@ def read_training(
     known: list[Any] | None = None,
     classes: Any = None,
     observed_only: bool = False,
+    edge_features: bool = False,
 ) -> Training:
     """Put inputs together with their labels; ``untied`` gives every edge scores of its own.
 
@@ -99,22 +100,31 @@ def read_training(
     """
     if len(inputs.offsets) < 2 or inputs.offsets[-1] == 0:
         raise InputError("The training set is empty.")
+    if not edge_features:
+        require_no_edge_features(inputs)
+    structure = structure.settled(y)
+    inputs = structure.spread(inputs)
     encoded = encode_outputs(structure, y, inputs, known, classes)
+    structure = structure.with_labels(encoded.classes.tolist(), inputs.links)
     chain = structure.on(inputs.offsets, inputs.links, len(encoded.classes), untied=untied)
+    require_possible(chain, encoded.labels, encoded.classes)
     weights = None if sample_weight is None else read_weights(sample_weight, chain.n_instances, chain.words)
     make = choose(LOSSES, loss, "loss")
-    forbidden = None
     if constraints is not None:
         require_labelling(structure, "constraints")
-        rule = choose(CONSTRAINTS, constraints, "constraints")
-        forbidden = rule.forbidden(encoded.classes.tolist())
-        require_respected(forbidden, chain, encoded.labels, encoded.classes)
+    forbidden = read_rules(structure, constraints, chain, encoded)
     for name, setting in (("observed_only", observed_only), ("class_weight", class_weight)):
         if setting:
             require_labelling(structure, name)
     observed = Observed.of(inputs, encoded, chain) if observed_only else None
     whole = make(chain, encoded, weights, class_weight, cost)
     return Training(inputs, encoded, chain, weights, whole, forbidden, observed, extractor, structure, untied)
+
+
+def require_no_edge_features(inputs: Inputs) -> None:
+    """Refuse features of edges where nothing looks at them."""
+    if getattr(inputs.links, "edge_features", None) is not None:
+        raise InputError("X has edge_features, which CRF with edge_features=True looks at, and nothing else.")
 
 
 def require_labelling(structure: Structure, name: str) -> None:

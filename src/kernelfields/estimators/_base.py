@@ -91,7 +91,7 @@ class SequenceLabeller(Parameterised, Routed, Savable, ABC):
             rule = Abstain(rule, require_share("abstain", abstain))
         outputs = rule.decode(scored.batch, scored.scores)
         warn_of_unsettled(scored.batch)
-        return self._names(scored.batch, outputs)
+        return self._names(scored, outputs)
 
     def predict_marginals(self, X: Any, *, lengths: Any = None, allowed: Any = None) -> list[Array]:
         """Return p(y_t|x) for every position: a (T, L) array per sequence, columns as in ``classes_``."""
@@ -99,7 +99,9 @@ class SequenceLabeller(Parameterised, Routed, Savable, ABC):
         batch = scored.batch
         marginals = batch.marginals(scored.scores).parts[batch.answer]
         warn_of_unsettled(batch)
-        return [marginals[a:b] for a, b in pairwise(batch.cliques[batch.answer].offsets)]
+        each = [marginals[a:b] for a, b in pairwise(batch.cliques[batch.answer].offsets)]
+        result: list[Array] = fitted_structure(self).shaped_marginals(each, scored.inputs.links)
+        return result
 
     def predict_kbest(
         self, X: Any, k: int, *, lengths: Any = None, allowed: Any = None
@@ -113,7 +115,7 @@ class SequenceLabeller(Parameterised, Routed, Savable, ABC):
             count = min(count, scored.batch.n_labels**longest)
         labels, value = scored.batch.kbest(scored.scores, count)
         log_proba = value - scored.batch.log_partition(scored.scores)[:, None]
-        named = [self._names(scored.batch, np.maximum(row, 0)) for row in labels]
+        named = [self._names(scored, np.maximum(row, 0)) for row in labels]
         return [
             [(named[n][s], float(p)) for n, p in enumerate(log_proba[s]) if p > -np.inf]
             for s in range(scored.batch.n_instances)
@@ -157,9 +159,7 @@ class SequenceLabeller(Parameterised, Routed, Savable, ABC):
         _require_oracle(scored.batch, SampleOracle, "sample")
         require_memory(f"n={count}", 4 * count * int(scored.batch.output_offsets[-1]))
         seed = random_state(self.random_state).randint(2**31 - 1)
-        return [
-            self._names(scored.batch, row) for row in scored.batch.sample(scored.scores, count, int(seed))
-        ]
+        return [self._names(scored, row) for row in scored.batch.sample(scored.scores, count, int(seed))]
 
     def score(self, X: Any, y: Any, *, lengths: Any = None, sample_weight: Any = None) -> float:
         """Return the share of positions labelled right; each sequence counts ``sample_weight`` times.
@@ -186,6 +186,7 @@ class SequenceLabeller(Parameterised, Routed, Savable, ABC):
         if allowed is None:
             return scored
         require_labelling(fitted_structure(self), "allowed")
+        allowed = fitted_structure(self).flattened(allowed, scored.inputs.links, "allowed")
         mask = read_allowed(allowed, self.classes_, np.diff(scored.batch.offsets), scored.batch.words)
         node = np.where(mask, scored.scores["node"], -np.inf)
         return scored._replace(scores={**scored.scores, "node": node})
@@ -221,10 +222,11 @@ class SequenceLabeller(Parameterised, Routed, Savable, ABC):
     def _decoder(self, given: str | Decoder | None) -> Decoder:
         return choose(DECODERS, self.decoder if given is None else given, "decoder")
 
-    def _names(self, batch: Any, outputs: Array) -> list[Any]:
+    def _names(self, scored: ScoredBatch, outputs: Array) -> Any:
         """Return the outputs of a batch as users write them; None where abstained."""
         assert ABSTAINED == -1
-        return name_outputs(fitted_structure(self), outputs, batch, self.classes_)
+        links = None if scored.inputs is None else scored.inputs.links
+        return name_outputs(fitted_structure(self), outputs, scored.batch, self.classes_, links)
 
 
 def _require_oracle(batch: Any, oracle: type, question: str) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 from ..arrays import Array
 from ..checks import require_settings, whole
 from ..constraints import Forbidden, Rule
-from ..data.rules import barred_scores, offset_of, require_respected
+from ..data.rules import barred_scores, offset_of, read_rules
 from ..data.sample_weights import read_weights
 from ..data.seeds import random_state
 from ..decoders import Decoder
@@ -36,7 +36,7 @@ from ..objective import Problem, Term
 from ..online import AnySweep, Descent, InstanceSweep, OnlineRule, Sweep
 from ..solvers import Progress, Reason
 from ..structures import ChainBatch, Structure
-from ..tables import CONSTRAINTS, choose, structure_of
+from ..tables import structure_of
 from ._base import SequenceLabeller
 from ._online_held_out import HeldOut, Reached
 from ._settings import CHECKS
@@ -173,7 +173,7 @@ class OnlineLabeller(OnlineSettings, SequenceLabeller):
         """Bring a sweep to where a trail ends; return the weights that it starts from."""
         if trail is None or weights is None:
             return sweep.element()
-        sizes = len(self.classes_), self.n_features_in_
+        sizes = len(self.classes_), self.n_features_in_, getattr(self, "factors_", None)
         sweep.steps, sweep.sequences = trail.steps, sweep.sequences + trail.sequences
         if trail.last is not None:
             weights = np.concatenate(unflat(trail.last, *sizes).elements(terms))
@@ -338,13 +338,7 @@ class OnlineLabeller(OnlineSettings, SequenceLabeller):
             self.feature_names_in_ = data.inputs.names
 
     def _forbidden(self, data: LabelledSet) -> Forbidden | None:
-        if self.constraints is None:
-            return None
-        forbidden = choose(CONSTRAINTS, self.constraints, "constraints").forbidden(
-            data.encoded.classes.tolist()
-        )
-        require_respected(forbidden, data.chain, data.encoded.labels, data.encoded.classes)
-        return forbidden
+        return read_rules(data.structure, self.constraints, data.chain, data.encoded)
 
     def _fits(self, data: LabelledSet) -> bool:
         """Whether the weights of the fit before are for the same labels and features."""

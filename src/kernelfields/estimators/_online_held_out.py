@@ -29,7 +29,7 @@ class HeldOut:
 
     def __init__(self, model: OnlineLabeller, X: Any, y: Any, patience: int) -> None:
         self.inputs: Inputs = model._read(X, None)
-        self.labels = held_out_labels(y, self.inputs.offsets, model.classes_, fitted_structure(model).words)
+        self.labels = held_out_labels(fitted_structure(model), y, self.inputs, model.classes_)
         self.observed = self.labels != UNOBSERVED
         self.patience = patience
         self.best: Reached | None = None

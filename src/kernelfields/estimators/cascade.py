@@ -14,18 +14,18 @@ from ..arrays import Array, offsets_of
 from ..checks import require_settings, shown
 from ..data.groups import fold_numbers, pick
 from ..data.inputs import in_order, read_inputs
-from ..data.labels import encode, index_of, read_labels
+from ..data.labels import encode, index_of, read_labels, require_sequences
 from ..data.reading import extractor_for
 from ..data.sample_weights import read_weights
 from ..decoders import Decoder
 from ..errors import InputError
-from ..features import stack_tree_windows, stack_windows
+from ..features import stack_graph_windows, stack_tree_windows, stack_windows
 from ..fitting.run import starts_afresh
 from ..models.model import fitted_structure
 from ..parameters import Parameterised
 from ..persistence.fields import Field, Kind, Models, Numbers
 from ..persistence.savable import Savable, declared_state, require_fitted
-from ..structures import Structure
+from ..structures import GraphLinks, Structure
 from ..tables import structure_of
 from ._base import Labels
 from ._routing import Routed
@@ -170,6 +170,7 @@ class Cascade(Parameterised, Routed, Savable):
         self.window_, self.weight_ = int(self.window), float(self.weight)
         self.keep_inputs_ = bool(self.keep_inputs)
         self.structure_ = structure_of(getattr(self.second, "structure", "chain"))
+        require_sequences(self.structure_, "Cascade")
         X, links = self.structure_.split(X, lengths)
         words = self.structure_.words
         tokens = lengths is None and extractor_for(getattr(self.first, "features", None), X) is not None
@@ -286,8 +287,13 @@ class Cascade(Parameterised, Routed, Savable):
         if items.links is None:
             windows = stack_windows(weighted, self.window_)
         else:
-            fitted_structure(self).links(items.links, offsets_of([len(one) for one in weighted]))  # checks
-            windows = stack_tree_windows(weighted, items.links, self.window_)
+            offsets = offsets_of([len(one) for one in weighted])
+            links = fitted_structure(self).links(items.links, offsets)  # checks them
+            windows = (
+                stack_graph_windows(weighted, links.joined(offsets), self.window_)
+                if isinstance(links, GraphLinks)
+                else stack_tree_windows(weighted, items.links, self.window_)
+            )
         if not self.keep_inputs_:
             return items._replace(sequences=windows)
         beside = [_beside(window, x) for window, x in zip(windows, items.sequences, strict=True)]
@@ -309,9 +315,10 @@ class _Items(NamedTuple):
 
     def for_model(self, model: Any) -> list[Any]:
         """Return them as a model takes them; one without links in its structure sees none."""
-        if self.links is None or not structure_of(getattr(model, "structure", "chain")).linked:
+        structure = structure_of(getattr(model, "structure", "chain"))
+        if self.links is None or not structure.linked:
             return self.sequences
-        return list(zip(self.sequences, self.links, strict=True))
+        return [structure.item(x, part) for x, part in zip(self.sequences, self.links, strict=True)]
 
 
 def _fitted(model: Any, items: _Items, labels: Labels) -> Any:

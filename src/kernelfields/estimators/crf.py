@@ -305,6 +305,7 @@ class CRF(SequenceLabeller):
             known=known,
             classes=self.classes if known is None else None,
             observed_only=self.observed_only,
+            edge_features=self.edge_features,
         )
 
     def _search(

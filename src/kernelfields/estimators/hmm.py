@@ -29,7 +29,7 @@ from ..fitting.observers import ProgressLine
 from ..fitting.provenance import provenance_of
 from ..fitting.run import observers, reporter, starts_afresh
 from ..models.learnt import HIDDEN
-from ..models.model import Model, Scorer, fitted_model
+from ..models.model import Model, ScoredBatch, Scorer, fitted_model
 from ..solvers import Progress, Reason
 from ..structures import ChainBatch
 from ..tables import EMISSIONS, TOPOLOGIES, choose
@@ -331,8 +331,8 @@ class HMM(SequenceLabeller):
         node[chain.first_positions] = self._hidden.markov.start
         scores = {"node": node, "edge": self._hidden.markov.transitions}
         states = chain.sample(scores, 1, int(rng.integers(2**31 - 1)))[0]
-        flat = self.emissions_.draw(states, rng, chain.offsets)
-        return [flat[a:b] for a, b in pairwise(chain.offsets)], self._names(chain, states)
+        flat, drawn = self.emissions_.draw(states, rng, chain.offsets), ScoredBatch(chain, scores)
+        return [flat[a:b] for a, b in pairwise(chain.offsets)], self._names(drawn, states)
 
     @property
     def _hidden(self) -> HiddenMarkovModel:

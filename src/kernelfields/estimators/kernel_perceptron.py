@@ -163,6 +163,10 @@ class KernelPerceptron(SequenceLabeller):
                 "KernelPerceptron has no scores of label triples: structure must be 'chain' or 'tree'."
             )
         data = read_labelled(structure, self.features, X, y, lengths, classes=self.classes, verbatim=verbatim)
+        if data.structure.forbidden_pairs or getattr(data.chain, "factors", None):
+            raise InputError(
+                "KernelPerceptron has no rules, and scores of labels and of one type of edges only."
+            )
         count = data.chain.n_instances
         weights = (
             np.ones(count) if sample_weight is None else read_weights(sample_weight, count, structure.words)

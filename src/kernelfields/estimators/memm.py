@@ -13,7 +13,7 @@ from scipy import sparse
 from ..arrays import Array
 from ..checks import require_settings
 from ..constraints import Rule
-from ..data.rules import require_respected
+from ..data.rules import read_rules
 from ..data.sample_weights import read_weights
 from ..decoders import Decoder
 from ..errors import InputError
@@ -28,8 +28,8 @@ from ..objective import Problem, Term
 from ..persistence.fields import Field, Numbers
 from ..solvers import Progress, Solver, Stop
 from ..spaces import Free, LinearFeatures, SparseFeatures
-from ..structures import Chain, ChainBatch, EdgeBatch, Structure
-from ..tables import CONSTRAINTS, SOLVERS, choose, structure_of
+from ..structures import Chain, ChainBatch, EdgeBatch, Structure, Tree
+from ..tables import SOLVERS, choose, structure_of
 from ._base import SequenceLabeller
 from ._settings import CHECKS
 
@@ -145,11 +145,7 @@ class MEMM(SequenceLabeller):
         require_settings(vars(self), CHECKS)
         _require_directed(self.structure)
         data = read_labelled(structure_of(self.structure), self.features, X, y, lengths, classes=self.classes)
-        forbidden = None
-        if self.constraints is not None:
-            rule = choose(CONSTRAINTS, self.constraints, "constraints")
-            forbidden = rule.forbidden(data.encoded.classes.tolist())
-            require_respected(forbidden, data.chain, data.encoded.labels, data.encoded.classes)
+        forbidden = read_rules(data.structure, self.constraints, data.chain, data.encoded)
         problem = self._problem(data, sample_weight)
         stop = Stop(gap=self.tol, gradient=1e-2 * self.tol, iterations=self.max_iter)
         solver = choose(SOLVERS, self.solver, "solver")
@@ -220,7 +216,7 @@ class LocalScorer(Scorer):
 
 def _require_directed(structure: str | Structure) -> None:
     """Refuse structures in which a label has not one other label before it."""
-    if structure_of(structure) == Chain(order=2):
+    if structure_of(structure) not in (Chain(), Tree()):
         raise InputError("MEMM conditions a label on one other label: structure must be 'chain' or 'tree'.")
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from ..arrays import Array, offsets_of
+from ..arrays import Array
 from ..checks import require_settings
+from ..data.labels import name_outputs
 from ..errors import InputError
 from ..fitting.held_out import held_out_labels, require_both
 from ..fitting.run import starts_afresh
@@ -206,11 +206,9 @@ def _held_out(X: Any, y: Any, model: KernelCRF) -> tuple[Any, Labels] | None:
     """Held-out sequences with labels that training had, None for others; None if there are no sequences."""
     if not require_both(X, y):
         return None
-    offsets = offsets_of([len(labels) for labels in y])
-    names = [*model.classes_.tolist(), None]  # −1 is the last
-    labels = held_out_labels(y, offsets, model.classes_, model.structure_.words)
-    flat = [names[k] for k in labels.tolist()]
-    return X, [flat[a:b] for a, b in pairwise(offsets)]
+    inputs = model._read(X, None)
+    labels = held_out_labels(model.structure_, y, inputs, model.classes_)
+    return X, name_outputs(model.structure_, labels, inputs, model.classes_, inputs.links)
 
 
 def _value(model: KernelCRF) -> float:

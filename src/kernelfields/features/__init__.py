@@ -4,6 +4,7 @@ from ..arrays import FeatureRows, Matrix
 from .dicts import DictFeatures
 from .extractor import TemplateFeatures
 from .frames import FrameSentences, sentences_of
+from .graph_windows import stack_graph_windows
 from .templates import BEGIN, END, Template, TemplatePart, Templates, Transform, parse_templates
 from .tree_windows import stack_tree_windows
 from .windows import stack_windows
@@ -22,6 +23,7 @@ __all__ = [
     "Transform",
     "parse_templates",
     "sentences_of",
+    "stack_graph_windows",
     "stack_tree_windows",
     "stack_windows",
 ]

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from ..arrays import Array
 from ..data.inputs import Inputs
-from ..data.labels import UNKNOWN, UNOBSERVED, Encoded, lookup, read_labels
+from ..data.labels import UNKNOWN, UNOBSERVED, Encoded, lookup, read_outputs
 from ..data.reading import read_to_predict
-from ..data.rules import require_respected
+from ..data.rules import require_possible, require_respected
 from ..data.training import Training, loss_of
 from ..errors import InputError, warn_user
 from ..losses import Loss, Piecewise, PseudoLikelihood
-from ..structures import SEQUENCES, Words
+from ..structures import Structure
 
 
 class HeldOutSet(NamedTuple):
@@ -46,8 +44,9 @@ def read_held_out(model: Any, training: Training, X: Any, y: Any) -> HeldOutSet:
         training.inputs.names,
         missing=model._missing,
     )
-    labels = held_out_labels(y, inputs.offsets, training.encoded.classes, training.structure.words)
+    labels = held_out_labels(training.structure, y, inputs, training.encoded.classes)
     chain = training.batch_of(inputs)
+    require_possible(chain, labels, training.encoded.classes, "y_dev")
     if training.forbidden is not None:
         require_respected(training.forbidden, chain, labels, training.encoded.classes, "X_dev")
     # What was trained without sums over labellings may have none to be judged by.
@@ -65,13 +64,13 @@ def require_both(X: Any, y: Any) -> bool:
     return X is not None
 
 
-def held_out_labels(y: Any, offsets: Array, classes: Array, words: Words = SEQUENCES) -> Array:
+def held_out_labels(structure: Structure, y: Any, inputs: Inputs, classes: Array) -> Array:
     """Read held-out labels; those that training did not have count as missing, and are warned of."""
-    labels = lookup(read_labels(y, np.diff(offsets), "y_dev", words), classes)
+    labels = lookup(read_outputs(structure, y, inputs, "y_dev"), classes)
     new = int((labels == UNKNOWN).sum())
     if new:
         warn_user(f"{new} labels of y_dev do not occur in y; they are left out.", UserWarning)
     labels[labels == UNKNOWN] = UNOBSERVED
     if not (labels != UNOBSERVED).any():
-        raise InputError(f"X_dev and y_dev hold no {words.place} with a label that training has.")
+        raise InputError(f"X_dev and y_dev hold no {structure.words.place} with a label that training has.")
     return labels

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import platform
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
@@ -69,7 +69,15 @@ def _arrays_of(part: Any) -> Iterator[tuple[Array, Iterable[Array]]]:
 
     The order of entries in the rows of a sparse matrix has no say; to sort them all takes a copy of it.
     """
-    if not sparse.issparse(part):
+    if part is None:
+        return
+    if isinstance(part, tuple):  # links of graphs
+        for each in part:
+            yield from _arrays_of(each)
+    elif isinstance(part, Mapping):
+        for name in sorted(part):
+            yield from _arrays_of(part[name])
+    elif not sparse.issparse(part):
         yield part, [part]
     elif part.has_sorted_indices:
         yield from ((array, [array]) for array in (part.indptr, part.indices, part.data))

@@ -14,7 +14,7 @@ from ..gram import gram_of, unique_observations
 from ..kernels import Columns, as_kernel
 from ..objective import Term
 from ..spaces import Boundary, Expansion, Free
-from ..structures import Chain, EdgeBatch
+from ..structures import Chain, EdgeBatch, Graph
 from ..tables import structure_of
 from .kernel_recipe import KernelRecipe, embedding_of
 
@@ -56,6 +56,8 @@ class Boundaries(CliqueType):
 
     def settings(self, present: dict[str, Any]) -> dict[str, Any]:
         """Switch boundaries on."""
+        if isinstance(structure_of(present["structure"]), Graph):
+            raise InputError("A graph has no first and last labels: Boundaries is for sequences and trees.")
         return {"boundaries": True}
 
     def term(self, recipe: KernelRecipe, chain: EdgeBatch, observations: Any) -> Term:

@@ -39,12 +39,34 @@ LABELLER: Mapping[str, Field] = {
 }
 """Of all that label sequences."""
 
+
+@dataclass(frozen=True)
+class LabelTables(Field):
+    """Tables over labels by the names of clique types."""
+
+    needed: bool = False
+    large: bool = False
+
+    def objection(self, value: Any, sizes: Sizes) -> str:
+        """Say if names or tables are none."""
+        if not isinstance(value, dict) or not all(isinstance(name, str) for name in value):
+            return "is no dictionary of tables"
+        for table in value.values():
+            if not isinstance(table, np.ndarray) or table.dtype.kind != "f" or table.ndim == 0:
+                return "has tables that are none"
+            if any(n != sizes["L"] for n in table.shape):
+                return "has tables over other labels"
+        sizes["factors"] = sum(table.size for table in value.values())
+        return ""
+
+
 FREE: Mapping[str, Field] = {
     "intercept_": Numbers("L"),
     "start_": Numbers("L"),
     "end_": Numbers("L"),
     "transitions_": Numbers("L L"),
     "second_order_": Numbers("L L L", needed=False),
+    "factors_": LabelTables(),
 }
 """Weights that look at labels only."""
 
@@ -53,7 +75,7 @@ LINEAR: Mapping[str, Field] = {
     **FREE,
     "coef_": Numbers("L D", sparsely=True),
     "base_measure_": Kind((dict, CliqueMeasures), needed=False),
-    "edge_coef_": Numbers("L L D", needed=False),
+    "edge_coef_": Numbers("L L F", needed=False),
 }
 """Of linear chains."""
 
@@ -74,7 +96,7 @@ class Trails(Field):
             return "has counts that are none"
         if value.step is not None and not (type(value.step) is float and 0 < value.step < np.inf):
             return "has a step that is none"
-        first = sizes["L"] * (sizes["D"] + 3 + sizes["L"])
+        first = sizes["L"] * (sizes["D"] + 3 + sizes["L"]) + sizes.get("factors", 0)
         expected = (first, first + sizes["L"] ** 3)  # with and without label triples
         for numbers in (value.last, value.variance):
             if numbers is not None and (

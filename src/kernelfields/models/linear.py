@@ -11,7 +11,8 @@ from ..arrays import Array
 from ..data.inputs import Inputs
 from ..data.labels import UNOBSERVED, Encoded, encode_outputs
 from ..data.reading import Extractor, read_to_fit
-from ..data.training import Observed
+from ..data.rules import require_possible
+from ..data.training import Observed, require_no_edge_features
 from ..errors import InputError
 from ..objective import Term
 from ..structures import ChainBatch, EdgeBatch, Structure
@@ -53,8 +54,13 @@ def read_labelled(
     )
     if len(inputs.offsets) < 2 or inputs.offsets[-1] == 0:
         raise InputError("The training set is empty.")
+    require_no_edge_features(inputs)
+    structure = structure.settled(y)
+    inputs = structure.spread(inputs)
     encoded = encode_outputs(structure, y, inputs, known, classes)
+    structure = structure.with_labels(encoded.classes.tolist(), inputs.links)
     chain = structure.on(inputs.offsets, inputs.links, len(encoded.classes))
+    require_possible(chain, encoded.labels, encoded.classes)
     if (encoded.labels == UNOBSERVED).any():
         t = int(np.flatnonzero(encoded.labels == UNOBSERVED)[0])
         s = int(np.searchsorted(chain.offsets, t, side="right")) - 1

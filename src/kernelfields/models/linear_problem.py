@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Self
 
@@ -18,7 +19,7 @@ from ..solvers import Solver
 from ..spaces import LinearFeatures, SparseFeatures, as_floats
 from ..structures import EdgeBatch
 from ..tables import SOLVERS, choose
-from .model import dense
+from .model import dense, edge_observations
 from .terms import (
     Penalties,
     answer_features,
@@ -52,6 +53,8 @@ class LinearWeights:
     """(L, L, D), features at the first of two neighbours."""
     second_order: Array | None = None
     """(L, L, L), label triples."""
+    factors: Mapping[str, Array] | None = None
+    """(L, …, L) of further clique types of graphs, by name."""
 
     @classmethod
     def of(cls, problem: Problem, element: Array, n_labels: int) -> Self:
@@ -103,6 +106,7 @@ class LinearWeights:
             transitions=np.pad(self.transitions, more),
             edge_coef=None if edge is None else np.pad(edge, (more, more, (0, 0))),
             second_order=None if self.second_order is None else np.pad(self.second_order, more),
+            factors=self.factors and {name: np.pad(table, more) for name, table in self.factors.items()},
         )
 
     def plus(self, other: LinearWeights) -> LinearWeights:
@@ -111,7 +115,10 @@ class LinearWeights:
         for field in fields(self):
             mine = getattr(self, field.name)
             theirs = getattr(other, field.name)
-            total[field.name] = None if mine is None else dense(mine) + dense(theirs)
+            if isinstance(mine, Mapping):
+                total[field.name] = {name: table + theirs[name] for name, table in mine.items()}
+            else:
+                total[field.name] = None if mine is None else dense(mine) + dense(theirs)
         return LinearWeights(**total)
 
 
@@ -179,5 +186,6 @@ def linear_terms(
     terms = [Term("features", space, penalties.node)]
     terms += label_terms(chain, penalties, bias=model.fit_intercept, boundaries=model.boundaries, pairs=pairs)
     if model.edge_features:
-        terms.append(Term("edge_features", LinearFeatures(chain, "edge", features), penalties.edge))
+        seen = edge_observations(chain, features)
+        terms.append(Term("edge_features", LinearFeatures(chain, "edge", *seen), penalties.edge))
     return with_norms(terms, read_norms(model.norms, model.l1))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -136,18 +136,26 @@ class LinearScorer(Scorer):
 
 @dataclass(frozen=True, slots=True)
 class EdgeLinearScorer(Scorer):
-    """⟨w_{y,y′}, x⟩ for every edge, x being that of its tail."""
+    """⟨w_{y,y′}, x⟩ for every edge, x being its own features, or those of its tail if it has none."""
 
     coef: Array
     """(L, L, D)."""
     untied: ClassVar[bool] = True
 
     def add_scores(self, batch: Any, features: Any, into: dict[str, Array]) -> None:
-        """Multiply features of tails with weights."""
+        """Multiply features of edges with weights."""
         if batch.n_edges:
-            matrix, L = matrix_of(features), len(self.coef)
-            weights = self.coef.transpose(2, 0, 1).reshape(matrix.shape[1], -1)
-            add(into, "edge", Products(matrix[batch.edge_tails]).times(weights).reshape(-1, L, L))
+            matrix, rows = edge_observations(batch, matrix_of(features))
+            L, weights = len(self.coef), self.coef.transpose(2, 0, 1).reshape(matrix.shape[1], -1)
+            add(into, "edge", Products(matrix[rows]).times(weights).reshape(-1, L, L))
+
+
+def edge_observations(batch: Any, features: Any) -> tuple[Any, Array]:
+    """Return what edges see, and the row of each: features of their own, or those of their tails."""
+    own = getattr(batch, "edge_features", None)
+    if own is None:
+        return features, batch.edge_tails
+    return own.astype(features.dtype, copy=False), np.arange(len(own))
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,12 +172,15 @@ class LabelScorer(Scorer):
     """(L, L)."""
     triples: Array | None
     """(L, L, L)."""
+    factors: Mapping[str, Array] = field(default_factory=dict)
+    """Of further clique types of graphs, (L, …, L)."""
 
     @classmethod
     def of(cls, learnt: Mapping[str, Any], suffix: str = "_") -> LabelScorer:
         """Return those among the attributes of a fitted model."""
         every, first, last = (learnt[name + suffix] for name in ("intercept", "start", "end"))
-        return cls(every, first, last, learnt["transitions" + suffix], learnt.get("second_order" + suffix))
+        more = learnt.get("second_order" + suffix), learnt.get("factors" + suffix) or {}
+        return cls(every, first, last, learnt["transitions" + suffix], *more)
 
     def add_scores(self, batch: StructureBatch, features: Any, into: dict[str, Array]) -> None:
         """Add them, in the precision of the scores of answers."""
@@ -184,7 +195,7 @@ class LabelScorer(Scorer):
             if isinstance(batch, EdgeBatch):
                 node[batch.sources] += first.astype(node.dtype, copy=False)
                 node[batch.sinks] += last.astype(node.dtype, copy=False)
-        for clique, table in (("edge", self.pairs), ("triple", self.triples)):
+        for clique, table in (("edge", self.pairs), ("triple", self.triples), *self.factors.items()):
             if clique in batch.cliques and table is not None:
                 self._add_table(batch, clique, table.astype(node.dtype), into)
 

@@ -17,6 +17,9 @@ from ..solvers import LBFGS, OWLQN, ProximalQuasiNewton, Solver
 from ..spaces import Boundary, Free, LinearFeatures, SparseFeatures, WeightPairs
 from ..structures import EdgeBatch, LabelledBatch, StructureBatch
 
+FACTOR = "factor "
+"""Before the name of a further clique type, the name of the part of a model that scores it."""
+
 
 class Penalties(NamedTuple):
     """λ of each part."""
@@ -116,18 +119,22 @@ def label_terms(
     (``edges``), or of some ``pairs`` only; of label triples.
     """
     terms = [Term("bias", Free(batch, batch.answer), penalties.node)] if bias else []
-    if boundaries and isinstance(batch, EdgeBatch):
+    if boundaries and isinstance(batch, EdgeBatch) and batch.has_ends:
         terms.append(Term("boundaries", Boundary(batch), penalties.node))
-    if edges and "edge" in batch.cliques:
+    factors = getattr(batch, "factors", {})
+    if edges and "edge" in batch.cliques and not (factors and batch.cliques["edge"].count == 0):
         terms.append(Term("edges", Free(batch, "edge", support=pairs), penalties.edge))
     if "triple" in batch.cliques:
         terms.append(Term("second_order", Free(batch, "triple"), penalties.second_order))
+    if edges:
+        terms += [Term(FACTOR + name, Free(batch, name), penalties.edge) for name in factors]
     return terms
 
 
 def free_weights(element: Array, slices: Mapping[str, slice], n_labels: int) -> dict[str, Any]:
     """Read the weights of labels off an element, by the names of attributes; zeros for what is not there."""
-    names = ("bias", "boundaries", "edges", "second_order")
+    names = ["bias", "boundaries", "edges", "second_order"]
+    names += [name for name in slices if name.startswith(FACTOR)]
     return label_tables({name: element[slices[name]].copy() for name in names if name in slices}, n_labels)
 
 
@@ -136,24 +143,33 @@ def label_tables(part: Mapping[str, Array], n_labels: int) -> dict[str, Any]:
     L = n_labels
     boundaries = part.get("boundaries", np.zeros(2 * L)).reshape(2, L)
     triples = part.get("second_order")
+    factors = {name.removeprefix(FACTOR): part[name] for name in part if name.startswith(FACTOR)}
     return {
         "intercept": part.get("bias", np.zeros(L)),
         "start": boundaries[0],
         "end": boundaries[1],
         "transitions": part.get("edges", np.zeros(L * L)).reshape(L, L),
         "second_order": None if triples is None else triples.reshape(L, L, L),
+        "factors": {name: as_table(numbers, L) for name, numbers in factors.items()} or None,
     }
+
+
+def as_table(numbers: Array, n_labels: int) -> Array:
+    """Return a score for every labelling of a clique, one axis per vertex."""
+    size = round(np.log(len(numbers)) / np.log(n_labels))
+    return numbers.reshape((n_labels,) * size)
 
 
 def free_elements(weights: Any, suffix: str = "") -> dict[str, Any]:
     """Weights of labels, attributes of some object, as elements by the names of their spaces."""
     given: dict[str, Any] = {
         name: getattr(weights, name + suffix, None)
-        for name in ("intercept", "start", "end", "transitions", "second_order")
+        for name in ("intercept", "start", "end", "transitions", "second_order", "factors")
     }
     return {
         "bias": given["intercept"],
         "boundaries": np.concatenate([given["start"], given["end"]]),
         "edges": given["transitions"].ravel(),
         "second_order": None if given["second_order"] is None else given["second_order"].ravel(),
+        **{FACTOR + name: table.ravel() for name, table in (given["factors"] or {}).items()},
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -41,14 +42,26 @@ def flat(weights: LinearWeights) -> Array:
     parts = [coef, weights.intercept, weights.start, weights.end, weights.transitions]
     if weights.second_order is not None:
         parts.append(weights.second_order)
+    parts += (weights.factors or {}).values()
     return np.concatenate([np.ravel(part) for part in parts])
 
 
-def unflat(numbers: Array, n_labels: int, n_features: int) -> LinearWeights:
-    """Return the weights that `flat` made numbers of."""
+def unflat(
+    numbers: Array, n_labels: int, n_features: int, factors: Mapping[str, Array] | None = None
+) -> LinearWeights:
+    """Return the weights that `flat` made numbers of; ``factors`` have the shapes of those it had."""
     L, D = n_labels, n_features
-    coef, intercept, start, end, transitions, triples = np.split(numbers, np.cumsum([L * D, L, L, L, L * L]))
-    second_order = triples.reshape(L, L, L) if len(triples) else None
+    coef, intercept, start, end, transitions, more = np.split(numbers, np.cumsum([L * D, L, L, L, L * L]))
+    tables = {}
+    for name, table in (factors or {}).items():
+        tables[name], more = more[: table.size].reshape(table.shape), more[table.size :]
+    second_order = more.reshape(L, L, L) if len(more) else None
     return LinearWeights(
-        coef.reshape(L, D), intercept, start, end, transitions.reshape(L, L), second_order=second_order
+        coef.reshape(L, D),
+        intercept,
+        start,
+        end,
+        transitions.reshape(L, L),
+        second_order=second_order,
+        factors=tables or None,
     )

@@ -28,10 +28,15 @@ from .cut_moves import AlphaExpansion, LabelSwap
 from .dual_decomposition import DualDecomposition
 from .exact import Exact, ExactGraphBatch
 from .graph import Factors, GraphBatch
+from .graph_links import GraphInference, GraphLinks
+from .graphs import Graph
+from .grids import Grid
+from .hierarchy import Hierarchy
 from .linear_program_max import LinearProgramMax
 from .logic import AtMost, ExactlyOne, Implies, Logic
 from .mean_field import MeanField, MeanFieldBatch
 from .merged_cliques import MergedCliques
+from .multi_label import MultiLabel
 from .reweighted_max import TreeReweightedMax
 from .searched_graph import SearchedGraphBatch
 from .settings import Chain, Structure, Tree
@@ -64,7 +69,12 @@ __all__ = [
     "ExactGraphBatch",
     "ExactlyOne",
     "Factors",
+    "Graph",
     "GraphBatch",
+    "GraphInference",
+    "GraphLinks",
+    "Grid",
+    "Hierarchy",
     "Implies",
     "KBestOracle",
     "LabelSwap",
@@ -79,6 +89,7 @@ __all__ = [
     "MeanField",
     "MeanFieldBatch",
     "MergedCliques",
+    "MultiLabel",
     "PairwiseBatch",
     "SampleOracle",
     "Scores",

@@ -81,7 +81,7 @@ class StructureBatch(ABC):
 
     Costs of errors, marginals of answers and what is known beforehand refer to it.
     """
-    words: ClassVar[Words] = SEQUENCES
+    words: Words = SEQUENCES
     """What messages call instances and vertices."""
 
     @property

@@ -62,6 +62,8 @@ class EdgeBatch(LabelledBatch):
     Edge scores are shared, (L, L), or (E, L, L).
     """
 
+    has_ends: ClassVar[bool] = True
+    """Whether some vertices are first and some last."""
     shared_edges: bool
     edge_offsets: Array
     """Instance s owns the edges ``edge_offsets[s]`` up to ``edge_offsets[s + 1]``."""

@@ -44,6 +44,12 @@ class Exact(Checked):
     max_table: int = 2**24
     _checks: ClassVar[Mapping[str, Check]] = {"max_table": whole(1, 2**30)}
 
+    def on(
+        self, offsets: npt.ArrayLike, edges: npt.ArrayLike, n_labels: int, **shape: Any
+    ) -> ExactGraphBatch:
+        """Return the batch with these settings."""
+        return ExactGraphBatch(offsets, edges, n_labels, exact=self, **shape)
+
 
 class ExactGraphBatch(GraphBatch, BlockOracle, MaxOracle, CovarianceOracle, SampleOracle, KBestOracle):
     """A batch of labelled graphs with exact inference.

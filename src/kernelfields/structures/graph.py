@@ -52,7 +52,10 @@ class GraphBatch(EdgeBatch):
         probability zero, and their scores are not looked at.
     """
 
-    words: ClassVar[Words] = GRAPHS
+    words: Words = GRAPHS
+    has_ends: ClassVar[bool] = False
+    edge_features: Array | None = None
+    """(E, D) observations of edges, for models that look at them; of no concern to inference."""
 
     def __init__(
         self,
@@ -118,7 +121,7 @@ class GraphBatch(EdgeBatch):
                 cliques.members[rows_of(cliques.offsets, ids)] + np.repeat(shift, counts)[:, None]
             )
 
-        return self._like(
+        return self._named_like(
             offsets,
             moved(self.cliques["edge"]),
             shared_edges=self.shared_edges,
@@ -145,9 +148,15 @@ class GraphBatch(EdgeBatch):
             name: Factors(f.members, f.shared and name not in names) for name, f in self.factors.items()
         }
         shared = self.shared_edges and "edge" not in names
-        return self._like(
+        return self._named_like(
             self._offsets, self.edges, shared_edges=shared, factors=factors, label_sets=self.label_sets
         )
+
+    def _named_like(self, offsets: Array, edges: Array, **shape: Any) -> Self:
+        """Return other graphs, which messages call what they call these."""
+        other = self._like(offsets, edges, **shape)
+        other.words = self.words
+        return other
 
     def _like(self, offsets: Array, edges: Array, **shape: Any) -> Self:
         """Return other graphs with the settings of this one; classes with more settings pass them on."""

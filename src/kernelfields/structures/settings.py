@@ -38,6 +38,8 @@ class Structure(Checked, ABC):
     """
     alphabet: ClassVar[tuple[Any, ...]] = ()
     """What answers can be, where outputs are no labellings; () for labels, which the data say."""
+    in_sequences: ClassVar[bool] = True
+    """Whether users write labels as one sequence per item; if not, `flattened` makes such of them."""
     words: ClassVar[Words] = SEQUENCES
     """What messages call its items and their places."""
     _checks: ClassVar[Mapping[str, Check]] = {}
@@ -50,6 +52,34 @@ class Structure(Checked, ABC):
         """Return the links of a whole batch, checked, from those of its items."""
         return None
 
+    def item(self, features: Any, part: Any) -> Any:
+        """Return an item of X with other features: what `split` would take apart again."""
+        return (features, part) if self.linked else features
+
+    def settled(self, y: Any) -> Structure:
+        """Return the structure for the outputs of a training set, where these have a say in it."""
+        return self
+
+    def spread(self, inputs: Any) -> Any:
+        """Return inputs with a row for every vertex, where items of X are not that already."""
+        return inputs
+
+    def flattened(self, y: Any, links: Any, what: str) -> Any:
+        """Return labels, as users write them, as a list of label sequences; whatever ``what`` calls them."""
+        return y
+
+    def shaped(self, labels: Sequence[Any], links: Any) -> Any:
+        """Return label sequences as users write them."""
+        return labels
+
+    def shaped_marginals(self, marginals: Sequence[Array], links: Any) -> Any:
+        """Return the marginals of the vertices of every instance as users see them."""
+        return self.shaped(marginals, links)
+
+    def with_labels(self, classes: Sequence[Any], links: Any) -> Structure:
+        """Return the structure as a training set with these labels and links has it."""
+        return self
+
     def encode(self, y: Any, offsets: Array, links: Any) -> Array:
         """Return outputs, as users write them, in one flat array; labellings are encoded by their labels."""
         raise TypeError(f"{type(self).__name__} labels vertices: labels say what its outputs are.")
@@ -57,6 +87,11 @@ class Structure(Checked, ABC):
     def decode(self, outputs: Array, batch: Any) -> list[Any]:
         """Return outputs as users write them, one per instance; labellings are named by their labels."""
         raise TypeError(f"{type(self).__name__} labels vertices: labels say what its outputs are.")
+
+    @property
+    def forbidden_pairs(self) -> Sequence[tuple[Any, Any]]:
+        """Label pairs that no edge can have, whatever the constraints of a model."""
+        return ()
 
     @abstractmethod
     def on(self, offsets: Array, links: Any, n_labels: int, *, untied: bool = False) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
@@ -59,7 +59,7 @@ class TreeBatch(PairwiseBlocks, ForestErrors, MaxOracle, CovarianceOracle, Sampl
     5
     """
 
-    words: ClassVar[Words] = TREES
+    words: Words = TREES
 
     def __init__(
         self, offsets: npt.ArrayLike, parents: npt.ArrayLike, n_labels: int, shared_edges: bool = True

@@ -22,3 +22,5 @@ class Words:
 SEQUENCES = Words("sequence", "sequences", "position", "positions")
 TREES = Words("tree", "trees", "vertex", "vertices")
 GRAPHS = Words("graph", "graphs", "vertex", "vertices")
+GRIDS = Words("grid", "grids", "pixel", "pixels")
+ROWS = Words("row", "rows", "label", "labels")

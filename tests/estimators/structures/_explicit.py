@@ -1,7 +1,8 @@
 """Models written out: every labelling of every small item, its features Φ(x, y), and sums over all of them.
 
-An item is features, parents and labels. A chain is a tree that is a path; of order 2, neighbours of
-neighbours are joined, too. Nothing here knows the recursions, spaces or losses of the package.
+An item is features, what joins its vertices, and labels. A chain is a tree that is a path; of order 2,
+neighbours of neighbours are joined, too. An edge of a graph joins both ways, and no vertex is first or last.
+Nothing here knows the recursions, spaces or losses of the package.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-STRUCTURES = ("chain", "chain2", "tree")
+STRUCTURES = ("chain", "chain2", "tree", "graph")
 LABELS = ("blue", "green", "red")
 
 
@@ -20,7 +21,17 @@ class Item(NamedTuple):
 
     x: Any
     parents: Any
+    """Of every vertex, −1 for none; of graphs, which have none, None."""
     y: Any
+    edges: Any = None
+    """Of graphs, rows of two vertices, each pair once."""
+
+    @property
+    def joined(self) -> list[tuple[int, int]]:
+        """Pairs of vertices whose labels depend on each other, as tables of label pairs see them."""
+        if self.edges is None:
+            return [(p, v) for v, p in enumerate(self.parents) if p >= 0]
+        return [pair for a, b in self.edges for pair in ((a, b), (b, a))]
 
 
 class Task(NamedTuple):
@@ -33,6 +44,8 @@ class Task(NamedTuple):
     @property
     def inputs(self) -> list[Any]:
         """What estimators are given."""
+        if self.structure == "graph":
+            return [(i.x, i.edges) for i in self.items]
         return [(i.x, i.parents.tolist()) if self.structure == "tree" else i.x for i in self.items]
 
     @property
@@ -50,12 +63,14 @@ class Task(NamedTuple):
 def random_task(
     rng: np.random.Generator, structure: str, sizes: Any = (4, 0, 1, 3, 4, 2, 3), L: int = 3
 ) -> Task:
-    """Draw items whose labels depend on features and on parents; every label occurs."""
+    """Draw items whose labels depend on features; every label occurs."""
     items = []
     for n, size in enumerate(sizes):
-        parents = np.arange(size) - 1 if structure != "tree" else random_parents(rng, size)
+        parents = random_parents(rng, size) if structure == "tree" else np.arange(size) - 1
+        edges = random_edges(rng, size) if structure == "graph" else None
         y = (rng.integers(L, size=size) + n) % L
-        items.append(Item(np.eye(L)[y][:, :2] + 0.7 * rng.normal(size=(size, 2)), parents, y))
+        x = np.eye(L)[y][:, :2] + 0.7 * rng.normal(size=(size, 2))
+        items.append(Item(x, None if structure == "graph" else parents, y, edges))
     items[0].y[:L] = np.arange(L)[: len(items[0].y)]
     return Task(structure, items, L)
 
@@ -70,6 +85,13 @@ def random_parents(rng: np.random.Generator, size: int) -> Any:
     return parents
 
 
+def random_edges(rng: np.random.Generator, size: int) -> Any:
+    """Draw a graph with cycles, some of its edges backwards; some vertices may have none."""
+    pairs = [(a, b) if rng.random() < 0.5 else (b, a) for a, b in itertools.combinations(range(size), 2)]
+    kept = [pair for pair in pairs if rng.random() < 0.6]
+    return np.array(kept, dtype=int).reshape(-1, 2)
+
+
 def joint_features(structure: str, item: Item, labels: Any, L: int) -> dict[str, Any]:
     """Φ(x, y), by the parts that models have."""
     D = item.x.shape[1]
@@ -79,18 +101,18 @@ def joint_features(structure: str, item: Item, labels: Any, L: int) -> dict[str,
         "edge_features": np.zeros((L, L, D)),
         "second_order": np.zeros((L, L, L)),
     }
-    for v, (k, parent) in enumerate(zip(labels, item.parents, strict=True)):
+    for v, k in enumerate(labels):
         phi["features"][k] += item.x[v]
         phi["bias"][k] += 1
-        if parent < 0:
-            phi["boundaries"][0, k] += 1
-        else:
-            phi["edges"][labels[parent], k] += 1
-            phi["edge_features"][labels[parent], k] += item.x[parent]
-            if structure == "chain2" and item.parents[parent] >= 0:
-                phi["second_order"][labels[item.parents[parent]], labels[parent], k] += 1
-        if v not in item.parents:
-            phi["boundaries"][1, k] += 1
+    for a, b in item.joined:
+        phi["edges"][labels[a], labels[b]] += 1
+        phi["edge_features"][labels[a], labels[b]] += item.x[a]
+        if structure == "chain2" and a > 0:
+            phi["second_order"][labels[a - 1], labels[a], labels[b]] += 1
+    if item.edges is None:
+        for v, k in enumerate(labels):
+            phi["boundaries"][0, k] += item.parents[v] < 0
+            phi["boundaries"][1, k] += v not in item.parents
     return phi
 
 

@@ -26,16 +26,12 @@ TABLE = np.array([[0.5, -1.0, 0.0], [0.0, 0.3, 0.8], [-0.4, 0.0, 0.0]])
 
 FORMS = {
     "labels": ({"red": 0.8}, lambda item, y: 0.8 * (y == 2).sum()),
-    "table": (CliqueMeasures(edge=TABLE), lambda item, y: sum(TABLE[y[p], k] for p, k in edges(item, y))),
+    "table": (CliqueMeasures(edge=TABLE), lambda item, y: sum(TABLE[y[a], y[b]] for a, b in item.joined)),
     "both": (
         CliqueMeasures(node={"green": 0.5}, edge=TABLE),
-        lambda item, y: 0.5 * (y == 1).sum() + sum(TABLE[y[p], k] for p, k in edges(item, y)),
+        lambda item, y: 0.5 * (y == 1).sum() + sum(TABLE[y[a], y[b]] for a, b in item.joined),
     ),
 }
-
-
-def edges(item, y):
-    return [(p, k) for p, k in zip(item.parents, y, strict=True) if p >= 0]
 
 
 def fixed_of(explicit, task, value):

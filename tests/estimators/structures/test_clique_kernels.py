@@ -15,25 +15,19 @@ K, BOTH = RBF(gamma=0.4), RBF(gamma=0.2)
 
 def with_edges_seen(explicit, task, penalty):
     """Add to Φ, for every label pair, the kernel's features of both ends."""
-    ends = [
-        np.concatenate([item.x[p], item.x[v]])
-        for item in task.items
-        for v, p in enumerate(item.parents)
-        if p >= 0
-    ]
+    ends = [np.concatenate([item.x[p], item.x[v]]) for item in task.items for p, v in item.joined]
     values, vectors = np.linalg.eigh(BOTH(np.array(ends)))
     seen = iter(vectors * np.sqrt(np.maximum(values, 0)))
     for s, (item, labels) in enumerate(zip(task.items, explicit.labels, strict=True)):
         more = np.zeros((len(labels), 3, 3, len(ends)))
-        for v, p in enumerate(item.parents):
-            if p >= 0:
-                more[np.arange(len(labels)), labels[:, p], labels[:, v]] += next(seen)
+        for p, v in item.joined:
+            more[np.arange(len(labels)), labels[:, p], labels[:, v]] += next(seen)
         explicit.phi[s] = np.hstack([explicit.phi[s], more.reshape(len(labels), -1)])
     explicit.penalty = np.concatenate([explicit.penalty, np.full(9 * len(ends), penalty)])
     return explicit
 
 
-@pytest.mark.parametrize("structure", ["chain", "tree"])
+@pytest.mark.parametrize("structure", ["chain", "tree", "graph"])
 def test_both_ends(structure, rng):
     task = random_task(rng, structure)
     parts = {"features": 0.7, "boundaries": 0.7, "edges": 1.3}

@@ -82,7 +82,7 @@ def test_rule(name, structure, rng):
     check(model, task, explicit, w)
 
 
-@pytest.mark.parametrize("structure", ["chain", "tree"])
+@pytest.mark.parametrize("structure", ["chain", "tree", "graph"])
 @pytest.mark.parametrize("combination", ["last", "averaged"])
 def test_kernel_perceptron(structure, combination, rng):
     task = random_task(rng, structure)

@@ -26,11 +26,11 @@ from kernelfields import (
     load,
 )
 from kernelfields.models.clique_types import Boundaries, Edges
-from kernelfields.structures import Chain, Tree
+from kernelfields.structures import Chain, Graph, Tree
 
 from ._explicit import STRUCTURES, random_task
 
-OBJECTS = {"chain": Chain(), "chain2": Chain(order=2), "tree": Tree()}
+OBJECTS = {"chain": Chain(), "chain2": Chain(order=2), "tree": Tree(), "graph": Graph()}
 MODELS = {
     "CRF": lambda s: CRF(structure=s),
     "KernelCRF": lambda s: KernelCRF(structure=s),
@@ -57,6 +57,8 @@ ABSENT = {
     ("KernelPerceptron", "chain2"): "has no scores of label triples",
     ("voting perceptron", "chain2"): "has no scores of label triples",
     ("MEMM", "chain2"): "conditions a label on one other label",
+    ("MEMM", "graph"): "conditions a label on one other label",
+    ("StructureLearner", "graph"): "has no first and last",
 }
 
 

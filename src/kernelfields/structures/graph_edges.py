@@ -1,0 +1,158 @@
+"""The edges of one graph as users list them, checked; each in both directions where it has none."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from ..arrays import Array
+from ..errors import InputError
+
+
+class EdgeList(NamedTuple):
+    """The edges of one graph, from tails to heads."""
+
+    ends: Array
+    """(E, 2) vertices, counted within the graph."""
+    features: Array | None = None
+    """(E, D), if edges have some."""
+
+
+def read_edges(given: Any, count: int, name: str, *, directed: bool, features: Any = None) -> EdgeList:
+    """Return the edges of a graph; without directions, each of them forth and back, one behind the other.
+
+    An edge without direction may be listed once, or once each way.
+
+    Parameters
+    ----------
+    given : (E, 2) integers, or (N, N) scipy-sparse matrix
+        Rows of two vertices, or which vertices are joined.
+    count : int
+        N, the number of vertices.
+    name : str
+        What to call the graph in messages.
+    directed : bool
+        Whether edges have a direction.
+    features : (E, D) numbers, optional
+        Of every edge.
+    """
+    adjacency = sparse.issparse(given)
+    if adjacency and features is not None:
+        raise InputError(f"{name} has edge_features, which go with a list of edges, not with a matrix.")
+    ends = _of_matrix(given, count, name, directed) if adjacency else _of_list(given, name)
+    _require_vertices(ends, count, name)
+    rows = None if features is None else _feature_rows(features, len(ends), name)
+    _require_once(ends, count, name)
+    return EdgeList(ends, rows) if directed else _both_ways(ends, rows, count, name)
+
+
+def read_members(given: Any, count: int, size: int, name: str, kind: str) -> Array:
+    """Return the vertices of factors, (C, size)."""
+    members = _whole_rows(given, size)
+    if members is None:
+        raise InputError(f"{name}: {kind!r} must be rows of {size} vertices.")
+    _require_vertices(members, count, name, kind)
+    return members
+
+
+def _of_matrix(matrix: Any, count: int, name: str, directed: bool) -> Array:
+    """Return the pairs of vertices that a matrix joins."""
+    if matrix.shape != (count, count):
+        raise InputError(f"{name} has {count} vertices and an adjacency of shape {matrix.shape}.")
+    found = sparse.coo_matrix(matrix)
+    found.sum_duplicates()
+    found.eliminate_zeros()
+    if not (found.data == 1).all():
+        raise InputError(f"{name} has an adjacency with other numbers than 0 and 1: give edge_features.")
+    ends = np.stack([found.row, found.col], axis=1).astype(np.int64)
+    if not directed:
+        keys = ends @ [count, 1]
+        odd = np.flatnonzero(~np.isin(ends @ [1, count], keys))
+        if len(odd):
+            a, b = ends[odd[0]]
+            raise InputError(
+                f"{name} has an adjacency that leads from {a} to {b} and not back, but directed is False."
+            )
+    return ends[np.lexsort(ends.T[::-1])]
+
+
+def _of_list(given: Any, name: str) -> Array:
+    ends = _whole_rows(given, 2)
+    if ends is None:
+        shape = np.shape(given) if hasattr(given, "shape") else ""
+        found = f" have shape {shape}, expected (E, 2)" if shape else " are no rows of two whole numbers"
+        raise InputError(f"The edges of {name[0].lower()}{name[1:]}{found}.")
+    return ends
+
+
+def _whole_rows(given: Any, size: int) -> Array | None:
+    """Return rows of whole numbers; None if they are none."""
+    try:
+        rows = np.asarray(given)
+    except ValueError:
+        return None
+    if rows.size == 0 and (rows.ndim < 2 or rows.shape[1] in (0, size)):
+        return np.empty((0, size), dtype=np.int64)
+    if rows.ndim != 2 or rows.shape[1] != size or rows.dtype.kind not in "iu":
+        return None
+    return rows.astype(np.int64)
+
+
+def _require_vertices(members: Array, count: int, name: str, kind: str = "edge") -> None:
+    """Refuse vertices that are none, and those that are joined to themselves."""
+    odd = np.flatnonzero(((members < 0) | (members >= count)).any(axis=1))
+    if len(odd):
+        joined = " and ".join(map(str, members[odd[0]].tolist()))
+        known = f"expected vertices 0 to {count - 1}" if count else "but there are no vertices"
+        raise InputError(f"{name}: {kind} {odd[0]} joins {joined}, {known}.")
+    odd = np.flatnonzero((np.diff(np.sort(members, axis=1), axis=1) == 0).any(axis=1))
+    if len(odd):
+        twice = np.sort(members[odd[0]])
+        vertex = twice[1:][np.diff(twice) == 0][0]
+        raise InputError(f"{name}: {kind} {odd[0]} joins vertex {vertex} to itself.")
+
+
+def _require_once(ends: Array, count: int, name: str) -> None:
+    """Refuse an edge that is listed twice in the same direction."""
+    keys = ends @ np.array([count, 1])
+    order = np.argsort(keys, kind="stable")
+    again = np.flatnonzero(np.diff(keys[order]) == 0)
+    if len(again):
+        first, second = order[again[0]], order[again[0] + 1]
+        a, b = ends[first]
+        raise InputError(f"{name}: edges {first} and {second} both lead from {a} to {b}.")
+
+
+def _feature_rows(features: Any, count: int, name: str) -> Array:
+    """Return the features of edges: finite numbers, a row for each."""
+    try:
+        rows = np.asarray(features.toarray() if sparse.issparse(features) else features)
+        rows = rows.astype(rows.dtype if rows.dtype in (np.float32, np.float64) else np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name} has edge_features that are no numbers: {error}.") from error
+    if len(rows) != count or rows.ndim not in (1, 2):
+        raise InputError(f"{name} has {count} edges and edge_features of shape {rows.shape}.")
+    rows = rows.reshape(count, -1) if count else rows.reshape(0, rows.shape[-1] if rows.ndim == 2 else 0)
+    bad = np.flatnonzero(~np.isfinite(rows).all(axis=1))
+    if len(bad):
+        raise InputError(f"{name}: the features of edge {bad[0]} hold NaN or infinity.")
+    return rows
+
+
+def _both_ways(ends: Array, features: Array | None, count: int, name: str) -> EdgeList:
+    """List each pair of vertices forth and back, in the order in which they were first listed."""
+    keys = np.sort(ends, axis=1) @ np.array([count, 1])
+    _, first, pair = np.unique(keys, return_index=True, return_inverse=True)
+    if features is not None:
+        odd = np.flatnonzero((features != features[first[pair]]).any(axis=1))
+        if len(odd):
+            a, b = ends[odd[0]]
+            raise InputError(
+                f"{name}: edge {odd[0]} from {a} to {b} has other features than the one back, "
+                "but directed is False."
+            )
+    once = np.sort(first)
+    both = np.stack([ends[once], ends[once, ::-1]], axis=1).reshape(-1, 2)
+    return EdgeList(both, None if features is None else np.repeat(features[once], 2, axis=0))
