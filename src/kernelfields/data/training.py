@@ -107,12 +107,14 @@ def read_training(
     encoded = encode_outputs(structure, y, inputs, known, classes)
     structure = structure.with_labels(encoded.classes.tolist(), inputs.links)
     chain = structure.on(inputs.offsets, inputs.links, len(encoded.classes), untied=untied)
-    require_possible(chain, encoded.labels, encoded.classes)
+    if getattr(chain, "label_sets", None) is not None:
+        require_possible(chain, encoded.labels, encoded.classes)
     weights = None if sample_weight is None else read_weights(sample_weight, chain.n_instances, chain.words)
     make = choose(LOSSES, loss, "loss")
     if constraints is not None:
         require_labelling(structure, "constraints")
-    forbidden = read_rules(structure, constraints, chain, encoded)
+    ruled = constraints is not None or structure.forbidden_pairs
+    forbidden = read_rules(structure, constraints, chain, encoded) if ruled else None
     for name, setting in (("observed_only", observed_only), ("class_weight", class_weight)):
         if setting:
             require_labelling(structure, name)
