@@ -79,6 +79,7 @@ verbose
         "_field": Kind(KernelCRF, large=True),
         "structure_": Kind(Structure, needed=False),
     }
+    _mirrored = tuple(sorted(name for name in KernelCRF._fit_sets if name[0] != "_"))
     _lacks: ClassVar[Mapping[str, str]] = {
         **dict.fromkeys(
             ["X_dev", "y_dev", "warm_start", "checkpoint"],
@@ -144,12 +145,8 @@ verbose
         """Have what the field has, but for the structure: rows are chains of one to it."""
         self._field = field
         known = field.__getstate__()
-        vars(self).update({name: value for name, value in known.items() if name in self._learnt_names()})
+        vars(self).update({name: value for name, value in known.items() if name in self._fit_sets})
         self.structure_ = structure
-
-    @classmethod
-    def _learnt_names(cls) -> set[str]:
-        return super()._learnt_names() | {name for name in KernelCRF._learnt_names() if name[0] != "_"}
 
     def _state(self) -> dict[str, Any]:
         self._require_fitted()

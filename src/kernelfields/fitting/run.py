@@ -39,13 +39,29 @@ def starts_afresh(fit: Fit[Model, Settings]) -> Fit[Model, Settings]:
     @wraps(fit)
     def fitted(model: Model, /, *args: Settings.args, **settings: Settings.kwargs) -> Model:
         refuse_lacking(type(model), settings)
-        fresh = model._unfitted()
+        fresh = _unfitted(model)
         vars(fresh)["_previous"] = model
         fit(fresh, *args, **settings)
-        model._become(fresh)
+        _become(model, fresh)
         return model
 
     return fitted
+
+
+def _unfitted(model: Model) -> Model:
+    """Return a copy that has the settings and nothing else."""
+    result = object.__new__(type(model))
+    vars(result).update({name: value for name, value in vars(model).items() if name not in model._fit_sets})
+    return result
+
+
+def _become(model: Model, other: Model) -> None:
+    """Let a model take over all that another has learnt, and forget the rest."""
+    learnt = model._fit_sets
+    new = {name: value for name, value in vars(other).items() if name in learnt and name != "_previous"}
+    vars(model).update(new)  # first: another thread may be predicting
+    for name in (learnt & vars(model).keys()) - new.keys():
+        del vars(model)[name]
 
 
 def refuse_lacking(kind: type, given: Iterable[str]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..arrays import Array
 from .fields import Field
@@ -22,6 +22,15 @@ class Savable(ABC):
     _learnt: ClassVar[Mapping[str, Field]]
     _transient: ClassVar[tuple[str, ...]] = ()
     """What only goes on with training, and is not saved."""
+    _mirrored: ClassVar[tuple[str, ...]] = ()
+    """What it shows of a model that it has learnt, and is saved with that."""
+    _fit_sets: ClassVar[frozenset[str]]
+    """The names of all attributes that a fit may set."""
+
+    def __init_subclass__(cls, **settings: Any) -> None:
+        super().__init_subclass__(**settings)
+        own = {"classes_", "_waiting", "_previous"}
+        cls._fit_sets = frozenset({*own, *getattr(cls, "_learnt", ()), *cls._transient, *cls._mirrored})
 
     @abstractmethod
     def _state(self) -> dict[str, Any]:
@@ -34,26 +43,6 @@ class Savable(ABC):
     @abstractmethod
     def _rehearse(self) -> None:
         """Predict nothing for no sequences: fails where attributes do not fit one another."""
-
-    @classmethod
-    def _learnt_names(cls) -> set[str]:
-        """Return the names of all attributes that a fit may set."""
-        return {"classes_", "_waiting", "_previous", *cls._learnt, *cls._transient}
-
-    def _unfitted(self) -> Self:
-        """Return a copy that has the settings and nothing else."""
-        result = object.__new__(type(self))
-        learnt = self._learnt_names()
-        vars(result).update({name: value for name, value in vars(self).items() if name not in learnt})
-        return result
-
-    def _become(self, other: Self) -> None:
-        """Take over all that another model has learnt, and forget the rest."""
-        learnt = self._learnt_names()
-        new = {name: value for name, value in vars(other).items() if name in learnt and name != "_previous"}
-        vars(self).update(new)  # first: another thread may be predicting
-        for name in (learnt & vars(self).keys()) - new.keys():
-            del vars(self)[name]
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to a file, which `kernelfields.load` reads.
@@ -87,7 +76,7 @@ def declared_state(model: Savable, settings: Iterable[str]) -> dict[str, Any]:
     """Return the attributes of a fitted model that it declares; refuse to forget others that a fit set."""
     known = model.__getstate__()
     state = {name: known[name] for name in model._learnt if name in known}
-    other = known.keys() - state.keys() - model._learnt_names() - {*settings, "_metadata_request"}
+    other = known.keys() - state.keys() - model._fit_sets - {*settings, "_metadata_request"}
     forgotten = sorted(name for name in other if name.startswith("_") or name.endswith("_"))
     if forgotten:
         raise TypeError(f"{type(model).__name__} does not declare {forgotten[0]} in _learnt.")
