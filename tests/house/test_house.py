@@ -18,8 +18,8 @@ from .names import names_defined_twice
 ROOT = Path(__file__).parents[2]
 
 REACHED = {
-    "files_kernel_fit": 36,
-    "files_linear_fit": 29,
+    "files_kernel_fit": 34,
+    "files_linear_fit": 27,
     "estimator_files": 24,
     "names_defined_twice": 0,
     "private_imports": 0,

@@ -30,8 +30,7 @@ from .counts import Counts
 from .geometry import Geometry, Term, slices_of
 from .linear_chain import LinearChainData, Offsets, linear_chain_problem
 from .norms import GroupNorm, L1Norm, Norm, SpaceNorm
-from .point import Line, Point
-from .problem import Problem
+from .problem import Line, Point, Problem
 
 __all__ = [
     "ArrayData",

@@ -13,8 +13,7 @@ from ..losses import Hinge, Planes
 from ..structures import StructureBatch
 from .certificate import Certificate, Dual
 from .margin_terms import InstanceTerm, instance_term
-from .point import Point
-from .problem import Problem
+from .problem import Point, Problem
 
 
 class Plane(NamedTuple):
