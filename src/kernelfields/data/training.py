@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +14,7 @@ from ..checks import require_not_negative, shown
 from ..constraints import Forbidden, Rule
 from ..data.sample_weights import read_weights
 from ..errors import InputError, warn_user
-from ..losses import LocalLoss, Log, Loss, MarginalLog, PartialLog, Piecewise, PseudoLikelihood
+from ..losses import LocalLoss, Log, Loss, MarginalLog, PartialLog, Piecewise, PseudoLikelihood, VariationalEM
 from ..objective import Certificate
 from ..solvers import Progress, Reason
 from ..spaces import WeightPairs
@@ -87,7 +88,7 @@ def read_training(
     sample_weight: Any = None,
     class_weight: ClassWeight = None,
     cost: Any = None,
-    loss: str = "log",
+    loss: str | VariationalEM = "log",
     constraints: str | Rule | None = None,
     known: list[Any] | None = None,
     classes: Any = None,
@@ -119,6 +120,10 @@ def read_training(
         if setting:
             require_labelling(structure, name)
     observed = Observed.of(inputs, encoded, chain) if observed_only else None
+    if isinstance(make, VariationalEM):
+        if constraints is not None:
+            raise InputError("constraints do not go with VariationalEM: beliefs know no forbidden pairs.")
+        make = partial(pseudo_loss_of, unobserved=make)
     whole = make(chain, encoded, weights, class_weight, cost)
     return Training(inputs, encoded, chain, weights, whole, forbidden, observed, extractor, structure, untied)
 
@@ -153,9 +158,11 @@ def pseudo_loss_of(
     weights: Array | None,
     class_weight: ClassWeight = None,
     cost: Any = None,
+    unobserved: VariationalEM | None = None,
 ) -> LocalLoss:
     """Return the log loss of every label given those around it: class weights are those of vertices."""
-    return PseudoLikelihood(chain, encoded.labels, weights, _vertex_weights(encoded, class_weight, cost))
+    kappa = _vertex_weights(encoded, class_weight, cost)
+    return PseudoLikelihood(chain, encoded.labels, weights, kappa, unobserved)
 
 
 def piecewise_loss_of(
@@ -214,13 +221,15 @@ def _additive(chain: EdgeBatch, encoded: Encoded, cost: Any) -> dict[str, Array]
     return cost_scores(chain, encoded, cost)
 
 
-LOSSES: Table[Callable[..., Loss]] = Table(
+LOSSES: Table[Callable[..., Loss] | VariationalEM] = Table(
     Callable,
+    VariationalEM,
     entries={
         "log": loss_of,
         "marginal-log": marginal_log_loss_of,
         "pseudo": pseudo_loss_of,
         "piecewise": piecewise_loss_of,
+        "pseudo-em": VariationalEM(),
     },
 )
 

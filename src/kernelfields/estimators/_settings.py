@@ -9,8 +9,8 @@ import numpy as np
 
 from ..checks import (
     Check,
+    Table,
     chosen,
-    one_of,
     optional,
     precision,
     proper_share,
@@ -24,6 +24,7 @@ from ..checks import (
 from ..data.seeds import random_state
 from ..data.training import LOSSES
 from ..errors import InputError
+from ..losses import VariationalEM
 from ..selection import Selection
 from ..tables import DECODERS, STRUCTURES
 
@@ -72,7 +73,7 @@ CHECKS: Mapping[str, Check] = {
     "decoder": chosen(DECODERS),
     "dtype": precision,
     "folds": optional(whole(2)),
-    "loss": one_of(LOSSES),
+    "loss": chosen(Table(VariationalEM, entries=LOSSES)),
     "max_leaf_nodes": optional(whole(2)),
     "max_iter": whole(0),
     "memory_limit": optional(lambda name, value: require_whole(name, value, 0)),

@@ -14,9 +14,11 @@ import numpy as np
 from ..arrays import Array
 from ..data.training import warn_of, warn_of_unsettled
 from ..errors import InputError
+from ..losses import PseudoLikelihood
 from ..objective import Certificate, Dual, Problem
 from ..persistence.savable import Savable
 from ..solvers import Progress, Reason, Result, Solver, Stop
+from .em import alternate
 from .observers import Onlooker
 
 Model = TypeVar("Model", bound=Savable)
@@ -91,6 +93,25 @@ class Found(NamedTuple):
 
 
 def search(
+    problem: Problem,
+    start: Array,
+    solver: Solver,
+    stop: Stop,
+    observer: Observer | None,
+    exact: Callable[[], Problem],
+) -> Found:
+    """Minimise once, or in turn with beliefs about labels that were not observed, where the loss has some."""
+
+    def minimise(part: Problem, begin: Array, change: Callable[[Problem], Problem]) -> Found:
+        return _minimise(part, begin, solver, stop, observer, lambda: change(exact()))
+
+    loss = problem.loss
+    if isinstance(loss, PseudoLikelihood) and loss.unobserved is not None:
+        return alternate(problem, start, loss.unobserved, minimise)
+    return _minimise(problem, start, solver, stop, observer, exact)
+
+
+def _minimise(
     problem: Problem,
     start: Array,
     solver: Solver,

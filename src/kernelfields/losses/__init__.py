@@ -13,6 +13,7 @@ from .marginal_log import MarginalLog
 from .partial_log import PartialLog
 from .piecewise import Piecewise
 from .pseudo import PseudoLikelihood
+from .variational_em import VariationalEM
 
 __all__ = [
     "BlockLoss",
@@ -33,6 +34,7 @@ __all__ = [
     "Planes",
     "PseudoLikelihood",
     "SlackHinge",
+    "VariationalEM",
     "ZeroOneHinge",
     "edge_cost",
     "hamming_cost",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +14,9 @@ from ..structures import BlockProduct, Scores, StructureBatch, require_feasible
 from ._base import LossValue
 from ._conditionals import ConditionalBlocks, Conditionals, Softmax
 from ._local_base import LocalLoss, label_sets_of, log_sum, refusal, require_labelled, rounded, softmax_of
+
+if TYPE_CHECKING:
+    from .variational_em import VariationalEM
 
 
 class PseudoLikelihood(LocalLoss):
@@ -40,6 +44,8 @@ class PseudoLikelihood(LocalLoss):
         How many times each instance counts.
     vertex_weights : (N,) array, optional
         κ, how many times each vertex counts; 1 if not given.
+    unobserved : VariationalEM, optional
+        How a fit learns from vertices without a label; they are left out if it is not given.
     """
 
     def __init__(
@@ -48,11 +54,13 @@ class PseudoLikelihood(LocalLoss):
         labels: Array,
         weights: Array | None = None,
         vertex_weights: Array | None = None,
+        unobserved: VariationalEM | None = None,
     ) -> None:
         self.structure = require_labelled(structure, "pseudo-likelihood")
         self.labels = _read(labels, self.structure.n_vertices, self.structure.n_labels)
         self.weights = weights
         self.vertex_weights = vertex_weights
+        self.unobserved = unobserved
         self._conditionals = Conditionals(self.structure, self.labels)
 
     def at(self, scores: Scores) -> LossValue:
@@ -95,7 +103,7 @@ class PseudoLikelihood(LocalLoss):
         rows = rows_of(self.structure.offsets, ids)
         weights = None if self.weights is None else self.weights[ids]
         kappa = None if self.vertex_weights is None else self.vertex_weights[rows]
-        return PseudoLikelihood(self.structure.take(ids), self.labels[rows], weights, kappa)
+        return PseudoLikelihood(self.structure.take(ids), self.labels[rows], weights, kappa, self.unobserved)
 
     def _at(self, scores: Scores) -> tuple[Array, Softmax]:
         """Aθ, −inf for labels that vertices cannot have, and its softmax."""

@@ -1,0 +1,119 @@
+"""How to learn from labels that were not observed where sums over labellings are out of reach."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from ..arrays import Array
+from ..checks import Check, Checked, optional, proper_share, require_not_negative, require_positive, whole
+from ..structures import Scores
+from .pseudo import PseudoLikelihood
+
+
+@dataclass(frozen=True)
+class VariationalEM(Checked):
+    """Pseudo-likelihood variational EM, for few labels in a large graph: a setting ``loss`` of estimators.
+
+    Scores of label pairs cannot be learnt from observed labels alone if hardly two of them are neighbours. So
+    labels that were not observed have *beliefs* q, distributions that are learnt in turn with the scores:
+
+    - E: mean field, q_v ∝ exp(E_q[score with k at v] / T) at vertices without a label, sweep after sweep;
+    - M: the penalised pseudo-likelihood with beliefs in place of labels, a convex problem.
+
+    It begins with what is learnt from observed labels alone. The whole is not convex, and more rounds are
+    not always better: choose them, like penalties, on labels that are held out. ``certificate_`` is that
+    of the last M-step. To label the other vertices of the graph that a model was fitted to, give ``predict``
+    the known ones as ``allowed``.
+
+    Parameters
+    ----------
+    rounds : int
+        E and M steps at most.
+    weight : float
+        How many times a vertex without a label counts in an M-step; one with a label counts once.
+    temperature : float
+        T. Below 1 beliefs are surer than the scores say: large penalties make them too cautious.
+    sweeps : int
+        Mean-field sweeps of an E-step at most, all vertices at once.
+    step : float
+        Share of new beliefs that a sweep takes over, above 0 and at most 1: less than all of them where
+        sweeps go back and forth.
+    tol : float
+        Largest change of a belief at which a step ends.
+    seed : int, optional
+        For restarts: labels drawn from the first beliefs take their place. If not given, nothing is drawn.
+    """
+
+    rounds: int = 2
+    weight: float = 0.1
+    temperature: float = 1.0
+    sweeps: int = 20
+    step: float = 1.0
+    tol: float = 1e-3
+    seed: int | None = None
+    _checks: ClassVar[Mapping[str, Check]] = {
+        "rounds": whole(0),
+        "weight": require_not_negative,
+        "temperature": require_positive,
+        "sweeps": whole(0),
+        "step": proper_share,
+        "tol": require_not_negative,
+        "seed": optional(whole(0)),
+    }
+
+    def first(self, observed: PseudoLikelihood, scores: Scores) -> Array:
+        """Return beliefs to begin with, (N, L): what every vertex says by itself, or labels drawn from it.
+
+        Parameters
+        ----------
+        observed : PseudoLikelihood
+            The labels that were observed.
+        scores : scores
+            θ of the batch, learnt from them.
+        """
+        structure = observed.structure
+        apart = {name: np.zeros(shape) for name, shape in structure.shapes.items()}
+        apart["node"] = np.asarray(scores["node"], dtype=np.float64)
+        even = np.full((structure.n_vertices, structure.n_labels), 1.0 / structure.n_labels)
+        q = PseudoLikelihood(structure, even).conditionals(self._cooled(apart))
+        if self.seed is not None:
+            drawn = np.random.default_rng(self.seed).random((len(q), 1)) * q.sum(axis=1, keepdims=True)
+            label = (np.cumsum(q, axis=1) <= drawn).sum(axis=1)
+            q = (np.minimum(label, q.shape[1] - 1)[:, None] == np.arange(q.shape[1])).astype(np.float64)
+        return self._with_known(observed, q)
+
+    def beliefs(self, observed: PseudoLikelihood, scores: Scores, start: Array) -> Array:
+        """E-step: return beliefs about every vertex's label, (N, L), certain where it was observed.
+
+        Parameters
+        ----------
+        observed, scores
+            As for `first`.
+        start : (N, L) array
+            The beliefs before.
+        """
+        theta, q = self._cooled(scores), self._with_known(observed, start)
+        for _ in range(self.sweeps):
+            fresh = PseudoLikelihood(observed.structure, q).conditionals(theta)
+            new = self._with_known(observed, (1 - self.step) * q + self.step * fresh)
+            change, q = float(np.abs(new - q).max(initial=0.0)), new
+            if change <= self.tol:
+                break
+        return q
+
+    def expected(self, observed: PseudoLikelihood, beliefs: Array) -> PseudoLikelihood:
+        """M-step: return the loss with beliefs in place of labels that were not observed."""
+        known = 1.0 if observed.vertex_weights is None else observed.vertex_weights
+        kappa = np.where(observed.labels >= 0, known, self.weight)
+        return PseudoLikelihood(observed.structure, beliefs, observed.weights, kappa)
+
+    def _cooled(self, scores: Scores) -> dict[str, Array]:
+        return {name: np.asarray(values, np.float64) / self.temperature for name, values in scores.items()}
+
+    def _with_known(self, observed: PseudoLikelihood, beliefs: Array) -> Array:
+        labels = observed.labels[:, None]
+        return np.where(labels >= 0, labels == np.arange(beliefs.shape[1]), beliefs)
