@@ -12,7 +12,7 @@ from .test_log_loss import FREE, KERNEL, in_kernel_space
 
 PARTS = {"features": 0.7} | FREE
 SIZES = (4, 3, 4, 1, 4, 3)
-STRUCTURES = ("chain", "tree")
+STRUCTURES = ("chain", "tree", "graph")
 
 
 def linear_crf(structure):
@@ -31,10 +31,18 @@ def marginals_of(fitted_to, asked, rng):
 
 
 def windows(task, marginals):
-    """Every vertex with its parent's marginals before its own, and the mean of its children's behind them."""
+    """Every vertex with its parent's marginals before its own, and the mean of its children's behind them.
+
+    Vertices of a graph, with the mean of their neighbours behind them.
+    """
     rows = []
     for item, found in zip(task.items, marginals, strict=True):
         nothing = np.zeros(found.shape[1])
+        if item.edges is not None:
+            for v in range(len(found)):
+                near = [found[b] for a, b in item.joined if a == v]
+                rows.append(np.concatenate([found[v], np.mean(near, axis=0) if near else nothing]))
+            continue
         for v, parent in enumerate(item.parents):
             children = [found[c] for c in range(len(found)) if item.parents[c] == v]
             above = nothing if parent < 0 else found[parent]
@@ -76,12 +84,13 @@ def test_structure_learner(structure, rng):
         tol=1e-10,
         dtype="float64",
     )
-    learner = StructureLearner(base, candidates=[Edges(), Boundaries()], worth=0.0)
+    candidates = [Edges()] if structure == "graph" else [Edges(), Boundaries()]  # which graphs do not have
+    learner = StructureLearner(base, candidates=candidates, worth=0.0)
     learner.fit(task.inputs, task.labels)
     seen, parts = in_kernel_space(task), {"features": 0.7, "bias": 0.7}
     now = Explicit(seen, parts)
     optimum = least_log_loss(now, rng)
-    assert len(learner.kept_) == 2
+    assert len(learner.kept_) == len(candidates)
     for trial in learner.trials_:
         larger = Explicit(seen, parts | {trial.name: FREE[trial.name]})
         start = larger.weights(**pieces(now, optimum.w), **{trial.name: 0.0})
