@@ -46,7 +46,9 @@ def kernel_times(
         raise InputError(
             f"coefficients have shape {coefficients.shape}, but must be ({N}, m) for {N} basis points."
         )
-    budget = min(max(LEAST, memory_budget(memory_limit) // blocks.dtype.itemsize), MOST)
+    budget = MOST  # few are computed without a look at what memory there is: that takes longer
+    if memory_limit is not None or n * N > MOST:
+        budget = min(max(LEAST, memory_budget(memory_limit) // blocks.dtype.itemsize), MOST)
     height = max(1, min(n, 64 if budget < MOST else 512))
     width = max(1, min(N, budget // height))
     room = np.empty(height * width, dtype=blocks.dtype)
