@@ -1,4 +1,4 @@
-"""Labelled sequences or trees, whatever file they came from."""
+"""Labelled sequences, trees or graphs, whatever file they came from."""
 
 from __future__ import annotations
 
@@ -7,6 +7,11 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
+
+from ..tables import STRUCTURES
+
+LINKS = {"tree": "parents", "graph": "edges"}
+"""What items have besides tokens or numbers, by the names of structures."""
 
 
 class NamedColumns(np.ndarray):
@@ -30,9 +35,17 @@ class TreeInput(NamedTuple):
     """Counted within the tree, −1 for roots."""
 
 
+class GraphInput(NamedTuple):
+    """A graph as models take it."""
+
+    features: Any
+    edges: list[list[int]]
+    """Pairs of positions, counted within the graph."""
+
+
 @dataclass(frozen=True)
 class Item:
-    """One sequence, or one tree."""
+    """One sequence, one tree, or one graph."""
 
     x: Any
     """What models of sequences take: tokens (strings, tuples of columns, dictionaries) or a (T, D) array."""
@@ -43,21 +56,30 @@ class Item:
     source: Any
     """As it was read, to be written again with labels."""
     parents: list[int] | None = None
-    """Of every position, counted from 0 and −1 for roots; None for sequences."""
+    """Of every position of a tree, counted from 0 and −1 for roots."""
+    edges: list[list[int]] | None = None
+    """Pairs of positions of a graph."""
 
     @property
     def input(self) -> Any:
         """What models take."""
+        if self.edges is not None:
+            return GraphInput(self.x, self.edges)
         return self.x if self.parents is None else TreeInput(self.x, self.parents)
+
+    @property
+    def structure(self) -> str:
+        """The name of the structure that takes it."""
+        return "graph" if self.edges is not None else "chain" if self.parents is None else "tree"
 
     def flat(self) -> Item:
         """Return it as a sequence."""
-        return replace(self, parents=None)
+        return replace(self, parents=None, edges=None)
 
 
 @dataclass(frozen=True)
 class FileData:
-    """All the sequences or trees in a file."""
+    """All the sequences, trees or graphs in a file."""
 
     items: list[Item]
     kind: str
@@ -90,14 +112,14 @@ class FileData:
         return isinstance(first, str | tuple | dict)
 
     @property
-    def linked(self) -> bool:
-        """Whether items are trees."""
-        return any(item.parents is not None for item in self.items)
+    def structure(self) -> str:
+        """The name of the structure that takes the items."""
+        return next((item.structure for item in self.items if item.structure != "chain"), "chain")
 
     @property
     def noun(self) -> str:
         """What items are called, all of them."""
-        return "trees" if self.linked else "sequences"
+        return STRUCTURES[self.structure].words.items
 
     @property
     def n_positions(self) -> int:
@@ -126,7 +148,7 @@ class FileData:
         return "tokens of one column" if self.n_columns == 1 else f"tokens of {self.n_columns} columns"
 
     def flat(self) -> FileData:
-        """Return trees as sequences."""
+        """Return trees and graphs as sequences."""
         return FileData([item.flat() for item in self.items], self.kind)
 
     def take(self, ids: Any) -> FileData:

@@ -15,7 +15,7 @@ from ..errors import InputError
 from ..io.conll import Sentence, write_conll
 from ..io.csv import Frames
 from ..io.jsonl import Record, write_jsonl
-from ._data import Item
+from ._data import LINKS, Item
 
 
 class NumberTable(NamedTuple):
@@ -86,9 +86,11 @@ WRITERS: Mapping[str, Callable[[list[Item], Path], None]] = {
 
 
 def require_sequences(items: list[Item], kind: str) -> None:
-    """Refuse trees where a format has no place for parents."""
-    if any(item.parents is not None for item in items):
-        raise InputError(f"Parents of trees have no place in {kind}; choose jsonl.")
+    """Refuse trees and graphs where a format has no place for parents and edges."""
+    for item in items:
+        if item.structure in LINKS:
+            links = f"{LINKS[item.structure].capitalize()} of {item.structure}s"
+            raise InputError(f"{links} have no place in {kind}; choose jsonl.")
 
 
 def columns_of(item: Item, n: int) -> list[list[str]]:
@@ -132,7 +134,7 @@ def _label_array(labels: list[Any]) -> Array:
 def record_of(item: Item) -> Record:
     """Return a sequence or tree as JSON lines have it."""
     other = item.source.other if isinstance(item.source, Record) else {}
-    return Record([_token(token, item) for token in item.x], item.y, other, item.parents)
+    return Record([_token(token, item) for token in item.x], item.y, other, item.parents, item.edges)
 
 
 def _token(token: Any, item: Item) -> Any:

@@ -190,7 +190,7 @@ def constraints_of(data: FileData, choice: Choice) -> str | None:
     Entities are spans of sequences: labels of trees get no rules unasked.
     """
     constraints = choice.constraints
-    if constraints is None and not data.linked and has_entities(data.known):
+    if constraints is None and data.structure == "chain" and has_entities(data.known):
         constraints = next((name for name, rule in CONSTRAINTS.items() if rule.obeyed_by(data.labels)), None)
     return None if constraints == "none" else constraints
 

@@ -27,7 +27,7 @@ Parents = Annotated[
     int | None,
     typer.Option(help="The CoNLL column with the number of a token's parent, 0 for a root: trees.", min=1),
 ]
-Flat = Annotated[bool, typer.Option("--flat", help="Leave parents out: take trees for sequences.")]
+Flat = Annotated[bool, typer.Option("--flat", help="Leave parents or edges out: take all for sequences.")]
 MaxSize = Annotated[float, typer.Option(help="Gigabytes that the arrays of an .npz may take.", min=0.0)]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object, the last line.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks.")]

@@ -36,7 +36,7 @@ def panel(data: FileData) -> list[str]:
     Tokens have features enough for linear models. Numbers may need curved functions. Only boosted trees and
     Gaussians take numbers that are missing. Hidden Markov models are for sequences.
     """
-    return [name for name in _by_features(data) if not (data.linked and name in CHAINS)]
+    return [name for name in _by_features(data) if not (data.structure != "chain" and name in CHAINS)]
 
 
 def _by_features(data: FileData) -> list[str]:

@@ -17,7 +17,7 @@ from ..io.jsonl import Record, read_jsonl
 from ..io.lines import read_lines
 from ..io.npz import LIMIT, read_npz
 from ..io.parents import require_parents
-from ._data import FileData, Item, NamedColumns
+from ._data import LINKS, FileData, Item, NamedColumns
 
 Source = Path | IO[bytes]
 FORMATS = ("conll", "jsonl", "csv", "npz")
@@ -99,9 +99,9 @@ def read_data(path: Path, reading: Reading | None = None) -> FileData:
         how = "; null for a position says that its label was not observed" if kind == "jsonl" else ""
         raise InputError(f"{path}: sequence {bare} has no labels{how}.")
     data = FileData(items, kind)
-    loose = next((n for n, item in enumerate(items) if item.parents is None), None)
-    if data.linked and loose is not None:
-        raise InputError(f"{path}: item {loose} has no parents, but others have.")
+    loose = next((n for n, item in enumerate(items) if item.structure != data.structure), None)
+    if loose is not None:
+        raise InputError(f"{path}: item {loose} has no {LINKS[data.structure]}, but others have.")
     _require_classes(data, path, reading)
     return data
 
@@ -190,7 +190,7 @@ def _parents(n: int, column: list[str]) -> list[int]:
 def _from_record(record: Record) -> Item:
     tokens = record.tokens
     x = [tuple(token) if isinstance(token, list) else token for token in tokens]
-    return Item(x, record.labels, [_shown(token) for token in tokens], record, record.parents)
+    return Item(x, record.labels, [_shown(token) for token in tokens], record, record.parents, record.edges)
 
 
 def _shown(token: str | list[str] | dict[str, Any]) -> str:

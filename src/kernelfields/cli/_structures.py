@@ -9,40 +9,46 @@ import typer
 from ..errors import InputError
 from ..models.model import fitted_structure
 from ..tables import STRUCTURES, structure_of
-from ._data import FileData
+from ._data import LINKS, FileData
+
+WHERE = {
+    "tree": 'JSON lines have them as "parents", columns of text by --parents',
+    "graph": 'JSON lines have them as "edges"',
+}
+"""Which files have what a structure needs."""
 
 StructureName = Annotated[
     str | None,
     typer.Option(
         "--structure",
-        help="chain, chain2 (pairs and triples of labels) or tree; by whether data have parents.",
+        help="chain, chain2 (pairs and triples of labels), tree or graph; by what data have.",
     ),
 ]
 
 
 def shaped(data: FileData, name: str | None) -> FileData:
-    """Return data as a structure takes them; chains, if a user wants them, take trees for sequences."""
+    """Return data as a structure takes them; chains, if a user wants them, take all for sequences."""
     if name is None:
         return data
     if name not in STRUCTURES:
         raise InputError(f"There is no structure {name!r}; choose one of {', '.join(STRUCTURES)}.")
     if not STRUCTURES[name].linked:
         return data.flat()
-    if not data.linked:
-        raise InputError(
-            f"--structure {name} needs parents, and the data have none: "
-            'JSON lines have them as "parents", columns of text by --parents.'
-        )
+    if data.structure != name:
+        raise InputError(f"--structure {name} needs {LINKS[name]}, and the data have none: {WHERE[name]}.")
     return data
 
 
 def name_for(data: FileData, name: str | None) -> str:
     """Return the name of the structure for data that were shaped by it."""
-    return name or ("tree" if data.linked else "chain")
+    return name or data.structure
 
 
-def labels_trees(model: Any) -> bool:
-    """Whether a model, fitted or about to be, takes trees."""
-    if hasattr(model, "classes_"):
-        return fitted_structure(model).linked
-    return structure_of(getattr(model, "structure", "chain")).linked
+def structure_named(model: Any) -> str:
+    """Return what items a model takes, fitted or about to be: "tree", "graph", or "chain" for sequences."""
+    found = (
+        fitted_structure(model)
+        if hasattr(model, "classes_")
+        else structure_of(getattr(model, "structure", "chain"))
+    )
+    return next((name for name in LINKS if type(STRUCTURES[name]) is type(found)), "chain")

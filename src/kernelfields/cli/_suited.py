@@ -1,4 +1,4 @@
-"""Sequences and trees as a model takes them, and what does not fit it."""
+"""Sequences, trees and graphs as a model takes them, and what does not fit it."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ import numpy as np
 from ..data.reading import Verbatim
 from ..errors import InputError, quoted
 from ..features import DictFeatures, TemplateFeatures
-from ._data import TreeInput
+from ..tables import STRUCTURES
+from ._data import LINKS, GraphInput, TreeInput
 from ._loaded import takes_symbols
-from ._structures import labels_trees
+from ._structures import WHERE, structure_named
 
 SPACES = 2
 """Number of spaces in the only token of a sequence that suggests a sentence that was not split."""
@@ -40,30 +41,31 @@ class Suit:
         self.extractor = getattr(model, "features_", None)
         self.symbols = takes_symbols(model) or isinstance(self.extractor, Verbatim)
         self.numbers = self.extractor is None and not self.symbols and hasattr(model, "n_features_in_")
-        self.trees = labels_trees(model)
+        self.structure = structure_named(model)
         self.say, self.hint = say, hint
         self._said: set[str] = set()
         self._count = 0
 
     def __call__(self, inputs: list[Any]) -> list[Any]:
-        """Return sequences or trees that the model takes."""
+        """Return items that the model takes."""
         first, self._count = self._count, self._count + len(inputs)
         return [self._shaped(x, first + s) for s, x in enumerate(inputs)]
 
     def _shaped(self, x: Any, n: int) -> Any:
-        """Return a tree to a model of trees, a sequence to others."""
-        if not isinstance(x, TreeInput):
-            if self.trees:
-                raise InputError(
-                    f"Sequence {n} has no parents, but the model labels trees: "
-                    'JSON lines have them as "parents", columns of text by --parents.'
-                )
-            return self._one(x, f"Sequence {n}")
-        if not self.trees:
+        """Return a tree to a model of trees, a graph to one of graphs, a sequence to others."""
+        given = "tree" if isinstance(x, TreeInput) else "graph" if isinstance(x, GraphInput) else "chain"
+        name, words = STRUCTURES[given].words.name(n), STRUCTURES[self.structure].words
+        if given != self.structure and self.structure == "chain":
+            links = LINKS[given]
             raise InputError(
-                f"Tree {n} has parents, but the model labels sequences; --flat leaves the parents out."
+                f"{name} has {links}, but the model labels sequences; --flat leaves the {links} out."
             )
-        return x._replace(features=self._one(x.features, f"Tree {n}"))
+        if given != self.structure:
+            raise InputError(
+                f"{name} has no {LINKS[self.structure]}, but the model labels {words.items}: "
+                f"{WHERE[self.structure]}."
+            )
+        return self._one(x, name) if given == "chain" else x._replace(features=self._one(x.features, name))
 
     def _one(self, x: Any, where: str) -> Any:
         if isinstance(x, np.ndarray):

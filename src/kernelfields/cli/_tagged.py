@@ -107,6 +107,8 @@ class Writer:
         value |= {} if item.y is None else {"labels": item.y}
         parents = item.source.parents if isinstance(item.source, Record) else item.parents
         value |= {} if parents is None else {"parents": parents}
+        edges = item.source.edges if isinstance(item.source, Record) else item.edges
+        value |= {} if edges is None else {"edges": edges}
         if isinstance(item.source, Sentence) and item.source.comments:
             value["comments"] = list(item.source.comments)
         value["predicted"] = answer.labels

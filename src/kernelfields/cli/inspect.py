@@ -80,7 +80,7 @@ def _transitions(found: Description) -> Table | None:
     if found.transitions is None or len(found.labels) > MOST_LABELS:
         return None
     table = Table(
-        "parent \\ child" if found.structure == "tree" else "from \\ to",
+        {"tree": "parent \\ child", "graph": "label \\ neighbour"}.get(found.structure, "from \\ to"),
         *(str(label) for label in found.labels),
         title=f"{found.steps.capitalize()} of label pairs",
     )
@@ -120,7 +120,7 @@ def _basis(found: Description) -> Table | None:
     if not found.basis:
         return None
     table = Table("label", "basis function", "from", "coefficient", title="Strongest basis functions")
-    noun = "tree" if found.structure == "tree" else "sequence"
+    noun = found.structure if found.structure in ("tree", "graph") else "sequence"
     table.title_justify, table.columns[3].justify = "left", "right"
     for group in found.basis:
         for n, one in enumerate(group):

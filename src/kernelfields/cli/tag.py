@@ -126,7 +126,7 @@ def _numbered(first: int, label: Callable[[], list[Answer]]) -> list[Answer]:
         return label()
     except InputError as error:
         message = re.sub(
-            r"^(Sequence|Tree) (\d+)", lambda found: f"{found[1]} {int(found[2]) + first}", str(error)
+            r"^(Sequence|Tree|Graph) (\d+)", lambda found: f"{found[1]} {int(found[2]) + first}", str(error)
         )
         raise InputError(message) from error
 

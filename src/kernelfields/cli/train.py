@@ -98,7 +98,8 @@ def train(
     Held-out data are looked at while training goes on, for a tenth of the time at most. Ctrl-C ends training
     early; the best model so far is written. Labels that were not observed (null in JSON lines, empty in
     tables, _ in columns) are no labels: the model learns from the others. Options that the model does not
-    have are refused. Data with parents train a model of trees unless --structure says otherwise.
+    have are refused. Data with parents train a model of trees, those with edges one of graphs,
+    unless --structure says otherwise.
     `--model auto` takes the best of a panel on held-out data. {panel}
 
     Examples: kf train ner.conll -o ner.kf, kf train esp.train --dev esp.testa --features ner, kf train
@@ -176,7 +177,7 @@ def _split(
         held_out = shaped(read_data(dev, reading), structure)
         if held_out.form != data.form:
             raise InputError(f"{path} has {data.form}, but {dev} has {held_out.form}.")
-        if held_out.linked != data.linked:
+        if held_out.structure != data.structure:
             raise InputError(f"{path} has {data.noun}, but {dev} has {held_out.noun}.")
         return data, held_out
     count = round(holdout * len(data.items))

@@ -4,9 +4,11 @@
 {"tokens": [["Sydney", "NP"], ["is", "V"]], "labels": ["B-LOC", null]}
 {"tokens": [{"word": "Sydney", "capital": true}], "source": "any other keys"}
 {"tokens": ["dogs", "bark", "loudly"], "labels": ["NOUN", "VERB", "ADV"], "parents": [1, -1, 1]}
+{"tokens": [{"size": 2.5}, {"size": 1}, {"size": 3}], "labels": ["a", "b", "a"], "edges": [[0, 1], [1, 2]]}
 
 Tokens are strings, lists of columns, or objects of features; an unobserved label is null. Parents of
-a tree are numbers of tokens, counted from 0; the parent of a root is -1.
+a tree are numbers of tokens, counted from 0; the parent of a root is -1. Edges of a graph are pairs of
+tokens.
 """
 
 from __future__ import annotations
@@ -18,17 +20,18 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..errors import InputError
+from .edges import require_edges
 from .lines import LONGEST_TEXT, Source, read_lines, require_short, write_lines
 from .parents import require_parents
 
 Scalar = str | int | float | bool | None
-KEYS = ("tokens", "labels", "parents")
+KEYS = ("tokens", "labels", "parents", "edges")
 """Keys with a meaning."""
 
 
 @dataclass(frozen=True)
 class Record:
-    """One sequence, or one tree."""
+    """One sequence, one tree, or one graph."""
 
     tokens: list[str] | list[list[str]] | list[dict[str, Any]]
     """T strings, T lists of equally many columns, or T dictionaries of features."""
@@ -38,6 +41,8 @@ class Record:
     """All other keys of the object."""
     parents: list[int] | None = None
     """The parent of each of the T tokens of a tree, −1 for a root; None for a sequence."""
+    edges: list[list[int]] | None = None
+    """Pairs of tokens that an edge of a graph joins; None for sequences and trees."""
 
 
 def read_jsonl(source: Source) -> Iterator[Record]:
@@ -104,7 +109,7 @@ def _record(value: Any) -> Record:
     if "tokens" not in value:
         raise InputError('the object has no "tokens".')
     other = {key: item for key, item in value.items() if key not in KEYS}
-    record = Record(value["tokens"], value.get("labels"), other, value.get("parents"))
+    record = Record(value["tokens"], value.get("labels"), other, value.get("parents"), value.get("edges"))
     _check(record)
     return record
 
@@ -116,6 +121,10 @@ def _check(record: Record) -> None:
     _check_tokens(tokens)
     if record.parents is not None:
         require_parents(record.parents, len(tokens))
+    if record.edges is not None:
+        require_edges(record.edges, len(tokens))
+        if record.parents is not None:
+            raise InputError("there are parents and edges; a tree has the former, a graph the latter.")
     if labels is not None:
         _check_labels(labels, tokens)
 
@@ -163,7 +172,7 @@ def _text(record: Record, n: int) -> str:
         _check(record)
         if taken := set(KEYS) & record.other.keys():
             raise InputError(f'"{min(taken)}" cannot be another key.')
-        given = {"labels": record.labels, "parents": record.parents}
+        given = {"labels": record.labels, "parents": record.parents, "edges": record.edges}
         present = {key: item for key, item in given.items() if item is not None}
         value = {"tokens": record.tokens, **present, **record.other}
         return json.dumps(value, ensure_ascii=False, allow_nan=False)

@@ -13,7 +13,7 @@ from ..checks import require_whole
 from ..features import DictFeatures, TemplateFeatures
 from ..models.model import fitted_structure
 from ..parameters import Parameterised
-from ..structures import Structure
+from ..structures import Structure, Tree
 from ..tables import STRUCTURES
 from .described_tables import known_of_emissions, known_of_trees
 
@@ -129,7 +129,7 @@ def _structure_name(structure: Structure) -> str:
 
 def _ends(known: dict[str, Any], structure: Structure) -> dict[str, list[float]]:
     """Scores of labels at either end, by what the ends are called."""
-    names = ("root", "leaf") if structure.linked else ("first", "last")
+    names = ("root", "leaf") if isinstance(structure, Tree) else ("first", "last")
     found = {name: known.get(attribute) for name, attribute in zip(names, ("start_", "end_"), strict=True)}
     given = {name: np.asarray(scores) for name, scores in found.items() if scores is not None}
     return {name: scores.tolist() for name, scores in given.items() if np.any(scores)}

@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Hashable, Iterable
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from ..arrays import Array
+from ..arrays import Array, offsets_of
 from ..checks import is_list, require_share, shown
 from ..errors import InputError
 from ..metrics import (
@@ -29,6 +29,7 @@ from ..metrics import (
 from ..metrics.pairs import observed_counts, require_observed
 from ..metrics.sequences import read_sequences
 from ..metrics.steps import for_sequences, last_step
+from ..structures import Grid, Tree
 from .evaluation import Evaluation, TestSequences, Timings
 from .path import path_of
 from .ranking import rank_slowest, rank_worst
@@ -71,7 +72,7 @@ def evaluate(
     estimator : fitted sequence labeller
         `CRF`, `KernelCRF` and the like, or a pipeline or search whose last step or best estimator is one.
     X, y : lists of sequences and of label sequences
-        The test set; items of X are pairs (features, parents) if the model is one of trees. Positions whose
+        The test set, as the model takes it: sequences, trees, graphs or grids. Positions whose
         label is None or NaN, not observed, are shown and not scored. A label that
         the model does not know is wrong whatever is predicted: ``unseen`` counts them.
     tokens : list of lists of str, optional
@@ -92,18 +93,23 @@ def evaluate(
     """
     threshold = require_share("threshold", threshold)
     name, labeller, inputs = _labeller(estimator, X)
-    true = read_sequences(y, "y")
+    placed = _placed(labeller, inputs, y)
+    true = read_sequences(placed.labels, "y")
     if len(inputs) != len(true):
         raise InputError(f"X has {len(inputs)} sequences, but y has {len(true)}.")
     require_observed(true)
     predicted, predict_seconds = _timed(lambda: labeller.predict(inputs))
     marginals, marginal_seconds = _timed(lambda: labeller.predict_marginals(inputs))
+    if placed.shapes is not None:
+        predicted = [one.ravel().tolist() for one in predicted]
+        marginals = [one.reshape(-1, one.shape[-1]) for one in marginals]
     _require_lengths(predicted, true)
     classes = np.asarray(labeller.classes_).tolist()
     answers = _complete(predicted, marginals, classes)
-    features, parents = _parted(labeller, X)
-    texts = read_texts(tokens, features, true)
-    sequences = TestSequences(texts, true, answers, marginals, classes, parents)
+    texts = read_texts(tokens, placed.features, true)
+    sequences = TestSequences(
+        texts, true, answers, marginals, classes, placed.parents, placed.edges, placed.shapes, placed.noun
+    )
     slowest, timed = rank_slowest(sequences, lambda s: labeller.predict_marginals(inputs[s : s + 1]))
     judged = true, marginals, classes
     known = [label for labels in true for label in labels if label is not None]
@@ -114,13 +120,13 @@ def evaluate(
         token_error=token_error(true, answers),
         sequence_error=1.0 - sequence_accuracy(true, answers),
         entities=entity_scores(true, answers)
-        if parents is None and has_entities([*known, *classes])  # spans, which trees have none of
+        if placed.noun == "sequence" and has_entities([*known, *classes])  # spans, which trees have none of
         else None,
         labels=label_scores(true, answers),
-        nll=-log_likelihood(_log_proba(labeller, inputs, true, classes), observed_counts(true)),
+        nll=-log_likelihood(_log_proba(labeller, inputs, true, classes, y), observed_counts(true)),
         brier=brier_score(*judged),
         ece=expected_calibration_error(*judged),
-        boundary_accuracy=_boundaries(true, answers, parents),
+        boundary_accuracy=None if placed.edges is not None else _boundaries(true, answers, placed.parents),
         unseen=sum(label not in classes for label in known),
         confusion=confusion(true, answers),
         calibration=reliability(*judged),
@@ -144,11 +150,35 @@ def _labeller(estimator: Any, X: Any) -> tuple[str, ProbabilisticLabeller, list[
     return type(step).__name__, labeller, list(inputs)
 
 
-def _parted(labeller: Any, X: Any) -> tuple[list[Any], list[Any] | None]:
-    """Return X without parents, and the parents, where there are some."""
+class _Placed(NamedTuple):
+    """What is known of test items besides what a model says about them."""
+
+    labels: Any
+    """As sequences."""
+    features: list[Any]
+    noun: str = "sequence"
+    parents: list[Any] | None = None
+    edges: list[Array] | None = None
+    shapes: list[tuple[int, int]] | None = None
+
+
+def _placed(labeller: Any, X: list[Any], y: Any) -> _Placed:
+    """Take links out of X, where the structure has some; put the labels of grids in sequences."""
     structure = getattr(labeller, "structure_", None)
-    features, parents = (X, None) if structure is None else structure.split(X)
-    return list(features), parents
+    if structure is None or not structure.linked:
+        return _Placed(y, X)
+    if not structure.in_sequences and not isinstance(structure, Grid):
+        raise InputError(f"Reports are for sequences, trees, graphs and grids, not for {structure!r}.")
+    features, parts = structure.split(X)
+    noun = structure.words.item
+    if isinstance(structure, Tree):
+        return _Placed(y, list(features), noun, parts)
+    offsets = offsets_of([len(x) if hasattr(x, "__len__") else x.shape[0] for x in features])
+    links = structure.links(parts, offsets)
+    shapes = None if links.shapes is None else [tuple(shape) for shape in links.shapes.tolist()]
+    return _Placed(
+        structure.flattened(y, links, "y"), list(features), noun, None, links.joined(offsets), shapes
+    )
 
 
 def _require_lengths(predicted: Any, y: list[list[Hashable]]) -> None:
@@ -173,14 +203,20 @@ def _complete(predicted: Any, marginals: Any, classes: list[Hashable]) -> list[l
 
 
 def _log_proba(
-    estimator: ProbabilisticLabeller, X: list[Any], y: list[list[Hashable]], classes: list[Hashable]
+    estimator: ProbabilisticLabeller,
+    X: list[Any],
+    y: list[list[Hashable]],
+    classes: list[Hashable],
+    given: Any,
 ) -> Array:
     """Log p(y|x); −inf where a label is not among the classes."""
     known = {*classes, None}
     possible = [s for s, labels in enumerate(y) if known.issuperset(labels)]
     result = np.full(len(y), -np.inf)
     if possible:
-        result[possible] = estimator.sequence_log_proba([X[s] for s in possible], [y[s] for s in possible])
+        result[possible] = estimator.sequence_log_proba(
+            [X[s] for s in possible], [given[s] for s in possible]
+        )
     return result
 
 

@@ -13,7 +13,7 @@ from .path import TrainingPath
 
 
 class TestSequences(NamedTuple):
-    """The S sequences or trees of a test, side by side."""
+    """The S sequences, trees, graphs or grids of a test, side by side."""
 
     tokens: list[list[str]]
     """Texts to show, one per position."""
@@ -26,7 +26,13 @@ class TestSequences(NamedTuple):
     classes: list[Hashable]
     """The L labels that the model knows."""
     parents: list[Any] | None = None
-    """Of trees, the parent of every position, −1 for roots; None for sequences."""
+    """Of trees, the parent of every position, −1 for roots."""
+    edges: list[Array] | None = None
+    """Of graphs and grids, pairs of positions that are joined, each once."""
+    shapes: list[tuple[int, int]] | None = None
+    """Of grids, height and width."""
+    noun: str = "sequence"
+    """What an item is called."""
 
 
 class RankedSequence(NamedTuple):
@@ -69,7 +75,7 @@ class Evaluation:
     sequence_error: float
     """Share of sequences with a wrong label."""
     entities: EntityScores | None
-    """Scores of entities; None where labels are not of an IOB scheme, and for trees."""
+    """Scores of entities; None where labels are not of an IOB scheme, and for all but sequences."""
     labels: LabelScores
     """Scores of every label, over positions."""
     nll: float
@@ -79,7 +85,7 @@ class Evaluation:
     """Expected calibration error."""
     boundary_accuracy: float | None
     """Share of true changes of label found, from position to position or from parent to child; None where
-    labels never change."""
+    labels never change, and for graphs."""
     unseen: int
     """Number of positions whose true label is not among the model's."""
     confusion: Confusion
@@ -105,7 +111,7 @@ class Evaluation:
     @property
     def noun(self) -> str:
         """What an item of the test is called."""
-        return "sequence" if self.sequences.parents is None else "tree"
+        return self.sequences.noun
 
     @property
     def n_sequences(self) -> int:

@@ -10,13 +10,20 @@ from importlib.resources import files
 from pathlib import Path
 
 from .browser import ReportLimits, browse
-from .evaluation import Evaluation
+from .evaluation import Evaluation, TestSequences
 from .markup import element, embedded, escape
 from .plots import plot_answered, plot_confusion, plot_gap, plot_reliability, plot_values
 from .plots.confusion import LIMIT as MOST_CONFUSED
+from .plots.network import MOST as MOST_VERTICES
+from .plots.network import plot_network
+from .plots.segmentation import MOST as MOST_PIXELS
+from .plots.segmentation import plot_segmentation
+from .ranking import order
 from .tables import entity_table, label_table, ranked_table, score_table, tiles
 
 LINES = "Children stand below their parents, further to the right. "
+PICTURES = 6
+"""Graphs or grids that are drawn."""
 LIMITS = ReportLimits(sequences=200, positions=10_000)
 
 
@@ -76,6 +83,7 @@ def page(evaluation: Evaluation, title: str | None = None, limits: ReportLimits 
         "labels": label_table(evaluation),
         "entities": entity_table(evaluation),
         "worst": ranked_table(evaluation.worst, noun),
+        "pictures": _pictures(evaluation),
         "slowest": ranked_table(evaluation.slowest, noun),
         "timed": str(evaluation.timings.timed),
         "threshold": str(evaluation.chosen),
@@ -100,6 +108,42 @@ def _shown(evaluation: Evaluation, count: int) -> str:
     if count == nonempty:
         return f"All {count:,} {evaluation.noun}s are here."
     return f"{count:,} of {nonempty:,} {evaluation.noun}s are here; the counts are of all."
+
+
+def _pictures(evaluation: Evaluation) -> str:
+    """Draw the grids or graphs with most errors, as far as they are small enough."""
+    sequences = evaluation.sequences
+    if sequences.edges is None:
+        return ""
+    most = MOST_PIXELS if sequences.shapes is not None else MOST_VERTICES
+    chosen = [s for s in order(sequences) if 0 < len(sequences.true[s]) <= most][:PICTURES]
+    drawn = [
+        element("figure", element("figcaption", escape(f"{evaluation.noun} {s}")), _picture(sequences, s))
+        for s in chosen
+    ]
+    if not drawn:
+        return ""
+    said = (
+        "True labels, answers, and answers as pale as they are improbable."
+        if sequences.shapes is not None
+        else "Colours are answers, paler where less probable; a ring is the true label of a wrong one."
+    )
+    note = element("p", escape(f"{said} Most errors first. Point at a place for its numbers."), class_="note")
+    return element(
+        "section",
+        element("h2", "Pictures"),
+        note,
+        element("div", *drawn, class_="pictures wide" if sequences.shapes is not None else "pictures"),
+    )
+
+
+def _picture(sequences: TestSequences, s: int) -> str:
+    """Draw one grid or graph."""
+    known = sequences.true[s], sequences.answers[s], sequences.marginals[s], sequences.classes
+    if sequences.shapes is not None:
+        return plot_segmentation(sequences.shapes[s], *known)
+    assert sequences.edges is not None
+    return plot_network(sequences.edges[s], sequences.tokens[s], *known)
 
 
 def _training(evaluation: Evaluation) -> str:

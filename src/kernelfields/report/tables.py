@@ -12,6 +12,8 @@ SCORES = {
     "wrong labels": "of all positions",
     "sequences with a wrong label": "of all sequences",
     "trees with a wrong label": "of all trees",
+    "graphs with a wrong label": "of all graphs",
+    "grids with a wrong label": "of all grids",
     "entity F1": "entities found with begin, end and type",
     "entity precision": "of the entities answered, those right",
     "entity recall": "of the true entities, those found",
