@@ -38,8 +38,9 @@ bench: $(VENV)/ready ## Run every benchmark beside its rivals
 	for name in $$($(BIN)/python -c 'from benchmarks.__main__ import BENCHMARKS; print(*BENCHMARKS)'); do \
 		$(BIN)/python -m benchmarks $$name || exit 1; done
 
-certificates: $(VENV)/ready ## Check the certificates of 10,000 random problems by enumeration
+certificates: $(VENV)/ready ## Check certificates and bounds of 10,000 random problems by enumeration
 	KERNELFIELDS_CERTIFICATES=10000 $(BIN)/python -m pytest -q tests/objective/test_certificates.py
+	KERNELFIELDS_BOUNDS=10000 $(BIN)/python -m pytest -q tests/structures/test_approximate_sums.py -k bounds
 
 mutants: $(VENV)/ready ## Break the code in small ways; every break must fail a test
 	$(BIN)/python tests/mutants/run.py

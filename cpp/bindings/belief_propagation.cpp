@@ -1,4 +1,5 @@
 #include "kernelfields/structures/belief_propagation.hpp"
+#include "kernelfields/structures/gibbs.hpp"
 #include "kernelfields/structures/mean_field.hpp"
 #include "kernelfields/structures/random_forests.hpp"
 #include "message_arrays.hpp"
@@ -38,16 +39,19 @@ Beliefs beliefs_of(const MessageGraph& graph, bool with_factors, Run run) {
     return result;
 }
 
-Beliefs propagate(In<double> node, In<double> tables, In<double> weight, Indices offsets, Indices factor_offsets,
-                  Indices slot_first, Indices members, Indices factor_table, Indices table_first, bool with_factors,
-                  int schedule, double damping, std::size_t most, double tolerance) {
+Beliefs propagate(In<double> node, In<double> tables, In<double> weight, std::optional<In<double>> total,
+                  Indices offsets, Indices factor_offsets, Indices slot_first, Indices members, Indices factor_table,
+                  Indices table_first, bool with_factors, int schedule, double damping, std::size_t most,
+                  double tolerance) {
     const MessageGraph graph =
         message_graph(node, tables, offsets, factor_offsets, slot_first, members, factor_table, table_first);
     require_shape(weight, "weight", {graph.factors});
+    if (total) require_shape(*total, "total", {graph.vertices});
     if (schedule < 0 || schedule > 2) throw std::invalid_argument("schedule must be 0, 1 or 2.");
     const PropagationSettings settings{static_cast<Schedule>(schedule), damping, most, tolerance};
     return beliefs_of(graph, with_factors, [&](const PropagationOut& out) {
-        BeliefPropagation({graph, node.data(), tables.data(), weight.data()}, settings).run(out);
+        BeliefPropagation({graph, node.data(), tables.data(), weight.data(), total ? total->data() : nullptr}, settings)
+            .run(out);
     });
 }
 
@@ -57,8 +61,24 @@ Beliefs mean_field(In<double> node, In<double> tables, Indices offsets, Indices 
     const MessageGraph graph =
         message_graph(node, tables, offsets, factor_offsets, slot_first, members, factor_table, table_first);
     return beliefs_of(graph, with_factors, [&](const PropagationOut& out) {
-        MeanField({graph, node.data(), tables.data(), nullptr}, most, tolerance).run(out);
+        MeanField({graph, node.data(), tables.data(), nullptr, nullptr}, most, tolerance).run(out);
     });
+}
+
+std::tuple<Out<std::int32_t>, Out<double>> gibbs(In<double> node, In<double> tables, Indices offsets,
+                                                 Indices factor_offsets, Indices slot_first, Indices members,
+                                                 Indices factor_table, Indices table_first, std::size_t count,
+                                                 std::size_t burn_in, std::size_t thin, std::uint64_t seed) {
+    const MessageGraph graph =
+        message_graph(node, tables, offsets, factor_offsets, slot_first, members, factor_table, table_first);
+    auto labels = make<std::int32_t>({count, graph.vertices});
+    auto value = make<double>({graph.instances});
+    {
+        nb::gil_scoped_release release;
+        gibbs_sample({graph, node.data(), tables.data(), nullptr, nullptr}, count, burn_in, thin, seed, labels.data(),
+                     value.data());
+    }
+    return {labels, value};
 }
 
 // Shares of random forests; zero for the instances that are to be left out.
@@ -83,14 +103,16 @@ Out<double> forests(Indices offsets, Indices factor_offsets, Indices slot_first,
 void add_belief_propagation(nb::module_& m) {
     using namespace nb::literals;
     const auto arg = [](const char* name) { return nb::arg(name).noconvert(); };
-    m.def("graph_propagate", &propagate, arg("node"), arg("tables"), arg("weight"), arg("offsets"),
-          arg("factor_offsets"), arg("slot_first"), arg("members"), arg("factor_table"), arg("table_first"),
-          "with_factors"_a, "schedule"_a, "damping"_a, "most"_a, "tolerance"_a);
+    m.def("graph_propagate", &propagate, arg("node"), arg("tables"), arg("weight"), nb::arg("total").none(),
+          arg("offsets"), arg("factor_offsets"), arg("slot_first"), arg("members"), arg("factor_table"),
+          arg("table_first"), "with_factors"_a, "schedule"_a, "damping"_a, "most"_a, "tolerance"_a);
     m.def("graph_mean_field", &mean_field, arg("node"), arg("tables"), arg("offsets"), arg("factor_offsets"),
           arg("slot_first"), arg("members"), arg("factor_table"), arg("table_first"), "with_factors"_a, "most"_a,
           "tolerance"_a);
     m.def("graph_forests", &forests, arg("offsets"), arg("factor_offsets"), arg("slot_first"), arg("members"),
           "count"_a, arg("left_out"));
+    m.def("graph_gibbs", &gibbs, arg("node"), arg("tables"), arg("offsets"), arg("factor_offsets"), arg("slot_first"),
+          arg("members"), arg("factor_table"), arg("table_first"), "count"_a, "burn_in"_a, "thin"_a, "seed"_a);
 }
 
 }  // namespace kernelfields::bindings

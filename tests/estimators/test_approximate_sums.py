@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
 
 from kernelfields import CRF, InputError, KernelCRF
-from kernelfields.structures import BeliefPropagation, MeanField, TreeReweighted
+from kernelfields.structures import BeliefPropagation, ConvexFreeEnergy, MeanField, TreeReweighted
 
 from .._approximate import AnyGraph
 
@@ -47,7 +47,9 @@ def surrogate(data: Any, inference: Any) -> Any:
     return value
 
 
-@pytest.mark.parametrize("inference", [BeliefPropagation(), TreeReweighted(), MeanField()])
+@pytest.mark.parametrize(
+    "inference", [BeliefPropagation(), TreeReweighted(), ConvexFreeEnergy(), MeanField()]
+)
 def test_fits_and_predicts(inference: Any, data: Any) -> None:
     X, y = data
     model = CRF(structure=AnyGraph(inference), **SETTINGS).fit(X, y)
@@ -55,7 +57,9 @@ def test_fits_and_predicts(inference: Any, data: Any) -> None:
     assert model.score(X, y) > 0.7
     marginals = model.predict_marginals(X)
     np.testing.assert_allclose([p.sum() for p in marginals], 4)
-    assert (model.certificate_ is not None) == isinstance(inference, TreeReweighted)
+    assert (model.certificate_ is not None) == isinstance(inference, TreeReweighted | ConvexFreeEnergy)
+    assert [len(one) for one in model.sample(X, 1)[0]] == [4] * 8
+    assert len(model.predict(X, decoder="viterbi")) == 8
     assert model.sequence_log_proba(X, y).shape == (8,)
     named = model.predict(X)
     assert named == [["ab"[k] for k in p.argmax(axis=1)] for p in marginals]
@@ -130,8 +134,6 @@ def test_questions_without_an_answer_are_refused(data: Any) -> None:
     model = CRF(structure=AnyGraph(BeliefPropagation()), **SETTINGS).fit(X, y)
     with pytest.raises(InputError, match="predict_kbest needs a KBestOracle"):
         model.predict_kbest(X, 2)
-    with pytest.raises(InputError, match="sample needs a SampleOracle"):
-        model.sample(X)
     with pytest.raises(TypeError, match="does not differentiate its marginals"):
         CRF(structure=AnyGraph(TreeReweighted()), solver="newton-cg", **SETTINGS).fit(X, y)
     with pytest.raises(TypeError, match="marginal log loss needs"):

@@ -137,6 +137,15 @@ GRAPH = structures.ExactGraphBatch([0, 3, 4], [[0, 1], [0, 2]], 2)
 SECOND = structures.SecondOrderChainBatch([0, 3, 4], 2)
 PAIR = ([0, 2], [[0, 1]])
 PAIR_SCORES = {"node": np.zeros((2, 2)), "edge": np.zeros((2, 2))}
+
+
+def _drawn(inference: Any) -> Use:
+    """Draw from a pair of vertices."""
+    return lambda given: inference.on(*PAIR, 2).approximate_sample(
+        PAIR_SCORES, **{"count": 2, "seed": 0, **given}
+    )
+
+
 SCORES2 = {**SCORES, "triple": np.zeros((2, 2, 2))}
 
 
@@ -212,11 +221,29 @@ USES: dict[str, Use] = {
     "structures.ExactGraphBatch": lambda given: structures.ExactGraphBatch([0, 2], [[0, 1]], **given),
     **{
         f"structures.{kind.__name__}{tail}": use
-        for kind in (structures.BeliefPropagation, structures.TreeReweighted, structures.MeanField)
+        for kind in (
+            structures.BeliefPropagation,
+            structures.ConvexFreeEnergy,
+            structures.MeanField,
+            structures.TreeReweighted,
+        )
         for tail, use in (
             ("", lambda given, kind=kind: kind(**given).on(*PAIR, 2).log_partition(PAIR_SCORES)),
             (".on", lambda given, kind=kind: kind().on(*PAIR, **given)),
             ("Batch", lambda given, kind=kind: kind().on(*PAIR, **given)),
+        )
+    },
+    "structures.Gibbs": lambda given: structures.Gibbs(**given).on(*PAIR, 2),
+    "structures.Gibbs.on": lambda given: structures.Gibbs().on(*PAIR, **given),
+    "structures.GibbsBatch": lambda given: structures.Gibbs().on(*PAIR, **given),
+    "structures.GibbsBatch.approximate_sample": _drawn(structures.Gibbs()),
+    **{
+        f"structures.{kind.__name__}Batch.approximate_sample": _drawn(kind())
+        for kind in (
+            structures.BeliefPropagation,
+            structures.ConvexFreeEnergy,
+            structures.MeanField,
+            structures.TreeReweighted,
         )
     },
     "estimators.CliqueKernel": lambda given: kf.KernelCRF(
@@ -357,6 +384,7 @@ INSIDE = (
         "online.descend_first",
     ),
     *("structures.KBestOracle", "structures.SampleOracle", "structures.SequenceBatch"),
+    "structures.ApproximateSample",
     *("estimators.SequenceLabeller", "estimators.StructureLearner.", "estimators.Cascade."),
 )
 """Methods that the package itself calls, with checked numbers; bases; what hands on to another model."""

@@ -14,6 +14,7 @@ from ..arrays import Array
 from ..checks import require_whole, shown
 from ..errors import InputError
 from ..structures import (
+    ApproximateSample,
     EdgeBatch,
     KBestOracle,
     LabelledBatch,
@@ -100,7 +101,7 @@ class Best(Candidates):
 
 @dataclass(frozen=True)
 class Draws(Candidates):
-    """Exact samples, all of the same weight."""
+    """Samples, exact where the structure can draw them, all of the same weight."""
 
     count: int = 100
     seed: int = 0
@@ -112,9 +113,11 @@ class Draws(Candidates):
 
     def of(self, structure: StructureBatch, scores: Scores) -> tuple[Array, Array]:
         """By forward filtering, backward sampling."""
-        labels = require(structure, SampleOracle, "Choosing among samples").sample(
-            scores, self.count, self.seed
-        )
+        if isinstance(structure, ApproximateSample):
+            labels = structure.approximate_sample(scores, self.count, self.seed)
+        else:
+            exact = require(structure, SampleOracle, "Choosing among samples")
+            labels = exact.sample(scores, self.count, self.seed)
         return labels, np.full((structure.n_instances, self.count), 1.0 / self.count)
 
 

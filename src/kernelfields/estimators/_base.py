@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from itertools import pairwise
 from typing import Any, ClassVar
 
@@ -24,7 +24,7 @@ from ..memory import require_memory
 from ..models.model import Model, ScoredBatch, fitted_structure
 from ..parameters import Parameterised
 from ..persistence.savable import Savable, declared_state, require_fitted
-from ..structures import KBestOracle, LabelledBatch, SampleOracle
+from ..structures import ApproximateSample, KBestOracle, LabelledBatch, SampleOracle
 from ..tables import DECODERS, choose
 from ._routing import Routed
 
@@ -153,13 +153,16 @@ class SequenceLabeller(Parameterised, Routed, Savable, ABC):
         return strange
 
     def sample(self, X: Any, n: int = 1, *, lengths: Any = None) -> list[Labels]:
-        """Return n exact draws from p(y|x) for all sequences, seeded by ``random_state``."""
+        """Return n draws from p(y|x) for all sequences, seeded by ``random_state``.
+
+        They are exact, but for structures that only approximate sums: their draws come from a Markov chain.
+        """
         count = require_whole("n", n, 0)
         scored = self._batch(X, lengths, None)
-        _require_oracle(scored.batch, SampleOracle, "sample")
+        draw = _drawing(scored.batch)
         require_memory(f"n={count}", 4 * count * int(scored.batch.output_offsets[-1]))
         seed = random_state(self.random_state).randint(2**31 - 1)
-        return [self._names(scored, row) for row in scored.batch.sample(scored.scores, count, int(seed))]
+        return [self._names(scored, row) for row in draw(scored.scores, count, int(seed))]
 
     def score(self, X: Any, y: Any, *, lengths: Any = None, sample_weight: Any = None) -> float:
         """Return the share of positions labelled right; each sequence counts ``sample_weight`` times.
@@ -233,6 +236,14 @@ def _require_oracle(batch: Any, oracle: type, question: str) -> None:
     """Refuse a question that a structure does not answer."""
     if not isinstance(batch, oracle):
         raise InputError(f"{question} needs a {oracle.__name__}, which {type(batch).__name__} is not.")
+
+
+def _drawing(batch: Any) -> Callable[[dict[str, Array], int, int], Array]:
+    """Return how to draw outputs, exactly where that is possible."""
+    if isinstance(batch, ApproximateSample):
+        return batch.approximate_sample
+    _require_oracle(batch, SampleOracle, "sample")
+    return batch.sample
 
 
 def _log_partition(batch: Any, scores: dict[str, Array]) -> Array:

@@ -7,6 +7,7 @@ from ._labelled_base import EdgeBatch, LabelledBatch, PairwiseBatch, SequenceBat
 from ._oracles import (
     ApproximateMarginals,
     ApproximateMax,
+    ApproximateSample,
     ApproximateSum,
     BoundedLabelling,
     Convergence,
@@ -24,9 +25,11 @@ from .belief_propagation import BeliefPropagation, BeliefPropagationBatch
 from .blocks import BlockProduct, Blocks
 from .chain import ChainBatch
 from .chain2 import SecondOrderChainBatch
+from .convex_free_energy import ConvexFreeEnergy, ConvexFreeEnergyBatch
 from .cut_moves import AlphaExpansion, LabelSwap
 from .dual_decomposition import DualDecomposition
 from .exact import Exact, ExactGraphBatch
+from .gibbs import Gibbs, GibbsBatch
 from .graph import Factors, GraphBatch
 from .graph_links import GraphInference, GraphLinks
 from .graphs import Graph
@@ -49,6 +52,7 @@ __all__ = [
     "AlphaExpansion",
     "ApproximateMarginals",
     "ApproximateMax",
+    "ApproximateSample",
     "ApproximateSum",
     "AtMost",
     "BeliefPropagation",
@@ -61,6 +65,8 @@ __all__ = [
     "ChainBatch",
     "Cliques",
     "Convergence",
+    "ConvexFreeEnergy",
+    "ConvexFreeEnergyBatch",
     "CovarianceOracle",
     "DualDecomposition",
     "EdgeBatch",
@@ -69,6 +75,8 @@ __all__ = [
     "ExactGraphBatch",
     "ExactlyOne",
     "Factors",
+    "Gibbs",
+    "GibbsBatch",
     "Graph",
     "GraphBatch",
     "GraphInference",

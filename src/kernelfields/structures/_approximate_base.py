@@ -17,10 +17,12 @@ from ._merged_factors import MergedFactors
 from ._oracles import (
     ApproximateMarginals,
     ApproximateMax,
+    ApproximateSample,
     ApproximateSum,
     BoundedLabelling,
     Convergence,
 )
+from .gibbs import Gibbs
 from .graph import Factors, GraphBatch
 from .merged_cliques import MergedCliques
 from .reweighted_max import TreeReweightedMax
@@ -39,7 +41,7 @@ class Beliefs(NamedTuple):
     factors: Array
 
 
-class ApproximateGraphBatch(GraphBatch, ApproximateSum, ApproximateMax):
+class ApproximateGraphBatch(GraphBatch, ApproximateSum, ApproximateMax, ApproximateSample):
     """A batch of graphs with beliefs in place of marginals; ``inference`` says how they are found."""
 
     def __init__(
@@ -99,6 +101,10 @@ class ApproximateGraphBatch(GraphBatch, ApproximateSum, ApproximateMax):
     def approximate_argmax(self, scores: Scores) -> BoundedLabelling:
         """Return a good labelling by `TreeReweightedMax`, with a bound of the best score."""
         return TreeReweightedMax().find(self._cliques, scores)
+
+    def approximate_sample(self, scores: Scores, count: int, seed: int) -> Array:
+        """Return draws of blocked Gibbs sampling, with the settings of `Gibbs` by default."""
+        return Gibbs().draw(self._merged, scores, count, seed)
 
     @cached_property
     def _cliques(self) -> MergedCliques:

@@ -137,6 +137,14 @@ class SampleOracle(StructureBatch):
         """Exact draws from p(y) ∝ exp⟨θ, parts(y)⟩, one flat output per row."""
 
 
+class ApproximateSample(StructureBatch):
+    """A structure that draws outputs approximately; never mistaken for a `SampleOracle`."""
+
+    @abstractmethod
+    def approximate_sample(self, scores: Scores, count: int, seed: int) -> Array:
+        """Draws from about p(y) ∝ exp⟨θ, parts(y)⟩, one flat output per row; they depend on each other."""
+
+
 class KBestOracle(StructureBatch):
     """A structure that finds its k best outputs."""
 

@@ -55,8 +55,8 @@ class BeliefPropagation(Checked):
     Parameters
     ----------
     schedule : "sweeps", "residual" or "flooding"
-        Messages vertex by vertex, forwards and backwards; the one that would change most first; or all at
-        once, which several threads share on a single large graph.
+        Messages vertex by vertex, forwards and backwards; the one that would change most first [elidan2006];
+        or all at once, which several threads share on a single large graph.
     damping : float
         Share of the old message that is kept, below 1. Steps become shorter by themselves where changes
         do not.
@@ -80,18 +80,29 @@ class BeliefPropagation(Checked):
 
 
 def propagate(
-    batch: ApproximateGraphBatch, settings: Any, scores: Scores, weights: Array, tables: Tables, factors: bool
+    batch: ApproximateGraphBatch,
+    scores: Scores,
+    weights: Array,
+    tables: Tables,
+    *,
+    with_factors: bool,
+    total: Array | None = None,
 ) -> Beliefs:
-    """Pass messages, factors counting as often as their weights say."""
+    """Pass messages, factors counting as often as their weights say.
+
+    ``total`` is for every vertex its counting number plus those of its factors; ones if it is not given.
+    """
+    settings = batch.inference
     merged = batch._merged
     found = native.graph_propagate(
         merged.node(scores),
         merged.tables(scores, tables),
         weights,
+        total,
         *batch._shape(),
         tables.of_factor,
         tables.first,
-        factors,
+        with_factors,
         SCHEDULES.index(settings.schedule),
         settings.damping,
         settings.max_iter,
@@ -136,7 +147,7 @@ class BeliefPropagationBatch(ApproximateGraphBatch):
 
     def _beliefs(self, scores: Scores, with_factors: bool) -> Beliefs:
         weights = np.ones(self._merged.n_factors)
-        return propagate(self, self.inference, scores, weights, self._layout, with_factors)
+        return propagate(self, scores, weights, self._layout, with_factors=with_factors)
 
     def _convergence(self, beliefs: Beliefs) -> Convergence:
         nothing = np.full(self.n_instances, np.inf)

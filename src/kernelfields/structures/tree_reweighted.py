@@ -49,6 +49,13 @@ class TreeReweighted(Checked):
         return TreeReweightedBatch(offsets, edges, n_labels, inference=self, **shape)
 
 
+def surrogate_convergence(beliefs: Beliefs, tol: float) -> Convergence:
+    """Return what beliefs prove whose free energy is concave, and at least the exact log-partition."""
+    slack = np.where(beliefs.lost <= LOST, np.maximum(beliefs.bound - beliefs.value, 0.0), np.inf)
+    lower = np.full(len(slack), -np.inf)
+    return Convergence(beliefs.change <= tol, beliefs.iterations, beliefs.change, lower, beliefs.bound, slack)
+
+
 class TreeReweightedBatch(ApproximateGraphBatch):
     """A batch of labelled graphs with tree-reweighted sums; see `GraphBatch` for their shape.
 
@@ -90,15 +97,7 @@ class TreeReweightedBatch(ApproximateGraphBatch):
         return self._merged.tables_for(self.appearance)
 
     def _beliefs(self, scores: Scores, with_factors: bool) -> Beliefs:
-        return propagate(self, self.inference, scores, self.appearance, self._layout, with_factors)
+        return propagate(self, scores, self.appearance, self._layout, with_factors=with_factors)
 
     def _convergence(self, beliefs: Beliefs) -> Convergence:
-        slack = np.where(beliefs.lost <= LOST, np.maximum(beliefs.bound - beliefs.value, 0.0), np.inf)
-        return Convergence(
-            beliefs.change <= self.inference.tol,
-            beliefs.iterations,
-            beliefs.change,
-            np.full(self.n_instances, -np.inf),
-            beliefs.bound,
-            slack,
-        )
+        return surrogate_convergence(beliefs, self.inference.tol)

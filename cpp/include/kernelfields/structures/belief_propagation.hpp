@@ -1,5 +1,5 @@
-// Belief propagation, plain or with weights of factors (tree-reweighted), by three schedules.
-//   belief_i  = node_i + sum_f weight_f message_{f->i}
+// Belief propagation, plain, with weights of factors (tree-reweighted) or counting numbers, by three schedules.
+//   belief_i  = (node_i + sum_f weight_f message_{f->i}) / total_i
 //   message_{f->i}(x_i) = log sum_{x_f without x_i} exp(table_f / weight_f + sum_{j != i} (belief_j - message_{f->j}))
 #pragma once
 

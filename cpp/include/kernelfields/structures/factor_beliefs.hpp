@@ -7,6 +7,10 @@
 // whatever the messages are. Where weights are shares of forests of factors (without cycles), by Hoelder's inequality
 //   log Z <= log K + sum_f weight_f log R_f,     R_f = max_{i in f, x} (marginal of b_f at x) / b_i(x),
 // since along a forest each factor adds at most R_f; where messages have converged R_f = 1.
+//
+// With counting numbers c_f = weight_f and c_i >= 0, total_i = c_i + the sum of those of its factors, b_i is the power
+// 1 / total_i of that product, and sum_i total_i log Z_i + sum_f weight_f log Z_f is the dual of the free energy with
+// the entropy sum_i c_i H(b_i) + sum_f c_f H(b_f): a bound of it whatever the messages are.
 #pragma once
 
 #include "factor_blocks.hpp"
@@ -16,7 +20,7 @@ namespace kernelfields {
 
 struct PropagationOut {
     double* value;             // instances: expected score plus entropy
-    double* entropy;           // instances: sum_i H(b_i) - sum_f weight_f (sum_{i in f} H(b_i) - H(b_f))
+    double* entropy;           // instances: sum_i total_i H(b_i) - sum_f weight_f (sum_{i in f} H(b_i) - H(b_f))
     double* bound;             // instances
     double* change;            // instances: how far the last messages were from a fixed point
     double* lost;              // instances: probability that could not be placed consistently
@@ -82,9 +86,9 @@ public:
             }
         }
         entropies_[v] = entropy;
-        sum.entropy += entropy;
-        sum.log_scale += scale;
-        sum.size += std::abs(scale);
+        sum.entropy += messages_.total(v) * entropy;
+        sum.log_scale += messages_.total(v) * scale;
+        sum.size += std::abs(messages_.total(v) * scale);
         return true;
     }
 
@@ -93,7 +97,8 @@ public:
         const double weight = messages_.scores().weight[f];
         const std::size_t size = messages_.scores().size(f);
         double worst = 0, apart = 0;
-        for (std::size_t k = 0; k < arity; ++k) worst = std::max(worst, excess(first + k, room));
+        for (std::size_t k = 0; k < arity && !messages_.scores().total; ++k)
+            worst = std::max(worst, excess(first + k, room));
         room.table.resize(size + arity * L);
         double* b = room.table.data();
         double* wanted = b + size;

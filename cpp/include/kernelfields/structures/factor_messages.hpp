@@ -64,7 +64,13 @@ public:
     double* belief(std::size_t v) { return belief_.data() + v * job_.padded; }
     const double* message(std::size_t slot) const { return message_.data() + slot * job_.padded; }
 
-    void update_beliefs(std::size_t from, std::size_t to) { kernels_.beliefs(job_, from, to); }
+    double total(std::size_t v) const { return scores_.total ? scores_.total[v] : 1; }
+
+    void update_beliefs(std::size_t from, std::size_t to) {
+        kernels_.beliefs(job_, from, to);
+        for (std::size_t v = from; v < to && scores_.total; ++v)
+            for (std::size_t x = 0; x < job_.labels; ++x) belief(v)[x] /= scores_.total[v];
+    }
 
     // Room for `count` messages, and for what the last of them needs on the way.
     double* room(MessageRoom& room, std::size_t count) const {

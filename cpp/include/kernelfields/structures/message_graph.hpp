@@ -49,7 +49,8 @@ struct MessageScores {
     const MessageGraph& graph;
     const double* node;    // vertices x labels
     const double* tables;  // divided by the weights of their factors
-    const double* weight;  // factors: 1, or the share of trees that have the factor
+    const double* weight;  // factors: 1, the share of trees that have the factor, or its counting number
+    const double* total;   // vertices: 1, or its counting number plus those of its factors; null for ones
 
     const double* table(std::size_t f) const { return tables + graph.table_first[graph.table[f]]; }
     std::size_t size(std::size_t f) const {

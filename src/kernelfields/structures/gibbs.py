@@ -1,0 +1,120 @@
+"""Blocked Gibbs sampling of labelled graphs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import native
+from ..arrays import Array
+from ..checks import Check, Checked, whole
+from ..errors import InfeasibleError
+from ._base import Scores, require_feasible
+from ._labelled_base import require_draws
+from ._merged_factors import MergedFactors
+from ._oracles import ApproximateMax, ApproximateSample, BoundedLabelling
+from .graph import GraphBatch
+from .merged_cliques import MergedCliques
+from .reweighted_max import TreeReweightedMax
+
+
+@dataclass(frozen=True)
+class Gibbs(Checked):
+    """Draws from labelled graphs by blocked Gibbs sampling, approximate and dependent on each other.
+
+    In every sweep a forest of vertices, chosen at random, is drawn at once given all others, and then these
+    one by one. Where scores forbid pairs, a search finds the labelling to begin with; labellings that single
+    forests cannot lead to are never drawn.
+
+    Parameters
+    ----------
+    burn_in : int
+        Sweeps before the first draw.
+    thin : int
+        Sweeps from one draw to the next.
+    """
+
+    burn_in: int = 100
+    thin: int = 5
+    _checks: ClassVar[Mapping[str, Check]] = {"burn_in": whole(0), "thin": whole(1)}
+
+    def on(self, offsets: npt.ArrayLike, edges: npt.ArrayLike, n_labels: int, **shape: Any) -> GibbsBatch:
+        """Return the batch with these settings."""
+        return GibbsBatch(offsets, edges, n_labels, inference=self, **shape)
+
+    def draw(self, merged: MergedFactors, scores: Scores, count: int, seed: int) -> Array:
+        """Return draws, one flat labelling per row."""
+        graph = merged.graph
+        draws = require_draws(count, seed, graph.n_vertices)
+        tables = merged.tables_for(np.ones(merged.n_factors))
+        labels, value = native.graph_gibbs(
+            merged.node(scores),
+            merged.tables(scores, tables),
+            graph.offsets,
+            merged.factor_offsets,
+            merged.slot_first,
+            merged.members,
+            tables.of_factor,
+            tables.first,
+            draws[0],
+            self.burn_in,
+            self.thin,
+            draws[1],
+        )
+        stuck = np.flatnonzero(np.asarray(value) == -np.inf)
+        if len(stuck):
+            name = graph.words.name(int(stuck[0]))
+            raise InfeasibleError(f"{name} has no allowed labelling that a search could find.")
+        require_feasible(np.asarray(value), graph.words)
+        return np.asarray(labels)
+
+
+class GibbsBatch(GraphBatch, ApproximateMax, ApproximateSample):
+    """A batch of labelled graphs that are sampled; see `GraphBatch` for their shape.
+
+    Parameters
+    ----------
+    offsets, edges, n_labels, **shape
+        As in `GraphBatch`.
+    inference : Gibbs
+        How many sweeps.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> ring = Gibbs().on([0, 3], [[0, 1], [1, 2], [2, 0]], 2)
+    >>> scores = {"node": np.zeros((3, 2)), "edge": np.array([[0.0, -np.inf], [0.0, 0.0]])}
+    >>> draws = ring.approximate_sample(scores, 100, seed=0)
+    >>> np.unique(draws, axis=0).tolist()  # a ring of edges that never go from 0 to 1
+    [[0, 0, 0], [1, 1, 1]]
+    """
+
+    def __init__(
+        self, offsets: npt.ArrayLike, edges: npt.ArrayLike, n_labels: int, *, inference: Gibbs, **shape: Any
+    ) -> None:
+        GraphBatch.__init__(self, offsets, edges, n_labels, **shape)
+        self.inference = inference
+
+    def __repr__(self) -> str:
+        """Return how large it is, and that its draws are approximate."""
+        return f"<{self.n_instances} graphs of {self.n_vertices} vertices, draws by {self.inference}>"
+
+    def approximate_sample(self, scores: Scores, count: int, seed: int) -> Array:
+        """Return draws, one flat labelling per row, the same for the same seed."""
+        return self.inference.draw(self._merged, scores, count, seed)
+
+    def approximate_argmax(self, scores: Scores) -> BoundedLabelling:
+        """Return a good labelling by `TreeReweightedMax`, with a bound of the best score."""
+        return TreeReweightedMax().find(MergedCliques(self), scores)
+
+    @cached_property
+    def _merged(self) -> MergedFactors:
+        return MergedFactors(self)
+
+    def _like(self, offsets: Array, edges: Array, **shape: Any) -> Self:
+        return type(self)(offsets, edges, self.n_labels, inference=self.inference, **shape)
