@@ -384,7 +384,7 @@ INSIDE = (
         "online.descend_first",
     ),
     *("structures.KBestOracle", "structures.SampleOracle", "structures.SequenceBatch"),
-    "structures.ApproximateSample",
+    *("structures.ApproximateSample", "structures.Gibbs.draw"),
     *("estimators.SequenceLabeller", "estimators.StructureLearner.", "estimators.Cascade."),
 )
 """Methods that the package itself calls, with checked numbers; bases; what hands on to another model."""
