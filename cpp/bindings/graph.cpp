@@ -1,5 +1,6 @@
 #include "kernelfields/structures/graph.hpp"
 #include "kernelfields/structures/graph_covariance.hpp"
+#include "kernelfields/structures/graph_errors.hpp"
 #include "kernelfields/structures/graph_kbest.hpp"
 #include "kernelfields/structures/graph_sample.hpp"
 #include "pairwise.hpp"
@@ -190,6 +191,51 @@ template <class S> Labelled kbest(const Arrays<S>& scores, const GraphShape& sha
     return {labels, value};
 }
 
+void require_errors(const In<std::int32_t>& errors, const Graphs& graphs) {
+    require_shape(errors, "errors", {graphs.vertices, graphs.labels});
+    for (std::size_t k = 0; k < graphs.vertices * graphs.labels; ++k)
+        if (errors.data()[k] < 0) throw std::invalid_argument("errors must not be negative.");
+}
+
+template <class S>
+Out<double> error_numbers(const Arrays<S>& scores, const GraphShape& shape, In<std::int32_t> errors, Vector levels) {
+    const GraphBatch<S> batch = batch_of(shape, scores);
+    require_errors(errors, batch.graphs);
+    require_shape(levels, "levels", {batch.graphs.instances});
+    for (std::size_t s = 0; s < batch.graphs.instances; ++s)
+        if (levels.data()[s] < 1) throw std::invalid_argument("levels must be positive.");
+    auto numbers = make<double>({batch.graphs.instances});
+    nb::gil_scoped_release release;
+    graph_error_numbers(batch, errors.data(), levels.data(), numbers.data());
+    return numbers;
+}
+
+template <class S>
+Out<double> best_by_errors(const Arrays<S>& scores, const GraphShape& shape, In<std::int32_t> errors,
+                           std::size_t levels) {
+    const GraphBatch<S> batch = batch_of(shape, scores);
+    require_errors(errors, batch.graphs);
+    if (levels < 1) throw std::invalid_argument("levels must be positive.");
+    auto value = make<double>({batch.graphs.instances, levels});
+    nb::gil_scoped_release release;
+    graph_best_by_errors(batch, errors.data(), levels, value.data());
+    return value;
+}
+
+template <class S>
+Labelled argmax_at_errors(const Arrays<S>& scores, const GraphShape& shape, In<std::int32_t> errors, Vector counts) {
+    const GraphBatch<S> batch = batch_of(shape, scores);
+    require_errors(errors, batch.graphs);
+    require_shape(counts, "counts", {batch.graphs.instances});
+    auto labels = make<std::int32_t>({batch.graphs.vertices});
+    auto value = make<double>({batch.graphs.instances});
+    {
+        nb::gil_scoped_release release;
+        graph_argmax_at_errors(batch, errors.data(), counts.data(), labels.data(), value.data());
+    }
+    return {labels, value};
+}
+
 template <class S> void add_functions(nb::module_& m) {
     using namespace nb::literals;
     const auto scores = nb::arg("scores").noconvert();
@@ -201,6 +247,10 @@ template <class S> void add_functions(nb::module_& m) {
           "weights"_a = nb::none());
     m.def("graph_sample", &sample<S>, scores, "shape"_a, "count"_a, "seed"_a);
     m.def("graph_kbest", &kbest<S>, scores, "shape"_a, "k"_a);
+    const auto errors = nb::arg("errors").noconvert();
+    m.def("graph_error_numbers", &error_numbers<S>, scores, "shape"_a, errors, nb::arg("levels").noconvert());
+    m.def("graph_best_by_errors", &best_by_errors<S>, scores, "shape"_a, errors, "levels"_a);
+    m.def("graph_argmax_at_errors", &argmax_at_errors<S>, scores, "shape"_a, errors, nb::arg("counts").noconvert());
 }
 
 }  // namespace

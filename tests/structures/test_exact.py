@@ -17,6 +17,8 @@ from kernelfields.structures import (
     Factors,
     TreeBatch,
 )
+from kernelfields.structures.graph_forest import GraphForest
+from kernelfields.structures.junction_trees import JunctionTrees
 from kernelfields.testing import Enumerated
 
 
@@ -108,7 +110,7 @@ def test_path_is_chain(shared: bool, rng) -> None:
     graph = ExactGraphBatch(
         chain.offsets, np.stack([chain.edge_tails, chain.edge_heads], 1), 3, shared_edges=shared
     )
-    same(graph, chain, drawn(rng, chain))
+    same_both_ways(graph, chain, drawn(rng, chain))
 
 
 @pytest.mark.parametrize("shared", [True, False])
@@ -117,26 +119,99 @@ def test_tree_shaped_graph_is_tree(shared: bool, rng) -> None:
     graph = ExactGraphBatch(
         tree.offsets, np.stack([tree.edge_tails, tree.edge_heads], 1), 3, shared_edges=shared
     )
-    same(graph, tree, drawn(rng, tree))
+    same_both_ways(graph, tree, drawn(rng, tree))
+
+
+def same_both_ways(graph: ExactGraphBatch, other, scores: dict[str, np.ndarray]) -> None:
+    """With the recursions of trees, and by junction trees, which a factor without scores asks for."""
+    assert isinstance(graph._engine, GraphForest)
+    same(graph, other, scores)
+    more = {"none": Factors(np.array([[0]]))}
+    plain = ExactGraphBatch(
+        graph.offsets, graph.edges, graph.n_labels, shared_edges=graph.shared_edges, factors=more
+    )
+    assert isinstance(plain._engine, JunctionTrees)
+    same(plain, other, scores)
 
 
 def same(graph: ExactGraphBatch, other, scores: dict[str, np.ndarray]) -> None:
     weights = 0.5 + np.arange(graph.n_instances)
+    if "none" in graph.shapes:
+        scores = {**scores, "none": np.zeros(graph.n_labels)}
     (value, parts), wanted = graph.marginals(scores, weights), other.marginals(scores, weights)
     np.testing.assert_allclose(value, wanted.log_partition, rtol=1e-12)
     direction = {name: array[::-1] for name, array in scores.items()}
     slopes, expected = (each.covariance(scores, direction, weights) for each in (graph, other))
-    for name in parts:
+    for name in wanted.parts:
         np.testing.assert_allclose(parts[name], wanted.parts[name], atol=1e-12)
         np.testing.assert_allclose(slopes[name], expected[name], atol=1e-11)
     np.testing.assert_array_equal(graph.argmax(scores).labels, other.argmax(scores).labels)
     np.testing.assert_allclose(graph.kbest(scores, 4).value, other.kbest(scores, 4).value, rtol=1e-12)
     np.testing.assert_allclose(graph.entropy(scores), other.entropy(scores), atol=1e-12)
+    errors = np.arange(graph.n_vertices * graph.n_labels).reshape(-1, graph.n_labels) % 3
+    found, wanted = (each.best_by_errors(scores, errors) for each in (graph, other))
+    np.testing.assert_allclose(found, wanted, rtol=1e-12)
+    counts = np.array([2, 0, 1, 3])[: graph.n_instances]
+    found, wanted = (each.argmax_at_errors(scores, errors, counts) for each in (graph, other))
+    np.testing.assert_array_equal(found.labels, wanted.labels)
+
+
+@pytest.mark.parametrize("directions", ["both", "up", "mixed", "some_twice"])
+@pytest.mark.parametrize("shared", [True, False])
+def test_forests_in_any_direction_are_enumerated(directions: str, shared: bool, rng) -> None:
+    down = np.array([[1, 0], [1, 2], [1, 3], [5, 6], [6, 7]])
+    edges = {
+        "both": np.concatenate([down[:3], down[:3, ::-1], down[3:], down[3:, ::-1]]),
+        "up": down[:, ::-1],
+        "mixed": np.where([[True], [False], [True], [True], [False]], down, down[:, ::-1]),
+        "some_twice": np.concatenate([down, down[3:, ::-1]]),
+    }[directions]
+    structure = ExactGraphBatch([0, 5, 5, 8], edges, 3, shared_edges=shared)
+    assert isinstance(structure._engine, GraphForest)
+    scores = drawn(rng, structure)
+    scores["edge"][..., 0, 1] = -np.inf
+    every, weights = Enumerated(structure, scores), np.array([1.0, 2.0, 3.0])
+    value, parts = structure.marginals(scores, weights)
+    np.testing.assert_allclose(value, every.log_partition(), rtol=1e-12)
+    direction = drawn(rng, structure)
+    slopes, wanted = structure.covariance(scores, direction, weights), every.covariance(direction, weights)
+    for name, part in every.marginals(weights).parts.items():
+        np.testing.assert_allclose(parts[name], part, atol=1e-12)
+        np.testing.assert_allclose(slopes[name], wanted[name], atol=1e-11)
+    np.testing.assert_allclose(structure.kbest(scores, 4).value, every.kbest(4), rtol=1e-12)
+
+
+@pytest.mark.parametrize(("vertices", "labels"), [(8, 2), (6, 3)])
+def test_best_by_errors_is_enumerated(vertices: int, labels: int, rng) -> None:
+    structure = random_graph(rng, vertices, labels, shared=True)
+    scores, errors = drawn(rng, structure), rng.integers(0, 3, (vertices, labels))
+    every = Enumerated(structure, scores)
+    wrong = errors[np.arange(vertices), every.outputs(0)].sum(axis=1)
+    found = structure.best_by_errors(scores, errors)
+    for k, value in enumerate(found[0]):
+        some = every.values(0)[wrong == k]
+        np.testing.assert_allclose(value, some.max(initial=-np.inf), rtol=1e-12)
+        best = structure.argmax_at_errors(scores, errors, [k])
+        np.testing.assert_allclose(best.value, value, rtol=1e-12)
+        if np.isfinite(value):
+            np.testing.assert_allclose(structure.score(scores, best.labels), value, rtol=1e-12)
+            assert errors[np.arange(vertices), best.labels].sum() == k
+        else:
+            assert (best.labels == -1).all()
+    assert (structure.argmax_at_errors(scores, errors, [-1]).labels == -1).all()
+    assert len(found[0]) > wrong.max()
+
+
+def test_large_tables_of_errors_are_refused() -> None:
+    structure = ExactGraphBatch([0, 64], grid_edges(8, 8), 3)
+    scores = {"node": np.zeros((64, 3)), "edge": np.zeros((3, 3))}
+    with pytest.raises(InputError, match="Graph 0 has a treewidth of 8: the tables of its best scores for"):
+        structure.best_by_errors(scores, np.full((64, 3), 1000))
 
 
 def test_scaled_sums_and_logarithms_agree(rng) -> None:
     structure = random_graph(rng, 9, 3, shared=True)
-    tables, shape = structure._tables(drawn(rng, structure)), structure._shape
+    tables, shape = structure._tables(drawn(rng, structure)), structure._engine.shape
     scaled, logs = (native.graph_marginals(tables, shape, None, only) for only in (1, 2))
     np.testing.assert_allclose(scaled[0], logs[0], rtol=1e-13)
     for left, right in zip(scaled[1], logs[1], strict=True):

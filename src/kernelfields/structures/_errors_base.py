@@ -13,7 +13,7 @@ from ..checks import whole_numbers
 from ..errors import InputError, ScoreError
 from ..memory import require_memory
 from ._base import Scores, StructureBatch
-from ._labelled_base import PairwiseBatch
+from ._labelled_base import LabelledBatch, PairwiseBatch
 from ._oracles import Labelling
 from .words import Words
 
@@ -43,7 +43,31 @@ class ErrorCountOracle(StructureBatch):
         """
 
 
-class ForestErrors(PairwiseBatch, ErrorCountOracle):
+class LabelErrors(LabelledBatch, ErrorCountOracle):
+    """Vertices with labels, each label so many errors."""
+
+    def _counted(self, errors: Array) -> Array:
+        given, shape = np.asarray(errors), (self.n_vertices, self.n_labels)
+        if given.dtype.kind not in "biuf" or given.shape != shape:
+            raise InputError(f"errors are {given.dtype} of shape {given.shape}, expected shape {shape}.")
+        if not ((given >= 0) & (given < NUMBERS) & (given == np.floor(given))).all():
+            raise InputError(f"Numbers of errors must be whole, from 0 to {NUMBERS - 1}.")
+        return np.ascontiguousarray(given, dtype=np.int32)
+
+    def _most(self, errors: Array) -> int:
+        """K."""
+        worst = np.concatenate([[0], np.cumsum(errors.max(axis=1, initial=0), dtype=np.int64)])
+        return int(np.diff(worst[self._offsets]).max(initial=0))
+
+    def _levels(self, counts: npt.ArrayLike) -> Array:
+        """Return numbers of errors, one for every instance."""
+        levels = whole_numbers("counts", counts)
+        if levels.shape != (self.n_instances,):
+            raise InputError(f"counts have shape {levels.shape}, expected ({self.n_instances},).")
+        return levels
+
+
+class ForestErrors(PairwiseBatch, LabelErrors):
     """Vertices with edges to their parents: a dynamic programme over (vertex, label, errors below it).
 
     O(T K L² + T² L) time for an instance of T vertices with up to K errors, K = T if each is right or
@@ -61,34 +85,19 @@ class ForestErrors(PairwiseBatch, ErrorCountOracle):
         levels = self._most(counted) + 1
         require_memory("The tables of errors", 8 * levels * (self.n_instances + 4 * self.n_labels))
         value = native.tree_best_by_errors(*self._forest(scores), counted, levels)
-        _require_numbers(value, self.words)
+        require_numbers(value, self.words)
         return np.asarray(value)
 
     def argmax_at_errors(self, scores: Scores, errors: Array, counts: npt.ArrayLike) -> Labelling:
         """From the leaves to the roots, then labels on the way back."""
-        levels = whole_numbers("counts", counts)
-        if levels.shape != (self.n_instances,):
-            raise InputError(f"counts have shape {levels.shape}, expected ({self.n_instances},).")
+        levels = self._levels(counts)
         self._require_room(levels)
         labels, value = native.tree_argmax_at_errors(*self._forest(scores), self._counted(errors), levels)
-        _require_numbers(value[:, None], self.words)
+        require_numbers(value[:, None], self.words)
         return Labelling(labels, value)
 
     def _forest(self, scores: Scores) -> tuple[Array, Array, Array, Array]:
         return *self._arrays(scores), self._offsets, self._above()
-
-    def _counted(self, errors: Array) -> Array:
-        given, shape = np.asarray(errors), (self.n_vertices, self.n_labels)
-        if given.dtype.kind not in "biuf" or given.shape != shape:
-            raise InputError(f"errors are {given.dtype} of shape {given.shape}, expected shape {shape}.")
-        if not ((given >= 0) & (given < NUMBERS) & (given == np.floor(given))).all():
-            raise InputError(f"Numbers of errors must be whole, from 0 to {NUMBERS - 1}.")
-        return np.ascontiguousarray(given, dtype=np.int32)
-
-    def _most(self, errors: Array) -> int:
-        """K."""
-        worst = np.concatenate([[0], np.cumsum(errors.max(axis=1, initial=0), dtype=np.int64)])
-        return int(np.diff(worst[self._offsets]).max(initial=0))
 
     def _require_room(self, counts: Array) -> None:
         needed = 2.0 * np.diff(self._offsets) * (counts + 1.0) * self.n_labels
@@ -100,7 +109,7 @@ class ForestErrors(PairwiseBatch, ErrorCountOracle):
             )
 
 
-def _require_numbers(values: Array, words: Words) -> None:
+def require_numbers(values: Array, words: Words) -> None:
     bad = np.flatnonzero(np.isnan(values).any(axis=1))
     if len(bad):
         raise ScoreError(f"{words.name(int(bad[0]))} has scores that are NaN or +inf.")

@@ -9,14 +9,13 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from .. import native
 from ..arrays import Array
 from ..checks import Check, Checked, require_weights, whole
-from ..errors import InputError
 from ..memory import require_memory
-from ._base import Scores, require_feasible
+from ._base import Scores
 from ._blocks_base import BlockOracle, repeated
-from ._labelled_base import require_best, require_draws, score_array
+from ._errors_base import LabelErrors
+from ._labelled_base import require_best, require_draws
 from ._oracles import (
     CovarianceOracle,
     KBestOracle,
@@ -28,6 +27,8 @@ from ._oracles import (
 )
 from .blocks import Blocks
 from .graph import Factors, GraphBatch
+from .graph_forest import GraphForest, forest_of
+from .junction_trees import JunctionTrees
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,9 @@ class Exact(Checked):
         return ExactGraphBatch(offsets, edges, n_labels, exact=self, **shape)
 
 
-class ExactGraphBatch(GraphBatch, BlockOracle, MaxOracle, CovarianceOracle, SampleOracle, KBestOracle):
+class ExactGraphBatch(
+    GraphBatch, LabelErrors, BlockOracle, MaxOracle, CovarianceOracle, SampleOracle, KBestOracle
+):
     """A batch of labelled graphs with exact inference.
 
     Vertices are eliminated one after the other in an order that keeps tables small (minimum fill, weighted
@@ -59,7 +62,8 @@ class ExactGraphBatch(GraphBatch, BlockOracle, MaxOracle, CovarianceOracle, Samp
     grow with the number of labels to the power of the treewidth, so that it is for graphs that are small,
     or narrow: beyond ``max_table`` they are refused when the batch is made. Sums are scaled, or in logarithms
     where scores range too far for these; batches run on all cores. Ties of `argmax` go to the lower label of
-    the vertex that is eliminated last, then to that of the one before it, and so on.
+    the vertex that is eliminated last, then to that of the one before it, and so on. Graphs without cycles
+    have the recursions of trees.
 
     Parameters
     ----------
@@ -92,63 +96,57 @@ class ExactGraphBatch(GraphBatch, BlockOracle, MaxOracle, CovarianceOracle, Samp
             offsets, edges, n_labels, shared_edges=shared_edges, factors=factors, label_sets=label_sets
         )
         self.exact = exact or Exact()
-        self._shape = self._analysed()
+        self._engine = self._chosen()
 
     @property
     def treewidths(self) -> Array:
         """The treewidth of every instance, in the order of elimination that was found."""
-        return np.asarray(self._shape.widths())
+        return self._engine.treewidths
 
     def argmax(self, scores: Scores) -> Labelling:
         """Best scores of what is eliminated, then labels on the way back."""
-        labels, value = native.graph_argmax(self._tables(scores), self._shape)
-        require_feasible(value, self.words)
-        return Labelling(labels, self.score(scores, labels))
+        return self._engine.argmax(scores)
 
     def log_partition(self, scores: Scores) -> Array:
         """g(θ), by messages from clique to clique."""
-        value = np.asarray(native.graph_log_partition(self._tables(scores), self._shape))
-        require_feasible(value, self.words)
-        return value
+        return self._engine.log_partition(scores)
 
     def marginals(self, scores: Scores, weights: Array | None = None) -> Marginals:
         """Messages to the last clique, marginals on the way back."""
-        value, parts = native.graph_marginals(
-            self._tables(scores), self._shape, require_weights(weights, self.n_instances)
-        )
-        require_feasible(value, self.words)
-        return Marginals(value, dict(zip(self.cliques, parts, strict=True)))
+        return self._engine.marginals(scores, require_weights(weights, self.n_instances))
 
     def entropy(self, scores: Scores) -> Array:
         """H(p) as a sum of entropies of vertices given what is eliminated after them."""
-        value = np.asarray(native.graph_entropy(self._tables(scores), self._shape))
-        require_feasible(value, self.words)
-        return value
+        return self._engine.entropy(scores)
 
     def covariance(self, scores: Scores, direction: Scores, weights: Array | None = None) -> dict[str, Array]:
         """∇²g(θ)·d by differentiating messages and marginals."""
-        tables = self._tables(scores)
-        along = [score_array(direction, name, shape, tables[0].dtype) for name, shape in self.shapes.items()]
-        value, parts = native.graph_covariance(
-            tables, self._shape, along, require_weights(weights, self.n_instances)
-        )
-        require_feasible(value, self.words)
-        return dict(zip(self.cliques, parts, strict=True))
+        return self._engine.covariance(scores, direction, require_weights(weights, self.n_instances))
 
     def sample(self, scores: Scores, count: int, seed: int) -> Array:
         """Messages to the last clique, then draws on the way back."""
-        draws = require_draws(count, seed, self.n_vertices)
-        labels, value = native.graph_sample(self._tables(scores), self._shape, *draws)
-        require_feasible(value, self.words)
-        return np.asarray(labels)
+        return self._engine.sample(scores, *require_draws(count, seed, self.n_vertices))
 
     def kbest(self, scores: Scores, k: int) -> Labellings:
         """Best scores of what is eliminated, then labellings in the order of what their labels lose."""
         longest = int(np.diff(self._offsets).max(initial=0))
         k = require_best(k, self.n_vertices, self.n_instances, 4 + longest // 4)
-        labels, value = native.graph_kbest(self._tables(scores), self._shape, k)
-        require_feasible(value[:, 0], self.words)
-        return Labellings(labels, value)
+        return self._engine.kbest(scores, k)
+
+    def best_by_errors(self, scores: Scores, errors: Array) -> Array:
+        """Best scores for every number of errors, as vertices are eliminated.
+
+        Tables grow with the number of errors, and the time with its square; more than 2²⁷ numbers for
+        one graph are refused.
+        """
+        counted = self._counted(errors)
+        levels = self._most(counted) + 1
+        require_memory("The tables of errors", 8 * levels * self.n_instances)
+        return self._engine.best_by_errors(scores, counted, levels)
+
+    def argmax_at_errors(self, scores: Scores, errors: Array, counts: npt.ArrayLike) -> Labelling:
+        """Best scores for up to so many errors, then labels on the way back."""
+        return self._engine.argmax_at_errors(scores, self._counted(errors), self._levels(counts))
 
     def blocks(self, scores: Scores, weights: Array | None = None) -> dict[str, Blocks]:
         """Return the covariances inside every clique; takes as many numbers as untied scores."""
@@ -160,28 +158,16 @@ class ExactGraphBatch(GraphBatch, BlockOracle, MaxOracle, CovarianceOracle, Samp
         }
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "_shape"}
+        return {name: value for name, value in self.__dict__.items() if name != "_engine"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self._shape = self._analysed()
+        self._engine = self._chosen()
 
     def _like(self, offsets: Array, edges: Array, **shape: Any) -> Self:
         return type(self)(offsets, edges, self.n_labels, **shape, exact=self.exact)
 
-    def _analysed(self) -> native.GraphShape:
-        """Find orders of elimination; graphs that need too large a table are refused before any is taken."""
-        members = [self.edges, *(factor.members for factor in self.factors.values())]
-        shape = native.GraphShape(
-            self._offsets, members, self.n_labels, self.label_sets, float(self.exact.max_table)
-        )
-        refusal = shape.refusal()
-        if refusal is not None:
-            s, width, entries = refusal
-            raise InputError(
-                f"Graph {s} has a treewidth of about {width} or more: exact inference would take a table of "
-                f"{entries:.3g} numbers, more than max_table={self.exact.max_table}; use belief propagation, "
-                f"tree-reweighted sums or pseudo-likelihood instead."
-            )
-        require_memory("The messages of the largest graph", int(8 * shape.messages()))
-        return shape
+    def _chosen(self) -> JunctionTrees | GraphForest:
+        """Return what fits these graphs: the recursions of trees where there are no cycles."""
+        forest = forest_of(self) if self.n_labels**2 <= self.exact.max_table else None
+        return forest or JunctionTrees(self, self.exact.max_table)

@@ -202,14 +202,4 @@ inline Elimination eliminate_in_order(const Graphs& graphs, std::size_t s, const
     return result;
 }
 
-// The better of the two; a sweep is tried only where tables are large, for it costs as much as small ones.
-inline Elimination find_elimination(const Graphs& graphs, std::size_t s, double most) {
-    constexpr double small = 512;
-    Elimination fill = MinFill(graphs, s).run(most);
-    if (fill.largest <= small) return fill;
-    Elimination sweep = eliminate_in_order(graphs, s, sweep_order(graphs, s), most);
-    if (sweep.refused != fill.refused) return fill.refused ? sweep : fill;
-    return !fill.refused && sweep.entries < fill.entries ? sweep : fill;
-}
-
 }  // namespace kernelfields

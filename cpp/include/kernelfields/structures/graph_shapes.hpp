@@ -2,7 +2,7 @@
 #pragma once
 
 #include "../core/parallel.hpp"
-#include "graph_order.hpp"
+#include "graph_small_order.hpp"
 
 #include <numeric>
 #include <unordered_map>
