@@ -294,6 +294,12 @@ def test_odd_scores_are_named() -> None:
                 ask(bad, *more)
 
 
+def test_forests_are_called_graphs() -> None:
+    structure = ExactGraphBatch([0, 1, 3], [[1, 2]], 2)
+    with pytest.raises(InfeasibleError, match="Graph 1 has no allowed labelling"):
+        structure.marginals({"node": np.zeros((3, 2)), "edge": np.full((2, 2), -np.inf)})
+
+
 def test_scores_outside_label_sets_are_not_looked_at() -> None:
     sets = np.array([[True, False], [True, True]])
     structure = ExactGraphBatch([0, 2], [[0, 1]], 2, label_sets=sets)

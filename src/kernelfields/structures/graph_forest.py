@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import breadth_first_order, connected_components
@@ -13,13 +11,6 @@ from ._base import Scores
 from ._oracles import Labelling, Labellings, Marginals
 from .graph import GraphBatch
 from .tree import TreeBatch
-from .words import GRAPHS, Words
-
-
-class RootedGraphs(TreeBatch):
-    """Trees that were given as graphs, and are called so."""
-
-    words: ClassVar[Words] = GRAPHS
 
 
 class GraphForest:
@@ -40,7 +31,7 @@ class GraphForest:
         given = np.stack([np.bincount(self._edge[way], minlength=count) for way in ways])
         self._times = given[:, 0] if count and batch.shared_edges and (given == given[:, :1]).all() else None
         shared = batch.shared_edges and (self._times is not None or not count)
-        self.tree = RootedGraphs(batch.offsets, parents, batch.n_labels, shared)
+        self.tree = TreeBatch(batch.offsets, parents, batch.n_labels, shared)
 
     @property
     def treewidths(self) -> Array:
@@ -86,6 +77,7 @@ class GraphForest:
 
     def _downward(self, scores: Scores) -> dict[str, Array]:
         """Scores of trees: edges from parents to children."""
+        self.tree.words = self._batch.words  # messages speak of what the user gave
         node, edge = self._batch._tables(scores)
         if self._times is not None:
             down, up = self._times
