@@ -10,6 +10,10 @@ class InputError(ValueError):
     """Input that cannot be used; the message names the sequence and the position."""
 
 
+class TableSizeError(InputError):
+    """A graph whose exact sums would take too large a table."""
+
+
 class ScoreError(ValueError):
     """Clique scores that are NaN or +inf."""
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from kernelfields import InputError, KernelCRF, StructureLearner
-from kernelfields.estimators._gain_bounds import extension, gain_bound
 from kernelfields.kernels import RBF, Linear
 from kernelfields.models.clique_types import Boundaries, Edges, FurtherKernel, InputEdges, SecondOrder
+from kernelfields.models.gain_bounds import extension, gain_bound
 
 CANDIDATES = [
     Edges(),

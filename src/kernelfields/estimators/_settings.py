@@ -11,6 +11,7 @@ from ..checks import (
     Check,
     Table,
     chosen,
+    one_of,
     optional,
     precision,
     proper_share,
@@ -47,6 +48,12 @@ def function(name: str, value: Any) -> None:
         raise InputError(f"{name} is {shown(value)}; it must be a function, or None.")
 
 
+def worth(name: str, value: Any) -> None:
+    """Check what a candidate must gain."""
+    if value != "bic":
+        require_not_negative(name, value)
+
+
 CHECKS: Mapping[str, Check] = {
     **dict.fromkeys(
         [
@@ -66,7 +73,7 @@ CHECKS: Mapping[str, Check] = {
     **dict.fromkeys(["min_samples_leaf", "n_init", "patience"], whole()),
     **dict.fromkeys(["budget", "max_depth", "n_states"], optional(whole())),
     **dict.fromkeys(["aggressiveness", "edge_variance", "gamma", "tol", "variance"], require_positive),
-    **dict.fromkeys(["checkpoint_seconds", "l1", "pseudocount", "worth"], require_not_negative),
+    **dict.fromkeys(["checkpoint_seconds", "l1", "pseudocount"], require_not_negative),
     **dict.fromkeys(["edge_penalty", "second_order_penalty"], optional(require_not_negative)),
     **dict.fromkeys(["max_features", "subsample"], proper_share),
     "callback": optional(function),
@@ -83,6 +90,9 @@ CHECKS: Mapping[str, Check] = {
     "random_state": optional(lambda name, value: random_state(value)),
     "learning_rate": optional(require_positive),
     "verbose": whole(0),
+    "per_round": whole(),
+    "search": one_of(["bound", "gain"]),
     "weight": require_positive,
+    "worth": worth,
     "window": odd,
 }

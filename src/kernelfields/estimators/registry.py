@@ -36,6 +36,7 @@ from ..kernels.saved import SAVED as SAVED_KERNELS
 from ..models.changes import Changes
 from ..models.clique_kernels import CliqueExpansion, CliqueKernel
 from ..models.clique_types import Boundaries, Edges, FurtherKernel, InputEdges, SecondOrder
+from ..models.graph_cliques import AllUnused, LabelPair, LabelPairs, UnusedCliques
 from ..models.separate_kernels import SeparateKernels
 from ..models.trail import Trail
 from ..models.vertex_kernels import LabelGroup, VertexKernels
@@ -52,6 +53,7 @@ from ..persistence.objects import (
 )
 from ..persistence.random_states import RANDOM_STATE
 from ..persistence.savable import Savable
+from ._structure_search import Trial
 from .arow import AROW
 from .boosted_crf import BoostedCRF
 from .cascade import Cascade
@@ -65,7 +67,7 @@ from .memm import MEMM
 from .passive_aggressive import PassiveAggressive
 from .perceptron import StructuredPerceptron
 from .stochastic_crf import StochasticCRF
-from .structure_learner import StructureLearner, Trial
+from .structure_learner import StructureLearner
 from .structured_svm import Round, StructuredSVM
 
 RECIPES: Mapping[str, type[Savable]] = {
@@ -113,6 +115,7 @@ KERNELS = (
     kernels.WindowSum,
 )
 RECORDS = (
+    AllUnused,
     Boundaries,
     Certificate,
     Changes,
@@ -123,12 +126,15 @@ RECORDS = (
     FurtherKernel,
     InputEdges,
     LabelGroup,
+    LabelPair,
+    LabelPairs,
     Provenance,
     Round,
     SecondOrder,
     SeparateKernels,
     Trail,
     Trial,
+    UnusedCliques,
     VertexKernels,
     WordClass,
     constraints.Constraints,

@@ -1,68 +1,65 @@
-"""Which clique types and kernels a model needs, found by what each could gain."""
+"""Which cliques a model needs, found by what each could gain."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
-import numpy as np
-
 from ..arrays import Array
-from ..checks import require_settings
+from ..checks import require_settings, shown
 from ..data.labels import name_outputs
 from ..errors import InputError
 from ..fitting.held_out import held_out_labels, require_both
 from ..fitting.run import starts_afresh
-from ..models.clique_types import CliqueType
+from ..models.clique_types import CliqueFamily, CliqueType
 from ..parameters import Parameterised
 from ..persistence.fields import Field, Kind
 from ..persistence.savable import Savable, declared_state, require_fitted
 from ._base import Labels
-from ._gain_bounds import extension, gain_bound
 from ._routing import Routed
 from ._settings import CHECKS
+from ._structure_search import StructureSearch, Trial, gap_of, value_of
+from .crf import CRF
 from .kernel_crf import KernelCRF
 
-
-@dataclass(frozen=True)
-class Trial:
-    """What became of one candidate in one round."""
-
-    round: int
-    name: str
-    bound: float
-    """No refit of the extended model can lower the objective by more, but for the model's own gap."""
-    gain: float | None
-    """By how much fitting it did lower the objective; None if that was not worth trying."""
-    held_out: float | None
-    """By how much the held-out log-likelihood rose, if there are held-out data."""
-    kept: bool
+MOST_LINES = 12
+"""Candidates of one round that were not fitted, of which a report has a line for each."""
 
 
 class StructureLearner(Parameterised, Routed, Savable):
-    """Extend a kernel CRF by clique types and kernels while that pays [altun2004exp, Remark 11].
+    """Extend a CRF or a kernel CRF by cliques and kernels while that pays [altun2004exp, Remark 11].
 
-    Every round bounds, for every candidate τ that is left, what it can gain: ‖∇_τ R(f)‖²/(2λ_τ), one pass
-    over the training set and no fit (`gain_bound`). Candidates that cannot gain enough are dropped; of
-    the others the one with the largest bound is fitted. It stays if it kept the promise: if the
-    objective fell by at least ``worth`` of its value, and the likelihood of held-out data, where there
-    are some, rose.
+    Every round bounds, for every candidate that is left, what it can gain, before it is fitted: by
+    ‖∇_τ R(f)‖²/(2λ_τ) from one pass over the training set, or closer for pairs of labels
+    (`LabelPairGains`). Candidates that cannot gain enough are not fitted. What was fitted stays
+    if it kept the promise: if the objective fell by what it must, and the likelihood of held-out data, where
+    there are some, rose. Graphs stay such that exact sums are possible: candidates that need a larger table
+    than the structure's inference allows, ``Exact(max_table=...)``, are left out.
 
     Parameters
     ----------
-    estimator : KernelCRF
-        The model to begin with, for instance without edges.
-    candidates : list of CliqueType
-        `Edges`, `Boundaries`, `SecondOrder`, `InputEdges`, `FurtherKernel`.
-    worth : float
-        Share of the objective that a candidate must gain.
+    estimator : CRF or KernelCRF
+        The model to begin with, for instance without edges; its ``tol`` should be small beside what
+        candidates must gain.
+    candidates : list of CliqueType or CliqueFamily
+        Of sequences and trees: `Edges`, `Boundaries`, `SecondOrder`, `InputEdges`, `FurtherKernel`. Of
+        ``MultiLabel(edges=[])``: `LabelPair`, or `LabelPairs` for all of them. Of
+        ``Graph(unused=[...])`` and ``Grid(directions=[...])``: `UnusedCliques`, or `AllUnused`.
+    worth : float or "bic"
+        What a candidate must gain: a share of the objective; or ½ d log n, d the numbers it adds beyond those
+        of fewer labels, n the instances of the training set.
+    search : "bound" or "gain"
+        Whether a round fits the candidate with the largest bound, and drops it if it does not pay; or
+        as many as it takes to know which one gains most, which is what fitting all of them would choose.
+    per_round : int
+        With search="bound": how many candidates at most are fitted together, as long as their bounds
+        add up; if they do not pay, the first of them by itself.
 
     Attributes
     ----------
     classes_ : (L,) array
         Labels.
-    model_ : KernelCRF
+    model_ : CRF or KernelCRF
         The extended model.
     kept_ : list of str
         Names of the candidates it has, in the order in which they came.
@@ -80,7 +77,7 @@ class StructureLearner(Parameterised, Routed, Savable):
     """
 
     _learnt: ClassVar[Mapping[str, Field]] = {
-        "model_": Kind(KernelCRF, large=True),
+        "model_": Kind((KernelCRF, CRF), large=True),
         "kept_": Kind(list),
         "trials_": Kind(list),
     }
@@ -89,26 +86,34 @@ class StructureLearner(Parameterised, Routed, Savable):
     }
 
     def __init__(
-        self, estimator: KernelCRF, *, candidates: Sequence[CliqueType], worth: float = 0.01
+        self,
+        estimator: CRF | KernelCRF,
+        *,
+        candidates: Sequence[CliqueType | CliqueFamily],
+        worth: float | str = 0.01,
+        search: str = "bound",
+        per_round: int = 1,
     ) -> None:
         self.estimator = estimator
         self.candidates = candidates
         self.worth = worth
+        self.search = search
+        self.per_round = per_round
 
     @starts_afresh
     def fit(self, X: Any, y: Any, *, sample_weight: Any = None, X_dev: Any = None, y_dev: Any = None) -> Self:
-        """Fit to labelled sequences.
+        """Fit to labelled sequences, rows or graphs.
 
         Parameters
         ----------
         X, y
-            Sequences and their labels, as `KernelCRF.fit` takes them.
+            Instances and their labels, as ``estimator.fit`` takes them.
         sample_weight : (S,) array, optional
-            How many times each sequence counts.
+            How many times each instance counts.
         X_dev, y_dev : optional
-            Held-out sequences, which have a say in what is kept.
+            Held-out instances, which have a say in what is kept.
         """
-        require_settings(vars(self), CHECKS)
+        self._require_settings()
         model = type(self.estimator)(**self.estimator.get_params(deep=False)).fit(
             X, y, sample_weight=sample_weight
         )
@@ -116,54 +121,43 @@ class StructureLearner(Parameterised, Routed, Savable):
             raise InputError(
                 "What a candidate can gain is only known for convex losses and penalties above 0."
             )
-        held_out = _held_out(X_dev, y_dev, model)
-        trials: list[Trial] = []
-        left, kept = list(self.candidates), []
+        search = StructureSearch(X, y, sample_weight, _held_out(X_dev, y_dev, model), self.worth)
+        left, kept = _members(self.candidates, model), []
         for number in range(1, len(left) + 1):
-            bounds = {c: gain_bound(model, c, X, y, sample_weight=sample_weight) for c in left}
-            left = [c for c in left if bounds[c] >= self.worth * _value(model)]
-            trials += [Trial(number, c.name, bounds[c], None, None, False) for c in bounds if c not in left]
-            if not left:
+            if self.search == "gain":
+                best, left = search.by_gain(model, left, number)
+            else:
+                best, left = search.by_bound(model, left, number, int(self.per_round))
+            if best is not None:
+                model = best.model
+                kept += best.candidate.names
+            if not left or (best is None and self.search == "gain"):
                 break
-            best = max(left, key=bounds.__getitem__)
-            left.remove(best)
-            tried, trial = self._try(model, best, number, bounds[best], (X, y, sample_weight), held_out)
-            trials.append(trial)
-            if trial.kept:
-                model = tried
-                kept.append(best.name)
-        self.model_, self.kept_, self.trials_ = model, kept, trials
+        self.model_, self.kept_, self.trials_ = model, kept, search.trials
         self.classes_ = model.classes_
         return self
 
-    def _try(
-        self,
-        model: KernelCRF,
-        candidate: CliqueType,
-        number: int,
-        bound: float,
-        data: tuple[Any, Any, Any],
-        held_out: tuple[Any, Labels] | None,
-    ) -> tuple[KernelCRF, Trial]:
-        """Fit the extended model and see."""
-        X, y, weights = data
-        tried = extension(model, candidate).fit(X, y, sample_weight=weights)
-        gain = _value(model) - _value(tried)
-        rise = None
-        if held_out is not None:
-            rise = float(np.sum(tried.sequence_log_proba(*held_out) - model.sequence_log_proba(*held_out)))
-        kept = gain >= self.worth * _value(model) and (rise is None or rise > 0)
-        return tried, Trial(number, candidate.name, bound, gain, rise, kept)
+    def _require_settings(self) -> None:
+        require_settings(vars(self), CHECKS)
+        if not isinstance(self.estimator, CRF | KernelCRF):
+            kind = type(self.estimator).__name__
+            raise InputError(f"estimator is {kind}; structures are learnt of CRF and KernelCRF.")
+        if self.search == "gain" and self.per_round > 1:
+            raise InputError("per_round is for search='bound'; search='gain' keeps one candidate per round.")
 
     def report(self) -> str:
         """Write what was tried, what it could have gained and did gain, and what was kept."""
+        require_fitted(self)
         lines = ["round  candidate             at most      gained   held out  "]
+        passed = [t for t in self.trials_ if t.verdict == "not fitted"]
         for t in self.trials_:
-            gain = "   not tried" if t.gain is None else f"{t.gain:12.4g}"
-            held_out = "         -" if t.held_out is None else f"{t.held_out:+10.4g}"
-            verdict = "kept" if t.kept else "cannot pay" if t.gain is None else "did not pay"
-            lines.append(f"{t.round:5}  {t.name:16} {t.bound:12.4g}{gain}{held_out}  {verdict}")
-        lines.append(f"Objective {_value(self.model_):.6g}, certified gap {_gap(self.model_):.2g}.")
+            alike = [one for one in passed if one.round == t.round]
+            if len(alike) <= MOST_LINES or t not in alike:
+                lines.append(_line(t.round, t.name, t.bound, t))
+            elif t is alike[0]:
+                most = max(one.bound for one in alike if one.bound is not None)
+                lines.append(_line(t.round, f"{len(alike)} others", most, t))
+        lines.append(f"Objective {value_of(self.model_):.6g}, certified gap {gap_of(self.model_):.2g}.")
         return "\n".join(lines)
 
     def predict(self, X: Any, **settings: Any) -> list[list[Any]]:
@@ -202,7 +196,7 @@ class StructureLearner(Parameterised, Routed, Savable):
         self.predict([])
 
 
-def _held_out(X: Any, y: Any, model: KernelCRF) -> tuple[Any, Labels] | None:
+def _held_out(X: Any, y: Any, model: CRF | KernelCRF) -> tuple[Any, Labels] | None:
     """Held-out sequences with labels that training had, None for others; None if there are no sequences."""
     if not require_both(X, y):
         return None
@@ -211,11 +205,19 @@ def _held_out(X: Any, y: Any, model: KernelCRF) -> tuple[Any, Labels] | None:
     return X, name_outputs(model.structure_, labels, inputs, model.classes_, inputs.links)
 
 
-def _value(model: KernelCRF) -> float:
-    assert model.certificate_ is not None
-    return model.certificate_.value
+def _members(candidates: Sequence[CliqueType | CliqueFamily], model: Any) -> list[CliqueType]:
+    """Return all candidates, each once; what is none is refused."""
+    found: list[CliqueType] = []
+    for k, one in enumerate(candidates):
+        if not isinstance(one, CliqueType | CliqueFamily):
+            raise InputError(f"candidates[{k}] is {shown(one)}; it must be a CliqueType or a CliqueFamily.")
+        found += one.members(model.structure_) if isinstance(one, CliqueFamily) else [one]
+    return [one for k, one in enumerate(found) if one not in found[:k]]
 
 
-def _gap(model: KernelCRF) -> float:
-    assert model.certificate_ is not None
-    return model.certificate_.gap
+def _line(number: int, name: str, bound: float | None, trial: Trial) -> str:
+    """Return a line of the report."""
+    most = "           -" if bound is None else f"{bound:12.4g}"
+    gain = "           -" if trial.gain is None else f"{trial.gain:12.4g}"
+    held_out = "         -" if trial.held_out is None else f"{trial.held_out:+10.4g}"
+    return f"{number:5}  {name:16} {most}{gain}{held_out}  {trial.verdict}"

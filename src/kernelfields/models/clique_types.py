@@ -9,28 +9,49 @@ from typing import Any
 
 import numpy as np
 
+from ..data.training import Training
 from ..errors import InputError
 from ..gram import gram_of, unique_observations
 from ..kernels import Columns, as_kernel
 from ..objective import Term
 from ..spaces import Boundary, Expansion, Free
-from ..structures import Chain, EdgeBatch, Graph
+from ..structures import Chain, Graph, Structure
 from ..tables import structure_of
-from .kernel_recipe import KernelRecipe, embedding_of
+from .kernel_recipe import KernelRecipe, embedding_of, in_precision
 
 
 class CliqueType(ABC):
-    """One way to extend a `KernelCRF`."""
+    """One way to extend a `KernelCRF` or a `CRF`."""
 
-    name: str
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """What reports call it."""
+
+    @property
+    def names(self) -> list[str]:
+        """Return its name, or those of its parts."""
+        return [self.name]
 
     @abstractmethod
     def settings(self, present: dict[str, Any]) -> dict[str, Any]:
         """Return the parameters that change, from those of the present model."""
 
     @abstractmethod
-    def term(self, recipe: KernelRecipe, chain: EdgeBatch, observations: Any) -> Term:
-        """Return the space that the extended model has more, on its chains, with its penalty."""
+    def term(self, recipe: KernelRecipe, training: Training) -> Term:
+        """Return the space that the extended model has more, on its training set, with its penalty."""
+
+    def freedom(self, structure: Structure, n_labels: int) -> int:
+        """Return how many numbers there are to choose, beyond those of fewer labels; a refusal if many."""
+        raise InputError(f"{self.name}: functions of the input have no number of parameters for 'bic'.")
+
+
+class CliqueFamily(ABC):
+    """Candidates that are known when the model to begin with is."""
+
+    @abstractmethod
+    def members(self, structure: Structure) -> list[CliqueType]:
+        """Return them, from the structure of the fitted model."""
 
 
 @dataclass(frozen=True)
@@ -43,9 +64,13 @@ class Edges(CliqueType):
         """Switch edges on."""
         return {"edges": True}
 
-    def term(self, recipe: KernelRecipe, chain: EdgeBatch, observations: Any) -> Term:
+    def term(self, recipe: KernelRecipe, training: Training) -> Term:
         """V."""
-        return Term("edges", Free(chain, "edge"), recipe.penalties.edge)
+        return Term("edges", Free(training.chain, "edge"), recipe.penalties.edge)
+
+    def freedom(self, structure: Structure, n_labels: int) -> int:
+        """Return how many numbers tell labels apart."""
+        return (n_labels - 1) ** 2
 
 
 @dataclass(frozen=True)
@@ -60,9 +85,13 @@ class Boundaries(CliqueType):
             raise InputError("A graph has no first and last labels: Boundaries is for sequences and trees.")
         return {"boundaries": True}
 
-    def term(self, recipe: KernelRecipe, chain: EdgeBatch, observations: Any) -> Term:
+    def term(self, recipe: KernelRecipe, training: Training) -> Term:
         """Return the space of start and end."""
-        return Term("boundaries", Boundary(chain), recipe.penalties.node)
+        return Term("boundaries", Boundary(training.chain), recipe.penalties.node)
+
+    def freedom(self, structure: Structure, n_labels: int) -> int:
+        """Return how many numbers tell labels apart."""
+        return 2 * (n_labels - 1)
 
 
 @dataclass(frozen=True)
@@ -77,9 +106,13 @@ class SecondOrder(CliqueType):
             raise InputError("Only chains have label triples: SecondOrder is for structure='chain'.")
         return {"structure": Chain(order=2)}
 
-    def term(self, recipe: KernelRecipe, chain: EdgeBatch, observations: Any) -> Term:
+    def term(self, recipe: KernelRecipe, training: Training) -> Term:
         """U."""
-        return Term("second_order", Free(chain, "triple"), recipe.penalties.second_order)
+        return Term("second_order", Free(training.chain, "triple"), recipe.penalties.second_order)
+
+    def freedom(self, structure: Structure, n_labels: int) -> int:
+        """Return how many numbers tell labels apart."""
+        return (n_labels - 1) ** 3
 
 
 @dataclass(frozen=True)
@@ -99,8 +132,9 @@ class InputEdges(CliqueType):
         """Set the kernel of edges."""
         return {"edge_kernel": self.kernel}
 
-    def term(self, recipe: KernelRecipe, chain: EdgeBatch, observations: Any) -> Term:
+    def term(self, recipe: KernelRecipe, training: Training) -> Term:
         """Return the expansion over all edges."""
+        chain, observations = training.chain, in_precision(training.inputs.features, recipe.dtype)
         distinct, rows = unique_observations(observations)
         gram = gram_of(as_kernel(self.kernel), distinct, recipe.dtype, recipe.memory_limit)
         space = Expansion(chain, "edge", gram, np.asarray(rows)[chain.edge_tails])
@@ -137,10 +171,39 @@ class FurtherKernel(CliqueType):
         penalties = list(penalty) if isinstance(penalty, list | tuple) else [penalty] * len(kernels)
         return {"kernel": [*kernels, self.kernel], "penalty": [*penalties, self.penalty]}
 
-    def term(self, recipe: KernelRecipe, chain: EdgeBatch, observations: Any) -> Term:
+    def term(self, recipe: KernelRecipe, training: Training) -> Term:
         """Return the expansion over all vertices."""
+        chain, observations = training.chain, in_precision(training.inputs.features, recipe.dtype)
         distinct, rows = unique_observations(observations)
         gram = gram_of(as_kernel(self.kernel), distinct, recipe.dtype, recipe.memory_limit)
         seen = None if len(rows) == distinct.shape[0] else rows
         space = Expansion(chain, "node", gram, seen, embedding_of(recipe.label_kernel, None, chain.n_answers))
         return Term("kernel", space, self.penalty)
+
+
+@dataclass(frozen=True)
+class Together(CliqueType):
+    """Several candidates at once."""
+
+    parts: tuple[CliqueType, ...]
+
+    @property
+    def name(self) -> str:
+        """Return the names of all."""
+        return " + ".join(self.names)
+
+    @property
+    def names(self) -> list[str]:
+        """Return one for each."""
+        return [part.name for part in self.parts]
+
+    def settings(self, present: dict[str, Any]) -> dict[str, Any]:
+        """Change what each of them changes, one after the other."""
+        changed: dict[str, Any] = {}
+        for part in self.parts:
+            changed |= part.settings({**present, **changed})
+        return changed
+
+    def term(self, recipe: KernelRecipe, training: Training) -> Term:
+        """Refuse to be one space: each part is one."""
+        raise TypeError("Candidates that are tried together have a space each.")

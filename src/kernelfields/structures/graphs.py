@@ -50,6 +50,9 @@ class Graph(Structure):
     factors : mapping of str to int, optional
         Further cliques by name, and how many vertices each joins: the ``factors`` of an item are then
         a dictionary of rows of vertices.
+    unused : list of str
+        Names of edge types and factors that items of X may have and the model leaves out: what
+        `StructureLearner` may add.
     attribute : str
         Where graphs of networkx keep the features of vertices, and those of edges if these have some.
     classes, n_edge_features : tuple and int, optional
@@ -61,6 +64,7 @@ class Graph(Structure):
     edge_types: Sequence[str] | None = None
     label_sets: Mapping[Hashable, Sequence[Hashable]] | None = None
     factors: Mapping[str, int] | None = None
+    unused: Sequence[str] = ()
     attribute: str = "x"
     classes: tuple[Hashable, ...] | None = field(default=None, repr=False, compare=False)
     n_edge_features: int | None = field(default=None, repr=False, compare=False)
@@ -80,6 +84,8 @@ class Graph(Structure):
             raise InputError(f"attribute is {shown(self.attribute)}; it must be a name.")
         _require_names("edge_types", self.edge_types)
         _require_names("factors", self.factors)
+        _require_names("unused", self.unused)
+        _require_known("The structure", "unused clique type", self.unused, self._further)
         for name, size in (self.factors or {}).items():
             require_whole(f"factors[{name!r}]", size, 1, 8)
         _require_label_sets(self.label_sets)
@@ -100,7 +106,8 @@ class Graph(Structure):
         edges = [self._edges(s, item, counts[s]) for s, item in enumerate(parts)]
         further = {
             name: [self._members(s, item, name, counts[s]).ends for s, item in enumerate(parts)]
-            for name in (*(self.edge_types or ()), *(self.factors or {}))
+            for name in self._further
+            if name not in self.unused
         }
         types = None
         if self.label_sets is not None:
@@ -111,7 +118,7 @@ class Graph(Structure):
             together([one.ends for one in edges], offsets, 2),
             _edge_features(edges, self.n_edge_features),
             types,
-            {name: together(members, offsets, self._size(name)) for name, members in further.items()},
+            {name: together(members, offsets, self.size_of(name)) for name, members in further.items()},
         )
 
     def item(self, features: Any, part: Any) -> GraphItem:
@@ -132,7 +139,13 @@ class Graph(Structure):
             self.inference, offsets, links, n_labels, words=self.words, untied=untied, masks=masks
         )
 
-    def _size(self, name: str) -> int:
+    @property
+    def _further(self) -> tuple[str, ...]:
+        """Names of edge types and factors."""
+        return *(self.edge_types or ()), *(self.factors or {})
+
+    def size_of(self, name: str) -> int:
+        """Return how many vertices an edge type or a factor joins."""
         return (self.factors or {}).get(name, 2)
 
     def _edges(self, s: int, item: GraphItem, count: int) -> EdgeList:
@@ -161,7 +174,7 @@ class Graph(Structure):
         name = f"Graph {s} of X"
         if kind in (self.factors or {}):
             given = (item.factors or {}).get(kind, ())
-            return EdgeList(read_members(given, count, self._size(kind), name, kind))
+            return EdgeList(read_members(given, count, self.size_of(kind), name, kind))
         return read_edges(item.edges.get(kind, ()), count, name, directed=self.directed)
 
     def _masks(self, n_labels: int) -> Array:

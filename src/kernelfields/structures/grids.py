@@ -26,6 +26,15 @@ def _require_connectivity(name: str, value: Any) -> None:
         raise InputError(f"{name} is {shown(value)}; it must be 4 or 8.")
 
 
+def _require_directions(name: str, value: Any) -> None:
+    if not is_list(value):
+        require_flag(name, value)
+        return
+    for k, one in enumerate(value):
+        if one not in STEPS or list(value).index(one) < k:
+            raise InputError(f"{name}[{k}] is {shown(one)}; it must be one of {', '.join(STEPS)}, each once.")
+
+
 @dataclass(frozen=True)
 class Grid(Structure):
     """Grids: the label of a pixel depends on those of its neighbours.
@@ -37,17 +46,18 @@ class Grid(Structure):
     ----------
     connectivity : 4 or 8
         Whether neighbours are those beside and above a pixel, or the diagonal ones, too.
-    directions : bool
+    directions : bool or list of str
         Whether each direction has label-pair scores of its own: "right" from a pixel to the one on its
-        right, "down" to the one below, "down_right" and "down_left". If not, all neighbours share one
-        table, and it does not matter which of two comes first.
+        right, "down" to the one below, "down_right" and "down_left"; or which of them have, so that a pixel
+        depends on no others. If not, all neighbours share one table, and it does not matter which of
+        two comes first.
     inference : "exact" or settings of another way
         How to sum over labellings, as in `Graph`. Exact sums are for narrow grids: time and memory grow
         with L to the power of the shorter side.
     """
 
     connectivity: int = 4
-    directions: bool = False
+    directions: bool | Sequence[str] = False
     inference: Any = "exact"
 
     linked: ClassVar[bool] = True
@@ -55,13 +65,16 @@ class Grid(Structure):
     words: ClassVar[Words] = GRIDS
     _checks: ClassVar[Mapping[str, Check]] = {
         "connectivity": _require_connectivity,
-        "directions": require_flag,
+        "directions": _require_directions,
     }
 
     def __post_init__(self) -> None:
         """Refuse what cannot be."""
         super().__post_init__()
         engine_of(self.inference)
+        for name in self.steps:
+            if name not in self.possible_steps:
+                raise InputError(f"directions has {name!r}, which is for connectivity=8.")
 
     def split(self, X: Any, lengths: Any = None) -> tuple[Any, Any]:
         """Return the features of all pixels of every item, row by row, and its height and width."""
@@ -75,15 +88,25 @@ class Grid(Structure):
 
     def links(self, parts: Any, offsets: Array) -> GraphLinks:
         """Return the edges between neighbours, and the sizes of all grids."""
-        names = list(STEPS)[: 2 if self.connectivity == 4 else 4]
+        names = self.steps
         every = [_neighbours(*shape) for shape in parts]
         found = {name: together([one[name] for one in every], offsets, 2) for name in names}
         shapes = np.array(parts, dtype=np.int64).reshape(-1, 2)
         nothing = np.empty((0, 2), dtype=np.int64)
-        if self.directions:
+        if is_list(self.directions) or self.directions:
             return GraphLinks(nothing, factors=found, shapes=shapes)
         both = [_both_ways([one[name] for name in names]) for one in every]
         return GraphLinks(together(both, offsets, 2), shapes=shapes)
+
+    @property
+    def possible_steps(self) -> tuple[str, ...]:
+        """The directions in which pixels can have neighbours."""
+        return tuple(STEPS)[: 2 if self.connectivity == 4 else 4]
+
+    @property
+    def steps(self) -> tuple[str, ...]:
+        """The directions in which they have."""
+        return self.possible_steps if isinstance(self.directions, bool) else tuple(self.directions)
 
     def on(self, offsets: Array, links: Any, n_labels: int, *, untied: bool = False) -> GraphBatch:
         """Return grids that are summed over in the way of the settings."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import native
 from ..arrays import Array
-from ..errors import InputError
+from ..errors import InputError, TableSizeError
 from ..memory import require_memory
 from ._base import Scores, require_feasible
 from ._errors_base import NUMBERS, require_numbers
@@ -32,7 +32,7 @@ class JunctionTrees:
         refusal = self.shape.refusal()
         if refusal is not None:
             s, width, entries = refusal
-            raise InputError(
+            raise TableSizeError(
                 f"{batch.words.name(s)} has a treewidth of about {width} or more: exact inference would take "
                 f"a table of {entries:.3g} numbers, more than max_table={max_table}; use belief propagation, "
                 f"tree-reweighted sums or pseudo-likelihood instead."

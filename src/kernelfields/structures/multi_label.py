@@ -45,17 +45,21 @@ class MultiLabel(LabelGraph):
     def _pairs(self, names: tuple[Hashable, ...], rows: Rows) -> Pairs:
         if isinstance(self.edges, str):
             return tuple(combinations(range(len(names)), 2)) if self.edges == "full" else chow_liu_tree(rows)
-        found = [_numbers(n, pair, names) for n, pair in enumerate(self.edges)]
+        found = [_numbers(f"edges[{n}]", pair, names) for n, pair in enumerate(self.edges)]
         for n, pair in enumerate(found):
             if pair in found[:n]:
                 raise InputError(f"edges[{n}] is {shown(self.edges[n])}, which is there before.")
         return tuple(found)
 
+    def numbers(self, what: str, pair: Any) -> tuple[int, int]:
+        """Return the columns of two labels, the lower first, once the labels are known."""
+        return _numbers(what, pair, self.names or ())
 
-def _numbers(n: int, pair: Any, names: tuple[Hashable, ...]) -> tuple[int, int]:
+
+def _numbers(what: str, pair: Any, names: tuple[Hashable, ...]) -> tuple[int, int]:
     """Return the numbers of two labels, the lower first."""
     found = {number_of(one, names) for one in pair} - {None} if is_list(pair) and len(pair) == 2 else set()
     if len(found) != 2:
-        raise InputError(f"edges[{n}] is {shown(pair)}; it must be two of the {len(names)} labels.")
+        raise InputError(f"{what} is {shown(pair)}; it must be two of the {len(names)} labels.")
     lower, higher = sorted(k for k in found if k is not None)
     return lower, higher

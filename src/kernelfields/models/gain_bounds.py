@@ -1,0 +1,154 @@
+"""How much a model can gain at most by a further space of functions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+
+from ..arrays import Array
+from ..data.rules import offset_of
+from ..data.training import Training
+from ..errors import InputError, TableSizeError
+from ..losses import Log
+from ..structures import CovarianceOracle
+from .clique_types import CliqueType
+from .graph_cliques import LabelPair
+from .kernel_recipe import KernelRecipe
+from .linear_problem import linear_problem
+from .pair_gains import LabelPairGains, components
+
+
+def gain_bounds(
+    model: Any, candidates: Sequence[CliqueType], X: Any, y: Any, **given: Any
+) -> list[float | None]:
+    """Return what each candidate can gain at most, but for the gap of the model; None if it is too large."""
+    pairs = _pair_gains(model, candidates, X, y, **given)
+    result: list[float | None] = []
+    for candidate in candidates:
+        try:
+            if pairs is not None and isinstance(candidate, LabelPair):
+                result.append(pairs.bound(*candidate.numbers(model.structure_)))
+            else:
+                result.append(gain_bound(model, candidate, X, y, **given))
+        except TableSizeError:
+            result.append(None)
+    return result
+
+
+def adding_up(model: Any, candidates: Sequence[CliqueType], count: int) -> list[CliqueType]:
+    """Return the first candidates, at most ``count``, whose bounds add up to one of what they gain together.
+
+    Gradients in different spaces do; pairs of labels as long as they close no cycle (`LabelPairGains`).
+    """
+    pairs = [one for one in candidates if isinstance(one, LabelPair)]
+    if not candidates or not isinstance(candidates[0], LabelPair):
+        return [one for one in candidates if one not in pairs][:count]
+    structure: Any = model.structure_
+    joined, chosen = list(structure.pairs), []
+    for one in pairs:
+        ends = one.numbers(structure)
+        parts = components(joined, len(structure.names))
+        if parts[ends[0]] != parts[ends[1]]:
+            joined.append(ends)
+            chosen.append(one)
+        elif not chosen:
+            return [one]
+    return list(chosen[:count])
+
+
+def gain_bound(model: Any, candidate: CliqueType, X: Any, y: Any, **given: Any) -> float:
+    """‖∇_τ R(f)‖² / (2λ_τ) of a space τ that the model does not have yet, on its training set.
+
+    If f is optimal in its own space, min R over the sum of both is at most so much below R(f)
+    [altun2004exp, Cor. 10 and Remark 11]; otherwise add the gap of f. The gradient in τ is that of the
+    loss alone, expected minus observed features, since f has no part in τ.
+    """
+    extended = extension(model, candidate)
+    training = _training(extended, X, y, **given)
+    batch = model._model().scores(training.inputs)
+    theta = {
+        clique: _spread(batch.scores.get(clique), shape) for clique, shape in training.chain.shapes.items()
+    }
+    if training.forbidden is not None:
+        offset = offset_of(training.forbidden, training.chain, np.float64)
+        theta = {clique: values + offset[clique] for clique, values in theta.items()}
+    term = candidate.term(_recipe(extended), training)
+    _require_penalty(candidate, term.penalty)
+    mismatch = term.space.representer(training.loss.at(theta).gradient[term.space.clique])
+    return term.space.inner(mismatch, mismatch) / (2 * term.penalty)
+
+
+def extension(model: Any, candidate: CliqueType) -> Any:
+    """Return the unfitted model with one clique type more."""
+    settings = model.get_params(deep=False)
+    changed = candidate.settings(settings)
+    for name in changed:
+        if name not in settings:
+            raise InputError(
+                f"{candidate.name} is no candidate for {type(model).__name__}: it has no {name}."
+            )
+    return type(model)(**{**settings, **changed})
+
+
+def _pair_gains(
+    model: Any, candidates: Sequence[CliqueType], X: Any, y: Any, **given: Any
+) -> LabelPairGains | None:
+    """Return sharper bounds of pairs of labels, where the loss is −log p and its sums are exact."""
+    first = next((one for one in candidates if isinstance(one, LabelPair)), None)
+    if first is None:
+        return None
+    extension(model, first)  # refuses what does not go with it
+    training = _training(model, X, y, **given)
+    loss, recipe = training.loss, _recipe(model)
+    if not isinstance(loss, Log) or loss.cost is not None or not isinstance(training.chain, CovarianceOracle):
+        return None
+    _require_penalty(first, recipe.penalties.edge)
+    scores = model._model().scores(training.inputs, training.chain).scores
+    linear = _is_linear(model) and recipe.penalties.node > 0
+    structure: Any = training.structure
+    assert model.certificate_ is not None
+    return LabelPairGains(
+        training.chain,
+        {clique: values.astype(np.float64) for clique, values in scores.items()},
+        training.encoded.labels,
+        structure.pairs,
+        gap=model.certificate_.gap,
+        penalty=recipe.penalties.edge,
+        problem=linear_problem(model, training, None, fast=False) if linear else None,
+        weights=training.weights,
+    )
+
+
+def _training(model: Any, X: Any, y: Any, **given: Any) -> Training:
+    lengths, weights = given.get("lengths"), given.get("sample_weight")
+    if _is_linear(model):
+        linear: Training = model._training(X, y, lengths, weights)
+        return linear
+    return _recipe(model).read(X, y, lengths, weights)
+
+
+def _recipe(model: Any) -> KernelRecipe:
+    """Return the settings of a kernel model; a linear one is that of the linear kernel."""
+    if not _is_linear(model):
+        own: KernelRecipe = model._recipe()
+        return own
+    named = {"kernel": "linear", **model.get_params(deep=False)}
+    return KernelRecipe(**{f.name: named[f.name] for f in fields(KernelRecipe) if f.name in named})
+
+
+def _is_linear(model: Any) -> bool:
+    """Whether it is a CRF; else it is a kernel CRF, which keeps its settings in a recipe."""
+    return not hasattr(model, "_recipe")
+
+
+def _require_penalty(candidate: CliqueType, penalty: float) -> None:
+    if penalty <= 0:
+        raise InputError(f"What {candidate.name} can gain is only known for penalties above 0.")
+
+
+def _spread(scores: Array | None, shape: tuple[int, ...]) -> Array:
+    """Scores of a smaller model, where the larger one has a score for each clique, or more cliques."""
+    return np.zeros(shape) + (0.0 if scores is None else scores)
