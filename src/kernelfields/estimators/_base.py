@@ -24,7 +24,14 @@ from ..memory import require_memory
 from ..models.model import Model, ScoredBatch, fitted_structure
 from ..parameters import Parameterised
 from ..persistence.savable import Savable, declared_state, require_fitted
-from ..structures import ApproximateSample, KBestOracle, LabelledBatch, SampleOracle
+from ..structures import (
+    ApproximateSample,
+    ApproximateSum,
+    KBestOracle,
+    LabelledBatch,
+    SampleOracle,
+    SumOracle,
+)
 from ..tables import DECODERS, choose
 from ._routing import Routed
 
@@ -97,6 +104,7 @@ class SequenceLabeller(Parameterised, Routed, Savable, ABC):
         """Return p(y_t|x) for every position: a (T, L) array per sequence, columns as in ``classes_``."""
         scored = self._batch(X, lengths, allowed)
         batch = scored.batch
+        _require_oracle(batch, (SumOracle, ApproximateSum), "predict_marginals")
         marginals = batch.marginals(scored.scores).parts[batch.answer]
         warn_of_unsettled(batch)
         each = [marginals[a:b] for a, b in pairwise(batch.cliques[batch.answer].offsets)]
@@ -129,6 +137,7 @@ class SequenceLabeller(Parameterised, Routed, Savable, ABC):
         """
         scored = self._batch(X, lengths, None)
         labels = look_up_outputs(fitted_structure(self), y, scored.inputs, self.classes_)
+        _require_oracle(scored.batch, (SumOracle, ApproximateSum), "sequence_log_proba")
         result = scored.batch.log_partition(scored.scores)
         warn_of_unsettled(scored.batch)
         if (labels >= 0).all():
@@ -203,7 +212,8 @@ class SequenceLabeller(Parameterised, Routed, Savable, ABC):
 
     def _rehearse(self) -> None:
         self.predict([])
-        self.predict_marginals([])
+        if isinstance(self._batch([], None, None).batch, SumOracle | ApproximateSum):
+            self.predict_marginals([])
 
     def _read(self, X: Any, lengths: Any, *, as_rows: bool = False) -> Inputs:
         """Read a batch to predict; models of other observations than features have their own."""
@@ -232,10 +242,11 @@ class SequenceLabeller(Parameterised, Routed, Savable, ABC):
         return name_outputs(fitted_structure(self), outputs, scored.batch, self.classes_, links)
 
 
-def _require_oracle(batch: Any, oracle: type, question: str) -> None:
-    """Refuse a question that a structure does not answer."""
+def _require_oracle(batch: Any, oracle: type | tuple[type, ...], question: str) -> None:
+    """Refuse a question that a structure does not answer; the first of several oracles is the one to name."""
     if not isinstance(batch, oracle):
-        raise InputError(f"{question} needs a {oracle.__name__}, which {type(batch).__name__} is not.")
+        name = (oracle if isinstance(oracle, type) else oracle[0]).__name__
+        raise InputError(f"{question} needs a {name}, which {type(batch).__name__} is not.")
 
 
 def _drawing(batch: Any) -> Callable[[dict[str, Array], int, int], Array]:

@@ -25,7 +25,7 @@ from ..fitting.held_out import require_both
 from ..fitting.observers import ProgressLine
 from ..fitting.provenance import provenance_of
 from ..fitting.run import Observer, observers, previous, reporter, starts_afresh
-from ..losses import Log
+from ..losses import Log, MarginHinge
 from ..models.learnt import ONLINE
 from ..models.linear import LabelledSet, read_labelled, training_terms
 from ..models.linear_problem import LinearWeights
@@ -35,7 +35,7 @@ from ..models.trail import Trail, flat, unflat
 from ..objective import Problem, Term
 from ..online import AnySweep, Descent, InstanceSweep, OnlineRule, Sweep
 from ..solvers import Progress, Reason
-from ..structures import ChainBatch, Structure
+from ..structures import ApproximateSum, ChainBatch, Structure, SumOracle
 from ..tables import structure_of
 from ._base import SequenceLabeller
 from ._online_held_out import HeldOut, Reached
@@ -159,7 +159,7 @@ class OnlineLabeller(OnlineSettings, SequenceLabeller):
         ):  # both means have the weights in between
             count += trail.averaged - 1
             mean = (trail.averaged * weights + (count - trail.averaged + 1) * mean - start) / count
-        problem = Problem.of(Log(data.chain, data.encoded.labels), terms)
+        problem = _problem(data, terms)
         reached = self._reached(problem, sweep, rule, count)
         last = flat(LinearWeights.of(problem, sweep.element(), data.chain.n_answers))
         self._trail = reached.trail._replace(last=last if self.averaging else None)
@@ -278,7 +278,7 @@ class OnlineLabeller(OnlineSettings, SequenceLabeller):
         held_out: HeldOut | None,
     ) -> None:
         """Go through the training set, epoch by epoch; Ctrl-C keeps what was reached."""
-        problem = Problem.of(Log(data.chain, data.encoded.labels), terms)
+        problem = _problem(data, terms)
         self.losses_: list[float] = []
         try:
             with ProgressLine() if self.verbose else nullcontext() as line:
@@ -351,3 +351,9 @@ class OnlineLabeller(OnlineSettings, SequenceLabeller):
 
     def _model(self) -> Model:
         return linear_model(self)
+
+
+def _problem(data: LabelledSet, terms: list[Term]) -> Problem:
+    """Return the problem whose weights are learnt; nobody asks for its loss."""
+    summed = isinstance(data.chain, SumOracle | ApproximateSum)
+    return Problem.of((Log if summed else MarginHinge)(data.chain, data.encoded.labels), terms)

@@ -17,9 +17,11 @@ from ..data.base_measure import BaseMeasure, kept_measure
 from ..data.seeds import random_state
 from ..data.training import Training, warn_of
 from ..decoders import Decoder
+from ..errors import InputError
 from ..fitting.observers import ProgressLine
 from ..fitting.provenance import provenance_of
 from ..fitting.run import exact_certificate, observers, previous, reporter, starts_afresh
+from ..losses import Hinge
 from ..models.expansion import Expanded
 from ..models.hinge import hinge_maker
 from ..models.kernel_recipe import KernelRecipe
@@ -28,7 +30,7 @@ from ..models.learnt import MARGIN
 from ..models.margin_faces import Face, KernelFace, LinearFace
 from ..models.margin_start import Ended
 from ..models.model import Model, linear_model
-from ..objective import BlockDual, Certificate, Point
+from ..objective import BlockDual, Certificate, Point, Problem
 from ..solvers import CuttingPlane, MarginSolver, Progress, Result
 from ..structures import Structure
 from ..tables import MARGIN_SOLVERS, choose
@@ -58,9 +60,11 @@ class StructuredSVM(SequenceLabeller):
     with H the violation of a margin between y and ŷ: Δ(y, ŷ) + score(ŷ) − score(y) with margin rescaling,
     Δ(y, ŷ)(1 + score(ŷ) − score(y)) with slack rescaling, 1 + score(ŷ) − score(y) for every ŷ ≠ y with
     the 0/1 cost. Δ is the task cost. In the notation ½‖w‖² + C Σ ξ, λ is 1/C. Every search for the worst
-    ŷ is exact, and every fit comes with its duality gap. Unlike the log loss, the hinge loss ignores
-    labellings beyond the margin: kernel models are sparse. Scores are no log-probabilities, so that
-    probabilities derived from them are not calibrated; use a CRF for those.
+    ŷ is exact, and every fit comes with its duality gap; on graphs that are only searched, planes and bounds
+    of the search give a gap of the same objective, which closes as far as labellings are proved best.
+    Unlike the log loss, the hinge loss ignores labellings beyond the margin: kernel models are sparse. Scores
+    are no log-probabilities, so that probabilities derived from them are not calibrated; use a CRF for
+    those.
 
     Parameters
     ----------
@@ -70,8 +74,10 @@ class StructuredSVM(SequenceLabeller):
         λ.
     edge_penalty : float, optional
         λ_e; as ``penalty`` if not given.
-    rescaling : "margin", "slack" or "zero-one"
-        Which loss. Slack rescaling takes T times as long for sequences of length T.
+    rescaling : "margin", "slack", "zero-one" or "relaxed"
+        Which loss. Slack rescaling takes T times as long for sequences of length T. "relaxed" is margin
+        rescaling over the local polytope of graphs, a convex surrogate above the loss, by linear programs
+        (see `losses.RelaxedMarginHinge`); with "one-slack" only.
     cost : "hamming", "zero-one", dict, array, ErrorFunction, LabellingCost or callable
         Δ: the number of wrong labels; 1 for whatever is not right; the number with a weight for each
         true label; an (L, L) table of true and predicted labels; an (L, L, L, L) table of pairs
@@ -205,7 +211,8 @@ class StructuredSVM(SequenceLabeller):
         face = self._face()
         training = face.recipe.read(X, y, lengths, sample_weight)
         expanded = face.expanded(training)
-        dual = BlockDual(expanded.problem)
+        problem = expanded.problem
+        dual = BlockDual(problem) if isinstance(problem.loss, Hinge) else None
         history: list[Round] = []
 
         def draft(point: Any) -> StructuredSVM:
@@ -216,11 +223,11 @@ class StructuredSVM(SequenceLabeller):
         before = previous(self) if self.warm_start else None
         last: Ended | None = None if before is None else getattr(before, "_last", None)
         start = last if last is not None and last.fits(self, training) else None
-        result = self._search(dual, start, history, draft)
+        result = self._search(problem, dual, start, history, draft)
         point = self._take(face, training, expanded, result.point.element)
         self._keep(training, result, exact_certificate(point, result))
         self.history_ = history
-        self._last = Ended.of(self, training, dual, result) if self.warm_start else None
+        self._last = Ended.of(self, training, problem, dual, result) if self.warm_start else None
         return self
 
     def _face(self) -> Face:
@@ -244,7 +251,12 @@ class StructuredSVM(SequenceLabeller):
         return LinearFace(recipe) if self.kernel is None else KernelFace(recipe)
 
     def _search(
-        self, dual: BlockDual, last: Ended | None, history: list[Round], draft: Callable[[Any], Any]
+        self,
+        problem: Problem,
+        dual: BlockDual | None,
+        last: Ended | None,
+        history: list[Round],
+        draft: Callable[[Any], Any],
     ) -> Result:
         """Let the solver run; stopping too early is a warning."""
         solver = choose(MARGIN_SOLVERS, self.solver, "solver")
@@ -258,8 +270,10 @@ class StructuredSVM(SequenceLabeller):
         with ProgressLine() if self.verbose else nullcontext() as line:
             observer = observers(reporter(self.callback, draft), note, line)
             if isinstance(solver, CuttingPlane):
-                start = dual.problem.zero() if last is None else last.element_for(dual.problem)
-                result = solver.minimize(dual.problem, start, stop, observer)
+                start = problem.zero() if last is None else last.element_for(problem)
+                result = solver.minimize(problem, start, stop, observer)
+            elif dual is None:
+                raise InputError("rescaling='relaxed' goes with solver='one-slack' only.")
             else:
                 if last is not None and last.mixtures is not None:
                     dual.restart(last.levels, last.mixtures)

@@ -7,8 +7,9 @@ from .costs import ErrorFunction, LabellingCost, edge_cost, hamming_cost, vertex
 from .hinge_callback import CallbackHinge
 from .hinge_errors import CountedHinge, CountedMarginHinge, SlackHinge
 from .hinge_margin import MarginHinge
+from .hinge_relaxed import RelaxedMarginHinge
 from .hinge_zero_one import ZeroOneHinge
-from .log import Log
+from .log import Log, require_sums
 from .marginal_log import MarginalLog
 from .partial_log import PartialLog
 from .piecewise import Piecewise
@@ -33,10 +34,12 @@ __all__ = [
     "Piecewise",
     "Planes",
     "PseudoLikelihood",
+    "RelaxedMarginHinge",
     "SlackHinge",
     "VariationalEM",
     "ZeroOneHinge",
     "edge_cost",
     "hamming_cost",
+    "require_sums",
     "vertex_cost",
 ]

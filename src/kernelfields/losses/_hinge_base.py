@@ -28,7 +28,9 @@ class Planes(NamedTuple):
     scale: Array
     """s of every instance."""
     value: Array
-    """The loss: the plane at θ."""
+    """The plane at θ: the loss, where the search for the largest plane is exact."""
+    excess: Array | None = None
+    """At most how far the loss is above that, where the search is not exact; None for zero."""
 
 
 class Hinge(Loss):
@@ -60,7 +62,9 @@ class Hinge(Loss):
     def at(self, scores: Scores) -> LossValue:
         """Value and gradient, by one search for the largest plane of every instance."""
         planes = self.planes(scores)
-        return LossValue(planes.value, self.weighted(planes.value), self.gradient(planes))
+        value, gradient = self.weighted(planes.value), self.gradient(planes)
+        slack = 0.0 if planes.excess is None else self.weighted(planes.excess)
+        return LossValue(planes.value, value, gradient, slack)
 
     def gradient(self, planes: Planes) -> dict[str, Array]:
         """Σ_i weight_i s_i (parts(ŷ) − parts(y)), in the shapes of the scores."""

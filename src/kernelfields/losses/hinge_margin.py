@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Array
-from ..structures import MaxOracle, Scores, StructureBatch
+from ..structures import MaxOracle, Scores, StructureBatch, bounded_argmax, require_max
 from ._hinge_base import Hinge, Planes
 from .augmented import AugmentedScores
 
@@ -19,9 +19,13 @@ class MarginHinge(Hinge):
     The cost adds up over cliques, so that the search is an argmax of θ + Δ. Never below the cost of
     the best output argmax θ. Without a cost this is the loss of the perceptron.
 
+    Where the structure only looks for its best output, the planes it finds are still below the loss, and
+    the bounds of the search above it [finley2008training]: ``slack`` says how far apart they are, so that
+    certificates stand for the loss itself, with a gap that only outputs proved best can close.
+
     Parameters
     ----------
-    structure : MaxOracle
+    structure : MaxOracle or ApproximateMax
         The batch.
     outputs : integers
         What was observed, flat: the label of every vertex where vertices are labelled.
@@ -40,19 +44,23 @@ class MarginHinge(Hinge):
         cost: Scores | None = None,
         weights: Array | None = None,
     ) -> None:
-        if not isinstance(structure, MaxOracle):
-            raise TypeError(
-                f"Margin rescaling needs the best output, which {type(structure).__name__} does not give."
-            )
         self._set_up(structure, outputs, weights)
-        self._search = AugmentedScores(structure, {} if cost is None else cost)
+        self._search = AugmentedScores(
+            require_max(structure, "Margin rescaling"), {} if cost is None else cost
+        )
         self.cost = self._search.cost
 
     def planes(self, scores: Scores) -> Planes:
         """By one cost-augmented search."""
         observed = self._observed(scores)
-        outputs = self._search.structure.argmax(self._search.of(scores)).labels
-        return self._planes(scores, outputs, self.total_cost(outputs), np.ones(len(observed)), observed)
+        found = bounded_argmax(self._search.structure, self._search.of(scores))
+        there = np.isfinite(found.value)
+        outputs = np.where(self.structure.per_output(there), found.labels, self.outputs)
+        planes = self._planes(scores, outputs, self.total_cost(outputs), np.ones(len(observed)), observed)
+        if isinstance(self.structure, MaxOracle):
+            return planes
+        above = np.maximum(found.bound - observed - planes.value, 0.0)
+        return planes._replace(excess=np.where(found.certified, 0.0, above))
 
     def total_cost(self, outputs: Array) -> Array:
         """Δ(y, ŷ) of every instance."""

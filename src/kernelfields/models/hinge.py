@@ -17,29 +17,41 @@ from ..losses import (
     ErrorFunction,
     Hinge,
     LabellingCost,
+    Loss,
     MarginHinge,
+    RelaxedMarginHinge,
     SlackHinge,
     ZeroOneHinge,
 )
-from ..structures import EdgeBatch
+from ..structures import EdgeBatch, GraphBatch
 
-RESCALINGS = ("margin", "slack", "zero-one")
+RESCALINGS = ("margin", "slack", "zero-one", "relaxed")
 
 
-def hinge_maker(rescaling: str, cost: Any) -> Callable[[EdgeBatch, Encoded, Array | None, Any], Hinge]:
+def hinge_maker(rescaling: str, cost: Any) -> Callable[[EdgeBatch, Encoded, Array | None, Any], Loss]:
     """Return a function from chains and their labels to the loss."""
     if rescaling not in RESCALINGS:
         names = ", ".join(map(repr, RESCALINGS))
         raise InputError(f"rescaling={rescaling!r} is not known; choose one of {names}.")
 
-    def make(chain: EdgeBatch, encoded: Encoded, weights: Array | None, *_: Any) -> Hinge:
+    def make(chain: EdgeBatch, encoded: Encoded, weights: Array | None, *_: Any) -> Loss:
         if (encoded.labels == UNOBSERVED).any():
             raise InputError("A structured SVM needs every label to be observed.")
         if rescaling == "zero-one" or (isinstance(cost, str) and cost == "zero-one"):
             return ZeroOneHinge(chain, encoded.labels, weights)
+        if rescaling == "relaxed":
+            return _relaxed(chain, encoded, weights, cost)
         return _loss(chain, encoded, weights, rescaling == "slack", cost)
 
     return make
+
+
+def _relaxed(graph: EdgeBatch, encoded: Encoded, weights: Array | None, cost: Any) -> Loss:
+    if not isinstance(graph, GraphBatch):
+        raise InputError("rescaling='relaxed' is for graphs; other structures are searched exactly.")
+    if isinstance(cost, ErrorFunction | LabellingCost) or callable(cost):
+        raise InputError("rescaling='relaxed' needs a cost that adds up over vertices or edges.")
+    return RelaxedMarginHinge(graph, encoded.labels, cost_scores(graph, encoded, cost), weights)
 
 
 def _loss(chain: EdgeBatch, encoded: Encoded, weights: Array | None, slack: bool, cost: Any) -> Hinge:

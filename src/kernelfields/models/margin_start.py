@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple, Self
 
+import numpy as np
+
 from ..arrays import Array
 from ..data.training import Training
 from ..fitting.digest import digest
@@ -35,14 +37,17 @@ class Ended(NamedTuple):
     metrics: list[float]
 
     @classmethod
-    def of(cls, model: Any, training: Training, dual: BlockDual, result: Result) -> Self:
+    def of(
+        cls, model: Any, training: Training, problem: Problem, dual: BlockDual | None, result: Result
+    ) -> Self:
         """Describe the end of a fit; one that was interrupted may have left mixtures in disorder."""
-        whole = dual.levels.any() and result.reason is not Reason.INTERRUPTED
-        metrics = [term.metric for term in dual.problem.terms]
+        levels = np.zeros(0) if dual is None else dual.levels
+        whole = levels.any() and result.reason is not Reason.INTERRUPTED
+        metrics = [term.metric for term in problem.terms]
         return cls(
             _problem(model, training),
-            dual.levels,
-            dual.mixtures if whole else None,
+            levels,
+            dual.mixtures if whole and dual is not None else None,
             result.point.element,
             metrics,
         )

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array
+from ..losses import require_sums
 from ..objective import Term, slices_of
-from ..structures import Scores, StructureBatch
+from ..structures import Scores, StructureBatch, bounded_argmax
 from ._base import OnlineRule
 
 
@@ -235,7 +236,7 @@ class _Instance:
     def mistake(self, w: Array) -> _Mistake | None:
         """Compare the best output with the right one; None if they are the same."""
         theta = self.scores(w)
-        best = self.structure.argmax(theta)[0]
+        best = bounded_argmax(self.structure, theta).labels
         if np.array_equal(best, self.right):
             return None
         difference = {clique: np.zeros(shape) for clique, shape in self.structure.shapes.items()}
@@ -248,7 +249,8 @@ class _Instance:
     def log_loss(self, w: Array) -> tuple[float, Array]:
         """−log p of the right output, and its gradient in the weights, both times the weight."""
         theta = self.scores(w)
-        log_partition, mismatch = self.structure.marginals(theta)
+        expected = require_sums(self.structure).marginals(theta)
+        log_partition, mismatch = expected.log_partition, expected.parts
         self.structure.subtract_parts(mismatch, self.right)
         loss = float((log_partition - self.structure.score(theta, self.right))[0])
         return self.weight * loss, self.weight * self.pulled(mismatch)

@@ -19,6 +19,8 @@ from ._oracles import (
     MaxOracle,
     SampleOracle,
     SumOracle,
+    bounded_argmax,
+    require_max,
 )
 from ._search_base import MaxSearch
 from .belief_propagation import BeliefPropagation, BeliefPropagationBatch
@@ -40,6 +42,7 @@ from .logic import AtMost, ExactlyOne, Implies, Logic
 from .mean_field import MeanField, MeanFieldBatch
 from .merged_cliques import MergedCliques
 from .multi_label import MultiLabel
+from .relaxed import Relaxed, relaxed_argmax
 from .reweighted_max import TreeReweightedMax
 from .searched_graph import SearchedGraphBatch
 from .settings import Chain, Structure, Tree
@@ -99,6 +102,7 @@ __all__ = [
     "MergedCliques",
     "MultiLabel",
     "PairwiseBatch",
+    "Relaxed",
     "SampleOracle",
     "Scores",
     "SearchedGraphBatch",
@@ -113,5 +117,8 @@ __all__ = [
     "TreeReweightedBatch",
     "TreeReweightedMax",
     "Words",
+    "bounded_argmax",
+    "relaxed_argmax",
     "require_feasible",
+    "require_max",
 ]

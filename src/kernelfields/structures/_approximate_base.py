@@ -25,7 +25,6 @@ from ._oracles import (
 from .gibbs import Gibbs
 from .graph import Factors, GraphBatch
 from .merged_cliques import MergedCliques
-from .reweighted_max import TreeReweightedMax
 
 
 class Beliefs(NamedTuple):
@@ -99,8 +98,9 @@ class ApproximateGraphBatch(GraphBatch, ApproximateSum, ApproximateMax, Approxim
         return ApproximateMarginals(beliefs.value, parts, self._convergence(beliefs))
 
     def approximate_argmax(self, scores: Scores) -> BoundedLabelling:
-        """Return a good labelling by `TreeReweightedMax`, with a bound of the best score."""
-        return TreeReweightedMax().find(self._cliques, scores)
+        """Return a good labelling, with a bound of the best score."""
+        found: BoundedLabelling = self.inference.search.find(self._cliques, scores)
+        return found
 
     def approximate_sample(self, scores: Scores, count: int, seed: int) -> Array:
         """Return draws of blocked Gibbs sampling, with the settings of `Gibbs` by default."""

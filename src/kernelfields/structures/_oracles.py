@@ -179,3 +179,18 @@ class ApproximateMax(StructureBatch):
     @abstractmethod
     def approximate_argmax(self, scores: Scores) -> BoundedLabelling:
         """Return a good output of every instance, with a bound of the best score."""
+
+
+def require_max(structure: StructureBatch, who: str) -> MaxOracle | ApproximateMax:
+    """Return a structure that finds its best output, or looks for it; a plain refusal of others."""
+    if not isinstance(structure, MaxOracle | ApproximateMax):
+        raise TypeError(f"{who} needs the best output, which {type(structure).__name__} does not give.")
+    return structure
+
+
+def bounded_argmax(structure: MaxOracle | ApproximateMax, scores: Scores) -> BoundedLabelling:
+    """Return the best output, its value as the bound; where there is no such oracle, what a search finds."""
+    if not isinstance(structure, MaxOracle):
+        return structure.approximate_argmax(scores)
+    labels, value = structure.argmax(scores)
+    return BoundedLabelling(labels, value, value, np.ones(len(value), dtype=bool))

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from .. import native
 from ..arrays import Array
-from ..checks import Checked
+from ..checks import Checked, shown
+from ..errors import InputError
 from ._base import Scores, require_feasible
 from ._oracles import BoundedLabelling
+from .graph import GraphBatch
 from .merged_cliques import FactorTables, MergedCliques
 
 
@@ -22,9 +25,22 @@ class MaxSearch(Checked, ABC):
     Whatever it finds, it says how good that is: the best score is at least ``value`` and at most ``bound``.
     """
 
+    def on(self, offsets: Any, edges: Any, n_labels: int, **shape: Any) -> GraphBatch:
+        """Return a batch of graphs whose best labellings are found in this way; arguments of `GraphBatch`."""
+        from .searched_graph import SearchedGraphBatch  # which knows this class
+
+        return SearchedGraphBatch(offsets, edges, n_labels, search=self, **shape)
+
     @abstractmethod
     def find(self, cliques: MergedCliques, scores: Scores) -> BoundedLabelling:
         """Return a good labelling of every instance, and a bound of the best score."""
+
+
+def require_search(name: str, value: object) -> MaxSearch:
+    """Return a search."""
+    if not isinstance(value, MaxSearch):
+        raise InputError(f"{name} is {shown(value)}; it must be a MaxSearch, TreeReweightedMax() say.")
+    return value
 
 
 def bounded(

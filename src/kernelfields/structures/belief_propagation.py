@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -18,6 +18,8 @@ from ._approximate_base import ApproximateGraphBatch, Beliefs
 from ._base import Scores
 from ._merged_factors import Tables
 from ._oracles import Convergence
+from ._search_base import MaxSearch, require_search
+from .reweighted_max import TreeReweightedMax
 
 SCHEDULES = ("sweeps", "residual", "flooding")
 
@@ -42,6 +44,7 @@ PROPAGATION_CHECKS: Mapping[str, Check] = {
     "damping": part_kept,
     "max_iter": whole(1),
     "tol": require_not_negative,
+    "search": require_search,
 }
 
 
@@ -64,12 +67,15 @@ class BeliefPropagation(Checked):
         Limit of iterations.
     tol : float
         Largest change of the logarithm of a message at which it has converged.
+    search : MaxSearch
+        How to look for best labellings.
     """
 
     schedule: str = "sweeps"
     damping: float = 0.0
     max_iter: int = 500
     tol: float = 1e-8
+    search: MaxSearch = field(default_factory=TreeReweightedMax)
     _checks: ClassVar[Mapping[str, Check]] = PROPAGATION_CHECKS
 
     def on(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -16,7 +16,9 @@ from ._approximate_base import ApproximateGraphBatch, Beliefs
 from ._base import Scores
 from ._merged_factors import Tables
 from ._oracles import Convergence
+from ._search_base import MaxSearch
 from .belief_propagation import PROPAGATION_CHECKS, propagate
+from .reweighted_max import TreeReweightedMax
 from .tree_reweighted import surrogate_convergence
 
 
@@ -34,7 +36,7 @@ class ConvexFreeEnergy(Checked):
         clique has 1 over the largest number of cliques at one of its vertices, and a vertex what it lacks
         to 1. An isolated vertex has 1. Where those of a vertex and its cliques add up to less than 1, the
         surrogate is no bound of the exact log-partition.
-    schedule, damping, max_iter, tol
+    schedule, damping, max_iter, tol, search
         As in `BeliefPropagation`.
     """
 
@@ -44,6 +46,7 @@ class ConvexFreeEnergy(Checked):
     damping: float = 0.0
     max_iter: int = 500
     tol: float = 1e-8
+    search: MaxSearch = field(default_factory=TreeReweightedMax)
     _checks: ClassVar[Mapping[str, Check]] = {
         "clique": optional(require_positive),
         "vertex": optional(require_not_negative),

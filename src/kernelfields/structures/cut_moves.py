@@ -11,20 +11,12 @@ from typing import ClassVar
 import numpy as np
 
 from ..arrays import Array
-from ..checks import Check, optional, require_flag, shown, whole
-from ..errors import InputError
+from ..checks import Check, optional, require_flag, whole
 from ._base import Scores, require_feasible
 from ._oracles import BoundedLabelling
-from ._search_base import MaxSearch, bounded
+from ._search_base import MaxSearch, bounded, require_search
 from .fusion import PairScores, fuse
 from .merged_cliques import MergedCliques
-
-
-def require_search(name: str, value: object) -> MaxSearch:
-    """Return a search."""
-    if not isinstance(value, MaxSearch):
-        raise InputError(f"{name} is {shown(value)}; it must be a MaxSearch, TreeReweightedMax() say.")
-    return value
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
@@ -18,6 +18,7 @@ from ._base import Scores, require_feasible
 from ._labelled_base import require_draws
 from ._merged_factors import MergedFactors
 from ._oracles import ApproximateMax, ApproximateSample, BoundedLabelling
+from ._search_base import MaxSearch, require_search
 from .graph import GraphBatch
 from .merged_cliques import MergedCliques
 from .reweighted_max import TreeReweightedMax
@@ -37,11 +38,18 @@ class Gibbs(Checked):
         Sweeps before the first draw.
     thin : int
         Sweeps from one draw to the next.
+    search : MaxSearch
+        How to look for best labellings.
     """
 
     burn_in: int = 100
     thin: int = 5
-    _checks: ClassVar[Mapping[str, Check]] = {"burn_in": whole(0), "thin": whole(1)}
+    search: MaxSearch = field(default_factory=TreeReweightedMax)
+    _checks: ClassVar[Mapping[str, Check]] = {
+        "burn_in": whole(0),
+        "thin": whole(1),
+        "search": require_search,
+    }
 
     def on(self, offsets: npt.ArrayLike, edges: npt.ArrayLike, n_labels: int, **shape: Any) -> GibbsBatch:
         """Return the batch with these settings."""
@@ -109,8 +117,8 @@ class GibbsBatch(GraphBatch, ApproximateMax, ApproximateSample):
         return self.inference.draw(self._merged, scores, count, seed)
 
     def approximate_argmax(self, scores: Scores) -> BoundedLabelling:
-        """Return a good labelling by `TreeReweightedMax`, with a bound of the best score."""
-        return TreeReweightedMax().find(MergedCliques(self), scores)
+        """Return a good labelling, with a bound of the best score."""
+        return self.inference.search.find(MergedCliques(self), scores)
 
     @cached_property
     def _merged(self) -> MergedFactors:

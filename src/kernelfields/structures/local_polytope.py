@@ -81,6 +81,13 @@ class LocalPolytope:
             self.bound(-found.eqlin.marginals[self.vertices :]),
         )
 
+    def value(self, point: PolytopePoint) -> float:
+        """⟨θ, μ⟩."""
+        total = _product(self.node, point.node)
+        for (_, scores), mu in zip(self.groups, point.tables, strict=True):
+            total += _product(scores, mu.reshape(scores.shape))
+        return total
+
     def bound(self, messages: Array) -> float:
         """Return the value of the dual at some messages: one for every label of every member."""
         L, node, total, start = self.labels, self.node.copy(), 0.0, 0
@@ -116,3 +123,8 @@ class LocalPolytope:
             row, column = row + count * size * L, column + scores.size
         placed = (np.concatenate(values), (np.concatenate(rows), np.concatenate(columns)))
         return sparse.csr_matrix(placed, shape=(row, column))
+
+
+def _product(theta: Array, mu: Array) -> float:
+    """⟨θ, μ⟩, where μ is zero for what is forbidden."""
+    return float(np.sum(np.where(theta > -np.inf, theta, 0.0) * mu))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -17,6 +17,8 @@ from ._approximate_base import ApproximateGraphBatch, Beliefs
 from ._base import Scores
 from ._merged_factors import Tables
 from ._oracles import Convergence
+from ._search_base import MaxSearch, require_search
+from .reweighted_max import TreeReweightedMax
 
 
 @dataclass(frozen=True)
@@ -31,11 +33,18 @@ class MeanField(Checked):
         Limit of sweeps over all vertices.
     tol : float
         Largest change of a probability at which it has converged.
+    search : MaxSearch
+        How to look for best labellings.
     """
 
     max_iter: int = 1000
     tol: float = 1e-8
-    _checks: ClassVar[Mapping[str, Check]] = {"max_iter": whole(1), "tol": require_not_negative}
+    search: MaxSearch = field(default_factory=TreeReweightedMax)
+    _checks: ClassVar[Mapping[str, Check]] = {
+        "max_iter": whole(1),
+        "tol": require_not_negative,
+        "search": require_search,
+    }
 
     def on(self, offsets: npt.ArrayLike, edges: npt.ArrayLike, n_labels: int, **shape: Any) -> MeanFieldBatch:
         """Return the batch with these settings."""

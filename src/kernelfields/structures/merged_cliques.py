@@ -134,6 +134,41 @@ class MergedCliques:
             len(pairs),
         )
 
+    def parts(self, node: Array, factors: dict[int, Array]) -> dict[str, Array]:
+        """Return numbers of vertices and merged cliques in the shapes of the scores; shared ones added up.
+
+        Factors come by their size, (C, L, …, L), in the order in which `tables` has those of that size.
+        """
+        graph, sizes = self.graph, np.diff(self._first_slot)
+        given: dict[str, Array] = {"node": node}
+        given.update({name: node[cliques.members[:, 0]] for name, cliques in self._single})
+        before = len(self.pairs)
+        for name, cliques in self._larger:
+            given[name] = self._in_order(factors, sizes, cliques.members.shape[1], before, cliques.count)
+            before += cliques.count
+        if self._double:
+            pairs = self._in_order(factors, sizes, 2, 0, len(self.pairs))
+        for k, (name, _) in enumerate(self._double):
+            table, turned = pairs[self._pair_of[k]], self._turned[k][:, None, None]
+            given[name] = np.where(turned, table.swapaxes(1, 2), table)
+        shapes = graph.shapes
+        return {
+            name: np.zeros(shapes[name])
+            if name not in given
+            else given[name].sum(axis=0)
+            if graph.cliques[name].shared
+            else given[name]
+            for name in shapes
+        }
+
+    def _in_order(self, factors: dict[int, Array], sizes: Array, size: int, before: int, count: int) -> Array:
+        """Return the numbers of some cliques in the order in which they were given."""
+        original = self._order[sizes == size]  # which clique each row is of
+        rows = np.flatnonzero((original >= before) & (original < before + count))
+        result = np.empty((count, *factors[size].shape[1:]))
+        result[original[rows] - before] = factors[size][rows]
+        return result
+
     def _node(self, arrays: Scores) -> Array:
         node = np.array(arrays["node"])
         for name, cliques in self._single:

@@ -8,11 +8,9 @@ from typing import Any, Self
 import numpy.typing as npt
 
 from ..arrays import Array
-from ..checks import shown
-from ..errors import InputError
 from ._base import Scores
 from ._oracles import ApproximateMax, BoundedLabelling
-from ._search_base import MaxSearch
+from ._search_base import MaxSearch, require_search
 from .graph import GraphBatch
 from .merged_cliques import MergedCliques
 from .reweighted_max import TreeReweightedMax
@@ -48,9 +46,7 @@ class SearchedGraphBatch(GraphBatch, ApproximateMax):
         **shape: Any,
     ) -> None:
         GraphBatch.__init__(self, offsets, edges, n_labels, **shape)
-        if search is not None and not isinstance(search, MaxSearch):
-            raise InputError(f"search is {shown(search)}; it must be a MaxSearch, TreeReweightedMax() say.")
-        self.search = TreeReweightedMax() if search is None else search
+        self.search = TreeReweightedMax() if search is None else require_search("search", search)
 
     def __repr__(self) -> str:
         """Return how large it is, and that its best labellings are searched."""

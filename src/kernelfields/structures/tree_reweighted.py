@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -16,8 +16,10 @@ from ._approximate_base import ApproximateGraphBatch, Beliefs
 from ._base import Scores
 from ._merged_factors import Tables
 from ._oracles import Convergence
+from ._search_base import MaxSearch
 from .appearance import appearance_of
 from .belief_propagation import PROPAGATION_CHECKS, propagate
+from .reweighted_max import TreeReweightedMax
 
 LOST = 1e-12
 """Probability up to which beliefs that could not be made to agree are rounding."""
@@ -34,12 +36,15 @@ class TreeReweighted(Checked):
     ----------
     schedule, damping, max_iter, tol
         As in `BeliefPropagation`.
+    search : MaxSearch
+        How to look for best labellings.
     """
 
     schedule: str = "sweeps"
     damping: float = 0.0
     max_iter: int = 500
     tol: float = 1e-8
+    search: MaxSearch = field(default_factory=TreeReweightedMax)
     _checks: ClassVar[Mapping[str, Check]] = PROPAGATION_CHECKS
 
     def on(
