@@ -15,6 +15,7 @@ BENCHMARKS = {
     "compat": "benchmarks.compat",
     "crfsuite_files": "benchmarks.crfsuite_files",
     "gram": "benchmarks.gram",
+    "graph_bp": "benchmarks.graph_bp",
     "graph_exact": "benchmarks.graph_exact",
     "hmm": "benchmarks.hmm",
     "kernel_dense": "benchmarks.kernel_dense",
