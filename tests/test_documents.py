@@ -31,12 +31,13 @@ def test_blocks_run(path, monkeypatch, tmp_path):
 def test_examples_run(path, monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(sys, "argv", [path.name, str(tmp_path / "out.html")])
     main = runpy.run_path(str(path))["main"]
-    monkeypatch.setitem(main.__globals__, "EVERY", {"report.py": 20, "trees.py": 500}[path.name])
+    every = {"report.py": 20, "trees.py": 500, "graphs.py": 4}[path.name]
+    monkeypatch.setitem(main.__globals__, "EVERY", every)
     try:
         main()
     except MissingDataError as error:
         pytest.skip(str(error))
-    assert re.search(r"(letters|tags) wrong; see", capsys.readouterr().out)
+    assert re.search(r"(letters|tags|pixels) wrong; see", capsys.readouterr().out)
     assert (tmp_path / "out.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
 
 
