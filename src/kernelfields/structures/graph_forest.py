@@ -120,7 +120,8 @@ def _parents(batch: GraphBatch) -> Array | None:
     if graph.nnz != n - components:
         return None
     parents = np.full(n, -1, dtype=np.int64)
-    if len(np.unique(heads)) == len(heads):  # directed from parents to children already
+    once = graph.nnz == len(heads)  # not both ways
+    if once and len(np.unique(heads)) == len(heads):  # directed from parents to children already
         parents[heads] = tails
         return parents
     roots = np.unique(component, return_index=True)[1]

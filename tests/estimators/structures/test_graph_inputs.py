@@ -184,6 +184,17 @@ def test_bad_settings(name):
     assert str(error.value).startswith(message)
 
 
+def test_pairs_of_vertices(rng):
+    """Edges that are listed both ways, each in a graph of its own, are no cycles."""
+    X = [(rng.normal(size=(2, 2)), [[1, 0]]), (rng.normal(size=(4, 2)), [[0, 1], [3, 2]])]
+    model = CRF(structure="graph").fit(X, [["a", "b"], ["a", "a", "b", "b"]])
+    for (x, edges), p in zip(X, model.predict_marginals(X), strict=True):
+        score = x @ model.coef_.T + model.intercept_
+        for a, b in edges:
+            joint = np.exp(score[a][:, None] + score[b] + model.transitions_ + model.transitions_.T)
+            np.testing.assert_allclose(p[a], joint.sum(axis=1) / joint.sum(), atol=1e-9)
+
+
 def test_nothing_at_all(rng):
     """Isolated vertices, graphs without edges, and graphs without vertices."""
     X = [(rng.normal(size=(2, 2)), []), (np.empty((0, 2)), []), (rng.normal(size=(3, 2)), [[0, 2]])]
