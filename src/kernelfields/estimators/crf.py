@@ -67,11 +67,12 @@ class CRF(SequenceLabeller):
         What to look at where X holds tokens instead of arrays: a ready-made set ("chunking", "ner",
         "pos"), templates, or an extractor. Dictionaries and collections of strings are read as
         CRFsuite reads them if nothing is given.
-    structure : "chain", "chain2", "tree" or Structure
+    structure : "chain", "chain2", "tree", "graph" or Structure
         What labels depend on: the label before them, the two before them (which takes time T·L³ instead
         of T·L²), or that of their parent; or an object of ``structures``, such as ``Chain(order=2)``.
         With "tree", items of X are pairs (features, parents), and first and last labels are those of
-        roots and leaves.
+        roots and leaves; with "graph", pairs (features, edges), and none is first or last. ``Grid``,
+        ``MultiLabel`` and ``Hierarchy`` are for images and for several labels a row.
     second_order_penalty : float, optional
         λ_2; λ_e if not given.
     l1 : float
@@ -85,7 +86,8 @@ class CRF(SequenceLabeller):
     fit_intercept, boundaries : bool
         Whether there are scores per label, and for the first and last label.
     edge_features : bool
-        Whether label pairs also get weights for the features of their first position.
+        Whether label pairs also get weights for the features of their first position, or for those of
+        edges where graphs have such.
     observed_only : bool
         Whether only pairs of feature and label, and of neighbouring labels, that occur in the
         training set have weights: for sparse features; much smaller, hardly worse, and what CRFsuite
@@ -156,7 +158,8 @@ class CRF(SequenceLabeller):
         Labels, in the order of all arrays over labels.
     coef_ : (L, D) array, or scipy-sparse matrix with ``observed_only``
         w; ``intercept_`` (L,) is b, ``transitions_`` (L, L) is V, ``start_`` and ``end_`` (L,), and
-        ``edge_coef_`` (L, L, D) with ``edge_features``, ``second_order_`` (L, L, L) with "chain2"
+        ``edge_coef_`` (L, L, D) with ``edge_features``, ``factors_`` a dictionary of the tables of further
+        clique types of graphs, ``second_order_`` (L, L, L) with "chain2"
         is U; zeros for what is switched off.
     forbidden_ : Forbidden or None
         What ``constraints`` forbids among ``classes_``, as masks.

@@ -43,7 +43,7 @@ class KernelLogisticRegression(Parameterised, Routed, Savable):
         k, or several, as in `KernelCRF`.
     penalty : float, or list of floats
         λ; scikit-learn's C is 1/λ.
-    structure : "chain", "tree" or Structure
+    structure : "chain", "tree", "graph" or Structure
         How X holds observations that are not given as rows alone, as in `CRF`. Labels do not depend on
         each other, whatever it is.
     fit_intercept : bool

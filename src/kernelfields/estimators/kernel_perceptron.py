@@ -71,7 +71,7 @@ class KernelPerceptron(SequenceLabeller):
         How many positions may have coefficients at a time.
     max_iter : int
         How many times to go through the training set, at most; an epoch without mistakes is the last.
-    structure : "chain", "tree" or Structure
+    structure : "chain", "tree", "graph" or Structure
         What labels depend on, as in `CRF`; there are no scores of label triples.
     features : str, Templates, TemplateFeatures or DictFeatures, optional
         What to look at where X holds tokens instead of arrays, as for `KernelCRF`; kernels of strings look at
