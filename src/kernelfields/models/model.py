@@ -178,9 +178,14 @@ class LabelScorer(Scorer):
     @classmethod
     def of(cls, learnt: Mapping[str, Any], suffix: str = "_") -> LabelScorer:
         """Return those among the attributes of a fitted model."""
-        every, first, last = (learnt[name + suffix] for name in ("intercept", "start", "end"))
-        more = learnt.get("second_order" + suffix), learnt.get("factors" + suffix) or {}
-        return cls(every, first, last, learnt["transitions" + suffix], *more)
+        return cls(
+            learnt["intercept" + suffix],
+            learnt["start" + suffix],
+            learnt["end" + suffix],
+            learnt["transitions" + suffix],
+            learnt.get("second_order" + suffix),
+            learnt.get("factors" + suffix) or {},
+        )
 
     def add_scores(self, batch: StructureBatch, features: Any, into: dict[str, Array]) -> None:
         """Add them, in the precision of the scores of answers."""
