@@ -25,6 +25,7 @@ ALWAYS = {
     "pos-table": "largest_crf_gap",
     "loss-curves": "largest_relative_gap",
     "protein": "largest_relative_gap",
+    "collective": "largest_relative_gap",
     "gaussian-hmm": "largest_rise_of_risk_percent",
 }
 """Claims that do not depend on how much data there are: two ways to one optimum."""

@@ -1,5 +1,6 @@
 """Data sets: some come with the package, others are read from the folder in KERNELFIELDS_DATA."""
 
+from .citations import CitationGraph, load_citations
 from .conll2002 import Entities, load_conll2002, spelling_templates
 from .dependencies import ParsedSentences, load_ud_trees
 from .folder import data_file, data_folder
@@ -10,6 +11,7 @@ from .prosody import Prosody, load_prosody, prosody_templates
 from .proteins import Proteins, load_cb513, load_jpred4
 
 __all__ = [
+    "CitationGraph",
     "Entities",
     "Genome",
     "Letters",
@@ -21,6 +23,7 @@ __all__ = [
     "data_folder",
     "draw_letter",
     "load_cb513",
+    "load_citations",
     "load_conll2002",
     "load_genome",
     "load_jpred4",

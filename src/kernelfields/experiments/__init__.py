@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from .collective import COLLECTIVE
 from .explicit import EXPLICIT
 from .gaussian_hmm import GAUSSIAN_HMM
 from .gene import GENE
@@ -37,6 +38,7 @@ EXPERIMENTS: Mapping[str, Experiment] = {
         TWO_BY_TWO,
         POS_TABLE,
         LOSS_CURVES,
+        COLLECTIVE,
     )
 }
 

@@ -5,6 +5,7 @@ from .dicts import DictFeatures
 from .extractor import TemplateFeatures
 from .frames import FrameSentences, sentences_of
 from .graph_windows import stack_graph_windows
+from .neighbours import diffused, neighbour_averages
 from .templates import BEGIN, END, Template, TemplatePart, Templates, Transform, parse_templates
 from .tree_windows import stack_tree_windows
 from .windows import stack_windows
@@ -21,6 +22,8 @@ __all__ = [
     "TemplatePart",
     "Templates",
     "Transform",
+    "diffused",
+    "neighbour_averages",
     "parse_templates",
     "sentences_of",
     "stack_graph_windows",

@@ -12,6 +12,9 @@ from ..arrays import Array
 from ..checks import require_share, require_whole
 from ..errors import InputError
 
+MOST_HOPS = 10_000
+"""After that many, all vertices of a component are alike."""
+
 
 def neighbour_averages(features: Any, edges: npt.ArrayLike, hops: int = 2) -> list[Any]:
     """Return [X, SX, S²X, …]: features averaged over one neighbour more each time.
@@ -38,7 +41,7 @@ def neighbour_averages(features: Any, edges: npt.ArrayLike, hops: int = 2) -> li
     rows = _rows(features)
     step = _averaging(edges, rows.shape[0])
     result = [rows]
-    for _ in range(require_whole("hops", hops, 0)):
+    for _ in range(require_whole("hops", hops, 0, MOST_HOPS)):
         result.append(step @ result[-1])
     return result
 
@@ -66,7 +69,7 @@ def diffused(features: Any, edges: npt.ArrayLike, restart: float = 0.1, hops: in
     step = _averaging(edges, rows.shape[0])
     share = require_share("restart", restart)
     result = rows
-    for _ in range(require_whole("hops", hops, 0)):
+    for _ in range(require_whole("hops", hops, 0, MOST_HOPS)):
         result = (1 - share) * (step @ result) + share * rows
     return result
 
