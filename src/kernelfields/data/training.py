@@ -265,12 +265,12 @@ def warn_of_unsettled(batch: StructureBatch, count: int | None = None) -> None:
 
     ``count`` is that number; if it is not given, that of the last sums that the batch was asked for.
     """
-    from sklearn.exceptions import ConvergenceWarning
-
     if count is None:
         last = batch.convergence if isinstance(batch, ApproximateSum) else None
         count = 0 if last is None else int((~last.converged).sum())
     if count:
+        from sklearn.exceptions import ConvergenceWarning
+
         name, every = type(batch).__name__, batch.n_instances
         advice = "raise max_iter or tol of its inference."
         warn_user(

@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.optimize import brentq
+import scipy
 from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
-from scipy.special import rel_entr
 
 from ..arrays import Array
 from ..objective import Problem
@@ -158,10 +156,16 @@ class LabelPairGains:
             return h + (start + 4 * float(self.weights @ _shifted(table, h))) / self.penalty
 
         far = float(np.clip(-start / self.penalty, -FARTHEST, FARTHEST))
-        h = far if excess(0.0) * excess(far) >= 0 else brentq(excess, min(far, 0.0), max(far, 0.0), xtol=1e-9)
+        h = (
+            far
+            if excess(0.0) * excess(far) >= 0
+            else scipy.optimize.brentq(excess, min(far, 0.0), max(far, 0.0), xtol=1e-9)
+        )
         change = _shifted(table, float(h))
         tables = np.maximum(table + change[:, None, None] * SIGNS, 0.0)
-        return Coupled(change, float(self.weights @ rel_entr(tables, table).sum(axis=(1, 2))), tables)
+        return Coupled(
+            change, float(self.weights @ scipy.special.rel_entr(tables, table).sum(axis=(1, 2))), tables
+        )
 
     def _table(self, k: int, m: int) -> Array:
         """Return p_i(y_k, y_m), (n, 2, 2)."""
@@ -212,4 +216,4 @@ def components(pairs: Any, n_labels: int) -> Array:
     """Return for every label the number of the part of the graph that it belongs to."""
     ends = np.array(pairs, dtype=np.int64).reshape(-1, 2)
     links = coo_array((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), shape=(n_labels, n_labels))
-    return np.asarray(connected_components(links, directed=False)[1])
+    return np.asarray(scipy.sparse.csgraph.connected_components(links, directed=False)[1])

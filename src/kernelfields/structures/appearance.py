@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
+import scipy
 from scipy import sparse
-from scipy.sparse.csgraph import connected_components
 
 from .. import native
 from ..arrays import Array
@@ -48,7 +48,7 @@ def _resistances(merged: MergedFactors, pairs: Array, owner: Array) -> Array:
     offsets, ends = merged.graph.offsets, merged.members[merged.slot_first[pairs][:, None] + np.arange(2)]
     n = int(offsets[-1])
     links = sparse.coo_matrix((np.ones(len(pairs)), ends.T), shape=(n, n))
-    part = connected_components(links, directed=False)[1]
+    part = scipy.sparse.csgraph.connected_components(links, directed=False)[1]
     size, result = np.diff(offsets), np.empty(len(pairs))
     for count in np.unique(size[owner]):
         chosen = np.flatnonzero(size[owner] == count)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
+import scipy
 from scipy.sparse import csr_array
-from scipy.sparse.csgraph import breadth_first_order, connected_components
 
 from ..arrays import Array
 from ._base import Scores
@@ -116,7 +116,7 @@ def _parents(batch: GraphBatch) -> Array | None:
     ones = np.ones(len(tails), dtype=np.int8)
     graph = csr_array((ones, (np.minimum(tails, heads), np.maximum(tails, heads))), shape=(n, n))
     graph.sum_duplicates()
-    components, component = connected_components(graph, directed=False)
+    components, component = scipy.sparse.csgraph.connected_components(graph, directed=False)
     if graph.nnz != n - components:
         return None
     parents = np.full(n, -1, dtype=np.int64)
@@ -133,6 +133,6 @@ def _parents(batch: GraphBatch) -> Array | None:
         ),
         shape=(n + 1, n + 1),
     )
-    _, before = breadth_first_order(above, n, directed=False)
+    _, before = scipy.sparse.csgraph.breadth_first_order(above, n, directed=False)
     found = before[:n].astype(np.int64)
     return np.where(found == n, -1, found)
