@@ -29,7 +29,7 @@ RING = ([0, 3], [[0, 1], [1, 2], [2, 0]], 2)
 ATTRACTIVE = {"node": np.zeros((3, 2)), "edge": np.eye(2)}
 
 
-@pytest.mark.parametrize("seed", range(COUNT))
+@pytest.mark.parametrize("seed", [*range(COUNT), 1729, 2534, 3235])  # the last: large terms cancel
 def test_bounds_hold_on_enumerable_graphs(seed: int) -> None:
     rng = np.random.default_rng(seed)
     drawn = draw_graphs(rng)

@@ -82,6 +82,7 @@ public:
             b[x] = std::exp(belief[x]);
             if (b[x] > 0) {
                 sum.energy += b[x] * scores[x];
+                sum.size += std::abs(b[x] * scores[x]);
                 entropy -= b[x] * belief[x];
             }
         }
@@ -111,7 +112,10 @@ public:
         const double* scores = messages_.scores().table(f);
         sum.lost = std::max(sum.lost, LocalConsistency(L, arity, room).settle(b, size, scores, wanted));
         for (std::size_t n = 0; n < size; ++n)
-            if (b[n] > 0) sum.energy += weight * b[n] * scores[n];
+            if (b[n] > 0) {
+                sum.energy += weight * b[n] * scores[n];
+                sum.size += std::abs(weight * b[n] * scores[n]);
+            }
         sum.entropy -= weight * (apart - entropy_of(b, size));
         sum.log_scale += weight * scale;
         sum.excess += weight * worst;

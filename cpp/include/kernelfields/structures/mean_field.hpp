@@ -102,22 +102,25 @@ private:
 
     void write(std::size_t s, Range vertices, const PropagationOut& out, MessageRoom& room) const {
         const std::size_t L = graph_.labels;
-        double energy = 0, entropy = 0;
+        double energy = 0, entropy = 0, size = 0;
         for (std::size_t v = vertices.from; v < vertices.to; ++v) {
             const double* q = out.node + v * L;
             for (std::size_t x = 0; x < L; ++x)
-                if (q[x] > 0) energy += q[x] * scores_.node[v * L + x];
+                if (q[x] > 0) {
+                    energy += q[x] * scores_.node[v * L + x];
+                    size += std::abs(q[x] * scores_.node[v * L + x]);
+                }
             entropy += entropy_of(q, L);
         }
         const Range factors = range(graph_.factor_first, s);
-        for (std::size_t f = factors.from; f < factors.to; ++f) energy += joint(f, out, room);
+        for (std::size_t f = factors.from; f < factors.to; ++f) energy += joint(f, out, room, size);
         out.value[s] = energy + entropy;
         out.entropy[s] = entropy;
-        out.bound[s] = energy + entropy - kRounding * (std::abs(energy) + entropy);
+        out.bound[s] = energy + entropy - kRounding * (size + entropy);
     }
 
-    // Writes the product of marginals; returns the expectation of the table.
-    double joint(std::size_t f, const PropagationOut& out, MessageRoom& room) const {
+    // Writes the product of marginals; returns the expectation of the table, and adds up the size of its terms.
+    double joint(std::size_t f, const PropagationOut& out, MessageRoom& room, double& size) const {
         const std::size_t L = graph_.labels, arity = graph_.arity(f), first = graph_.slot_first[f];
         const double* T = scores_.table(f);
         double energy = 0;
@@ -125,6 +128,7 @@ private:
             double mass = 1;
             for (std::size_t k = 0; k < arity; ++k) mass *= out.node[graph_.slot_vertex[first + k] * L + x[k]];
             if (mass > 0) energy += mass * T[n];
+            if (mass > 0) size += std::abs(mass * T[n]);
             if (out.factor) out.factor[out.factor_at[f] + static_cast<std::int64_t>(n)] = mass;
         });
         return energy;
