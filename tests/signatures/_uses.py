@@ -235,6 +235,16 @@ USES: dict[str, Use] = {
     },
     "structures.Gibbs": lambda given: structures.Gibbs(**given).on(*PAIR, 2),
     "structures.Gibbs.on": lambda given: structures.Gibbs().on(*PAIR, **given),
+    **{
+        f"structures.{kind.__name__}.on": (lambda given, kind=kind: kind().on(*PAIR, **given))
+        for kind in (
+            structures.AlphaExpansion,
+            structures.DualDecomposition,
+            structures.LabelSwap,
+            structures.LinearProgramMax,
+            structures.TreeReweightedMax,
+        )
+    },
     "structures.GibbsBatch": lambda given: structures.Gibbs().on(*PAIR, **given),
     "structures.GibbsBatch.approximate_sample": _drawn(structures.Gibbs()),
     **{
@@ -390,7 +400,7 @@ INSIDE = (
         "online.descend_first",
     ),
     *("structures.KBestOracle", "structures.SampleOracle", "structures.SequenceBatch"),
-    *("structures.ApproximateSample", "structures.Gibbs.draw"),
+    *("structures.MaxSearch", "structures.ApproximateSample", "structures.Gibbs.draw"),
     *("estimators.SequenceLabeller", "estimators.StructureLearner.", "estimators.Cascade."),
 )
 """Methods that the package itself calls, with checked numbers; bases; what hands on to another model."""
