@@ -27,6 +27,8 @@ ALWAYS = {
     "protein": "largest_relative_gap",
     "collective": "largest_relative_gap",
     "gaussian-hmm": "largest_rise_of_risk_percent",
+    "snakes": "largest_relative_gap",
+    "scene": "largest_relative_gap",
 }
 """Claims that do not depend on how much data there are: two ways to one optimum."""
 

@@ -5,19 +5,23 @@ from .conll2002 import Entities, load_conll2002, spelling_templates
 from .dependencies import ParsedSentences, load_ud_trees
 from .folder import data_file, data_folder
 from .genome import Genome, load_genome
+from .images import LabelledImages, load_horses, load_snakes
 from .letters import Letters, draw_letter, load_letters
 from .parts_of_speech import TaggedSentences, load_ptb_sample, load_ud_ewt
 from .prosody import Prosody, load_prosody, prosody_templates
 from .proteins import Proteins, load_cb513, load_jpred4
+from .scenes import Scenes, load_scene
 
 __all__ = [
     "CitationGraph",
     "Entities",
     "Genome",
+    "LabelledImages",
     "Letters",
     "ParsedSentences",
     "Prosody",
     "Proteins",
+    "Scenes",
     "TaggedSentences",
     "data_file",
     "data_folder",
@@ -26,10 +30,13 @@ __all__ = [
     "load_citations",
     "load_conll2002",
     "load_genome",
+    "load_horses",
     "load_jpred4",
     "load_letters",
     "load_prosody",
     "load_ptb_sample",
+    "load_scene",
+    "load_snakes",
     "load_ud_ewt",
     "load_ud_trees",
     "prosody_templates",

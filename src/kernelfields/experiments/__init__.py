@@ -18,6 +18,8 @@ from .ner_table1 import NER_TABLE1
 from .pitch_accent import PITCH_ACCENT
 from .pos_table import POS_TABLE
 from .protein import PROTEIN
+from .scene import SCENE
+from .snakes import SNAKES
 from .sparsity import SPARSITY
 from .two_by_two import TWO_BY_TWO
 
@@ -39,6 +41,8 @@ EXPERIMENTS: Mapping[str, Experiment] = {
         POS_TABLE,
         LOSS_CURVES,
         COLLECTIVE,
+        SNAKES,
+        SCENE,
     )
 }
 
