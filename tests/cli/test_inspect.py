@@ -11,13 +11,15 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from kernelfields import CRF, KernelCRF, load
+from kernelfields import CRF, KernelCRF, StructureLearner, load
 from kernelfields.approximation import KMeans, Nystroem
 from kernelfields.cli._loaded import read_model
 from kernelfields.cli.app import app
 from kernelfields.errors import ModelFormatError
 from kernelfields.io.container import Container, write_container
+from kernelfields.models.graph_cliques import LabelPairs
 from kernelfields.report import describe
+from kernelfields.structures import MultiLabel
 from kernelfields.testing.estimators import labelled_sequences
 
 STORED = sorted((Path(__file__).parents[1] / "regression").rglob("*.kf"))
@@ -153,3 +155,25 @@ def test_whatever_goes_wrong_with_a_file_is_one_sentence(
     result = CliRunner().invoke(app, ["inspect", str(path)])
     assert result.exit_code == 2
     assert result.stderr == f"{path} holds no model that can be used: unsupported operand.\n"
+
+
+def test_what_a_structure_learner_tried(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 2))
+    y = (X @ rng.normal(size=(2, 3)) > 0).astype(int)
+    y[:, 2] = y[:, 0]
+    base = CRF(structure=MultiLabel([]), tol=1e-5)
+    learner = StructureLearner(base, candidates=[LabelPairs()], worth=0.05).fit(X, y)
+    learner.save(tmp_path / "learner.kf")
+    found = json.loads(asked(str(tmp_path / "learner.kf"), "--json"))["trials"]
+    assert [(t["name"], t["gain"], t["kept"]) for t in found] == [
+        (t.name, t.gain, t.kept) for t in learner.trials_
+    ]
+    shown = asked(str(tmp_path / "learner.kf"))
+    kept = next(trial for trial in learner.trials_ if trial.kept)
+    assert any({kept.name, "kept", f"{kept.gain:.4g}"} <= _cells(line) for line in shown.splitlines())
+    assert "not fitted" not in shown
+
+
+def _cells(line: str) -> set[str]:
+    return {cell.strip() for cell in line.replace("┃", "│").split("│")}

@@ -44,7 +44,7 @@ def inspect(
     for one in (found, *found.parts):
         if one is not found:
             console.print(_summary(one, "within", None))
-        for table in (_transitions(one), _ends(one), _weights(one), _basis(one)):
+        for table in (_trials(one), _transitions(one), _ends(one), _weights(one), _basis(one)):
             if table is not None:
                 console.print(table)
 
@@ -74,6 +74,22 @@ def _text(value: Any) -> str:
     if isinstance(value, dict):
         return ", ".join(f"{name} {part}" for name, part in value.items())
     return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _trials(found: Description) -> Table | None:
+    """Return the candidates of a structure learner that were fitted, or too large; --json has the others."""
+    seen = [trial for trial in found.trials if trial["verdict"] != "not fitted"]
+    if not seen:
+        return None
+    table = Table("round", "candidate", "at most", "gained", "held out", "", title="Candidates")
+    table.title_justify = "left"
+    for column in table.columns[2:5]:
+        column.justify = "right"
+    for trial in seen:
+        numbers = (trial[name] for name in ("bound", "gain", "held_out"))
+        cells = ("" if value is None else f"{value:.4g}" for value in numbers)
+        table.add_row(str(trial["round"]), trial["name"], *cells, trial["verdict"])
+    return table
 
 
 def _transitions(found: Description) -> Table | None:

@@ -65,6 +65,8 @@ class Description:
     """Scores of first and last labels, of trees those of roots and leaves; none where all are 0."""
     steps: str = "scores"
     """What ``transitions`` are: scores, or of hidden Markov models probabilities."""
+    trials: list[dict[str, Any]] = field(default_factory=list)
+    """What became of the candidates of a structure learner, in every round."""
     parts: list[Description] = field(default_factory=list)
     """The models that a cascade, or another model of models, consists of."""
 
@@ -118,6 +120,7 @@ def describe(model: Any, count: int = 5) -> Description:
         structure=_structure_name(structure),
         ends=_ends(known, structure),
         steps="probabilities" if "emissions_" in known else "scores",
+        trials=[{**asdict(trial), "verdict": trial.verdict} for trial in known.get("trials_", [])],
         parts=[describe(part, count) for part in _parts(known)],
     )
 
