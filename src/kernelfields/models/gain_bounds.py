@@ -13,12 +13,11 @@ from ..data.rules import offset_of
 from ..data.training import Training
 from ..errors import InputError, TableSizeError
 from ..losses import Log
-from ..structures import CovarianceOracle
+from ..structures import SumOracle
 from .clique_types import CliqueType
 from .graph_cliques import LabelPair
 from .kernel_recipe import KernelRecipe
-from .linear_problem import linear_problem
-from .pair_gains import LabelPairGains, components
+from .pair_gains import LabelPairGains, neighbours, separator
 
 
 def gain_bounds(
@@ -47,12 +46,12 @@ def adding_up(model: Any, candidates: Sequence[CliqueType], count: int) -> list[
     if not candidates or not isinstance(candidates[0], LabelPair):
         return [one for one in candidates if one not in pairs][:count]
     structure: Any = model.structure_
-    joined, chosen = list(structure.pairs), []
+    joined, chosen = neighbours(structure.pairs, len(structure.names)), []
     for one in pairs:
-        ends = one.numbers(structure)
-        parts = components(joined, len(structure.names))
-        if parts[ends[0]] != parts[ends[1]]:
-            joined.append(ends)
+        k, m = one.numbers(structure)
+        if not separator(joined, k, m) and m not in joined[k]:
+            joined[k].add(m)
+            joined[m].add(k)
             chosen.append(one)
         elif not chosen:
             return [one]
@@ -103,21 +102,18 @@ def _pair_gains(
     extension(model, first)  # refuses what does not go with it
     training = _training(model, X, y, **given)
     loss, recipe = training.loss, _recipe(model)
-    if not isinstance(loss, Log) or loss.cost is not None or not isinstance(training.chain, CovarianceOracle):
+    if not isinstance(loss, Log) or loss.cost is not None or not isinstance(training.chain, SumOracle):
         return None
     _require_penalty(first, recipe.penalties.edge)
     scores = model._model().scores(training.inputs, training.chain).scores
-    linear = _is_linear(model) and recipe.penalties.node > 0
     structure: Any = training.structure
-    assert model.certificate_ is not None
     return LabelPairGains(
         training.chain,
-        {clique: values.astype(np.float64) for clique, values in scores.items()},
+        structure.inference,
+        scores,
         training.encoded.labels,
         structure.pairs,
-        gap=model.certificate_.gap,
         penalty=recipe.penalties.edge,
-        problem=linear_problem(model, training, None, fast=False) if linear else None,
         weights=training.weights,
     )
 

@@ -158,16 +158,6 @@ class GraphBatch(EdgeBatch):
         other.words = self.words
         return other
 
-    def with_factors(self, factors: Mapping[str, Factors]) -> Self:
-        """Return the same graphs with further cliques."""
-        return self._like(
-            self._offsets,
-            self.edges,
-            shared_edges=self.shared_edges,
-            factors={**self.factors, **factors},
-            label_sets=self.label_sets,
-        )
-
     def _like(self, offsets: Array, edges: Array, **shape: Any) -> Self:
         """Return other graphs with the settings of this one; classes with more settings pass them on."""
         return type(self)(offsets, edges, self.n_labels, **shape)

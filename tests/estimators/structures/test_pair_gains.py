@@ -4,12 +4,12 @@ import itertools
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize_scalar
 
 from kernelfields import CRF, KernelCRF
 from kernelfields.models.gain_bounds import extension, gain_bound, gain_bounds
 from kernelfields.models.graph_cliques import LabelPair, LabelPairs
-from kernelfields.models.linear_problem import linear_problem
-from kernelfields.models.pair_gains import LabelPairGains
+from kernelfields.models.pair_gains import SIGNS, LabelPairGains, neighbours, separator, shifted
 from kernelfields.structures import MultiLabel
 
 from .test_multi_label import rows, written_out
@@ -17,17 +17,12 @@ from .test_multi_label import rows, written_out
 GRAPHS = {"none": [], "one": [(0, 1)], "path": [(0, 1), (1, 2)], "cycle": [(0, 1), (1, 2), (0, 2)]}
 
 
-def gains_of(model, X, y, *, weights=None):
-    training = model._training(X, y, None, weights)
+def gains_of(model, X, y):
+    training = model._training(X, y, None, None)
+    scores = model._model().scores(training.inputs, training.chain).scores
+    structure = training.structure
     return LabelPairGains(
-        training.chain,
-        model._model().scores(training.inputs, training.chain).scores,
-        training.encoded.labels,
-        model.structure_.pairs,
-        gap=model.certificate_.gap,
-        penalty=model.penalty if model.edge_penalty is None else model.edge_penalty,
-        problem=linear_problem(model, training, None, fast=False),
-        weights=training.weights,
+        training.chain, "exact", scores, training.encoded.labels, structure.pairs, penalty=model.penalty
     )
 
 
@@ -90,63 +85,78 @@ def test_pairs_that_join_parts_are_bounded_closely(rng):
         assert gain_bound(model, LabelPair(*pair), X, y) > 20 * gain
 
 
-def test_tables_and_margins_are_those_of_all_labellings(rng):
+def test_joint_distributions_are_those_of_all_labellings(rng):
     X, y = rows(rng, K=4)
     model = CRF(0.5, structure=MultiLabel(GRAPHS["path"]), tol=1e-9).fit(X, y)
     gains = gains_of(model, X, y)
     every, p = distributions(model, X, 4)
-    for k, m in itertools.combinations(range(4), 2):
-        table = np.einsum("ni,ia,ib->nab", p, *(np.stack([1 - z, z], axis=1) for z in every.T[[k, m]]))
-        np.testing.assert_allclose(gains._table(k, m), table, atol=1e-10)
+    ones = np.stack([1 - every, every], axis=2)
+    for k, m, z in itertools.permutations(range(4), 3):
+        joint = np.einsum("ni,ia,ib,ic->nabc", p, ones[:, k], ones[:, m], ones[:, z])
+        np.testing.assert_allclose(gains._joint([k, m, z]), joint, atol=1e-10)
 
 
 def test_new_odds_leave_margins_alone(rng):
-    table = rng.dirichlet(np.full(4, 0.3), size=200).reshape(-1, 2, 2)
-    from kernelfields.models.pair_gains import SIGNS, _shifted
-
+    tables = rng.dirichlet(np.full(4, 0.3), size=200).reshape(-1, 2, 2)
     for h in (-30.0, -2.0, -1e-6, 0.0, 1e-6, 2.0, 30.0):
-        after = table + _shifted(table, h)[:, None, None] * SIGNS
+        after = tables + shifted(tables, h)[:, None, None] * SIGNS
         assert after.min() > -1e-15
-        if abs(h) <= 2:
-            odds = np.log(after[:, 0, 0] * after[:, 1, 1] / (after[:, 0, 1] * after[:, 1, 0]))
-            before = np.log(table[:, 0, 0] * table[:, 1, 1] / (table[:, 0, 1] * table[:, 1, 0]))
-            good = after.min(axis=(1, 2)) > 1e-6
-            np.testing.assert_allclose((odds - before)[good], h, atol=1e-6)
+        good = after.min(axis=(1, 2)) > 1e-6
+        assert good.any() or abs(h) > 2
+        both = (np.log(after[good]), np.log(tables[good]))
+        odds, before = (log[:, 0, 0] + log[:, 1, 1] - log[:, 0, 1] - log[:, 1, 0] for log in both)
+        np.testing.assert_allclose(odds - before, h, atol=1e-6)
 
 
-@pytest.mark.parametrize("pair", [(0, 2), (0, 3)])
-def test_the_theorem_for_any_distributions(pair, rng):
-    """R(f) less the dual value of any q is the divergence, the mismatch of the pair, and ‖δ‖²/2."""
-    X, y = rows(rng, K=4)
-    lam, present = 0.7, GRAPHS["path"]
+PENTAGON = [(0, 1), (1, 2), (2, 3), (3, 4), (4, 0)]
+
+
+@pytest.mark.parametrize(
+    ("present", "pair", "count"),
+    [(GRAPHS["path"], (0, 2), 1), (GRAPHS["path"], (0, 3), 0), (PENTAGON, (0, 2), 2)],
+)
+def test_the_bound_is_what_a_dual_point_is_below_the_objective(present, pair, count, rng):
+    """All in one: q keeps the margins of cliques, and R(f) less its dual value is the bound."""
+    X, y = rows(rng, K=5)
+    lam = 0.7
     model = CRF(lam, structure=MultiLabel(present), tol=1e-12).fit(X, y)
-    every, p = distributions(model, X, 4)
-    q = 0.5 * p + 0.5 * rng.dirichlet(np.ones(16), size=len(X))
-    extended = [*present, pair]
-    dual = -(q * np.log(q)).sum() - (parts(every, X, y, q, extended) ** 2).sum() / (2 * lam)
-    delta = parts(every, X, y, q, present) - parts(every, X, y, p, present)
-    mismatch = parts(every, X, y, q, [pair])[-4:]
-    claimed = (q * np.log(q / p)).sum() + (mismatch**2).sum() / (2 * lam) + (delta**2).sum() / (2 * lam)
-    assert model.certificate_.value - dual == pytest.approx(claimed, rel=1e-4)
+    every, p = distributions(model, X, 5)
+    between = separator(neighbours(present, 5), *pair)
+    assert len(between) == count
+    given = every[:, between] @ (2 ** np.arange(len(between))[::-1]) if between else np.zeros(len(every), int)
 
+    def tilted(h):
+        q = np.empty_like(p)
+        for z in np.unique(given):
+            rows_z = np.flatnonzero(given == z)
+            mass = p[:, rows_z].sum(axis=1)
+            tables = np.zeros((len(X), 2, 2))
+            for j in rows_z:
+                tables[:, every[j, pair[0]], every[j, pair[1]]] += p[:, j] / mass
+            after = tables + shifted(tables, h)[:, None, None] * SIGNS
+            ratio = after / tables
+            q[:, rows_z] = p[:, rows_z] * ratio[:, every[rows_z, pair[0]], every[rows_z, pair[1]]]
+        return q
 
-@pytest.mark.parametrize("pair", [(0, 2), (0, 3)])
-def test_the_side_effect_is_that_of_all_labellings(pair, rng):
-    X, y = rows(rng, K=4)
-    lam, present = 0.7, GRAPHS["path"]
-    model = CRF(lam, structure=MultiLabel(present), tol=1e-10).fit(X, y)
-    gains = gains_of(model, X, y)
-    table = gains._table(*pair)
-    coupled = gains._coupled(*pair, table)
-    every, p = distributions(model, X, 4)
-    q = p * (coupled.tables / table)[:, every[:, pair[0]], every[:, pair[1]]]
+    def below(h):
+        q = tilted(h)
+        dual = -(q * np.log(q)).sum() - (parts(every, X, y, q, [*present, pair]) ** 2).sum() / (2 * lam)
+        return model.certificate_.value - dual
+
+    q = tilted(1.3)
     np.testing.assert_allclose(q.sum(axis=1), 1.0, atol=1e-9)
-    assert coupled.divergence == pytest.approx((q * np.log(q / p)).sum(), rel=1e-6)
-    delta = parts(every, X, y, q, present) - parts(every, X, y, p, present)
-    extended = gains._extended(*pair)
-    found = gains._side_effect(extended, *pair, coupled.tables, table)
-    assert found == pytest.approx(np.sqrt((delta**2).sum() / lam), rel=1e-5, abs=1e-6)
-    assert (found < 1e-6) == (pair == (0, 3))  # nothing joins label 3 yet
+    np.testing.assert_allclose(parts(every, X, y, q, present), parts(every, X, y, p, present), atol=1e-8)
+    least = minimize_scalar(below, bounds=(-8, 8), method="bounded", options={"xatol": 1e-7}).fun
+    assert gains_of(model, X, y).bound(*pair) == pytest.approx(least, rel=1e-4)
+
+
+def test_few_labels_separate_two():
+    joined = neighbours([(0, 1), (1, 2), (2, 3), (0, 4), (4, 3), (5, 6)], 7)
+    assert separator(joined, 0, 3) in ([1, 4], [2, 4])
+    assert separator(joined, 1, 4) == [0, 2] or separator(joined, 1, 4) == [0, 3]
+    assert separator(joined, 0, 5) == []
+    star = neighbours([(0, k) for k in range(1, 6)] + [(5, 6)], 7)
+    assert separator(star, 0, 6) == [5]
 
 
 def test_rows_that_count_twice(rng):
