@@ -210,7 +210,7 @@ def _log_proba(
     given: Any,
 ) -> Array:
     """Log p(y|x); −inf where a label is not among the classes."""
-    known = {*classes, None}
+    known, given = {*classes, None}, list(given)  # a series would be asked for the labels of its index
     possible = [s for s, labels in enumerate(y) if known.issuperset(labels)]
     result = np.full(len(y), -np.inf)
     if possible:
