@@ -144,6 +144,7 @@ def _model(name: str, edges: EdgeTypes, penalty: float, settings: SnakesSettings
     options: dict[str, Any] = {"max_iter": settings.messages, "tol": settings.messages_tol}
     inference: Any = {
         SINGLE: "exact",
+        DIRECTIONS: TreeReweighted(**options),  # where belief propagation does not converge
         REWEIGHTED: TreeReweighted(**options),
         MARGIN: TreeReweightedMax(),
     }.get(name, BeliefPropagation(**options))
