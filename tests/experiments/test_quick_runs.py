@@ -27,6 +27,7 @@ ALWAYS = {
     "protein": "largest_relative_gap",
     "collective": "largest_relative_gap",
     "gaussian-hmm": "largest_rise_of_risk_percent",
+    "horses": "single_pixels_relative_gap",
     "snakes": "largest_relative_gap",
     "scene": "largest_relative_gap",
 }

@@ -6,6 +6,7 @@ from .collective import COLLECTIVE
 from .explicit import EXPLICIT
 from .gaussian_hmm import GAUSSIAN_HMM
 from .gene import GENE
+from .horses import HORSES
 from .letters import LETTERS
 from .letters_svm import LETTERS_SVM
 from .lib.claims import Claim
@@ -42,6 +43,7 @@ EXPERIMENTS: Mapping[str, Experiment] = {
         LOSS_CURVES,
         COLLECTIVE,
         SNAKES,
+        HORSES,
         SCENE,
     )
 }

@@ -84,7 +84,7 @@ def run(settings: SceneSettings, report: Report) -> Outcome:
         machine("RBF", RBF, settings.costs, settings.gammas),
     ):
         others += _rivals(base, settings.n_chains, train, test, folds, report)
-    same = machine(SAME, KERNELS[kernel], settings.costs, [gamma])
+    same = machine(SAME, KERNELS[kernel], settings.costs[-1:], [gamma])
     summary = [*rows, *_summary(others), *_rivals(same, 0, train, test, folds, report)]
     claims = [
         *_claims(rows[0], [*rows[2:], *others]),
