@@ -3,28 +3,20 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
-from functools import cached_property
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from ..arrays import Array
 from ..checks import require_weights
 from ._base import Scores, require_feasible
-from ._merged_factors import MergedFactors
+from ._inferred_base import InferredGraphBatch
 from ._oracles import (
     ApproximateMarginals,
-    ApproximateMax,
-    ApproximateSample,
     ApproximateSum,
-    BoundedLabelling,
     Convergence,
 )
 from .gibbs import Gibbs
-from .graph import Factors, GraphBatch
-from .merged_cliques import MergedCliques
 
 
 class Beliefs(NamedTuple):
@@ -40,37 +32,8 @@ class Beliefs(NamedTuple):
     factors: Array
 
 
-class ApproximateGraphBatch(GraphBatch, ApproximateSum, ApproximateMax, ApproximateSample):
+class ApproximateGraphBatch(InferredGraphBatch, ApproximateSum):
     """A batch of graphs with beliefs in place of marginals; ``inference`` says how they are found."""
-
-    def __init__(
-        self,
-        offsets: npt.ArrayLike,
-        edges: npt.ArrayLike,
-        n_labels: int,
-        *,
-        shared_edges: bool = True,
-        factors: Mapping[str, Factors] | None = None,
-        label_sets: npt.ArrayLike | None = None,
-        inference: Any,
-    ) -> None:
-        GraphBatch.__init__(
-            self,
-            offsets,
-            edges,
-            n_labels,
-            shared_edges=shared_edges,
-            factors=factors,
-            label_sets=label_sets,
-        )
-        self.inference = inference
-
-    def _like(self, offsets: Array, edges: Array, **shape: Any) -> Self:
-        return type(self)(offsets, edges, self.n_labels, inference=self.inference, **shape)
-
-    @cached_property
-    def _merged(self) -> MergedFactors:
-        return MergedFactors(self)
 
     @abstractmethod
     def _beliefs(self, scores: Scores, with_factors: bool) -> Beliefs:
@@ -97,18 +60,9 @@ class ApproximateGraphBatch(GraphBatch, ApproximateSum, ApproximateMax, Approxim
         parts = self._merged.parts(beliefs.node, beliefs.factors, counted, kind)
         return ApproximateMarginals(beliefs.value, parts, self._convergence(beliefs))
 
-    def approximate_argmax(self, scores: Scores) -> BoundedLabelling:
-        """Return a good labelling, with a bound of the best score."""
-        found: BoundedLabelling = self.inference.search.find(self._cliques, scores)
-        return found
-
     def approximate_sample(self, scores: Scores, count: int, seed: int) -> Array:
         """Return draws of blocked Gibbs sampling, with the settings of `Gibbs` by default."""
         return Gibbs().draw(self._merged, scores, count, seed)
-
-    @cached_property
-    def _cliques(self) -> MergedCliques:
-        return MergedCliques(self)
 
     def __repr__(self) -> str:
         """Return how large it is, and that its sums are approximate."""

@@ -14,8 +14,9 @@ from ..checks import Checked, shown
 from ..errors import InputError
 from ._base import Scores, require_feasible
 from ._oracles import BoundedLabelling
+from .factor_tables import FactorTables
 from .graph import GraphBatch
-from .merged_cliques import FactorTables, MergedCliques
+from .merged_cliques import MergedCliques
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from scipy import sparse
 
 from .. import native
 from ..arrays import Array
-from ._merged_factors import MergedFactors
+from .merged_cliques import MergedCliques
 
 DENSE = 1000
 """Vertices up to which probabilities of edges come from an inverse matrix, else from forests drawn."""
@@ -20,7 +20,7 @@ FORESTS = 64
 """How many forests are drawn, at least."""
 
 
-def appearance_of(merged: MergedFactors) -> Array:
+def appearance_of(merged: MergedCliques) -> Array:
     """Return ρ_c of every factor: that of uniform spanning trees, or of forests drawn at random.
 
     The share of spanning trees that have an edge is its effective resistance, (e_u − e_v)ᵀ 𝓛⁺ (e_u − e_v)
@@ -43,7 +43,7 @@ def appearance_of(merged: MergedFactors) -> Array:
     return result
 
 
-def _resistances(merged: MergedFactors, pairs: Array, owner: Array) -> Array:
+def _resistances(merged: MergedCliques, pairs: Array, owner: Array) -> Array:
     """Effective resistances of edges, graphs with the same number of vertices at once."""
     offsets, ends = merged.graph.offsets, merged.members[merged.slot_first[pairs][:, None] + np.arange(2)]
     n = int(offsets[-1])

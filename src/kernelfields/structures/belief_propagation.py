@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,9 +15,9 @@ from ..checks import Check, Checked, require_not_negative, shown, whole
 from ..errors import InputError
 from ._approximate_base import ApproximateGraphBatch, Beliefs
 from ._base import Scores
-from ._merged_factors import Tables
 from ._oracles import Convergence
 from ._search_base import MaxSearch, require_search
+from .factor_tables import Layout
 from .reweighted_max import TreeReweightedMax
 
 SCHEDULES = ("sweeps", "residual", "flooding")
@@ -89,7 +88,7 @@ def propagate(
     batch: ApproximateGraphBatch,
     scores: Scores,
     weights: Array,
-    tables: Tables,
+    layout: Layout,
     *,
     with_factors: bool,
     total: Array | None = None,
@@ -99,15 +98,13 @@ def propagate(
     ``total`` is for every vertex its counting number plus those of its factors; ones if it is not given.
     """
     settings = batch.inference
-    merged = batch._merged
     found = native.graph_propagate(
-        merged.node(scores),
-        merged.tables(scores, tables),
+        *batch._merged.scored(scores, layout),
         weights,
         total,
         *batch._shape(),
-        tables.of_factor,
-        tables.first,
+        layout.of_factor,
+        layout.first,
         with_factors,
         SCHEDULES.index(settings.schedule),
         settings.damping,
@@ -147,13 +144,9 @@ class BeliefPropagationBatch(ApproximateGraphBatch):
     convex = False
     inference: BeliefPropagation
 
-    @cached_property
-    def _layout(self) -> Tables:
-        return self._merged.tables_for(np.ones(self._merged.n_factors))
-
     def _beliefs(self, scores: Scores, with_factors: bool) -> Beliefs:
         weights = np.ones(self._merged.n_factors)
-        return propagate(self, scores, weights, self._layout, with_factors=with_factors)
+        return propagate(self, scores, weights, self._merged.layout, with_factors=with_factors)
 
     def _convergence(self, beliefs: Beliefs) -> Convergence:
         nothing = np.full(self.n_instances, np.inf)

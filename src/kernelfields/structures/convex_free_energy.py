@@ -14,10 +14,10 @@ from ..arrays import Array
 from ..checks import Check, Checked, optional, require_not_negative, require_positive
 from ._approximate_base import ApproximateGraphBatch, Beliefs
 from ._base import Scores
-from ._merged_factors import Tables
 from ._oracles import Convergence
 from ._search_base import MaxSearch
 from .belief_propagation import PROPAGATION_CHECKS, propagate
+from .factor_tables import Layout
 from .reweighted_max import TreeReweightedMax
 from .tree_reweighted import surrogate_convergence
 
@@ -115,8 +115,8 @@ class ConvexFreeEnergyBatch(ApproximateGraphBatch):
         return np.asarray(vertices + np.bincount(merged.members, each, self.n_vertices))
 
     @cached_property
-    def _layout(self) -> Tables:
-        return self._merged.tables_for(self.counting[0])
+    def _layout(self) -> Layout:
+        return self._merged.layout_for(self.counting[0])
 
     def _beliefs(self, scores: Scores, with_factors: bool) -> Beliefs:
         weights = self.counting[0]

@@ -15,9 +15,10 @@ from ._base import Scores
 from ._oracles import BoundedLabelling
 from ._search_base import MaxSearch, bounded, improved
 from .agreement import Agreement
+from .factor_tables import FactorTables
 from .fusion import PairScores
 from .logic import Logic, RuleGroups, kept_by
-from .merged_cliques import FactorTables, MergedCliques
+from .merged_cliques import MergedCliques
 
 LOOK = 10
 """Iterations between two looks at bound and labels."""

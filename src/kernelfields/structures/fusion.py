@@ -8,7 +8,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..errors import InputError
-from .merged_cliques import FactorTables
+from .factor_tables import FactorTables
 from .minimum_cuts import minimum_cut
 
 

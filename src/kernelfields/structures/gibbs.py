@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -15,11 +14,9 @@ from ..arrays import Array
 from ..checks import Check, Checked, whole
 from ..errors import InfeasibleError
 from ._base import Scores, require_feasible
+from ._inferred_base import InferredGraphBatch
 from ._labelled_base import require_draws
-from ._merged_factors import MergedFactors
-from ._oracles import ApproximateMax, ApproximateSample, BoundedLabelling
 from ._search_base import MaxSearch, require_search
-from .graph import GraphBatch
 from .merged_cliques import MergedCliques
 from .reweighted_max import TreeReweightedMax
 
@@ -55,20 +52,18 @@ class Gibbs(Checked):
         """Return the batch with these settings."""
         return GibbsBatch(offsets, edges, n_labels, inference=self, **shape)
 
-    def draw(self, merged: MergedFactors, scores: Scores, count: int, seed: int) -> Array:
+    def draw(self, merged: MergedCliques, scores: Scores, count: int, seed: int) -> Array:
         """Return draws, one flat labelling per row."""
-        graph = merged.graph
+        graph, layout = merged.graph, merged.layout
         draws = require_draws(count, seed, graph.n_vertices)
-        tables = merged.tables_for(np.ones(merged.n_factors))
         labels, value = native.graph_gibbs(
-            merged.node(scores),
-            merged.tables(scores, tables),
+            *merged.scored(scores, layout),
             graph.offsets,
             merged.factor_offsets,
             merged.slot_first,
             merged.members,
-            tables.of_factor,
-            tables.first,
+            layout.of_factor,
+            layout.first,
             draws[0],
             self.burn_in,
             self.thin,
@@ -82,7 +77,7 @@ class Gibbs(Checked):
         return np.asarray(labels)
 
 
-class GibbsBatch(GraphBatch, ApproximateMax, ApproximateSample):
+class GibbsBatch(InferredGraphBatch):
     """A batch of labelled graphs that are sampled; see `GraphBatch` for their shape.
 
     Parameters
@@ -102,11 +97,7 @@ class GibbsBatch(GraphBatch, ApproximateMax, ApproximateSample):
     [[0, 0, 0], [1, 1, 1]]
     """
 
-    def __init__(
-        self, offsets: npt.ArrayLike, edges: npt.ArrayLike, n_labels: int, *, inference: Gibbs, **shape: Any
-    ) -> None:
-        GraphBatch.__init__(self, offsets, edges, n_labels, **shape)
-        self.inference = inference
+    inference: Gibbs
 
     def __repr__(self) -> str:
         """Return how large it is, and that its draws are approximate."""
@@ -115,14 +106,3 @@ class GibbsBatch(GraphBatch, ApproximateMax, ApproximateSample):
     def approximate_sample(self, scores: Scores, count: int, seed: int) -> Array:
         """Return draws, one flat labelling per row, the same for the same seed."""
         return self.inference.draw(self._merged, scores, count, seed)
-
-    def approximate_argmax(self, scores: Scores) -> BoundedLabelling:
-        """Return a good labelling, with a bound of the best score."""
-        return self.inference.search.find(MergedCliques(self), scores)
-
-    @cached_property
-    def _merged(self) -> MergedFactors:
-        return MergedFactors(self)
-
-    def _like(self, offsets: Array, edges: Array, **shape: Any) -> Self:
-        return type(self)(offsets, edges, self.n_labels, inference=self.inference, **shape)

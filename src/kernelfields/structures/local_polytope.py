@@ -10,7 +10,7 @@ from scipy import sparse
 
 from ..arrays import Array
 from ..errors import InfeasibleError, InputError
-from .merged_cliques import FactorTables
+from .factor_tables import FactorTables
 
 
 class PolytopePoint(NamedTuple):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,7 +14,6 @@ from ..checks import Check, Checked, require_not_negative, whole
 from ..errors import InfeasibleError
 from ._approximate_base import ApproximateGraphBatch, Beliefs
 from ._base import Scores
-from ._merged_factors import Tables
 from ._oracles import Convergence
 from ._search_base import MaxSearch, require_search
 from .reweighted_max import TreeReweightedMax
@@ -77,18 +75,13 @@ class MeanFieldBatch(ApproximateGraphBatch):
     convex = False
     inference: MeanField
 
-    @cached_property
-    def _layout(self) -> Tables:
-        return self._merged.tables_for(np.ones(self._merged.n_factors))
-
     def _beliefs(self, scores: Scores, with_factors: bool) -> Beliefs:
-        merged = self._merged
+        merged, layout = self._merged, self._merged.layout
         found = native.graph_mean_field(
-            merged.node(scores),
-            merged.tables(scores, self._layout),
+            *merged.scored(scores, layout),
             *self._shape(),
-            self._layout.of_factor,
-            self._layout.first,
+            layout.of_factor,
+            layout.first,
             with_factors,
             self.inference.max_iter,
             self.inference.tol,

@@ -28,10 +28,9 @@ class Relaxed(NamedTuple):
 def relaxed_argmax(cliques: MergedCliques, scores: Scores, weights: Array | None = None) -> Relaxed:
     """Return max ⟨θ, μ⟩ over the local polytope of every instance, by HiGHS."""
     tables, graph = cliques.tables(scores), cliques.graph
-    weights = np.ones(graph.n_instances) if weights is None else weights
     value, bound = np.zeros(graph.n_instances), np.zeros(graph.n_instances)
     node = np.zeros(tables.node.shape)
-    factors: dict[int, list[Array]] = {}
+    factors = [np.empty(0)]
     for s, (a, b) in enumerate(pairwise(tables.offsets)):
         if a == b:
             continue
@@ -41,8 +40,7 @@ def relaxed_argmax(cliques: MergedCliques, scores: Scores, weights: Array | None
         except InfeasibleError:
             raise InfeasibleError(f"{graph.words.name(s)} has no allowed labelling.") from None
         value[s], bound[s] = polytope.value(point), point.bound
-        node[a:b] = weights[s] * point.node
-        for (members, _), mu in zip(polytope.groups, point.tables, strict=True):
-            factors.setdefault(members.shape[1], []).append(weights[s] * mu)
-    joined = {size: np.concatenate(mu) for size, mu in factors.items()}
-    return Relaxed(value, np.maximum(bound, value), cliques.parts(node, joined))
+        node[a:b] = point.node
+        factors += [mu.ravel() for mu in point.tables]
+    parts = cliques.parts(node, np.concatenate(factors), weights, node.dtype)
+    return Relaxed(value, np.maximum(bound, value), parts)

@@ -14,11 +14,11 @@ from ..arrays import Array
 from ..checks import Check, Checked
 from ._approximate_base import ApproximateGraphBatch, Beliefs
 from ._base import Scores
-from ._merged_factors import Tables
 from ._oracles import Convergence
 from ._search_base import MaxSearch
 from .appearance import appearance_of
 from .belief_propagation import PROPAGATION_CHECKS, propagate
+from .factor_tables import Layout
 from .reweighted_max import TreeReweightedMax
 
 LOST = 1e-12
@@ -98,8 +98,8 @@ class TreeReweightedBatch(ApproximateGraphBatch):
         return appearance_of(self._merged)
 
     @cached_property
-    def _layout(self) -> Tables:
-        return self._merged.tables_for(self.appearance)
+    def _layout(self) -> Layout:
+        return self._merged.layout_for(self.appearance)
 
     def _beliefs(self, scores: Scores, with_factors: bool) -> Beliefs:
         return propagate(self, scores, self.appearance, self._layout, with_factors=with_factors)
