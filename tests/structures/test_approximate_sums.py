@@ -257,3 +257,21 @@ def test_decoding_is_bounded() -> None:
     found, best = batch.approximate_argmax(scores), Enumerated(batch, scores).best()
     assert (found.value <= best + 1e-9).all()
     assert (found.bound >= best - 1e-9).all()
+
+
+@pytest.mark.parametrize("engine", [TreeReweighted(max_iter=50), BeliefPropagation("flooding", max_iter=50)])
+@pytest.mark.parametrize("seed", range(4))
+def test_beliefs_of_edges_agree_with_those_of_vertices_at_the_far_points_of_a_line_search(
+    engine: Any, seed: int
+) -> None:
+    """Where less than the smallest usual number is missing, its powers overflow."""
+    rng, places = np.random.default_rng(seed), np.arange(120).reshape(6, 20)
+    beside = np.stack([places[:, :-1].ravel(), places[:, 1:].ravel()], axis=1)
+    above = np.stack([places[:-1].ravel(), places[1:].ravel()], axis=1)
+    edges = np.concatenate([beside, above])
+    batch = engine.on([0, 120], edges, 3, shared_edges=False)
+    table = 300 * (rng.normal(size=(3, 3)) + seed % 2 * np.eye(3))
+    scores = {"node": 300 * rng.normal(size=(120, 3)), "edge": np.tile(table + table.T, (len(edges), 1, 1))}
+    parts = batch.marginals(scores).parts
+    np.testing.assert_allclose(parts["edge"].sum(axis=2), parts["node"][edges[:, 0]], atol=1e-9)
+    np.testing.assert_allclose(parts["edge"].sum(axis=1), parts["node"][edges[:, 1]], atol=1e-9)

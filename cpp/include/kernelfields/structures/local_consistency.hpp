@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace kernelfields {
 
@@ -57,7 +58,7 @@ private:
         double* factor = marginal_.data() + arity_ * L_;
         for (std::size_t x = 0; x < L_; ++x) {
             const double now = marginal_[k * L_ + x], ratio = now > 0 ? wanted[k * L_ + x] / now : 1;
-            factor[x] = only_down ? std::min(ratio, 1.0) : ratio;
+            factor[x] = std::min(ratio, only_down ? 1.0 : std::numeric_limits<double>::max());  // 0 times it is 0
         }
         for_each_entry(L_, arity_, digits_, [&](std::size_t n, const std::size_t* x) { table[n] *= factor[x[k]]; });
     }
@@ -74,11 +75,10 @@ private:
             missing = std::max(missing, here);
         }
         if (!(missing > 0)) return 0;
-        const double scale = std::pow(missing, 1 - static_cast<double>(arity_));
         double lost = 0;
         for_each_entry(L_, arity_, digits_, [&](std::size_t n, const std::size_t* x) {
-            double mass = scale;
-            for (std::size_t k = 0; k < arity_; ++k) mass *= marginal_[k * L_ + x[k]];
+            double mass = missing;  // times shares of it: no power of it overflows, however little is missing
+            for (std::size_t k = 0; k < arity_; ++k) mass *= marginal_[k * L_ + x[k]] / missing;
             (scores[n] > kNothing ? table[n] : lost) += mass;
         });
         return lost;
