@@ -31,3 +31,10 @@ def test_large_elements_keep_five_steps(
     found = LBFGS().minimize(Quadratic.random(size, rng), np.zeros(size), Stop())
     assert found.reason.converged
     assert set(seen) == {kept}
+
+
+def test_changes_without_a_square_are_not_kept(rng: np.random.Generator) -> None:
+    """At rounding a change of the gradient is so small that its square is 0."""
+    history = lbfgs.History(Quadratic.random(3, rng), 10)
+    history.add(np.ones(3), np.full(3, 1e-200))
+    assert not history

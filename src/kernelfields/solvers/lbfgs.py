@@ -128,8 +128,8 @@ class History:
         inner, inners = self._problem.inner, self._problem.inners
         divided = self._divided(change)
         curvature, size = inner(step, change), inner(change, divided)
-        if curvature <= 1e-12 * size or self._memory == 0:
-            return  # the pair would make the metric indefinite
+        if size <= 0 or curvature <= 1e-12 * size or self._memory == 0:
+            return  # the pair would make the metric indefinite, or is too small to have a square
         if len(self._steps) == self._memory:
             del self._steps[0], self._changes[0]
             self._across, self._within = self._across[1:, 1:], self._within[1:, 1:]
