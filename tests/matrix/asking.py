@@ -5,11 +5,13 @@ from __future__ import annotations
 import contextlib
 import io
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from kernelfields import KernelLogisticRegression
+from kernelfields.errors import InputError
 
 from .inputs import Given
 
@@ -39,6 +41,8 @@ def marginals(model: Any, given: Given) -> list[Any]:
     """p(y_t|x) of every sequence, (T, L)."""
     if isinstance(model, KernelLogisticRegression):
         return _by_sequence(model.predict_proba(given.X), given)
+    if given.sums == "none":
+        return _no_sums(lambda: model.predict_marginals(given.X))
     return model.predict_marginals(given.X, **_lengths(given))
 
 
@@ -53,12 +57,25 @@ def kbest(model: Any, given: Given, k: int) -> list[list[tuple[list[Any], float]
     """The k best labellings with their log-probabilities, where there is such a method."""
     if not hasattr(model, "predict_kbest"):
         return None
+    if given.sums != "exact":
+        return _no_sums(lambda: model.predict_kbest(given.X, k)) or None
     return model.predict_kbest(given.X, k, **_lengths(given))
 
 
 def draws(model: Any, given: Given, n: int) -> list[list[list[Any]]]:
     """Some draws of all sequences, where there is such a method."""
+    if given.sums == "none" and hasattr(model, "sample"):
+        return _no_sums(lambda: model.sample(given.X, n))
     return model.sample(given.X, n, **_lengths(given)) if hasattr(model, "sample") else []
+
+
+def _no_sums(question: Callable[[], list[Any]]) -> list[Any]:
+    """Return nothing where a question is refused that needs sums over labellings."""
+    try:
+        question()
+    except InputError:
+        return []
+    raise AssertionError("a question is answered that needs sums over labellings")
 
 
 def _lengths(given: Given) -> dict[str, Any]:

@@ -51,13 +51,12 @@ class Case:
         if self.to_fit().get("labels") == "none":
             given["n_states"] = 3
         result = {**self.learner.base, **needed, **given}
-        return {name: self._on_trees(value) for name, value in result.items()} if self.kind.linked else result
+        return {name: self._linked(value) for name, value in result.items()} if self.kind.links else result
 
-    @staticmethod
-    def _on_trees(value: Any) -> Any:
-        """Return a model within a model as one of trees, if it can be one."""
+    def _linked(self, value: Any) -> Any:
+        """Return a model within a model as one of trees or graphs, if it can be one."""
         inside = isinstance(value, Parameterised) and "structure" in value._parameter_names()
-        return clone(value).set_params(structure="tree") if inside else value
+        return clone(value).set_params(structure=self.kind.settings["structure"]) if inside else value
 
     def make(self) -> Any:
         """Give the estimator, not fitted."""

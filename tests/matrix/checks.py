@@ -19,8 +19,9 @@ from . import data
 from .asking import draws, fitted, kbest, marginals, predictions
 from .before import earlier_fit
 from .cases import Case
-from .enumeration import Scores, distribution, edges_of, ends_of
+from .enumeration import Scores, distribution
 from .inputs import Given
+from .links import edges_of, ends_of
 from .recomputed import scores_of
 from .settings import errors
 
@@ -79,7 +80,7 @@ def check_marginals(done: Fitted) -> None:
     for given in done.marginals:
         assert np.isfinite(given).all(), "marginals are not finite"
         np.testing.assert_allclose(given.sum(axis=1), 1.0, atol=1e-5)
-    found = scores_of(done.model, done.asked)
+    found = scores_of(done.model, done.asked) if done.asked.sums == "exact" else None
     if found is None:
         return
     exact, near = [distribution(scores) for scores in found], tolerance(done) + _rounding(done, found)
@@ -97,36 +98,36 @@ def check_constraints(done: Fitted) -> None:
     forbidden = getattr(done.model, "forbidden_", None)
     if forbidden is None:
         return
-    decoders = (
-        Viterbi(),
-        Posterior(),
-        Abstain(Posterior(), 0.4),
-        Abstain(Viterbi(), 0.4),
-        MinimumRisk(errors, Best(4)),
-        "viterbi",
-        "posterior",
-    )
+    decoders = _decoders(done.asked.sums)
     answers = {str(decoder): predictions(done.model, done.asked, decoder=decoder) for decoder in decoders}
     answers["decoder="] = done.predictions
-    answers["abstain="] = predictions(done.model, done.asked, decoder="posterior", abstain=0.4)
+    if done.asked.sums != "none":
+        answers["abstain="] = predictions(done.model, done.asked, decoder="posterior", abstain=0.4)
     answers["kbest"] = [labels for few in kbest(done.model, done.asked, 4) or [] for labels, _ in few]
     answers["sample"] = [labels for draw in draws(done.model, done.asked, 3) for labels in draw]
     number = {label: k for k, label in enumerate(done.model.classes_.tolist())}
-    parents = {len(above): above for above in done.asked.parents or ()}  # the same for all of a size
+    links = {len(y): one for y, one in zip(data.asked().labels, done.asked.links or (), strict=False)}
     for how, labellings in answers.items():
         for labels in labellings:
             path = [number.get(label) for label in labels]
-            assert _allowed(forbidden, path, parents.get(len(path))), f"{how} gave {labels}"
+            assert _allowed(forbidden, path, links.get(len(path))), f"{how} gave {labels}"
 
 
-def _allowed(forbidden: Any, path: list[int | None], parents: list[int] | None = None) -> bool:
+def _decoders(sums: str) -> list[Any]:
+    """Ways to decode that such sums over labellings allow."""
+    with_sums = [Posterior(), Abstain(Posterior(), 0.4), Abstain(Viterbi(), 0.4), "posterior"]
+    exact = [MinimumRisk(errors, Best(4))] if sums == "exact" else []
+    return [Viterbi(), "viterbi", *([] if sums == "none" else with_sums), *exact]
+
+
+def _allowed(forbidden: Any, path: list[int | None], links: Any = None) -> bool:
     """Whether a labelling obeys the rules wherever it says something."""
-    roots, leaves = ends_of(parents, len(path))
+    roots, leaves = ends_of(links, len(path))
     if any(path[v] is not None and forbidden.starts[path[v]] for v in roots):
         return False
     if any(path[v] is not None and forbidden.ends[path[v]] for v in leaves):
         return False
-    pairs = [(path[a], path[b]) for a, b in zip(*edges_of(parents, len(path)), strict=True)]
+    pairs = [(path[a], path[b]) for a, b in zip(*edges_of(links, len(path)), strict=True)]
     return not any(None not in pair and forbidden.pairs[pair] for pair in pairs)
 
 

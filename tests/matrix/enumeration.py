@@ -9,37 +9,26 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import logsumexp
 
+from .links import edges_of, ends_of
+
 
 class Scores(NamedTuple):
-    """Scores of one sequence of length T, or of a tree of T vertices, with L labels."""
+    """Scores of one sequence of length T, or of a tree or graph of T vertices, with L labels."""
 
     node: Any
     """(T, L)."""
     edge: Any
-    """(T − 1, L, L); of trees an entry for every vertex that has a parent, in order."""
+    """(T − 1, L, L); of trees an entry for every vertex that has a parent, in order; of graphs two
+    for every edge, one for each direction."""
     triple: Any = None
     """(L, L, L), or None."""
-    parents: Any = None
-    """Of a tree, −1 for roots."""
+    links: Any = None
+    """Of a tree parents, of a graph neighbours."""
 
     @property
     def edges(self) -> tuple[Any, Any]:
         """Return both ends of every edge."""
-        return edges_of(self.parents, len(self.node))
-
-
-def edges_of(parents: Any, length: int) -> tuple[Any, Any]:
-    """Return the vertices that edges come from, and those they lead to."""
-    if parents is None:
-        return np.arange(length - 1), np.arange(1, length)
-    heads = np.array([v for v, parent in enumerate(parents) if parent >= 0], dtype=int)
-    return np.array([parents[v] for v in heads], dtype=int), heads
-
-
-def ends_of(parents: Any, length: int) -> tuple[list[int], list[int]]:
-    """Return roots and leaves, which are the first and the last position of a sequence."""
-    tails, heads = edges_of(parents, length)
-    return sorted({*range(length)} - {*heads}), sorted({*range(length)} - {*tails})
+        return edges_of(self.links, len(self.node))
 
 
 class Distribution(NamedTuple):
@@ -87,7 +76,7 @@ def forbid(scores: Scores, forbidden: Any) -> Scores:
     if forbidden is None:
         return scores
     node = np.array(scores.node, dtype=np.float64)
-    roots, leaves = ends_of(scores.parents, len(node))
+    roots, leaves = ends_of(scores.links, len(node))
     node[np.ix_(roots, forbidden.starts)] = -np.inf
     node[np.ix_(leaves, forbidden.ends)] = -np.inf
     return scores._replace(node=node, edge=np.where(forbidden.pairs, -np.inf, scores.edge))

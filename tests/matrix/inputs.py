@@ -13,10 +13,20 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
+from kernelfields.models.clique_types import Edges
+from kernelfields.structures import Graph, TreeReweighted, TreeReweightedMax
+
+from . import links as shapes
 from .data import COLUMNS
 
 TEMPLATES = "0[0]\n0[-1]\nbias"
-TREE = {"structure": "tree"}
+TREES = {"settings": {"structure": "tree"}, "links": shapes.parents_of}
+GRAPHS = {
+    "settings": {"structure": "graph", "candidates": [Edges()]},
+    "links": shapes.neighbours_of,
+    "item": shapes.with_edges,
+}
+"""Boundaries, which are among the candidates otherwise, graphs do not have."""
 
 
 class Given(NamedTuple):
@@ -26,13 +36,17 @@ class Given(NamedTuple):
     lengths: list[int] | None
     rows: list[Any] | None
     """The same as float64 arrays, for code of the tests; None for tokens."""
-    parents: list[list[int]] | None = None
-    """Of trees."""
+    links: list[Any] | None = None
+    """Parents of trees, neighbours of graphs."""
+    parts: list[Any] | None = None
+    """What is left of X without these."""
+    sums: str = "exact"
+    """As in `Kind`."""
 
     @property
     def features(self) -> Any:
-        """What is left of X without parents."""
-        return self.X if self.parents is None else [x for x, _ in self.X]
+        """What X says of positions."""
+        return self.X if self.parts is None else self.parts
 
 
 @dataclass(frozen=True)
@@ -51,33 +65,23 @@ class Kind:
     meaning: Callable[[Any], Any] | None = np.asarray
     twin: str | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
-    linked: bool = False
-    """Whether items are trees."""
+    links: Callable[[int], Any] | None = None
+    """What joins so many vertices, if items are trees or graphs."""
+    item: Callable[[Any, Any], Any] = shapes.with_parents
+    """An item of features and links."""
+    sums: str = "exact"
+    """Whether marginals are "exact" or "approximate", or there are "none"."""
 
     def given(self, matrices: list[Any]) -> Given:
         """Give sequences in this form."""
         rows = None if self.meaning is None else [self.meaning(m).astype(np.float64) for m in matrices]
-        if self.linked:
-            parents = [parents_of(len(m)) for m in matrices]
-            return Given(
-                [(self.one(m), p) for m, p in zip(matrices, parents, strict=True)], None, rows, parents
-            )
+        if self.links is not None:
+            links, parts = [self.links(len(m)) for m in matrices], [self.one(m) for m in matrices]
+            items = [self.item(one, joined) for one, joined in zip(parts, links, strict=True)]
+            return Given(items, None, rows, links, parts, self.sums)
         if not self.flat:
             return Given(self.together([self.one(m) for m in matrices]), None, rows)
         return Given(self.one(np.concatenate(matrices)), [len(m) for m in matrices], rows)
-
-
-def parents_of(count: int) -> list[int]:
-    """Return a tree with branches, of six vertices a forest, whose root comes last.
-
-    Vertex 0 is above vertex 1, so that labels whose neighbours obey IOB2 obey it from parent to child, too.
-    """
-    parents = [-1, *((v - 1) // 2 for v in range(1, count))]
-    if count > 2:
-        parents[0], parents[-1] = count - 1, -1
-    if count > 5:
-        parents[-2] = -1
-    return parents
 
 
 def _csr(matrix: Any, dtype: Any = np.float64, index: Any = np.int32) -> Any:
@@ -152,6 +156,16 @@ def _csr_of_booleans(matrix: Any) -> Any:
     return sparse.csr_matrix(matrix > 0)
 
 
+def _of_tokens(linked: Mapping[str, Any]) -> dict[str, Any]:
+    """The same items of words, which features are made from."""
+    return {**linked, "settings": {"features": TEMPLATES, **linked["settings"]}}
+
+
+def _by(inference: Any) -> dict[str, Any]:
+    """Graphs whose labellings are not summed over exactly."""
+    return {**GRAPHS, "settings": {**GRAPHS["settings"], "structure": Graph(inference=inference)}}
+
+
 KINDS = {
     kind.name: kind
     for kind in (
@@ -182,15 +196,24 @@ KINDS = {
         Kind("tokens", _words, single=True, meaning=None, settings={"features": TEMPLATES}),
         Kind("words", _words, single=True, meaning=None),
         Kind("dictionaries", _dictionaries, single=True, meaning=None),
-        Kind("trees", partial(np.array, dtype=np.float64), settings=TREE, linked=True),
-        Kind("csr-trees", _csr, settings=TREE, linked=True),
+        Kind("trees", partial(np.array, dtype=np.float64), **TREES),
+        Kind("csr-trees", _csr, **TREES),
+        Kind("token-trees", _words, single=True, meaning=None, **_of_tokens(TREES)),
+        Kind("graphs", partial(np.array, dtype=np.float64), **GRAPHS),
+        Kind("csr-graphs", _csr, **{**GRAPHS, "item": shapes.with_turned_edges}),
+        Kind("token-graphs", _words, single=True, meaning=None, **_of_tokens(GRAPHS)),
         Kind(
-            "token-trees",
-            _words,
-            single=True,
-            meaning=None,
-            settings={"features": TEMPLATES, **TREE},
-            linked=True,
+            "adjacency-graphs",
+            partial(np.array, dtype=np.float64),
+            **{**GRAPHS, "item": shapes.with_adjacency},
+            twin="graphs",
         ),
+        Kind(
+            "reweighted-graphs",
+            partial(np.array, dtype=np.float64),
+            **_by(TreeReweighted()),
+            sums="approximate",
+        ),
+        Kind("searched-graphs", partial(np.array, dtype=np.float64), **_by(TreeReweightedMax()), sums="none"),
     )
 }

@@ -10,11 +10,12 @@ from scipy.special import log_softmax
 
 from kernelfields import HMM, MEMM, BoostedCRF, Cascade, KernelPerceptron, StructureLearner
 from kernelfields.kernels import RBF
-from kernelfields.structures import Tree
+from kernelfields.structures import Graph, Tree
 
 from .densities import log_density
-from .enumeration import Scores, distribution, edges_of, ends_of, forbid
+from .enumeration import Scores, distribution, forbid
 from .inputs import Given
+from .links import Neighbours, edges_of, ends_of
 from .trees import forest_scores
 
 
@@ -27,9 +28,9 @@ def scores_of(model: Any, given: Given) -> list[Scores] | None:
     if isinstance(model, KernelPerceptron) and model.combination == "voted":
         return None  # a vote of many functions, of which the attributes keep the mean
     observations = _observations(model, given)
-    linked = given.parents if getattr(model, "structure_", None) == Tree() else None
-    parents = [None] * len(observations) if linked is None else linked
-    found = [_of_item(model, x, above) for x, above in zip(observations, parents, strict=True)]
+    linked = given.links if isinstance(getattr(model, "structure_", None), Tree | Graph) else None
+    links = [None] * len(observations) if linked is None else linked
+    found = [_of_item(model, x, joined) for x, joined in zip(observations, links, strict=True)]
     return [forbid(scores, getattr(model, "forbidden_", None)) for scores in found]
 
 
@@ -45,13 +46,13 @@ def _observations(model: Any, given: Given) -> list[Any]:
     return np.split(matrix, np.cumsum(lengths)[:-1])
 
 
-def _of_item(model: Any, x: Any, parents: Any) -> Scores:
+def _of_item(model: Any, x: Any, links: Any) -> Scores:
     if isinstance(model, HMM):
         return _hidden(model, x)
     if isinstance(model, MEMM):
-        return _memm(model, x, parents)
-    tails, heads = edges_of(parents, len(x))
-    roots, leaves = ends_of(parents, len(x))
+        return _memm(model, x, links)
+    tails, heads = edges_of(links, len(x))
+    roots, leaves = ends_of(links, len(x))
     count = len(model.classes_)
     node = _node(model, x) + getattr(model, "intercept_", 0.0)
     node = node + _base_measure(model, x)
@@ -59,7 +60,7 @@ def _of_item(model: Any, x: Any, parents: Any) -> Scores:
     node[leaves] += getattr(model, "end_", 0.0)
     edge = np.zeros((len(tails), count, count)) + getattr(model, "transitions_", 0.0)
     edge = edge + _edges_with_input(model, x[tails]) + _edges_with_both(model, x[tails], x[heads])
-    return Scores(node, edge, getattr(model, "second_order_", None), parents)
+    return Scores(node, edge, getattr(model, "second_order_", None), links)
 
 
 def _node(model: Any, x: Any) -> Any:
@@ -161,11 +162,24 @@ def _memm(model: Any, x: Any, parents: Any) -> Scores:
     _, heads = edges_of(parents, len(x))
     node[roots] = log_softmax(local[roots] + model.start_, axis=-1)
     edge = log_softmax(local[heads, None, :] + model.transitions_, axis=-1)
-    return Scores(node, edge, parents=parents)
+    return Scores(node, edge, links=parents)
 
 
-def _window(frames: Any, v: int, parents: Any, half: int) -> Any:
+def _rings(frames: Any, v: int, pairs: list[tuple[int, int]], half: int) -> Any:
+    """A vertex, the mean of its neighbours, of what is two edges away, and so on."""
+    near, parts = {v}, [frames[v]]
+    for _ in range(half):
+        ring = sorted({b for a, b in (*pairs, *((b, a) for a, b in pairs)) if a in near} - near)
+        parts.append(frames[ring].mean(axis=0) if ring else np.zeros(frames.shape[1]))
+        near |= {*ring}
+    return np.concatenate(parts)
+
+
+def _window(frames: Any, v: int, links: Any, half: int) -> Any:
     """Ancestors of a vertex, the vertex, the mean of its children, of their children, and so on."""
+    if isinstance(links, Neighbours):
+        return _rings(frames, v, links.pairs, half)
+    parents = range(-1, len(frames) - 1) if links is None else links  # sequences are paths
     nothing, above, below = np.zeros(frames.shape[1]), [], []
     ancestor, generation = v, [v]
     for _ in range(half):
@@ -184,10 +198,9 @@ def _of_cascade(model: Any, given: Given) -> list[Scores] | None:
         columns = [classes.index(label) for label in first.classes_.tolist()]
         for mean, scores in zip(means, scores_of(first, given) or (), strict=True):
             mean[:, columns] += distribution(scores).marginals / len(model.first_)
-    linked = given.parents if model.structure_ == Tree() else None
+    links = given.links or [None] * len(means)
     for s, mean in enumerate(means):
         half = (model.window - 1) // 2
-        parents = range(-1, len(mean) - 1) if linked is None else linked[s]  # sequences are paths
-        window = np.stack([_window(model.weight * mean, v, parents, half) for v in range(len(mean))])
+        window = np.stack([_window(model.weight * mean, v, links[s], half) for v in range(len(mean))])
         windows.append(np.hstack([window, given.rows[s]]) if model.keep_inputs and given.rows else window)
-    return scores_of(model.second_, Given(windows, None, windows, given.parents))
+    return scores_of(model.second_, Given(windows, None, windows, given.links))

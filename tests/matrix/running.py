@@ -45,6 +45,8 @@ def run(case: Case) -> Outcome:
     try:
         done = Fitted.of(case, model)
     except Exception as error:
+        if of_ours(error) and case.kind.sums != "exact":
+            return Outcome(str(error), {})  # a way to decode that needs exact sums
         return Outcome(None, {"predict": brief(error)})
     failures = _failures_of_twin(done)
     if failures is None:

@@ -40,6 +40,11 @@ def rule() -> Constraints:
     return Constraints([("O", "I-x"), ("I-x", "I-x")], forbidden_starts=["I-x"], forbidden_ends=["I-x"])
 
 
+def pairs() -> Constraints:
+    """A rule that graphs can have, too, where nothing is first or last."""
+    return Constraints([("O", "I-x"), ("I-x", "I-x")])
+
+
 def errors(truth: Any, guess: Any) -> float:
     """The number of wrong labels."""
     return float((truth != guess).sum())
@@ -60,7 +65,7 @@ DECODERS = {
     "abstain": lambda: Abstain(Posterior(), 0.5),
     "risk": lambda: MinimumRisk(errors, Best(5)),
 }
-CONSTRAINTS = {"iob2": lambda: "iob2", "rule": rule}
+CONSTRAINTS = {"iob2": lambda: "iob2", "rule": rule, "pairs": pairs}
 CLASS_WEIGHTS = {"balanced": lambda: "balanced", "dict": lambda: {"I-x": 3.0, "O": 0.5}}
 CALLBACK = {"ignore": lambda: ignore}
 CHECKPOINT = {"file": new_path}

@@ -428,6 +428,8 @@ def structure() -> list[Setting]:
                 "none": list,
             },
             worth=(0.0, 0.5),
+            search="gain",
+            per_round=2,
             sample_weight="uneven",
             dev=True,
         )

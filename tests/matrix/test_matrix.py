@@ -24,6 +24,25 @@ def test_sample(name: str) -> None:
     assert not wrong, "\n".join(wrong)
 
 
+@pytest.mark.parametrize(
+    ("text", "refusal"),
+    [
+        ("KernelCRF adjacency-graphs selection=whole", None),  # more edges than vertices
+        ("KernelPerceptron reweighted-graphs", None),  # no best labelling but one that is searched for
+        ("KernelPerceptron searched-graphs combination=voted", None),
+        ("KernelLogisticRegression graphs structure=chain2", "Sequence 0 of X is not an array of numbers"),
+        ("CRF graphs constraints=pairs", None),
+        ("CRF graphs constraints=rule", "no vertex of a graph is first or last"),
+        ("MEMM graphs", "structure must be 'chain' or 'tree'"),
+    ],
+)
+def test_graphs(text: str, refusal: str | None) -> None:
+    outcome = run(Case.read(text.split()))
+    assert outcome.failures == {}
+    assert (outcome.refusal is None) == (refusal is None)
+    assert refusal is None or refusal in str(outcome.refusal)
+
+
 def test_no_estimator_is_left_out() -> None:
     everything = {getattr(kernelfields, name) for name in kernelfields.__all__}
     estimators = {one for one in everything if hasattr(one, "fit")}

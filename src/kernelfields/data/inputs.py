@@ -17,7 +17,7 @@ from ..structures import SEQUENCES, Words
 NOTHING = (0, 0)
 """The shape of an empty list: a sequence of no positions, of as many features as the others."""
 
-PAIRS = "pairs (features, parents) are read with structure='tree'"
+PAIRS = "pairs are read with structure='tree' as (features, parents), with 'graph' as (features, edges)"
 """What a sequence of two parts may have been meant as, if it is not an array."""
 
 

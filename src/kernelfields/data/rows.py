@@ -88,7 +88,15 @@ def _are_sequences(X: Any) -> bool:
         return X.ndim == 3
     if not isinstance(X, Sequence) or isinstance(X, str):
         return False
-    return len(X) == 0 or sparse.issparse(X[0]) or np.ndim(X[0]) == 2
+    return len(X) == 0 or sparse.issparse(X[0]) or _is_matrix(X[0])
+
+
+def _is_matrix(item: Any) -> bool:
+    """Whether it has rows and columns, or was meant to: what NumPy cannot read is refused by its number."""
+    try:
+        return np.ndim(item) == 2
+    except ValueError:
+        return True
 
 
 def read_row_labels(y: Any, rows: Rows) -> list[Hashable]:

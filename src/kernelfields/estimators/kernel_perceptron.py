@@ -14,7 +14,7 @@ from ..arrays import Array
 from ..checks import one_of, require_settings, whole
 from ..data.sample_weights import read_weights
 from ..data.seeds import random_state
-from ..decoders import Decoder
+from ..decoders import Decoder, best_output
 from ..errors import InputError
 from ..fitting.epochs import DONE, FLAWLESS, warn_of_interruption
 from ..fitting.observers import ProgressLine
@@ -160,7 +160,7 @@ class KernelPerceptron(SequenceLabeller):
         structure = structure_of(self.structure)
         if structure == Chain(order=2):
             raise InputError(
-                "KernelPerceptron has no scores of label triples: structure must be 'chain' or 'tree'."
+                "KernelPerceptron has no scores of label triples: structure must be another than 'chain2'."
             )
         data = read_labelled(structure, self.features, X, y, lengths, classes=self.classes, verbatim=verbatim)
         if data.structure.forbidden_pairs or getattr(data.chain, "factors", None):
@@ -218,7 +218,7 @@ class KernelPerceptron(SequenceLabeller):
         self, chain: Any, step: int, rows: Array, right: Array, node: Array, edge: Array
     ) -> Change | None:
         """parts(y) − parts(ŷ) of a sequence; None if they are the same."""
-        best = chain.argmax({"node": node, "edge": edge}).labels
+        best = _best(chain, node, edge)
         if (best == right).all():
             return None
         difference, other = chain.parts(right), chain.parts(best)
@@ -292,11 +292,16 @@ class VoteScorer(Scorer):
         node, edge = np.zeros(chain.shapes["node"]), np.zeros(chain.shapes["edge"])
         votes, everywhere = np.zeros_like(node), np.arange(chain.n_vertices)
         ends = [*self.changes.steps.tolist(), self.steps + 1]
-        votes[everywhere, chain.argmax({"node": node, "edge": edge}).labels] += ends[0]
+        votes[everywhere, _best(chain, node, edge)] += ends[0]
         for change, end in zip(self.changes.each(), ends[1:], strict=True):
             node += values[:, change.rows] @ change.node
             edge += change.edge
             if end > change.step:
-                votes[everywhere, chain.argmax({"node": node, "edge": edge}).labels] += end - change.step
+                votes[everywhere, _best(chain, node, edge)] += end - change.step
         with np.errstate(divide="ignore"):
             return {"node": np.log(votes / (self.steps + 1)), "edge": np.zeros_like(edge)}
+
+
+def _best(batch: Any, node: Array, edge: Array) -> Array:
+    """Return the best labels, or good ones where the search for them is approximate."""
+    return best_output(batch, {"node": node, "edge": edge}, "KernelPerceptron")

@@ -105,8 +105,7 @@ def _function(view: View, s: int, labels: Array) -> Atoms:
     labels = labels.astype(np.int64)
     batch: Any = view.task.structure.take([s])
     pairs = labels[batch.edge_tails] * L + labels[batch.edge_heads]
-    zeros = np.zeros(len(labels), dtype=np.int64)
-    return Atoms(observations, labels, zeros, pairs, zeros[: len(pairs)], 1)
+    return Atoms(observations, labels, np.zeros_like(labels), pairs, np.zeros_like(pairs), 1)
 
 
 def _steepest_labellings(view: View, ids: Array) -> tuple[Array, Array]:
