@@ -2,53 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from .. import native
-from ..arrays import Array
-from ..checks import Check, Checked, require_not_negative, shown, whole
-from ..errors import InputError
 from ._approximate_base import ApproximateGraphBatch, Beliefs
 from ._base import Scores
 from ._oracles import Convergence
-from ._search_base import MaxSearch, require_search
-from .factor_tables import Layout
-from .reweighted_max import TreeReweightedMax
-
-SCHEDULES = ("sweeps", "residual", "flooding")
-
-
-def known_schedule(name: str, value: Any) -> str:
-    """Return the name of a schedule."""
-    if not isinstance(value, str) or value not in SCHEDULES:
-        raise InputError(f"{name} is {shown(value)}; it must be 'sweeps', 'residual' or 'flooding'.")
-    return value
-
-
-def part_kept(name: str, value: Any) -> float:
-    """Return a share that is not the whole."""
-    share = require_not_negative(name, value)
-    if share >= 1:
-        raise InputError(f"{name} is {shown(value)}; it must be a number from 0 to below 1.")
-    return share
-
-
-PROPAGATION_CHECKS: Mapping[str, Check] = {
-    "schedule": known_schedule,
-    "damping": part_kept,
-    "max_iter": whole(1),
-    "tol": require_not_negative,
-    "search": require_search,
-}
+from ._propagation_base import Propagation, propagate
 
 
 @dataclass(frozen=True)
-class BeliefPropagation(Checked):
+class BeliefPropagation(Propagation):
     """Sums over labelled graphs by loopy belief propagation: fast, often close, without any guarantee.
 
     On graphs without cycles it is exact. Elsewhere it may not converge, and its log-partition (Bethe's) may
@@ -70,48 +37,11 @@ class BeliefPropagation(Checked):
         How to look for best labellings.
     """
 
-    schedule: str = "sweeps"
-    damping: float = 0.0
-    max_iter: int = 500
-    tol: float = 1e-8
-    search: MaxSearch = field(default_factory=TreeReweightedMax)
-    _checks: ClassVar[Mapping[str, Check]] = PROPAGATION_CHECKS
-
     def on(
         self, offsets: npt.ArrayLike, edges: npt.ArrayLike, n_labels: int, **shape: Any
     ) -> BeliefPropagationBatch:
         """Return the batch with these settings."""
         return BeliefPropagationBatch(offsets, edges, n_labels, inference=self, **shape)
-
-
-def propagate(
-    batch: ApproximateGraphBatch,
-    scores: Scores,
-    weights: Array,
-    layout: Layout,
-    *,
-    with_factors: bool,
-    total: Array | None = None,
-) -> Beliefs:
-    """Pass messages, factors counting as often as their weights say.
-
-    ``total`` is for every vertex its counting number plus those of its factors; ones if it is not given.
-    """
-    settings = batch.inference
-    found = native.graph_propagate(
-        *batch._merged.scored(scores, layout),
-        weights,
-        total,
-        *batch._shape(),
-        layout.of_factor,
-        layout.first,
-        with_factors,
-        SCHEDULES.index(settings.schedule),
-        settings.damping,
-        settings.max_iter,
-        settings.tol,
-    )
-    return Beliefs(*found)
 
 
 class BeliefPropagationBatch(ApproximateGraphBatch):

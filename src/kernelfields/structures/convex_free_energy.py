@@ -11,19 +11,17 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Array
-from ..checks import Check, Checked, optional, require_not_negative, require_positive
+from ..checks import Check, optional, require_not_negative, require_positive
 from ._approximate_base import ApproximateGraphBatch, Beliefs
 from ._base import Scores
 from ._oracles import Convergence
-from ._search_base import MaxSearch
-from .belief_propagation import PROPAGATION_CHECKS, propagate
+from ._propagation_base import Propagation, propagate
 from .factor_tables import Layout
-from .reweighted_max import TreeReweightedMax
 from .tree_reweighted import surrogate_convergence
 
 
 @dataclass(frozen=True)
-class ConvexFreeEnergy(Checked):
+class ConvexFreeEnergy(Propagation):
     """Sums over labelled graphs by a convex free energy with counting numbers [hazan2010].
 
     Messages in sweeps without damping are block-coordinate steps on the dual: its value, an upper bound of
@@ -31,26 +29,21 @@ class ConvexFreeEnergy(Checked):
 
     Parameters
     ----------
+    schedule, damping, max_iter, tol, search
+        As in `BeliefPropagation`.
     clique, vertex : float, optional
         Counting numbers of every clique, above 0, and of every vertex, not negative. If neither is given, a
         clique has 1 over the largest number of cliques at one of its vertices, and a vertex what it lacks
         to 1. An isolated vertex has 1. Where those of a vertex and its cliques add up to less than 1, the
         surrogate is no bound of the exact log-partition.
-    schedule, damping, max_iter, tol, search
-        As in `BeliefPropagation`.
     """
 
-    clique: float | None = None
-    vertex: float | None = None
-    schedule: str = "sweeps"
-    damping: float = 0.0
-    max_iter: int = 500
-    tol: float = 1e-8
-    search: MaxSearch = field(default_factory=TreeReweightedMax)
+    clique: float | None = field(default=None, kw_only=True)
+    vertex: float | None = field(default=None, kw_only=True)
     _checks: ClassVar[Mapping[str, Check]] = {
         "clique": optional(require_positive),
         "vertex": optional(require_not_negative),
-        **PROPAGATION_CHECKS,
+        **Propagation._checks,
     }
 
     def on(

@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Array
-from ..checks import Check, Checked
 from ._approximate_base import ApproximateGraphBatch, Beliefs
 from ._base import Scores
 from ._oracles import Convergence
-from ._search_base import MaxSearch
+from ._propagation_base import Propagation, propagate
 from .appearance import appearance_of
-from .belief_propagation import PROPAGATION_CHECKS, propagate
 from .factor_tables import Layout
-from .reweighted_max import TreeReweightedMax
 
 LOST = 1e-12
 """Probability up to which beliefs that could not be made to agree are rounding."""
 
 
 @dataclass(frozen=True)
-class TreeReweighted(Checked):
+class TreeReweighted(Propagation):
     """Sums over labelled graphs by tree-reweighted belief propagation [wainwright2005].
 
     Its log-partition is convex in the scores and an upper bound of the exact one: a fit has a certificate,
@@ -39,13 +35,6 @@ class TreeReweighted(Checked):
     search : MaxSearch
         How to look for best labellings.
     """
-
-    schedule: str = "sweeps"
-    damping: float = 0.0
-    max_iter: int = 500
-    tol: float = 1e-8
-    search: MaxSearch = field(default_factory=TreeReweightedMax)
-    _checks: ClassVar[Mapping[str, Check]] = PROPAGATION_CHECKS
 
     def on(
         self, offsets: npt.ArrayLike, edges: npt.ArrayLike, n_labels: int, **shape: Any
