@@ -35,7 +35,7 @@ def neighbour_averages(features: Any, edges: npt.ArrayLike, hops: int = 2) -> li
     Examples
     --------
     >>> X, average = neighbour_averages(np.array([[1.0], [0.0], [0.0]]), [[0, 1]], hops=1)
-    >>> average.ravel().tolist()
+    >>> average.ravel().round(12).tolist()
     [0.5, 0.5, 0.0]
     """
     rows = _rows(features)
@@ -62,7 +62,8 @@ def diffused(features: Any, edges: npt.ArrayLike, restart: float = 0.1, hops: in
 
     Examples
     --------
-    >>> diffused(np.array([[1.0], [0.0], [0.0]]), [[0, 1]], restart=0.5, hops=1).ravel().tolist()
+    >>> near = diffused(np.array([[1.0], [0.0], [0.0]]), [[0, 1]], restart=0.5, hops=1)
+    >>> near.ravel().round(12).tolist()
     [0.75, 0.25, 0.0]
     """
     rows = _rows(features)

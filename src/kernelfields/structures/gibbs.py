@@ -91,10 +91,10 @@ class GibbsBatch(InferredGraphBatch):
     --------
     >>> import numpy as np
     >>> ring = Gibbs().on([0, 3], [[0, 1], [1, 2], [2, 0]], 2)
-    >>> scores = {"node": np.zeros((3, 2)), "edge": np.array([[0.0, -np.inf], [0.0, 0.0]])}
+    >>> scores = {"node": np.array([[0.0, -np.inf], [0.0, 0.0], [0.0, 0.0]]), "edge": np.zeros((2, 2))}
     >>> draws = ring.approximate_sample(scores, 100, seed=0)
-    >>> np.unique(draws, axis=0).tolist()  # a ring of edges that never go from 0 to 1
-    [[0, 0, 0], [1, 1, 1]]
+    >>> np.unique(draws, axis=0).tolist()  # the first vertex cannot have label 1
+    [[0, 0, 0], [0, 0, 1], [0, 1, 0], [0, 1, 1]]
     """
 
     inference: Gibbs
