@@ -39,6 +39,7 @@ APPROXIMATIONS = {
 }
 SELECTIONS = {
     "greedy": lambda: GreedyCliques(6, 2),
+    "each": lambda: GreedyCliques(6, 2, each_kernel=True),
     "sgps": lambda: SGPS(6, 2),
     "sgsa": lambda: SGSA(6, 2),
     "whole": lambda: WholeSequences(6, 2),

@@ -348,6 +348,31 @@ def test_kernels_take_turns(rng):
     assert view_of(everything).full_gap() == pytest.approx(0, abs=1e-6)
 
 
+def test_each_kernel_gives_its_best(rng):
+    """Every step takes, of each kernel, the candidates along which R falls most: by numerical derivatives."""
+    task = small_task(rng, share=0.0, free=True, edges=True)
+    second = Pool(RBF(3.0), task.pools["kernel"].observations, L, 0.5)
+    pools = {"kernel 0": task.pools["kernel"], "kernel 1": second, "edge_kernel": task.pools["edge_kernel"]}
+    every = GrowthTask(task.loss, pools, task.rows, task.labels, task.free)
+    selection = GreedyCliques(10**6, step=2, each_kernel=True, refit=EXACT)
+    growth = grown_to(every, 6, GreedyCliques(6, step=2, each_kernel=True, refit=EXACT))
+    assert growth.state.sizes == dict.fromkeys(pools, 2)
+    view = view_of(growth)
+    proposals = {one.name: one for one in selection.propose(view, 0, np.random.RandomState(0))}
+    assert proposals.keys() == pools.keys()
+    for name, pool in pools.items():
+        merits = {}
+        for o in np.unique(every.looks(pool.clique)).tolist():
+            for label in range(pool.width):
+                value = along(every, growth.state, name, Atoms.single(np.array([o]), np.array([label])))
+                merits[o * pool.width + label] = abs(value(1e-4) - value(-1e-4))
+        spent = set(growth.state.spent[name].tolist())
+        best = sorted(merits.keys() - spent, key=lambda key: -merits[key])[:2]
+        assert proposals[name].keys.tolist() == best
+    everything = grown_to(every, 10**6, GreedyCliques(10**6, step=9, each_kernel=True, refit=EXACT))
+    assert view_of(everything).full_gap() == pytest.approx(0, abs=1e-6)
+
+
 def test_orders():
     random, flat = np.random.RandomState(0), lambda ids: np.zeros(len(ids))
     turns = [InTurn(2).pick(visit, 5, random, flat).tolist() for visit in range(3)]

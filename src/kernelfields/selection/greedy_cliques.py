@@ -23,7 +23,8 @@ class GreedyCliques(Selection):
     """Functions k(x_c, ·) [label] of single labelled cliques, the best of all first [lafferty2004].
 
     Candidates are the vertices of the training set, and also its edges if the model has a kernel on edges;
-    otherwise label pairs have free scores. With several kernels the candidates of each are visited in turn.
+    otherwise label pairs have free scores. With several kernels the candidates of each are visited in turn,
+    or each gives its best ones in every step.
     All active coefficients are refitted after every step.
 
     Parameters
@@ -37,6 +38,10 @@ class GreedyCliques(Selection):
         Whether a chosen clique is added with all its labellings; each counts as a function.
     seen_only : bool
         Whether candidates are limited to labellings that occur in the training set.
+    each_kernel : bool
+        Whether every step adds the ``step`` best candidates of each kernel, that on edges too, as the paper
+        does with a graph kernel and an RBF kernel. Otherwise kernels on vertices are visited in turn, and the
+        candidates of the kernel on edges compete with those of the kernel visited.
     sample : int, optional
         Number of observations, drawn at random for every step, that candidates come from; all if not given.
         Each takes N kernel values per step, which are not stored.
@@ -45,17 +50,25 @@ class GreedyCliques(Selection):
     by: Criterion = field(default_factory=FunctionalGradient)
     every_labelling: bool = False
     seen_only: bool = False
+    each_kernel: bool = False
     sample: int | None = None
     _checks: ClassVar[Mapping[str, Check]] = {
         **Selection._checks,
         "every_labelling": require_flag,
         "seen_only": require_flag,
+        "each_kernel": require_flag,
         "sample": optional(whole()),
     }
 
     def propose(self, view: View, visit: int, random: np.random.RandomState) -> list[Proposal]:
-        """Return the best candidates of one kernel on vertices, and of the kernel on edges."""
-        judged = [self._judged(view, name, random) for name in _in_turn(view.task, visit)]
+        """Return the best candidates of each kernel, or of one kernel on vertices and that on edges."""
+        if self.each_kernel:
+            return [one for name in view.task.pools for one in self._best(view, [name], random)]
+        return self._best(view, _in_turn(view.task, visit), random)
+
+    def _best(self, view: View, names: list[str], random: np.random.RandomState) -> list[Proposal]:
+        """Return the best candidates of some kernels, which compete."""
+        judged = [self._judged(view, name, random) for name in names]
         merits = np.concatenate([merit for _, _, merit in judged])
         groups = [_rivals(view.task.pools[name], k, keys) for k, (name, keys, _) in enumerate(judged)]
         chosen = steepest(merits, self.step, np.concatenate(groups))
@@ -70,10 +83,10 @@ class GreedyCliques(Selection):
         return result
 
     def patience(self, task: GrowthTask) -> int:
-        """Return the number of kernels, times more if candidates are drawn at random."""
+        """Return the number of visits that see all kernels, times more if candidates are drawn at random."""
         pools = list(task.pools.values())
         rounds = 1 if self.sample is None else 20 * max(1, -(-pools[0].size // self.sample))
-        return rounds * len(pools)
+        return rounds if self.each_kernel else rounds * len(pools)
 
     def _judged(self, view: View, name: str, random: np.random.RandomState) -> tuple[str, Array, Array]:
         """Return the keys o r + label of candidates, and the merit of each."""
