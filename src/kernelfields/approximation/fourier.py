@@ -83,7 +83,7 @@ class RandomFourier(Approximation):
             raise InputError(f"The rank of RandomFourier is {self.rank}; it must be even.")
         require_memory(f"A rank of {self.rank}", 8 * self.rank * X.shape[1])
         draws = random.standard_normal((self.rank // 2, X.shape[1]))
-        features = FourierMap(np.sqrt(2 * kernel.gamma) * draws)
+        features = FourierMap(np.sqrt(2 * kernel.inverse_width) * draws)
         columns = Storage(memory_limit, self.scratch).empty((X.shape[0], self.rank), dtype_of(X))
         features.fill(X.tocsr() if sparse.issparse(X) else X, columns)
         return FactoredKernel(factor_of(columns), features, None, None)

@@ -100,7 +100,7 @@ def _kernels(estimator: Any) -> list[Any]:
     """Return the kernels to try: Gaussians of several widths; otherwise the kernel there is."""
     kernel = estimator.get_params(deep=False).get("kernel")
     if isinstance(kernel, RBF):
-        return [RBF(gamma=kernel.gamma * factor) for factor in WIDTHS]
+        return [RBF(gamma=kernel.inverse_width * factor) for factor in WIDTHS]
     return [kernel]
 
 

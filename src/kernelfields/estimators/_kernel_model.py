@@ -36,7 +36,7 @@ from ..models.selected import continued, finish, gathered, pair_scores, selected
 from ..models.selected_held_out import SelectionHeldOut
 from ..models.separate_kernels import SeparateKernels
 from ..models.terms import free_weights, read_norms, solver_for
-from ..models.vertex_kernels import VertexKernels, own_kernel
+from ..models.vertex_kernels import VertexKernels
 from ..models.warm import warm_element
 from ..objective import Certificate
 from ..selection import Atoms, Growth, GrowthTask, SelectionReason, SelectionStep
@@ -116,16 +116,18 @@ class KernelModel(SequenceLabeller):
         solvers = SOLVERS if recipe.approximation is None else LOW_RANK_SOLVERS
         solver = solver_for(choose(solvers, recipe.solver, "solver"), read_norms(recipe.norms), recipe.solver)
         training = recipe.read(X, y, lengths, sample_weight)
+        every = in_precision(training.inputs.features, recipe.dtype)
+        given, recipe = recipe, recipe.on(every)
         kernels = VertexKernels.of(recipe.kernel, recipe.penalty, training.encoded.classes)
         edge_kernel = _edge_kernel(recipe, kernels)
-        observations, rows = unique_observations(in_precision(training.inputs.features, recipe.dtype))
+        observations, rows = unique_observations(every)
         data = KernelTraining(recipe, training, observations, rows, kernels, edge_kernel)
         _require_steady(recipe)
         if recipe.selection is not None:
             return self._fit_selected(data, X_dev, y_dev)
         checkpoint = None
         if recipe.checkpoint is not None:
-            checkpoint = checkpoint_of(recipe, training, KERNEL_SETTINGS)  # before anything is drawn
+            checkpoint = checkpoint_of(given, training, KERNEL_SETTINGS)  # before anything is drawn
         if recipe.clique_kernels is not None:
             data = data._replace(cliques=self._clique_terms(recipe, training))
         expanded = expand(data)
@@ -314,7 +316,4 @@ def _require_steady(recipe: KernelRecipe) -> None:
 
 def _edge_kernel(recipe: KernelRecipe, kernels: VertexKernels) -> Kernel | None:
     """Return the kernel on edges; the very object that vertices have, if it is the same."""
-    if recipe.edge_kernel is None:
-        return None
-    same = recipe.edge_kernel is True or recipe.edge_kernel is recipe.kernel
-    return kernels.kernel if same else own_kernel(recipe.edge_kernel)
+    return kernels.kernel if recipe.edge_kernel is True else recipe.edge_kernel

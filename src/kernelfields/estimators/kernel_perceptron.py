@@ -171,6 +171,7 @@ class KernelPerceptron(SequenceLabeller):
         weights = (
             np.ones(count) if sample_weight is None else read_weights(sample_weight, count, structure.words)
         )
+        kernel = kernel.on(data.inputs.features)
         gram = kernel(data.inputs.features)
         walk = _Walk([], 0, [])
         try:

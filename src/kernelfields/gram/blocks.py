@@ -214,9 +214,7 @@ def _(kernel: Linear, products: ProductBlock) -> None:
 
 @transform.register
 def _(kernel: RBF, products: ProductBlock) -> None:
-    if not 0 <= kernel.gamma < np.inf:
-        raise InputError(f"gamma of RBF is {kernel.gamma}, but must be a number that is not negative.")
-    native.gaussian_transform(products.values, products.left, products.right, float(kernel.gamma))
+    native.gaussian_transform(products.values, products.left, products.right, kernel.inverse_width)
 
 
 @transform.register

@@ -5,6 +5,8 @@ from .chi_square import AdditiveChiSquare, ExponentialChiSquare
 from .columns import Columns
 from .constant import Constant
 from .cosine import Cosine
+from .data_kernel import DataKernel
+from .feature_map import FeatureMapKernel
 from .functions import MatrixFunction, PairFunction
 from .gaussian_process import GaussianProcessKernel
 from .hamming import Hamming
@@ -34,7 +36,9 @@ __all__ = [
     "Composite",
     "Constant",
     "Cosine",
+    "DataKernel",
     "ExponentialChiSquare",
+    "FeatureMapKernel",
     "GaussianProcessKernel",
     "Hamming",
     "Jaccard",

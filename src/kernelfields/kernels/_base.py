@@ -72,6 +72,16 @@ class Kernel(Parameterised, metaclass=_KernelType):
     def diagonal(self, X: Observations) -> Array:
         """Return k(x_i, x_i), (n,), a new array."""
 
+    def on(self, observations: Observations) -> Kernel:
+        """Return the kernel as it is on these observations: itself, unless it has to look at them first.
+
+        Estimators call this with all observations that they are given, labelled or not, repeated ones as
+        often as they occur, in the precision in which kernel values will be asked for. What is returned
+        depends on its two arguments only, as every kernel does.
+        """
+        found = {name: settled(value, observations) for name, value in self.get_params(deep=False).items()}
+        return with_parts(self, found)
+
     def __call__(self, X: Observations, Y: Observations | None = None) -> Array:
         """Return the Gram matrix of X with Y, or with itself."""
         return self.block(X, X if Y is None else Y)
@@ -166,6 +176,25 @@ class Pointwise(Composite):
         for part, value in zip(self.parts, values, strict=True):
             of_products(part).apply(value, left, right)
         self.merge(values)
+
+
+def settled(setting: Any, observations: Observations) -> Any:
+    """Return a setting with the kernels in it as they are on these observations."""
+    if isinstance(setting, Kernel):
+        return setting.on(observations)
+    if isinstance(setting, list | tuple) and any(isinstance(value, Kernel) for value in setting):
+        found = [settled(value, observations) for value in setting]
+        same = all(new is old for new, old in zip(found, setting, strict=True))
+        return setting if same else type(setting)(found)
+    return setting
+
+
+def with_parts(kernel: Kernel, settings: dict[str, Any]) -> Kernel:
+    """Return the same kernel with other settings; the very object where they are the ones it has."""
+    present = kernel.get_params(deep=False)
+    if all(value is present[name] for name, value in settings.items()):
+        return kernel
+    return type(kernel)(**{**present, **settings})
 
 
 def of_products(kernel: Kernel) -> ProductKernel:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array
-from ._base import Kernel
+from ._base import Kernel, with_parts
 from .observations import Observations, rows
 
 
@@ -33,6 +33,10 @@ class Columns(Kernel):
     def __init__(self, kernel: Kernel, columns: Any) -> None:
         self.kernel = kernel
         self.columns = columns
+
+    def on(self, observations: Observations) -> Kernel:
+        """Return k₁ as it is on the columns."""
+        return with_parts(self, {"kernel": self.kernel.on(self._cut(observations))})
 
     def block(self, X: Observations, Y: Observations) -> Array:
         """Return k₁ on the columns."""

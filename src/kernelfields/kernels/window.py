@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+from scipy import sparse
+
 from ..arrays import Array
 from ..errors import InputError
-from ._base import Kernel, at_least_one
+from ._base import Kernel, at_least_one, with_parts
 from .observations import Observations, rows
 
 
@@ -36,6 +39,10 @@ class WindowSum(Kernel):
     def __init__(self, kernel: Kernel, width: int = 3) -> None:
         self.kernel = kernel
         self.width = width
+
+    def on(self, observations: Observations) -> Kernel:
+        """Return k₁ as it is on the positions of all windows."""
+        return with_parts(self, {"kernel": self.kernel.on(_every_position(self, observations))})
 
     def block(self, X: Observations, Y: Observations) -> Array:
         """Return Σ_t k₁(x_t, x′_t)."""
@@ -87,6 +94,10 @@ class WindowProduct(Kernel):
         """As k₁."""
         return self.kernel.universal
 
+    def on(self, observations: Observations) -> Kernel:
+        """Return k₁ as it is on the positions of all windows."""
+        return with_parts(self, {"kernel": self.kernel.on(_every_position(self, observations))})
+
     def block(self, X: Observations, Y: Observations) -> Array:
         """Return Π_t k₁(x_t, x′_t)."""
         blocks = (self.kernel.block(x, y) for x, y in _positions(self, X, Y))
@@ -106,6 +117,12 @@ class WindowProduct(Kernel):
     def __repr__(self) -> str:
         """Return the expression that makes this kernel, k₁ written as an expression too."""
         return f"WindowProduct({self.kernel!r}, width={self.width})"
+
+
+def _every_position(kernel: WindowSum | WindowProduct, X: Observations) -> Any:
+    """Return the positions of all windows, one below the other."""
+    parts = [x for (x,) in _positions(kernel, X)]
+    return sparse.vstack(parts, format="csr") if sparse.issparse(parts[0]) else np.concatenate(parts)
 
 
 def _positions(kernel: WindowSum | WindowProduct, *observations: Observations) -> Iterator[tuple[Any, ...]]:

@@ -104,21 +104,22 @@ class CliqueTerms:
 
     def __init__(self, settings: Sequence[CliqueKernel], batch: StructureBatch, observations: Any) -> None:
         self.settings, self.batch = tuple(settings), batch
-        self.kernels = [own_kernel(one.kernel) for one in self.settings]
-        self.seen = [
-            self._seen(one, kernel, observations) for one, kernel in zip(settings, self.kernels, strict=True)
+        every = [self._seen(one, observations) for one in self.settings]
+        self.kernels = [
+            own_kernel(one.kernel).on(seen) for one, seen in zip(self.settings, every, strict=True)
         ]
+        for kernel, seen in zip(self.kernels, every, strict=True):
+            check_gram(kernel, seen)
+        self.seen: list[tuple[Any, Array]] = [unique_observations(seen) for seen in every]
 
-    def _seen(self, one: CliqueKernel, kernel: Kernel, observations: Any) -> tuple[Any, Array]:
+    def _seen(self, one: CliqueKernel, observations: Any) -> Any:
         cliques = self.batch.cliques.get(one.clique)
         if cliques is None or cliques.shared:
             kind = type(self.batch).__name__
             raise InputError(
                 f"A kernel on {one.clique!r} cannot be had: {kind} has no scores for each of them."
             )
-        seen = VIEWS[one.view](observations, cliques.members)
-        check_gram(kernel, seen)
-        return unique_observations(seen)
+        return VIEWS[one.view](observations, cliques.members)
 
     def terms(self, dtype: Any, memory_limit: Any) -> list[Term]:
         """Return their spaces with their penalties."""

@@ -17,6 +17,7 @@ from ..spaces import Expansion, LinearFeatures, SparseFeatures
 from .clique_kernels import CliqueTerms
 from .kernel_recipe import KernelTraining
 from .subspaces import WeightMap, low_rank_problem, takes_weights, unit_vectors, weights_problem
+from .vertex_kernels import VertexKernels
 
 
 class Expanded(NamedTuple):
@@ -33,6 +34,8 @@ class Expanded(NamedTuple):
     """Random features, where they stand for the kernel."""
     cliques: CliqueTerms | None = None
     """Kernels on cliques, the last terms."""
+    kernels: VertexKernels | None = None
+    """Those of vertices, as they are on the training set; None without any."""
 
 
 class Gathered(NamedTuple):
@@ -56,13 +59,15 @@ def expand(data: KernelTraining, *, weights: bool = True) -> Expanded:
         check_gram(kernel, data.training.inputs.features)
     if weights and type(data.every_kernel[0]) is Linear and takes_weights(data):
         problem, units = weights_problem(data), unit_vectors(data.observations)
-        return Expanded(problem, problem.exact, (units,), lambda: (WeightMap(units.shape[0]),))
+        return Expanded(
+            problem, problem.exact, (units,), lambda: (WeightMap(units.shape[0]),), kernels=data.kernels
+        )
     if data.recipe.approximation is None:
         return _dense(data)
     problem, maps = low_rank_problem(data)
     fourier = next((one for one in maps if isinstance(one, FourierMap)), None)
     bases = tuple(one.basis if isinstance(one, KernelMap) else None for one in maps)
-    return Expanded(problem, problem.exact, bases, lambda: maps, fourier, data.cliques)
+    return Expanded(problem, problem.exact, bases, lambda: maps, fourier, data.cliques, data.kernels)
 
 
 def _dense(data: KernelTraining) -> Expanded:
@@ -75,7 +80,7 @@ def _dense(data: KernelTraining) -> Expanded:
         made = {key: KernelMap(kernel, observations) for key, kernel in data.distinct_kernels.items()}
         return tuple(made[id(kernel)] for kernel in every)
 
-    return Expanded(problem, exact, (observations,) * len(every), maps, None, data.cliques)
+    return Expanded(problem, exact, (observations,) * len(every), maps, None, data.cliques, data.kernels)
 
 
 def dense_problem(data: KernelTraining, dtype: np.dtype[Any]) -> Problem:

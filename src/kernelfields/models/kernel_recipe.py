@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,7 +31,7 @@ from .terms import (
     read_norms,
     with_norms,
 )
-from .vertex_kernels import VertexKernels, first_penalty, takes_objects
+from .vertex_kernels import VertexKernels, first_penalty, settled_kernel, settled_kernels, takes_objects
 
 
 @dataclass(frozen=True)
@@ -107,6 +107,19 @@ class KernelRecipe:
             constraints=self.constraints,
             classes=self.classes,
         )
+
+    def on(self, observations: Any) -> KernelRecipe:
+        """Return the settings with kernels of vertices and edges as they are on these observations.
+
+        Kernels that are one stay one, so that they share a Gram matrix; those of cliques see other
+        observations, and are settled by `CliqueTerms`.
+        """
+        known: dict[Hashable, Kernel] = {}
+        kernel = settled_kernels(self.kernel, observations, known)
+        edge_kernel = True if self.edge_kernel is self.kernel else self.edge_kernel
+        if edge_kernel is not None and edge_kernel is not True:
+            edge_kernel = settled_kernel(edge_kernel, observations, known)
+        return replace(self, kernel=kernel, edge_kernel=edge_kernel)
 
     def free_terms(self, chain: EdgeBatch) -> list[Term]:
         """The spaces that look at labels only."""

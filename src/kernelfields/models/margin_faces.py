@@ -59,21 +59,21 @@ class KernelFace(Face):
 
     def expanded(self, training: Training) -> Expanded:
         """Return the objective."""
-        kernels = self._kernels(training.encoded.classes)
-        observations, rows = unique_observations(in_precision(training.inputs.features, self.recipe.dtype))
+        every = in_precision(training.inputs.features, self.recipe.dtype)
+        recipe = self.recipe.on(every)
+        kernels = VertexKernels.of(recipe.kernel, recipe.penalty, training.encoded.classes)
+        observations, rows = unique_observations(every)
         # support vectors are what a linear kernel is asked for here: without a kernel there are weights
-        return expand(KernelTraining(self.recipe, training, observations, rows, kernels), weights=False)
+        return expand(KernelTraining(recipe, training, observations, rows, kernels), weights=False)
 
     def keep(self, model: Any, point: Point, expanded: Expanded, classes: Array) -> None:
         """Make the support vectors and their coefficients attributes of the model."""
-        model._kernels = self._kernels(classes)
+        assert expanded.kernels is not None
+        model._kernels = expanded.kernels
         model.kernel_ = model._kernels.by_label(classes)
         model.basis_, model.dual_coef_, _ = gather(point, expanded.bases)
         for name, value in free_weights(point.element, point.problem.slices, len(classes)).items():
             setattr(model, f"{name}_", value)
-
-    def _kernels(self, classes: Array) -> VertexKernels:
-        return VertexKernels.of(self.recipe.kernel, self.recipe.penalty, classes)
 
 
 def as_doubles(features: Any) -> Any:

@@ -18,7 +18,7 @@ from ..structures import Chain
 from ..tables import structure_of
 from .expansion import Gathered
 from .kernel_recipe import KernelRecipe, KernelTraining, fixed_scores
-from .vertex_kernels import VertexKernels, own_kernel
+from .vertex_kernels import VertexKernels
 
 
 class Chosen(NamedTuple):
@@ -78,9 +78,9 @@ def _require_selectable(recipe: KernelRecipe, selection: Any, kernels: VertexKer
 
 def _several(recipe: KernelRecipe) -> list[tuple[Kernel, float]]:
     """Several kernels, each with a penalty."""
-    found = [own_kernel(kernel) for kernel in recipe.kernel]
-    given = recipe.penalty if isinstance(recipe.penalty, list | tuple) else [recipe.penalty] * len(found)
-    return [(kernel, float(penalty)) for kernel, penalty in zip(found, given, strict=True)]
+    kernels, penalty = recipe.kernel, recipe.penalty
+    given = penalty if isinstance(penalty, list | tuple) else [penalty] * len(kernels)
+    return [(kernel, float(value)) for kernel, value in zip(kernels, given, strict=True)]
 
 
 def gathered(chosen: Chosen, state: GrowthState) -> tuple[Gathered, list[int]]:

@@ -38,12 +38,12 @@ class VertexKernels:
 
     @classmethod
     def of(cls, spec: Any, penalty: Any, classes: Array) -> VertexKernels:
-        """Read ``kernel`` and ``penalty`` of a kernel model."""
+        """Read ``kernel``, as `settled_kernels` returns it, and ``penalty`` of a kernel model."""
         if isinstance(spec, Mapping):
             return cls(_by_label(spec, classes), _one(penalty))
         if isinstance(spec, list | tuple):
             return _merged(spec, penalty)
-        return cls((LabelGroup(own_kernel(spec), None),), _one(penalty))
+        return cls((LabelGroup(spec, None),), _one(penalty))
 
     @property
     def kernel(self) -> Kernel:
@@ -72,6 +72,26 @@ class VertexKernels:
 def own_kernel(spec: Any) -> Kernel:
     """Return a kernel that later changes of the one given leave alone; arrays in its settings are shared."""
     return as_kernel(spec) if isinstance(spec, str) else _copied(as_kernel(spec))
+
+
+def settled_kernels(spec: Any, observations: Any, known: dict[Hashable, Kernel]) -> Any:
+    """Return what users gave as kernels of vertices, each as it is on these observations."""
+    if isinstance(spec, Mapping):
+        return {label: settled_kernel(one, observations, known) for label, one in spec.items()}
+    if isinstance(spec, list | tuple):
+        return [settled_kernel(one, observations, known) for one in spec]
+    return settled_kernel(spec, observations, known)
+
+
+def settled_kernel(spec: Any, observations: Any, known: dict[Hashable, Kernel]) -> Kernel:
+    """Return a kernel of the model's own, as it is on these observations.
+
+    ``known`` holds those that were settled before, by name or identity: what is one stays one.
+    """
+    key = spec if isinstance(spec, str) else id(spec)
+    if key not in known:
+        known[key] = own_kernel(spec).on(observations)
+    return known[key]
 
 
 def _copied(setting: Any) -> Any:
@@ -126,11 +146,11 @@ def _one(penalty: Any) -> float:
     return float(penalty)
 
 
-def _merged(kernels: Sequence[Any], penalty: Any) -> VertexKernels:
+def _merged(kernels: Sequence[Kernel], penalty: Any) -> VertexKernels:
     """Σ_i k_i/λ_i with λ = 1: the same functions at the same price, in one Gram matrix."""
     if not kernels:
         raise InputError("The list of kernels is empty.")
-    found = [own_kernel(kernel) for kernel in kernels]
+    found = list(kernels)
     if not isinstance(penalty, list | tuple):
         return VertexKernels((LabelGroup(reduce(add, found), None),), float(penalty))
     if len(penalty) != len(found):
@@ -141,7 +161,7 @@ def _merged(kernels: Sequence[Any], penalty: Any) -> VertexKernels:
     return VertexKernels((LabelGroup(reduce(add, parts), None),), 1.0)
 
 
-def _by_label(kernels: Mapping[Any, Any], classes: Array) -> tuple[LabelGroup, ...]:
+def _by_label(kernels: Mapping[Any, Kernel], classes: Array) -> tuple[LabelGroup, ...]:
     """One group per distinct object among the kernels."""
     index = index_of(classes)
     unknown = [label for label in kernels if label not in index]
@@ -149,8 +169,8 @@ def _by_label(kernels: Mapping[Any, Any], classes: Array) -> tuple[LabelGroup, .
     if unknown or missing:
         what = f"has the unknown label {unknown[0]!r}" if unknown else f"lacks the label {missing[0]!r}"
         raise InputError(f"kernel {what}.")
-    members: dict[Any, list[int]] = {}
+    members: dict[int, list[int]] = {}
     for label, kernel in kernels.items():
-        members.setdefault(kernel if isinstance(kernel, str) else id(kernel), []).append(index[label])
-    specs = {(kernel if isinstance(kernel, str) else id(kernel)): kernel for kernel in kernels.values()}
-    return tuple(LabelGroup(own_kernel(specs[key]), np.array(sorted(members[key]))) for key in specs)
+        members.setdefault(id(kernel), []).append(index[label])
+    distinct = {id(kernel): kernel for kernel in kernels.values()}
+    return tuple(LabelGroup(kernel, np.array(sorted(members[key]))) for key, kernel in distinct.items())
