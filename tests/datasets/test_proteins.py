@@ -73,6 +73,20 @@ def test_chains_of_rs126_are_some_of_cb513(data_dir):
         np.testing.assert_array_equal(mine, every.profiles[i])
 
 
+def test_psiblast_profiles_are_those_of_the_same_residues(data_dir):
+    found, aligned = load_cb513(data_dir, rs126=True, psiblast=True), load_cb513(data_dir, rs126=True)
+    assert found.ids == aligned.ids
+    assert found.labels == aligned.labels
+    np.testing.assert_array_equal(found.fold, aligned.fold)
+    assert [p.shape for p in found.profiles] == [(len(labels), 20) for labels in found.labels]
+    profile, shares = np.concatenate(found.profiles), np.concatenate(aligned.profiles)[:, :20]
+    assert profile.dtype == np.float32
+    assert set(np.round(10 * np.unique(profile)).tolist()) <= set(range(11))
+    # The residues that are aligned most often have the highest log-odds, if rows belong together.
+    common = profile[np.arange(len(profile)), shares.argmax(axis=1)]
+    assert common.mean() > profile.mean() + 0.3
+
+
 def test_missing_data_is_said(tmp_path, monkeypatch):
     monkeypatch.setenv("KERNELFIELDS_DATA", str(tmp_path))
     with pytest.raises(MissingDataError, match="set KERNELFIELDS_DATA"):

@@ -5,6 +5,7 @@ from .conll2002 import Entities, load_conll2002, spelling_templates
 from .dependencies import ParsedSentences, load_ud_trees
 from .folder import data_file, data_folder
 from .genome import Genome, load_genome
+from .gestures import Gestures, load_gestures
 from .images import LabelledImages, load_horses, load_snakes
 from .letters import Letters, draw_letter, load_letters
 from .parts_of_speech import TaggedSentences, load_ptb_sample, load_ud_ewt
@@ -16,6 +17,7 @@ __all__ = [
     "CitationGraph",
     "Entities",
     "Genome",
+    "Gestures",
     "LabelledImages",
     "Letters",
     "ParsedSentences",
@@ -30,6 +32,7 @@ __all__ = [
     "load_citations",
     "load_conll2002",
     "load_genome",
+    "load_gestures",
     "load_horses",
     "load_jpred4",
     "load_letters",

@@ -71,10 +71,12 @@ def load_cb513(
     n_folds: int = 7,
     *,
     rs126: bool = False,
+    psiblast: bool = False,
 ) -> Proteins:
     """Load CB513: 513 chains with profiles of the residues aligned to theirs.
 
-    A profile has 21 columns, the shares of the twenty residues and of gaps among aligned sequences.
+    A profile has 21 columns, the shares of the twenty residues and of gaps among aligned sequences; or 20,
+    the log-odds of PSI-BLAST scaled to 0…1, in tenths.
     The set has no published folds: chains of one protein, which share the first four letters of their
     names, are put into one fold. Some chains are in JPred4's sets too: do not train on one and test on the
     other.
@@ -89,14 +91,16 @@ def load_cb513(
         Number of folds.
     rs126 : bool
         Whether to return only the 117 chains from the set of Rost and Sander.
+    psiblast : bool
+        Whether profiles are those of PSI-BLAST.
     """
     n_folds = require_whole("n_folds", n_folds)
     with np.load(data_file("cb513", "cb513.npz", folder)) as data:
         ids, offsets = [name.decode() for name in data["ids"]], data["offsets"]
         labels = [states.get(chr(code)) for code in data["dssp8"].tolist()]
-        counts = data["align_counts"].astype(np.float32)
+        counts = data["align_counts"]
         wanted = data["from_rs126"].astype(bool) if rs126 else np.ones(len(ids), dtype=bool)
-    profile = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+    profile = _psiblast(folder) if psiblast else _shares(counts)
     chains = [chain for chain, kept in zip(pairwise(offsets), wanted, strict=True) if kept]
     ids = [name for name, kept in zip(ids, wanted, strict=True) if kept]
     proteins = list(dict.fromkeys(name[:4] for name in ids))
@@ -107,6 +111,16 @@ def load_cb513(
         [labels[a:b] for a, b in chains],
         np.array([number[name[:4]] for name in ids]),
     )
+
+
+def _psiblast(folder: str | Path | None) -> Array:
+    with np.load(data_file("cb513", "cb513_psiblast.npz", folder)) as data:
+        return np.asarray(data["pssm_tenths"], dtype=np.float32) / np.float32(10)
+
+
+def _shares(counts: Array) -> Array:
+    counts = counts.astype(np.float32)
+    return counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
 
 
 def _logistic(values: Array) -> Array:
