@@ -4,6 +4,7 @@
 #include "arrays.hpp"
 #include "tokens.hpp"
 
+#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/unique_ptr.h>
@@ -19,6 +20,7 @@ namespace {
 using Sparse = std::tuple<Out<std::int64_t>, Out<std::int32_t>, Out<std::int64_t>>;
 using State = std::tuple<Out<std::uint8_t>, Out<std::int64_t>, Out<std::int64_t>, Out<std::int32_t>>;
 using Names = std::vector<std::string>;
+using Clusters = std::shared_ptr<WordPaths>;
 
 template <class T, class From> Out<T> copied(const From* from, std::size_t size) {
     auto out = make<T>({size});
@@ -27,10 +29,11 @@ template <class T, class From> Out<T> copied(const From* from, std::size_t size)
 }
 
 // Rows of (template, column, offset, transform).
-TemplateSet read_templates(const In<std::int32_t>& parts, std::size_t templates, std::size_t columns, bool marks) {
+TemplateSet read_templates(const In<std::int32_t>& parts, std::size_t templates, std::size_t columns, bool marks,
+                           const Clusters& clusters) {
     if (parts.ndim() != 2 || parts.shape(1) != 4)
         throw std::invalid_argument("parts has shape " + shape_of(parts) + ", expected (parts, 4).");
-    TemplateSet set(templates, columns, marks);
+    TemplateSet set(templates, columns, marks, clusters);
     for (std::size_t p = 0; p < parts.shape(0); ++p) {
         const std::int32_t* row = parts.data() + 4 * p;
         if (row[0] < 0) throw std::invalid_argument("A part belongs to no template.");
@@ -61,8 +64,8 @@ template <class Extract> Sparse sparse_rows(const Tokens& tokens, Extract extrac
 }
 
 std::unique_ptr<FeatureIndex> fit(const Tokens& tokens, In<std::int32_t> parts, std::size_t templates, bool marks,
-                                  std::int64_t min_count, bool by_frequency) {
-    TemplateSet set = read_templates(parts, templates, tokens.columns.size(), marks);
+                                  std::int64_t min_count, bool by_frequency, const Clusters& clusters) {
+    TemplateSet set = read_templates(parts, templates, tokens.columns.size(), marks, clusters);
     nb::gil_scoped_release release;
     FeatureState state = FeatureCounts(set, tokens).choose(min_count, by_frequency);
     return std::make_unique<FeatureIndex>(std::move(set), std::move(state));
@@ -111,8 +114,9 @@ Names names_of(const FeatureIndex& index, const Names& texts) {
     return names;
 }
 
-Sparse hashed(const Tokens& tokens, In<std::int32_t> parts, const Names& texts, bool marks, int bits) {
-    const TemplateSet set = read_templates(parts, texts.size(), tokens.columns.size(), marks);
+Sparse hashed(const Tokens& tokens, In<std::int32_t> parts, const Names& texts, bool marks, int bits,
+              const Clusters& clusters) {
+    const TemplateSet set = read_templates(parts, texts.size(), tokens.columns.size(), marks, clusters);
     if (bits < 1 || bits > 31) throw std::invalid_argument("bits must be 1 to 31.");
     std::vector<std::uint64_t> seeds;
     for (const std::string& text : texts) seeds.push_back(hash_of(text));
@@ -132,12 +136,14 @@ void add_features(nb::module_& m) {
         .def(
             "__init__",
             [](FeatureIndex* self, In<std::int32_t> parts, std::size_t templates, std::size_t columns, bool marks,
-               In<std::uint8_t> bytes, In<std::int64_t> ends, In<std::int64_t> sizes, In<std::int32_t> features) {
-                new (self) FeatureIndex(read_templates(parts, templates, columns, marks),
+               In<std::uint8_t> bytes, In<std::int64_t> ends, In<std::int64_t> sizes, In<std::int32_t> features,
+               const Clusters& clusters) {
+                new (self) FeatureIndex(read_templates(parts, templates, columns, marks, clusters),
                                         read_state(bytes, ends, sizes, features));
             },
             nb::arg("parts").noconvert(), "templates"_a, "columns"_a, "marks"_a, nb::arg("bytes").noconvert(),
-            nb::arg("ends").noconvert(), nb::arg("sizes").noconvert(), nb::arg("features").noconvert())
+            nb::arg("ends").noconvert(), nb::arg("sizes").noconvert(), nb::arg("features").noconvert(),
+            nb::arg("clusters").none() = nb::none())
         .def("__len__", &FeatureIndex::size)
         .def(
             "rows",
@@ -149,8 +155,9 @@ void add_features(nb::module_& m) {
         .def("names", &names_of, "texts"_a)
         .def("state", &state_of);
     m.def("fit_features", &fit, "tokens"_a, nb::arg("parts").noconvert(), "templates"_a, "marks"_a, "min_count"_a,
-          "by_frequency"_a);
-    m.def("hashed_features", &hashed, "tokens"_a, nb::arg("parts").noconvert(), "texts"_a, "marks"_a, "bits"_a);
+          "by_frequency"_a, nb::arg("clusters").none() = nb::none());
+    m.def("hashed_features", &hashed, "tokens"_a, nb::arg("parts").noconvert(), "texts"_a, "marks"_a, "bits"_a,
+          nb::arg("clusters").none() = nb::none());
 }
 
 }  // namespace kernelfields::bindings

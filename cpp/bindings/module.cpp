@@ -9,6 +9,7 @@
 namespace kernelfields::bindings {
 void add_attributes(nanobind::module_&);
 void add_belief_propagation(nanobind::module_&);
+void add_brown(nanobind::module_&);
 void add_chain(nanobind::module_&);
 void add_chain2(nanobind::module_&);
 void add_online(nanobind::module_&);
@@ -51,6 +52,7 @@ NB_MODULE(_core, m) {
     m.doc() = "Inference for ragged batches of structures. Private: use kernelfields.structures.";
     kernelfields::bindings::add_attributes(m);
     kernelfields::bindings::add_belief_propagation(m);
+    kernelfields::bindings::add_brown(m);
     kernelfields::bindings::add_chain(m);
     kernelfields::bindings::add_chain2(m);
     kernelfields::bindings::add_online(m);

@@ -12,6 +12,7 @@ try:
     from ._core import (
         AttributePool,
         AttributeTagger,
+        BrownClustering,
         FeatureIndex,
         GraphShape,
         ItemRows,
@@ -21,6 +22,7 @@ try:
         SparseIndex64,
         Tokens,
         TreeShape,
+        WordPaths,
         add_multiples,
         chain2_argmax,
         chain2_covariance,
@@ -103,6 +105,7 @@ finally:
 __all__ = [
     "AttributePool",
     "AttributeTagger",
+    "BrownClustering",
     "FeatureIndex",
     "GraphShape",
     "ItemRows",
@@ -112,6 +115,7 @@ __all__ = [
     "SparseIndex64",
     "Tokens",
     "TreeShape",
+    "WordPaths",
     "add_multiples",
     "chain2_argmax",
     "chain2_covariance",

@@ -19,6 +19,7 @@ VALUES = {
     "gamma": 0.5,
     "basis": 5,
     "features": "ner",
+    "clusters": "paths",
     "constraints": "iob2",
     "tol": 0.1,
     "max_iter": 3,
@@ -63,10 +64,12 @@ def test_options_of_a_model_reach_it(tmp_path, name):
     text = name != "boosted"
     data = read_data(write_columns(tmp_path / "a.conll") if text else write_table(tmp_path / "a.csv"))
     usual = repr(build(name, data, Choice(constraints=None if name == "gp" else "none")))
+    (tmp_path / "paths").write_text("01\tthe\t3\n")
     for option in OPTIONS[name]:
         given = {"constraints": "none"} if name != "gp" else {}
         given |= {"features": "pos"} if option == "features" else {option: VALUES[option]}
         given |= {"kernel": "rbf"} if option == "gamma" else {}
+        given |= {"clusters": str(tmp_path / "paths")} if option == "clusters" else {}
         assert repr(build(name, data, Choice(**given))) != usual, option
 
 

@@ -292,6 +292,10 @@ USES: dict[str, Use] = {
         for name in ("Power", "Scaled", "WindowProduct", "WindowSum")
     },
     "features.DictFeatures": lambda given: features.DictFeatures(**given).fit_transform([[{"a": 1.0}]]),
+    "features.BrownClusters": lambda given: features.BrownClusters(**given).fit([["a", "b"], ["a", "c"]]),
+    "features.BrownClusters.restore": lambda given: features.BrownClusters().restore(
+        {"a": "0"}, np.ones(1, np.int64), **given
+    ),
     "features.TemplatePart": lambda given: _extracted(
         features.TemplateFeatures(
             features.Templates(("w",), (features.Template((features.TemplatePart("w", **given),)),))

@@ -47,6 +47,7 @@ class Choice:
     max_iter: int | None = None
     seed: int = 0
     structure: str | None = None
+    clusters: str | None = None
 
     @property
     def given(self) -> list[str]:
@@ -101,7 +102,11 @@ def _kernel_crf(data: FileData, choice: Choice) -> KernelCRF:
 
 
 def _gp(data: FileData, choice: Choice) -> GPSequenceClassifier:
-    settings = {"features": features_of(data, choice.features)} | _structure(data, choice) | _search(choice)
+    settings = (
+        {"features": features_of(data, choice.features, choice.clusters)}
+        | _structure(data, choice)
+        | _search(choice)
+    )
     return GPSequenceClassifier(_kernel(data, choice) * (1.0 / _positive_penalty("gp", choice)), **settings)
 
 
@@ -151,11 +156,11 @@ COMPLETE = ("ssvm", "perceptron")
 """Models that learn from sequences only whose labels are all known."""
 _SEARCH = ("tol", "max_iter")
 OPTIONS: Mapping[str, tuple[str, ...]] = {
-    "crf": ("penalty", "features", "constraints", *_SEARCH),
-    "kernel-crf": ("penalty", "kernel", "gamma", "basis", "features", "constraints", *_SEARCH),
-    "gp": ("penalty", "kernel", "gamma", "features", *_SEARCH),
-    "ssvm": ("penalty", "kernel", "gamma", "features", "constraints", *_SEARCH),
-    "perceptron": ("features", "constraints", "max_iter"),
+    "crf": ("penalty", "features", "clusters", "constraints", *_SEARCH),
+    "kernel-crf": ("penalty", "kernel", "gamma", "basis", "features", "clusters", "constraints", *_SEARCH),
+    "gp": ("penalty", "kernel", "gamma", "features", "clusters", *_SEARCH),
+    "ssvm": ("penalty", "kernel", "gamma", "features", "clusters", "constraints", *_SEARCH),
+    "perceptron": ("features", "clusters", "constraints", "max_iter"),
     "hmm": ("constraints", *_SEARCH),
     "boosted": ("penalty", "constraints", "max_iter"),
 }
@@ -175,7 +180,7 @@ def _positive_penalty(name: str, choice: Choice) -> float:
 
 def _shared(data: FileData, choice: Choice) -> dict[str, Any]:
     return {
-        "features": features_of(data, choice.features),
+        "features": features_of(data, choice.features, choice.clusters),
         "constraints": constraints_of(data, choice),
     } | _structure(data, choice)
 

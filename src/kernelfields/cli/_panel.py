@@ -106,8 +106,8 @@ def in_turn(tasks: list[tuple[Any, ...]], jobs: int) -> Iterator[PanelTrial]:
 
 def require_options(names: list[str], choice: Choice, data: FileData) -> None:
     """Refuse what no model of a panel understands."""
-    if choice.features is not None:
-        features_of(data, choice.features)
+    if choice.features is not None or choice.clusters is not None:
+        features_of(data, choice.features, choice.clusters)
     for name in names:
         require_model(name)
     for option in choice.given:

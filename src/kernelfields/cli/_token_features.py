@@ -2,40 +2,56 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ..errors import InputError
-from ..features import TemplateFeatures, Templates
+from ..features import BrownClusters, TemplateFeatures, Templates
 from ..features.sets import chunking, ner, pos
 from ..features.templates import parse_templates
 from ..metrics import has_entities
 from ._data import FileData
 
 
-def features_of(data: FileData, given: str | None) -> Any:
-    """Return the features of tokens, a named set or templates; None for numbers and dictionaries."""
+def features_of(data: FileData, given: str | None, clusters: str | None = None) -> Any:
+    """Return the features of tokens, a named set or templates; None for numbers and dictionaries.
+
+    ``clusters`` is the file of Brown clusters that named sets look at, too.
+    """
     if not data.is_text:
-        if given is not None:
-            raise InputError("--features is for tokens; these data have numbers or features already.")
+        for name, value in (("features", given), ("clusters", clusters)):
+            if value is not None:
+                raise InputError(f"--{name} is for tokens; these data have numbers or features already.")
         return None
     if given is None:
         given = "ner" if has_entities(data.known) else "pos"
-    templates = _templates(given, data.n_columns)
+    templates = _templates(given, data.n_columns, clusters is not None)
+    if templates.of_clusters != (clusters is not None):
+        missing = (
+            "asks for Brown clusters; add --clusters FILE" if clusters is None else "asks for no --clusters"
+        )
+        raise InputError(f"--features {given} {missing}.")
     if len(templates.columns) > data.n_columns:
         raise InputError(
             f"--features {given} looks at {len(templates.columns)} columns, {', '.join(templates.columns)}, "
             f"but tokens have {data.n_columns}."
         )
-    return TemplateFeatures(_wide(templates, data.n_columns), dtype=np.float32)
+    found = None if clusters is None else BrownClusters.read(clusters)
+    return TemplateFeatures(_wide(templates, data.n_columns), dtype=np.float32, clusters=found)
 
 
-def _templates(given: str, n_columns: int) -> Templates:
-    sets = {"ner": ner(pos=n_columns > 1), "pos": pos(), "chunking": chunking()}
+def _templates(given: str, n_columns: int, clusters: bool) -> Templates:
+    sets: dict[str, Callable[..., Templates]] = {
+        "ner": partial(ner, n_columns > 1),
+        "pos": pos,
+        "chunking": chunking,
+    }
     if given in sets:
-        return sets[given]
+        return sets[given](clusters=clusters)
     path = Path(given)
     if not path.is_file():
         raise InputError(f"--features {given}: neither a file of templates nor one of ner, pos, chunking.")

@@ -61,6 +61,9 @@ def train(
     features: Annotated[
         str | None, typer.Option(help="For tokens: ner, pos, chunking, or a file of templates.")
     ] = None,
+    clusters: Annotated[
+        Path | None, typer.Option(help="For tokens: a file of Brown clusters, as kf clusters writes it.")
+    ] = None,
     penalty: Annotated[float | None, typer.Option(help="λ, the price of large weights.")] = None,
     kernel: Annotated[str | None, typer.Option(help="For kernel models: rbf, polynomial, linear, …")] = None,
     gamma: Annotated[float | None, typer.Option(help="γ of the rbf kernel.")] = None,
@@ -107,7 +110,9 @@ def train(
     """
     console = plain_console(stderr=True)
     with plain_errors(debug):
-        choice = Choice(penalty, kernel, gamma, features, constraints, basis, tol, max_iter, seed, structure)
+        paths = None if clusters is None else str(clusters)
+        settings = (penalty, kernel, gamma, features, constraints, basis, tol, max_iter, seed, structure)
+        choice = Choice(*settings, clusters=paths)
         _require_folder(out)
         _require_sense(model, choice, tune, jobs, seconds, checkpoint)
         reading = reading_of(data_format, encoding, missing, columns, max_size, parents)

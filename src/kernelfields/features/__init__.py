@@ -1,6 +1,7 @@
 """Sparse features from token columns, dictionaries and data frames."""
 
 from ..arrays import FeatureRows, Matrix
+from .brown import BrownClusters
 from .dicts import DictFeatures
 from .extractor import TemplateFeatures
 from .frames import FrameSentences, sentences_of
@@ -13,6 +14,7 @@ from .windows import stack_windows
 __all__ = [
     "BEGIN",
     "END",
+    "BrownClusters",
     "DictFeatures",
     "FeatureRows",
     "FrameSentences",

@@ -9,10 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Array, FeatureRows, Matrix
-from ..checks import require_whole
+from ..checks import require_whole, shown
 from ..errors import InputError
-from ..native import FeatureIndex, Tokens, fit_features, hashed_features, pack_tokens
+from ..native import FeatureIndex, Tokens, WordPaths, fit_features, hashed_features, pack_tokens
 from ._settings import unusual
+from .brown import BrownClusters
 from .templates import Templates, parse_templates
 
 Sentences = Sequence[Any]
@@ -42,6 +43,8 @@ class TemplateFeatures:
         Order columns by frequency (better for caches) instead of by first appearance.
     dtype : float64 or float32
         Type of the matrix.
+    clusters : BrownClusters, optional
+        Fitted clusters for templates such as ``cluster6(w[0])``.
 
     Examples
     --------
@@ -62,8 +65,10 @@ class TemplateFeatures:
         boundaries: bool = True,
         by_frequency: bool = True,
         dtype: npt.DTypeLike = np.float64,
+        clusters: BrownClusters | None = None,
     ) -> None:
         self.templates = parse_templates(templates) if isinstance(templates, str) else templates
+        self.clusters = _require_clusters(self.templates, clusters)
         self.min_count = require_whole("min_count", min_count)
         if n_hash is not None:
             n_hash = require_whole("n_hash", n_hash, 2, 2**31)
@@ -123,15 +128,18 @@ class TemplateFeatures:
         """Use a vocabulary that ``export`` of the same templates returned, instead of calling ``fit``."""
         given = [np.ascontiguousarray(arrays[name], dtype=dtype) for name, dtype in _STATE.items()]
         codes, counts = self.templates.codes(), (len(self.templates.templates), len(self.templates.columns))
+        text, ends, sizes, features = given
         try:
-            self._index = FeatureIndex(codes, *counts, self.boundaries, *given)
+            self._index = FeatureIndex(
+                codes, *counts, self.boundaries, text, ends, sizes, features, self._paths()
+            )
         except ValueError as error:
             raise InputError(f"The vocabulary is not that of these templates: {error}") from None
         return self
 
     def __repr__(self) -> str:
         """Return the settings that differ from their defaults."""
-        usual = {"min_count": 1, "n_hash": None, "boundaries": True, "by_frequency": True}
+        usual = {"min_count": 1, "n_hash": None, "boundaries": True, "by_frequency": True, "clusters": None}
         return f"TemplateFeatures({', '.join([repr(self.templates), *unusual(self, usual)])})"
 
     def __getstate__(self) -> dict[str, Any]:
@@ -159,7 +167,11 @@ class TemplateFeatures:
 
     def _fit(self, tokens: Tokens) -> None:
         codes, count = self.templates.codes(), len(self.templates.templates)
-        self._index = fit_features(tokens, codes, count, self.boundaries, self.min_count, self.by_frequency)
+        settings = (self.boundaries, self.min_count, self.by_frequency)
+        self._index = fit_features(tokens, codes, count, *settings, self._paths())
+
+    def _paths(self) -> WordPaths | None:
+        return None if self.clusters is None else self.clusters.core
 
     def _rows(self, tokens: Tokens) -> FeatureRows:
         indptr, indices, offsets = (
@@ -170,7 +182,22 @@ class TemplateFeatures:
 
     def _hashed(self, tokens: Tokens, columns: int) -> tuple[Array, Array, Array]:
         codes, texts = self.templates.codes(), self.templates.texts()
-        return hashed_features(tokens, codes, texts, self.boundaries, columns.bit_length() - 1)
+        bits = columns.bit_length() - 1
+        return hashed_features(tokens, codes, texts, self.boundaries, bits, self._paths())
+
+
+def _require_clusters(templates: Templates, clusters: Any) -> BrownClusters | None:
+    """Refuse clusters that no template asks for, and templates that ask for clusters that are not there."""
+    if clusters is None:
+        if templates.of_clusters:
+            raise InputError("The templates ask for Brown clusters: give fitted ones as clusters=.")
+        return None
+    if not isinstance(clusters, BrownClusters):
+        raise InputError(f"clusters is {shown(clusters)}; it must be BrownClusters.")
+    if not templates.of_clusters:
+        raise InputError("No template asks for clusters=; add some such as cluster6(w[0]).")
+    clusters.require_fitted()
+    return clusters
 
 
 _STATE = {"bytes": np.uint8, "ends": np.int64, "sizes": np.int64, "features": np.int32}

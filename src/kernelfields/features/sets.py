@@ -96,6 +96,14 @@ has_hyphen(w[0])
 is_punctuation(w[0])
 """
 
+CLUSTERS = """
+cluster4(w[-2..2])
+cluster6(w[-2..2])
+cluster10(w[-2..2])
+cluster20(w[-2..2])
+"""
+"""Starts of the paths of Brown clusters in a window of five [turian2010]."""
+
 TEXTS: Mapping[str, str] = {
     "chunking": _CHUNKING,
     "ner": f"columns: w pos{_NER}{_NER_POS}",
@@ -104,19 +112,30 @@ TEXTS: Mapping[str, str] = {
 """All sets as texts, as `parse_templates` reads them, by name."""
 
 
-def chunking() -> Templates:
+def chunking(clusters: bool = False) -> Templates:
     """Return the 19 templates that CRF++ comes with for CoNLL-2000, over words and parts of speech.
 
     Words and parts of speech of a window of five, pairs of words, pairs and triples of parts of speech.
+    ``clusters`` adds the Brown clusters of words, for `TemplateFeatures` with ``clusters=``.
     """
-    return parse_templates(TEXTS["chunking"])
+    return _with(TEXTS["chunking"], clusters)
 
 
-def ner(pos: bool = True) -> Templates:
-    """Return templates for named entities, over words and, if ``pos``, parts of speech."""
-    return parse_templates(TEXTS["ner"] if pos else f"columns: w{_NER}")
+def ner(pos: bool = True, clusters: bool = False) -> Templates:
+    """Return templates for named entities, over words and, if ``pos``, parts of speech.
+
+    ``clusters`` adds the Brown clusters of words, for `TemplateFeatures` with ``clusters=``.
+    """
+    return _with(TEXTS["ner"] if pos else f"columns: w{_NER}", clusters)
 
 
-def pos() -> Templates:
-    """Return templates for parts of speech, over words."""
-    return parse_templates(TEXTS["pos"])
+def pos(clusters: bool = False) -> Templates:
+    """Return templates for parts of speech, over words.
+
+    ``clusters`` adds the Brown clusters of words, for `TemplateFeatures` with ``clusters=``.
+    """
+    return _with(TEXTS["pos"], clusters)
+
+
+def _with(text: str, clusters: bool) -> Templates:
+    return parse_templates(text + CLUSTERS if clusters else text)

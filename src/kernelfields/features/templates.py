@@ -30,7 +30,9 @@ class Transform(IntEnum):
     writes 0 for every digit. ``LOWER`` converts single characters. The predicates ``IS_...`` and
     ``HAS_...`` make a feature only where they hold: ``IS_TITLE`` means that the first character and no
     other is an upper-case letter, ``IS_UPPER`` (``IS_LOWER``) that there are letters of that case and none
-    of the other case. ``BEGIN`` and ``END`` hold at the first and last token of a sentence.
+    of the other case. ``BEGIN`` and ``END`` hold at the first and last token of a sentence. ``CLUSTER`` is
+    the path of a word's Brown cluster, ``CLUSTER4`` to ``CLUSTER20`` its first bits, or all of them if there
+    are fewer; words without a cluster have no value. They need ``TemplateFeatures(..., clusters=...)``.
     """
 
     WORD = 0
@@ -57,11 +59,24 @@ class Transform(IntEnum):
     SUFFIX5 = 35
     BEGIN = 40
     END = 41
+    CLUSTER = 50
+    CLUSTER4 = 54
+    CLUSTER6 = 56
+    CLUSTER8 = 58
+    CLUSTER10 = 60
+    CLUSTER12 = 62
+    CLUSTER16 = 66
+    CLUSTER20 = 70
 
     @property
     def of_place(self) -> bool:
         """Whether the transform depends on the place of a token instead of its columns."""
-        return self >= Transform.BEGIN
+        return self in (Transform.BEGIN, Transform.END)
+
+    @property
+    def of_cluster(self) -> bool:
+        """Whether the transform asks for the Brown cluster of a word."""
+        return self >= Transform.CLUSTER
 
 
 @dataclass(frozen=True)
@@ -142,6 +157,11 @@ class Templates:
             for p in template.parts
         ]
         return np.array(rows, dtype=np.int32).reshape(-1, 4)
+
+    @property
+    def of_clusters(self) -> bool:
+        """Whether a template asks for the Brown cluster of a word."""
+        return any(part.transform.of_cluster for template in self.templates for part in template.parts)
 
     def texts(self) -> list[str]:
         """Return the text of each template."""

@@ -78,7 +78,7 @@ private:
             std::vector<std::int32_t> table(words.size(), none);
             std::string space;
             for (std::size_t w = 0; w < words.size(); ++w)
-                if (apply(channel.transform, words[w], space))
+                if (set_.look(k, words[w], space))
                     table[w] = is_predicate(channel.transform) ? 0 : reserved + pools_[k].add(space);
             encoder.tabulate(k, std::move(table));
         }

@@ -3,11 +3,13 @@
 
 #include "transforms.hpp"
 #include "vocabulary.hpp"
+#include "word_paths.hpp"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -62,16 +64,20 @@ struct TemplateSet {
     std::size_t columns;
     std::size_t margin = 0;  // the largest distance to a neighbour
     bool marks;              // whether places beyond a sentence have values
+    std::shared_ptr<const WordPaths> clusters;
 
-    TemplateSet(std::size_t templates_, std::size_t columns_, bool marks_)
-        : templates(templates_), columns(columns_), marks(marks_) {}
+    TemplateSet(std::size_t templates_, std::size_t columns_, bool marks_,
+                std::shared_ptr<const WordPaths> clusters_)
+        : templates(templates_), columns(columns_), marks(marks_), clusters(std::move(clusters_)) {}
 
     void add_part(std::size_t to, int column, int offset, int transform) {
         if (to >= templates.size()) throw std::invalid_argument("A part belongs to no template.");
         if (!known_transform(transform)) throw std::invalid_argument("There is no transform of that number.");
-        const bool place = transform >= static_cast<int>(Transform::begin);
+        const bool place = is_place(static_cast<Transform>(transform));
         if (place ? column != -1 || offset != 0 : column < 0 || static_cast<std::size_t>(column) >= columns)
             throw std::invalid_argument("A part belongs to no column.");
+        if (is_cluster(static_cast<Transform>(transform)) && !clusters)
+            throw std::invalid_argument("A part needs clusters of words.");
         if (std::abs(offset) > farthest) throw std::invalid_argument("Offsets go up to 100.");
         const Channel channel{column, static_cast<Transform>(transform)};
         const auto found = std::find(channels.begin(), channels.end(), channel);
@@ -79,6 +85,13 @@ struct TemplateSet {
         if (found == channels.end()) channels.push_back(channel);
         templates[to].push_back({id, offset});
         margin = std::max(margin, static_cast<std::size_t>(std::abs(offset)));
+    }
+
+    // Writes what a word looks like through a channel; false if it has no value.
+    bool look(std::size_t channel, std::string_view word, std::string& out) const {
+        const Transform transform = channels[channel].transform;
+        if (!is_cluster(transform)) return apply(transform, word, out);
+        return clusters->start_of(word, static_cast<int>(transform) - static_cast<int>(Transform::cluster), out);
     }
 
     // Values of a channel: first the marks of places before and behind a sentence, then strings. A
@@ -113,7 +126,7 @@ public:
     }
 
     V value(std::size_t channel, std::string_view word, std::string& space) const {
-        if (!apply(set_.channels[channel].transform, word, space)) return Values::nothing;
+        if (!set_.look(channel, word, space)) return Values::nothing;
         return is_predicate(set_.channels[channel].transform) ? values_.yes() : values_.of(channel, space);
     }
 

@@ -27,17 +27,25 @@ enum class Transform : int {
     suffix = 30,  // 31 to 35
     begin = 40,   // not of a word: the first or the last position of a sentence
     end = 41,
+    cluster = 50,  // 51 to 82: that many bits of the path of a word's cluster, 50: all of them
 };
+
+inline constexpr int kMostBits = 32;
+
+// Transforms that do not look at a word.
+inline bool is_place(Transform transform) { return transform == Transform::begin || transform == Transform::end; }
+
+inline bool is_cluster(Transform transform) { return transform >= Transform::cluster; }
 
 inline bool known_transform(int code) {
     return (code >= 0 && code <= 4) || (code >= 10 && code <= 16) || (code >= 21 && code <= 25) ||
-           (code >= 31 && code <= 35) || code == 40 || code == 41;
+           (code >= 31 && code <= 35) || code == 40 || code == 41 || (code >= 50 && code <= 50 + kMostBits);
 }
 
 // Transforms whose only value is "yes".
 inline bool is_predicate(Transform transform) {
     const int code = static_cast<int>(transform);
-    return (code >= 10 && code <= 16) || code >= 40;
+    return (code >= 10 && code <= 16) || is_place(transform);
 }
 
 // How often the classes of characters occur in a word.
