@@ -141,7 +141,7 @@ class KernelModel(SequenceLabeller):
         start = problem.zero() if kept is None else problem.refreshed(kept.astype(problem.element_dtype))
         last = previous(self) if recipe.warm_start and kept is None else None
         if last is not None:
-            warm = warm_element(last, problem, observations, training.encoded.classes)
+            warm = warm_element(last, problem, kernels, observations, training.encoded.classes)
             start = start if warm is None else warm
 
         def draft(point: Any) -> KernelModel:

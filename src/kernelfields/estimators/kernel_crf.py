@@ -142,8 +142,10 @@ class KernelCRF(KernelModel):
         Labels, in the order of all arrays over labels.
     basis_ : (n, D) array or sparse matrix
         Observations of the training set that have a coefficient, each once. Of the linear kernel, with
-        fewer features than observations, the unit vectors: ``dual_coef_`` are weights. A kernel on labels,
-        the identity, asks for an expansion over observations there, too.
+        fewer features than observations, the unit vectors: ``dual_coef_`` are weights. Of a
+        ``FeatureMapKernel`` with fewer features than observations, those of them whose features span
+        those of all: the model is solved in weights, and this is the same function as an expansion.
+        A kernel on labels, the identity, asks for an expansion over all observations there, too.
     basis_origin_ : (n, 2) array
         Sequence and position of the training set where each of them occurs first; −1 for landmarks that
         are no observations. None without a basis.
@@ -155,7 +157,8 @@ class KernelCRF(KernelModel):
         b (L,), V (L, L), scores of the first and of the last label (L,), zeros for what is switched
         off; ``second_order_`` (L, L, L) with "chain2".
     kernel_ : Kernel, or dict of kernels by label
-        k as it was used; ``edge_kernel_`` that of edges.
+        k as it was used, settled on the observations if it looks at them first (`Kernel.on`);
+        ``edge_kernel_`` that of edges.
     forbidden_ : Forbidden or None
         What ``constraints`` forbids among ``classes_``, as masks.
     fourier_ : FourierMap or None

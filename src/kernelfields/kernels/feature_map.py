@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 
 import numpy as np
 
 from ..arrays import Array
-from ._base import Kernel
+from ._base import Kernel, not_negative
 from .observations import Observations
+from .scaled import Scaled
 
 
 class FeatureMapKernel(Kernel):
@@ -31,3 +33,13 @@ class FeatureMapKernel(Kernel):
         """Return ‖φ(x_i)‖²."""
         features = self.features(X)
         return np.einsum("ij,ij->i", features, features)
+
+
+def features_of(kernel: Kernel) -> Callable[[Observations], Array] | None:
+    """Return φ of a kernel that computes one, or of a multiple of such a kernel; None of others."""
+    if isinstance(kernel, FeatureMapKernel):
+        return kernel.features
+    if not isinstance(kernel, Scaled) or not isinstance(kernel.kernel, FeatureMapKernel):
+        return None
+    inner, root = kernel.kernel, np.sqrt(not_negative(kernel, "factor"))
+    return lambda X: inner.features(X) * float(root)

@@ -11,12 +11,22 @@ from scipy import sparse
 from ..approximation import FourierMap, KernelMap, ObservationMap
 from ..arrays import Array
 from ..gram import gram_of
-from ..kernels import Linear, check_gram
+from ..kernels import FeatureMapKernel, Linear, Scaled, check_gram
 from ..objective import Point, Problem
 from ..spaces import Expansion, LinearFeatures, SparseFeatures
 from .clique_kernels import CliqueTerms
-from .kernel_recipe import KernelTraining
-from .subspaces import WeightMap, low_rank_problem, takes_weights, unit_vectors, weights_problem
+from .kernel_recipe import KernelTraining, in_precision
+from .subspaces import (
+    Spanned,
+    WeightMap,
+    feature_map,
+    features_problem,
+    low_rank_problem,
+    spanned,
+    takes_weights,
+    unit_vectors,
+    weights_problem,
+)
 from .vertex_kernels import VertexKernels
 
 
@@ -27,7 +37,8 @@ class Expanded(NamedTuple):
     exact: Callable[[], Problem]
     """Makes the same problem in double."""
     bases: tuple[Any, ...] = ()
-    """Observations that each of the first terms, the kernel's, is an expansion over; None for features."""
+    """Observations that each of the first terms, the kernel's, is an expansion over; None for features
+    that are not the kernel's, `Spanned` for weights of those that are."""
     maps: Callable[[], tuple[ObservationMap, ...]] = tuple
     """Makes what the coefficients of these terms are multiplied with at new observations."""
     fourier: FourierMap | None = None
@@ -52,22 +63,41 @@ class Gathered(NamedTuple):
 def expand(data: KernelTraining, *, weights: bool = True) -> Expanded:
     """Return the problem of a kernel model, with an approximation if it asks for one.
 
-    With ``weights``, a linear kernel may be given up for them.
+    With ``weights``, expansions of kernels with few features may be given up for them.
     """
     for kernel in data.distinct_kernels.values():
         # in the precision of the input: in single, wide ranges look like errors
         check_gram(kernel, data.training.inputs.features)
-    if weights and type(data.every_kernel[0]) is Linear and takes_weights(data):
-        problem, units = weights_problem(data), unit_vectors(data.observations)
-        return Expanded(
-            problem, problem.exact, (units,), lambda: (WeightMap(units.shape[0]),), kernels=data.kernels
-        )
+    featured = isinstance(data.every_kernel[0], Linear | FeatureMapKernel | Scaled)
+    if weights and featured and takes_weights(data):
+        return _in_weights(data)
     if data.recipe.approximation is None:
         return _dense(data)
     problem, maps = low_rank_problem(data)
     fourier = next((one for one in maps if isinstance(one, FourierMap)), None)
     bases = tuple(one.basis if isinstance(one, KernelMap) else None for one in maps)
     return Expanded(problem, problem.exact, bases, lambda: maps, fourier, data.cliques, data.kernels)
+
+
+def _in_weights(data: KernelTraining) -> Expanded:
+    """Weights of features instead of coefficients of observations."""
+    kernel, observations = data.kernels.kernel, data.observations
+    features = feature_map(kernel)
+    assert features is not None
+    if type(kernel) is Linear:
+        problem, units = weights_problem(data), unit_vectors(observations)
+        maps = (WeightMap(features, units.shape[0]),)
+        return Expanded(problem, problem.exact, (units,), lambda: maps, kernels=data.kernels)
+    # in double: the search may do with less, the certificate and what is kept must not
+    values = np.asarray(features(in_precision(observations, np.float64)), dtype=np.float64)
+    problem = features_problem(data, values, data.precision)
+    maps = (WeightMap(features, values.shape[1]),)
+
+    def exact() -> Problem:
+        double = np.dtype(np.float64)
+        return problem.exact() if data.precision == double else features_problem(data, values, double)
+
+    return Expanded(problem, exact, (spanned(observations, values),), lambda: maps, kernels=data.kernels)
 
 
 def _dense(data: KernelTraining) -> Expanded:
@@ -96,6 +126,8 @@ def gather(point: Point, bases: tuple[Any, ...]) -> Gathered:
     """Put the coefficients of all kernels on one basis, without observations that have none."""
     terms, slices = point.problem.terms[: len(bases)], point.problem.slices
     parts = [coefficients_of(term.space, point.element[slices[term.name]]) for term in terms]
+    if isinstance(bases[0], Spanned):  # it is the only one
+        parts, bases = [bases[0].coefficients(parts[0])], (bases[0].observations,)
     sizes = {id(basis): len(part) for basis, part in zip(bases, parts, strict=True)}
     ends = np.cumsum([0, *sizes.values()]).tolist()
     rows = {key: slice(a, b) for key, a, b in zip(sizes, ends[:-1], ends[1:], strict=True)}

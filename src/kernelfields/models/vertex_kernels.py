@@ -15,6 +15,8 @@ from ..data.labels import index_of
 from ..errors import InputError
 from ..gram import kernel_times
 from ..kernels import Kernel, ProductKernel, as_kernel
+from ..kernels.feature_map import features_of
+from ..kernels.observations import prepare
 
 WRONG = 1e-5
 """Error of scores that nobody notices."""
@@ -108,6 +110,11 @@ def used_times(kernel: Kernel, observations: Any, basis: Any, coef: Array) -> Ar
     used = coef.any(axis=1)
     if not used.all():
         basis, coef = basis[used], coef[used]
+    features = features_of(kernel)
+    if features is not None:  # weights need no sum over the basis, and are as exact as those of the fit
+        double = np.dtype(np.float64)
+        weights = np.asarray(features(prepare(basis, double))).T @ coef
+        return np.asarray(features(prepare(observations, double))) @ weights
     return kernel_times(
         kernel, observations, basis, coef, dtype=_precision(kernel, observations, basis, coef)
     )

@@ -8,21 +8,25 @@ import numpy as np
 
 from ..arrays import Array
 from ..gram import find_observations
-from ..kernels import Linear
 from ..objective import Problem
 from ..spaces import Expansion, LinearFeatures, SparseFeatures
+from .subspaces import feature_map
 from .terms import free_elements
+from .vertex_kernels import VertexKernels
 
 
-def warm_element(before: Any, problem: Problem, observations: Any, classes: Array) -> Array | None:
+def warm_element(
+    before: Any, problem: Problem, kernels: VertexKernels, observations: Any, classes: Array
+) -> Array | None:
     """Return the function of a fitted model as far as it is an expansion over these observations.
 
     Observations that it has no coefficient for begin with zero; None if it is for other labels, or its
     observations are of another kind.
     """
     basis = getattr(before, "basis_", None)
-    linear = any(isinstance(term.space, LinearFeatures | SparseFeatures) for term in problem.terms)
-    if linear and type(getattr(before, "kernel_", None)) is not Linear:
+    weights = any(isinstance(term.space, LinearFeatures | SparseFeatures) for term in problem.terms)
+    features = feature_map(kernels.groups[0].kernel) if weights else None
+    if weights and type(getattr(before, "kernel_", None)) is not type(kernels.kernel):
         return None
     if basis is None or not np.array_equal(before.classes_, classes) or not _alike(basis, observations):
         return None
@@ -33,7 +37,8 @@ def warm_element(before: Any, problem: Problem, observations: Any, classes: Arra
         piece = np.zeros(term.space.size)
         known = free.get(term.name)
         if isinstance(term.space, LinearFeatures | SparseFeatures):
-            piece[:] = term.space.element(basis.T @ before.dual_coef_)
+            assert features is not None
+            piece[:] = term.space.element(np.asarray(features(basis).T @ before.dual_coef_))
         elif isinstance(term.space, Expansion) and term.space.clique != "edge":
             _place(term.space, piece, found, before.dual_coef_)
         elif isinstance(term.space, Expansion) and before.edge_dual_coef_ is not None:
