@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from kernelfields import observations as module
 from kernelfields.gram import CollapsedGram, PackedGram, gram_of, unique_observations
-from kernelfields.gram import unique as module
 from kernelfields.kernels import Linear
 
 from ._data import KERNELS, assert_close, dense, observations, plain

@@ -1,5 +1,6 @@
 """Gram matrices: how they are computed, stored and multiplied."""
 
+from ..observations import UniqueObservations, find_observations, origins, unique_observations
 from ._base import Gram
 from .blocks import KernelBlocks
 from .collapsed import CollapsedGram
@@ -7,7 +8,6 @@ from .cross import kernel_times
 from .packed import PackedGram, gram_of
 from .stored import StoredGram
 from .tiled import TiledGram
-from .unique import UniqueObservations, find_observations, origins, unique_observations
 
 __all__ = [
     "CollapsedGram",

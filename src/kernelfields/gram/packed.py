@@ -14,11 +14,11 @@ from ..errors import InputError
 from ..kernels import Kernel, Observations
 from ..kernels.observations import count, precision_of
 from ..memory import SMALL, available_memory, require_memory
+from ..observations import unique_observations
 from ._base import Gram
 from .blocks import KernelBlocks, workers
 from .collapsed import CollapsedGram
 from .tiled import TiledGram
-from .unique import unique_observations
 
 
 class PackedGram(Gram):

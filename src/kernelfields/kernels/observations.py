@@ -11,10 +11,10 @@ import scipy.sparse as sp
 
 from ..arrays import Array
 from ..errors import InputError
-from .sparse_rows import canonical, sparse_inner_products
+from ..observations import Observations, canonical, count, is_numeric, prepare, take
+from .sparse_rows import sparse_inner_products
 
-Observations = Any
-"""(n, D) array, scipy-sparse matrix, or whatever else a kernel compares, one observation per row."""
+__all__ = ["Observations", "canonical", "count", "is_numeric", "prepare", "take"]
 
 ROUNDING = 16
 """Units in the last place that an inner product may be off."""
@@ -40,28 +40,6 @@ def items(X: Observations) -> list[Any]:
     if isinstance(X, np.ndarray) and X.ndim == 2 and X.shape[1] == 1:
         return list(X[:, 0])
     return list(X)
-
-
-def count(X: Observations) -> int:
-    """Return the number of observations; sparse matrices have no ``len``."""
-    return int(X.shape[0]) if hasattr(X, "shape") else len(X)
-
-
-def take(X: Observations, indices: Array) -> Observations:
-    """Return some of the observations."""
-    return X[indices] if hasattr(X, "shape") else [X[i] for i in indices]
-
-
-def is_numeric(X: Observations) -> bool:
-    """Return whether X is a matrix of numbers, dense or sparse."""
-    return sp.issparse(X) or (isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "biuf")
-
-
-def prepare(X: Observations, dtype: np.dtype[Any]) -> Observations:
-    """Return numbers in one precision with contiguous rows, and anything else unchanged."""
-    if sp.issparse(X):
-        return canonical(X, dtype)
-    return np.ascontiguousarray(X, dtype=dtype) if is_numeric(X) else X
 
 
 def precision(*observations: Observations) -> np.dtype[Any]:

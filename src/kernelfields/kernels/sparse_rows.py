@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
-from scipy import sparse
 
 from .. import native
 from ..arrays import Array
+from ..observations import canonical
 
 Index = native.SparseIndex32 | native.SparseIndex64
 
@@ -51,15 +50,6 @@ class SparsePair(NamedTuple):
     def fill(self, out: Array, rows: slice, columns: slice) -> None:
         """Write ⟨x_i, y_j⟩."""
         self.by_feature.products(*self.left.part(rows.start, rows.stop), columns.start, out)
-
-
-def canonical(X: Any, dtype: npt.DTypeLike) -> Any:
-    """Return X as CSR in one precision, the columns of every row sorted and unique."""
-    rows = sparse.csr_matrix(X, dtype=dtype)
-    if not rows.has_canonical_format:
-        rows = rows.copy()  # the arrays may be those of X
-        rows.sum_duplicates()
-    return rows
 
 
 def sparse_inner_products(X: Any, Y: Any) -> Array:

@@ -1,17 +1,51 @@
-"""Observations that occur several times."""
+"""Observations of any kind: rows of numbers, dense or sparse, or other objects."""
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 from scipy import sparse
 
-from ..arrays import Array
-from ..kernels.observations import Observations, count, is_numeric, prepare, take
+from .arrays import Array
+
+Observations = Any
+"""(n, D) array, scipy-sparse matrix, or whatever else a kernel compares, one observation per row."""
 
 _CHUNK = 2**16  # numbers at a time: some copies of them are needed
 _ODD = np.uint64(0x9E3779B97F4A7C15)
+
+
+def count(X: Observations) -> int:
+    """Return the number of observations; sparse matrices have no ``len``."""
+    return int(X.shape[0]) if hasattr(X, "shape") else len(X)
+
+
+def take(X: Observations, indices: Array) -> Observations:
+    """Return some of the observations."""
+    return X[indices] if hasattr(X, "shape") else [X[i] for i in indices]
+
+
+def is_numeric(X: Observations) -> bool:
+    """Return whether X is a matrix of numbers, dense or sparse."""
+    return sparse.issparse(X) or (isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "biuf")
+
+
+def prepare(X: Observations, dtype: np.dtype[Any]) -> Observations:
+    """Return numbers in one precision with contiguous rows, and anything else unchanged."""
+    if sparse.issparse(X):
+        return canonical(X, dtype)
+    return np.ascontiguousarray(X, dtype=dtype) if is_numeric(X) else X
+
+
+def canonical(X: Any, dtype: npt.DTypeLike) -> Any:
+    """Return X as CSR in one precision, the columns of every row sorted and unique."""
+    rows = sparse.csr_matrix(X, dtype=dtype)
+    if not rows.has_canonical_format:
+        rows = rows.copy()  # the arrays may be those of X
+        rows.sum_duplicates()
+    return rows
 
 
 class UniqueObservations(NamedTuple):

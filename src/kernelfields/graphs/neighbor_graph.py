@@ -1,0 +1,150 @@
+"""Graphs of nearest neighbours."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ..arrays import Array
+from ..checks import one_of, require_positive, require_whole
+from ..errors import InputError
+from ..observations import Observations, find_observations, unique_observations
+from ._base import ObservationGraph
+from .neighbors import Neighbors, nearest, within
+from .points import points_of, unit_rows
+from .sparse_graph import SparseGraph
+from .weights import gaussian, local_scales, locally_gaussian, squared_width
+
+_WEIGHTS = one_of(("unit", "rbf", "local"))
+_SYMMETRISE = one_of(("union", "mutual"))
+_METRICS = one_of(("euclidean", "cosine"))
+
+
+class NeighborGraph(ObservationGraph):
+    """Every observation is linked to its nearest neighbours, or to all within a radius [lafferty2004, 4.2].
+
+    Equal observations are one vertex: `SparseGraph.inverse` tells which.
+
+    Parameters
+    ----------
+    n_neighbors : int
+        k, the neighbours that each vertex chooses; all others if there are fewer. Without effect if a
+        radius is given.
+    radius : float or None
+        Link all vertices at most this far from each other, instead of the k nearest.
+    weights : {"unit", "rbf", "local"}
+        1; exp(−γ d²) for distances d; or exp(−d²/(σ_i σ_j)), σ being the distance to the farthest
+        chosen neighbour of each side, for data of varying density [zelnik2004]. Weights that are zero in
+        double precision are no edges.
+    gamma : float or None
+        γ of "rbf"; None: 1 over the mean squared distance of neighbours.
+    symmetrise : {"union", "mutual"}
+        Which of the choices of k neighbours are edges: those of either side, or those of both.
+    metric : {"euclidean", "cosine"}
+        Distance ‖x − x′‖, or that of x/‖x‖ and x′/‖x′‖, which orders pairs as their angles do.
+
+    Examples
+    --------
+    >>> graph = NeighborGraph(n_neighbors=1).on([[0.0], [1.0], [5.0], [5.5]])
+    >>> graph
+    <SparseGraph: 4 vertices, 2 edges, 2 components, 0 isolated vertices>
+    >>> graph.components
+    array([0, 0, 1, 1])
+    """
+
+    def __init__(
+        self,
+        n_neighbors: int = 10,
+        *,
+        radius: float | None = None,
+        weights: str = "unit",
+        gamma: float | None = None,
+        symmetrise: str = "union",
+        metric: str = "euclidean",
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.radius = radius
+        self.weights = weights
+        self.gamma = gamma
+        self.symmetrise = symmetrise
+        self.metric = metric
+
+    def on(self, observations: Observations) -> SparseGraph:
+        """Return the graph over these observations, labelled and unlabelled."""
+        self._check()
+        vertices, inverse = unique_observations(points_of(observations))
+        chosen = self._chosen(vertices, None)
+        gamma, scales = None, None
+        if self.weights == "rbf":
+            gamma = 1 / squared_width(chosen) if self.gamma is None else float(self.gamma)
+        if self.weights == "local":
+            scales = local_scales(chosen)
+        adjacency = self._symmetric(
+            chosen.matrix(self._weighted(chosen, gamma, scales, scales), len(chosen.first) - 1)
+        )
+        return SparseGraph(adjacency, vertices, inverse, gamma, scales)
+
+    def found(self, observations: Observations, vertices: Any) -> Array:
+        """Return the vertex that each observation equals, in the precision of vertices; −1 if none."""
+        points = self._points(observations, vertices)
+        if not vertices.shape[0]:
+            return np.full(points.shape[0], -1)
+        return find_observations(vertices, points)
+
+    def links(self, observations: Observations, vertices: Any, scales: Array | None) -> Any:
+        """Return the weights of the edges to the neighbours among the vertices, (n, V) CSR."""
+        self._check()
+        chosen = self._chosen(vertices, self._points(observations, vertices))
+        if self.weights == "rbf" and self.gamma is None:
+            raise InputError("gamma of NeighborGraph is None; new observations need that of the graph.")
+        own = local_scales(chosen) if self.weights == "local" else None
+        found = chosen.matrix(self._weighted(chosen, self.gamma, own, scales), vertices.shape[0])
+        found.eliminate_zeros()
+        return found
+
+    def _check(self) -> None:
+        if self.radius is None:
+            require_whole("n_neighbors of NeighborGraph", self.n_neighbors, most=2**31 - 1)
+        else:
+            require_positive("radius of NeighborGraph", self.radius)
+        _WEIGHTS("weights of NeighborGraph", self.weights)
+        _SYMMETRISE("symmetrise of NeighborGraph", self.symmetrise)
+        _METRICS("metric of NeighborGraph", self.metric)
+        if self.gamma is not None:
+            require_positive("gamma of NeighborGraph", self.gamma)
+
+    def _points(self, observations: Observations, vertices: Any) -> Any:
+        points = points_of(observations, vertices.dtype)
+        if points.shape[1] != vertices.shape[1]:
+            raise InputError(
+                f"Observations have {points.shape[1]} numbers; the graph is over rows of {vertices.shape[1]}."
+            )
+        if sparse.issparse(vertices) != sparse.issparse(points):
+            points = sparse.csr_matrix(points) if sparse.issparse(vertices) else points.toarray()
+        return points
+
+    def _chosen(self, vertices: Any, points: Any | None) -> Neighbors:
+        if self.metric == "cosine":
+            vertices, points = unit_rows(vertices), None if points is None else unit_rows(points)
+        if self.radius is not None:
+            return within(vertices, points, self.radius)
+        return nearest(vertices, points, self.n_neighbors)
+
+    def _weighted(
+        self, links: Neighbors, gamma: float | None, own: Array | None, scales: Array | None
+    ) -> Array:
+        if self.weights == "rbf" and gamma is not None:
+            return gaussian(links, gamma)
+        if self.weights == "local" and own is not None and scales is not None:
+            return locally_gaussian(links, own, scales)
+        return np.ones(len(links.vertex))
+
+    def _symmetric(self, chosen: Any) -> Any:
+        mirrored = chosen.T.tocsr()
+        found = chosen.maximum(mirrored) if self.symmetrise == "union" else chosen.minimum(mirrored)
+        found = sparse.csr_array(found)
+        found.eliminate_zeros()
+        found.sort_indices()
+        return found
