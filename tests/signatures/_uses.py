@@ -369,6 +369,7 @@ USES: dict[str, Use] = {
     "gram.PackedGram": lambda given: gram.PackedGram(np.zeros(8), **given),
     "gram.PackedGram.bytes_for": lambda given: gram.PackedGram.bytes_for(dtype=np.dtype(float), **given),
     "gram.PackedGram.empty": lambda given: gram.PackedGram.empty(dtype=np.dtype(float), **given),
+    "kernels.GraphKernel": lambda given: kernels.GraphKernel(**given).on(FLAT)(FLAT),
     "gram.gram_of": lambda given: gram.gram_of(kernels.RBF(), FLAT, **given),
     "gram.kernel_times": lambda given: gram.kernel_times(kernels.RBF(), FLAT, FLAT, FLAT, **given),
     "report.evaluate": lambda given: report.evaluate(_fitted("CRF"), X, y, **given),

@@ -16,6 +16,7 @@ from .. import (
     constraints,
     decoders,
     emissions,
+    graphs,
     kernels,
     losses,
     objective,
@@ -95,6 +96,7 @@ KERNELS = (
     kernels.Cosine,
     kernels.ExponentialChiSquare,
     kernels.GaussianProcessKernel,
+    kernels.GraphKernel,
     kernels.Hamming,
     kernels.Jaccard,
     kernels.Laplacian,
@@ -107,6 +109,7 @@ KERNELS = (
     kernels.Product,
     kernels.RBF,
     kernels.Scaled,
+    kernels.SpectralKernel,
     kernels.Spectrum,
     kernels.Subsequence,
     kernels.Sum,
@@ -114,6 +117,16 @@ KERNELS = (
     kernels.WindowProduct,
     kernels.WindowSum,
 )
+GRAPHS = (
+    graphs.Diffusion,
+    graphs.InverseCosine,
+    graphs.NeighborGraph,
+    graphs.PrecomputedGraph,
+    graphs.RandomWalk,
+    graphs.Regularised,
+    graphs.Truncated,
+)
+"""Graphs and transforms, which are their settings."""
 RECORDS = (
     AllUnused,
     Boundaries,
@@ -236,6 +249,7 @@ KINDS: Kinds = {
     "Kernel": kernels.Kernel,
     "Landmarks": approximation.Landmarks,
     "None": type(None),
+    "ObservationGraph": graphs.ObservationGraph,
     "Rule": constraints.Rule,
     "Solver": solvers.Solver,
     "bool": (bool, np.bool_, int),
@@ -274,7 +288,7 @@ NAMES: Mapping[type, str] = {selection.SelectionStep: "Step"}
 REGISTRY = Registry(
     RECIPES,
     (
-        *(stored_by_settings(cls, NAMES.get(cls, "")) for cls in (*KERNELS, *FAMILIES)),
+        *(stored_by_settings(cls, NAMES.get(cls, "")) for cls in (*KERNELS, *GRAPHS, *FAMILIES)),
         *(stored_by_fields(cls, NAMES.get(cls, "")) for cls in RECORDS),
         *SAVED_EMISSIONS,
         *SAVED_FEATURES,

@@ -9,6 +9,7 @@ from .data_kernel import DataKernel
 from .feature_map import FeatureMapKernel
 from .functions import MatrixFunction, PairFunction
 from .gaussian_process import GaussianProcessKernel
+from .graph import GraphKernel
 from .hamming import Hamming
 from .jaccard import Jaccard
 from .laplacian import Laplacian
@@ -23,6 +24,7 @@ from .product import Product
 from .rbf import RBF
 from .scaled import Scaled
 from .specification import as_kernel, check_gram
+from .spectral import SpectralKernel
 from .spectrum import Spectrum
 from .subsequence import Subsequence
 from .sum import Sum
@@ -40,6 +42,7 @@ __all__ = [
     "ExponentialChiSquare",
     "FeatureMapKernel",
     "GaussianProcessKernel",
+    "GraphKernel",
     "Hamming",
     "Jaccard",
     "Kernel",
@@ -56,6 +59,7 @@ __all__ = [
     "Product",
     "ProductKernel",
     "Scaled",
+    "SpectralKernel",
     "Spectrum",
     "Subsequence",
     "Sum",
