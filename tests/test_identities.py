@@ -22,6 +22,7 @@ from kernelfields.structures import (
 from kernelfields.testing import STRUCTURE_IDENTITIES, check_structure
 from kernelfields.testing.strategies import ScoredChain, chains
 from tests._dependency import DependencyBatch
+from tests._listed_trees import ListedTrees
 
 Row = tuple[StructureBatch, dict[str, np.ndarray]]
 
@@ -208,6 +209,85 @@ def dependency_trees_forbidden(rng: np.random.Generator) -> Row:
     return structure, scores
 
 
+def projective_trees(rng: np.random.Generator) -> Row:
+    structure = ListedTrees([3, 0, 1, 5, 2, 4])
+    return structure, normal(rng, structure)
+
+
+def projective_trees_many_roots(rng: np.random.Generator) -> Row:
+    structure = ListedTrees([4, 1, 2, 0, 3], single_root=False)
+    return structure, normal(rng, structure, scale=2.0)
+
+
+def projective_trees_float32(rng: np.random.Generator) -> Row:
+    structure, scores = projective_trees(rng)
+    return structure, {"arc": scores["arc"].astype(np.float32)}
+
+
+def projective_trees_forbidden(rng: np.random.Generator) -> Row:
+    structure, scores = projective_trees(rng)
+    scores["arc"][[1, 7, 20, 23, 31]] = -np.inf
+    return structure, scores
+
+
+def projective_trees_large_scores(rng: np.random.Generator) -> Row:
+    """Products of exponentials underflow, so that wider numbers answer."""
+    structure = ListedTrees([4, 3, 2], single_root=False)
+    return structure, normal(rng, structure, scale=500.0)
+
+
+def projective_trees_labelled(rng: np.random.Generator) -> Row:
+    structure = ListedTrees([3, 0, 1, 2], 3)
+    scores = normal(rng, structure)
+    scores["arc"][[2, 5], 1] = -np.inf
+    return structure, scores
+
+
+def all_trees(rng: np.random.Generator) -> Row:
+    structure = ListedTrees([3, 0, 1, 4, 2], projective=False)
+    return structure, normal(rng, structure)
+
+
+def all_trees_many_roots(rng: np.random.Generator) -> Row:
+    structure = ListedTrees([4, 1, 2, 0, 3], projective=False, single_root=False)
+    return structure, normal(rng, structure, scale=2.0)
+
+
+def all_trees_float32(rng: np.random.Generator) -> Row:
+    structure, scores = all_trees(rng)
+    return structure, {"arc": scores["arc"].astype(np.float32)}
+
+
+def all_trees_forbidden(rng: np.random.Generator) -> Row:
+    """In the sentence of four words, the third and fourth have no heads but each other and the root."""
+    structure, scores = all_trees(rng)
+    scores["arc"][[1, 7]] = -np.inf
+    start = structure.offsets[3] + 5 * np.array([2, 2, 3, 3]) + [1, 2, 1, 2]
+    scores["arc"][start] = -np.inf
+    return structure, scores
+
+
+def all_trees_large_scores(rng: np.random.Generator) -> Row:
+    """Products of exponentials underflow, so that wider numbers answer."""
+    structure = ListedTrees([4, 3, 2], projective=False)
+    return structure, normal(rng, structure, scale=500.0)
+
+
+def all_trees_strong_cycles(rng: np.random.Generator) -> Row:
+    """Words that all but choose each other: a determinant would cancel, walks would not end."""
+    structure = ListedTrees([4, 3], projective=False, single_root=False)
+    scores = normal(rng, structure)
+    scores["arc"][[2, 6, 14, 18]] += 40.0
+    return structure, scores
+
+
+def all_trees_labelled(rng: np.random.Generator) -> Row:
+    structure = ListedTrees([3, 0, 1, 2], 3, projective=False)
+    scores = normal(rng, structure)
+    scores["arc"][[2, 5], 1] = -np.inf
+    return structure, scores
+
+
 TABLE: list[Callable[[np.random.Generator], Row]] = [
     chain_shared,
     chain_per_edge,
@@ -236,6 +316,19 @@ TABLE: list[Callable[[np.random.Generator], Row]] = [
     graph_searched_by_cuts,
     dependency_trees,
     dependency_trees_forbidden,
+    projective_trees,
+    projective_trees_many_roots,
+    projective_trees_float32,
+    projective_trees_forbidden,
+    projective_trees_large_scores,
+    projective_trees_labelled,
+    all_trees,
+    all_trees_many_roots,
+    all_trees_float32,
+    all_trees_forbidden,
+    all_trees_large_scores,
+    all_trees_strong_cycles,
+    all_trees_labelled,
 ]
 
 

@@ -135,6 +135,7 @@ TREE = structures.TreeBatch([0, 3, 4], [-1, 0, 0, -1], 2)
 SCORES = {"node": np.zeros((4, 2)), "edge": np.zeros((2, 2))}
 GRAPH = structures.ExactGraphBatch([0, 3, 4], [[0, 1], [0, 2]], 2)
 SECOND = structures.SecondOrderChainBatch([0, 3, 4], 2)
+ARCS = structures.DependencyBatch([2, 1])
 PAIR = ([0, 2], [[0, 1]])
 PAIR_SCORES = {"node": np.zeros((2, 2)), "edge": np.zeros((2, 2))}
 
@@ -206,6 +207,9 @@ USES: dict[str, Use] = {
     "structures.ChainBatch": lambda given: structures.ChainBatch([0, 1], **given),
     "structures.SecondOrderChainBatch": lambda given: structures.SecondOrderChainBatch([0, 1], **given),
     "structures.TreeBatch": lambda given: structures.TreeBatch([0, 1], [-1], **given),
+    "structures.DependencyBatch": lambda given: structures.DependencyBatch([2], **given),
+    "structures.DependencyBatch.kbest": lambda given: ARCS.kbest({"arc": np.zeros(8)}, **given),
+    "structures.DependencyBatch.sample": _sampled(ARCS, {"arc": np.zeros(8)}),
     "structures.GraphBatch": lambda given: structures.GraphBatch([0, 2], [[0, 1]], **given),
     "structures.SearchedGraphBatch": lambda given: structures.SearchedGraphBatch([0, 2], [[0, 1]], **given),
     **{
@@ -391,7 +395,7 @@ RECORDS = (
 INSIDE = (
     *("structures.Chain.on", "structures.Structure.on", "structures.Tree.on", "structures.Words"),
     *("structures.Exact.on", "structures.Graph.on", "structures.GraphInference", "structures.Grid.on"),
-    *("structures.Hierarchy.on", "structures.MultiLabel.on"),
+    *("structures.Dependency.on", "structures.Hierarchy.on", "structures.MultiLabel.on"),
     *("structures.AlphaExpansion.on", "structures.DualDecomposition.on", "structures.LabelSwap.on"),
     *("structures.LinearProgramMax.on", "structures.MaxSearch.on", "structures.TreeReweightedMax.on"),
     *(

@@ -222,7 +222,7 @@ def encode_outputs(
     Labels ``known`` before come first, and others may follow; ``classes`` are all there are.
     """
     if not structure.labelling:
-        return Encoded(_encoded(structure, y, inputs), np.array(structure.alphabet))
+        return Encoded(known_outputs(structure, y, inputs), label_array(structure.alphabet))
     named = read_outputs(structure, y, inputs)
     if structure.alphabet:
         if classes is not None:
@@ -255,6 +255,20 @@ def name_outputs(structure: Structure, outputs: Array, batch: Any, classes: Arra
     names = [*classes.tolist(), None]  # −1 is the last
     flat = [names[k] for k in outputs.tolist()]
     return structure.shaped([flat[a:b] for a, b in pairwise(batch.offsets.tolist())], links)
+
+
+def known_outputs(structure: Structure, y: Any, inputs: Any, what: str = "y") -> Array:
+    """Read outputs that are no labellings; one with an answer that the structure does not know is refused."""
+    outputs = _encoded(structure, y, inputs)
+    unknown = np.flatnonzero(outputs < 0)
+    if unknown.size:
+        ends = structure.on(inputs.offsets, inputs.links, len(structure.alphabet)).output_offsets
+        s = int(np.searchsorted(ends, unknown[0], side="right")) - 1
+        raise InputError(
+            f"{structure.words.name(s, what)} has, at place {unknown[0] - ends[s]}, an answer that is none "
+            f"of the {len(structure.alphabet)} known ones."
+        )
+    return outputs
 
 
 def _encoded(structure: Structure, y: Any, inputs: Any) -> Array:

@@ -143,6 +143,10 @@ class SequenceLabeller(Parameterised, Routed, Savable, ABC):
         if (labels >= 0).all():
             return scored.batch.score(scored.scores, labels) - result
         strange = self._strange(labels, scored.batch)
+        if not fitted_structure(self).labelling:  # every answer is given, if not always a known one
+            result = scored.batch.score(scored.scores, np.maximum(labels, 0)) - result
+            result[strange] = -np.inf
+            return result
         possible = (labels[:, None] < 0) | (labels[:, None] == np.arange(len(self.classes_)))
         within = {**scored.scores, "node": np.where(possible, scored.scores["node"], -np.inf)}
         result = _log_partition(scored.batch, within) - result
@@ -152,7 +156,7 @@ class SequenceLabeller(Parameterised, Routed, Savable, ABC):
     def _strange(self, labels: Array, batch: Any) -> Array:
         """Return which sequences have labels that training did not have, after a warning of how many."""
         unknown = np.flatnonzero(labels == UNKNOWN)
-        strange = np.unique(np.searchsorted(batch.offsets, unknown, side="right") - 1)
+        strange = np.unique(np.searchsorted(batch.output_offsets, unknown, side="right") - 1)
         if len(strange):
             warn_user(
                 f"{len(strange)} of {batch.n_instances} {batch.words.items} have labels that training did "

@@ -189,6 +189,7 @@ RECORDS = (
     structures.BeliefPropagation,
     structures.Chain,
     structures.ConvexFreeEnergy,
+    structures.Dependency,
     structures.DualDecomposition,
     structures.Exact,
     structures.ExactlyOne,

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from ..arrays import Array
 from ..data.inputs import Inputs
-from ..data.labels import UNKNOWN, UNOBSERVED, Encoded, lookup, read_outputs
+from ..data.labels import UNKNOWN, UNOBSERVED, Encoded, known_outputs, lookup, read_outputs
 from ..data.reading import read_to_predict
 from ..data.rules import require_possible, require_respected
 from ..data.training import Training, loss_of
@@ -66,6 +66,8 @@ def require_both(X: Any, y: Any) -> bool:
 
 def held_out_labels(structure: Structure, y: Any, inputs: Inputs, classes: Array) -> Array:
     """Read held-out labels; those that training did not have count as missing, and are warned of."""
+    if not structure.labelling:
+        return known_outputs(structure, y, inputs, "y_dev")
     labels = lookup(read_outputs(structure, y, inputs, "y_dev"), classes)
     new = int((labels == UNKNOWN).sum())
     if new:

@@ -29,6 +29,7 @@ from .chain import ChainBatch
 from .chain2 import SecondOrderChainBatch
 from .convex_free_energy import ConvexFreeEnergy, ConvexFreeEnergyBatch
 from .cut_moves import AlphaExpansion, LabelSwap
+from .dependency import DependencyBatch
 from .dual_decomposition import DualDecomposition
 from .exact import Exact, ExactGraphBatch
 from .gibbs import Gibbs, GibbsBatch
@@ -42,6 +43,7 @@ from .logic import AtMost, ExactlyOne, Implies, Logic
 from .mean_field import MeanField, MeanFieldBatch
 from .merged_cliques import MergedCliques
 from .multi_label import MultiLabel
+from .parses import Dependency
 from .relaxed import Relaxed, relaxed_argmax
 from .reweighted_max import TreeReweightedMax
 from .searched_graph import SearchedGraphBatch
@@ -71,6 +73,8 @@ __all__ = [
     "ConvexFreeEnergy",
     "ConvexFreeEnergyBatch",
     "CovarianceOracle",
+    "Dependency",
+    "DependencyBatch",
     "DualDecomposition",
     "EdgeBatch",
     "ErrorCountOracle",

@@ -192,5 +192,5 @@ def require_feasible(values: Array, words: Words = SEQUENCES) -> None:
         return
     s = int(np.flatnonzero(~np.isfinite(values))[0])
     if values[s] == -np.inf:
-        raise InfeasibleError(f"{words.name(s)} has no allowed labelling.")
+        raise InfeasibleError(f"{words.name(s)} has no allowed {words.output}.")
     raise ScoreError(f"{words.name(s)} has scores that are NaN or +inf.")

@@ -13,6 +13,7 @@ class Words:
     items: str
     place: str
     places: str
+    output: str = "labelling"
 
     def name(self, number: int, of: str = "") -> str:
         """Return "Tree 3", or "Tree 3 of X", as it stands at the beginning of a sentence."""
@@ -24,3 +25,4 @@ TREES = Words("tree", "trees", "vertex", "vertices")
 GRAPHS = Words("graph", "graphs", "vertex", "vertices")
 GRIDS = Words("grid", "grids", "pixel", "pixels")
 ROWS = Words("row", "rows", "label", "labels")
+SENTENCES = Words("sentence", "sentences", "arc", "arcs", "tree")
