@@ -79,7 +79,7 @@ def linear_field() -> list[Setting]:
             observed_only=True,
             classes=CLASSES,
             class_weight=CLASS_WEIGHTS,
-            loss=("marginal-log", "pseudo", "piecewise"),
+            loss=("marginal-log", "pseudo", "piecewise", "entropy"),
             constraints=CONSTRAINTS,
             solver=(
                 "newton-cg",
@@ -126,7 +126,7 @@ def kernel_field() -> list[Setting]:
             label_kernel=LABEL_KERNEL,
             classes=CLASSES,
             class_weight=CLASS_WEIGHTS,
-            loss=("marginal-log", "pseudo", "piecewise"),
+            loss=("marginal-log", "pseudo", "piecewise", "entropy"),
             constraints=CONSTRAINTS,
             base_measure=BASE_MEASURE,
             approximation=APPROXIMATIONS,

@@ -347,6 +347,9 @@ USES: dict[str, Use] = {
         CHAIN, np.zeros(4, dtype=np.int64), _differing, **{"bound": 4.0, **given}
     ),
     "losses.LabellingCost": _callback,
+    "losses.EntropyRegularised": lambda given: kf.CRF(
+        loss=losses.EntropyRegularised(**given), max_iter=2
+    ).fit(X, [*y[:4], [None] * 4, [None] * 3]),
     "losses.VariationalEM": lambda given: kf.CRF(
         loss=losses.VariationalEM(**{"sweeps": 2, "rounds": 1, **given}), max_iter=2
     ).fit(X, [[None, *labels[1:]] for labels in y]),

@@ -14,7 +14,18 @@ from ..checks import require_not_negative, shown
 from ..constraints import Forbidden, Rule
 from ..data.sample_weights import read_weights
 from ..errors import InputError, warn_user
-from ..losses import LocalLoss, Log, Loss, MarginalLog, PartialLog, Piecewise, PseudoLikelihood, VariationalEM
+from ..losses import (
+    EntropyRegularised,
+    LocalLoss,
+    Log,
+    LogWithEntropy,
+    Loss,
+    MarginalLog,
+    PartialLog,
+    Piecewise,
+    PseudoLikelihood,
+    VariationalEM,
+)
 from ..objective import Certificate
 from ..solvers import Progress, Reason
 from ..spaces import WeightPairs
@@ -44,6 +55,8 @@ class Observed(NamedTuple):
 
 
 ClassWeight = dict[Any, float] | str | None
+LossSettings = VariationalEM | EntropyRegularised
+"""Losses that have settings."""
 
 
 class Training(NamedTuple):
@@ -88,7 +101,7 @@ def read_training(
     sample_weight: Any = None,
     class_weight: ClassWeight = None,
     cost: Any = None,
-    loss: str | VariationalEM = "log",
+    loss: str | LossSettings = "log",
     constraints: str | Rule | None = None,
     known: list[Any] | None = None,
     classes: Any = None,
@@ -124,6 +137,8 @@ def read_training(
         if constraints is not None:
             raise InputError("constraints do not go with VariationalEM: beliefs know no forbidden pairs.")
         make = partial(pseudo_loss_of, unobserved=make)
+    if isinstance(make, EntropyRegularised):
+        make = partial(entropy_loss_of, settings=make)
     whole = make(chain, encoded, weights, class_weight, cost)
     return Training(inputs, encoded, chain, weights, whole, forbidden, observed, extractor, structure, untied)
 
@@ -213,6 +228,24 @@ def loss_of(
     return PartialLog(chain, allowed, weights)
 
 
+def entropy_loss_of(
+    chain: EdgeBatch,
+    encoded: Encoded,
+    weights: Array | None,
+    class_weight: ClassWeight,
+    cost: Any,
+    settings: EntropyRegularised,
+) -> Loss:
+    """Return the log loss with the entropies of instances that have vertices and no label."""
+    observed = loss_of(chain, encoded, weights, class_weight, cost)
+    counts = np.diff(np.concatenate([[0], np.cumsum(encoded.labels != UNOBSERVED)])[chain.offsets])
+    unlabelled = (counts == 0) & (np.diff(chain.offsets) > 0)
+    if not unlabelled.any():
+        return observed
+    assert isinstance(observed, Log | PartialLog)
+    return LogWithEntropy(observed, settings.weight * unlabelled)
+
+
 def _additive(chain: EdgeBatch, encoded: Encoded, cost: Any) -> dict[str, Array]:
     """Return a cost that adds up over cliques; inside a sum over labellings no other can be had."""
     if callable(cost) or (isinstance(cost, str) and cost != "hamming"):
@@ -221,15 +254,17 @@ def _additive(chain: EdgeBatch, encoded: Encoded, cost: Any) -> dict[str, Array]
     return cost_scores(chain, encoded, cost)
 
 
-LOSSES: Table[Callable[..., Loss] | VariationalEM] = Table(
+LOSSES: Table[Callable[..., Loss] | LossSettings] = Table(
     Callable,
     VariationalEM,
+    EntropyRegularised,
     entries={
         "log": loss_of,
         "marginal-log": marginal_log_loss_of,
         "pseudo": pseudo_loss_of,
         "piecewise": piecewise_loss_of,
         "pseudo-em": VariationalEM(),
+        "entropy": EntropyRegularised(),
     },
 )
 

@@ -25,7 +25,7 @@ from ..checks import (
 from ..data.seeds import random_state
 from ..data.training import LOSSES
 from ..errors import InputError
-from ..losses import VariationalEM
+from ..losses import EntropyRegularised, VariationalEM
 from ..selection import Selection
 from ..tables import DECODERS, STRUCTURES
 
@@ -80,7 +80,7 @@ CHECKS: Mapping[str, Check] = {
     "decoder": chosen(DECODERS),
     "dtype": precision,
     "folds": optional(whole(2)),
-    "loss": chosen(Table(VariationalEM, entries=LOSSES)),
+    "loss": chosen(Table(VariationalEM, EntropyRegularised, entries=LOSSES)),
     "max_leaf_nodes": optional(whole(2)),
     "max_iter": whole(0),
     "memory_limit": optional(lambda name, value: require_whole(name, value, 0)),

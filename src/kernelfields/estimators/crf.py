@@ -24,7 +24,7 @@ from ..fitting.held_out import HeldOutSet, read_held_out
 from ..fitting.observers import EarlyStopping, ProgressLine
 from ..fitting.provenance import provenance_of
 from ..fitting.run import Found, mismatches, observers, previous, reporter, search, starts_afresh
-from ..losses import VariationalEM
+from ..losses import EntropyRegularised, VariationalEM
 from ..models.learnt import LINEAR
 from ..models.linear_problem import LinearWeights, exact_problem, linear_problem, linear_terms, solver_of
 from ..models.model import Model, fitted_structure, linear_model
@@ -102,14 +102,15 @@ class CRF(SequenceLabeller):
         Δ(y, ŷ) inside the loss (softmax-margin [altun2006, 1.5]), as in `StructuredSVM`: what is costly to
         get wrong must be less likely by more. The number of wrong labels; with a weight for each true
         label; an (L, L) table of true and predicted labels; an (L, L, L, L) table of pairs of neighbours.
-    loss : "log", "marginal-log", "pseudo", "piecewise", "pseudo-em" or VariationalEM
+    loss : "log", "marginal-log", "pseudo", "piecewise", "pseudo-em", "entropy", or settings
         What is minimised: −log p(y|x) of whole labellings; or Σ_t −log p(y_t|x), the log loss of every
         label by itself, which fits decoding label by label, and is not convex: no certificate; or, for
         graphs where sums over labellings are out of reach, Σ_t −log p(y_t | labels around it, x), or
         the log loss of every clique by itself, both convex, leaving out cliques with a label that was not
         observed. ``losses.VariationalEM(...)`` is the first of these, learnt in turn with beliefs about
-        labels that were not observed: for few labels in a large graph. With all but "log"
-        ``class_weight`` weighs positions.
+        labels that were not observed: for few labels in a large graph. ``losses.EntropyRegularised(γ)``
+        adds γ times the entropy of sequences without any label to the first: not convex, either. With all
+        but these two ``class_weight`` weighs positions.
     constraints : "iob2", "iobes", "bilou", "bmes", Rule or None
         Label pairs, starts and ends that cannot occur: a tag scheme, or ``Constraints(...)``. Such
         labellings have probability 0, in training and in prediction; training labels that break
@@ -203,7 +204,7 @@ class CRF(SequenceLabeller):
     classes: Sequence[Hashable] | None = None
     class_weight: dict[Any, float] | str | None = None
     cost: Any = None
-    loss: str | VariationalEM = "log"
+    loss: str | VariationalEM | EntropyRegularised = "log"
     constraints: str | Rule | None = None
     base_measure: BaseMeasure = None
     solver: str | Solver = "lbfgs"

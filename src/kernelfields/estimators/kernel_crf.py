@@ -11,7 +11,7 @@ from ..approximation import Approximation
 from ..constraints import Rule
 from ..data.base_measure import BaseMeasure
 from ..decoders import Decoder
-from ..losses import VariationalEM
+from ..losses import EntropyRegularised, VariationalEM
 from ..models.clique_kernels import CliqueKernel
 from ..objective import Norm
 from ..selection import Selection
@@ -80,14 +80,15 @@ class KernelCRF(KernelModel):
         Cost of getting each label wrong, inside the loss (softmax-margin), as in `CRF`.
     cost : "hamming", dict or array, optional
         Δ(y, ŷ) inside the loss, as in `CRF`.
-    loss : "log", "marginal-log", "pseudo", "piecewise", "pseudo-em" or VariationalEM
+    loss : "log", "marginal-log", "pseudo", "piecewise", "pseudo-em", "entropy", or settings
         What is minimised: −log p(y|x) of whole labellings; or Σ_t −log p(y_t|x), the log loss of every
         label by itself, which fits decoding label by label, and is not convex: no certificate; or, for
         graphs where sums over labellings are out of reach, Σ_t −log p(y_t | labels around it, x), or
         the log loss of every clique by itself, both convex, leaving out cliques with a label that was not
         observed. ``losses.VariationalEM(...)`` is the first of these, learnt in turn with beliefs about
-        labels that were not observed: for few labels in a large graph. With all but "log"
-        ``class_weight`` weighs positions.
+        labels that were not observed: for few labels in a large graph. ``losses.EntropyRegularised(γ)``
+        adds γ times the entropy of sequences without any label to the first: not convex, either. With all
+        but these two ``class_weight`` weighs positions.
     constraints : "iob2", "iobes", "bilou", "bmes", Rule or None
         Label pairs, starts and ends that cannot occur, as in `CRF`.
     base_measure : mapping, callable or CliqueMeasures, optional
@@ -209,7 +210,7 @@ class KernelCRF(KernelModel):
     classes: Sequence[Hashable] | None = None
     class_weight: dict[Any, float] | str | None = None
     cost: Any = None
-    loss: str | VariationalEM = "log"
+    loss: str | VariationalEM | EntropyRegularised = "log"
     constraints: str | Rule | None = None
     base_measure: BaseMeasure = None
     approximation: str | Approximation | None = None

@@ -184,6 +184,7 @@ RECORDS = (
     objective.L1Norm,
     objective.SpaceNorm,
     losses.VariationalEM,
+    losses.EntropyRegularised,
     structures.AlphaExpansion,
     structures.AtMost,
     structures.BeliefPropagation,

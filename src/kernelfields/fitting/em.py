@@ -41,7 +41,7 @@ def alternate(
     found = minimise(problem, start, lambda exact: exact)
     done, beliefs = found.iterations, settings.first(observed, _scores(problem, found.element))
     for _ in range(settings.rounds):
-        before, change = beliefs, _believing(settings.expected(observed, beliefs))
+        before, change = beliefs, with_loss(settings.expected(observed, beliefs))
         found = minimise(change(problem), found.element, change)
         done += found.iterations
         beliefs = settings.beliefs(observed, _scores(problem, found.element), before)
@@ -50,7 +50,7 @@ def alternate(
     return found._replace(iterations=done)
 
 
-def _believing(loss: Loss) -> Change:
+def with_loss(loss: Loss) -> Change:
     """Return how a problem gets this loss, on the same structure and spaces."""
 
     def changed(problem: Problem) -> Problem:

@@ -14,11 +14,12 @@ import numpy as np
 from ..arrays import Array
 from ..data.training import warn_of, warn_of_unsettled
 from ..errors import InputError
-from ..losses import PseudoLikelihood
+from ..losses import LogWithEntropy, PseudoLikelihood
 from ..objective import Certificate, Dual, Problem
 from ..persistence.savable import Savable
 from ..solvers import Progress, Reason, Result, Solver, Stop
 from .em import alternate
+from .entropy import begin_with_labels
 from .observers import Onlooker
 
 Model = TypeVar("Model", bound=Savable)
@@ -100,7 +101,7 @@ def search(
     observer: Observer | None,
     exact: Callable[[], Problem],
 ) -> Found:
-    """Minimise once, or in turn with beliefs about labels that were not observed, where the loss has some."""
+    """Minimise; where labels were not observed, in turn with beliefs about them, or from the others on."""
 
     def minimise(part: Problem, begin: Array, change: Callable[[Problem], Problem]) -> Found:
         return _minimise(part, begin, solver, stop, observer, lambda: change(exact()))
@@ -108,6 +109,8 @@ def search(
     loss = problem.loss
     if isinstance(loss, PseudoLikelihood) and loss.unobserved is not None:
         return alternate(problem, start, loss.unobserved, minimise)
+    if isinstance(loss, LogWithEntropy):
+        return begin_with_labels(problem, start, loss, minimise)
     return _minimise(problem, start, solver, stop, observer, exact)
 
 

@@ -4,6 +4,7 @@ from ._base import BlockLoss, Loss, LossValue
 from ._hinge_base import Hinge, Planes
 from ._local_base import LocalLoss
 from .costs import ErrorFunction, LabellingCost, edge_cost, hamming_cost, vertex_cost
+from .entropy import EntropyRegularised, LogWithEntropy
 from .hinge_callback import CallbackHinge
 from .hinge_errors import CountedHinge, CountedMarginHinge, SlackHinge
 from .hinge_margin import MarginHinge
@@ -21,11 +22,13 @@ __all__ = [
     "CallbackHinge",
     "CountedHinge",
     "CountedMarginHinge",
+    "EntropyRegularised",
     "ErrorFunction",
     "Hinge",
     "LabellingCost",
     "LocalLoss",
     "Log",
+    "LogWithEntropy",
     "Loss",
     "LossValue",
     "MarginHinge",

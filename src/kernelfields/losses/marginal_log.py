@@ -11,13 +11,11 @@ from ..arrays import Array, rows_of
 from ..errors import InfeasibleError
 from ..structures import CovarianceOracle, Marginals, Scores, StructureBatch
 from ._base import Loss, LossValue
+from ._differences import derivative_along
 
 RARE = 1e-5
 """Labels less likely than this are clamped: the error of a covariance product grows with its direction,
 which is the reciprocal of a probability."""
-
-STEP = 1e-4
-"""Of the central difference: balances its own error, STEP², with that of the gradient, ε/RARE/STEP."""
 
 CHUNK = 256
 """Vertices that are clamped in one call: each needs a copy of its instance."""
@@ -91,12 +89,7 @@ class MarginalLog(Loss):
         Exact up to about 10⁻⁷. The formula Σ_v κ_v (Cov − Cov given y_v)·e is exact but costs a sweep
         for every vertex; this costs four.
         """
-        largest = max((float(np.abs(values).max(initial=0.0)) for values in direction.values()), default=0.0)
-        if largest == 0:
-            return {clique: np.zeros(shape) for clique, shape in self.structure.shapes.items()}
-        step = STEP / largest
-        up, down = (self.at(_moved(scores, direction, h)).gradient for h in (step, -step))
-        return {clique: (values - down[clique]) / (2 * step) for clique, values in up.items()}
+        return derivative_along(lambda theta: self.at(theta).gradient, scores, direction)
 
     def take(self, ids: npt.ArrayLike) -> MarginalLog:
         """Return the loss of some instances only."""
@@ -185,13 +178,6 @@ class _Observed(NamedTuple):
 
     def cut(self, some: Array | slice) -> _Observed:
         return _Observed(*(column[some] for column in self))
-
-
-def _moved(scores: Scores, direction: Scores, step: float) -> dict[str, Array]:
-    return {
-        clique: values.astype(np.float64) + step * direction[clique].astype(np.float64)
-        for clique, values in scores.items()
-    }
 
 
 def _places(structure: StructureBatch) -> dict[str, Array]:

@@ -17,7 +17,7 @@ from ..data.rules import offset_of
 from ..data.training import ClassWeight, Training, read_training
 from ..errors import InputError
 from ..kernels import Kernel
-from ..losses import Log, VariationalEM
+from ..losses import EntropyRegularised, Log, VariationalEM
 from ..objective import Problem, Term
 from ..solvers import Progress, Solver, Stop
 from ..spaces import Expansion, LabelEmbedding, LowRank
@@ -54,7 +54,7 @@ class KernelRecipe:
     classes: Sequence[Hashable] | None = None
     class_weight: ClassWeight = None
     cost: Any = None
-    loss: str | VariationalEM = "log"
+    loss: str | VariationalEM | EntropyRegularised = "log"
     constraints: str | Rule | None = None
     base_measure: BaseMeasure = None
     approximation: Any = None
