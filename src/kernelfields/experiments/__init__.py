@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from .collective import COLLECTIVE
 from .explicit import EXPLICIT
+from .galaxy import GALAXY
 from .gaussian_hmm import GAUSSIAN_HMM
 from .gene import GENE
 from .horses import HORSES
@@ -45,6 +46,7 @@ EXPERIMENTS: Mapping[str, Experiment] = {
         SNAKES,
         HORSES,
         SCENE,
+        GALAXY,
     )
 }
 
