@@ -18,6 +18,7 @@ void add_gram(nanobind::module_&);
 void add_gram_sparse(nanobind::module_&);
 void add_graph(nanobind::module_&);
 void add_hmm(nanobind::module_&);
+void add_smo(nanobind::module_&);
 void add_sparse(nanobind::module_&);
 void add_factor_graph(nanobind::module_&);
 void add_features(nanobind::module_&);
@@ -62,6 +63,7 @@ NB_MODULE(_core, m) {
     kernelfields::bindings::add_gram_sparse(m);
     kernelfields::bindings::add_graph(m);
     kernelfields::bindings::add_hmm(m);
+    kernelfields::bindings::add_smo(m);
     kernelfields::bindings::add_sparse(m);
     kernelfields::bindings::add_factor_graph(m);
     kernelfields::bindings::add_features(m);

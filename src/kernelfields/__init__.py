@@ -21,6 +21,7 @@ from .estimators import (
     StructuredPerceptron,
     StructuredSVM,
     StructureLearner,
+    TransductiveSVM,
     load,
 )
 
@@ -48,6 +49,7 @@ __all__ = [
     "StructureLearner",
     "StructuredPerceptron",
     "StructuredSVM",
+    "TransductiveSVM",
     "__version__",
     "load",
 ]

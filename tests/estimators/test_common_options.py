@@ -7,7 +7,7 @@ import pytest
 
 import kernelfields
 from kernelfields import CRF, InputError, KernelCRF
-from kernelfields.estimators._routing import Routed
+from kernelfields.fitting.routing import Routed
 
 SETTINGS = ("verbose", "warm_start", "checkpoint")
 ARGUMENTS = ("sample_weight", "X_dev", "y_dev")

@@ -9,8 +9,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from scipy.special import softmax
 
-from kernelfields import KernelLogisticRegression
+from kernelfields import KernelLogisticRegression, TransductiveSVM
 from kernelfields.errors import InputError
 
 from .inputs import Given
@@ -38,7 +39,9 @@ def fitted(model: Any, arguments: dict[str, Any]) -> Any:
 
 
 def marginals(model: Any, given: Given) -> list[Any]:
-    """p(y_t|x) of every sequence, (T, L)."""
+    """p(y_t|x) of every sequence, (T, L); where there is none, a softmax of scores."""
+    if isinstance(model, TransductiveSVM):
+        return [softmax(one, axis=1) for one in _by_sequence(model.decision_function(given.X), given)]
     if isinstance(model, KernelLogisticRegression):
         return _by_sequence(model.predict_proba(given.X), given)
     if given.sums == "none":
@@ -48,7 +51,7 @@ def marginals(model: Any, given: Given) -> list[Any]:
 
 def predictions(model: Any, given: Given, **how: Any) -> list[list[Any]]:
     """Labels of every sequence."""
-    if isinstance(model, KernelLogisticRegression):
+    if isinstance(model, KernelLogisticRegression | TransductiveSVM):
         return [list(one) for one in _by_sequence(model.predict(given.X), given)]
     return model.predict(given.X, **_lengths(given), **how)
 

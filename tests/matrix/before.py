@@ -21,6 +21,7 @@ RICH: dict[str, list[dict[str, str]]] = {
     ],
     "GPSequenceClassifier": [{"sparse": "True"}, {"kernel": "poly"}],
     "KernelLogisticRegression": [{"approximation": "fourier"}, {"kernel": "poly", "fit_intercept": "False"}],
+    "TransductiveSVM": [{"kernel": "poly"}],
     "StructuredSVM": [{"kernel": "narrow"}, {"structure": "chain2"}],
     "StructuredPerceptron": [{"averaging": "False"}],
     "PassiveAggressive": [{"averaging": "False"}],

@@ -18,7 +18,7 @@ from .inputs import KINDS, Given, Kind
 from .learners import LEARNERS, Learner
 from .settings import Setting
 
-TO_FIT = ("sample_weight", "dev", "labels", "groups")
+TO_FIT = ("sample_weight", "dev", "labels", "groups", "X_unlabelled")
 """Options that are arguments of `fit`, not of the constructor."""
 NUMBERS = {"B-x": 0, "I-x": 1, "O": 2}
 
@@ -93,6 +93,8 @@ class Case:
             held_out = [_numbers(counts, self.learner.values) for counts in data.held_out().counts]
             result["X_dev"] = listed.given(held_out).X
             result["y_dev"] = _labels(data.held_out().labels, chosen.get("labels"), gaps=False)
+        if "X_unlabelled" in chosen:
+            result["X_unlabelled"] = self.given(data.held_out()).X
         if "groups" in chosen:
             result["groups"] = [s // 2 for s in range(len(sample.labels))]
         return result

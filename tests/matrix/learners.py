@@ -23,6 +23,7 @@ from kernelfields import (
     StructuredPerceptron,
     StructuredSVM,
     StructureLearner,
+    TransductiveSVM,
 )
 
 from . import tables
@@ -74,6 +75,7 @@ LEARNERS = {
         Learner("KernelCRF", KernelCRF, tables.kernel_field(), SEED),
         Learner("GPSequenceClassifier", GPSequenceClassifier, tables.gaussian_process(), SEED),
         Learner("KernelLogisticRegression", KernelLogisticRegression, tables.logistic(), SEED),
+        Learner("TransductiveSVM", TransductiveSVM, tables.transductive()),
         Learner("StructuredSVM", StructuredSVM, tables.margin(), {"max_iter": 20, **SEED}),
         Learner("StructuredPerceptron", StructuredPerceptron, tables.perceptron(), {"max_iter": 3, **SEED}),
         Learner("PassiveAggressive", PassiveAggressive, tables.passive_aggressive(), {"max_iter": 3, **SEED}),

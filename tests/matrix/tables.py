@@ -204,6 +204,25 @@ def logistic() -> list[Setting]:
     )
 
 
+def transductive() -> list[Setting]:
+    return (
+        options(
+            structure="chain2",
+            kernel=KERNELS,
+            penalty=0.1,
+            unlabelled_weight=0.3,
+            first_share=0.1,
+            class_shares={"dict": lambda: {"O": 0.5, "B-x": 0.25, "I-x": 0.25}},
+            class_weight=CLASS_WEIGHTS,
+            tol=1e-6,
+            max_iter=2,
+            sample_weight=("uneven", "zeros"),
+            X_unlabelled=True,
+        )
+        + OBSERVED
+    )
+
+
 def margin() -> list[Setting]:
     return (
         options(

@@ -121,11 +121,14 @@ def models() -> dict[str, tuple[Any, Any, Any]]:
         "structured-perceptron": (kf.StructuredPerceptron(features=TEMPLATES, random_state=0), WORDS, TAGS),
         "structured-svm": (kf.StructuredSVM(features=TEMPLATES, constraints="iob2", tol=0.1), WORDS, TAGS),
         "structured-svm-kernel": (kf.StructuredSVM(rbf, tol=0.1), X, y),
+        "transductive-svm": (kf.TransductiveSVM(rbf), X, [[None, *labels[1:]] for labels in y]),
     }
 
 
 def marginals(model: Any, X: Any) -> list[Any]:
-    """p(y_t|x), whatever the estimator calls it."""
+    """p(y_t|x), whatever the estimator calls it; scores where it has none."""
+    if isinstance(model, kf.TransductiveSVM):
+        return [m.tolist() for m in model.decision_function(X)]
     ask = model.predict_proba if isinstance(model, kf.KernelLogisticRegression) else model.predict_marginals
     return [m.tolist() for m in ask(X)]
 

@@ -61,7 +61,7 @@ def _fitting(name: str) -> Use:
 
     def use(given: Given) -> Any:
         model = cls(**{**FAST.get(name, {}), **given})
-        if name == "KernelLogisticRegression":
+        if name in ("KernelLogisticRegression", "TransductiveSVM"):
             return model.fit(FLAT, CODES).predict(FLAT)
         return (model.fit(X) if name == "HMM" else model.fit(X, y)).predict(X)
 
@@ -193,7 +193,15 @@ def _extracted(extractor: Any) -> Any:
 USES: dict[str, Use] = {
     **{
         f"estimators.{name}": _fitting(name)
-        for name in (*FAST, "CRF", "GPSequenceClassifier", "KernelCRF", "KernelLogisticRegression", "MEMM")
+        for name in (
+            *FAST,
+            "CRF",
+            "GPSequenceClassifier",
+            "KernelCRF",
+            "KernelLogisticRegression",
+            "MEMM",
+            "TransductiveSVM",
+        )
     },
     **{
         f"estimators.{name}.{method}": _asking(name, method)

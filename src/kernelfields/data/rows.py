@@ -17,7 +17,7 @@ from ..missing import is_missing
 from ..structures import SEQUENCES, Structure, Words
 from ..tables import structure_of
 from .inputs import Inputs, read_inputs
-from .labels import read_labels, require_sequences
+from .labels import Encoded, encode, read_labels, require_sequences
 from .reading import linked, read_to_predict
 
 
@@ -114,6 +114,15 @@ def read_row_labels(y: Any, rows: Rows) -> list[Hashable]:
                 f"Unknown label type: continuous. Row {n} of y is {label}; labels are names or whole numbers."
             )
     return labels
+
+
+def encode_row_labels(labels: list[Hashable]) -> Encoded:
+    """Encode observed labels; refuse fewer than two classes in scikit-learn's words."""
+    count = len(set(labels))
+    if count < 2:
+        found = "1 class" if count else "no observed label"
+        raise InputError(f"Training needs at least two classes; y has {found} in {len(labels)} rows.")
+    return encode([labels])
 
 
 def _column(y: Any) -> list[Any]:

@@ -200,7 +200,7 @@ def _vertex_weights(encoded: Encoded, class_weight: ClassWeight, cost: Any) -> A
     observed = encoded.labels != UNOBSERVED
     known = encoded._replace(labels=encoded.labels[observed])
     result = np.ones(len(encoded.labels))
-    result[observed] = _class_weights(class_weight, known)[known.labels]
+    result[observed] = class_weights(class_weight, known)[known.labels]
     return result
 
 
@@ -271,13 +271,13 @@ LOSSES: Table[Callable[..., Loss] | LossSettings] = Table(
 
 def _cost(encoded: Encoded, class_weight: dict[Any, float] | str) -> Array:
     """Δ(y, ·): the weight of the observed label, zero at that label."""
-    weight = _class_weights(class_weight, encoded)
+    weight = class_weights(class_weight, encoded)
     cost = np.repeat(weight[encoded.labels][:, None], len(weight), axis=1)
     cost[np.arange(len(cost)), encoded.labels] = 0
     return cost
 
 
-def _class_weights(given: dict[Any, float] | str, encoded: Encoded) -> Array:
+def class_weights(given: dict[Any, float] | str, encoded: Encoded) -> Array:
     """One weight per class."""
     count = np.bincount(encoded.labels, minlength=len(encoded.classes))
     if isinstance(given, str):

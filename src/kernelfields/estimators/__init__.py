@@ -21,6 +21,7 @@ from .registry import REGISTRY
 from .stochastic_crf import StochasticCRF
 from .structure_learner import StructureLearner
 from .structured_svm import StructuredSVM
+from .transductive_svm import TransductiveSVM
 
 __all__ = [
     "AROW",
@@ -42,6 +43,7 @@ __all__ = [
     "StructureLearner",
     "StructuredPerceptron",
     "StructuredSVM",
+    "TransductiveSVM",
     "load",
 ]
 

@@ -20,6 +20,7 @@ from ..data.seeds import random_state
 from ..data.training import require_labelling, warn_of_unsettled
 from ..decoders import ABSTAINED, Abstain, Decoder
 from ..errors import InfeasibleError, InputError, warn_user
+from ..fitting.routing import Routed
 from ..memory import require_memory
 from ..models.model import Model, ScoredBatch, fitted_structure
 from ..parameters import Parameterised
@@ -33,7 +34,6 @@ from ..structures import (
     SumOracle,
 )
 from ..tables import DECODERS, choose
-from ._routing import Routed
 
 Labels = list[list[Hashable]]
 

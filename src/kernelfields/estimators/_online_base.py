@@ -30,6 +30,7 @@ from ..models.learnt import ONLINE
 from ..models.linear import LabelledSet, read_labelled, training_terms
 from ..models.linear_problem import LinearWeights
 from ..models.model import Model, fitted_structure, linear_model
+from ..models.online_held_out import HeldOut, Reached
 from ..models.terms import Penalties
 from ..models.trail import Trail, flat, unflat
 from ..objective import Problem, Term
@@ -38,7 +39,6 @@ from ..solvers import Progress, Reason
 from ..structures import ApproximateSum, ChainBatch, Structure, SumOracle
 from ..tables import structure_of
 from ._base import SequenceLabeller
-from ._online_held_out import HeldOut, Reached
 from ._settings import CHECKS
 
 NO_BETTER = "The error on held-out data had stopped falling."

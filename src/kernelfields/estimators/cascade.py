@@ -20,6 +20,7 @@ from ..data.sample_weights import read_weights
 from ..decoders import Decoder
 from ..errors import InputError
 from ..features import stack_graph_windows, stack_tree_windows, stack_windows
+from ..fitting.routing import Routed
 from ..fitting.run import starts_afresh
 from ..models.model import fitted_structure
 from ..parameters import Parameterised
@@ -28,7 +29,6 @@ from ..persistence.savable import Savable, declared_state, require_fitted
 from ..structures import GraphLinks, Structure
 from ..tables import structure_of
 from ._base import Labels
-from ._routing import Routed
 from ._settings import CHECKS
 
 

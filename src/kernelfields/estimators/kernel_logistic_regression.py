@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Self
 
@@ -11,23 +11,20 @@ import numpy as np
 from ..approximation import Approximation
 from ..arrays import Array
 from ..data.base_measure import BaseMeasure, CliqueMeasures
-from ..data.labels import Encoded, encode
-from ..data.rows import Rows, read_row_labels, read_row_weights, read_rows
-from ..data.training import _class_weights as class_weights
+from ..data.rows import Rows, encode_row_labels, read_row_labels, read_row_weights, read_rows
+from ..data.training import class_weights
 from ..errors import InputError
 from ..fitting.run import starts_afresh
-from ..parameters import Parameterised
 from ..persistence.fields import Field, Kind
-from ..persistence.savable import Savable, require_fitted
 from ..solvers import Progress, Solver
 from ..structures import Chain, Structure
 from ..tables import structure_of
-from ._routing import Routed
+from ._row_base import RowClassifier
 from .kernel_crf import KernelCRF
 
 
 @dataclass(eq=False, repr=False)
-class KernelLogisticRegression(Parameterised, Routed, Savable):
+class KernelLogisticRegression(RowClassifier):
     """Multinomial logistic regression in the Hilbert space of a kernel,
 
         p(y|x) ∝ exp(f(x, y) + b_y),    minimising  Σ_i −log p(y_i|x_i) + (λ/2)(‖f‖² + ‖b‖²).
@@ -121,7 +118,7 @@ verbose
         rows = read_rows(self, X, fitting=True)
         labels = read_row_labels(y, rows)
         kept = np.array([n for n, label in enumerate(labels) if label is not None], dtype=np.int64)
-        encoded = _encode([labels[n] for n in kept])
+        encoded = encode_row_labels([labels[n] for n in kept])
         weights = None if sample_weight is None else read_row_weights(sample_weight, rows)[kept]
         if self.class_weight is not None:
             factors = class_weights(self.class_weight, encoded)[encoded.labels]
@@ -170,65 +167,18 @@ verbose
     def predict_proba(self, X: Any) -> Any:
         """Return p(y|x) for every row, (N, L), columns as in ``classes_``; a list of them for sequences."""
         rows = self._read(X)
-        return rows.split(self._probabilities(rows))
+        return rows.split(self._label_scores(rows))
 
     def predict_log_proba(self, X: Any) -> Any:
         """Return log p(y|x), in the form of `predict_proba`."""
         rows = self._read(X)
         with np.errstate(divide="ignore"):
-            return rows.split(np.log(self._probabilities(rows)))
+            return rows.split(np.log(self._label_scores(rows)))
 
-    def predict(self, X: Any) -> Any:
-        """Return the most probable label of every row, (N,); a list of lists for sequences."""
-        rows = self._read(X)
-        labels = self.classes_[self._probabilities(rows).argmax(axis=1)]
-        return labels if rows.offsets is None else rows.split(labels.tolist())
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the share of rows labelled right; those whose label is None or NaN are skipped.
-
-        A label that training did not have is wrong whatever is predicted.
-        """
-        rows = self._read(X)
-        truth = read_row_labels(y, rows)
-        kept = [n for n, label in enumerate(truth) if label is not None]
-        if not kept:
-            raise InputError(f"There is nothing to score: none of the {len(truth)} labels of y is observed.")
-        labels = self.classes_[self._probabilities(rows).argmax(axis=1)].tolist()
-        weights = None if sample_weight is None else read_row_weights(sample_weight, rows)[kept]
-        return float(np.average([labels[n] == truth[n] for n in kept], weights=weights))
-
-    def _read(self, X: Any) -> Rows:
-        self._require_fitted()
-        return read_rows(self, X, fitting=False)
-
-    def _probabilities(self, rows: Rows) -> Array:
-        """P(y|x) of all rows, (N, L)."""
+    def _label_scores(self, rows: Rows) -> Array:
+        """Return p(y|x) of all rows, (N, L)."""
         scored = self._field._batch(rows.features, np.ones(rows.features.shape[0], np.int64), None)
         return scored.batch.marginals(scored.scores).parts["node"]
-
-    def __sklearn_tags__(self) -> Any:
-        """Return what scikit-learn's tools ask: that this is a classifier, whose folds they balance."""
-        from sklearn.utils import ClassifierTags
-
-        tags = super().__sklearn_tags__()
-        tags.estimator_type = "classifier"
-        tags.classifier_tags = ClassifierTags()
-        tags.target_tags.required = True
-        tags.input_tags.sparse = True
-        return tags
-
-    def _require_fitted(self) -> None:
-        require_fitted(self)
-
-
-def _encode(labels: list[Hashable]) -> Encoded:
-    """Encode observed labels; refuse fewer than two classes in scikit-learn's words."""
-    count = len(set(labels))
-    if count < 2:
-        found = "1 class" if count else "no observed label"
-        raise InputError(f"Training needs at least two classes; y has {found} in {len(labels)} rows.")
-    return encode([labels])
 
 
 def _origins(rows: Rows, kept: Array, origins: Array) -> Array:

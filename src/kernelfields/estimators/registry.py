@@ -38,6 +38,7 @@ from ..models.changes import Changes
 from ..models.clique_kernels import CliqueExpansion, CliqueKernel
 from ..models.clique_types import Boundaries, Edges, FurtherKernel, InputEdges, SecondOrder
 from ..models.graph_cliques import AllUnused, LabelPair, LabelPairs, UnusedCliques
+from ..models.label_switching import SwitchingStep
 from ..models.separate_kernels import SeparateKernels
 from ..models.trail import Trail
 from ..models.vertex_kernels import LabelGroup, VertexKernels
@@ -70,6 +71,7 @@ from .perceptron import StructuredPerceptron
 from .stochastic_crf import StochasticCRF
 from .structure_learner import StructureLearner
 from .structured_svm import Round, StructuredSVM
+from .transductive_svm import TransductiveSVM
 
 RECIPES: Mapping[str, type[Savable]] = {
     "arow": AROW,
@@ -87,6 +89,7 @@ RECIPES: Mapping[str, type[Savable]] = {
     "structure-learner": StructureLearner,
     "structured-perceptron": StructuredPerceptron,
     "structured-svm": StructuredSVM,
+    "transductive-svm": TransductiveSVM,
 }
 """Estimators by their names in files, which never change."""
 KERNELS = (
@@ -145,6 +148,7 @@ RECORDS = (
     Round,
     SecondOrder,
     SeparateKernels,
+    SwitchingStep,
     Trail,
     Trial,
     UnusedCliques,

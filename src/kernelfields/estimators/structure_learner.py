@@ -10,13 +10,13 @@ from ..checks import require_settings, shown
 from ..data.labels import name_outputs
 from ..errors import InputError
 from ..fitting.held_out import held_out_labels, require_both
+from ..fitting.routing import Routed
 from ..fitting.run import starts_afresh
 from ..models.clique_types import CliqueFamily, CliqueType
 from ..parameters import Parameterised
 from ..persistence.fields import Field, Kind
 from ..persistence.savable import Savable, declared_state, require_fitted
 from ._base import Labels
-from ._routing import Routed
 from ._settings import CHECKS
 from ._structure_search import StructureSearch, Trial, gap_of, value_of
 from .crf import CRF

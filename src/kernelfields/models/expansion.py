@@ -139,7 +139,7 @@ def gather(point: Point, bases: tuple[Any, ...]) -> Gathered:
             edge_coef[rows[id(basis)]] = part
         else:
             coef[rows[id(basis)]] += part
-    basis = _stacked(list({id(basis): basis for basis in bases}.values()))
+    basis = stacked(list({id(basis): basis for basis in bases}.values()))
     if basis is None:
         return Gathered(None, coef, _in_pairs(edge_coef, L))
     used = coef.any(axis=1) if edge_coef is None else coef.any(axis=1) | edge_coef.any(axis=1)
@@ -154,7 +154,8 @@ def coefficients_of(space: Any, element: Array) -> Array:
     return np.asarray(space.table(element) if linear else space.coefficients(element))
 
 
-def _stacked(bases: list[Any]) -> Any:
+def stacked(bases: list[Any]) -> Any:
+    """Return observations, one set below the other; sparse if any of them is."""
     if len(bases) == 1:
         return bases[0]
     if any(sparse.issparse(basis) for basis in bases):

@@ -91,7 +91,7 @@ class ConvexFreeEnergyBatch(ApproximateGraphBatch):
             np.maximum.at(most, factor, degree[members])
             cliques = 1 / most
         else:
-            cliques = np.full(merged.n_factors, settings.clique)
+            cliques = np.full(merged.n_factors, float(settings.clique))
         covered = np.bincount(members, cliques[factor], self.n_vertices)
         if settings.vertex is None:
             vertices = np.maximum(1 - covered, 0.0)

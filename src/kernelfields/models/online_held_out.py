@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..data.inputs import Inputs
 from ..data.labels import UNOBSERVED
 from ..fitting.held_out import held_out_labels
-from ..models.linear_problem import LinearWeights
-from ..models.model import fitted_structure
-from ..models.trail import Trail
-
-if TYPE_CHECKING:
-    from ._online_base import OnlineLabeller
+from .linear_problem import LinearWeights
+from .model import fitted_structure
+from .trail import Trail
 
 
 class Reached(NamedTuple):
@@ -27,7 +24,7 @@ class Reached(NamedTuple):
 class HeldOut:
     """Sequences that are not learnt from, and the weights that did best on them."""
 
-    def __init__(self, model: OnlineLabeller, X: Any, y: Any, patience: int) -> None:
+    def __init__(self, model: Any, X: Any, y: Any, patience: int) -> None:
         self.inputs: Inputs = model._read(X, None)
         self.labels = held_out_labels(fitted_structure(model), y, self.inputs, model.classes_)
         self.observed = self.labels != UNOBSERVED
@@ -36,7 +33,7 @@ class HeldOut:
         self.fewest = np.inf
         self.waited = 0
 
-    def look(self, model: OnlineLabeller, reached: Reached) -> bool:
+    def look(self, model: Any, reached: Reached) -> bool:
         """Count wrong labels; say whether to stop."""
         reached.weights.put(model)
         batch = model._model().scores(self.inputs)

@@ -9,7 +9,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Self
 
-from ..fitting.run import refuse_lacking
+from .run import refuse_lacking
 
 METHODS = ("fit", "partial_fit", "predict", "predict_proba", "predict_log_proba", "score", "transform")
 DATA = ("self", "X", "y")
