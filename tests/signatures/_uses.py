@@ -11,6 +11,7 @@ import numpy as np
 
 import kernelfields as kf
 from kernelfields import (
+    active,
     approximation,
     constraints,
     datasets,
@@ -190,7 +191,34 @@ def _extracted(extractor: Any) -> Any:
     return extractor.fit_transform([["a", "b"]])
 
 
+KNOWN = [*y[:3], *[None] * 3]
+
+
+def _questions(name: str) -> Use:
+    """Score positions by a strategy."""
+    return lambda given: active.position_scores(
+        _fitted("CRF"), X, getattr(active, name)(**given), known=KNOWN
+    )
+
+
+def _batches(name: str) -> Use:
+    """Ask for a diverse batch."""
+    return lambda given: (
+        active.ActiveLearner(kf.CRF(), diversity=getattr(active, name)(**given)).fit(X, KNOWN).ask(2)
+    )
+
+
 USES: dict[str, Use] = {
+    **{
+        f"active.{name}": _questions(name)
+        for name in ("Disagreement", "InformationDensity", "SampleDisagreement")
+    },
+    **{f"active.{name}": _batches(name) for name in ("Determinantal", "KCenter")},
+    "active.ActiveLearner": lambda given: active.ActiveLearner(kf.CRF(), **given).fit(X, KNOWN),
+    "active.ActiveLearner.ask": lambda given: active.ActiveLearner(kf.CRF()).fit(X, KNOWN).ask(**given),
+    "active.LearningCurve.labels_to_reach": lambda given: active.LearningCurve(
+        np.array([1, 2]), np.array([0.1, 0.2]), np.zeros(2)
+    ).labels_to_reach(**given),
     **{
         f"estimators.{name}": _fitting(name)
         for name in (
@@ -399,6 +427,7 @@ RECORDS = (
         "selection.SelectionStep",
         "report.Description",
         "report.Evaluation",
+        "active.Query",
     ),
 )
 """What is computed, in the hands of those who ask: nothing is made of their numbers."""
@@ -422,6 +451,7 @@ INSIDE = (
     *("structures.KBestOracle", "structures.SampleOracle", "structures.SequenceBatch"),
     *("structures.MaxSearch", "structures.ApproximateSample", "structures.Gibbs.draw"),
     *("estimators.SequenceLabeller", "estimators.StructureLearner.", "estimators.Cascade."),
+    *("active.Determinantal.", "active.Diversity", "active.KCenter.", "active.LabelPool."),
 )
 """Methods that the package itself calls, with checked numbers; bases; what hands on to another model."""
 

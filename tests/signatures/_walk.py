@@ -26,6 +26,7 @@ MODULES = (
     "io",
     "gram",
     "report",
+    "active",
 )
 
 NAN, INF = float("nan"), float("inf")
