@@ -52,6 +52,15 @@ def test_questions_are_those_with_the_best_scores():
     assert found == sorted(np.concatenate(scores), reverse=True)[:6]
 
 
+def test_batches_ask_few_questions_of_one_sequence():
+    learner = ActiveLearner(CRF(), per_sequence=1).fit(X, START)
+    scores = position_scores(learner.model_, X, known=START)
+    best = {s: int(np.argmax(each)) for s, each in enumerate(scores) if s > 1}
+    assert sorted(learner.ask(10)) == sorted(best.items())
+    assert max(np.bincount([s for s, _ in learner.ask(15)])) == 2  # there are ten sequences
+    assert len(learner.ask(1000)) == sum(map(len, Y[2:]))
+
+
 def test_a_pool_without_labels_is_asked_at_random_first():
     learner = ActiveLearner(CRF(), random_state=3).fit(X)
     assert learner.model_ is None

@@ -21,6 +21,7 @@ from .completion import completed
 from .diversity import Diversity
 from .files import read_learner, write_learner
 from .names import STRATEGIES
+from .per_sequence import spread_out
 from .pool import LabelPool, structure_in
 from .random_choice import RandomChoice
 from .ranking import scored_positions, scored_sequences
@@ -48,6 +49,7 @@ CHECKS = {
     "unit": one_of(UNITS),
     "strategy": lambda name, value: choose(STRATEGIES, value, name),
     "diversity": _diverse,
+    "per_sequence": optional(require_whole),
     "complete": optional(require_share),
     "random_state": lambda _, value: random_state(value),
 }
@@ -70,6 +72,9 @@ class ActiveLearner(Parameterised):
         Whether single labels are asked for, or all that a sequence lacks.
     diversity : Diversity, optional
         How to keep the questions of a batch apart; without it they are those with the best scores.
+    per_sequence : int, optional
+        At most that many positions of one sequence in a batch, as long as there are others: an answer
+        changes what is to be learnt from its neighbours.
     complete : float, optional
         Labels that nobody told, in sequences with some that were, are filled in by the model before each fit
         where it is at least that sure of them [tomanek2009]; 0 fills in all, and fits are convex again. If
@@ -105,6 +110,7 @@ class ActiveLearner(Parameterised):
     strategy: str | Strategy = "token-entropy"
     unit: str = "position"
     diversity: Diversity | None = None
+    per_sequence: int | None = None
     complete: float | None = None
     random_state: Any = None
 
@@ -151,6 +157,8 @@ class ActiveLearner(Parameterised):
             strategy = RandomChoice(self.random_state)
         scores = scored_sequences(view, strategy) if whole else scored_positions(view, strategy)
         scores[self._skipped()] = -np.inf
+        if not whole and self.per_sequence is not None:
+            scores = spread_out(scores, self.pool_.offsets, self.per_sequence, count)
         if self.diversity is None or self.model_ is None:
             order = np.argsort(-scores, kind="stable")[:count]
             order = order[np.isfinite(scores[order])]
