@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,6 +26,15 @@ def count(X: Observations) -> int:
 def take(X: Observations, indices: Array) -> Observations:
     """Return some of the observations."""
     return X[indices] if hasattr(X, "shape") else [X[i] for i in indices]
+
+
+def stacked(observations: Sequence[Observations]) -> Observations:
+    """Return observations one below the other."""
+    if len(observations) == 1:
+        return observations[0]
+    if any(sparse.issparse(one) for one in observations):
+        return sparse.vstack([sparse.csr_matrix(one) for one in observations], format="csr")
+    return np.concatenate(observations)
 
 
 def is_numeric(X: Observations) -> bool:

@@ -193,7 +193,7 @@ def _read_flat(
     """One flat matrix with the lengths of its sequences."""
     kept = binary and sparse.issparse(X) and X.dtype == bool
     matrix = _rows(X, "X", sort=False) if kept else canonical(_named_matrix(X, names, "X", words.place))
-    lengths = _read_lengths(lengths)
+    lengths = read_lengths(lengths)
     if lengths.sum() != matrix.shape[0]:
         raise InputError(f"lengths add up to {lengths.sum()}, but X has {matrix.shape[0]} rows.")
     if width is not None and matrix.shape[1] != width:
@@ -203,7 +203,8 @@ def _read_flat(
     return Inputs(matrix, offsets, _names(X) if names is None else names)
 
 
-def _read_lengths(lengths: Any) -> Array:
+def read_lengths(lengths: Any) -> Array:
+    """Return whole numbers, none negative."""
     try:
         result = np.asarray(lengths)
     except ValueError:

@@ -31,7 +31,8 @@ class Encoded(NamedTuple):
 def read_labels(y: Any, lengths: Array, what: str = "y", words: Words = SEQUENCES) -> list[list[Hashable]]:
     """Read y, a list of label sequences as long as those of X, or one flat one; None where one is missing.
 
-    NaN and the missing values of pandas are missing labels, too.
+    NaN and the missing values of pandas are missing labels, too; in the place of a label sequence, these
+    and −1 say that all of its labels are missing.
     """
     if not is_list(y):
         raise InputError(f"{what} must be a list of label sequences.")
@@ -49,9 +50,34 @@ def read_labels(y: Any, lengths: Array, what: str = "y", words: Words = SEQUENCE
     ]
 
 
+def unlabelled_items(y: Any, X: Any, lengths: Any = None) -> list[int]:
+    """Return the numbers of sequences that have no labels: None, NaN or −1 stands for all of them.
+
+    One flat sequence of labels over all positions has none, whatever its labels are.
+    """
+    if hasattr(y, "to_numpy"):
+        y = y.to_numpy()
+    if not is_list(y) or (isinstance(y, np.ndarray) and (y.dtype != object or y.ndim != 1)):
+        return []
+    given = X if lengths is None else lengths
+    if not hasattr(given, "__len__") or len(y) != len(given):
+        return []
+    return [s for s, labels in enumerate(y) if labels is None or _is_nothing(labels)]
+
+
+def _is_nothing(labels: Any) -> bool:
+    """Whether something in the place of a label sequence says that there is none."""
+    if hasattr(labels, "__len__"):
+        return False
+    whole = isinstance(labels, int | np.integer) and not isinstance(labels, bool)
+    return bool(labels == UNOBSERVED) if whole else is_missing(labels)
+
+
 def _read_sequence(
     labels: Any, length: int, s: int, what: str, words: Words, shared: dict[Hashable, Hashable]
 ) -> list[Hashable]:
+    if labels is None or _is_nothing(labels):
+        return [None] * length
     if not is_list(labels) and not isinstance(labels, str):
         raise InputError(f"{words.name(s, what)} is not a sequence of labels.")
     if len(labels) != length:

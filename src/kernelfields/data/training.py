@@ -73,13 +73,18 @@ class Training(NamedTuple):
     extractor: Extractor | None
     structure: Structure
     untied: bool
+    unlabelled: tuple[Inputs, ...] = ()
+    """Sequences without labels, for kernels that look at them."""
 
     def batch_of(self, inputs: Inputs) -> EdgeBatch:
         """Return the batch of other inputs with the same labels."""
         return self.structure.on(inputs.offsets, inputs.links, len(self.encoded.classes), untied=self.untied)
 
     def contents(self) -> list[Any]:
-        """Return what tells this training set from others: inputs, labels, weights, what is forbidden."""
+        """Return what tells this training set from others: inputs, labels, weights, what is forbidden.
+
+        That of sequences without labels, too.
+        """
         forbidden = None if self.forbidden is None else tuple(self.forbidden)
         return [
             canonical(self.inputs.features),
@@ -88,6 +93,7 @@ class Training(NamedTuple):
             *self.encoded,
             self.weights,
             forbidden,
+            *((canonical(one.features), one.offsets, one.links) for one in self.unlabelled),
         ]
 
 
@@ -141,6 +147,11 @@ def read_training(
         make = partial(entropy_loss_of, settings=make)
     whole = make(chain, encoded, weights, class_weight, cost)
     return Training(inputs, encoded, chain, weights, whole, forbidden, observed, extractor, structure, untied)
+
+
+def learns_without_labels(loss: Any) -> bool:
+    """Whether a loss is about sequences without labels, too; to others they are nothing."""
+    return isinstance(choose(LOSSES, loss, "loss"), VariationalEM | EntropyRegularised)
 
 
 def require_no_edge_features(inputs: Inputs) -> None:

@@ -93,6 +93,7 @@ class KernelModel(SequenceLabeller):
         sample_weight: Any = None,
         X_dev: Any = None,
         y_dev: Any = None,
+        X_unlabelled: Any = None,
     ) -> Self:
         """Fit to labelled sequences.
 
@@ -101,7 +102,8 @@ class KernelModel(SequenceLabeller):
         X : list of (T, D) arrays, or flat array
             Sequences.
         y : list of label sequences
-            Labels; None marks one that was not observed.
+            Labels; None marks one that was not observed. In the place of a label sequence, None or −1 says
+            that there are no labels: the sequence counts as one of ``X_unlabelled``.
         lengths : sequence of int, optional
             Lengths of the sequences in a flat X.
         sample_weight : (S,) array, optional
@@ -110,17 +112,20 @@ class KernelModel(SequenceLabeller):
             Held-out sequences: the search ends when their likelihood has not risen for ``patience``
             iterations, and the best function seen is kept. With ``selection``, it is the number of
             functions that they decide about. Kernel values between them and the basis are kept in memory.
+        X_unlabelled : list, optional
+            Sequences without labels, for kernels that look at observations before they compare any
+            (`Kernel.on`), and for losses that learn from them (``loss="entropy"``). Other losses leave
+            them out; where neither kernel nor loss look at them, they are refused.
         """
         require_settings(vars(self), {**CHECKS, "penalty": each(require_not_negative), "sparse": selecting})
         recipe = self._recipe()
         solvers = SOLVERS if recipe.approximation is None else LOW_RANK_SOLVERS
         solver = solver_for(choose(solvers, recipe.solver, "solver"), read_norms(recipe.norms), recipe.solver)
-        training = recipe.read(X, y, lengths, sample_weight)
-        every = in_precision(training.inputs.features, recipe.dtype)
-        given, recipe = recipe, recipe.on(every)
+        training = recipe.read(X, y, lengths, sample_weight, X_unlabelled)
+        given, recipe = recipe, recipe.on(recipe.observations(training))
         kernels = VertexKernels.of(recipe.kernel, recipe.penalty, training.encoded.classes)
         edge_kernel = _edge_kernel(recipe, kernels)
-        observations, rows = unique_observations(every)
+        observations, rows = unique_observations(in_precision(training.inputs.features, recipe.dtype))
         data = KernelTraining(recipe, training, observations, rows, kernels, edge_kernel)
         _require_steady(recipe)
         if recipe.selection is not None:
@@ -209,8 +214,14 @@ class KernelModel(SequenceLabeller):
     @staticmethod
     def _clique_terms(recipe: KernelRecipe, training: Training) -> CliqueTerms:
         """Kernels on cliques, on the training set; rows that repeat are found by each."""
-        observations = in_precision(training.inputs.features, recipe.dtype)
-        return CliqueTerms(read_clique_kernels(recipe.clique_kernels), training.chain, observations)
+        every = [
+            (batch, in_precision(inputs.features, recipe.dtype))
+            for batch, inputs in [
+                (training.chain, training.inputs),
+                *((training.batch_of(one), one) for one in training.unlabelled),
+            ]
+        ]
+        return CliqueTerms(read_clique_kernels(recipe.clique_kernels), *every[0], every[1:])
 
     def _judge(
         self, recipe: KernelRecipe, training: Training, task: GrowthTask, held_out: HeldOutSet
@@ -270,7 +281,7 @@ class KernelModel(SequenceLabeller):
         self._take(training, observations, gathered, point)
         self.certificate_: Certificate | None = found.certificate
         self.mismatch_ = mismatches(point.problem, point.mismatch)
-        self.provenance_ = provenance_of(training.inputs, training.encoded)
+        self.provenance_ = provenance_of(training.inputs, training.encoded, training.unlabelled)
         self.n_iter_ = found.iterations
         self.stop_reason_ = found.reason.value
 

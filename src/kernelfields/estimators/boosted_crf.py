@@ -21,6 +21,7 @@ from ..data.reading import linked
 from ..data.rules import offset_of
 from ..data.seeds import random_state
 from ..data.training import Training, read_training
+from ..data.unlabelled import set_aside
 from ..decoders import Decoder
 from ..errors import InputError
 from ..fitting.held_out import read_held_out
@@ -180,7 +181,8 @@ class BoostedCRF(SequenceLabeller):
         X : list of (T, D) arrays, or flat array
             Sequences; NaN is a missing value.
         y : list of label sequences
-            Labels; None marks one that was not observed.
+            Labels; None marks one that was not observed. In the place of a label sequence, None or −1 says
+            that there are no labels, and the sequence is left out.
         lengths : sequence of int, optional
             Lengths of the sequences in a flat X.
         sample_weight : (S,) array, optional
@@ -235,6 +237,9 @@ class BoostedCRF(SequenceLabeller):
 
     def _training(self, X: Any, y: Any, lengths: Any, sample_weight: Any) -> Training:
         structure = structure_of(self.structure)
+        apart = set_aside(structure, X, y, lengths)
+        (X, lengths, _), y = apart.labelled, apart.y
+        sample_weight = apart.weights(sample_weight, structure.words)
         X, parts = structure.split(X, lengths)
         inputs = linked(structure, read_inputs(X, lengths, missing=True, words=structure.words), parts)
         if sparse.issparse(inputs.features):

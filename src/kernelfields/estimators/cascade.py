@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from inspect import signature
 from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple, Self
@@ -14,7 +14,7 @@ from ..arrays import Array, offsets_of
 from ..checks import require_settings, shown
 from ..data.groups import fold_numbers, pick
 from ..data.inputs import in_order, read_inputs
-from ..data.labels import encode, index_of, read_labels, require_sequences
+from ..data.labels import encode, index_of, read_labels, require_sequences, unlabelled_items
 from ..data.reading import extractor_for
 from ..data.sample_weights import read_weights
 from ..decoders import Decoder
@@ -30,6 +30,9 @@ from ..structures import GraphLinks, Structure
 from ..tables import structure_of
 from ._base import Labels
 from ._settings import CHECKS
+
+MaybeLabels = Sequence[list[Hashable] | None]
+"""None for a sequence without labels."""
 
 
 class Cascade(Parameterised, Routed, Savable):
@@ -109,6 +112,7 @@ class Cascade(Parameterised, Routed, Savable):
     _transient: ClassVar[tuple[str, ...]] = ("fold_", "out_of_fold_")
     _lacks: ClassVar[Mapping[str, str]] = {
         **dict.fromkeys(["X_dev", "y_dev"], "its folds are what it holds out"),
+        "X_unlabelled": "sequences without labels are items of y that are None",
         **dict.fromkeys(["verbose", "warm_start", "checkpoint"], "it is a setting of the two models"),
     }
     first_: list[Any]
@@ -179,10 +183,12 @@ class Cascade(Parameterised, Routed, Savable):
             if names is not None:
                 self.feature_names_in_ = names
         sequences = self._sequences(X, lengths, tokens, None)
-        labels = read_labels(y, _lengths_of(sequences), words=words)
+        read = read_labels(y, _lengths_of(sequences), words=words)
+        missing = set(unlabelled_items(y, sequences))
+        labels = [None if s in missing else one for s, one in enumerate(read)]  # its models set them aside
         if not sequences:
             raise InputError("The training set is empty.")
-        classes = encode(labels).classes
+        classes = encode([one for one in labels if one is not None]).classes
         fold = fold_numbers(len(sequences), self.folds, groups, self.random_state, words)
         weights = None if sample_weight is None else read_weights(sample_weight, len(sequences), words)
         items = _Items(sequences, links, weights)
@@ -245,7 +251,7 @@ class Cascade(Parameterised, Routed, Savable):
         return [inputs.features[a:b] for a, b in pairwise(inputs.offsets)]
 
     def _fit_folds(
-        self, items: _Items, labels: Labels, fold: Array, classes: Array
+        self, items: _Items, labels: MaybeLabels, fold: Array, classes: Array
     ) -> tuple[list[Any], list[Array]]:
         """A first model per fold, fitted to the others, and its marginals of that fold."""
         models, marginals = [], [np.zeros((0, len(classes)))] * len(items.sequences)
@@ -321,7 +327,7 @@ class _Items(NamedTuple):
         return [structure.item(x, part) for x, part in zip(self.sequences, self.links, strict=True)]
 
 
-def _fitted(model: Any, items: _Items, labels: Labels) -> Any:
+def _fitted(model: Any, items: _Items, labels: MaybeLabels) -> Any:
     """Return a copy of a model, fitted."""
     from sklearn.base import clone
 

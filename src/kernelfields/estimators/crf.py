@@ -15,8 +15,10 @@ from ..arrays import Array
 from ..checks import require_settings
 from ..constraints import Rule
 from ..data.base_measure import BaseMeasure, kept_measure
+from ..data.labels import unlabelled_items
 from ..data.reading import read_to_fit
-from ..data.training import Training, read_training
+from ..data.training import Training, learns_without_labels, read_training
+from ..data.unlabelled import set_aside
 from ..decoders import Decoder
 from ..errors import InputError
 from ..fitting.checkpoint import checkpoint_of
@@ -238,7 +240,8 @@ class CRF(SequenceLabeller):
         X : list of (T, D) arrays, or flat array
             Sequences.
         y : list of label sequences
-            Labels; None marks one that was not observed.
+            Labels; None marks one that was not observed. In the place of a label sequence, None or −1 says
+            that there are no labels, and the sequence is left out, if the loss does not learn from it.
         lengths : sequence of int, optional
             Lengths of the sequences in a flat X.
         sample_weight : (S,) array, optional
@@ -293,6 +296,11 @@ class CRF(SequenceLabeller):
     ) -> Training:
         """Read and check a training set, changing nothing."""
         require_settings(vars(self), CHECKS)
+        if unlabelled_items(y, X, lengths) and not learns_without_labels(self.loss):
+            given = structure_of(self.structure) if base is None else fitted_structure(base)
+            parts = set_aside(given, X, y, lengths)
+            (X, lengths, _), y = parts.labelled, parts.y
+            sample_weight = parts.weights(sample_weight, given.words)
         if base is not None:
             structure, extractor, inputs = fitted_structure(base), base.features_, base._read(X, lengths)
         else:

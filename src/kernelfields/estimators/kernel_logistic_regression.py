@@ -103,7 +103,7 @@ verbose
     verbose: int = 0
 
     @starts_afresh
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, X_unlabelled: Any = None) -> Self:
         """Fit to labelled rows.
 
         Parameters
@@ -111,11 +111,15 @@ verbose
         X : (N, D) array, scipy-sparse matrix or data frame, or a list of them
             Observations; of a list, each entry is a sequence.
         y : (N,) labels, or a list of label sequences
-            None or NaN marks one that was not observed; its row is left out.
+            None or NaN marks one that was not observed; its row is left out of the loss.
         sample_weight : array, optional
             How many times each row, or each sequence, counts.
+        X_unlabelled : as X, optional
+            Observations without labels, for kernels that look at observations before they compare any
+            (`Kernel.on`), as rows without a label are; with other kernels they are refused.
         """
         rows = read_rows(self, X, fitting=True)
+        others = None if X_unlabelled is None else [self._unlabelled(X_unlabelled)]
         labels = read_row_labels(y, rows)
         kept = np.array([n for n, label in enumerate(labels) if label is not None], dtype=np.int64)
         encoded = encode_row_labels([labels[n] for n in kept])
@@ -128,15 +132,28 @@ verbose
             raise InputError("KernelLogisticRegression has no edges: base_measure must be about labels.")
         settings = {**self.get_params(deep=False), "class_weight": None, "structure": "chain"}
         field = KernelCRF(edges=False, boundaries=False, **settings)
-        given = [[labels[n]] for n in kept]
-        features = rows.features if len(kept) == len(labels) else rows.features[kept]
-        field.fit(features, given, lengths=np.ones(len(kept), np.int64), sample_weight=weights)
+        given, features = [[labels[n]] for n in kept], rows.features
+        if len(kept) < len(labels):
+            if field._recipe().looks_first:
+                unknown = np.setdiff1d(np.arange(len(labels)), kept)
+                others = [features[unknown], *(others or [])]
+            features = features[kept]
+        ones = np.ones(len(kept), np.int64)
+        field.fit(features, given, lengths=ones, sample_weight=weights, X_unlabelled=others)
         if field.basis_origin_ is not None:
             field.basis_origin_ = _origins(rows, kept, field.basis_origin_)
         if hasattr(self, "feature_names_in_"):
             field.feature_names_in_ = self.feature_names_in_
         self._take(field, structure_of(self.structure))
         return self
+
+    def _unlabelled(self, X: Any) -> Any:
+        """Read further observations as X was read."""
+        self.structure_ = structure_of(self.structure)
+        try:
+            return read_rows(self, X, fitting=False).features
+        except InputError as error:
+            raise InputError(f"X_unlabelled cannot be read: {error}") from error
 
     def _take(self, field: KernelCRF, structure: Structure) -> None:
         """Have what the field has, but for the structure: rows are chains of one to it."""

@@ -12,8 +12,10 @@ import numpy as np
 
 from ..arrays import Array
 from ..checks import one_of, require_settings, whole
+from ..data.inputs import Inputs
 from ..data.sample_weights import read_weights
 from ..data.seeds import random_state
+from ..data.unlabelled import read_unlabelled, set_aside
 from ..decoders import Decoder, best_output
 from ..errors import InputError
 from ..fitting.epochs import DONE, FLAWLESS, warn_of_interruption
@@ -26,6 +28,7 @@ from ..models.learnt import PERCEPTRON
 from ..models.linear import LabelledSet, read_labelled
 from ..models.model import Model, Scorer, fitted_model
 from ..models.vertex_kernels import own_kernel, takes_objects
+from ..observations import stacked
 from ..solvers import Progress, Reason
 from ..structures import Chain, Structure
 from ..tables import structure_of
@@ -136,7 +139,15 @@ class KernelPerceptron(SequenceLabeller):
     verbose: int = 0
 
     @starts_afresh
-    def fit(self, X: Any, y: Any, *, lengths: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        lengths: Any = None,
+        sample_weight: Any = None,
+        X_unlabelled: Any = None,
+    ) -> Self:
         """Fit to labelled sequences.
 
         Parameters
@@ -144,11 +155,14 @@ class KernelPerceptron(SequenceLabeller):
         X : list of (T, D) arrays, or flat array
             Sequences.
         y : list of label sequences
-            Labels, all of them observed.
+            Labels, all of them observed; None or −1 in the place of a label sequence says that there are
+            none, and no step looks at the sequence.
         lengths : sequence of int, optional
             Lengths of the sequences in a flat X.
         sample_weight : (S,) array, optional
             What the steps of each sequence are multiplied by.
+        X_unlabelled : list, optional
+            Sequences without labels, for kernels that look at observations first, as in `KernelCRF`.
 
         Notes
         -----
@@ -162,7 +176,19 @@ class KernelPerceptron(SequenceLabeller):
             raise InputError(
                 "KernelPerceptron has no scores of label triples: structure must be another than 'chain2'."
             )
-        data = read_labelled(structure, self.features, X, y, lengths, classes=self.classes, verbatim=verbatim)
+        parts = set_aside(structure, X, y, lengths)
+        rest = parts.rest(X_unlabelled, kernel.looks_first)
+        learnt = parts.extractor(structure, self.features, rest, verbatim=verbatim)
+        data = read_labelled(
+            structure,
+            self.features,
+            parts.labelled.X,
+            parts.y,
+            parts.labelled.lengths,
+            fitted=learnt,
+            classes=self.classes,
+            verbatim=verbatim,
+        )
         if data.structure.forbidden_pairs or getattr(data.chain, "factors", None):
             raise InputError(
                 "KernelPerceptron has no rules, and scores of labels and of one type of edges only."
@@ -171,7 +197,8 @@ class KernelPerceptron(SequenceLabeller):
         weights = (
             np.ones(count) if sample_weight is None else read_weights(sample_weight, count, structure.words)
         )
-        kernel = kernel.on(data.inputs.features)
+        others = read_unlabelled(data.structure, data.extractor, rest, data.inputs)
+        kernel = kernel.on(stacked([data.inputs.features, *(one.features for one in others)]))
         gram = kernel(data.inputs.features)
         walk = _Walk([], 0, [])
         try:
@@ -181,7 +208,7 @@ class KernelPerceptron(SequenceLabeller):
         except KeyboardInterrupt:
             self.stop_reason_ = Reason.INTERRUPTED.value
             warn_of_interruption(len(walk.mistakes))
-        self._keep(data, kernel, walk.changes, walk.steps)
+        self._keep(data, kernel, walk.changes, walk.steps, others)
         self.mistakes_, self.n_iter_ = walk.mistakes, len(walk.mistakes)
         return self
 
@@ -192,7 +219,7 @@ class KernelPerceptron(SequenceLabeller):
         age = np.zeros(chain.n_vertices, dtype=np.int64)
         random, started = random_state(self.random_state), time.perf_counter()
         for epoch in range(1, self.max_iter + 1):
-            order, wrong = np.arange(chain.n_instances), 0
+            order, wrong = np.flatnonzero(np.diff(chain.offsets)), 0  # others have nothing to learn
             for s in random.permutation(order) if self.shuffle else order:
                 walk.steps += 1
                 rows = np.arange(chain.offsets[s], chain.offsets[s + 1])
@@ -236,7 +263,14 @@ class KernelPerceptron(SequenceLabeller):
         oldest = used[np.argsort(age[used], kind="stable")[: len(used) - self.budget]]
         return Change(step, oldest, -alpha[oldest], np.zeros((alpha.shape[1],) * 2))
 
-    def _keep(self, data: LabelledSet, kernel: Kernel, changes: list[Change], steps: int) -> None:
+    def _keep(
+        self,
+        data: LabelledSet,
+        kernel: Kernel,
+        changes: list[Change],
+        steps: int,
+        others: Sequence[Inputs],
+    ) -> None:
         N, L = data.chain.n_vertices, data.chain.n_labels
         alpha, edge = np.zeros((N, L)), np.zeros((L, L))
         used = np.zeros(N, dtype=bool)
@@ -255,7 +289,7 @@ class KernelPerceptron(SequenceLabeller):
         self._steps = steps
         features = data.inputs.features
         self.n_features_in_, self.features_ = features.shape[1] if features.ndim == 2 else 1, data.extractor
-        self.provenance_ = provenance_of(data.inputs, data.encoded)
+        self.provenance_ = provenance_of(data.inputs, data.encoded, others)
         if data.inputs.names is not None:
             self.feature_names_in_ = data.inputs.names
 

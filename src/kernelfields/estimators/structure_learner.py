@@ -83,6 +83,7 @@ class StructureLearner(Parameterised, Routed, Savable):
     }
     _lacks: ClassVar[Mapping[str, str]] = {
         **dict.fromkeys(["verbose", "warm_start", "checkpoint"], "it is a setting of estimator"),
+        "X_unlabelled": "sequences without labels are items of y that are None",
     }
 
     def __init__(

@@ -187,7 +187,15 @@ class StructuredSVM(SequenceLabeller):
     verbose: int = 0
 
     @starts_afresh
-    def fit(self, X: Any, y: Any, *, lengths: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        lengths: Any = None,
+        sample_weight: Any = None,
+        X_unlabelled: Any = None,
+    ) -> Self:
         """Fit to labelled sequences.
 
         Parameters
@@ -195,11 +203,14 @@ class StructuredSVM(SequenceLabeller):
         X : list of (T, D) arrays, or flat array
             Sequences.
         y : list of label sequences
-            Labels, all of them observed.
+            Labels, all of them observed; None or −1 in the place of a label sequence says that there are
+            none, and the sequence is left out of the loss.
         lengths : sequence of int, optional
             Lengths of the sequences in a flat X.
         sample_weight : (S,) array, optional
             How many times each sequence counts.
+        X_unlabelled : list, optional
+            Sequences without labels, for kernels that look at observations first, as in `KernelCRF`.
 
         Notes
         -----
@@ -209,7 +220,7 @@ class StructuredSVM(SequenceLabeller):
         special = {"penalty": each(require_positive), "edge_penalty": optional(require_positive)}
         require_settings(vars(self), {**CHECKS, **special})
         face = self._face()
-        training = face.recipe.read(X, y, lengths, sample_weight)
+        training = face.recipe.read(X, y, lengths, sample_weight, X_unlabelled)
         expanded = face.expanded(training)
         problem = expanded.problem
         dual = BlockDual(problem) if isinstance(problem.loss, Hinge) else None
@@ -298,7 +309,7 @@ class StructuredSVM(SequenceLabeller):
 
     def _keep(self, training: Training, result: Result, certificate: Certificate | None) -> None:
         self.certificate_ = certificate
-        self.provenance_ = provenance_of(training.inputs, training.encoded)
+        self.provenance_ = provenance_of(training.inputs, training.encoded, training.unlabelled)
         self.n_iter_ = result.progress.iteration
         self.stop_reason_ = result.reason.value
 

@@ -19,10 +19,10 @@ from ..fitting.run import starts_afresh
 from ..kernels import Kernel, check_gram
 from ..memory import require_memory
 from ..models.binary_margin import BinaryMargin
-from ..models.expansion import stacked
 from ..models.label_switching import LabelSwitching, SwitchingStep, Transduced
 from ..models.vertex_kernels import own_kernel, used_times
 from ..objective import Certificate
+from ..observations import stacked
 from ..persistence.fields import Field, Kind, Numbers, Observations
 from ..persistence.savable import declared_state
 from ..structures import Structure

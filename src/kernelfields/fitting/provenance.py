@@ -34,16 +34,17 @@ class Provenance:
     versions: dict[str, str]
 
 
-def provenance_of(inputs: Inputs, encoded: Encoded) -> Provenance:
-    """Describe a training set.
+def provenance_of(inputs: Inputs, encoded: Encoded, unlabelled: Iterable[Inputs] = ()) -> Provenance:
+    """Describe a training set, and what was looked at without labels.
 
     Arrays are summed up by CRC-32, some hundred MB a second or more: little beside any fit.
     """
     features = inputs.features
     width = features.shape[1] if features.ndim == 2 else 1
     links = [] if inputs.links is None else [inputs.links]
+    others = [part for one in unlabelled for part in (one.features, one.offsets)]
     return Provenance(
-        data_hash(features, inputs.offsets, *links, encoded.labels, encoded.classes),
+        data_hash(features, inputs.offsets, *links, encoded.labels, encoded.classes, *others),
         len(inputs.offsets) - 1,
         int(inputs.offsets[-1]),
         int(width),

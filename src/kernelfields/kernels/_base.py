@@ -62,6 +62,13 @@ class Kernel(Parameterised, metaclass=_KernelType):
     """Whether its functions come arbitrarily close to every continuous function on a compact set,
     and the model to every bounded continuous density [altun2006, Prop. 3]."""
 
+    @property
+    def looks_first(self) -> bool:
+        """Whether it has to look at observations before it compares any, or a part of it has: see `on`."""
+        settings = self.get_params(deep=False).values()
+        several = (part for one in settings for part in (one if isinstance(one, list | tuple) else [one]))
+        return any(part.looks_first for part in several if isinstance(part, Kernel))
+
     __array_ufunc__ = None  # else ``array * kernel`` would be an array of kernels
 
     @abstractmethod

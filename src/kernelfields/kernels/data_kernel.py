@@ -19,6 +19,11 @@ class DataKernel(Kernel):
     returns as ``kernel_``.
     """
 
+    @property
+    def looks_first(self) -> bool:
+        """It does."""
+        return True
+
     @abstractmethod
     def on(self, observations: Observations) -> Kernel:
         """Return the kernel that these observations make of the settings, a function of two observations."""

@@ -11,10 +11,10 @@ import scipy.sparse as sp
 
 from ..arrays import Array
 from ..errors import InputError
-from ..observations import Observations, canonical, count, is_numeric, prepare, take
+from ..observations import Observations, canonical, count, is_numeric, prepare, stacked, take
 from .sparse_rows import sparse_inner_products
 
-__all__ = ["Observations", "canonical", "count", "is_numeric", "prepare", "take"]
+__all__ = ["Observations", "canonical", "count", "is_numeric", "prepare", "stacked", "take"]
 
 ROUNDING = 16
 """Units in the last place that an inner product may be off."""

@@ -41,14 +41,19 @@ class RBF(ProductKernel):
     def __init__(self, gamma: float | str = 1.0) -> None:
         self.gamma = gamma
 
+    @property
+    def looks_first(self) -> bool:
+        """Whether observations decide about γ."""
+        return self.gamma == SCALE
+
     def on(self, observations: Observations) -> RBF:
         """Return the kernel with γ as a number."""
-        return RBF(scale_of(observations)) if self.gamma == SCALE else self
+        return RBF(scale_of(observations)) if self.looks_first else self
 
     @property
     def inverse_width(self) -> float:
         """γ as a number, which `on` makes of "scale"."""
-        if self.gamma == SCALE:
+        if self.looks_first:
             refuse(self)
         return positive(self, "gamma")
 

@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-from scipy import sparse
-
 from ..arrays import Array
 from ..errors import InputError
 from ._base import Kernel, at_least_one, with_parts
-from .observations import Observations, rows
+from .observations import Observations, rows, stacked
 
 
 class WindowSum(Kernel):
@@ -121,8 +118,7 @@ class WindowProduct(Kernel):
 
 def _every_position(kernel: WindowSum | WindowProduct, X: Observations) -> Any:
     """Return the positions of all windows, one below the other."""
-    parts = [x for (x,) in _positions(kernel, X)]
-    return sparse.vstack(parts, format="csr") if sparse.issparse(parts[0]) else np.concatenate(parts)
+    return stacked([x for (x,) in _positions(kernel, X)])
 
 
 def _positions(kernel: WindowSum | WindowProduct, *observations: Observations) -> Iterator[tuple[Any, ...]]:

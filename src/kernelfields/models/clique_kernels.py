@@ -14,6 +14,7 @@ from ..errors import InputError
 from ..gram import gram_of, unique_observations
 from ..kernels import Kernel, check_gram
 from ..objective import Point, Term
+from ..observations import stacked
 from ..spaces import Expansion, concatenated, difference, mean
 from ..structures import StructureBatch
 from .vertex_kernels import own_kernel, used_times
@@ -100,26 +101,29 @@ class CliqueTerms:
         The training set, with scores of their own for the cliques that are looked at.
     observations : observations
         Those of its vertices.
+    unlabelled : sequence of pairs
+        Batches without labels and their observations, for kernels that look at them first.
     """
 
-    def __init__(self, settings: Sequence[CliqueKernel], batch: StructureBatch, observations: Any) -> None:
+    def __init__(
+        self,
+        settings: Sequence[CliqueKernel],
+        batch: StructureBatch,
+        observations: Any,
+        unlabelled: Sequence[tuple[StructureBatch, Any]] = (),
+    ) -> None:
         self.settings, self.batch = tuple(settings), batch
-        every = [self._seen(one, observations) for one in self.settings]
+        every = [_seen(one, batch, observations) for one in self.settings]
+        looked_at = [
+            stacked([seen, *(_seen(one, *other) for other in unlabelled)])
+            for one, seen in zip(self.settings, every, strict=True)
+        ]
         self.kernels = [
-            own_kernel(one.kernel).on(seen) for one, seen in zip(self.settings, every, strict=True)
+            own_kernel(one.kernel).on(seen) for one, seen in zip(self.settings, looked_at, strict=True)
         ]
         for kernel, seen in zip(self.kernels, every, strict=True):
             check_gram(kernel, seen)
         self.seen: list[tuple[Any, Array]] = [unique_observations(seen) for seen in every]
-
-    def _seen(self, one: CliqueKernel, observations: Any) -> Any:
-        cliques = self.batch.cliques.get(one.clique)
-        if cliques is None or cliques.shared:
-            kind = type(self.batch).__name__
-            raise InputError(
-                f"A kernel on {one.clique!r} cannot be had: {kind} has no scores for each of them."
-            )
-        return VIEWS[one.view](observations, cliques.members)
 
     def terms(self, dtype: Any, memory_limit: Any) -> list[Term]:
         """Return their spaces with their penalties."""
@@ -148,3 +152,12 @@ class CliqueTerms:
             used = coef.any(axis=1)
             found.append(CliqueExpansion(one.clique, one.view, kernel, distinct[used], coef[used]))
         return found
+
+
+def _seen(one: CliqueKernel, batch: StructureBatch, observations: Any) -> Any:
+    """Return what a kernel sees of every clique."""
+    cliques = batch.cliques.get(one.clique)
+    if cliques is None or cliques.shared:
+        kind = type(batch).__name__
+        raise InputError(f"A kernel on {one.clique!r} cannot be had: {kind} has no scores for each of them.")
+    return VIEWS[one.view](observations, cliques.members)

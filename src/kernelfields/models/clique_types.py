@@ -136,7 +136,12 @@ class InputEdges(CliqueType):
         """Return the expansion over all edges."""
         chain, observations = training.chain, in_precision(training.inputs.features, recipe.dtype)
         distinct, rows = unique_observations(observations)
-        gram = gram_of(as_kernel(self.kernel).on(observations), distinct, recipe.dtype, recipe.memory_limit)
+        gram = gram_of(
+            as_kernel(self.kernel).on(recipe.observations(training)),
+            distinct,
+            recipe.dtype,
+            recipe.memory_limit,
+        )
         space = Expansion(chain, "edge", gram, np.asarray(rows)[chain.edge_tails])
         return Term("edge_kernel", space, recipe.penalties.edge)
 
@@ -175,7 +180,12 @@ class FurtherKernel(CliqueType):
         """Return the expansion over all vertices."""
         chain, observations = training.chain, in_precision(training.inputs.features, recipe.dtype)
         distinct, rows = unique_observations(observations)
-        gram = gram_of(as_kernel(self.kernel).on(observations), distinct, recipe.dtype, recipe.memory_limit)
+        gram = gram_of(
+            as_kernel(self.kernel).on(recipe.observations(training)),
+            distinct,
+            recipe.dtype,
+            recipe.memory_limit,
+        )
         seen = None if len(rows) == distinct.shape[0] else rows
         space = Expansion(chain, "node", gram, seen, embedding_of(recipe.label_kernel, None, chain.n_answers))
         return Term("kernel", space, self.penalty)

@@ -6,13 +6,13 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from ..approximation import FourierMap, KernelMap, ObservationMap
 from ..arrays import Array
 from ..gram import gram_of
 from ..kernels import FeatureMapKernel, Linear, Scaled, check_gram
 from ..objective import Point, Problem
+from ..observations import stacked
 from ..spaces import Expansion, LinearFeatures, SparseFeatures
 from .clique_kernels import CliqueTerms
 from .kernel_recipe import KernelTraining, in_precision
@@ -152,15 +152,6 @@ def coefficients_of(space: Any, element: Array) -> Array:
     """Return what the columns of a map are multiplied with: weights, or coefficients of an expansion."""
     linear = isinstance(space, LinearFeatures | SparseFeatures)
     return np.asarray(space.table(element) if linear else space.coefficients(element))
-
-
-def stacked(bases: list[Any]) -> Any:
-    """Return observations, one set below the other; sparse if any of them is."""
-    if len(bases) == 1:
-        return bases[0]
-    if any(sparse.issparse(basis) for basis in bases):
-        return sparse.vstack([sparse.csr_matrix(basis) for basis in bases], format="csr")
-    return np.concatenate(bases)
 
 
 def _in_pairs(coef: Array | None, L: int) -> Array | None:

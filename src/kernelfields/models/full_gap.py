@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from ..arrays import Array
 from ..objective import Certificate
+from ..observations import stacked
 from ..spaces import Expansion
 from .expansion import dense_problem
 from .kernel_recipe import KernelTraining
@@ -21,7 +21,7 @@ def full_certificate(model: Any, data: KernelTraining) -> Certificate | None:
     ∇R(f) = Σ_v k(x_v, ·) (μ_v − parts_v) + λ f is an expansion over observations and basis together: f is
     put into the dense problem over both, in double, as every certificate.
     """
-    both = _stacked(data.observations, model.basis_)
+    both = stacked([data.observations, model.basis_])
     problem = dense_problem(data._replace(observations=both), np.dtype(np.float64))
     weights, elements = free_elements(model, "_"), []
     for term in problem.terms:
@@ -39,9 +39,3 @@ def _element(space: Expansion, n: int, coef: Array) -> Array:
     vectors, coef = space.embedding.vectors, coef.reshape(len(coef), -1)
     space.coordinates(result)[n:] = coef if vectors is None else coef @ np.linalg.pinv(vectors.T)
     return result
-
-
-def _stacked(observations: Any, basis: Any) -> Any:
-    if sparse.issparse(observations):
-        return sparse.vstack([observations, sparse.csr_matrix(basis)], format="csr")
-    return np.concatenate([observations, basis])

@@ -12,13 +12,17 @@ from scipy import sparse
 from ..arrays import Array
 from ..constraints import Rule
 from ..data.base_measure import BaseMeasure, add_base_measure
-from ..data.reading import read_to_fit
+from ..data.inputs import Inputs
+from ..data.labels import unlabelled_items
+from ..data.reading import Extractor, read_to_fit
 from ..data.rules import offset_of
-from ..data.training import ClassWeight, Training, read_training
+from ..data.training import ClassWeight, Training, learns_without_labels, read_training
+from ..data.unlabelled import SetAside, joined, read_unlabelled, set_aside
 from ..errors import InputError
-from ..kernels import Kernel
+from ..kernels import Kernel, as_kernel
 from ..losses import EntropyRegularised, Log, VariationalEM
 from ..objective import Problem, Term
+from ..observations import stacked
 from ..solvers import Progress, Solver, Stop
 from ..spaces import Expansion, LabelEmbedding, LowRank
 from ..structures import EdgeBatch, Structure
@@ -89,11 +93,60 @@ class KernelRecipe:
         """When a search ends."""
         return Stop(gap=self.tol, gradient=1e-2 * self.tol, iterations=self.max_iter)
 
-    def read(self, X: Any, y: Any, lengths: Any, sample_weight: Any) -> Training:
-        """Read and check a training set."""
-        structure = structure_of(self.structure)
-        verbatim = takes_objects(self.kernel)
+    @property
+    def looks_first(self) -> bool:
+        """Whether a kernel has to look at observations before it compares any."""
+        several = (
+            list(self.kernel.values())
+            if isinstance(self.kernel, Mapping)
+            else self.kernel
+            if isinstance(self.kernel, list | tuple)
+            else [self.kernel]
+        )
+        edges = [] if self.edge_kernel is None or self.edge_kernel is True else [self.edge_kernel]
+        cliques = [one.kernel for one in read_clique_kernels(self.clique_kernels)]
+        return any(as_kernel(one).looks_first for one in (*several, *edges, *cliques))
+
+    def read(self, X: Any, y: Any, lengths: Any, sample_weight: Any, X_unlabelled: Any = None) -> Training:
+        """Read and check a training set, and sequences without labels as far as kernels look at them."""
+        structure, verbatim = structure_of(self.structure), takes_objects(self.kernel)
+        if learns_without_labels(self.loss):
+            if X_unlabelled is not None:
+                X, y, sample_weight = joined(X, y, lengths, sample_weight, X_unlabelled)
+        elif X_unlabelled is not None or unlabelled_items(y, X, lengths):
+            return self._read_apart(
+                structure, set_aside(structure, X, y, lengths), sample_weight, X_unlabelled
+            )
         inputs, extractor = read_to_fit(structure, self.features, X, lengths, verbatim=verbatim)
+        return self._training(structure, inputs, extractor, y, sample_weight)
+
+    def _read_apart(
+        self, structure: Structure, parts: SetAside, sample_weight: Any, X_unlabelled: Any
+    ) -> Training:
+        """Read what has labels as the training set, and what has none for kernels to look at."""
+        verbatim, rest = takes_objects(self.kernel), parts.rest(X_unlabelled, self.looks_first)
+        learnt = parts.extractor(structure, self.features, rest, verbatim=verbatim)
+        inputs, extractor = read_to_fit(
+            structure,
+            self.features,
+            parts.labelled.X,
+            parts.labelled.lengths,
+            fitted=learnt,
+            verbatim=verbatim,
+        )
+        weights = parts.weights(sample_weight, structure.words)
+        training = self._training(structure, inputs, extractor, parts.y, weights)
+        others = read_unlabelled(training.structure, extractor, rest, inputs)
+        return training._replace(unlabelled=others)
+
+    def observations(self, training: Training) -> Any:
+        """Return what kernels on vertices look at first: observations with and without labels."""
+        every = [training.inputs.features, *(one.features for one in training.unlabelled)]
+        return stacked([in_precision(one, self.dtype) for one in every])
+
+    def _training(
+        self, structure: Structure, inputs: Inputs, extractor: Extractor | None, y: Any, sample_weight: Any
+    ) -> Training:
         return read_training(
             inputs,
             extractor,

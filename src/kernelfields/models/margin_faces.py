@@ -59,10 +59,9 @@ class KernelFace(Face):
 
     def expanded(self, training: Training) -> Expanded:
         """Return the objective."""
-        every = in_precision(training.inputs.features, self.recipe.dtype)
-        recipe = self.recipe.on(every)
+        recipe = self.recipe.on(self.recipe.observations(training))
         kernels = VertexKernels.of(recipe.kernel, recipe.penalty, training.encoded.classes)
-        observations, rows = unique_observations(every)
+        observations, rows = unique_observations(in_precision(training.inputs.features, recipe.dtype))
         # support vectors are what a linear kernel is asked for here: without a kernel there are weights
         return expand(KernelTraining(recipe, training, observations, rows, kernels), weights=False)
 

@@ -121,6 +121,15 @@ class Graph(Structure):
             {name: together(members, offsets, self.size_of(name)) for name, members in further.items()},
         )
 
+    def emptied(self, item: Any) -> GraphItem:
+        """Return a graph without vertices, with the same types of edges and factors."""
+        given = read_item(item, "An item of X", self.attribute)
+        edges: Any = {kind: [] for kind in given.edges} if isinstance(given.edges, Mapping) else []
+        features = None if given.edge_features is None else given.edge_features[:0]
+        types: Any = None if given.types is None else []
+        factors: Any = None if given.factors is None else {kind: [] for kind in given.factors}
+        return GraphItem([], edges, features, types, factors, given.directed)
+
     def item(self, features: Any, part: Any) -> GraphItem:
         """Return the same graph with other features of its vertices."""
         return GraphItem(features, *part[1:])

@@ -56,6 +56,14 @@ class Structure(Checked, ABC):
         """Return an item of X with other features: what `split` would take apart again."""
         return (features, part) if self.linked else features
 
+    def emptied(self, item: Any) -> Any:
+        """Return an item of X without vertices, in the place of one that is not learnt from."""
+        if self.linked or not self.labelling or not self.in_sequences:
+            raise InputError(
+                f"{type(self).__name__} needs the labels of every {self.words.item}: y has None."
+            )
+        return []
+
     def settled(self, y: Any) -> Structure:
         """Return the structure for the outputs of a training set, where these have a say in it."""
         return self
@@ -142,6 +150,10 @@ class Tree(Structure):
             if not isinstance(item, tuple | list) or len(item) != 2:
                 raise InputError(f"Tree {s} of X is not a pair (features, parents).")
         return [item[0] for item in X], [item[1] for item in X]
+
+    def emptied(self, item: Any) -> Any:
+        """Return a tree without vertices."""
+        return [], []
 
     def links(self, parts: Any, offsets: Array) -> Array:
         """Return parents counted over the whole batch."""
