@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from .active import ACTIVE
 from .collective import COLLECTIVE
 from .explicit import EXPLICIT
 from .galaxy import GALAXY
@@ -47,6 +48,7 @@ EXPERIMENTS: Mapping[str, Experiment] = {
         HORSES,
         SCENE,
         GALAXY,
+        ACTIVE,
     )
 }
 
