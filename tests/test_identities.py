@@ -16,6 +16,7 @@ from kernelfields.structures import (
     Marginals,
     SearchedGraphBatch,
     SecondOrderChainBatch,
+    SegmentBatch,
     StructureBatch,
     TreeBatch,
 )
@@ -125,6 +126,46 @@ def second_order_forbidden(rng: np.random.Generator) -> Row:
 def second_order_large_scores(rng: np.random.Generator) -> Row:
     """Products of exponentials underflow, so that logarithms answer."""
     structure = SecondOrderChainBatch(lengths(4, 3, 0, 1), 3)
+    return structure, normal(rng, structure, scale=300.0)
+
+
+def segments_shared(rng: np.random.Generator) -> Row:
+    structure = SegmentBatch(lengths(4, 0, 1, 5, 2, 3), 3, [1, 2, 4])
+    return structure, normal(rng, structure)
+
+
+def segments_per_edge(rng: np.random.Generator) -> Row:
+    structure = SegmentBatch(lengths(3, 1, 0, 4, 2), 3, [1, 3], shared_edges=False)
+    return structure, normal(rng, structure)
+
+
+def segments_one_label(rng: np.random.Generator) -> Row:
+    structure = SegmentBatch(lengths(3, 1, 0), 1, [1, 2])
+    return structure, normal(rng, structure)
+
+
+def segments_one_length(rng: np.random.Generator) -> Row:
+    """All runs score alike, however long."""
+    structure = SegmentBatch(lengths(4, 1, 0, 3), 3)
+    return structure, normal(rng, structure)
+
+
+def segments_float32(rng: np.random.Generator) -> Row:
+    structure, scores = segments_shared(rng)
+    return structure, {name: array.astype(np.float32) for name, array in scores.items()}
+
+
+def segments_forbidden(rng: np.random.Generator) -> Row:
+    """Labels, changes, staying, and lengths that cannot be."""
+    structure, scores = segments_shared(rng)
+    scores["edge"][1, 2] = scores["edge"][2, 2] = scores["node"][::3, 1] = -np.inf
+    scores["duration"][1, 0] = -np.inf
+    return structure, scores
+
+
+def segments_large_scores(rng: np.random.Generator) -> Row:
+    """Products of exponentials underflow, so that logarithms answer."""
+    structure = SegmentBatch(lengths(4, 3, 0, 1), 3, [1, 2, 3])
     return structure, normal(rng, structure, scale=300.0)
 
 
@@ -306,6 +347,13 @@ TABLE: list[Callable[[np.random.Generator], Row]] = [
     second_order_float32,
     second_order_forbidden,
     second_order_large_scores,
+    segments_shared,
+    segments_per_edge,
+    segments_one_label,
+    segments_one_length,
+    segments_float32,
+    segments_forbidden,
+    segments_large_scores,
     graph_small,
     graph_factors,
     graph_label_sets,

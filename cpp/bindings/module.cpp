@@ -19,6 +19,7 @@ void add_gram_sparse(nanobind::module_&);
 void add_graph(nanobind::module_&);
 void add_hmm(nanobind::module_&);
 void add_smo(nanobind::module_&);
+void add_segments(nanobind::module_&);
 void add_sparse(nanobind::module_&);
 void add_factor_graph(nanobind::module_&);
 void add_features(nanobind::module_&);
@@ -64,6 +65,7 @@ NB_MODULE(_core, m) {
     kernelfields::bindings::add_graph(m);
     kernelfields::bindings::add_hmm(m);
     kernelfields::bindings::add_smo(m);
+    kernelfields::bindings::add_segments(m);
     kernelfields::bindings::add_sparse(m);
     kernelfields::bindings::add_factor_graph(m);
     kernelfields::bindings::add_features(m);

@@ -12,6 +12,7 @@ extern const GramKernels<double> gram_double_baseline;
 extern const GramKernels<float> gram_float_baseline;
 extern const GraphKernels graph_double_baseline;
 extern const MessageKernels messages_double_baseline;
+extern const SegmentKernels segments_double_baseline;
 extern const SparseKernels<double> sparse_double_baseline;
 extern const SparseKernels<float> sparse_float_baseline;
 extern const TreeKernels<double> tree_double_baseline;
@@ -24,6 +25,7 @@ extern const GramKernels<double> gram_double_avx2, gram_double_avx512;
 extern const GramKernels<float> gram_float_avx2, gram_float_avx512;
 extern const GraphKernels graph_double_avx2, graph_double_avx512;
 extern const MessageKernels messages_double_avx2, messages_double_avx512;
+extern const SegmentKernels segments_double_avx2, segments_double_avx512;
 extern const SparseKernels<double> sparse_double_avx2, sparse_double_avx512;
 extern const SparseKernels<float> sparse_float_avx2, sparse_float_avx512;
 extern const TreeKernels<double> tree_double_avx2, tree_double_avx512;
@@ -105,6 +107,9 @@ const GraphKernels& graph_kernels() {
 }
 const MessageKernels& message_kernels() {
     KF_PICK(messages_double)
+}
+const SegmentKernels& segment_kernels() {
+    KF_PICK(segments_double)
 }
 template <> const SparseKernels<double>& sparse_kernels<double>() {
     KF_PICK(sparse_double)

@@ -38,7 +38,7 @@ from .solvers import (
     Subspace,
     WorkingSet,
 )
-from .structures import Chain, Graph, Structure, Tree
+from .structures import Chain, Graph, Segments, Structure, Tree
 
 SOLVERS: Table[Solver] = Table(
     Solver,
@@ -66,7 +66,14 @@ MARGIN_SOLVERS: Table[MarginSolver | CuttingPlane] = Table(
     },
 )
 STRUCTURES: Table[Structure] = Table(
-    Structure, entries={"chain": Chain(), "chain2": Chain(order=2), "tree": Tree(), "graph": Graph()}
+    Structure,
+    entries={
+        "chain": Chain(),
+        "chain2": Chain(order=2),
+        "segments": Segments(),
+        "tree": Tree(),
+        "graph": Graph(),
+    },
 )
 DECODERS: Table[Decoder] = Table(Decoder, entries={"viterbi": Viterbi(), "posterior": Posterior()})
 APPROXIMATIONS: Table[Approximation] = Table(

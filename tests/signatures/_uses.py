@@ -137,6 +137,8 @@ SCORES = {"node": np.zeros((4, 2)), "edge": np.zeros((2, 2))}
 GRAPH = structures.ExactGraphBatch([0, 3, 4], [[0, 1], [0, 2]], 2)
 SECOND = structures.SecondOrderChainBatch([0, 3, 4], 2)
 ARCS = structures.DependencyBatch([2, 1])
+SEGMENTS = structures.SegmentBatch([0, 3, 4], 2, [1, 2])
+LENGTHS = {**SCORES, "duration": np.zeros((2, 2))}
 PAIR = ([0, 2], [[0, 1]])
 PAIR_SCORES = {"node": np.zeros((2, 2)), "edge": np.zeros((2, 2))}
 
@@ -242,6 +244,8 @@ USES: dict[str, Use] = {
     "decoders.Draws": _decoding(lambda given: decoders.MinimumRisk(_differing, decoders.Draws(**given))),
     "structures.ChainBatch": lambda given: structures.ChainBatch([0, 1], **given),
     "structures.SecondOrderChainBatch": lambda given: structures.SecondOrderChainBatch([0, 1], **given),
+    "structures.SegmentBatch": lambda given: structures.SegmentBatch([0, 1], **given),
+    "structures.Segments": lambda given: kf.CRF(structure=structures.Segments(**given)).fit(X, y),
     "structures.TreeBatch": lambda given: structures.TreeBatch([0, 1], [-1], **given),
     "structures.DependencyBatch": lambda given: structures.DependencyBatch([2], **given),
     "structures.DependencyBatch.kbest": lambda given: ARCS.kbest({"arc": np.zeros(8)}, **given),
@@ -314,6 +318,8 @@ USES: dict[str, Use] = {
     ),
     "structures.ExactGraphBatch.kbest": lambda given: GRAPH.kbest(SCORES, **given),
     "structures.ExactGraphBatch.sample": _sampled(GRAPH, SCORES),
+    "structures.SegmentBatch.kbest": lambda given: SEGMENTS.kbest(LENGTHS, **given),
+    "structures.SegmentBatch.sample": _sampled(SEGMENTS, LENGTHS),
     "structures.TreeBatch.kbest": lambda given: TREE.kbest(SCORES, **given),
     "structures.ChainBatch.kbest": lambda given: CHAIN.kbest(SCORES, **given),
     "structures.SecondOrderChainBatch.kbest": lambda given: SECOND.kbest(SCORES2, **given),
@@ -436,6 +442,7 @@ INSIDE = (
     *("structures.Chain.on", "structures.Structure.on", "structures.Tree.on", "structures.Words"),
     *("structures.Exact.on", "structures.Graph.on", "structures.GraphInference", "structures.Grid.on"),
     *("structures.Dependency.on", "structures.Hierarchy.on", "structures.MultiLabel.on"),
+    *("structures.Hierarchy.on", "structures.MultiLabel.on", "structures.Segments.on"),
     *("structures.AlphaExpansion.on", "structures.DualDecomposition.on", "structures.LabelSwap.on"),
     *("structures.LinearProgramMax.on", "structures.MaxSearch.on", "structures.TreeReweightedMax.on"),
     *(

@@ -32,7 +32,7 @@ class AROW(OnlineLabeller):
         γ: the larger, the more slowly weights change and become firm.
     max_iter : int
         How many times to go through the training set, at most.
-    structure : "chain", "chain2", "tree", "graph" or Structure
+    structure : "chain", "chain2", "segments", "tree", "graph" or Structure
         What labels depend on, as in `CRF`.
     features : str, Templates, TemplateFeatures or DictFeatures, optional
         What to look at where X holds tokens instead of arrays, as for `CRF`.

@@ -78,7 +78,7 @@ class BoostedCRF(SequenceLabeller):
     categorical : list of int or str, optional
         Columns, by number or by name, whose values are names, written as whole numbers from 0 to 254.
         Names not seen in training are treated as missing.
-    structure : "chain", "chain2", "tree", "graph" or Structure
+    structure : "chain", "chain2", "segments", "tree", "graph" or Structure
         What labels depend on, as in `CRF`.
     fit_intercept, boundaries, edges : bool
         Whether there is b, whether there are start and end, whether there is V.

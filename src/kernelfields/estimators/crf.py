@@ -57,7 +57,8 @@ class CRF(SequenceLabeller):
     optimum it can be. Use it for features in which labels are (nearly) linear, text above all.
 
     With ``structure="chain2"`` the exponent has the terms Σ_t U_{y_{t−1}, y_t, y_{t+1}} too, with the penalty
-    (λ_2/2)‖U‖²; a sequence then takes time T·L³ instead of T·L².
+    (λ_2/2)‖U‖²; a sequence then takes time T·L³ instead of T·L². With ``structure="segments"`` it has a term
+    S_{b(d), l} for every run of a label l that is d positions long, with the penalty (λ_e/2)‖S‖².
 
     Parameters
     ----------
@@ -69,9 +70,10 @@ class CRF(SequenceLabeller):
         What to look at where X holds tokens instead of arrays: a ready-made set ("chunking", "ner",
         "pos"), templates, or an extractor. Dictionaries and collections of strings are read as
         CRFsuite reads them if nothing is given.
-    structure : "chain", "chain2", "tree", "graph" or Structure
+    structure : "chain", "chain2", "segments", "tree", "graph" or Structure
         What labels depend on: the label before them, the two before them (which takes time T·L³ instead
         of T·L²), or that of their parent; or an object of ``structures``, such as ``Chain(order=2)``.
+        With "segments" it also matters how long runs of one label are, see ``Segments``.
         With "tree", items of X are pairs (features, parents), and first and last labels are those of
         roots and leaves; with "graph", pairs (features, edges), and none is first or last. ``Grid``,
         ``MultiLabel`` and ``Hierarchy`` are for images and for several labels a row.
@@ -162,8 +164,8 @@ class CRF(SequenceLabeller):
     coef_ : (L, D) array, or scipy-sparse matrix with ``observed_only``
         w; ``intercept_`` (L,) is b, ``transitions_`` (L, L) is V, ``start_`` and ``end_`` (L,), and
         ``edge_coef_`` (L, L, D) with ``edge_features``, ``factors_`` a dictionary of the tables of further
-        clique types of graphs, ``second_order_`` (L, L, L) with "chain2"
-        is U; zeros for what is switched off.
+        clique types of graphs, ``second_order_`` (L, L, L) with "chain2" is U,
+        ``durations_`` (B, L) with "segments" is S; zeros for what is switched off.
     forbidden_ : Forbidden or None
         What ``constraints`` forbids among ``classes_``, as masks.
     certificate_ : Certificate or None

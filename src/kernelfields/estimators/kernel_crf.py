@@ -50,7 +50,7 @@ class KernelCRF(KernelModel):
         λ_e; as ``penalty`` if not given.
     features : optional
         For tokens instead of arrays, as in `CRF`.
-    structure : "chain", "chain2", "tree", "graph" or Structure
+    structure : "chain", "chain2", "segments", "tree", "graph" or Structure
         What labels depend on, as in `CRF`.
     second_order_penalty : float, optional
         Penalty of U; as ``edge_penalty`` if not given.

@@ -189,7 +189,7 @@ class KernelPerceptron(SequenceLabeller):
             classes=self.classes,
             verbatim=verbatim,
         )
-        if data.structure.forbidden_pairs or getattr(data.chain, "factors", None):
+        if data.structure.forbidden_pairs or data.chain.cliques.keys() - {"node", "edge"}:
             raise InputError(
                 "KernelPerceptron has no rules, and scores of labels and of one type of edges only."
             )

@@ -207,6 +207,7 @@ RECORDS = (
     structures.LinearProgramMax,
     structures.MeanField,
     structures.MultiLabel,
+    structures.Segments,
     structures.Tree,
     structures.TreeReweighted,
     structures.TreeReweightedMax,

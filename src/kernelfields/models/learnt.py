@@ -66,6 +66,7 @@ FREE: Mapping[str, Field] = {
     "end_": Numbers("L"),
     "transitions_": Numbers("L L"),
     "second_order_": Numbers("L L L", needed=False),
+    "durations_": Numbers("B L", needed=False),
     "factors_": LabelTables(),
 }
 """Weights that look at labels only."""
@@ -97,6 +98,7 @@ class Trails(Field):
         if value.step is not None and not (type(value.step) is float and 0 < value.step < np.inf):
             return "has a step that is none"
         first = sizes["L"] * (sizes["D"] + 3 + sizes["L"]) + sizes.get("factors", 0)
+        first += sizes.get("B", 0) * sizes["L"]
         expected = (first, first + sizes["L"] ** 3)  # with and without label triples
         for numbers in (value.last, value.variance):
             if numbers is not None and (

@@ -53,6 +53,8 @@ class LinearWeights:
     """(L, L, D), features at the first of two neighbours."""
     second_order: Array | None = None
     """(L, L, L), label triples."""
+    durations: Array | None = None
+    """(B, L), lengths of runs, in bins."""
     factors: Mapping[str, Array] | None = None
     """(L, …, L) of further clique types of graphs, by name."""
 
@@ -106,6 +108,7 @@ class LinearWeights:
             transitions=np.pad(self.transitions, more),
             edge_coef=None if edge is None else np.pad(edge, (more, more, (0, 0))),
             second_order=None if self.second_order is None else np.pad(self.second_order, more),
+            durations=None if self.durations is None else np.pad(self.durations, ((0, 0), more)),
             factors=self.factors and {name: np.pad(table, more) for name, table in self.factors.items()},
         )
 

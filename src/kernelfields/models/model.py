@@ -172,6 +172,8 @@ class LabelScorer(Scorer):
     """(L, L)."""
     triples: Array | None
     """(L, L, L)."""
+    durations: Array | None = None
+    """(B, L), of lengths of runs, in bins."""
     factors: Mapping[str, Array] = field(default_factory=dict)
     """Of further clique types of graphs, (L, …, L)."""
 
@@ -184,6 +186,7 @@ class LabelScorer(Scorer):
             learnt["end" + suffix],
             learnt["transitions" + suffix],
             learnt.get("second_order" + suffix),
+            learnt.get("durations" + suffix),
             learnt.get("factors" + suffix) or {},
         )
 
@@ -200,7 +203,8 @@ class LabelScorer(Scorer):
             if isinstance(batch, EdgeBatch):
                 node[batch.sources] += first.astype(node.dtype, copy=False)
                 node[batch.sinks] += last.astype(node.dtype, copy=False)
-        for clique, table in (("edge", self.pairs), ("triple", self.triples), *self.factors.items()):
+        tables = {"edge": self.pairs, "triple": self.triples, "duration": self.durations, **self.factors}
+        for clique, table in tables.items():
             if clique in batch.cliques and table is not None:
                 self._add_table(batch, clique, table.astype(node.dtype), into)
 

@@ -116,7 +116,7 @@ def label_terms(
     """Return the scores of labels alone, as far as a model wants them and its structure has such cliques.
 
     Those of single labels everywhere (``bias``), and at sources and sinks (``boundaries``); of label pairs
-    (``edges``), or of some ``pairs`` only; of label triples.
+    (``edges``), or of some ``pairs`` only; of label triples; of the lengths of runs.
     """
     terms = [Term("bias", Free(batch, batch.answer), penalties.node)] if bias else []
     if boundaries and isinstance(batch, EdgeBatch) and batch.has_ends:
@@ -126,6 +126,8 @@ def label_terms(
         terms.append(Term("edges", Free(batch, "edge", support=pairs), penalties.edge))
     if "triple" in batch.cliques:
         terms.append(Term("second_order", Free(batch, "triple"), penalties.second_order))
+    if edges and "duration" in batch.cliques:
+        terms.append(Term("durations", Free(batch, "duration"), penalties.edge))
     if edges:
         terms += [Term(FACTOR + name, Free(batch, name), penalties.edge) for name in factors]
     return terms
@@ -133,7 +135,7 @@ def label_terms(
 
 def free_weights(element: Array, slices: Mapping[str, slice], n_labels: int) -> dict[str, Any]:
     """Read the weights of labels off an element, by the names of attributes; zeros for what is not there."""
-    names = ["bias", "boundaries", "edges", "second_order"]
+    names = ["bias", "boundaries", "edges", "second_order", "durations"]
     names += [name for name in slices if name.startswith(FACTOR)]
     return label_tables({name: element[slices[name]].copy() for name in names if name in slices}, n_labels)
 
@@ -142,7 +144,7 @@ def label_tables(part: Mapping[str, Array], n_labels: int) -> dict[str, Any]:
     """Return the weights of labels from the elements of their spaces."""
     L = n_labels
     boundaries = part.get("boundaries", np.zeros(2 * L)).reshape(2, L)
-    triples = part.get("second_order")
+    triples, durations = part.get("second_order"), part.get("durations")
     factors = {name.removeprefix(FACTOR): part[name] for name in part if name.startswith(FACTOR)}
     return {
         "intercept": part.get("bias", np.zeros(L)),
@@ -150,6 +152,7 @@ def label_tables(part: Mapping[str, Array], n_labels: int) -> dict[str, Any]:
         "end": boundaries[1],
         "transitions": part.get("edges", np.zeros(L * L)).reshape(L, L),
         "second_order": None if triples is None else triples.reshape(L, L, L),
+        "durations": None if durations is None else durations.reshape(-1, L),
         "factors": {name: as_table(numbers, L) for name, numbers in factors.items()} or None,
     }
 
@@ -164,12 +167,15 @@ def free_elements(weights: Any, suffix: str = "") -> dict[str, Any]:
     """Weights of labels, attributes of some object, as elements by the names of their spaces."""
     given: dict[str, Any] = {
         name: getattr(weights, name + suffix, None)
-        for name in ("intercept", "start", "end", "transitions", "second_order", "factors")
+        for name in ("intercept", "start", "end", "transitions", "second_order", "durations", "factors")
     }
     return {
         "bias": given["intercept"],
         "boundaries": np.concatenate([given["start"], given["end"]]),
         "edges": given["transitions"].ravel(),
-        "second_order": None if given["second_order"] is None else given["second_order"].ravel(),
+        **{
+            name: None if given[name] is None else given[name].ravel()
+            for name in ("second_order", "durations")
+        },
         **{FACTOR + name: table.ravel() for name, table in (given["factors"] or {}).items()},
     }

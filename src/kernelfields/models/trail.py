@@ -42,17 +42,25 @@ def flat(weights: LinearWeights) -> Array:
     parts = [coef, weights.intercept, weights.start, weights.end, weights.transitions]
     if weights.second_order is not None:
         parts.append(weights.second_order)
+    if weights.durations is not None:
+        parts.append(weights.durations)
     parts += (weights.factors or {}).values()
     return np.concatenate([np.ravel(part) for part in parts])
 
 
 def unflat(
-    numbers: Array, n_labels: int, n_features: int, factors: Mapping[str, Array] | None = None
+    numbers: Array,
+    n_labels: int,
+    n_features: int,
+    factors: Mapping[str, Array] | None = None,
+    durations: Array | None = None,
 ) -> LinearWeights:
-    """Return the weights that `flat` made numbers of; ``factors`` have the shapes of those it had."""
+    """Return the weights that `flat` made numbers of; ``factors``, ``durations`` have their shapes."""
     L, D = n_labels, n_features
     coef, intercept, start, end, transitions, more = np.split(numbers, np.cumsum([L * D, L, L, L, L * L]))
-    tables = {}
+    tables, lengths = {}, None
+    if durations is not None:
+        lengths, more = more[: durations.size].reshape(durations.shape), more[durations.size :]
     for name, table in (factors or {}).items():
         tables[name], more = more[: table.size].reshape(table.shape), more[table.size :]
     second_order = more.reshape(L, L, L) if len(more) else None
@@ -63,5 +71,6 @@ def unflat(
         end,
         transitions.reshape(L, L),
         second_order=second_order,
+        durations=lengths,
         factors=tables or None,
     )

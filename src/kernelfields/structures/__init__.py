@@ -47,6 +47,8 @@ from .parses import Dependency
 from .relaxed import Relaxed, relaxed_argmax
 from .reweighted_max import TreeReweightedMax
 from .searched_graph import SearchedGraphBatch
+from .segment_batch import SegmentBatch
+from .segments import Segments
 from .settings import Chain, Structure, Tree
 from .tree import TreeBatch
 from .tree_reweighted import TreeReweighted, TreeReweightedBatch
@@ -111,6 +113,8 @@ __all__ = [
     "Scores",
     "SearchedGraphBatch",
     "SecondOrderChainBatch",
+    "SegmentBatch",
+    "Segments",
     "SequenceBatch",
     "Structure",
     "StructureBatch",

@@ -40,8 +40,13 @@ class LabelledBatch(StructureBatch):
     def subtract_parts(self, into: Scores, outputs: Array, weights: Array | None = None) -> None:
         """Subtract the indicator of a labelling, number by number; where scores are shared, the counts."""
         labels = require_labels(outputs, self.n_vertices, self.n_labels)
-        weights = require_weights(weights, self.n_instances)
+        self._subtract_labels(into, labels, require_weights(weights, self.n_instances))
+
+    def _subtract_labels(self, into: Scores, labels: Array, weights: Array | None) -> None:
+        """Subtract the indicators of all cliques with a score for every labelling of their vertices."""
         for name, cliques in self.cliques.items():
+            if len(cliques.values) != cliques.members.shape[1]:
+                continue
             counted = None if weights is None else np.repeat(weights, np.diff(cliques.offsets))
             chosen = tuple(labels[column] for column in cliques.members.T)
             if cliques.shared:

@@ -1,7 +1,8 @@
 """Models written out: every labelling of every small item, its features Φ(x, y), and sums over all of them.
 
 An item is features, what joins its vertices, and labels. A chain is a tree that is a path; of order 2,
-neighbours of neighbours are joined, too. An edge of a graph joins both ways, and no vertex is first or last.
+neighbours of neighbours are joined, too; of segments, runs of one label count by their length. An edge of a
+graph joins both ways, and no vertex is first or last.
 Nothing here knows the recursions, spaces or losses of the package.
 """
 
@@ -12,8 +13,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-STRUCTURES = ("chain", "chain2", "tree", "graph")
+STRUCTURES = ("chain", "chain2", "segments", "tree", "graph")
+SHORTEST = np.array([1, 2, 3, 4, 6, 8, 11, 16, 23, 32])
+"""Run in each bin of ``structure="segments"``."""
 LABELS = ("blue", "green", "red")
+
+
+def further_parts(structure: str, second_order: float, durations: float | None = None) -> dict[str, float]:
+    """Return what a structure has beyond features, labels and label pairs, with its penalty."""
+    lengths = second_order if durations is None else durations
+    penalties = {"chain2": {"second_order": second_order}, "segments": {"durations": lengths}}
+    return penalties.get(structure, {})
 
 
 class Item(NamedTuple):
@@ -100,7 +110,10 @@ def joint_features(structure: str, item: Item, labels: Any, L: int) -> dict[str,
         "edges": np.zeros((L, L)),
         "edge_features": np.zeros((L, L, D)),
         "second_order": np.zeros((L, L, L)),
+        "durations": np.zeros((len(SHORTEST), L)),
     }
+    for k, run in itertools.groupby(labels):
+        phi["durations"][np.flatnonzero(len(list(run)) >= SHORTEST)[-1], k] += 1
     for v, k in enumerate(labels):
         phi["features"][k] += item.x[v]
         phi["bias"][k] += 1

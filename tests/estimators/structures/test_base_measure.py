@@ -16,7 +16,7 @@ from kernelfields import (
 )
 from kernelfields.kernels import RBF
 
-from ._explicit import STRUCTURES, Explicit, random_task, same
+from ._explicit import STRUCTURES, Explicit, further_parts, random_task, same
 from ._solvers import hinge_bound, hinge_value, least_log_loss
 from .test_log_loss import in_kernel_space
 
@@ -42,7 +42,7 @@ def fixed_of(explicit, task, value):
 
 
 def parts(structure):
-    triples = {"second_order": 1.3} if structure == "chain2" else {}
+    triples = further_parts(structure, 1.3)
     return {"features": 0.7, "bias": 0.7, "boundaries": 0.7, "edges": 1.3} | triples
 
 
@@ -87,7 +87,11 @@ def test_hinge_loss(form, structure, rng):
         "boundaries": ends,
         "edges": model.transitions_,
     }
-    w = explicit.weights(**named, second_order=getattr(model, "second_order_", None))
+    w = explicit.weights(
+        **named,
+        second_order=getattr(model, "second_order_", None),
+        durations=getattr(model, "durations_", None),
+    )
     offsets = [n + f - f[r] for n, f, r in zip(explicit.wrong, fixed, explicit.right, strict=True)]
     found = hinge_value(explicit, w, lambda s, rise: offsets[s] + rise)
     assert model.certificate_.value == pytest.approx(found, rel=1e-6)

@@ -5,7 +5,7 @@ import pytest
 
 from kernelfields import StructuredSVM
 
-from ._explicit import STRUCTURES, Explicit, random_task, same
+from ._explicit import STRUCTURES, Explicit, further_parts, random_task, same
 from ._solvers import hinge_bound, hinge_value
 from .test_log_loss import FREE, KERNEL, in_kernel_space
 
@@ -33,12 +33,13 @@ def check(model, explicit, w, rescaling, weights=None):
 
 
 def parts(structure):
-    return {"features": 0.7} | FREE | ({"second_order": 1.3} if structure == "chain2" else {})
+    return {"features": 0.7} | FREE | further_parts(structure, 1.3)
 
 
 def weights_of(model, explicit, **features):
     found = dict(features, bias=model.intercept_, boundaries=np.stack([model.start_, model.end_]))
     found |= {"edges": model.transitions_, "second_order": getattr(model, "second_order_", None)}
+    found |= {"durations": getattr(model, "durations_", None)}
     return explicit.weights(**found)
 
 

@@ -6,7 +6,7 @@ import pytest
 from kernelfields import CRF, GPSequenceClassifier, KernelCRF, KernelLogisticRegression
 from kernelfields.kernels import RBF
 
-from ._explicit import STRUCTURES, Explicit, random_task, same
+from ._explicit import STRUCTURES, Explicit, further_parts, random_task, same
 from ._solvers import least_log_loss
 
 FREE = {"bias": 0.7, "boundaries": 0.7, "edges": 1.3}
@@ -14,7 +14,7 @@ KERNEL = RBF(gamma=0.4)
 
 
 def penalties(structure, parts):
-    return parts | ({"second_order": 0.9} if structure == "chain2" else {})
+    return parts | further_parts(structure, 0.9, durations=1.3)
 
 
 def in_kernel_space(task, kernel=KERNEL):
@@ -78,9 +78,7 @@ def test_kernel_crf(structure, edge_kernel, rng):
 def test_gaussian_process(structure, rng):
     task = random_task(rng, structure)
     parts = {"features": 2.0, "edges": 2 / 1.7}
-    explicit = Explicit(
-        in_kernel_space(task), parts | ({"second_order": 2 / 1.7} if structure == "chain2" else {})
-    )
+    explicit = Explicit(in_kernel_space(task), parts | further_parts(structure, 2 / 1.7))
     model = GPSequenceClassifier(KERNEL, edge_variance=1.7, structure=structure, tol=1e-9, dtype="float64")
     check(model.fit(task.inputs, task.labels), task, explicit, least_log_loss(explicit, rng))
 

@@ -12,7 +12,7 @@ from kernelfields.testing.online import (
     perceptron,
 )
 
-from ._explicit import STRUCTURES, Explicit, random_task, same
+from ._explicit import STRUCTURES, Explicit, further_parts, random_task, same
 from .test_log_loss import KERNEL, in_kernel_space
 
 EPOCHS = 3
@@ -20,7 +20,7 @@ PARTS = {"features": 0.7, "bias": 0.7, "boundaries": 0.7, "edges": 1.3}
 
 
 def written_out(task, parts):
-    explicit = Explicit(task, parts | ({"second_order": 1.3} if task.structure == "chain2" else {}))
+    explicit = Explicit(task, parts | further_parts(task.structure, 1.3))
     items = [
         EnumeratedSequence(labels, phi, np.zeros(len(phi)), right)
         for labels, phi, right in zip(explicit.labels, explicit.phi, explicit.right, strict=True)
@@ -36,6 +36,7 @@ def check(model, task, explicit, w):
         boundaries=np.stack([model.start_, model.end_]),
         edges=model.transitions_,
         second_order=getattr(model, "second_order_", None),
+        durations=getattr(model, "durations_", None),
     )
     np.testing.assert_allclose(found, w, atol=1e-9)
     marginals = explicit.marginals(explicit.probabilities(w))

@@ -26,11 +26,17 @@ from kernelfields import (
     load,
 )
 from kernelfields.models.clique_types import Boundaries, Edges
-from kernelfields.structures import Chain, Graph, Tree
+from kernelfields.structures import Chain, Graph, Segments, Tree
 
 from ._explicit import STRUCTURES, random_task
 
-OBJECTS = {"chain": Chain(), "chain2": Chain(order=2), "tree": Tree(), "graph": Graph()}
+OBJECTS = {
+    "chain": Chain(),
+    "chain2": Chain(order=2),
+    "segments": Segments(),
+    "tree": Tree(),
+    "graph": Graph(),
+}
 MODELS = {
     "CRF": lambda s: CRF(structure=s),
     "KernelCRF": lambda s: KernelCRF(structure=s),
@@ -56,6 +62,9 @@ MODELS = {
 ABSENT = {
     ("KernelPerceptron", "chain2"): "has no scores of label triples",
     ("voting perceptron", "chain2"): "has no scores of label triples",
+    ("KernelPerceptron", "segments"): "scores of labels and of one type of edges only",
+    ("voting perceptron", "segments"): "scores of labels and of one type of edges only",
+    ("MEMM", "segments"): "conditions a label on one other label",
     ("MEMM", "chain2"): "conditions a label on one other label",
     ("MEMM", "graph"): "conditions a label on one other label",
     ("StructureLearner", "graph"): "has no first and last",

@@ -6,7 +6,7 @@ from sklearn.linear_model import LogisticRegression
 
 from kernelfields import MEMM, BoostedCRF, InputError
 
-from ._explicit import STRUCTURES, Explicit, random_task, same
+from ._explicit import STRUCTURES, Explicit, further_parts, random_task, same
 from ._solvers import least_log_loss, log_objective
 
 FREE = {"bias": 0.8, "boundaries": 0.8, "edges": 0.8}
@@ -38,7 +38,7 @@ def by_labelling(explicit, node):
 def test_one_round(structure, rng):
     """Trees are grown on p(y_v|x) − [y_v] of the best free scores, and the loss is the explicit one."""
     task = random_task(rng, structure)
-    explicit = Explicit(task, FREE | ({"second_order": 0.8} if structure == "chain2" else {}))
+    explicit = Explicit(task, FREE | further_parts(structure, 0.8))
     optimum = least_log_loss(explicit, rng)
     x, y = (np.concatenate([item[k] for item in task.items]) for k in (0, 2))
     mu = np.concatenate(explicit.marginals(explicit.probabilities(optimum.w)))
@@ -55,6 +55,7 @@ def test_one_round(structure, rng):
         boundaries=np.stack([model.start_, model.end_]),
         edges=model.transitions_,
         second_order=model.second_order_,
+        durations=model.durations_,
     )
     fixed = by_labelling(explicit, model.forests_["node"].scores(x))
     assert model.losses_[1] == pytest.approx(log_objective(explicit, w, fixed=fixed)[0], rel=1e-9)

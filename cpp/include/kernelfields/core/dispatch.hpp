@@ -7,6 +7,7 @@
 #include "../structures/chain_kernels.hpp"
 #include "../structures/graph_kernels.hpp"
 #include "../structures/message_kernels.hpp"
+#include "../structures/segment_kernels.hpp"
 #include "../structures/tree_kernels.hpp"
 
 #include <string>
@@ -28,5 +29,6 @@ template <class S> const TreeKernels<S>& tree_kernels();
 const EmissionKernels& emission_kernels();
 const GraphKernels& graph_kernels();
 const MessageKernels& message_kernels();
+const SegmentKernels& segment_kernels();
 
 }  // namespace kernelfields

@@ -1,0 +1,127 @@
+// The best segmentation of every sequence: best scores of what is before every boundary, then runs from the last to
+// the first. Ties go to the lower label, then to the shorter run.
+#pragma once
+
+#include "segments.hpp"
+
+namespace kernelfields {
+
+class SegmentBest {
+public:
+    explicit SegmentBest(const SegmentScores& scores)
+        : x_(scores),
+          L_(x_.labels),
+          start_(x_.length * L_, kNothing),
+          end_(L_, kNothing),
+          long_(L_, kNothing),
+          oldest_(L_, -1),
+          from_(x_.length * L_, -1),
+          begin_((x_.length + 1) * L_, -1) {
+        for (std::size_t t = 0; t < x_.length; ++t) {
+            if (x_.on) cut(t);
+            begin_runs(t);
+            end_runs(t);
+        }
+        if (x_.length > 0) last_ = first_largest(end_.data(), L_);
+    }
+
+    double score() const { return x_.length > 0 ? end_[last_] : 0.0; }
+
+    void labels(std::int32_t* labels) const {
+        std::size_t label = last_;
+        for (std::size_t t = x_.length; t > 0;) {
+            const auto begin = static_cast<std::size_t>(begin_[t * L_ + label]);
+            std::fill(labels + begin, labels + t, static_cast<std::int32_t>(label));
+            label = static_cast<std::size_t>(from_[begin * L_ + label]);
+            t = begin;
+        }
+    }
+
+private:
+    // Runs that would have to go on to position t end here.
+    void cut(std::size_t t) {
+        for (std::size_t j = 0; j < L_; ++j) {
+            if (x_.on[t * x_.stride + j] != 0) continue;
+            for (std::size_t s = t + 1 > x_.longest ? t + 1 - x_.longest : 0; s < t; ++s) start_[s * L_ + j] = kNothing;
+            long_[j] = kNothing;
+        }
+    }
+    // The best that is before a run that begins at t, less the prefix sums.
+    void begin_runs(std::size_t t) {
+        const double* pairs = t > 0 ? x_.pairs + (t - 1) * x_.pairs_step : nullptr;
+        for (std::size_t j = 0; j < L_; ++j) {
+            double best = t > 0 ? kNothing : 0.0;
+            for (std::size_t i = 0; i < L_ && t > 0; ++i)
+                if (const double score = end_[i] + pairs[i * x_.stride + j]; score > best) {
+                    best = score;
+                    from_[t * L_ + j] = static_cast<std::int32_t>(i);
+                }
+            const std::size_t k = t * x_.stride + j;
+            const bool open = !x_.open || x_.open[k] != 0;
+            start_[t * L_ + j] = open ? best - x_.prefix[k] - x_.stay[k] : kNothing;
+        }
+    }
+    void end_runs(std::size_t t) {
+        std::int32_t* begin = begin_.data() + (t + 1) * L_;
+        if (t + 1 >= x_.longest) grow_old(t + 1 - x_.longest);
+        const double* score = x_.duration + (x_.longest - 1) * x_.stride;
+        for (std::size_t j = 0; j < L_; ++j) {
+            end_[j] = long_[j] + score[j];
+            begin[j] = oldest_[j];
+        }
+        for (std::size_t d = std::min(t + 1, x_.longest - 1); d > 0; --d) {
+            const double* start = start_.data() + (t + 1 - d) * L_;
+            score = x_.duration + (d - 1) * x_.stride;
+            for (std::size_t j = 0; j < L_; ++j) {
+                const double run = start[j] + score[j];
+                const bool better = run >= end_[j] && run > kNothing;
+                end_[j] = better ? run : end_[j];
+                begin[j] = better ? static_cast<std::int32_t>(t + 1 - d) : begin[j];
+            }
+        }
+        for (std::size_t j = 0; j < L_; ++j) end_[j] += x_.prefix[(t + 1) * x_.stride + j];
+    }
+    void grow_old(std::size_t s) {
+        for (std::size_t j = 0; j < L_; ++j)
+            if (start_[s * L_ + j] > long_[j]) {
+                long_[j] = start_[s * L_ + j];
+                oldest_[j] = static_cast<std::int32_t>(s);
+            }
+    }
+
+    const SegmentScores& x_;
+    std::size_t L_, last_ = 0;
+    std::vector<double> start_, end_, long_;           // best scores: of starts, of ends, of starts of long runs
+    std::vector<std::int32_t> oldest_, from_, begin_;  // where they come from
+};
+
+// The score of given labels; -inf where they are not allowed.
+template <class S> double segment_score(const SegmentBatch<S>& batch, std::size_t s, const std::int32_t* labels) {
+    const std::size_t length = batch.chain.length(s), L = batch.chain.labels;
+    double score = chain_score(batch.chain, s, labels);
+    for (std::size_t t = 0; t < length;) {
+        std::size_t end = t + 1;
+        while (end < length && labels[end] == labels[t]) ++end;
+        score += batch.duration[(std::min(end - t, batch.longest) - 1) * L + static_cast<std::size_t>(labels[t])];
+        t = end;
+    }
+    return score;
+}
+
+template <class S> void segment_argmax(const SegmentBatch<S>& batch, std::int32_t* labels, double* value) {
+    const SharedSegmentScores shared(batch);
+    for_each_block(batch.chain.sequences, threads_for(segment_work_of(batch)), [&](std::size_t s, std::size_t) {
+        value[s] = kNaN;
+        if (!usable_sequence(batch, shared, s)) return;
+        const SegmentRows<S> rows(batch, shared, s, true);
+        const SegmentScores scores = rows.scores();
+        const SegmentBest best(scores);
+        value[s] = best.score();
+        if (!(value[s] > kNothing)) return;
+        std::int32_t* mine = labels + batch.chain.first[s];
+        best.labels(mine);
+        value[s] = segment_score(batch, s, mine);  // without the rounding of prefix sums
+    });
+}
+
+}  // namespace kernelfields

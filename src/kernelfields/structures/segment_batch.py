@@ -1,0 +1,180 @@
+"""Segments: sequences in which every run of one label also scores by its length."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Self
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import native
+from ..arrays import Array, offsets_of
+from ..checks import require_ids, require_weights, whole_numbers
+from ..errors import InputError
+from ._base import Cliques, Scores, require_feasible
+from ._labelled_base import SequenceBatch, require_best, require_draws, require_labels, score_array
+from ._oracles import Labelling, Labellings, Marginals
+
+NAMES = ("node", "edge", "duration")
+
+
+class SegmentBatch(SequenceBatch):
+    """A batch of semi-Markov chains: a chain, and for every run of one label a score of its length,
+
+        score(y) = Σ_t node[t, y_t] + Σ_t edge[t, y_t, y_{t+1}] + Σ_r duration[b(d_r), l_r],
+
+    the last sum over all runs r of one label l_r, d_r positions long. Lengths are scored in bins b(d),
+    all those from the last lower end on alike. With K the last lower end, sums over all labellings take
+    O(T L (K + L)) per sequence, for the whole ragged batch in one native call on all cores.
+    Scores of −inf forbid a label, a pair, or lengths of a label.
+
+    Parameters
+    ----------
+    offsets : (S + 1,) integers
+        Sequence s owns the positions ``offsets[s]`` up to ``offsets[s + 1]``; it may be empty.
+    n_labels : int
+        L.
+    lower_ends : (B,) integers
+        The shortest length of every bin, rising from 1.
+    shared_edges : bool
+        Whether all edges share one (L, L) array of scores; else scores are (E, L, L). Scores of lengths
+        are shared, (B, L).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> batch = SegmentBatch([0, 3], n_labels=2, lower_ends=[1, 2])
+    >>> scores = {name: np.zeros(shape) for name, shape in batch.shapes.items()}
+    >>> scores["duration"][0] = -np.inf  # no run of a single position
+    >>> round(float(np.exp(batch.log_partition(scores)[0])))  # 000 and 111
+    2
+    """
+
+    def __init__(
+        self,
+        offsets: npt.ArrayLike,
+        n_labels: int,
+        lower_ends: npt.ArrayLike = (1,),
+        shared_edges: bool = True,
+    ) -> None:
+        self._set_shape(offsets, n_labels, shared_edges)
+        self.lower_ends = require_lower_ends(lower_ends)
+        last = int(self.lower_ends[-1])
+        self._bins = (np.searchsorted(self.lower_ends, np.arange(1, last + 1), side="right") - 1).astype(
+            np.int32
+        )
+
+    @cached_property
+    def cliques(self) -> dict[str, Cliques]:
+        """Vertices, edges, and the lengths of runs, one of which may begin at every position."""
+        shape = len(self.lower_ends), self.n_labels
+        return {**self._pairwise(), "duration": Cliques(self._offsets, self._vertices, shape, shared=True)}
+
+    def take(self, ids: npt.ArrayLike) -> SegmentBatch:
+        """Return some sequences only."""
+        ids = require_ids(ids, self.n_instances)
+        offsets = offsets_of(np.diff(self._offsets)[ids])
+        return SegmentBatch(offsets, self.n_labels, self.lower_ends, self.shared_edges)
+
+    def runs(self, labels: Array) -> tuple[Array, Array]:
+        """Return where the runs of one label begin, and the bins of their lengths."""
+        begins = np.ones(self.n_vertices + 1, dtype=bool)
+        begins[1:-1] = labels[1:] != labels[:-1]
+        begins[self._offsets] = True
+        starts = np.flatnonzero(begins)
+        longest = np.minimum(np.diff(starts), self.lower_ends[-1])
+        return starts[:-1], self._bins[longest - 1]
+
+    def subtract_parts(self, into: Scores, outputs: Array, weights: Array | None = None) -> None:
+        """Subtract the indicator of a labelling; of shared scores, the counts."""
+        labels = require_labels(outputs, self.n_vertices, self.n_labels)
+        weights = require_weights(weights, self.n_instances)
+        self._subtract_labels(into, labels, weights)
+        starts, bins = self.runs(labels)
+        counted = None
+        if weights is not None:
+            counted = np.repeat(weights, np.diff(self._offsets))[starts]
+        count = np.bincount(bins * self.n_labels + labels[starts], counted, into["duration"].size)
+        into["duration"][...] -= count.reshape(into["duration"].shape)
+
+    def score(self, scores: Scores, labels: Array) -> Array:
+        """⟨θ, parts(y)⟩ for every sequence."""
+        labels = require_labels(labels, self.n_vertices, self.n_labels)
+        return np.asarray(native.segment_score(*self._native(scores), labels))
+
+    def argmax(self, scores: Scores) -> Labelling:
+        """Best scores up to every boundary, then runs from the last to the first."""
+        labels, value = native.segment_argmax(*self._native(scores))
+        require_feasible(value, self.words)
+        return Labelling(labels, value)
+
+    def log_partition(self, scores: Scores) -> Array:
+        """g(θ), by sums over what is before every boundary."""
+        value = np.asarray(native.segment_log_partition(*self._native(scores)))
+        require_feasible(value, self.words)
+        return value
+
+    def marginals(self, scores: Scores, weights: Array | None = None) -> Marginals:
+        """Sums over what is before and what is after every boundary."""
+        value, *parts = native.segment_marginals(
+            *self._native(scores), require_weights(weights, self.n_instances)
+        )
+        require_feasible(value, self.words)
+        return Marginals(value, dict(zip(NAMES, parts, strict=True)))
+
+    def entropy(self, scores: Scores) -> Array:
+        """H(p) = g(θ) − ⟨θ, μ(θ)⟩, by the derivative of g along the scores."""
+        arrays = self._native(scores)
+        along = [np.where(np.isfinite(array), array, 0) for array in (*arrays[:2], arrays[3])]
+        slope = np.asarray(native.segment_covariance(*arrays, *along)[0])
+        return np.maximum(self.log_partition(scores) - slope, 0.0)
+
+    def covariance(self, scores: Scores, direction: Scores, weights: Array | None = None) -> dict[str, Array]:
+        """∇²g(θ)·d by differentiating both sweeps."""
+        arrays = self._native(scores)
+        node, edge, _, duration, _ = self._native(direction, arrays[0].dtype)
+        value, *parts = native.segment_covariance(
+            *arrays, node, edge, duration, require_weights(weights, self.n_instances)
+        )
+        require_feasible(value, self.words)
+        return dict(zip(NAMES, parts, strict=True))
+
+    def sample(self, scores: Scores, count: int, seed: int) -> Array:
+        """Sums over what is before every boundary, then runs drawn from the last to the first."""
+        draws = require_draws(count, seed, self.n_vertices)
+        labels, value = native.segment_sample(*self._native(scores), *draws)
+        require_feasible(value, self.words)
+        return np.asarray(labels)
+
+    def kbest(self, scores: Scores, k: int) -> Labellings:
+        """The k best starts and ends of runs at every boundary, merged from the first to the last."""
+        longest = int(np.diff(self._offsets).max(initial=0))
+        k = require_best(k, self.n_vertices, self.n_instances, 2 * longest * self.n_labels)
+        arrays = self._native(scores)
+        require_feasible(native.segment_argmax(*arrays)[1], self.words)
+        return Labellings(*native.segment_kbest(*arrays, k))
+
+    def _untied(self, names: list[str]) -> Self:
+        if "duration" in names:
+            raise InputError("Scores of the lengths of runs are shared by all of them.")
+        return type(self)(self._offsets, self.n_labels, self.lower_ends, shared_edges=False)
+
+    def _native(
+        self, scores: Scores, dtype: npt.DTypeLike | None = None
+    ) -> tuple[Array, Array, Array, Array, Array]:
+        shapes = self.shapes
+        node = score_array(scores, "node", shapes["node"], dtype)
+        edge = score_array(scores, "edge", shapes["edge"], node.dtype)
+        duration = score_array(scores, "duration", shapes["duration"], node.dtype)
+        return node, edge, self._offsets, duration, self._bins
+
+
+def require_lower_ends(given: npt.ArrayLike) -> Array:
+    """Return the shortest lengths of bins, rising from 1."""
+    result = whole_numbers("lower_ends", given)
+    if result.ndim != 1 or len(result) == 0 or result[0] != 1 or (np.diff(result) <= 0).any():
+        raise InputError(f"lower_ends is {given!r}; it must be whole numbers that rise from 1.")
+    if result[-1] > 2**31 - 1:
+        raise InputError(f"lower_ends ends with {result[-1]}, which no sequence is long enough for.")
+    return result
