@@ -442,7 +442,7 @@ INSIDE = (
     *("structures.Chain.on", "structures.Structure.on", "structures.Tree.on", "structures.Words"),
     *("structures.Exact.on", "structures.Graph.on", "structures.GraphInference", "structures.Grid.on"),
     *("structures.Dependency.on", "structures.Hierarchy.on", "structures.MultiLabel.on"),
-    *("structures.Hierarchy.on", "structures.MultiLabel.on", "structures.Segments.on"),
+    "structures.Segments.on",
     *("structures.AlphaExpansion.on", "structures.DualDecomposition.on", "structures.LabelSwap.on"),
     *("structures.LinearProgramMax.on", "structures.MaxSearch.on", "structures.TreeReweightedMax.on"),
     *(

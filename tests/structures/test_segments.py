@@ -97,6 +97,16 @@ def test_without_scores_of_lengths_it_is_a_chain(rng: Any) -> None:
     )
 
 
+@pytest.mark.parametrize("length", [1, 2, 5])
+def test_the_first_of_equally_good_labellings(length: int, rng: Any) -> None:
+    for _ in range(60):
+        batch = SegmentBatch([0, length], 3, [1, 2, 4])
+        scores = {name: rng.integers(0, 2, size=shape).astype(float) for name, shape in batch.shapes.items()}
+        every = np.array(list(itertools.product(range(3), repeat=length)))
+        values = [batch.score(scores, y)[0] for y in every]
+        assert batch.argmax(scores).labels.tolist() == every[int(np.argmax(values))].tolist()
+
+
 def test_threads_and_batches_do_not_matter(rng: Any) -> None:
     batch = SegmentBatch(np.cumsum([0, *rng.integers(0, 40, size=100)]), 3, [1, 2, 5, 9])
     scores = random_scores(rng, batch, 2.0, 0.0)

@@ -104,7 +104,7 @@ class SegmentBatch(SequenceBatch):
         return np.asarray(native.segment_score(*self._native(scores), labels))
 
     def argmax(self, scores: Scores) -> Labelling:
-        """Best scores up to every boundary, then runs from the last to the first."""
+        """Best scores from every boundary on, then runs from the first to the last."""
         labels, value = native.segment_argmax(*self._native(scores))
         require_feasible(value, self.words)
         return Labelling(labels, value)

@@ -1,5 +1,5 @@
-// The best segmentation of every sequence: best scores of what is before every boundary, then runs from the last to
-// the first. Ties go to the lower label, then to the shorter run.
+// The best segmentation of every sequence: best scores of what is after every boundary, then runs from the first to
+// the last. Of equally good labellings it is the first in the order of the alphabet.
 #pragma once
 
 #include "segments.hpp"
@@ -8,6 +8,7 @@ namespace kernelfields {
 
 class SegmentBest {
 public:
+    // Scores read from the last position to the first: what is "before" here comes after.
     explicit SegmentBest(const SegmentScores& scores)
         : x_(scores),
           L_(x_.labels),
@@ -31,7 +32,7 @@ public:
         std::size_t label = last_;
         for (std::size_t t = x_.length; t > 0;) {
             const auto begin = static_cast<std::size_t>(begin_[t * L_ + label]);
-            std::fill(labels + begin, labels + t, static_cast<std::int32_t>(label));
+            std::fill(labels + x_.length - t, labels + x_.length - begin, static_cast<std::int32_t>(label));
             label = static_cast<std::size_t>(from_[begin * L_ + label]);
             t = begin;
         }
@@ -74,19 +75,31 @@ private:
             score = x_.duration + (d - 1) * x_.stride;
             for (std::size_t j = 0; j < L_; ++j) {
                 const double run = start[j] + score[j];
-                const bool better = run >= end_[j] && run > kNothing;
-                end_[j] = better ? run : end_[j];
-                begin[j] = better ? static_cast<std::int32_t>(t + 1 - d) : begin[j];
+                if (run < end_[j] || (run == end_[j] && !sooner(t + 1 - d, begin[j], j))) continue;
+                end_[j] = run;
+                begin[j] = static_cast<std::int32_t>(t + 1 - d);
             }
         }
         for (std::size_t j = 0; j < L_; ++j) end_[j] += x_.prefix[(t + 1) * x_.stride + j];
     }
     void grow_old(std::size_t s) {
-        for (std::size_t j = 0; j < L_; ++j)
-            if (start_[s * L_ + j] > long_[j]) {
-                long_[j] = start_[s * L_ + j];
-                oldest_[j] = static_cast<std::int32_t>(s);
-            }
+        for (std::size_t j = 0; j < L_; ++j) {
+            const double start = start_[s * L_ + j];
+            if (start < long_[j] || (start == long_[j] && !sooner(s, oldest_[j], j))) continue;
+            long_[j] = start;
+            oldest_[j] = static_cast<std::int32_t>(s);
+        }
+    }
+    // Whether a run of label j that ends sooner, at s, is before one that ends at the other place in the order of the
+    // alphabet: the sooner a lower label follows the better, the later a higher one does.
+    bool sooner(std::size_t s, std::int32_t other, std::size_t j) const {
+        if (other < 0) return true;
+        const auto rank = [&](std::size_t end) {
+            const std::int32_t next = from_[end * L_ + j];
+            return next < 0 ? 1 : static_cast<std::size_t>(next) < j ? 0 : 2;
+        };
+        const int mine = rank(s), its = rank(static_cast<std::size_t>(other));
+        return mine < its || (mine == its && mine == 0);
     }
 
     const SegmentScores& x_;
@@ -113,7 +126,7 @@ template <class S> void segment_argmax(const SegmentBatch<S>& batch, std::int32_
     for_each_block(batch.chain.sequences, threads_for(segment_work_of(batch)), [&](std::size_t s, std::size_t) {
         value[s] = kNaN;
         if (!usable_sequence(batch, shared, s)) return;
-        const SegmentRows<S> rows(batch, shared, s, true);
+        const SegmentRows<S> rows(batch, shared, s, false);
         const SegmentScores scores = rows.scores();
         const SegmentBest best(scores);
         value[s] = best.score();
