@@ -88,7 +88,7 @@ class StructuredSVM(SequenceLabeller):
     features : optional
         For tokens instead of arrays, as in `CRF`.
     structure : "chain", "chain2", "segments", "tree", "graph" or Structure
-        What labels depend on, as in `CRF`; "chain2" does not go with slack rescaling.
+        What labels depend on, as in `CRF`; "chain2" and "segments" do not go with slack rescaling.
     fit_intercept, boundaries : bool
         Whether there are scores per label, and for the first and last label.
     classes : list, optional
