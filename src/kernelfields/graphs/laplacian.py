@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from .. import native
 from ..arrays import Array
 from .sparse_graph import SparseGraph
 
@@ -35,6 +36,13 @@ class GraphLaplacian:
     def matrix(self) -> Any:
         """Return the Laplacian as a CSR matrix."""
         return sparse.csr_array(sparse.diags_array(self.diagonal) - self.links)
+
+    def times(self, X: Array) -> Array:
+        """Return 𝓛X for an (V, b) array of doubles."""
+        product = self.diagonal[:, None] * X
+        first, index = self.links.indptr.astype(np.int64), self.links.indices.astype(np.int32, copy=False)
+        native.sparse_times(first, index, -self.links.data, np.ascontiguousarray(X), product)
+        return product
 
     def null_vectors(self, number: int) -> Array:
         """Return eigenvectors of the eigenvalue 0, one for each of the largest components, (V, number)."""
