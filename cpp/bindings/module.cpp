@@ -8,6 +8,7 @@
 
 namespace kernelfields::bindings {
 void add_attributes(nanobind::module_&);
+void add_averages(nanobind::module_&);
 void add_belief_propagation(nanobind::module_&);
 void add_brown(nanobind::module_&);
 void add_chain(nanobind::module_&);
@@ -54,6 +55,7 @@ NB_MODULE(_core, m) {
     nanobind::register_exception_translator(translate);
     m.doc() = "Inference for ragged batches of structures. Private: use kernelfields.structures.";
     kernelfields::bindings::add_attributes(m);
+    kernelfields::bindings::add_averages(m);
     kernelfields::bindings::add_belief_propagation(m);
     kernelfields::bindings::add_brown(m);
     kernelfields::bindings::add_chain(m);

@@ -86,6 +86,13 @@ def require_flag(name: str, value: Any) -> bool:
     return bool(value)
 
 
+def require_function(name: str, value: Any) -> Callable[..., Any]:
+    """Return something that can be called."""
+    if not callable(value):
+        raise InputError(f"{name} is {shown(value)}; it must be a function, or None.")
+    return value
+
+
 def all_finite(values: Array) -> bool:
     """Whether no number is NaN or infinite.
 

@@ -18,6 +18,7 @@ from kernelfields import kernels
 from kernelfields.approximation import Nystroem, RandomFourier
 from kernelfields.emissions import Categorical, UnknownWords
 from kernelfields.estimators.registry import REGISTRY
+from kernelfields.graphs import NeighborGraph
 from kernelfields.models.clique_types import Edges, InputEdges
 from kernelfields.objective import L1Norm
 from kernelfields.selection import SGPS, GreedyCliques
@@ -108,6 +109,16 @@ def models() -> dict[str, tuple[Any, Any, Any]]:
             X,
             y,
         ),
+        "label-propagation": (
+            kf.LabelPropagation(NeighborGraph(3, weights="local")),
+            X,
+            [*y[:2], None, None],
+        ),
+        "label-spreading": (
+            kf.LabelSpreading(NeighborGraph(3, weights="rbf"), alpha=0.9),
+            X,
+            [*y[:2], None, None],
+        ),
         "memm": (kf.MEMM(), X, y),
         "passive-aggressive": (kf.PassiveAggressive(random_state=0), X, y),
         "stochastic-crf": (kf.StochasticCRF(max_iter=2, random_state=0), X, y),
@@ -129,7 +140,7 @@ def marginals(model: Any, X: Any) -> list[Any]:
     """p(y_t|x), whatever the estimator calls it; scores where it has none."""
     if isinstance(model, kf.TransductiveSVM):
         return [m.tolist() for m in model.decision_function(X)]
-    ask = model.predict_proba if isinstance(model, kf.KernelLogisticRegression) else model.predict_marginals
+    ask = model.predict_proba if hasattr(model, "predict_proba") else model.predict_marginals
     return [m.tolist() for m in ask(X)]
 
 

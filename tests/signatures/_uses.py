@@ -57,12 +57,16 @@ FAST: dict[str, Given] = {
 }
 
 
+ROWS = ("KernelLogisticRegression", "LabelPropagation", "LabelSpreading", "TransductiveSVM")
+"""Those that are fitted to rows."""
+
+
 def _fitting(name: str) -> Use:
     cls = getattr(estimators, name)
 
     def use(given: Given) -> Any:
         model = cls(**{**FAST.get(name, {}), **given})
-        if name in ("KernelLogisticRegression", "TransductiveSVM"):
+        if name in ROWS:
             return model.fit(FLAT, CODES).predict(FLAT)
         return (model.fit(X) if name == "HMM" else model.fit(X, y)).predict(X)
 
@@ -223,15 +227,7 @@ USES: dict[str, Use] = {
     ).labels_to_reach(**given),
     **{
         f"estimators.{name}": _fitting(name)
-        for name in (
-            *FAST,
-            "CRF",
-            "GPSequenceClassifier",
-            "KernelCRF",
-            "KernelLogisticRegression",
-            "MEMM",
-            "TransductiveSVM",
-        )
+        for name in (*FAST, *ROWS, "CRF", "GPSequenceClassifier", "KernelCRF", "MEMM")
     },
     **{
         f"estimators.{name}.{method}": _asking(name, method)

@@ -4,6 +4,7 @@ from ..data.base_measure import CliqueMeasures
 from ..fitting.observers import Onlooker
 from ..models.clique_kernels import CliqueKernel
 from ..persistence.files import install, load
+from ..transduction import LabelPropagation, LabelSpreading
 from ._base import SequenceLabeller
 from .arow import AROW
 from .boosted_crf import BoostedCRF
@@ -36,6 +37,8 @@ __all__ = [
     "KernelCRF",
     "KernelLogisticRegression",
     "KernelPerceptron",
+    "LabelPropagation",
+    "LabelSpreading",
     "Onlooker",
     "PassiveAggressive",
     "SequenceLabeller",

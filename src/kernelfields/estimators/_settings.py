@@ -16,6 +16,7 @@ from ..checks import (
     precision,
     proper_share,
     require_flag,
+    require_function,
     require_not_negative,
     require_positive,
     require_whole,
@@ -40,12 +41,6 @@ def selecting(name: str, value: Any) -> None:
     """Check whether, or by which rule, functions are selected."""
     if not isinstance(value, bool | np.bool_ | Selection):
         raise InputError(f"{name} is {shown(value)}; it must be True, False or a Selection.")
-
-
-def function(name: str, value: Any) -> None:
-    """Check something that is to be called."""
-    if not callable(value):
-        raise InputError(f"{name} is {shown(value)}; it must be a function, or None.")
 
 
 def worth(name: str, value: Any) -> None:
@@ -76,7 +71,7 @@ CHECKS: Mapping[str, Check] = {
     **dict.fromkeys(["checkpoint_seconds", "l1", "pseudocount"], require_not_negative),
     **dict.fromkeys(["edge_penalty", "second_order_penalty"], optional(require_not_negative)),
     **dict.fromkeys(["max_features", "subsample"], proper_share),
-    "callback": optional(function),
+    "callback": optional(require_function),
     "decoder": chosen(DECODERS),
     "dtype": precision,
     "folds": optional(whole(2)),

@@ -55,6 +55,7 @@ from ..persistence.objects import (
 )
 from ..persistence.random_states import RANDOM_STATE
 from ..persistence.savable import Savable
+from ..transduction import LabelPropagation, LabelSpreading
 from ._structure_search import Trial
 from .arow import AROW
 from .boosted_crf import BoostedCRF
@@ -83,6 +84,8 @@ RECIPES: Mapping[str, type[Savable]] = {
     "kernel-crf": KernelCRF,
     "kernel-logistic-regression": KernelLogisticRegression,
     "kernel-perceptron": KernelPerceptron,
+    "label-propagation": LabelPropagation,
+    "label-spreading": LabelSpreading,
     "memm": MEMM,
     "passive-aggressive": PassiveAggressive,
     "stochastic-crf": StochasticCRF,

@@ -1,11 +1,14 @@
-"""Graphs over observations, labelled and unlabelled, their Laplacians and lowest eigenpairs."""
+"""Graphs over observations: Laplacians, eigenpairs, labels that spread, and whether a graph knows of them."""
 
 from ._base import ObservationGraph
+from .diagnosis import Diagnosis, diagnose, warn_of_uninformative
 from .eigenpairs import Eigenpairs, lowest_eigenpairs
+from .harmonic import harmonic
 from .laplacian import GraphLaplacian, laplacian
 from .neighbor_graph import NeighborGraph
 from .precomputed_graph import PrecomputedGraph
 from .sparse_graph import SparseGraph
+from .spreading import Spread, spread
 from .transforms import (
     Diffusion,
     InverseCosine,
@@ -17,6 +20,7 @@ from .transforms import (
 )
 
 __all__ = [
+    "Diagnosis",
     "Diffusion",
     "Eigenpairs",
     "GraphLaplacian",
@@ -28,8 +32,13 @@ __all__ = [
     "Regularised",
     "SparseGraph",
     "SpectralTransform",
+    "Spread",
     "Truncated",
+    "diagnose",
+    "harmonic",
     "laplacian",
     "lowest_eigenpairs",
+    "spread",
     "transformed",
+    "warn_of_uninformative",
 ]

@@ -1,0 +1,120 @@
+"""Functions on a graph that are averages over neighbours, but for sources: f = C A f + b."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import NamedTuple
+
+import numpy as np
+
+from ..arrays import Array
+from ..native import NeighbourRows
+from ..solvers import Progress
+from .sources import Sources
+
+LOOK = 8
+"""Steps of conjugate gradients between two looks at the largest residual, which costs half a step."""
+
+FLOOR = 1e-15
+"""Share of the largest value below which residuals are rounding."""
+
+Observer = Callable[[Progress], None]
+
+
+class Averaged(NamedTuple):
+    """Where a search for f ended."""
+
+    values: Array
+    """(N, columns) f."""
+    iterations: int
+    error: float
+    """How far f may be off, as the caller measures it."""
+
+
+@dataclass(frozen=True)
+class Watch:
+    """When to stop, and who looks on."""
+
+    tol: float
+    max_iter: int
+    observer: Observer | None = None
+    started: float = field(default_factory=perf_counter)
+
+    def look(self, iteration: int, error: float, residual: float) -> bool:
+        """Report an iteration; tell whether it is good enough, or the last."""
+        if self.observer is not None:
+            seconds = perf_counter() - self.started
+            self.observer(Progress(iteration, error, residual, -np.inf, seconds))
+        return error <= self.tol or iteration >= self.max_iter
+
+
+@dataclass(frozen=True)
+class Averages:
+    """f_i = c_i Σ_j a_ij f_j + b_i for several columns f at once, over sparse weights a.
+
+    Vertices with c_i = 0 keep b_i.
+    """
+
+    rows: NeighbourRows
+    scale: Array
+    """(N,) c."""
+    sources: Sources
+    """b."""
+
+    def residual(self, f: Array) -> Array:
+        """Return b − (I − C A) f, what a sweep would change, as a new array."""
+        image = np.empty_like(f)
+        self.rows.less_average(self.scale, np.zeros_like(self.scale), f, image)
+        np.negative(image, out=image)
+        self.sources.add_to(image)
+        return image
+
+    def sweeps(
+        self, f: Array, watch: Watch, factor: Callable[[float, float], float], done: int = 0
+    ) -> Averaged:
+        """Repeat f ← C A f + b.
+
+        Nothing is ever subtracted, so also the smallest values are right in all their digits. ``factor``
+        makes an error of the last two changes, relative to what is at a vertex.
+        """
+        other, before, error = np.empty_like(f), np.inf, np.inf
+        while done < watch.max_iter:
+            _, change = self.rows.sweep(self.scale, *self.sources, f, other)
+            f, other, done = other, f, done + 1
+            error, before = factor(change, before), change
+            if watch.look(done, error, change):
+                break
+        return Averaged(f, done, error)
+
+    def conjugate_gradients(
+        self, f: Array, residual: Array, watch: Watch, bound: Callable[[Array, Array], float]
+    ) -> Averaged:
+        """Solve (I − C A) f = b from a start and its residual b − (I − C A) f; a must be symmetric.
+
+        I − C A is symmetric in the inner product with m = 1/c, in which c preconditions by itself. ``bound``
+        makes an error of f and its residual.
+        """
+        metric = np.divide(1.0, self.scale, out=np.zeros_like(self.scale), where=self.scale > 0)
+        p, image = residual.copy(), np.empty_like(f)
+        size = np.einsum("i,il,il->l", metric, residual, residual)
+        error, worst, iteration = np.inf, np.inf, 0
+        while size.any():
+            curvature = self.rows.less_average(self.scale, metric, p, image)
+            step = _ratio(size, curvature)
+            before, size = size, self.rows.step(metric, step, p, image, f, residual)
+            self.rows.direction(_ratio(size, before), residual, p)
+            iteration += 1
+            if iteration % LOOK and iteration < watch.max_iter and size.any():
+                continue
+            last, worst, error = worst, float(np.abs(residual).max()), bound(f, residual)
+            rounding = worst <= FLOOR * np.abs(f).max() or worst >= last
+            if watch.look(iteration, error, worst) or rounding:
+                break
+        return Averaged(f, iteration, error)
+
+
+def _ratio(above: Array, below: Array) -> Array:
+    """Return quotients; 0 where there is nothing left to divide."""
+    return np.divide(above, below, out=np.zeros_like(above), where=below > 0)

@@ -1,0 +1,310 @@
+"""What label propagation and spreading share: a graph over all observations, and labels at some of them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from scipy import sparse
+
+from ..arrays import Array, label_array
+from ..checks import Check, optional, require_function, require_positive, require_settings, shown, whole
+from ..data.labels import UNOBSERVED, encode
+from ..data.partial_labels import read_partial_labels
+from ..data.rows import Rows, read_rows
+from ..errors import InputError, warn_user
+from ..fitting.observers import ProgressLine
+from ..fitting.routing import Routed
+from ..fitting.run import starts_afresh
+from ..graphs import NeighborGraph, ObservationGraph, Spread
+from ..graphs.adjacency import Adjacency, read_adjacency
+from ..graphs.averages import Watch
+from ..graphs.sources import Sources, sources_of
+from ..graphs.spreading import require_alpha
+from ..parameters import Parameterised
+from ..persistence.fields import Field, Kind, Numbers, Observations
+from ..persistence.savable import Savable, declared_state, require_fitted
+from ..solvers import Progress
+from ..structures import Chain
+
+PRECOMPUTED = "precomputed"
+
+CHECKS: Mapping[str, Check] = {
+    "alpha": require_alpha,
+    "tol": require_positive,
+    "max_iter": whole(0),
+    "callback": optional(require_function),
+}
+
+
+class LabelGraphClassifier(Parameterised, Routed, Savable, ABC):
+    """A classifier of rows, or of all positions of sequences, by labels that travel along a graph.
+
+    The graph is over everything that `fit` sees, labelled or not; nothing else is learnt. Observations from
+    which no path leads to a label have no probabilities (NaN), and no prediction: None, or −1 where that is
+    how missing labels were written.
+    """
+
+    _learnt: ClassVar[Mapping[str, Field]] = {
+        "graph_": Kind((ObservationGraph, str), large=True),
+        "vertices_": Observations(needed=False),
+        "vertex_distributions_": Numbers("n L"),
+        "vertex_of_": Numbers("N", kinds="i"),
+        "scales_": Numbers("n", needed=False),
+        "missing_": Kind(int, needed=False),
+        "offsets_": Numbers("S", kinds="i", needed=False),
+        "n_iter_": Kind(int),
+        "error_": Kind(float),
+        "n_features_in_": Kind(int),
+        "feature_names_in_": Numbers("D", kinds="OU", needed=False),
+    }
+    _lacks: ClassVar[Mapping[str, str]] = {
+        **dict.fromkeys(["sample_weight", "class_weight"], "a label is at its vertex or is not"),
+        **dict.fromkeys(["X_dev", "y_dev"], "it has no weights to be stopped early"),
+        **dict.fromkeys(["warm_start", "checkpoint"], "a fit takes seconds"),
+        "structure": "labels do not depend on each other but through the graph",
+    }
+    structure: ClassVar[Any] = Chain()
+    structure_: ClassVar[Any] = Chain()
+    probabilistic: ClassVar[bool] = True
+    graph: Any
+    tol: float
+    max_iter: int
+    callback: Callable[[Progress], None] | None
+    verbose: int
+    graph_: ObservationGraph | str
+    vertices_: Any
+    vertex_distributions_: Array
+    vertex_of_: Array
+    scales_: Array | None
+    missing_: int | None
+    offsets_: Array | None
+    n_iter_: int
+    error_: float
+    n_features_in_: int
+
+    @abstractmethod
+    def _solve(self, graph: Adjacency, sources: Sources, n_labels: int, watch: Watch) -> Spread:
+        """Return the probabilities of labels at all vertices."""
+
+    @starts_afresh
+    def fit(self, X: Any, y: Any, *, X_unlabelled: Any = None) -> Self:
+        """Build the graph, and let labels travel.
+
+        Parameters
+        ----------
+        X : (N, D) array, scipy-sparse matrix or data frame, or a list of them
+            Observations; of a list, each entry is a sequence. With ``graph="precomputed"`` the (N, N) weights
+            of the graph, sparse or dense.
+        y : (N,) labels, or a list of label sequences
+            None, NaN or the whole number −1 marks one that is not known; a sequence may be None or −1 as a
+            whole.
+        X_unlabelled : as X, optional
+            More observations without labels.
+        """
+        require_settings(vars(self), CHECKS)
+        seen = self._read_training(X, X_unlabelled)
+        labels, self.missing_ = read_partial_labels(y, seen.rows)
+        encoded = encode([labels])
+        codes = np.concatenate([encoded.labels, np.full(seen.n_more, UNOBSERVED, np.int32)])
+        adjacency = self._build(seen.features)
+        sources = sources_of(codes, self.vertex_of_)
+        with ProgressLine() if self.verbose else nullcontext() as line:
+            watch = Watch(float(self.tol), int(self.max_iter), _observer(self.callback, line))
+            found = self._solve(adjacency, sources, len(encoded.classes), watch)
+        self.classes_, self.offsets_ = encoded.classes, seen.rows.offsets
+        self.vertex_distributions_ = found.probabilities
+        self.n_iter_, self.error_ = found.iterations, float(found.error)
+        if not found.converged:
+            _warn_of(found, self.tol)
+        return self
+
+    @property
+    def label_distributions_(self) -> Array:
+        """(N, L) probabilities of the labels of all observations of `fit`, X before X_unlabelled.
+
+        NaN where there is no path to a label.
+        """
+        require_fitted(self)
+        result: Array = self.vertex_distributions_[self.vertex_of_]
+        return result
+
+    @property
+    def transduction_(self) -> Any:
+        """Labels of all observations of `fit`; a list of lists if X was one, but for X_unlabelled."""
+        labels = self._named(self.label_distributions_)
+        if self.offsets_ is None:
+            return labels
+        return Rows(None, self.offsets_).split(labels[: self.offsets_[-1]].tolist())
+
+    def predict_proba(self, X: Any) -> Any:
+        """Return p(y|x) for every row, (n, L), columns as in ``classes_``; a list of them for sequences.
+
+        What was in the graph has the probabilities of its vertex. Others have the average of the neighbours
+        that they would have in the graph, by weight [delalleau2005]; NaN if these have none. With
+        ``graph="precomputed"``, X has the weights of the edges to all N vertices, (n, N).
+        """
+        rows = self._read(X)
+        return rows.split(self._probabilities(rows.features))
+
+    def predict(self, X: Any) -> Any:
+        """Return the most probable label of every row, (n,); a list of lists for sequences.
+
+        None, or −1 if missing labels were written so, where there are no probabilities.
+        """
+        rows = self._read(X)
+        labels = self._named(self._probabilities(rows.features))
+        return labels if rows.offsets is None else rows.split(labels.tolist())
+
+    def score(self, X: Any, y: Any) -> float:
+        """Return the share of rows labelled right; those whose label is missing are skipped.
+
+        No prediction is a wrong one.
+        """
+        rows = self._read(X)
+        truth, _ = read_partial_labels(y, rows)
+        kept = [n for n, label in enumerate(truth) if label is not None]
+        if not kept:
+            raise InputError(f"There is nothing to score: none of the {len(truth)} labels of y is observed.")
+        labels = self._named(self._probabilities(rows.features)).tolist()
+        return float(np.mean([labels[n] == truth[n] for n in kept]))
+
+    def _read_training(self, X: Any, more: Any) -> _Seen:
+        if _is_precomputed(self.graph):
+            if more is not None:
+                raise InputError('X_unlabelled cannot be had with graph="precomputed": X has all vertices.')
+            weights = read_adjacency(X)
+            self.n_features_in_ = weights.n_vertices
+            return _Seen(Rows(weights.matrix, None), weights, 0)
+        rows = read_rows(self, X, fitting=True)
+        if more is None:
+            return _Seen(rows, rows.features, 0)
+        other = read_rows(self, more, fitting=False).features
+        stack = sparse.vstack if sparse.issparse(rows.features) or sparse.issparse(other) else np.concatenate
+        return _Seen(rows, stack([rows.features, other]), other.shape[0])
+
+    def _build(self, features: Any) -> Adjacency:
+        """Return the weights of the graph over all observations; keep what makes edges to others."""
+        if isinstance(features, Adjacency):
+            self.graph_, self.vertices_, self.scales_ = PRECOMPUTED, None, None
+            self.vertex_of_ = np.arange(features.n_vertices)
+            return features
+        settings = NeighborGraph() if self.graph is None else self.graph
+        if not isinstance(settings, ObservationGraph):
+            raise InputError(
+                f"graph is {shown(settings)}; it must be a NeighborGraph, a PrecomputedGraph "
+                'or "precomputed".'
+            )
+        graph = settings.on(features)
+        self.vertices_, self.vertex_of_, self.scales_ = graph.vertices, graph.inverse, graph.scales
+        self.graph_ = type(settings)(**settings.get_params(deep=False))
+        if graph.gamma is not None:
+            self.graph_.set_params(gamma=graph.gamma)
+        return Adjacency.undirected(graph.adjacency)
+
+    def _read(self, X: Any) -> Rows:
+        require_fitted(self)
+        if not _is_precomputed(self.graph_):
+            return read_rows(self, X, fitting=False)
+        weights = X.tocsr() if sparse.issparse(X) else sparse.csr_matrix(np.atleast_2d(np.asarray(X, float)))
+        n, values = self.n_features_in_, weights.data
+        if weights.shape[1] != n or not np.isfinite(values).all() or (values < 0).any():
+            raise InputError(
+                f"X has shape {weights.shape}; it must have weights to {n} vertices, finite and not negative."
+            )
+        return Rows(weights, None)
+
+    def _probabilities(self, features: Any) -> Array:
+        """Probabilities of all rows: those of vertices, and averages over neighbours of what is none."""
+        if isinstance(self.graph_, str):
+            return _averages(features, self.vertex_distributions_)
+        vertex = self.graph_.found(features, self.vertices_)
+        result: Array = self.vertex_distributions_[vertex]
+        new = np.flatnonzero(vertex < 0)
+        if len(new):
+            links = self.graph_.links(features[new], self.vertices_, self.scales_)
+            result[new] = _averages(links, self.vertex_distributions_)
+        return result
+
+    def _named(self, probabilities: Array) -> Array:
+        """Labels of rows; missing where there are no probabilities."""
+        unknown: Array = np.isnan(probabilities[:, 0])
+        best = np.where(unknown[:, None], 0.0, probabilities).argmax(axis=1)
+        if not unknown.any():
+            return np.asarray(self.classes_[best])
+        names = self.classes_.tolist()
+        return label_array([self.missing_ if u else names[k] for u, k in zip(unknown, best, strict=True)])
+
+    def _state(self) -> dict[str, Any]:
+        require_fitted(self)
+        return declared_state(self, self._parameter_names())
+
+    def _settle(self, state: Mapping[str, Any]) -> None:
+        vars(self).update(state)
+
+    def _rehearse(self) -> None:
+        self._named(self.label_distributions_[:1])
+
+    def __sklearn_tags__(self) -> Any:
+        """Return what scikit-learn's tools ask: that this is a classifier, whose folds they balance."""
+        from sklearn.utils import ClassifierTags
+
+        tags = super().__sklearn_tags__()
+        tags.estimator_type = "classifier"
+        tags.classifier_tags = ClassifierTags()
+        tags.target_tags.required = True
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = _is_precomputed(self.graph)
+        return tags
+
+
+class _Seen(NamedTuple):
+    """What a fit is given."""
+
+    rows: Rows
+    """Of X."""
+    features: Any
+    """All observations, or an `Adjacency`."""
+    n_more: int
+    """How many have no place in y."""
+
+
+def _is_precomputed(graph: Any) -> bool:
+    return isinstance(graph, str) and graph == PRECOMPUTED
+
+
+def _observer(
+    callback: Callable[[Progress], None] | None, line: ProgressLine | None
+) -> Callable[[Progress], None] | None:
+    if callback is None and line is None:
+        return None
+
+    def observe(progress: Progress) -> None:
+        if line is not None:
+            line(progress, None)
+        if callback is not None:
+            callback(progress)
+
+    return observe
+
+
+def _averages(weights: Any, distributions: Array) -> Array:
+    """Averages of distributions by weights, over those that there are."""
+    known = ~np.isnan(distributions[:, 0])
+    sums = np.asarray(weights @ np.where(known[:, None], distributions, 0.0))
+    totals = sums.sum(axis=1, keepdims=True)
+    totals[totals == 0] = np.nan
+    return np.asarray(sums / totals)
+
+
+def _warn_of(found: Spread, tol: float) -> None:
+    from sklearn.exceptions import ConvergenceWarning
+
+    warn_user(
+        f"After {found.iterations} iterations probabilities may be off by {found.error:.1e}, more than "
+        f"tol={tol}. Raise max_iter or tol.",
+        ConvergenceWarning,
+    )
