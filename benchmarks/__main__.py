@@ -27,6 +27,7 @@ BENCHMARKS = {
     "linear_online": "benchmarks.linear_online",
     "model_files": "benchmarks.model_files",
     "one_by_one": "benchmarks.one_by_one",
+    "parsing": "benchmarks.parsing",
     "trees": "benchmarks.trees",
     "viterbi": "benchmarks.viterbi",
 }

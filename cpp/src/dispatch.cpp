@@ -7,6 +7,7 @@ namespace kernelfields {
 
 extern const ChainKernels<double> chain_double_baseline;
 extern const ChainKernels<float> chain_float_baseline;
+extern const DependencyKernels dependency_double_baseline;
 extern const EmissionKernels emissions_double_baseline;
 extern const GramKernels<double> gram_double_baseline;
 extern const GramKernels<float> gram_float_baseline;
@@ -20,6 +21,7 @@ extern const TreeKernels<float> tree_float_baseline;
 #ifdef KF_X86
 extern const ChainKernels<double> chain_double_avx2, chain_double_avx512;
 extern const ChainKernels<float> chain_float_avx2, chain_float_avx512;
+extern const DependencyKernels dependency_double_avx2, dependency_double_avx512;
 extern const EmissionKernels emissions_double_avx2, emissions_double_avx512;
 extern const GramKernels<double> gram_double_avx2, gram_double_avx512;
 extern const GramKernels<float> gram_float_avx2, gram_float_avx512;
@@ -92,6 +94,9 @@ template <> const ChainKernels<double>& chain_kernels<double>() {
 }
 template <> const ChainKernels<float>& chain_kernels<float>() {
     KF_PICK(chain_float)
+}
+const DependencyKernels& dependency_kernels() {
+    KF_PICK(dependency_double)
 }
 const EmissionKernels& emission_kernels() {
     KF_PICK(emissions_double)

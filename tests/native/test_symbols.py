@@ -44,7 +44,11 @@ def test_only_tables_are_global(objects: list[Path]) -> None:
         names = {name for kind, name in symbols(path) if kind.isupper()}
         isa = path.relative_to(ROOT / "build").parts[2].removeprefix("kf_isa_").removesuffix(".dir")
         kind_of_table = path.name.removesuffix(".cpp.o")  # chain, sparse
-        scalars = ("double",) if kind_of_table in ("emissions", "graph", "messages") else ("double", "float")
+        scalars = (
+            ("double",)
+            if kind_of_table in ("dependency", "emissions", "graph", "messages")
+            else ("double", "float")
+        )
         wanted = {f"kernelfields::{kind_of_table}_{scalar}_{isa}" for scalar in scalars}
         assert wanted <= names, path
         assert all(name.endswith(f"_{isa}") for name in names), f"{path.parent.name} defines {names}"

@@ -2,6 +2,8 @@
 // underflow nor overflow, and need no logarithms.
 #pragma once
 
+#include "arena.hpp"
+
 #include <cmath>
 #include <cstdint>
 
@@ -52,19 +54,19 @@ template <> inline Wide from_log<Wide>(double x) {
     const double steps = std::nearbyint(x / kWideStep);
     return {std::exp(std::fma(-steps, kWideStep, x)), static_cast<std::int64_t>(steps)};
 }
-inline double log_of(double x) {
+KF_ALWAYS_INLINE double log_of(double x) {
     return std::log(x);
 }
 inline double log_of(Wide x) {
     return std::log(x.mantissa) + static_cast<double>(x.exponent) * kWideStep;
 }
-inline double value_of(double x) {
+KF_ALWAYS_INLINE double value_of(double x) {
     return x;
 }
 inline double value_of(Wide x) {  // 0 or infinite where a double cannot hold it
     return std::ldexp(x.mantissa, static_cast<int>(400 * std::fmin(std::fmax(static_cast<double>(x.exponent), -9), 9)));
 }
-inline bool is_zero(double x) {
+KF_ALWAYS_INLINE bool is_zero(double x) {
     return x == 0;
 }
 inline bool is_zero(Wide x) {

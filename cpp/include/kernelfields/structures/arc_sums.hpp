@@ -5,12 +5,14 @@
 // 1e-307, and does not matter while Z is far above; where it is not, the same recursion with wider numbers answers.
 #pragma once
 
+#include "../core/dispatch.hpp"
 #include "../core/dual.hpp"
 #include "arcs.hpp"
 #include "eisner.hpp"
 #include "matrix_tree.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <numeric>
 #include <type_traits>
 
@@ -19,20 +21,26 @@ namespace kernelfields {
 // What a thread needs for a sentence in numbers T.
 template <class T> struct ArcMemory {
     std::vector<T> weight, marginal, table, other, row;
+
+    // So many numbers, from where a vector begins in memory.
+    static T* aligned(std::vector<T>& numbers, std::size_t count) {
+        numbers.resize(count + kPiece / sizeof(double));
+        void* place = numbers.data();
+        std::size_t room = numbers.size() * sizeof(T);
+        return static_cast<T*>(std::align(kPiece, count * sizeof(T), place, room));
+    }
 };
 
-// The weights of one sentence, and what has been taken off their logarithms.
-template <class T> double arc_weights(std::size_t n, const double* theta, T* weight) {
+// The weights of one sentence; returns what has been taken off their logarithms, -inf where a word has no head.
+inline double arc_weights(std::size_t n, const double* theta, double* weight) {
+    return dependency_kernels().weights(n, theta, weight);
+}
+inline double arc_weights(std::size_t n, const double* theta, Wide* weight) {
     double shift = 0;
-    for (std::size_t m = 0; m < n; ++m) {
-        const double* from = theta + m * (n + 1);
-        T* to = weight + m * (n + 1);
-        const double top = largest_of(from, n + 1);
-        if (top == kNothing) return kNothing;
-        double total = 0;
-        for (std::size_t h = 0; h <= n; ++h) total += std::exp(from[h] - top);
-        const double scale = top + std::log(total);
-        for (std::size_t h = 0; h <= n; ++h) to[h] = from_log<T>(from[h] - scale);
+    for (std::size_t m = 0; m < n; ++m, theta += n + 1) {
+        const double scale = log_sum_exp(theta, n + 1);
+        if (scale == kNothing) return scale;
+        for (std::size_t h = 0; h <= n; ++h) *weight++ = from_log<Wide>(theta[h] - scale);
         shift += scale;
     }
     return shift;
@@ -68,19 +76,33 @@ struct ProjectiveSums {
     template <class T>
     static double run(std::size_t n, const std::vector<T>& weight, bool single_root, bool marginals,
                       ArcMemory<T>& memory) {
-        const std::size_t stride = chart_stride(n, PlainRows::width);
-        memory.table.resize(EisnerChart<T>::tables * (n + 1) * stride);
-        const EisnerChart<T> chart(n, stride, memory.table.data());
-        const T total = eisner_inside<PlainRows>(chart, weight.data(), single_root);
+        const std::size_t stride = stride_of<T>(n);
+        const std::size_t size = EisnerChart<T>::tables * (n + 1) * stride;
+        const EisnerChart<T> chart(n, stride, memory.aligned(memory.table, size));
+        const T total = inside(chart, weight.data(), single_root);
         const double log_partition = is_zero(total) ? kNothing : log_of(total);
         if (!kUnbounded<T> && !(log_partition > kSmallest)) return NAN;
         if (!marginals || log_partition == kNothing) return log_partition;
-        memory.other.resize(memory.table.size());
-        memory.row.resize(stride);
         memory.marginal.resize(n * (n + 1));
-        const EisnerChart<T> slope(n, stride, memory.other.data());
-        eisner_outside<PlainRows>(chart, weight.data(), single_root, slope, memory.row.data(), memory.marginal.data());
+        const EisnerChart<T> slope(n, stride, memory.aligned(memory.other, size));
+        outside(chart, weight.data(), single_root, slope, memory.aligned(memory.row, stride), memory.marginal.data());
         return log_partition;
+    }
+    template <class T> static std::size_t stride_of(std::size_t n) {
+        return chart_stride(n, std::is_same_v<T, double> ? dependency_kernels().width : PlainRows::width);
+    }
+
+private:
+    template <class T> static T inside(const EisnerChart<T>& chart, const T* weight, bool single_root) {
+        if constexpr (std::is_same_v<T, double>) return dependency_kernels().inside(chart, weight, single_root);
+        else return eisner_inside<PlainRows>(chart, weight, single_root);
+    }
+    template <class T>
+    static void outside(const EisnerChart<T>& chart, const T* weight, bool single_root, const EisnerChart<T>& slope,
+                        T* row, T* marginal) {
+        if constexpr (std::is_same_v<T, double>)
+            dependency_kernels().outside(chart, weight, single_root, slope, row, marginal);
+        else eisner_outside<PlainRows>(chart, weight, single_root, slope, row, marginal);
     }
 };
 
@@ -92,7 +114,7 @@ struct MatrixTreeSums {
         std::vector<std::size_t> order(n);
         std::iota(order.begin(), order.end(), std::size_t{0});
         memory.row.resize(n);
-        Elimination result = attempt(n, weight, single_root, order, memory);
+        ReducedWords result = attempt(n, weight, single_root, order, memory);
         if (result.stuck > 1 && single_root) {
             // Its head can only be the root, or a word that depends on it: it is left to the last. Where there is a
             // second one, there is no tree.
@@ -101,26 +123,36 @@ struct MatrixTreeSums {
         }
         if (!kUnbounded<T> && !(result.log_partition > kSmallest)) return NAN;
         if (!marginals || result.log_partition == kNothing) return result.log_partition;
-        memory.other.resize(n * (n + 1));
+        const std::size_t stride = ProjectiveSums::stride_of<T>(n);
+        memory.other.resize(n * stride);
         memory.marginal.resize(n * (n + 1));
-        eliminated_slopes<PlainRows>(memory.table.data(), n, n + 1, single_root, memory.row.data(),
-                                     memory.other.data());
-        permuted(n, order, [&](std::size_t a, std::size_t b) { memory.marginal[b] = weight[b] * memory.other[a]; });
+        if constexpr (std::is_same_v<T, double>)
+            dependency_kernels().slopes(memory.table.data(), n, stride, single_root, memory.row.data(),
+                                        memory.other.data());
+        else
+            eliminated_slopes<PlainRows>(memory.table.data(), n, stride, single_root, memory.row.data(),
+                                         memory.other.data());
+        permuted(n, stride, order,
+                 [&](std::size_t a, std::size_t b) { memory.marginal[b] = weight[b] * memory.other[a]; });
         return result.log_partition;
     }
 
 private:
     template <class T>
-    static Elimination attempt(std::size_t n, const std::vector<T>& weight, bool single_root,
-                               const std::vector<std::size_t>& order, ArcMemory<T>& memory) {
-        memory.table.resize(n * (n + 1));
-        permuted(n, order, [&](std::size_t a, std::size_t b) { memory.table[a] = weight[b]; });
-        return eliminate<PlainRows>(memory.table.data(), n, n + 1, single_root, memory.row.data());
+    static ReducedWords attempt(std::size_t n, const std::vector<T>& weight, bool single_root,
+                                const std::vector<std::size_t>& order, ArcMemory<T>& memory) {
+        const std::size_t stride = ProjectiveSums::stride_of<T>(n);
+        memory.table.resize(n * stride);
+        permuted(n, stride, order, [&](std::size_t a, std::size_t b) { memory.table[a] = weight[b]; });
+        if constexpr (std::is_same_v<T, double>)
+            return dependency_kernels().eliminate(memory.table.data(), n, stride, single_root, memory.row.data());
+        else return eliminate<PlainRows>(memory.table.data(), n, stride, single_root, memory.row.data());
     }
-    // visit(a, b): arc a, once word k + 1 is what was order[k] + 1, is arc b.
-    template <class Visit> static void permuted(std::size_t n, const std::vector<std::size_t>& order, Visit visit) {
+    // visit(a, b): arc a, once word k + 1 is what was order[k] + 1 and rows are `stride` apart, is arc b.
+    template <class Visit>
+    static void permuted(std::size_t n, std::size_t stride, const std::vector<std::size_t>& order, Visit visit) {
         for (std::size_t m = 0; m < n; ++m) {
-            const std::size_t to = m * (n + 1), from = order[m] * (n + 1);
+            const std::size_t to = m * stride, from = order[m] * (n + 1);
             visit(to, from);
             for (std::size_t h = 0; h < n; ++h) visit(to + h + 1, from + order[h] + 1);
         }

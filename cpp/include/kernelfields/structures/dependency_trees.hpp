@@ -101,14 +101,14 @@ template <class Body> double with_draws(std::size_t n, bool projective, bool sin
     }
     const double value = sums.run<ProjectiveSums>(n, single_root, false);
     if (!std::isfinite(value) || n == 0) return value;
-    const auto from = [&](const auto& memory, auto zero) {
-        using T = decltype(zero);
-        const EisnerChart<T> chart(n, chart_stride(n, PlainRows::width), const_cast<T*>(memory.table.data()), false);
+    const auto from = [&]<class T>(ArcMemory<T>& memory) {
+        const std::size_t stride = ProjectiveSums::stride_of<T>(n), size = EisnerChart<T>::tables * (n + 1) * stride;
+        const EisnerChart<T> chart(n, stride, memory.aligned(memory.table, size), false);
         EisnerDraws<T> draws(chart, memory.weight.data(), single_root);
         body(draws);
     };
-    if (sums.widened) from(sums.wide, Wide{});
-    else from(sums.narrow, 0.0);
+    if (sums.widened) from(sums.wide);
+    else from(sums.narrow);
     return value;
 }
 

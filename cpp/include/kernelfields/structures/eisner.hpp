@@ -21,6 +21,7 @@ struct PlainRows {
     template <class T> static void add(T* to, T factor, const T* from, std::size_t count) {
         for (std::size_t k = 0; k < count; ++k) to[k] += factor * from[k];
     }
+    template <class T> static void raise(T* place, T by) { *place += by; }
     template <class T> static T dot(const T* a, const T* b, std::size_t count) {
         T total{};
         for (std::size_t k = 0; k < count; ++k) total += a[k] * b[k];
@@ -56,10 +57,11 @@ KF_ALWAYS_INLINE T eisner_inside(const EisnerChart<T>& chart, const T* weight, b
     for (std::size_t i = n + 1; i-- > 0;) {
         T *right = chart.right + i * stride, *left = chart.left + i * stride;
         T *gap = chart.gap + i * stride, *below = chart.below + i * stride;
-        right[i] = left[i] = T(1.0);
+        Rows::raise(right + i, T(1.0));
+        Rows::raise(left + i, T(1.0));
         for (std::size_t k = i; k <= n; ++k) {
             if (k > i) {
-                if (i > 0) below[k] = weight[(i - 1) * (n + 1) + k] * gap[k];
+                if (i > 0) Rows::raise(below + k, weight[(i - 1) * (n + 1) + k] * gap[k]);
                 Rows::add(right + k, weight[(k - 1) * (n + 1) + i] * gap[k], chart.right + k * stride + k, n + 1 - k);
             }
             if (k == n || (i == 0 && single_root && k > 0)) continue;
@@ -83,13 +85,13 @@ KF_ALWAYS_INLINE void eisner_outside(const EisnerChart<T>& chart, const T* weigh
     for (std::size_t i = 0; i <= n; ++i) {
         T *right = slope.right + i * stride, *left = slope.left + i * stride, *below = slope.below + i * stride;
         for (std::size_t k = n; i > 0 && k-- > i;) {
-            left[k] += Rows::dot(left + k + 1, chart.below + k * stride + k + 1, n - k);
+            Rows::raise(left + k, Rows::dot(left + k + 1, chart.below + k * stride + k + 1, n - k));
             Rows::add(slope.below + k * stride + k + 1, chart.left[i * stride + k], left + k + 1, n - k);
         }
         for (std::size_t k = 0; k < stride; ++k) row[k] = T{};
         for (std::size_t k = n + 1; k-- > i;) {
             if (k < n && !(i == 0 && single_root && k > 0)) {
-                right[k] += Rows::dot(row + k + 1, chart.left + (k + 1) * stride + k + 1, n - k);
+                Rows::raise(right + k, Rows::dot(row + k + 1, chart.left + (k + 1) * stride + k + 1, n - k));
                 Rows::add(slope.left + (k + 1) * stride + k + 1, chart.right[i * stride + k], row + k + 1, n - k);
             }
             if (k == i) break;
@@ -97,11 +99,9 @@ KF_ALWAYS_INLINE void eisner_outside(const EisnerChart<T>& chart, const T* weigh
             const T down = arc * Rows::dot(right + k, chart.right + k * stride + k, n + 1 - k);
             Rows::add(slope.right + k * stride + k, arc * gap, right + k, n + 1 - k);
             marginal[(k - 1) * (n + 1) + i] = down * gap;
-            row[k] = down;
-            if (i == 0) continue;
-            const T up = weight[(i - 1) * (n + 1) + k] * below[k];
-            marginal[(i - 1) * (n + 1) + k] = up * gap;
-            row[k] += up;
+            const T up = i == 0 ? T{} : weight[(i - 1) * (n + 1) + k] * below[k];
+            if (i > 0) marginal[(i - 1) * (n + 1) + k] = up * gap;
+            Rows::raise(row + k, down + up);
         }
     }
 }

@@ -15,19 +15,18 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 
 namespace kernelfields {
 
 // w(h -> m) is row m - 1, column h: rows are `stride` numbers apart. Eliminates words n ... 1, in place; returns
 // log Z, or -inf and the word whose arcs lead to no other one that is left.
-struct Elimination {
+struct ReducedWords {
     double log_partition;
     std::size_t stuck;
 };
 
 template <class Rows, class T>
-KF_ALWAYS_INLINE Elimination eliminate(T* weight, std::size_t n, std::size_t stride, bool single_root, T* divisor) {
+KF_ALWAYS_INLINE ReducedWords eliminate(T* weight, std::size_t n, std::size_t stride, bool single_root, T* divisor) {
     double total = 0;
     for (std::size_t k = n; k > 0; --k) {
         const T* from = weight + (k - 1) * stride;

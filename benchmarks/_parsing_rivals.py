@@ -1,0 +1,126 @@
+"""torch-struct and supar, in an environment of their own: neither is kept up to date with what others need.
+
+`KERNELFIELDS_TORCH_STRUCT` names the Python that has them, for example one set up by
+
+    python -m venv parsers
+    parsers/bin/pip install torch torch-struct
+    parsers/bin/pip install --no-deps supar
+
+This file is also the program which that Python runs: marginals of dependency trees with a single root word.
+
+    python _parsing_rivals.py RIVAL SCORES.npy MARGINALS.npy THREADS ROUNDS
+
+Prints one JSON object: seconds per call, and by how much the peak of memory rose since before the first call.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import time
+import types
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+PYTHON = os.environ.get("KERNELFIELDS_TORCH_STRUCT", "")
+
+
+def has(package: str) -> bool:
+    """Whether that Python has a package."""
+    if not PYTHON:
+        return False
+    found = f"import importlib.util as u, sys; sys.exit(u.find_spec({package!r}) is None)"
+    return subprocess.run([PYTHON, "-c", found], check=False).returncode == 0
+
+
+def state() -> str:
+    """Say whether there is anything to compare with."""
+    return "found" if PYTHON else "not installed (KERNELFIELDS_TORCH_STRUCT names no Python that has it)"
+
+
+def timed(rival: str, scores: Path, marginals: Path, threads: int, rounds: int) -> dict[str, float]:
+    """Run a rival on the scores of a file, (sentences, words, heads); write its marginals to another."""
+    call = [PYTHON, __file__, rival, str(scores), str(marginals), str(threads), str(rounds)]
+    done = subprocess.run(call, capture_output=True, text=True, check=True)
+    return dict(json.loads(done.stdout.splitlines()[-1]))
+
+
+Rival = tuple[Callable[[], Any], Callable[[Any], Any]]
+"""What is timed, and how its result becomes an array (sentences, words, heads)."""
+
+
+def _torch_struct(kind: str, scores: Any) -> Rival:
+    """Return its marginals; it wants (head, word), arcs from the root on the diagonal."""
+    import torch
+    import torch_struct
+
+    n = scores.shape[1]
+    table = scores[:, :, 1:].transpose(0, 2, 1).copy()
+    table[:, range(n), range(n)] = scores[:, :, 0]
+    crf = {"projective": torch_struct.DependencyCRF, "all": torch_struct.NonProjectiveDependencyCRF}[kind]
+    # Without a gradient it writes into views of its own leaves, which newer versions of torch refuse.
+    given = torch.from_numpy(table).requires_grad_(True)
+    return lambda: crf(given, multiroot=False).marginals, _from_diagonal
+
+
+def _from_diagonal(found: Any) -> Any:
+    import numpy as np
+
+    found = found.detach().numpy()
+    n = found.shape[1]
+    result = np.zeros((len(found), n, n + 1))
+    result[:, :, 1:] = found.transpose(0, 2, 1)
+    result[:, range(n), range(1, n + 1)] = 0.0
+    result[:, :, 0] = found[:, range(n), range(n)]
+    return result
+
+
+def _supar(kind: str, scores: Any) -> Rival:
+    """Return its marginals; it wants (word, head) with the root as the first of both."""
+    import numpy as np
+    import torch
+
+    root = Path(str(importlib.util.find_spec("supar").origin)).parent  # type: ignore[union-attr]
+    for name, folder in (("supar", root), ("supar.utils", root / "utils")):
+        bare = types.ModuleType(name)  # its own imports ask for half a dozen libraries of no use here
+        bare.__path__ = [str(folder)]
+        sys.modules[name] = bare
+    from supar.structs.tree import DependencyCRF, MatrixTree
+
+    S, n = scores.shape[:2]
+    table = np.zeros((S, n + 1, n + 1))
+    table[:, 1:] = scores
+    given, lengths = torch.from_numpy(table).requires_grad_(True), torch.full((S,), n)
+    tree = {"projective": DependencyCRF, "all": MatrixTree}[kind]
+    return lambda: tree(given, lens=lengths).marginals, lambda found: found.detach().numpy()[:, 1:]
+
+
+def _main(rival: str, scores: str, marginals: str, threads: int, rounds: int) -> None:
+    warnings.simplefilter("ignore")
+    import numpy as np
+    import torch
+
+    torch.set_num_threads(threads)
+    library, kind = rival.split("/")
+    make = {"torch_struct": _torch_struct, "supar": _supar}[library]
+    run, read = make(kind, np.load(scores))
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    np.save(marginals, read(run()))
+    seconds = []
+    for _ in range(rounds):
+        clock = time.perf_counter()
+        run()
+        seconds.append(time.perf_counter() - clock)
+    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    print(json.dumps({"seconds": statistics.median(seconds), "kilobytes": float(grown)}))
+
+
+if __name__ == "__main__":
+    _main(*sys.argv[1:4], *(int(number) for number in sys.argv[4:6]))
