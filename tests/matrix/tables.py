@@ -32,6 +32,7 @@ SEVERAL = {
     "list": lambda: [RBF(gamma=0.5), Linear()],
     "dict": lambda: {"O": RBF(), "B-x": RBF(gamma=2.0), "I-x": Linear()},
 }
+KERNEL_WEIGHTS = ("alignment", "certificate")
 APPROXIMATIONS = {
     "cholesky": lambda: IncompleteCholesky(8),
     "nystroem": lambda: Nystroem(8),
@@ -114,6 +115,7 @@ def kernel_field() -> list[Setting]:
             cost=COST,
             clique_kernels=CLIQUE_KERNELS,
             kernel={**KERNELS, **SEVERAL},
+            kernel_weights=KERNEL_WEIGHTS,
             penalty={"0.1": lambda: 0.1, "list": lambda: [0.5, 2.0]},
             edge_penalty=10.0,
             features=FEATURES,
@@ -184,6 +186,7 @@ def logistic() -> list[Setting]:
         options(
             structure="chain2",
             kernel={**KERNELS, **SEVERAL},
+            kernel_weights=KERNEL_WEIGHTS,
             penalty={"0.1": lambda: 0.1, "list": lambda: [0.5, 2.0]},
             fit_intercept=False,
             label_kernel=LABEL_KERNEL,

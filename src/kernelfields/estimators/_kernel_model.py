@@ -30,6 +30,7 @@ from ..models.full_gap import full_certificate
 from ..models.kernel_held_out import held_out_fixed, held_out_loss
 from ..models.kernel_recipe import KernelRecipe, KernelTraining, in_precision
 from ..models.kernel_scorers import kernel_model
+from ..models.kernel_weights import weighed
 from ..models.learnt import KERNEL
 from ..models.model import Model
 from ..models.selected import continued, finish, gathered, pair_scores, selected_of, task_of
@@ -47,6 +48,7 @@ from ._settings import CHECKS, selecting
 FIT_ONLY = (
     "certificate_",
     "certificate_space_",
+    "weights_certificate_",
     "mismatch_",
     "n_iter_",
     "stop_reason_",
@@ -71,6 +73,8 @@ class KernelModel(SequenceLabeller):
     clique_kernels_: list[CliqueExpansion]
     base_measure_: BaseMeasure
     certificate_space_: str
+    kernel_weights_: Array | None
+    weights_certificate_: Certificate | None
     _learnt = KERNEL
     _transient = ("_growth",)
 
@@ -128,13 +132,19 @@ class KernelModel(SequenceLabeller):
         observations, rows = unique_observations(in_precision(training.inputs.features, recipe.dtype))
         data = KernelTraining(recipe, training, observations, rows, kernels, edge_kernel)
         _require_steady(recipe)
+        if recipe.clique_kernels is not None and recipe.selection is None:
+            data = data._replace(cliques=self._clique_terms(recipe, training))
+        self.kernel_weights_, self.weights_certificate_, bound = None, None, None
+        if recipe.kernel_weights is not None:
+            data, self.kernel_weights_, bound = weighed(data, solver)
+            recipe, kernels, edge_kernel = data.recipe, data.kernels, data.edge_kernel
         if recipe.selection is not None:
-            return self._fit_selected(data, X_dev, y_dev)
+            self._fit_selected(data, X_dev, y_dev)
+            self._certify_weights(bound)
+            return self
         checkpoint = None
         if recipe.checkpoint is not None:
             checkpoint = checkpoint_of(given, training, KERNEL_SETTINGS)  # before anything is drawn
-        if recipe.clique_kernels is not None:
-            data = data._replace(cliques=self._clique_terms(recipe, training))
         expanded = expand(data)
         problem = expanded.problem
         stopping = None
@@ -172,7 +182,14 @@ class KernelModel(SequenceLabeller):
         self._keep(training, observations, gather(found.point, expanded.bases), found)
         self.clique_kernels_ = [] if data.cliques is None else data.cliques.fitted(found.point)
         self.basis_origin_ = origins(self.basis_, observations, rows, training.inputs.offsets)
+        self._certify_weights(bound)
         return self
+
+    def _certify_weights(self, bound: float | None) -> None:
+        """Say how far the objective can be above that of the best weights."""
+        if bound is not None and self.certificate_ is not None:
+            value = self.certificate_.value
+            self.weights_certificate_ = self.certificate_._replace(lower_bound=min(bound, value))
 
     def _fit_selected(self, data: KernelTraining, X_dev: Any, y_dev: Any) -> Self:
         """Let the space grow, fit all coefficients at the end, and take over what was found."""

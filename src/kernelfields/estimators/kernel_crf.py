@@ -46,6 +46,13 @@ class KernelCRF(KernelModel):
         Σ k_i/λ_i. A dictionary gives every label a kernel of its own [altun2004gp, 2].
     penalty : float, or list of floats
         λ; b and the scores of first and last labels take the first of several.
+    kernel_weights : "alignment", "certificate" or None
+        How several kernels in a list are weighed, with one penalty: k = Σ_m (μ_m/s_m) k_m with μ ≥ 0 and
+        Σ_m μ_m = 1, s_m the mean squared distance of labelled observations from their mean in the space of
+        k_m. "alignment" chooses μ so that k is most aligned with the labels of single positions
+        (`kernels.alignment_weights`), before anything is fitted; "certificate" so that the objective is
+        smallest, functions and weights together, as multiple kernel learning does: one Gram matrix in double
+        per kernel. None adds kernels up, or weighs them by several penalties.
     edge_penalty : float, optional
         λ_e; as ``penalty`` if not given.
     features : optional
@@ -160,6 +167,9 @@ class KernelCRF(KernelModel):
     kernel_ : Kernel, or dict of kernels by label
         k as it was used, settled on the observations if it looks at them first (`Kernel.on`);
         ``edge_kernel_`` that of edges.
+    kernel_weights_ : (M,) array or None
+        μ, with ``kernel_weights``. ``weights_certificate_`` has, for weights by certificate, the objective of
+        the model, what no other weights and functions come below, and the gap.
     forbidden_ : Forbidden or None
         What ``constraints`` forbids among ``classes_``, as masks.
     fourier_ : FourierMap or None
@@ -196,6 +206,7 @@ class KernelCRF(KernelModel):
     kernel: Any = "rbf"
     _: KW_ONLY
     penalty: Any = 1.0
+    kernel_weights: str | None = None
     edge_penalty: float | None = None
     features: Any = None
     structure: str | Structure = "chain"

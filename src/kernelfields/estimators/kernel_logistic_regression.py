@@ -50,13 +50,14 @@ class KernelLogisticRegression(RowClassifier):
         Factors of the losses of rows, by label, as in scikit-learn; "balanced" makes all labels count alike.
     dtype : "float64" or "float32"
         Precision of kernel values; single precision takes half the memory.
-    label_kernel, base_measure, approximation, solver, tol, max_iter, memory_limit, random_state, callback, \
-verbose
+    kernel_weights, label_kernel, base_measure, approximation, solver, tol, max_iter, memory_limit, \
+random_state, callback, verbose
         As in `KernelCRF`.
 
     Attributes
     ----------
-    classes_, basis_, dual_coef_, intercept_, kernel_, certificate_, mismatch_, n_iter_, stop_reason_
+    classes_, basis_, dual_coef_, intercept_, kernel_, kernel_weights_, weights_certificate_, certificate_, \
+mismatch_, n_iter_, stop_reason_
         As in `KernelCRF`.
     n_features_in_, feature_names_in_ : int, array
         As in scikit-learn.
@@ -87,6 +88,7 @@ verbose
     kernel: Any = "rbf"
     _: KW_ONLY
     penalty: Any = 1.0
+    kernel_weights: str | None = None
     structure: str | Structure = "chain"
     fit_intercept: bool = True
     label_kernel: Any = None

@@ -1,6 +1,7 @@
 """Kernels, one per file; `check_gram` tests whether a function is one, `as_kernel` makes one from a name."""
 
 from ._base import Composite, Kernel, ProductKernel
+from .alignment import Alignments, alignment_weights, alignments, centred_alignment, shares_of
 from .chi_square import AdditiveChiSquare, ExponentialChiSquare
 from .columns import Columns
 from .constant import Constant
@@ -34,6 +35,7 @@ from .window import WindowProduct, WindowSum
 __all__ = [
     "RBF",
     "AdditiveChiSquare",
+    "Alignments",
     "Columns",
     "Composite",
     "Constant",
@@ -66,6 +68,10 @@ __all__ = [
     "Tanimoto",
     "WindowProduct",
     "WindowSum",
+    "alignment_weights",
+    "alignments",
     "as_kernel",
+    "centred_alignment",
     "check_gram",
+    "shares_of",
 ]

@@ -44,6 +44,7 @@ class KernelRecipe:
 
     kernel: Any
     penalty: Any
+    kernel_weights: str | None = None
     edge_penalty: float | None = None
     features: Any = None
     structure: str | Structure = "chain"

@@ -202,6 +202,8 @@ KERNEL: Mapping[str, Field] = {
     "fourier_": RandomFeatures(),
     "base_measure_": Kind((dict, CliqueMeasures), needed=False),
     "certificate_space_": Kind(str, needed=False),
+    "kernel_weights_": Numbers("K", needed=False),
+    "weights_certificate_": Kind(Certificate, needed=False),
     "path_": Kind(list, needed=False),
     "selected_": Kind(dict, needed=False),
 }

@@ -25,7 +25,7 @@ What estimators do:
 from ._base import DataTerm, LossPoint, SecondDerivatives
 from .array_data import ArrayData
 from .block_dual import BlockDual, MarginPoint, Plane
-from .certificate import Certificate, Dual, Rounding, certify
+from .certificate import Certificate, Dual, Rounding, WeightCut, certify, weight_cut
 from .counts import Counts
 from .geometry import Geometry, Term, slices_of
 from .linear_chain import LinearChainData, Offsets, linear_chain_problem
@@ -55,7 +55,9 @@ __all__ = [
     "SecondDerivatives",
     "SpaceNorm",
     "Term",
+    "WeightCut",
     "certify",
     "linear_chain_problem",
     "slices_of",
+    "weight_cut",
 ]

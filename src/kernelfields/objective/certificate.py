@@ -175,16 +175,49 @@ def certify(
         return None
     if not np.isfinite(slack):  # beliefs do not agree: nothing is proved
         return Certificate(value, -np.inf, problem.loss.exact)
-    level = loss - problem.inner(element, mismatch)  # ⟨θ, ∇loss⟩, by the representer
     geometry, rounding = problem.geometry, problem.certain
-    off = dict.fromkeys(geometry.slices, 0.0)
-    if rounding is not None:
-        level -= rounding.of_level(geometry, element)
-        off = rounding.of_mismatch(geometry)
+    level, off = _level(problem, element, mismatch, loss)
     scale = _feasible_share(geometry, mismatch, off)
     bound = scale * level - 0.5 * _excess(geometry, mismatch, off, scale, exact=rounding is not None)
     least = bound if rounding is None else min(bound, value)
     return Certificate(value + slack, least, problem.loss.exact)
+
+
+class WeightCut(NamedTuple):
+    """A bound of min_f R for all weights μ ≥ 0 of kernels: ``constant`` − ½ Σ_m ``slopes``_m μ_m."""
+
+    constant: float
+    slopes: Array
+    """(M,)."""
+
+
+def weight_cut(
+    problem: Problem, element: Array, mismatch: Array, loss: float, penalties: Mapping[str, float]
+) -> WeightCut:
+    """Return the bound that a dual point is, as a function of the weights of some terms.
+
+    Term m has the penalty λ_m/μ_m, λ_m in ``penalties``; all others stay as they are. The dual objective
+    then has Σ_m μ_m ‖a_m‖²/2λ_m, a the mismatch in the space of each term, which is linear in μ: what
+    bounds R at the weights of ``problem`` bounds it at all others.
+    """
+    level, off = _level(problem, element, mismatch, loss)
+    slopes = []
+    for term, place in problem.geometry.parts:
+        square = term.metric * _longest(term.space, mismatch[place], off[term.name]) ** 2
+        if term.name in penalties:
+            slopes.append(square * term.metric / penalties[term.name])
+        else:
+            level -= 0.5 * square
+    return WeightCut(level, np.array(slopes))
+
+
+def _level(problem: Problem, element: Array, mismatch: Array, loss: float) -> tuple[float, dict[str, float]]:
+    """Return the loss less ⟨θ, ∇loss⟩, and by how much the norm of each mismatch can be wrong."""
+    level = loss - problem.inner(element, mismatch)  # ⟨θ, ∇loss⟩, by the representer
+    geometry, rounding = problem.geometry, problem.certain
+    if rounding is None:
+        return level, dict.fromkeys(geometry.slices, 0.0)
+    return level - rounding.of_level(geometry, element), rounding.of_mismatch(geometry)
 
 
 def _feasible_share(geometry: Geometry, mismatch: Array, off: dict[str, float]) -> float:

@@ -1,0 +1,91 @@
+"""Several kernels in one, with weights that are learnt."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from ..arrays import Array
+from ..data.labels import UNOBSERVED
+from ..errors import InputError
+from ..kernels import Kernel, Scaled, alignments, check_gram, shares_of
+from ..solvers import Solver
+from ..structures import LabelledBatch
+from .certified_weights import certified_weights
+from .kernel_recipe import KernelTraining
+from .vertex_kernels import VertexKernels
+
+ALIGNMENT, CERTIFICATE = "alignment", "certificate"
+KERNEL_WEIGHTS = (ALIGNMENT, CERTIFICATE)
+
+
+class WeighedKernels(NamedTuple):
+    """A training set with one kernel made of several, and what is known of their weights."""
+
+    data: KernelTraining
+    weights: Array
+    """μ, (M,)."""
+    bound: float | None
+    """No weights and no functions have an objective below; None if it is not known."""
+
+
+def weighed(data: KernelTraining, solver: Solver) -> WeighedKernels:
+    """Return the training set with the kernel Σ_m (μ_m/s_m) k_m.
+
+    s_m is the spread of k_m over labelled observations, its mean squared distance from the mean: kernels are
+    brought to the same scale, and the penalty means the same whatever scale they had.
+    """
+    recipe = data.recipe
+    kernels = _require_several(data)
+    labels = data.training.encoded.labels
+    observed = np.flatnonzero(labels != UNOBSERVED)
+    for kernel in kernels:
+        check_gram(kernel, data.training.inputs.features)
+    found = alignments(kernels, data.observations[data.rows[observed]], labels[observed])
+    bound = None
+    if recipe.kernel_weights == ALIGNMENT:
+        weights = shares_of(found)
+    else:
+        _require_spread(found.spreads)
+        weights, certificate = certified_weights(data, kernels, found.spreads, solver)
+        bound = certificate.lower_bound
+    return WeighedKernels(_merged(data, kernels, weights, found.spreads), weights, bound)
+
+
+def _merged(data: KernelTraining, kernels: list[Kernel], weights: Array, spreads: Array) -> KernelTraining:
+    """Return the training set with the weighed kernels, those without weight left out."""
+    kept = [m for m in range(len(kernels)) if weights[m] > 0]
+    several = [Scaled(kernels[m], float(weights[m] / spreads[m])) for m in kept]
+    recipe = replace(data.recipe, kernel=several)
+    merged = VertexKernels.of(several, recipe.penalty, data.training.encoded.classes)
+    edge_kernel = merged.kernel if recipe.edge_kernel is True else data.edge_kernel
+    return data._replace(recipe=recipe, kernels=merged, edge_kernel=edge_kernel)
+
+
+def _require_several(data: KernelTraining) -> list[Kernel]:
+    """Return the kernels; refuse what weights are not for."""
+    recipe = data.recipe
+    if recipe.kernel_weights not in KERNEL_WEIGHTS:
+        known = " or ".join(map(repr, KERNEL_WEIGHTS))
+        raise InputError(f"kernel_weights={recipe.kernel_weights!r} is not known; choose {known}, or None.")
+    if not isinstance(recipe.kernel, list) or len(recipe.kernel) < 2:
+        raise InputError("kernel_weights needs several kernels in a list.")
+    if isinstance(recipe.penalty, list | tuple):
+        raise InputError("kernel_weights needs one penalty: several are weights already.")
+    if not isinstance(data.training.chain, LabelledBatch):
+        raise InputError("kernel_weights needs a structure whose vertices have labels.")
+    if recipe.kernel_weights == CERTIFICATE:
+        given = {"approximation": recipe.approximation, "norms": recipe.norms or None}
+        given["edge_kernel=True"] = recipe.edge_kernel if recipe.edge_kernel is True else None
+        for name, value in given.items():
+            if value is not None:
+                raise InputError(f"kernel_weights='certificate' does not go with {name}.")
+    return recipe.kernel
+
+
+def _require_spread(spreads: Array) -> None:
+    for m, spread in enumerate(spreads):
+        if not spread > 1e-12 * max(spreads.max(), np.finfo(float).tiny):
+            raise InputError(f"kernel {m} has the same value for all observations; it can have no weight.")
