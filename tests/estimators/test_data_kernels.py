@@ -10,7 +10,7 @@ from sklearn.base import clone
 
 import kernelfields as kf
 from kernelfields.approximation import Nystroem
-from kernelfields.kernels import RBF, Kernel, Linear
+from kernelfields.kernels import RBF, Kernel, Linear, Standardized
 from kernelfields.selection import GreedyCliques
 
 RNG = np.random.default_rng(8)
@@ -69,6 +69,18 @@ def test_kernels_of_cliques_are_settled_on_what_they_see() -> None:
     differences = np.concatenate([x[1:] - x[:-1] for x in X])
     (found,) = model.clique_kernels_
     assert found.kernel.gamma == pytest.approx(RBF("scale").on(differences).gamma, rel=1e-12)
+
+
+@pytest.mark.parametrize("kind", [kf.KernelCRF, kf.StructuredSVM])
+def test_standardising_inside_is_standardising_before(kind: Any, tmp_path: Any) -> None:
+    rows = np.concatenate(X)
+    before = [(x - rows.mean(axis=0)) / rows.std(axis=0) for x in X]
+    model = kind(Standardized(RBF(0.5)), dtype="float64").fit(X, Y)
+    expected = kind(RBF(0.5), dtype="float64").fit(before, Y)
+    found = np.concatenate(model.predict_marginals(X))
+    np.testing.assert_allclose(found, np.concatenate(expected.predict_marginals(before)), atol=1e-8)
+    model.save(tmp_path / "model.kf")
+    np.testing.assert_array_equal(np.concatenate(kf.load(tmp_path / "model.kf").predict_marginals(X)), found)
 
 
 def test_rows_are_what_logistic_regression_settles_kernels_on() -> None:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from kernelfields.errors import InputError
@@ -21,6 +22,8 @@ from kernelfields.kernels import (
     Linear,
     Normalized,
     Power,
+    Rescaled,
+    Standardized,
     WindowProduct,
     WindowSum,
     check_gram,
@@ -106,3 +109,46 @@ def test_a_feature_map_makes_a_kernel() -> None:
     np.testing.assert_allclose(Moments()(X, X[:3]), features @ features[:3].T)
     np.testing.assert_allclose(Moments().diagonal(X), (features**2).sum(axis=1))
     check_gram(Moments(), X)
+
+
+@pytest.mark.parametrize("make", [np.asarray, np.float32], ids=["double", "single"])
+def test_standardising_is_that_of_scikit_learn(make: Any) -> None:
+    some = make(np.hstack([X, np.full((12, 1), 7.0)]))  # the last feature never varies
+    scaler = StandardScaler().fit(some)
+    settled, others = Standardized(RBF(0.3)).on(some), make(X[:3].repeat(2, axis=1)[:, :5])
+    expected = RBF(0.3)(scaler.transform(others), scaler.transform(some))
+    np.testing.assert_allclose(settled(others, some), expected, rtol=1e-4 if make is np.float32 else 1e-10)
+    assert settled(others).dtype == some.dtype
+    check_gram(settled, some)
+
+
+def test_sparse_observations_are_only_rescaled() -> None:
+    some = sp.csr_matrix(X * (np.abs(X) > 1))
+    settled = Standardized(Linear(), centre=False).on(some)
+    scaler = StandardScaler(with_mean=False).fit(some)
+    expected = Linear()(scaler.transform(some))
+    np.testing.assert_allclose(settled(some), expected, rtol=1e-10)
+    np.testing.assert_allclose(settled(some.toarray()), expected, rtol=1e-10)
+    with pytest.raises(InputError, match="does not take sparse observations: set centre=False"):
+        Standardized(Linear()).on(some)
+
+
+def test_the_inner_kernel_looks_at_standardised_observations() -> None:
+    settled = Standardized(RBF("scale")).on(X)
+    assert settled.kernel.gamma == pytest.approx(0.25, rel=1e-12)  # four features of variance 1
+    assert Standardized(RBF("scale"), scale=False).on(X).scale is None
+
+
+@pytest.mark.parametrize(
+    ("kernel", "message"),
+    [
+        (Rescaled(Linear(), [0.0]), r"centre of Rescaled has shape \(1,\), expected \(4,\)"),
+        (
+            Rescaled(Linear(), scale=[1.0, 0.0, 1.0, 1.0]),
+            "scale of Rescaled has numbers that are not above 0",
+        ),
+    ],
+)
+def test_wrong_settings_of_rescaling_are_refused(kernel: Kernel, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        kernel(X)

@@ -88,13 +88,14 @@ class Case:
                 weights[::3] = 0.0
             by_row = rows and given.lengths is not None
             result["sample_weight"] = np.repeat(weights, given.lengths) if by_row else weights
+        listed = Kind(**{**vars(self.kind), "flat": False})
         if "dev" in chosen:
-            listed = Kind(**{**vars(self.kind), "flat": False})
             held_out = [_numbers(counts, self.learner.values) for counts in data.held_out().counts]
             result["X_dev"] = listed.given(held_out).X
             result["y_dev"] = _labels(data.held_out().labels, chosen.get("labels"), gaps=False)
         if "X_unlabelled" in chosen:
-            result["X_unlabelled"] = self.given(data.held_out()).X
+            others = [_numbers(counts, self.learner.values) for counts in data.held_out().counts]
+            result["X_unlabelled"] = (self.kind if rows else listed).given(others).X
         if "groups" in chosen:
             result["groups"] = [s // 2 for s in range(len(sample.labels))]
         return result
@@ -113,6 +114,8 @@ def _labels(labels: list[list[str]], form: str | None, gaps: bool = True) -> Any
         return None
     if form == "numbers":
         return [np.array([NUMBERS[label] for label in one]) for one in labels]
+    if form == "whole" and gaps:
+        return [None if s == 2 else list(one) for s, one in enumerate(labels)]
     if form == "missing" and gaps:
         return [[None if (s, t) == (2, 1) else one for t, one in enumerate(y)] for s, y in enumerate(labels)]
     return [list(one) for one in labels]

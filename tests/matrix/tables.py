@@ -13,7 +13,7 @@ import numpy as np
 
 from kernelfields import CRF, HMM, CliqueKernel, KernelCRF, StructuredPerceptron
 from kernelfields.approximation import IncompleteCholesky, Nystroem, RandomFourier
-from kernelfields.kernels import RBF, Linear, Polynomial, Spectrum
+from kernelfields.kernels import RBF, Linear, Polynomial, Spectrum, Standardized
 from kernelfields.models.clique_types import Boundaries, Edges, FurtherKernel, InputEdges, SecondOrder
 from kernelfields.objective import L1Norm, SpaceNorm
 from kernelfields.selection import SGPS, SGSA, GreedyCliques, WholeSequences
@@ -22,10 +22,12 @@ from .inputs import TEMPLATES
 from .settings import CALLBACK, CHECKPOINT, CLASS_WEIGHTS, CONSTRAINTS, DECODERS, Setting, options
 
 FEATURES = {"templates": lambda: TEMPLATES}
-OBSERVED = options(labels=("missing", "numbers"))
+OBSERVED = options(labels=("missing", "numbers", "whole"))
 KERNELS = {
     "poly": lambda: Polynomial(degree=2),
     "narrow": lambda: RBF(gamma=2.0),
+    "scale": lambda: RBF(gamma="scale"),
+    "standardized": lambda: Standardized(RBF(gamma=0.5), centre=False) + Linear(),
     "spectrum": lambda: Spectrum(1),
 }
 SEVERAL = {
@@ -147,6 +149,7 @@ def kernel_field() -> list[Setting]:
             callback=CALLBACK,
             verbose=1,
             sample_weight=("uneven", "zeros"),
+            X_unlabelled=True,
             dev=True,
         )
         + OBSERVED
@@ -175,6 +178,7 @@ def gaussian_process() -> list[Setting]:
             callback=CALLBACK,
             verbose=1,
             sample_weight=("uneven", "zeros"),
+            X_unlabelled=True,
             dev=True,
         )
         + OBSERVED
@@ -202,6 +206,7 @@ def logistic() -> list[Setting]:
             callback=CALLBACK,
             verbose=1,
             sample_weight=("uneven", "zeros"),
+            X_unlabelled=True,
         )
         + OBSERVED
     )
@@ -252,6 +257,7 @@ def margin() -> list[Setting]:
             callback=CALLBACK,
             verbose=1,
             sample_weight=("uneven", "zeros"),
+            X_unlabelled=True,
         )
         + OBSERVED
     )
@@ -317,6 +323,7 @@ def kernel_perceptron() -> list[Setting]:
             callback=CALLBACK,
             verbose=1,
             sample_weight=("uneven", "zeros"),
+            X_unlabelled=True,
         )
         + OBSERVED
     )

@@ -37,6 +37,27 @@ def test_sample(name: str) -> None:
     ],
 )
 def test_graphs(text: str, refusal: str | None) -> None:
+    _judge(text, refusal)
+
+
+@pytest.mark.parametrize(
+    ("text", "refusal"),
+    [
+        ("KernelCRF f64 kernel=scale X_unlabelled=True", None),
+        ("KernelCRF f64 X_unlabelled=True", "X_unlabelled is for kernels that look at observations"),
+        ("KernelCRF trees kernel=standardized labels=whole", None),
+        ("GPSequenceClassifier flat kernel=standardized X_unlabelled=True", None),
+        ("StructuredSVM graphs kernel=scale X_unlabelled=True", None),
+        ("KernelPerceptron f64 kernel=scale labels=whole", None),
+        ("KernelLogisticRegression f64 kernel=scale X_unlabelled=True", None),
+        ("CRF trees labels=whole", None),
+    ],
+)
+def test_sequences_without_labels(text: str, refusal: str | None) -> None:
+    _judge(text, refusal)
+
+
+def _judge(text: str, refusal: str | None) -> None:
     outcome = run(Case.read(text.split()))
     assert outcome.failures == {}
     assert (outcome.refusal is None) == (refusal is None)

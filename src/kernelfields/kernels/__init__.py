@@ -23,10 +23,12 @@ from .power import Power
 from .precomputed import Precomputed
 from .product import Product
 from .rbf import RBF
+from .rescaled import Rescaled
 from .scaled import Scaled
 from .specification import as_kernel, check_gram
 from .spectral import SpectralKernel
 from .spectrum import Spectrum
+from .standardized import Standardized
 from .subsequence import Subsequence
 from .sum import Sum
 from .tanimoto import Tanimoto
@@ -60,9 +62,11 @@ __all__ = [
     "Precomputed",
     "Product",
     "ProductKernel",
+    "Rescaled",
     "Scaled",
     "SpectralKernel",
     "Spectrum",
+    "Standardized",
     "Subsequence",
     "Sum",
     "Tanimoto",

@@ -15,6 +15,7 @@ from .constant import Constant
 from .cosine import Cosine
 from .functions import MatrixFunction
 from .gaussian_process import GaussianProcessKernel
+from .graph import GraphKernel
 from .hamming import Hamming
 from .jaccard import Jaccard
 from .laplacian import Laplacian
@@ -32,6 +33,7 @@ NAMES: Mapping[str, Callable[[], Kernel]] = {
     "chi2": ExponentialChiSquare,
     "constant": Constant,
     "cosine": Cosine,
+    "graph": GraphKernel,
     "hamming": Hamming,
     "jaccard": Jaccard,
     "laplacian": Laplacian,
@@ -54,9 +56,9 @@ def as_kernel(specification: Any) -> Kernel:
     ----------
     specification : Kernel, str, callable or sklearn.gaussian_process.kernels.Kernel
         A kernel is returned unchanged. A name stands for a kernel with its defaults (γ = 1 and so on, not
-        those of scikit-learn, which depend on the data), or for a function of ``sklearn.metrics.pairwise``
-        that has no kernel here. A function takes matrices, as in ``SVC(kernel=function)``; wrap a function
-        of two observations in ``PairFunction``.
+        those of scikit-learn, which depend on the data: ``RBF(gamma="scale")`` has them), or for a function
+        of ``sklearn.metrics.pairwise`` that has no kernel here. A function takes matrices, as in
+        ``SVC(kernel=function)``; wrap a function of two observations in ``PairFunction``.
 
     Examples
     --------
@@ -66,8 +68,8 @@ def as_kernel(specification: Any) -> Kernel:
     Traceback (most recent call last):
         ...
     kernelfields.errors.InputError: kernel='tree' is not known; choose one of 'additive_chi2', 'chi2', \
-'constant', 'cosine', 'hamming', 'jaccard', 'laplacian', 'linear', 'matern', 'poly', 'polynomial', 'rbf', \
-'spectrum', 'subsequence', 'tanimoto' or 'sigmoid'.
+'constant', 'cosine', 'graph', 'hamming', 'jaccard', 'laplacian', 'linear', 'matern', 'poly', 'polynomial', \
+'rbf', 'spectrum', 'subsequence', 'tanimoto' or 'sigmoid'.
     """
     if isinstance(specification, Kernel):
         return specification
