@@ -27,6 +27,7 @@ from ..kernels import Kernel
 from ..models.clique_kernels import CliqueExpansion, CliqueTerms, read_clique_kernels
 from ..models.expansion import Gathered, expand, gather
 from ..models.full_gap import full_certificate
+from ..models.graph_diagnosis import warn_of_graphs
 from ..models.kernel_held_out import held_out_fixed, held_out_loss
 from ..models.kernel_recipe import KernelRecipe, KernelTraining, in_precision
 from ..models.kernel_scorers import kernel_model
@@ -127,6 +128,8 @@ class KernelModel(SequenceLabeller):
         solver = solver_for(choose(solvers, recipe.solver, "solver"), read_norms(recipe.norms), recipe.solver)
         training = recipe.read(X, y, lengths, sample_weight, X_unlabelled)
         given, recipe = recipe, recipe.on(recipe.observations(training))
+        if given.looks_first:
+            warn_of_graphs(recipe.kernel, training)
         kernels = VertexKernels.of(recipe.kernel, recipe.penalty, training.encoded.classes)
         edge_kernel = _edge_kernel(recipe, kernels)
         observations, rows = unique_observations(in_precision(training.inputs.features, recipe.dtype))

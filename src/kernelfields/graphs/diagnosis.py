@@ -46,7 +46,7 @@ class Diagnosis:
     n_pairs: int
     """Pairs of them that are close to each other."""
     steps: int
-    """How many steps close is; 1 for neighbours."""
+    """How many steps close is; 1 for neighbours, 0 for pairs of a graph kernel."""
     n_unreached: int
     """Vertices from which no path leads to a label."""
     test: PermutationTest
@@ -79,7 +79,8 @@ class Diagnosis:
         """Say it in sentences."""
         if not self.n_pairs:
             return f"No two of the {self.n_labelled} labelled vertices are close: nothing is known."
-        close = "neighbours" if self.steps == 1 else f"vertices {self.steps} steps apart"
+        close = f"vertices {self.steps} steps apart" if self.steps else "observations, by closeness,"
+        close = "neighbours" if self.steps == 1 else close
         how = "all orders" if self.test.exact else f"{self.test.orders} orders"
         verdict = (
             "The graph knows about labels"
@@ -87,11 +88,11 @@ class Diagnosis:
             else "The graph carries no information about labels that can be told from chance"
         )
         chance = self.test.by_chance
+        unreached = f"; {self.n_unreached} vertices have no path to a label" if self.n_unreached else ""
         return (
             f"{verdict} (p = {self.p_value:.2g}, {how} of {self.n_labelled} labels): {self.equal_share:.0%} "
             f"of {self.n_pairs} pairs of labelled {close} have equal labels, {chance.equal:.0%} by chance; "
-            f"Rayleigh quotient {self.rayleigh:.2f}, {chance.rayleigh:.2f} by chance; "
-            f"{self.n_unreached} vertices have no path to a label."
+            f"Rayleigh quotient {self.rayleigh:.2f}, {chance.rayleigh:.2f} by chance{unreached}."
         )
 
     def __repr__(self) -> str:
