@@ -16,7 +16,7 @@ CLASSES = [
     for name in kernelfields.__all__
     if isinstance(value := getattr(kernelfields, name), type) and issubclass(value, Routed)
 ]
-REQUIRED = {"Cascade": (CRF(), CRF()), "StructureLearner": (KernelCRF(),)}
+REQUIRED = {"Cascade": (CRF(), CRF()), "SelfTraining": (CRF(),), "StructureLearner": (KernelCRF(),)}
 X, Y = [np.eye(2)], [["a", "b"]]
 
 

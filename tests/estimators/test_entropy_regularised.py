@@ -95,6 +95,18 @@ def test_weights_count_sequences(rng):
     np.testing.assert_allclose(weighted.coef_, twice.coef_, atol=1e-5)
 
 
+@pytest.mark.parametrize("make", [CRF, KernelCRF])
+def test_ways_to_give_sequences_without_labels(make, rng):
+    X, y = data(rng)
+    model = make(penalty=0.3, loss=EntropyRegularised(0.3))
+    wanted = model.fit(X, y).predict_marginals(X)
+    for found in (model.fit(X, [*y[:2], *[None] * 4]), model.fit(X[:2], y[:2], X_unlabelled=X[2:])):
+        for ours, theirs in zip(found.predict_marginals(X), wanted, strict=True):
+            np.testing.assert_array_equal(ours, theirs)
+    with pytest.raises(InputError, match="X_unlabelled is for"):
+        make(penalty=0.3).fit(X[:2], y[:2], X_unlabelled=X[2:])
+
+
 def test_constraints_and_words(rng, tmp_path):
     X = [["Ana", "Diaz", "went"], ["the", "Luis"], ["Ana", "went"], ["Luis", "Diaz", "saw", "Ana"]]
     y = [["B-PER", "I-PER", "O"], ["O", "B-PER"], [None, None], [None] * 4]

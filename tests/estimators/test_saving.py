@@ -27,6 +27,7 @@ from kernelfields import (
     KernelPerceptron,
     ModelFormatError,
     PassiveAggressive,
+    SelfTraining,
     StochasticCRF,
     StructuredPerceptron,
     StructuredSVM,
@@ -265,6 +266,10 @@ MODELS = [
     (KernelCRF(selection=GreedyCliques(size=6, by=GainBound(50), refit=RefitNew(4))), scarce),
     (KernelCRF(["rbf", "linear"], selection=GreedyCliques(size=6), random_state=0), dense),
     (KernelCRF(selection=GreedyCliques(size=6), edge_kernel="linear", random_state=0), dense),
+    (
+        SelfTraining(KernelLogisticRegression("rbf"), k_best=3),
+        dense,
+    ),
     (
         StructureLearner(
             KernelCRF(edges=False),

@@ -35,6 +35,7 @@ MODELS = {
     "KernelPerceptron": kf.KernelPerceptron(random_state=0),
     "MEMM": kf.MEMM(),
     "PassiveAggressive": kf.PassiveAggressive(random_state=0),
+    "SelfTraining": kf.SelfTraining(kf.CRF()),
     "StochasticCRF": kf.StochasticCRF(random_state=0),
     "StructureLearner": kf.StructureLearner(kf.KernelCRF(edges=False), candidates=[Edges()]),
     "StructuredPerceptron": kf.StructuredPerceptron(random_state=0),

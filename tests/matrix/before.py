@@ -31,6 +31,7 @@ RICH: dict[str, list[dict[str, str]]] = {
     "MEMM": [{"penalty": "0.1"}],
     "BoostedCRF": [{"structure": "chain2"}, {"edge_trees": "True"}],
     "Cascade": [{"keep_inputs": "True", "second": "kernel"}, {"refit": "False"}],
+    "SelfTraining": [{"by": "position"}],
     "StructureLearner": [{"candidates": "kernel"}],
 }
 """Options that leave attributes behind which other fits do not have."""

@@ -19,6 +19,7 @@ from kernelfields import (
     KernelLogisticRegression,
     KernelPerceptron,
     PassiveAggressive,
+    SelfTraining,
     StochasticCRF,
     StructuredPerceptron,
     StructuredSVM,
@@ -86,6 +87,7 @@ LEARNERS = {
         *HIDDEN,
         Learner("BoostedCRF", BoostedCRF, tables.boosted(), {"max_iter": 3, "min_samples_leaf": 2, **SEED}),
         Learner("Cascade", Cascade, tables.cascade(), {**tables.cascaded(), **SEED}),
+        Learner("SelfTraining", SelfTraining, tables.self_training(), tables.self_trained()),
         Learner("StructureLearner", StructureLearner, tables.structure(), tables.extended()),
     )
 }

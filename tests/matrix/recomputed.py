@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 from scipy.special import log_softmax
 
-from kernelfields import HMM, MEMM, BoostedCRF, Cascade, KernelPerceptron, StructureLearner
+from kernelfields import HMM, MEMM, BoostedCRF, Cascade, KernelPerceptron, SelfTraining, StructureLearner
 from kernelfields.kernels import RBF
 from kernelfields.structures import Graph, Tree
 
@@ -23,6 +23,8 @@ def scores_of(model: Any, given: Given) -> list[Scores] | None:
     """Give the scores of every sequence; None where no attribute says them."""
     if isinstance(model, StructureLearner):
         return scores_of(model.model_, given)
+    if isinstance(model, SelfTraining):
+        return scores_of(model.estimator_, given)
     if isinstance(model, Cascade):
         return _of_cascade(model, given)
     if isinstance(model, KernelPerceptron) and model.combination == "voted":

@@ -105,6 +105,7 @@ def linear_field() -> list[Setting]:
             verbose=1,
             sample_weight=("uneven", "zeros"),
             dev=True,
+            X_unlabelled=True,
         )
         + OBSERVED
     )
@@ -431,6 +432,31 @@ def cascade() -> list[Setting]:
             random_state=7,
             groups="pairs",
             sample_weight="uneven",
+        )
+        + OBSERVED
+    )
+
+
+def self_trained() -> dict[str, Any]:
+    """What every self-training begins with, unless a case says otherwise."""
+    return {"estimator": CRF(random_state=0)}
+
+
+def self_training() -> list[Setting]:
+    return (
+        options(
+            estimator={
+                "kernel": lambda: KernelCRF("rbf", random_state=0),
+                "order": lambda: CRF(structure="chain2", random_state=0),
+                "words": lambda: CRF(features=TEMPLATES, random_state=0),
+            },
+            threshold=(0.0, 0.9),
+            k_best=1,
+            by=("average", "position"),
+            max_iter=(0, None),
+            sample_weight=("uneven", "zeros"),
+            dev=True,
+            X_unlabelled=True,
         )
         + OBSERVED
     )

@@ -121,6 +121,7 @@ def models() -> dict[str, tuple[Any, Any, Any]]:
         ),
         "memm": (kf.MEMM(), X, y),
         "passive-aggressive": (kf.PassiveAggressive(random_state=0), X, y),
+        "self-training": (kf.SelfTraining(kf.CRF(), by="average"), X, [*y[:3], None]),
         "stochastic-crf": (kf.StochasticCRF(max_iter=2, random_state=0), X, y),
         "structure-learner": (
             kf.StructureLearner(

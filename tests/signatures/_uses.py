@@ -50,6 +50,7 @@ FAST: dict[str, Given] = {
     "HMM": {"emissions": "gaussian", "max_iter": 3, "n_states": 2, "random_state": 0, "tol": 1e-3},
     "KernelPerceptron": {"max_iter": 2, "random_state": 0},
     "PassiveAggressive": {"max_iter": 2, "random_state": 0},
+    "SelfTraining": {"estimator": kf.CRF(), "by": "average", "max_iter": 2},
     "StochasticCRF": {"max_iter": 2, "random_state": 0},
     "StructureLearner": {"estimator": kf.KernelCRF(edges=False), "candidates": [Edges()]},
     "StructuredPerceptron": {"max_iter": 2, "random_state": 0},
@@ -68,6 +69,8 @@ def _fitting(name: str) -> Use:
         model = cls(**{**FAST.get(name, {}), **given})
         if name in ROWS:
             return model.fit(FLAT, CODES).predict(FLAT)
+        if name == "SelfTraining":
+            return model.fit(X, [*y[:3], None, None, None]).predict(X)
         return (model.fit(X) if name == "HMM" else model.fit(X, y)).predict(X)
 
     return use
@@ -453,7 +456,12 @@ INSIDE = (
     ),
     *("structures.KBestOracle", "structures.SampleOracle", "structures.SequenceBatch"),
     *("structures.MaxSearch", "structures.ApproximateSample", "structures.Gibbs.draw"),
-    *("estimators.SequenceLabeller", "estimators.StructureLearner.", "estimators.Cascade."),
+    *(
+        "estimators.SequenceLabeller",
+        "estimators.StructureLearner.",
+        "estimators.Cascade.",
+        "estimators.SelfTraining.",
+    ),
     *("active.Determinantal.", "active.Diversity", "active.KCenter.", "active.LabelPool."),
 )
 """Methods that the package itself calls, with checked numbers; bases; what hands on to another model."""

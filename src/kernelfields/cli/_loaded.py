@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from ..emissions import CategoricalEmissions
 from ..errors import ModelFormatError, quoted
-from ..estimators import HMM, KernelLogisticRegression, StructureLearner, load
+from ..estimators import HMM, KernelLogisticRegression, SelfTraining, StructureLearner, load
 from ..report.evaluation import NOT_PROBABILISTIC
 
 Answer = TypeVar("Answer")
@@ -36,6 +36,8 @@ def load_labeller(path: Path) -> Any:
 def _labeller(model: Any) -> Any:
     if isinstance(model, StructureLearner):
         return model.model_
+    if isinstance(model, SelfTraining):
+        return _labeller(model.estimator_)
     return model.sequence_model() if isinstance(model, KernelLogisticRegression) else model
 
 

@@ -19,6 +19,7 @@ from .memm import MEMM
 from .passive_aggressive import PassiveAggressive
 from .perceptron import StructuredPerceptron
 from .registry import REGISTRY
+from .self_training import SelfTraining
 from .stochastic_crf import StochasticCRF
 from .structure_learner import StructureLearner
 from .structured_svm import StructuredSVM
@@ -41,6 +42,7 @@ __all__ = [
     "LabelSpreading",
     "Onlooker",
     "PassiveAggressive",
+    "SelfTraining",
     "SequenceLabeller",
     "StochasticCRF",
     "StructureLearner",

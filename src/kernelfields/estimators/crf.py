@@ -18,7 +18,7 @@ from ..data.base_measure import BaseMeasure, kept_measure
 from ..data.labels import unlabelled_items
 from ..data.reading import read_to_fit
 from ..data.training import Training, learns_without_labels, read_training
-from ..data.unlabelled import set_aside
+from ..data.unlabelled import joined, set_aside
 from ..decoders import Decoder
 from ..errors import InputError
 from ..fitting.checkpoint import checkpoint_of
@@ -234,6 +234,7 @@ class CRF(SequenceLabeller):
         sample_weight: Any = None,
         X_dev: Any = None,
         y_dev: Any = None,
+        X_unlabelled: Any = None,
     ) -> Self:
         """Fit to labelled sequences.
 
@@ -251,7 +252,17 @@ class CRF(SequenceLabeller):
         X_dev, y_dev : lists, optional
             Held-out sequences: the search ends when their likelihood has not risen for ``patience``
             iterations, and the best weights seen are kept.
+        X_unlabelled : list, optional
+            More sequences without labels, for losses that learn from them (``EntropyRegularised``); others
+            would not, and refuse them.
         """
+        if X_unlabelled is not None:
+            if not learns_without_labels(self.loss):
+                raise InputError(
+                    "X_unlabelled is for losses that learn from it, such as EntropyRegularised; "
+                    f"loss={self.loss!r} does not."
+                )
+            X, y, sample_weight = joined(X, y, lengths, sample_weight, X_unlabelled)
         training = self._training(X, y, lengths, sample_weight)
         start = self._start(training) if self.warm_start else None
         return self._search(training, start, X_dev, y_dev)

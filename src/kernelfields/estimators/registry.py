@@ -69,6 +69,7 @@ from .kernel_perceptron import KernelPerceptron
 from .memm import MEMM
 from .passive_aggressive import PassiveAggressive
 from .perceptron import StructuredPerceptron
+from .self_training import SelfTraining
 from .stochastic_crf import StochasticCRF
 from .structure_learner import StructureLearner
 from .structured_svm import Round, StructuredSVM
@@ -88,6 +89,7 @@ RECIPES: Mapping[str, type[Savable]] = {
     "label-spreading": LabelSpreading,
     "memm": MEMM,
     "passive-aggressive": PassiveAggressive,
+    "self-training": SelfTraining,
     "stochastic-crf": StochasticCRF,
     "structure-learner": StructureLearner,
     "structured-perceptron": StructuredPerceptron,

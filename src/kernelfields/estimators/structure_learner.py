@@ -5,20 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self
 
-from ..arrays import Array
 from ..checks import require_settings, shown
 from ..data.labels import name_outputs
 from ..errors import InputError
 from ..fitting.held_out import held_out_labels, require_both
-from ..fitting.routing import Routed
 from ..fitting.run import starts_afresh
 from ..models.clique_types import CliqueFamily, CliqueType
-from ..parameters import Parameterised
 from ..persistence.fields import Field, Kind
-from ..persistence.savable import Savable, declared_state, require_fitted
+from ..persistence.savable import require_fitted
 from ._base import Labels
 from ._settings import CHECKS
 from ._structure_search import StructureSearch, Trial, gap_of, value_of
+from ._wrapper_base import ModelWrapper
 from .crf import CRF
 from .kernel_crf import KernelCRF
 
@@ -26,7 +24,7 @@ MOST_LINES = 12
 """Candidates of one round that were not fitted, of which a report has a line for each."""
 
 
-class StructureLearner(Parameterised, Routed, Savable):
+class StructureLearner(ModelWrapper):
     """Extend a CRF or a kernel CRF by cliques and kernels while that pays [altun2004exp, Remark 11].
 
     Every round bounds, for every candidate that is left, what it can gain, before it is fitted: by
@@ -161,40 +159,8 @@ class StructureLearner(Parameterised, Routed, Savable):
         lines.append(f"Objective {value_of(self.model_):.6g}, certified gap {gap_of(self.model_):.2g}.")
         return "\n".join(lines)
 
-    def predict(self, X: Any, **settings: Any) -> list[list[Any]]:
-        """Label sequences, as `KernelCRF.predict`."""
-        require_fitted(self)
-        return self.model_.predict(X, **settings)
-
-    def predict_marginals(self, X: Any, **settings: Any) -> list[Array]:
-        """Return p(y_t|x), as `KernelCRF.predict_marginals`."""
-        require_fitted(self)
-        return self.model_.predict_marginals(X, **settings)
-
-    def predict_kbest(self, X: Any, k: int, **settings: Any) -> list[list[tuple[list[Any], float]]]:
-        """Return the k best labellings, as `KernelCRF.predict_kbest`."""
-        require_fitted(self)
-        return self.model_.predict_kbest(X, k, **settings)
-
-    def sequence_log_proba(self, X: Any, y: Any, **settings: Any) -> Array:
-        """Log p(y|x) of whole labellings, as `KernelCRF.sequence_log_proba`."""
-        require_fitted(self)
-        return self.model_.sequence_log_proba(X, y, **settings)
-
-    def score(self, X: Any, y: Any, *, lengths: Any = None, sample_weight: Any = None) -> float:
-        """Return the share of positions labelled right; each sequence counts ``sample_weight`` times."""
-        require_fitted(self)
-        return self.model_.score(X, y, lengths=lengths, sample_weight=sample_weight)
-
-    def _state(self) -> dict[str, Any]:
-        require_fitted(self)
-        return declared_state(self, self._parameter_names())
-
-    def _settle(self, state: Mapping[str, Any]) -> None:
-        vars(self).update(state)
-
-    def _rehearse(self) -> None:
-        self.predict([])
+    def _fitted_model(self) -> CRF | KernelCRF:
+        return self.model_
 
 
 def _held_out(X: Any, y: Any, model: CRF | KernelCRF) -> tuple[Any, Labels] | None:

@@ -140,7 +140,7 @@ def _ends(known: dict[str, Any], structure: Structure) -> dict[str, list[float]]
 
 def _parts(known: dict[str, Any]) -> list[Any]:
     """The fitted models within a model."""
-    inside = [*known.get("first_", []), known.get("second_"), known.get("model_")]
+    inside = [*known.get("first_", []), known.get("second_"), known.get("model_"), known.get("estimator_")]
     return [part for part in inside if part is not None]
 
 

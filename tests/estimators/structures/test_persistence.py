@@ -19,6 +19,7 @@ from kernelfields import (
     KernelLogisticRegression,
     KernelPerceptron,
     PassiveAggressive,
+    SelfTraining,
     StochasticCRF,
     StructuredPerceptron,
     StructuredSVM,
@@ -55,6 +56,7 @@ MODELS = {
     "BoostedCRF": lambda s: BoostedCRF(3, structure=s, min_samples_leaf=2, edge_trees=True, random_state=0),
     "MEMM": lambda s: MEMM(structure=s),
     "Cascade": lambda s: Cascade(CRF(structure=s), CRF(structure=s), window=3, folds=2, random_state=0),
+    "SelfTraining": lambda s: SelfTraining(CRF(structure=s)),
     "StructureLearner": lambda s: StructureLearner(
         KernelCRF(structure=s, edges=False, boundaries=False), candidates=[Edges(), Boundaries()], worth=0.0
     ),
