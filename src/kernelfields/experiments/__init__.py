@@ -10,6 +10,7 @@ from .gaussian_hmm import GAUSSIAN_HMM
 from .gene import GENE
 from .horses import HORSES
 from .letters import LETTERS
+from .letters_semi import LETTERS_SEMI
 from .letters_svm import LETTERS_SVM
 from .lib.claims import Claim
 from .lib.experiment import Experiment, reproduce
@@ -21,6 +22,7 @@ from .ner_table1 import NER_TABLE1
 from .pitch_accent import PITCH_ACCENT
 from .pos_table import POS_TABLE
 from .protein import PROTEIN
+from .protein_semi import PROTEIN_SEMI
 from .scene import SCENE
 from .snakes import SNAKES
 from .sparsity import SPARSITY
@@ -49,6 +51,8 @@ EXPERIMENTS: Mapping[str, Experiment] = {
         SCENE,
         GALAXY,
         ACTIVE,
+        LETTERS_SEMI,
+        PROTEIN_SEMI,
     )
 }
 
