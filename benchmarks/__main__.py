@@ -17,6 +17,7 @@ BENCHMARKS = {
     "gram": "benchmarks.gram",
     "graph_bp": "benchmarks.graph_bp",
     "graph_exact": "benchmarks.graph_exact",
+    "graph_kernel": "benchmarks.graph_kernel",
     "graph_map": "benchmarks.graph_map",
     "hmm": "benchmarks.hmm",
     "kernel_dense": "benchmarks.kernel_dense",

@@ -56,8 +56,8 @@ class Basis:
         self, products: LaplacianProducts, low_pass: Filter, number: int, rng: np.random.Generator
     ) -> None:
         self.products, self.filter, self.number, self.rng = products, low_pass, number, rng
-        self.block = 16 if number >= 64 else 8
-        self.most = min(3 * number + 6 * self.block, products.size - products.nullity - self.block)
+        self.block = 16 if number >= 64 else 8 if number >= 32 else 4
+        self.most = min(5 * number // 2 + 4 * self.block, products.size - products.nullity - self.block)
         self.vectors = np.empty((products.size, self.most + self.block), order="F")
         self.matrix = np.zeros((self.most + self.block, self.most + self.block))
         self.size = 0
@@ -139,9 +139,10 @@ class Basis:
 def filtered_lanczos(of: GraphLaplacian, number: int, tolerance: float) -> tuple[Array, Array]:
     """Return the lowest eigenpairs above the null space, with residuals of at most ``tolerance``."""
     products, rng = LaplacianProducts(of), np.random.default_rng(0)
-    spectrum = spectrum_of(products, rng)
+    below = 1.15 * number + 5
+    spectrum = spectrum_of(products, below, rng)
     upper = min(spectrum.upper * (1 + 1e-6), of.upper)
-    cut = spectrum.value_at(1.15 * number + 5)
+    cut = spectrum.value_at(below)
     while True:
         degree = int(np.ceil(SHARPNESS * np.sqrt(upper / cut))) if cut < FLAT * upper else 1
         found = _below(Basis(products, Filter(min(cut, FLAT * upper), upper, degree), number, rng), tolerance)

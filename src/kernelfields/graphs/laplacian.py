@@ -66,6 +66,8 @@ def laplacian(graph: SparseGraph, normalised: bool = True) -> GraphLaplacian:
         return GraphLaplacian(graph.adjacency, degrees, np.ones(graph.size), graph.components, upper)
     linked = degrees > 0
     roots = np.sqrt(np.where(linked, degrees, 1.0))
-    links = graph.adjacency.copy()
-    links.data = links.data / (np.repeat(roots, np.diff(links.indptr)) * roots[links.indices])
+    weights = graph.adjacency
+    values = weights.data / np.repeat(roots, np.diff(weights.indptr))
+    values /= roots[weights.indices]
+    links = sparse.csr_array((values, weights.indices, weights.indptr), shape=weights.shape)
     return GraphLaplacian(links, linked.astype(np.float64), roots, graph.components, 2.0)

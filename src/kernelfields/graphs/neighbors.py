@@ -41,7 +41,7 @@ def nearest(vertices: Any, points: Any | None, k: int) -> Neighbors:
         return Neighbors(np.zeros(n + 1, np.int64), np.empty(0, np.int32), np.empty(0))
     distance, vertex = _searcher(vertices).kneighbors(points, n_neighbors=k)
     first = np.arange(0, n * k + 1, k, dtype=np.int64)
-    return Neighbors(first, vertex.ravel().astype(np.int32), distance.ravel().astype(np.float64))
+    return Neighbors(first, vertex.ravel().astype(np.int32), distance.ravel().astype(np.float64, copy=False))
 
 
 def within(vertices: Any, points: Any | None, radius: float) -> Neighbors:
