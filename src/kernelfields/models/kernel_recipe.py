@@ -105,8 +105,9 @@ class KernelRecipe:
             else [self.kernel]
         )
         edges = [] if self.edge_kernel is None or self.edge_kernel is True else [self.edge_kernel]
-        cliques = [one.kernel for one in read_clique_kernels(self.clique_kernels)]
-        return any(as_kernel(one).looks_first for one in (*several, *edges, *cliques))
+        given = [] if self.clique_kernels is None else read_clique_kernels(self.clique_kernels)
+        every = [*several, *edges, *(one.kernel for one in given)]
+        return any(as_kernel(one).looks_first for one in every)
 
     def read(self, X: Any, y: Any, lengths: Any, sample_weight: Any, X_unlabelled: Any = None) -> Training:
         """Read and check a training set, and sequences without labels as far as kernels look at them."""
