@@ -254,7 +254,7 @@ def entropy_loss_of(
     if not unlabelled.any():
         return observed
     assert isinstance(observed, Log | PartialLog)
-    return LogWithEntropy(observed, settings.weight * unlabelled)
+    return LogWithEntropy(observed, float(settings.weight) * unlabelled)
 
 
 def _additive(chain: EdgeBatch, encoded: Encoded, cost: Any) -> dict[str, Array]:
