@@ -14,7 +14,7 @@ from kernelfields.experiments.lib.few_labels import (
 from kernelfields.experiments.lib.galaxies import Galaxy
 from kernelfields.experiments.lib.graph_learning import VARIABLE, graph_learning
 from kernelfields.experiments.lib.semi_methods import FieldMethod, GraphMethod, MarginMethod, SingleMargin
-from kernelfields.experiments.lib.semi_pool import Pool
+from kernelfields.experiments.lib.semi_pool import SequencePool
 from kernelfields.experiments.lib.semi_trials import TrialPlan, error_rows, run_trials
 from kernelfields.graphs import NeighborGraph, Regularised
 from kernelfields.kernels import RBF, GraphKernel
@@ -121,7 +121,7 @@ def pool():
     given = [(centres[y] + random.normal(size=(4, 2))).astype(np.float32) for y in labels]
     given[1][0] = given[0][0]  # one vertex
     graph = NeighborGraph(5).on(np.concatenate(given))
-    return Pool(given, [[f"c{label}" for label in y] for y in labels], graph, 12, [0.1, 0.01])
+    return SequencePool(given, [[f"c{label}" for label in y] for y in labels], graph, 12, [0.1, 0.01])
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 0.01])

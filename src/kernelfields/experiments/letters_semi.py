@@ -20,7 +20,7 @@ from .lib.graph_learning import graph_learning
 from .lib.intervals import paired_interval
 from .lib.results import Outcome
 from .lib.semi_methods import FieldMethod, GraphMethod, MarginMethod, SemiMethod, SingleMargin
-from .lib.semi_pool import Pool
+from .lib.semi_pool import SequencePool
 from .lib.semi_trials import Errors, TrialPlan, error_rows, run_trials
 
 RADIAL, GRAPH, BOTH = "kernel CRF, RBF", "kernel CRF, graph", "kernel CRF, RBF + graph"
@@ -73,14 +73,14 @@ def run(settings: LettersSemiSettings, report: Report) -> Outcome:
     return Outcome("letters-semi", claims, rows, details, _notes(pool, settings))
 
 
-def letters_pool(settings: LettersSemiSettings) -> Pool:
+def letters_pool(settings: LettersSemiSettings) -> SequencePool:
     """Return words with blurred images, and the graph over their letters."""
     letters = load_letters()
     chosen = np.random.default_rng(settings.seed).permutation(len(letters.labels))[: settings.max_words]
     images = [blurred(letters.images[i], settings.blur) for i in chosen]
     graph = NeighborGraph(settings.n_neighbors).on(np.concatenate(images))
     labels = [letters.labels[i] for i in chosen]
-    return Pool(images, labels, graph, settings.n_eigenpairs, settings.epsilons)
+    return SequencePool(images, labels, graph, settings.n_eigenpairs, settings.epsilons)
 
 
 def blurred(images: Array, width: float) -> Array:
@@ -89,7 +89,7 @@ def blurred(images: Array, width: float) -> Array:
     return np.asarray(found.reshape(-1, 128), dtype=np.float32)
 
 
-def methods_of(pool: Pool, settings: LettersSemiSettings) -> dict[str, SemiMethod]:
+def methods_of(pool: SequencePool, settings: LettersSemiSettings) -> dict[str, SemiMethod]:
     """Return all methods by name."""
     radial = [pool.radial(gamma) for gamma in settings.gammas]
     graph = [pool.graph_kernel(epsilon) for epsilon in settings.epsilons]
@@ -113,7 +113,7 @@ def methods_of(pool: Pool, settings: LettersSemiSettings) -> dict[str, SemiMetho
     }
 
 
-def _graph_only(pool: Pool, settings: LettersSemiSettings) -> dict[str, SemiMethod]:
+def _graph_only(pool: SequencePool, settings: LettersSemiSettings) -> dict[str, SemiMethod]:
     """Return methods that know neighbours and no words."""
     adjacency, n_labels = pool.graph.adjacency, len(pool.classes)
 
@@ -159,7 +159,7 @@ def _claims(errors: Errors, plan: TrialPlan) -> list[Claim]:
     return claims
 
 
-def _notes(pool: Pool, settings: LettersSemiSettings) -> list[str]:
+def _notes(pool: SequencePool, settings: LettersSemiSettings) -> list[str]:
     return [
         f"{len(pool.y)} words with {pool.offsets[-1]} letters, images blurred by {settings.blur:g} pixels; "
         f"one graph of {settings.n_neighbors} nearest neighbours over all letters, labelled or not: "

@@ -21,7 +21,7 @@ from .lib.folds import mean_of, pick
 from .lib.intervals import paired_interval
 from .lib.results import Outcome, Row
 from .lib.semi_methods import FieldMethod, SemiMethod, SingleMargin
-from .lib.semi_pool import Pool
+from .lib.semi_pool import SequencePool
 from .lib.semi_trials import Errors, TrialPlan, error_rows, run_trials
 
 RADIAL, GRAPH, BOTH = "kernel CRF, RBF", "kernel CRF, graph", "kernel CRF, RBF + graph"
@@ -85,7 +85,7 @@ def run(settings: ProteinSemiSettings, report: Report) -> Outcome:
     return Outcome("protein-semi", claims, rows, details, _notes(pool, equal, settings))
 
 
-def protein_pool(settings: ProteinSemiSettings) -> Pool:
+def protein_pool(settings: ProteinSemiSettings) -> SequencePool:
     """Return the chains of RS126 in CB513 whose states are all known, with PSI-BLAST profiles in windows."""
     proteins = load_cb513(rs126=True, psiblast=True)
     known = [i for i, labels in enumerate(proteins.labels) if None not in labels]
@@ -96,10 +96,10 @@ def protein_pool(settings: ProteinSemiSettings) -> Pool:
     )
     graph = NeighborGraph(settings.n_neighbors).on(np.concatenate(windows))
     labels = pick(proteins.labels, chosen)
-    return Pool(windows, labels, graph, settings.n_eigenpairs, settings.epsilons)
+    return SequencePool(windows, labels, graph, settings.n_eigenpairs, settings.epsilons)
 
 
-def methods_of(pool: Pool, settings: ProteinSemiSettings) -> dict[str, SemiMethod]:
+def methods_of(pool: SequencePool, settings: ProteinSemiSettings) -> dict[str, SemiMethod]:
     """Return all methods by name."""
     radial = [pool.radial(gamma) for gamma in settings.gammas]
     graph = [pool.graph_kernel(epsilon) for epsilon in settings.epsilons]
@@ -126,7 +126,7 @@ def methods_of(pool: Pool, settings: ProteinSemiSettings) -> dict[str, SemiMetho
 class GreedyMethod:
     """The paper's selection: the best candidates of each kernel in every step."""
 
-    pool: Pool
+    pool: SequencePool
     settings: ProteinSemiSettings
 
     @property
@@ -157,7 +157,7 @@ class GreedyMethod:
 class TransductiveMethod:
     """A transductive SVM, which labels some of the residues that it is tested on while it learns."""
 
-    pool: Pool
+    pool: SequencePool
     choices: list[Candidate]
     rows: int
     seed: int
@@ -171,7 +171,7 @@ class TransductiveMethod:
         return self.pool.divided(np.asarray(model.predict(rest)), others)
 
 
-def _diagnoses(pool: Pool, plan: TrialPlan) -> dict[int, list[Diagnosis]]:
+def _diagnoses(pool: SequencePool, plan: TrialPlan) -> dict[int, list[Diagnosis]]:
     """Return what the labels of each training set say about the graph."""
     found: dict[int, list[Diagnosis]] = {size: [] for size in plan.sizes}
     for order in plan.draws(pool):
@@ -210,7 +210,7 @@ def _claims(errors: Errors, plan: TrialPlan) -> list[Claim]:
     return claims
 
 
-def _notes(pool: Pool, equal: float, settings: ProteinSemiSettings) -> list[str]:
+def _notes(pool: SequencePool, equal: float, settings: ProteinSemiSettings) -> list[str]:
     return [
         f"{len(pool.y)} chains with {pool.offsets[-1]} residues, PSI-BLAST profiles in windows of "
         f"{settings.window} with weights that fall by 1/e in {settings.reach:g} residues. One graph over all "

@@ -12,7 +12,7 @@ from ...arrays import Array
 from ...estimators import KernelCRF, StructuredSVM
 from .few_labels import Candidate
 from .folds import pick
-from .semi_pool import Pool
+from .semi_pool import SequencePool
 
 
 class SemiMethod(Protocol):
@@ -32,7 +32,7 @@ class SemiMethod(Protocol):
 class FieldMethod:
     """A kernel CRF."""
 
-    pool: Pool
+    pool: SequencePool
     choices: Sequence[Candidate]
     edge_penalty: float
     tol: float
@@ -60,7 +60,7 @@ class FieldMethod:
 class MarginMethod:
     """A structured SVM."""
 
-    pool: Pool
+    pool: SequencePool
     choices: Sequence[Candidate]
     tol: float
 
@@ -81,7 +81,7 @@ class MarginMethod:
 class SingleMargin:
     """Support vector machines of scikit-learn, for single observations."""
 
-    pool: Pool
+    pool: SequencePool
     choices: Sequence[Candidate]
 
     def label(self, choice: Candidate, few: Array, others: Array) -> list[Any]:
@@ -102,7 +102,7 @@ Spreading = Callable[[Array, Any], Array]
 class GraphMethod:
     """A method that knows the graph and no sequences."""
 
-    pool: Pool
+    pool: SequencePool
     choices: Sequence[Any]
     spreading: Spreading
 

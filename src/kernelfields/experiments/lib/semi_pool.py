@@ -18,7 +18,7 @@ TOLERANCE = 1e-4
 
 
 @dataclass(frozen=True, eq=False)
-class Pool:
+class SequencePool:
     """Sequences to label; which of them have labels differs from trial to trial.
 
     A graph kernel is linear in its features √ρ(e_i) v_i(x), and these are computed once for all trials: they

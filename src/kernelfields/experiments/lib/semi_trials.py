@@ -15,7 +15,7 @@ from .folds import mean_of, pick
 from .intervals import paired_interval
 from .results import Row
 from .semi_methods import SemiMethod
-from .semi_pool import Pool
+from .semi_pool import SequencePool
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class TrialPlan:
     """Of the labelled sequences, to choose settings with."""
     seed: int
 
-    def draws(self, pool: Pool) -> list[Array]:
+    def draws(self, pool: SequencePool) -> list[Array]:
         """Return, for every trial, the sequences in random order."""
         random = np.random.default_rng(self.seed)
         return [random.permutation(len(pool.y)) for _ in range(self.n_trials)]
@@ -45,7 +45,9 @@ Errors = dict[str, Array]
 """Wrong labels in percent of every method, (n_trials, n_sizes)."""
 
 
-def run_trials(pool: Pool, methods: Mapping[str, SemiMethod], plan: TrialPlan, report: Report) -> Errors:
+def run_trials(
+    pool: SequencePool, methods: Mapping[str, SemiMethod], plan: TrialPlan, report: Report
+) -> Errors:
     """Return the errors of all methods; settings are chosen by cross-validation of a trial's own labels."""
     errors = {name: np.empty((plan.n_trials, len(plan.sizes))) for name in methods}
     for trial, order in enumerate(plan.draws(pool)):
