@@ -15,6 +15,7 @@ from ..data.labels import Encoded
 from ..data.rows import Rows, encode_row_labels, read_row_labels, read_row_weights, read_rows
 from ..data.training import class_weights
 from ..errors import warn_user
+from ..fitting.provenance import Provenance, provenance_of_rows
 from ..fitting.run import starts_afresh
 from ..kernels import Kernel, check_gram
 from ..memory import require_memory
@@ -111,6 +112,7 @@ class TransductiveSVM(RowClassifier):
         "certificates_": Kind(list),
         "history_": Kind(list),
         "transduction_codes_": Numbers("N", kinds="i"),
+        "provenance_": Kind(Provenance),
     }
     _lacks: ClassVar[Mapping[str, str]] = {
         **dict.fromkeys(["X_dev", "y_dev"], "let held-out rows choose the penalty"),
@@ -160,6 +162,7 @@ class TransductiveSVM(RowClassifier):
             every = stacked([every, _doubles(read_rows(self, X_unlabelled, fitting=False).features)])
         order = np.concatenate([known, np.setdiff1d(np.arange(every.shape[0]), known)])
         self._learn(every, order, encoded, weights)
+        self.provenance_ = provenance_of_rows(every, rows.offsets, encoded)
         return self
 
     def _learn(self, every: Any, order: Array, encoded: Encoded, weights: Array) -> None:

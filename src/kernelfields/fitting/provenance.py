@@ -39,18 +39,23 @@ def provenance_of(inputs: Inputs, encoded: Encoded, unlabelled: Iterable[Inputs]
 
     Arrays are summed up by CRC-32, some hundred MB a second or more: little beside any fit.
     """
-    features = inputs.features
-    width = features.shape[1] if features.ndim == 2 else 1
     links = [] if inputs.links is None else [inputs.links]
     others = [part for one in unlabelled for part in (one.features, one.offsets)]
-    return Provenance(
-        data_hash(features, inputs.offsets, *links, encoded.labels, encoded.classes, *others),
-        len(inputs.offsets) - 1,
-        int(inputs.offsets[-1]),
-        int(width),
-        datetime.now(UTC).isoformat(timespec="seconds"),
-        versions(),
-    )
+    parts = (inputs.features, inputs.offsets, *links, encoded.labels, encoded.classes, *others)
+    return _provenance(parts, len(inputs.offsets) - 1)
+
+
+def provenance_of_rows(every: Any, offsets: Array | None, encoded: Encoded) -> Provenance:
+    """Describe rows, those without labels among them, of sequences if there are offsets."""
+    sequences = int(every.shape[0]) if offsets is None else len(offsets) - 1
+    return _provenance((every, offsets, encoded.labels, encoded.classes), sequences)
+
+
+def _provenance(parts: tuple[Any, ...], sequences: int) -> Provenance:
+    features = parts[0]
+    width = features.shape[1] if features.ndim == 2 else 1
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    return Provenance(data_hash(*parts), sequences, int(features.shape[0]), int(width), now, versions())
 
 
 def data_hash(*parts: Any) -> str:

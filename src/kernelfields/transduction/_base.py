@@ -17,6 +17,7 @@ from ..data.partial_labels import read_partial_labels
 from ..data.rows import Rows, read_rows
 from ..errors import InputError, warn_user
 from ..fitting.observers import ProgressLine
+from ..fitting.provenance import Provenance, provenance_of_rows
 from ..fitting.routing import Routed
 from ..fitting.run import starts_afresh
 from ..graphs import NeighborGraph, ObservationGraph, Spread
@@ -58,6 +59,7 @@ class LabelGraphClassifier(Parameterised, Routed, Savable, ABC):
         "offsets_": Numbers("S", kinds="i", needed=False),
         "n_iter_": Kind(int),
         "error_": Kind(float),
+        "provenance_": Kind(Provenance),
         "n_features_in_": Kind(int),
         "feature_names_in_": Numbers("D", kinds="OU", needed=False),
     }
@@ -118,6 +120,8 @@ class LabelGraphClassifier(Parameterised, Routed, Savable, ABC):
         self.classes_, self.offsets_ = encoded.classes, seen.rows.offsets
         self.vertex_distributions_ = found.probabilities
         self.n_iter_, self.error_ = found.iterations, float(found.error)
+        every = seen.features.matrix if isinstance(seen.features, Adjacency) else seen.features
+        self.provenance_ = provenance_of_rows(every, seen.rows.offsets, encoded)
         if not found.converged:
             _warn_of(found, self.tol)
         return self
