@@ -21,6 +21,7 @@ from kernelfields.models.graph_cliques import LabelPairs
 from kernelfields.report import describe
 from kernelfields.structures import MultiLabel
 from kernelfields.testing.estimators import labelled_sequences
+from kernelfields.transduction import LabelGraphClassifier
 
 STORED = sorted((Path(__file__).parents[1] / "regression").rglob("*.kf"))
 
@@ -41,8 +42,8 @@ def test_every_estimator(path: Path) -> None:
     assert type(model).__name__ in asked(str(path))
     for one in found["parts"] or [found]:
         assert len(one["provenance"]["data_hash"]) == 16
-        groups = one["features"] or one["basis"]
-        assert len(groups) == len(model.classes_)
+        if not isinstance(model, LabelGraphClassifier):  # they have learnt no functions
+            assert len(one["features"] or one["basis"]) == len(model.classes_)
     if not found["parts"]:
         assert found["provenance"]["data_hash"] == model.provenance_.data_hash
 

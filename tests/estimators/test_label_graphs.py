@@ -247,3 +247,12 @@ def test_scikit_learns_tools_know_them() -> None:
     search = GridSearchCV(kf.LabelSpreading(), {"graph": [NeighborGraph(3), NeighborGraph(40)]}, cv=3)
     assert search.fit(X, truth).best_params_["graph"].n_neighbors == 3
     assert make_pipeline(StandardScaler(), kf.LabelPropagation()).fit(X, truth).score(X, truth) == 1
+
+
+def test_what_no_label_reaches_is_kept_in_files(tmp_path) -> None:
+    X = np.array([[0.0], [0.1], [5.0], [5.1]])
+    model = kf.LabelSpreading(NeighborGraph(1)).fit(X, ["a", "b", None, None])
+    model.save(tmp_path / "model.kf")
+    again = kf.load(tmp_path / "model.kf")
+    assert np.isnan(again.predict_proba(X)[2:]).all()
+    assert again.predict(X).tolist() == model.predict(X).tolist() == ["a", "b", None, None]

@@ -11,10 +11,13 @@ from typing import Any
 import numpy as np
 from scipy.special import softmax
 
-from kernelfields import KernelLogisticRegression, TransductiveSVM
+from kernelfields import KernelLogisticRegression, LabelPropagation, LabelSpreading, TransductiveSVM
 from kernelfields.errors import InputError
 
 from .inputs import Given
+
+GRAPHS = LabelPropagation | LabelSpreading
+ROWS = KernelLogisticRegression | TransductiveSVM | GRAPHS
 
 
 class UnexpectedWarningError(Exception):
@@ -42,6 +45,9 @@ def marginals(model: Any, given: Given) -> list[Any]:
     """p(y_t|x) of every sequence, (T, L); where there is none, a softmax of scores."""
     if isinstance(model, TransductiveSVM):
         return [softmax(one, axis=1) for one in _by_sequence(model.decision_function(given.X), given)]
+    if isinstance(model, GRAPHS):  # NaN where no label comes to
+        found = _by_sequence(model.predict_proba(given.X), given)
+        return [np.where(np.isnan(one), 1 / len(model.classes_), one) for one in found]
     if isinstance(model, KernelLogisticRegression):
         return _by_sequence(model.predict_proba(given.X), given)
     if given.sums == "none":
@@ -51,7 +57,7 @@ def marginals(model: Any, given: Given) -> list[Any]:
 
 def predictions(model: Any, given: Given, **how: Any) -> list[list[Any]]:
     """Labels of every sequence."""
-    if isinstance(model, KernelLogisticRegression | TransductiveSVM):
+    if isinstance(model, ROWS):
         return [list(one) for one in _by_sequence(model.predict(given.X), given)]
     return model.predict(given.X, **_lengths(given), **how)
 

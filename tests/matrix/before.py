@@ -22,6 +22,8 @@ RICH: dict[str, list[dict[str, str]]] = {
     "GPSequenceClassifier": [{"sparse": "True"}, {"kernel": "poly"}],
     "KernelLogisticRegression": [{"approximation": "fourier"}, {"kernel": "poly", "fit_intercept": "False"}],
     "TransductiveSVM": [{"kernel": "poly"}],
+    "LabelSpreading": [{"graph": "local"}],
+    "LabelPropagation": [{"graph": "local"}],
     "StructuredSVM": [{"kernel": "narrow"}, {"structure": "chain2"}],
     "StructuredPerceptron": [{"averaging": "False"}],
     "PassiveAggressive": [{"averaging": "False"}],

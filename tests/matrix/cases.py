@@ -81,7 +81,8 @@ class Case:
         if given.lengths is not None and not rows:
             result["lengths"] = given.lengths
         elif given.lengths is not None and "y" in result:
-            result["y"] = [label for labels in result["y"] for label in labels]
+            known = zip(result["y"], given.lengths, strict=True)
+            result["y"] = [k for labels, n in known for k in ([None] * n if labels is None else labels)]
         if "sample_weight" in chosen:
             weights = np.linspace(0.5, 2.0, len(sample.labels))
             if chosen["sample_weight"] == "zeros":

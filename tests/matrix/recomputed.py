@@ -11,6 +11,7 @@ from scipy.special import log_softmax
 from kernelfields import HMM, MEMM, BoostedCRF, Cascade, KernelPerceptron, SelfTraining, StructureLearner
 from kernelfields.kernels import RBF
 from kernelfields.structures import Graph, Tree
+from kernelfields.transduction import LabelGraphClassifier
 
 from .densities import log_density
 from .enumeration import Scores, distribution, forbid
@@ -27,6 +28,8 @@ def scores_of(model: Any, given: Given) -> list[Scores] | None:
         return scores_of(model.estimator_, given)
     if isinstance(model, Cascade):
         return _of_cascade(model, given)
+    if isinstance(model, LabelGraphClassifier):
+        return None  # a graph over all observations says them
     if isinstance(model, KernelPerceptron) and model.combination == "voted":
         return None  # a vote of many functions, of which the attributes keep the mean
     observations = _observations(model, given)

@@ -13,6 +13,7 @@ import numpy as np
 
 from kernelfields import CRF, HMM, CliqueKernel, KernelCRF, StructuredPerceptron
 from kernelfields.approximation import IncompleteCholesky, Nystroem, RandomFourier
+from kernelfields.graphs import NeighborGraph
 from kernelfields.kernels import RBF, Linear, Polynomial, Spectrum, Standardized
 from kernelfields.models.clique_types import Boundaries, Edges, FurtherKernel, InputEdges, SecondOrder
 from kernelfields.objective import L1Norm, SpaceNorm
@@ -226,6 +227,24 @@ def transductive() -> list[Setting]:
             tol=1e-6,
             max_iter=2,
             sample_weight=("uneven", "zeros"),
+            X_unlabelled=True,
+        )
+        + OBSERVED
+    )
+
+
+def label_graph() -> list[Setting]:
+    return (
+        options(
+            graph={
+                "three": lambda: NeighborGraph(3),
+                "mutual": lambda: NeighborGraph(4, symmetrise="mutual"),
+                "local": lambda: NeighborGraph(3, weights="local"),
+            },
+            tol=1e-6,
+            max_iter=2,
+            callback=CALLBACK,
+            verbose=1,
             X_unlabelled=True,
         )
         + OBSERVED

@@ -432,6 +432,7 @@ RECORDS = (
         "selection.SelectionStep",
         "report.Description",
         "report.Evaluation",
+        "kernels.Alignments",
         "active.Query",
     ),
 )

@@ -4,7 +4,7 @@ from ..data.base_measure import CliqueMeasures
 from ..fitting.observers import Onlooker
 from ..models.clique_kernels import CliqueKernel
 from ..persistence.files import install, load
-from ..transduction import LabelPropagation, LabelSpreading
+from ..transduction import LabelPropagation, LabelSpreading, TransductiveSVM
 from ._base import SequenceLabeller
 from .arow import AROW
 from .boosted_crf import BoostedCRF
@@ -23,7 +23,6 @@ from .self_training import SelfTraining
 from .stochastic_crf import StochasticCRF
 from .structure_learner import StructureLearner
 from .structured_svm import StructuredSVM
-from .transductive_svm import TransductiveSVM
 
 __all__ = [
     "AROW",

@@ -22,6 +22,7 @@ from ..fitting.held_out import HeldOutSet, read_held_out
 from ..fitting.observers import EarlyStopping, ProgressLine
 from ..fitting.provenance import provenance_of
 from ..fitting.run import Found, mismatches, observers, previous, reporter, search, starts_afresh
+from ..fitting.settings import CHECKS, selecting
 from ..gram import origins, unique_observations
 from ..kernels import Kernel
 from ..models.clique_kernels import CliqueExpansion, CliqueTerms, read_clique_kernels
@@ -44,7 +45,6 @@ from ..objective import Certificate
 from ..selection import Atoms, Growth, GrowthTask, SelectionReason, SelectionStep
 from ..tables import LOW_RANK_SOLVERS, SOLVERS, choose
 from ._base import SequenceLabeller
-from ._settings import CHECKS, selecting
 
 FIT_ONLY = (
     "certificate_",

@@ -25,6 +25,7 @@ from ..fitting.held_out import require_both
 from ..fitting.observers import ProgressLine
 from ..fitting.provenance import provenance_of
 from ..fitting.run import Observer, observers, previous, reporter, starts_afresh
+from ..fitting.settings import CHECKS
 from ..losses import Log, MarginHinge
 from ..models.learnt import ONLINE
 from ..models.linear import LabelledSet, read_labelled, training_terms
@@ -39,7 +40,6 @@ from ..solvers import Progress, Reason
 from ..structures import ApproximateSum, ChainBatch, Structure, SumOracle
 from ..tables import structure_of
 from ._base import SequenceLabeller
-from ._settings import CHECKS
 
 NO_BETTER = "The error on held-out data had stopped falling."
 PIECE = 1000

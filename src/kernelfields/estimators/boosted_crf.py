@@ -28,6 +28,7 @@ from ..fitting.held_out import read_held_out
 from ..fitting.observers import ProgressLine
 from ..fitting.provenance import provenance_of
 from ..fitting.run import observers, reporter, starts_afresh
+from ..fitting.settings import CHECKS
 from ..losses import Log, PartialLog
 from ..models.learnt import BOOSTED
 from ..models.model import KnownScores, LabelScorer, Model, Scorer, add, fitted_model
@@ -37,7 +38,6 @@ from ..solvers import Progress
 from ..structures import EdgeBatch, Structure
 from ..tables import structure_of
 from ._base import SequenceLabeller
-from ._settings import CHECKS
 
 
 @dataclass(eq=False, repr=False)

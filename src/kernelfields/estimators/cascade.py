@@ -22,6 +22,7 @@ from ..errors import InputError
 from ..features import stack_graph_windows, stack_tree_windows, stack_windows
 from ..fitting.routing import Routed
 from ..fitting.run import starts_afresh
+from ..fitting.settings import CHECKS
 from ..models.model import fitted_structure
 from ..parameters import Parameterised
 from ..persistence.fields import Field, Kind, Models, Numbers
@@ -29,7 +30,6 @@ from ..persistence.savable import Savable, declared_state, require_fitted
 from ..structures import GraphLinks, Structure
 from ..tables import structure_of
 from ._base import Labels
-from ._settings import CHECKS
 
 MaybeLabels = Sequence[list[Hashable] | None]
 """None for a sequence without labels."""

@@ -26,6 +26,7 @@ from ..fitting.held_out import HeldOutSet, read_held_out
 from ..fitting.observers import EarlyStopping, ProgressLine
 from ..fitting.provenance import provenance_of
 from ..fitting.run import Found, mismatches, observers, previous, reporter, search, starts_afresh
+from ..fitting.settings import CHECKS
 from ..losses import EntropyRegularised, VariationalEM
 from ..models.learnt import LINEAR
 from ..models.linear_problem import LinearWeights, exact_problem, linear_problem, linear_terms, solver_of
@@ -36,7 +37,6 @@ from ..solvers import LBFGS, OWLQN, ConjugateGradients, Progress, Solver, Stop
 from ..structures import Structure
 from ..tables import structure_of
 from ._base import SequenceLabeller
-from ._settings import CHECKS
 
 EPOCHS = 10
 """Passes of stochastic descent for large training sets: few beside the iterations they save."""

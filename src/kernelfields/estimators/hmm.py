@@ -28,13 +28,13 @@ from ..errors import InputError, warn_user
 from ..fitting.observers import ProgressLine
 from ..fitting.provenance import provenance_of
 from ..fitting.run import observers, reporter, starts_afresh
+from ..fitting.settings import CHECKS
 from ..models.learnt import HIDDEN
 from ..models.model import Model, ScoredBatch, Scorer, fitted_model
 from ..solvers import Progress, Reason
 from ..structures import ChainBatch
 from ..tables import EMISSIONS, TOPOLOGIES, choose
 from ._base import Labels, SequenceLabeller
-from ._settings import CHECKS
 
 
 @dataclass(eq=False, repr=False)

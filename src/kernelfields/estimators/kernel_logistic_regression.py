@@ -14,12 +14,12 @@ from ..data.base_measure import BaseMeasure, CliqueMeasures
 from ..data.rows import Rows, encode_row_labels, read_row_labels, read_row_weights, read_rows
 from ..data.training import class_weights
 from ..errors import InputError
+from ..fitting.row_classifier import RowClassifier
 from ..fitting.run import starts_afresh
 from ..persistence.fields import Field, Kind
 from ..solvers import Progress, Solver
 from ..structures import Chain, Structure
 from ..tables import structure_of
-from ._row_base import RowClassifier
 from .kernel_crf import KernelCRF
 
 

@@ -22,6 +22,7 @@ from ..fitting.epochs import DONE, FLAWLESS, warn_of_interruption
 from ..fitting.observers import ProgressLine
 from ..fitting.provenance import provenance_of
 from ..fitting.run import Observer, observers, reporter, starts_afresh
+from ..fitting.settings import CHECKS
 from ..kernels import Kernel
 from ..models.changes import Change, Changes
 from ..models.learnt import PERCEPTRON
@@ -33,7 +34,6 @@ from ..solvers import Progress, Reason
 from ..structures import Chain, Structure
 from ..tables import structure_of
 from ._base import SequenceLabeller
-from ._settings import CHECKS
 
 COMBINATIONS = ("averaged", "voted", "last")
 

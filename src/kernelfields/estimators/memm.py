@@ -20,6 +20,7 @@ from ..errors import InputError
 from ..fitting.observers import ProgressLine
 from ..fitting.provenance import provenance_of
 from ..fitting.run import observers, reporter, search, starts_afresh
+from ..fitting.settings import CHECKS
 from ..losses import Log
 from ..models.learnt import LABELLER
 from ..models.linear import LabelledSet, read_labelled
@@ -31,7 +32,6 @@ from ..spaces import Free, LinearFeatures, SparseFeatures
 from ..structures import Chain, ChainBatch, EdgeBatch, Structure, Tree
 from ..tables import SOLVERS, choose, structure_of
 from ._base import SequenceLabeller
-from ._settings import CHECKS
 
 
 @dataclass(eq=False, repr=False)

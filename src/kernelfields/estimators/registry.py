@@ -55,7 +55,7 @@ from ..persistence.objects import (
 )
 from ..persistence.random_states import RANDOM_STATE
 from ..persistence.savable import Savable
-from ..transduction import LabelPropagation, LabelSpreading
+from ..transduction import LabelPropagation, LabelSpreading, TransductiveSVM
 from ._structure_search import Trial
 from .arow import AROW
 from .boosted_crf import BoostedCRF
@@ -73,7 +73,6 @@ from .self_training import SelfTraining
 from .stochastic_crf import StochasticCRF
 from .structure_learner import StructureLearner
 from .structured_svm import Round, StructuredSVM
-from .transductive_svm import TransductiveSVM
 
 RECIPES: Mapping[str, type[Savable]] = {
     "arow": AROW,

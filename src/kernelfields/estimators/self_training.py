@@ -18,7 +18,7 @@ from ..fitting.run import starts_afresh
 from ..missing import is_missing
 from ..persistence.fields import Field, Kind
 from ..persistence.savable import Savable
-from ._pseudo_labels import Labelled, PseudoLabels, of_positions, of_sequences
+from ..transduction.pseudo_labels import Labelled, PseudoLabels, of_positions, of_sequences
 from ._wrapper_base import ModelWrapper
 from .kernel_logistic_regression import KernelLogisticRegression
 

@@ -10,11 +10,11 @@ from ..data.labels import name_outputs
 from ..errors import InputError
 from ..fitting.held_out import held_out_labels, require_both
 from ..fitting.run import starts_afresh
+from ..fitting.settings import CHECKS
 from ..models.clique_types import CliqueFamily, CliqueType
 from ..persistence.fields import Field, Kind
 from ..persistence.savable import require_fitted
 from ._base import Labels
-from ._settings import CHECKS
 from ._structure_search import StructureSearch, Trial, gap_of, value_of
 from ._wrapper_base import ModelWrapper
 from .crf import CRF

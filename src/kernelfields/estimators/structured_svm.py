@@ -21,6 +21,7 @@ from ..errors import InputError
 from ..fitting.observers import ProgressLine
 from ..fitting.provenance import provenance_of
 from ..fitting.run import exact_certificate, observers, previous, reporter, starts_afresh
+from ..fitting.settings import CHECKS
 from ..losses import Hinge
 from ..models.expansion import Expanded
 from ..models.hinge import hinge_maker
@@ -35,7 +36,6 @@ from ..solvers import CuttingPlane, MarginSolver, Progress, Result
 from ..structures import Structure
 from ..tables import MARGIN_SOLVERS, choose
 from ._base import SequenceLabeller
-from ._settings import CHECKS
 
 
 class Round(NamedTuple):

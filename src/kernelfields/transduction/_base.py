@@ -118,7 +118,8 @@ class LabelGraphClassifier(Parameterised, Routed, Savable, ABC):
             watch = Watch(float(self.tol), int(self.max_iter), _observer(self.callback, line))
             found = self._solve(adjacency, sources, len(encoded.classes), watch)
         self.classes_, self.offsets_ = encoded.classes, seen.rows.offsets
-        self.vertex_distributions_ = found.probabilities
+        # zeros where there are no probabilities: model files hold no NaN
+        self.vertex_distributions_ = np.nan_to_num(found.probabilities)
         self.n_iter_, self.error_ = found.iterations, float(found.error)
         every = seen.features.matrix if isinstance(seen.features, Adjacency) else seen.features
         self.provenance_ = provenance_of_rows(every, seen.rows.offsets, encoded)
@@ -133,8 +134,7 @@ class LabelGraphClassifier(Parameterised, Routed, Savable, ABC):
         NaN where there is no path to a label.
         """
         require_fitted(self)
-        result: Array = self.vertex_distributions_[self.vertex_of_]
-        return result
+        return _or_nan(self.vertex_distributions_[self.vertex_of_])
 
     @property
     def transduction_(self) -> Any:
@@ -226,7 +226,7 @@ class LabelGraphClassifier(Parameterised, Routed, Savable, ABC):
         if isinstance(self.graph_, str):
             return _averages(features, self.vertex_distributions_)
         vertex = self.graph_.found(features, self.vertices_)
-        result: Array = self.vertex_distributions_[vertex]
+        result = _or_nan(self.vertex_distributions_[vertex])
         new = np.flatnonzero(vertex < 0)
         if len(new):
             links = self.graph_.links(features[new], self.vertices_, self.scales_)
@@ -297,11 +297,15 @@ def _observer(
 
 def _averages(weights: Any, distributions: Array) -> Array:
     """Averages of distributions by weights, over those that there are."""
-    known = ~np.isnan(distributions[:, 0])
-    sums = np.asarray(weights @ np.where(known[:, None], distributions, 0.0))
+    sums = np.asarray(weights @ distributions)
     totals = sums.sum(axis=1, keepdims=True)
     totals[totals == 0] = np.nan
     return np.asarray(sums / totals)
+
+
+def _or_nan(distributions: Array) -> Array:
+    """Return distributions, NaN where there are none."""
+    return np.where(distributions.any(axis=1, keepdims=True), distributions, np.nan)
 
 
 def _warn_of(found: Spread, tol: float) -> None:

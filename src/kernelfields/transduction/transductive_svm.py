@@ -16,7 +16,9 @@ from ..data.rows import Rows, encode_row_labels, read_row_labels, read_row_weigh
 from ..data.training import class_weights
 from ..errors import warn_user
 from ..fitting.provenance import Provenance, provenance_of_rows
+from ..fitting.row_classifier import RowClassifier
 from ..fitting.run import starts_afresh
+from ..fitting.settings import CHECKS
 from ..kernels import Kernel, check_gram
 from ..memory import require_memory
 from ..models.binary_margin import BinaryMargin
@@ -28,8 +30,6 @@ from ..persistence.fields import Field, Kind, Numbers, Observations
 from ..persistence.savable import declared_state
 from ..structures import Structure
 from ..tables import structure_of
-from ._row_base import RowClassifier
-from ._settings import CHECKS
 
 
 @dataclass(eq=False, repr=False)

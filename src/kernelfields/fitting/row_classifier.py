@@ -10,10 +10,10 @@ import numpy as np
 from ..arrays import Array
 from ..data.rows import Rows, read_row_labels, read_row_weights, read_rows
 from ..errors import InputError
-from ..fitting.routing import Routed
 from ..parameters import Parameterised
 from ..persistence.savable import Savable, require_fitted
 from ..structures import Structure
+from .routing import Routed
 
 
 class RowClassifier(Parameterised, Routed, Savable):
