@@ -245,3 +245,11 @@ def test_sum_with_another_kernel() -> None:
     model = KernelCRF(kernel=RBF(1.0) + 2.0 * GraphKernel(NeighborGraph(4), n_eigenpairs=5)).fit(X, y)
     assert isinstance(model.kernel_.right.kernel, SpectralKernel)
     assert model.score(X, y) > 0.9
+
+
+@pytest.mark.parametrize("wrapped", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+def test_single_precision_finds_the_vertices_of_double(wrapped: Any, rng: np.random.Generator) -> None:
+    X = rng.normal(size=(40, 3))
+    kernel = GraphKernel(NeighborGraph(4), n_eigenpairs=10).on(wrapped(X))
+    found = kernel.features(wrapped(X.astype(np.float32)))
+    assert (found == kernel.features(wrapped(X)).astype(np.float32)).all()

@@ -87,8 +87,11 @@ class NeighborGraph(ObservationGraph):
         return SparseGraph(adjacency, vertices, inverse, gamma, scales)
 
     def found(self, observations: Observations, vertices: Any) -> Array:
-        """Return the vertex that each observation equals, in the precision of vertices; −1 if none."""
+        """Return the vertex that each observation equals, in the lower of their precisions; −1 if none."""
         points = self._points(observations, vertices)
+        if getattr(observations, "dtype", None) == np.float32 and vertices.dtype != np.float32:
+            # an estimator that works in single precision asks for the vertices of a kernel made in double
+            points, vertices = points.astype(np.float32), vertices.astype(np.float32)
         if not vertices.shape[0]:
             return np.full(points.shape[0], -1)
         return find_observations(vertices, points)
