@@ -45,8 +45,8 @@ certificates: $(VENV)/ready ## Check certificates and bounds of 10,000 random pr
 mutants: $(VENV)/ready ## Break the code in small ways; every break must fail a test
 	$(BIN)/python tests/mutants/run.py
 
-matrix: $(VENV)/ready ## Fit every estimator to every kind of input with every pair of options
-	$(BIN)/python -m tests.matrix
+matrix: $(VENV)/ready ## Fit every estimator to every kind of input with every pair of options; goes on where it ended
+	$(BIN)/python -m tests.matrix --journal build/matrix
 
 fuzz: $(VENV)/ready ## Try odd numbers for every numeric parameter of everything public
 	KERNELFIELDS_SIGNATURES=all $(BIN)/python -m pytest tests/signatures

@@ -1,6 +1,6 @@
 """Run all cases, one process per estimator, or a single one.
 
-python -m tests.matrix [--share N] [--jobs N] [ESTIMATOR ...]
+python -m tests.matrix [--share N] [--jobs N] [--journal FOLDER] [ESTIMATOR ...]
 python -m tests.matrix ESTIMATOR KIND [OPTION=VALUE ...]
 """
 
@@ -11,13 +11,16 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from queue import Empty, Queue
 from threading import Thread
 from typing import Any
 
 from .cases import Case
 from .inputs import KINDS
+from .journal import Journal
 from .learners import LEARNERS
 from .report import HEAD, Tally
 from .running import run
@@ -33,13 +36,16 @@ def main() -> None:
     parser.add_argument("what", nargs="*", help="estimators, or one case")
     parser.add_argument("--share", type=int, default=1, help="run every so manyth case only")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes at a time")
+    parser.add_argument(
+        "--journal", type=Path, help="keep what became of every case here, and go on behind the last one"
+    )
     given = parser.parse_args()
     if len(given.what) > 1 and given.what[1] in KINDS:
         sys.exit(_one(given.what))
     names = given.what or list(LEARNERS)
     print(HEAD, flush=True)
     with ThreadPoolExecutor(given.jobs) as pool:
-        tallies = list(pool.map(lambda name: _all(name, given.share), names))
+        tallies = list(pool.map(lambda name: _all(name, given.share, Journal.of(given.journal, name)), names))
     total = [sum(getattr(t, what) for t in tallies) for what in ("cases", "fits", "refusals", "failed")]
     print("{:26}{:8}{:8}{:10}{:10}".format("all", *total))
     sys.exit(1 if total[-1] else 0)
@@ -54,23 +60,29 @@ def _one(words: list[str]) -> int:
     return 1 if outcome.failures else 0
 
 
-def _all(name: str, share: int) -> Tally:
+def _all(name: str, share: int, journal: Journal) -> Tally:
     """Run all cases of an estimator; where one ends the process, another goes on behind it."""
-    tally, first = Tally(name), 0
-    cases = dict(numbered(name, share))
+    tally, cases = Tally(name), dict(numbered(name, share))
+    for said in journal.read():
+        tally.add(said)
+    first = journal.behind
+
+    def note(said: dict[str, Any]) -> None:
+        tally.add(said)
+        journal.write(said)
+
     while True:
-        begun = _run_from(name, share, first, tally)
+        begun = _run_from(name, share, first, note)
         if begun is None:
             break
-        tally.add(
-            {"case": str(cases[begun]), "refusal": None, "failures": {"process": "it ended or stopped"}}
-        )
+        stopped = {"refusal": None, "failures": {"process": "it ended or stopped"}}
+        note({"number": begun, "case": str(cases[begun]), **stopped})
         first = begun + 1
     print(tally.text([str(setting) for setting in LEARNERS[name].settings]), flush=True)
     return tally
 
 
-def _run_from(name: str, share: int, first: int, tally: Tally) -> int | None:
+def _run_from(name: str, share: int, first: int, note: Callable[[dict[str, Any]], None]) -> int | None:
     """Run from a case on; give the number of the case that ended the process, if one did."""
     command = [sys.executable, "-m", "tests.matrix.worker", name, str(share), str(first)]
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
@@ -82,7 +94,7 @@ def _run_from(name: str, share: int, first: int, tally: Tally) -> int | None:
             said: dict[str, Any] = json.loads(line)
             begun = said.get("begun")
             if begun is None:
-                tally.add(said)
+                note(said)
         process.kill()
         if begun is None and process.wait() > 0:
             raise SystemExit(f"The process of {name} could not start.")

@@ -1,0 +1,22 @@
+"""Runs of the matrix that end go on where they were."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from .__main__ import _all
+from .journal import Journal
+from .worker import numbered
+
+NAME, SHARE = "MEMM", 2000
+
+
+def test_goes_on_behind_the_last_case(tmp_path: Path) -> None:
+    whole = _all(NAME, SHARE, Journal.of(tmp_path / "whole", NAME))
+    lines = (tmp_path / "whole" / f"{NAME}.jsonl").read_text().splitlines(keepends=True)
+    assert len(lines) == whole.cases == len(numbered(NAME, SHARE)) > 2
+    (tmp_path / "cut").mkdir()
+    (tmp_path / "cut" / f"{NAME}.jsonl").write_text("".join(lines[:2]) + lines[2][:20])
+    again = _all(NAME, SHARE, Journal.of(tmp_path / "cut", NAME))
+    assert (again.cases, again.fits, again.refusals) == (whole.cases, whole.fits, whole.refusals)
+    assert len((tmp_path / "cut" / f"{NAME}.jsonl").read_text().splitlines()) == whole.cases
