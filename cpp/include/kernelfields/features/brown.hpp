@@ -78,8 +78,10 @@ private:
         const auto empty = std::find_if(members_.begin(), members_.end(), [](const auto& m) { return m.empty(); });
         const auto slot = static_cast<std::size_t>(empty - members_.begin());
         std::vector<std::int64_t> before(members_.size()), after(members_.size());
-        for (const WordPair& pair : text_.before(word)) before[slot_of_[static_cast<std::size_t>(pair.word)]] += pair.count;
-        for (const WordPair& pair : text_.after(word)) after[slot_of_[static_cast<std::size_t>(pair.word)]] += pair.count;
+        for (const WordPair& pair : text_.before(word))
+            before[slot_of_[static_cast<std::size_t>(pair.word)]] += pair.count;
+        for (const WordPair& pair : text_.after(word))
+            after[slot_of_[static_cast<std::size_t>(pair.word)]] += pair.count;
         losses_.insert(slot, before, after, text_.self(word));
         slot_of_[word] = slot;
         members_[slot].push_back(static_cast<std::int32_t>(word));
@@ -90,8 +92,8 @@ private:
         auto [x, y, loss] = losses_.cheapest();
         std::size_t names[] = {named(members_[x]), named(members_[y])};
         std::sort(std::begin(names), std::end(names));
-        merges_.push_back({static_cast<std::int32_t>(names[0]), static_cast<std::int32_t>(names[1]),
-                           losses_.units().value(loss)});
+        merges_.push_back(
+            {static_cast<std::int32_t>(names[0]), static_cast<std::int32_t>(names[1]), losses_.units().value(loss)});
         if (losses_.neighbours(x) < losses_.neighbours(y)) std::swap(x, y);
         losses_.merge(x, y);
         for (const std::int32_t word : members_[y]) slot_of_[static_cast<std::size_t>(word)] = x;
@@ -104,7 +106,7 @@ private:
     std::size_t clusters_;
     MergeLosses losses_;
     std::vector<std::size_t> slot_of_;
-    std::vector<std::vector<std::int32_t>> members_;  // words of each slot
+    std::vector<std::vector<std::int32_t>> members_;   // words of each slot
     std::vector<std::vector<std::int32_t>> paths_of_;  // words of each cluster, before the last merges
     std::vector<BrownMerge> merges_;
     std::size_t next_ = 0, alive_ = 0;

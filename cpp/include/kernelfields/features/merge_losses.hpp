@@ -73,8 +73,7 @@ public:
             const std::int64_t* const row = loss_.data() + a * slots_;
             std::int64_t least = kNever;
             for (std::size_t b = 0; b < a; ++b) least = std::min(least, row[b]);
-            if (least < best.loss)
-                best = {static_cast<std::size_t>(std::find(row, row + a, least) - row), a, least};
+            if (least < best.loss) best = {static_cast<std::size_t>(std::find(row, row + a, least) - row), a, least};
         }
         return best;
     }
@@ -183,8 +182,7 @@ private:
             in_[c * slots_ + x] = out(x, c);
             in_[x * slots_ + c] = out(c, x);
         }
-        for (std::size_t c = 0; c < slots_; ++c)
-            out(y, c) = out(c, y) = in_[y * slots_ + c] = in_[c * slots_ + y] = 0;
+        for (std::size_t c = 0; c < slots_; ++c) out(y, c) = out(c, y) = in_[y * slots_ + c] = in_[c * slots_ + y] = 0;
         out(x, x) = in_[x * slots_ + x] = self;
         for (Counts* const sums : {&left_, &right_}) {
             (*sums)[x] += (*sums)[y];

@@ -66,8 +66,7 @@ struct TemplateSet {
     bool marks;              // whether places beyond a sentence have values
     std::shared_ptr<const WordPaths> clusters;
 
-    TemplateSet(std::size_t templates_, std::size_t columns_, bool marks_,
-                std::shared_ptr<const WordPaths> clusters_)
+    TemplateSet(std::size_t templates_, std::size_t columns_, bool marks_, std::shared_ptr<const WordPaths> clusters_)
         : templates(templates_), columns(columns_), marks(marks_), clusters(std::move(clusters_)) {}
 
     void add_part(std::size_t to, int column, int offset, int transform) {

@@ -33,9 +33,13 @@ enum class Transform : int {
 inline constexpr int kMostBits = 32;
 
 // Transforms that do not look at a word.
-inline bool is_place(Transform transform) { return transform == Transform::begin || transform == Transform::end; }
+inline bool is_place(Transform transform) {
+    return transform == Transform::begin || transform == Transform::end;
+}
 
-inline bool is_cluster(Transform transform) { return transform >= Transform::cluster; }
+inline bool is_cluster(Transform transform) {
+    return transform >= Transform::cluster;
+}
 
 inline bool known_transform(int code) {
     return (code >= 0 && code <= 4) || (code >= 10 && code <= 16) || (code >= 21 && code <= 25) ||
