@@ -1,4 +1,5 @@
 #include "kernelfields/graphs/averages.hpp"
+#include "kernelfields/graphs/chebyshev.hpp"
 #include "sparse_rows.hpp"
 
 #include <nanobind/stl/pair.h>
@@ -71,6 +72,14 @@ public:
         conjugate_direction(rows_.rows, columns, share.data(), z.data(), p.data());
     }
 
+    void chebyshev(In<double> shift, In<double> now, Numbers before) const {
+        const std::size_t columns = same_columns(now, before);
+        require_shape(shift, "shift", {rows_.rows});
+        if (now.data() == before.data()) throw std::invalid_argument("now and before must be two arrays.");
+        nb::gil_scoped_release release;
+        chebyshev_step(rows_, shift.data(), now.data(), columns, before.data());
+    }
+
 private:
     std::size_t same_columns(const In<double>& in, const Numbers& out) const {
         const std::size_t columns = columns_of(in, "in");
@@ -101,7 +110,8 @@ void add_averages(nb::module_& m) {
              keep("out"))
         .def("less_average", &NeighbourRows::less_average, keep("scale"), keep("metric"), keep("p"), keep("out"))
         .def("step", &NeighbourRows::step, keep("metric"), keep("step"), keep("p"), keep("w"), keep("f"), keep("z"))
-        .def("direction", &NeighbourRows::direction, keep("share"), keep("z"), keep("p"));
+        .def("direction", &NeighbourRows::direction, keep("share"), keep("z"), keep("p"))
+        .def("chebyshev", &NeighbourRows::chebyshev, keep("shift"), keep("now"), keep("before"));
 }
 
 }  // namespace kernelfields::bindings

@@ -55,14 +55,14 @@ class LaplacianProducts:
         By T_{k+1} = 2 t T_k − T_{k−1}; the sign makes the values below cut positive.
         """
         centre, half = (upper + cut) / 2, (upper - cut) / 2
-        shifted = ((self._diagonal - centre) / half)[:, None]
-        before = np.array(X, order="C")
-        now = self._added(self._links * (-1 / half), shifted * before, before)
-        doubled, shifted = self._links * (-2 / half), 2 * shifted
+        doubled = native.NeighbourRows(self._first, self._index, self._links * (-2 / half))
+        shift = 2 * (self._diagonal - centre) / half
+        before, now = np.array(X, order="C"), np.zeros(X.shape)
+        doubled.chebyshev(shift, before, now)
+        now *= 0.5
         for _ in range(degree - 1):
-            before *= -1
-            before += shifted * now
-            before, now = now, self._added(doubled, before, now)
+            doubled.chebyshev(shift, now, before)
+            before, now = now, before
         return now if degree % 2 == 0 else -now
 
     def _added(self, links: Array, to: Array, X: Array) -> Array:
