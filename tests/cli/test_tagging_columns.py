@@ -188,6 +188,8 @@ def test_comments_are_skipped(tmp_path):
     assert len(first[2].split("\t")) == 4
 
 
+ROWS = ("label-propagation", "label-spreading", "transductive-svm")
+"""Models that are not of sequences."""
 STORED = sorted((Path(__file__).parents[1] / "regression").rglob("*.kf"))
 FORMS = {
     "words": ("conll", "a\nb\n"),
@@ -198,7 +200,14 @@ FORMS = {
 }
 
 
-@pytest.mark.parametrize("path", STORED, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", [p for p in STORED if p.stem in ROWS], ids=lambda path: path.stem)
+def test_classifiers_of_rows_are_refused(path):
+    result = run("tag", path, "--format", "csv", text="a,b,c\n1,2,3\n")
+    assert result.exit_code == 2
+    assert "which is no model of sequences" in " ".join(result.stderr.split())
+
+
+@pytest.mark.parametrize("path", [p for p in STORED if p.stem not in ROWS], ids=lambda path: path.stem)
 def test_every_model_labels_some_form_and_refuses_others_in_one_sentence(path):
     answered = []
     for form, (kind, text) in FORMS.items():

@@ -81,13 +81,14 @@ def content(tmp_path_factory):
     return path.read_bytes()
 
 
+@settings(deadline=None)  # cores may be busy
 @given(share=st.floats(0, 1, exclude_max=True))
 def test_truncated_files_are_refused(content, share):
     with pytest.raises(ModelFormatError, match="cannot be read as a model of CRFsuite: "):
         read_crfsuite(content[: int(share * len(content))])
 
 
-@settings(max_examples=200)
+@settings(max_examples=200, deadline=None)
 @given(data=st.data())
 def test_damaged_files_are_refused_or_read(content, data):
     """Never another exception, never a crash; what is read can tag."""
@@ -103,6 +104,7 @@ def test_damaged_files_are_refused_or_read(content, data):
     model.tag(X_TEST[0])
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=200))
 def test_noise_is_refused(noise):
     for prefix in (b"", b"lCRF"):

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ..emissions import CategoricalEmissions
-from ..errors import ModelFormatError, quoted
+from ..errors import InputError, ModelFormatError, quoted
 from ..estimators import HMM, KernelLogisticRegression, SelfTraining, StructureLearner, load
 from ..report.evaluation import NOT_PROBABILISTIC
 
@@ -29,8 +29,13 @@ def read_model(path: Path, ask: Callable[[Any], Answer]) -> Answer:
 
 
 def load_labeller(path: Path) -> Any:
-    """Read a model file; a classifier of single rows labels sequences row by row."""
-    return read_model(path, _labeller)
+    """Read a model file; logistic regression labels sequences row by row, other classifiers are refused."""
+    found = read_model(path, _labeller)
+    if not hasattr(found, "predict_marginals"):
+        raise InputError(
+            f"{path} holds a {type(found).__name__}, which is no model of sequences; use it from Python."
+        )
+    return found
 
 
 def _labeller(model: Any) -> Any:
