@@ -44,7 +44,9 @@ def fitted(model: Any, arguments: dict[str, Any]) -> Any:
 def marginals(model: Any, given: Given) -> list[Any]:
     """p(y_t|x) of every sequence, (T, L); where there is none, a softmax of scores."""
     if isinstance(model, TransductiveSVM):
-        return [softmax(one, axis=1) for one in _by_sequence(model.decision_function(given.X), given)]
+        values = _by_sequence(model.decision_function(given.X), given)  # one number for two labels
+        both = [one if one.ndim == 2 else np.stack([-one, one], axis=1) for one in values]
+        return [softmax(one, axis=1) for one in both]
     if isinstance(model, GRAPHS):  # NaN where no label comes to
         found = _by_sequence(model.predict_proba(given.X), given)
         return [np.where(np.isnan(one), 1 / len(model.classes_), one) for one in found]

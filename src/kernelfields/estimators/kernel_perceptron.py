@@ -203,7 +203,8 @@ class KernelPerceptron(SequenceLabeller):
         walk = _Walk([], 0, [])
         try:
             with ProgressLine() if self.verbose else nullcontext() as line:
-                self._learn(data, gram, walk, weights, observers(reporter(self.callback), line))
+                report = observers(reporter(self.callback), line)
+                self._learn(data, gram, walk, weights, report, parts.kept)
             self.stop_reason_ = FLAWLESS if walk.mistakes[-1] == 0 else DONE
         except KeyboardInterrupt:
             self.stop_reason_ = Reason.INTERRUPTED.value
@@ -212,14 +213,23 @@ class KernelPerceptron(SequenceLabeller):
         self.mistakes_, self.n_iter_ = walk.mistakes, len(walk.mistakes)
         return self
 
-    def _learn(self, data: LabelledSet, gram: Array, walk: _Walk, weights: Array, report: Observer) -> None:
-        """Go through the training set, and note on the way what changes."""
+    def _learn(
+        self,
+        data: LabelledSet,
+        gram: Array,
+        walk: _Walk,
+        weights: Array,
+        report: Observer,
+        kept: Array | None,
+    ) -> None:
+        """Go through the training set, or those that are kept of it, and note on the way what changes."""
         chain, labels = data.chain, data.encoded.labels
+        order = np.arange(chain.n_instances) if kept is None else np.flatnonzero(kept)
         alpha, edge = np.zeros((chain.n_vertices, chain.n_labels)), np.zeros((chain.n_labels,) * 2)
         age = np.zeros(chain.n_vertices, dtype=np.int64)
         random, started = random_state(self.random_state), time.perf_counter()
         for epoch in range(1, self.max_iter + 1):
-            order, wrong = np.flatnonzero(np.diff(chain.offsets)), 0  # others have nothing to learn
+            wrong = 0
             for s in random.permutation(order) if self.shuffle else order:
                 walk.steps += 1
                 rows = np.arange(chain.offsets[s], chain.offsets[s + 1])
