@@ -7,8 +7,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import scipy
 from scipy import sparse
-from scipy.sparse import csgraph
 
 from ..arrays import Array
 from ..checks import all_finite
@@ -53,14 +53,16 @@ class Adjacency:
     def reached(self, starts: Array) -> Array:
         """Return the (N,) mask of vertices from which a path leads to one of the starts."""
         if self.symmetric:  # components are strong ones, which are found without a transposed copy
-            _, component = csgraph.connected_components(self.matrix, directed=True, connection="strong")
+            _, component = scipy.sparse.csgraph.connected_components(
+                self.matrix, directed=True, connection="strong"
+            )
             return np.asarray(np.bincount(component[starts], minlength=component.max(initial=0) + 1) > 0)[
                 component
             ]
         n = self.n_vertices
         source = sparse.csr_matrix((np.ones(len(starts)), (np.zeros(len(starts), int), starts)), (1, n + 1))
         backwards = sparse.hstack([self.matrix.T, sparse.csr_matrix((n, 1))])
-        order = csgraph.breadth_first_order(
+        order = scipy.sparse.csgraph.breadth_first_order(
             sparse.vstack([backwards, source], format="csr"), n, return_predecessors=False
         )
         found = np.zeros(n + 1, dtype=bool)

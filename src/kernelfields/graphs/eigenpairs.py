@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import eigh
+import scipy
 
 from ..arrays import Array
 from ..checks import require_positive, require_whole
@@ -79,5 +79,5 @@ def _dense(of: GraphLaplacian, number: int, tolerance: float) -> tuple[Array, Ar
     """Return those above the null space: components have been counted, hence so are the zeros."""
     require_memory(f"A dense Laplacian of {of.size} vertices", 24 * of.size**2)
     zeros = int(of.components.max()) + 1
-    values, vectors = eigh(of.matrix().toarray(), subset_by_index=[zeros, zeros + number - 1])
+    values, vectors = scipy.linalg.eigh(of.matrix().toarray(), subset_by_index=[zeros, zeros + number - 1])
     return values, vectors

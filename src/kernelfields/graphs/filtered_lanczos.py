@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import LinAlgError, cholesky, eigh, qr, solve_triangular
+import scipy
 
 from ..arrays import Array
 from .laplacian import GraphLaplacian
@@ -84,7 +84,7 @@ class Basis:
             self._factor[gone] = 0
             self._next[:, gone] = self._random(int(gone.sum()))
             self._project(self._next, 0)
-            self._next = qr(self._next, mode="economic")[0]
+            self._next = scipy.linalg.qr(self._next, mode="economic")[0]
 
     def extend(self) -> None:
         """Append the next block."""
@@ -98,7 +98,7 @@ class Basis:
     def ritz(self, number: int) -> Ritz:
         """Return the largest Ritz values of the filter."""
         T = self.matrix[: self.size, : self.size]
-        values, vectors = eigh((T + T.T) / 2)
+        values, vectors = scipy.linalg.eigh((T + T.T) / 2)
         values, vectors = values[::-1][:number], vectors[:, ::-1][:, :number]
         residuals = np.linalg.norm(self._factor @ vectors[self.size - self.block :], axis=0)
         return Ritz(values, vectors, residuals * self._of_laplacian(values))
@@ -126,7 +126,7 @@ class Basis:
         found = self.products.orthogonal_to_null(self.rng.normal(size=(self.products.size, number)))
         for _ in range(2):
             self._project(found, 0)
-        return qr(found, mode="economic", overwrite_a=True)[0]
+        return scipy.linalg.qr(found, mode="economic", overwrite_a=True)[0]
 
     def _project(self, image: Array, first: int) -> Array:
         parts = np.zeros((self.size, image.shape[1]))
@@ -205,11 +205,11 @@ def _orthonormal(X: Array) -> tuple[Array, Array]:
     factor = np.eye(X.shape[1])
     for _ in range(2):
         try:
-            lower = cholesky(X.T @ X, lower=True)
-        except LinAlgError:
-            return qr(X, mode="economic")
+            lower = scipy.linalg.cholesky(X.T @ X, lower=True)
+        except scipy.linalg.LinAlgError:
+            return scipy.linalg.qr(X, mode="economic")
         if lower.diagonal().min() < 1e-5 * lower.diagonal().max():
-            return qr(X, mode="economic")
-        X = solve_triangular(lower, X.T, lower=True).T
+            return scipy.linalg.qr(X, mode="economic")
+        X = scipy.linalg.solve_triangular(lower, X.T, lower=True).T
         factor = lower.T @ factor
     return X, factor

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.sparse import csgraph, csr_matrix
+import scipy
+from scipy.sparse import csr_matrix
 
 from .. import native
 from ..arrays import Array
@@ -18,7 +19,7 @@ class LaplacianProducts:
 
     def __init__(self, of: GraphLaplacian) -> None:
         links = csr_matrix(of.links)
-        self.order = csgraph.reverse_cuthill_mckee(links, symmetric_mode=True).astype(np.int64)
+        self.order = scipy.sparse.csgraph.reverse_cuthill_mckee(links, symmetric_mode=True).astype(np.int64)
         ordered = links[self.order][:, self.order]
         ordered.sort_indices()
         self.size = of.size

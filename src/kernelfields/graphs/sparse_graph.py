@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csgraph
+import scipy
 
 from ..arrays import Array
 
@@ -45,7 +45,7 @@ class SparseGraph:
     @cached_property
     def components(self) -> Array:
         """(V,) the number of the component of every vertex, from 0 on, by size: 0 is the largest."""
-        number, found = csgraph.connected_components(self.adjacency, directed=False)
+        number, found = scipy.sparse.csgraph.connected_components(self.adjacency, directed=False)
         order = np.argsort(-np.bincount(found, minlength=number), kind="stable")
         rank = np.empty(number, dtype=np.int64)
         rank[order] = np.arange(number)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import eigh_tridiagonal
+import scipy
 
 from ..arrays import Array
 from .products import LaplacianProducts
@@ -61,7 +61,7 @@ def _estimate(products: LaplacianProducts, steps: int, rng: np.random.Generator)
 def _quadrature(diagonals: Array, sides: Array, total: int) -> SpectrumEstimate:
     nodes, weights, upper = [], [], 0.0
     for alpha, beta in zip(diagonals.T, sides.T, strict=True):
-        values, vectors = eigh_tridiagonal(alpha, beta[:-1])
+        values, vectors = scipy.linalg.eigh_tridiagonal(alpha, beta[:-1])
         nodes.append(values)
         weights.append(vectors[0] ** 2 * total / VECTORS)
         upper = max(upper, float(values[-1] + beta[-1] * abs(vectors[-1, -1])))

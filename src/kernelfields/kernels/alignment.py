@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.optimize import nnls
+import scipy
 
 from ..arrays import Array
 from ..errors import InputError
@@ -93,7 +93,7 @@ def shares_of(found: Alignments) -> Array:
     kept = values > 1e-12 * values.max()
     root = np.sqrt(values[kept])[:, None] * vectors[:, kept].T
     goal = (vectors[:, kept].T @ (unit * found.labels)) / np.sqrt(values[kept])
-    shares = nnls(root, goal)[0] * unit * found.spreads
+    shares = scipy.optimize.nnls(root, goal)[0] * unit * found.spreads
     return np.asarray(shares / shares.sum())
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import linprog
+import scipy
 
 from ..arrays import Array
 from ..errors import InputError, warn_user
@@ -93,7 +93,7 @@ def _lowest(cuts: Sequence[WeightCut]) -> _Lowest:
     constants, slopes = np.array([cut.constant for cut in cuts]), np.array([cut.slopes for cut in cuts])
     M = slopes.shape[1]
     scale = max(float(np.abs(constants).max()), 1e-300)
-    found = linprog(
+    found = scipy.optimize.linprog(
         np.append(np.zeros(M), 1.0),
         A_ub=np.column_stack([-0.5 * slopes / scale, -np.ones(len(cuts))]),
         b_ub=-constants / scale,

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.linalg
+import scipy
 from scipy import sparse
 
 from ..approximation import FourierMap, ObservationMap
