@@ -158,7 +158,16 @@ SCORES = [
 def test_models_are_not_scored_by_odd_labels(score, kind, model):
     if kind == "flat" and score in (CRF.score, CRF.sequence_log_proba):
         return  # their X tells where sequences end
+    if kind == "None inside" and score in (CRF.score, CRF.sequence_log_proba):
+        return  # their X tells how many positions have no labels
     assert_refused(score, model, X, ODD[kind])
+
+
+def test_sequences_without_labels_are_not_scored(model):
+    labels = [["b", "a"], ["b"]]
+    assert CRF.score(model, X, [None, labels[1]]) == CRF.score(model, X[1:], labels[1:])
+    log_p = CRF.sequence_log_proba(model, X, [None, labels[1]])
+    np.testing.assert_allclose(log_p, [0.0, CRF.sequence_log_proba(model, X[1:], labels[1:])[0]], atol=1e-12)
 
 
 @pytest.mark.parametrize("kind", FINE)
