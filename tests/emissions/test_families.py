@@ -321,3 +321,8 @@ def test_narrow_states_far_from_zero_keep_their_digits(rng):
     after = emissions.improved(emissions.expected(data, Markov(np.zeros(1), np.zeros((1, 1)))).statistics)
     exact = np.cov((X - 1e6).T, bias=True)
     np.testing.assert_allclose(after.covariances[0], exact, rtol=1e-5)
+
+
+def test_variances_without_an_inverse_are_refused() -> None:
+    with pytest.raises(InputError, match="State 1 has no variance left in column 0"):
+        GaussianEmissions(np.zeros((2, 1)), np.array([[1.0], [1e-309]]), DiagonalGaussian())

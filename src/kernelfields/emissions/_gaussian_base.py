@@ -237,8 +237,9 @@ def _factors(covariances: Array) -> tuple[Array, Array]:
     if not np.isfinite(covariances).all():
         raise InputError("A covariance is not finite; scale the columns, or set a smaller prior_scale.")
     if covariances.ndim == 2:
-        if not (covariances > 0).all():
-            k, d = np.argwhere(~(covariances > 0))[0]
+        least = np.finfo(np.float64).tiny  # below, 1/(2 variance) is infinite
+        if not (covariances >= least).all():
+            k, d = np.argwhere(~(covariances >= least))[0]
             raise InputError(f"State {k} has no variance left in column {d}; set prior_scale above 0.")
         return 0.5 / covariances, -0.5 * (LOG_2PI + np.log(covariances)).sum(axis=1)
     factors, constants = np.empty_like(covariances), np.empty(len(covariances))

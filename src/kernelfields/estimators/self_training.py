@@ -68,10 +68,10 @@ class SelfTraining(ModelWrapper):
     Examples
     --------
     >>> from kernelfields import CRF, SelfTraining
-    >>> X = [[[0.0], [1.0]], [[1.0], [0.0]], [[0.2], [0.9]], [[0.9], [0.8]]]
+    >>> X = [[[0.0], [1.0]], [[1.0], [0.0]], [[0.2], [0.9]], [[0.9], [0.1]]]
     >>> model = SelfTraining(CRF(penalty=0.1), by="average").fit(X, [["A", "B"], ["B", "A"], None, None])
     >>> model.transduction_[2:], model.labelled_iter_.tolist()
-    ([['A', 'B'], ['B', 'B']], [0, 0, 1, 2])
+    ([['A', 'B'], ['B', 'A']], [0, 0, 1, 1])
     """
 
     _learnt: ClassVar[Mapping[str, Field]] = {
