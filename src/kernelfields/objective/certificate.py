@@ -184,7 +184,7 @@ def certify(
 
 
 class WeightCut(NamedTuple):
-    """A bound of min_f R for all weights μ ≥ 0 of kernels: ``constant`` − ½ Σ_m ``slopes``_m μ_m."""
+    """A bound of min_f R for all weights μ ≥ 0 of kernels: c − ½ Σ_m s_m μ_m, c constant, s the slopes."""
 
     constant: float
     slopes: Array
