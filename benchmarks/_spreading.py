@@ -88,7 +88,7 @@ def _rivals_error(X: np.ndarray, labels: np.ndarray, alpha: float, directed: Any
 
 def _difference(X: np.ndarray, labels: np.ndarray, alpha: float, union: Any) -> float:
     """How far both are apart on one graph, both nearly exact; no more than a millionth."""
-    rival = _rival(lambda *_: union, X, labels, alpha, tol=1e-9).label_distributions_
+    rival = _rival(lambda *_: union, X, labels, alpha, tol=1e-13).label_distributions_
     found = spread(union, labels, alpha=alpha, tol=1e-7, max_iter=100_000).probabilities
     unknown = np.isnan(found[:, 0])
     assert not rival[unknown].any()  # rows of zeros there, which scikit-learn takes for the first label
