@@ -21,10 +21,12 @@ def read_partial_labels(y: Any, rows: Rows) -> tuple[list[Hashable], int | None]
         lengths = np.diff(rows.offsets).tolist()
         y = [[one] * n if _is_missing(one) else one for one, n in zip(y, lengths, strict=True)]
     labels = read_row_labels(y, rows)
-    minus = [n for n, label in enumerate(labels) if _is_minus_one(label)]
+    minus = [
+        n for n, label in enumerate(labels) if label == -1 and (type(label) is int or _is_minus_one(label))
+    ]
     if not minus:
         return labels, None
-    if any(label is None for label in labels):
+    if None in labels:
         raise InputError("y has None and −1; only one of them can stand for labels that are missing.")
     for n in minus:
         labels[n] = None

@@ -20,6 +20,9 @@ from .inputs import Inputs, read_inputs
 from .labels import Encoded, encode, read_labels, require_sequences
 from .reading import linked, read_to_predict
 
+PLAIN = {int, str, bool}
+"""Types of labels that are neither missing nor fractions."""
+
 
 class Rows(NamedTuple):
     """All rows, one below the other."""
@@ -105,10 +108,13 @@ def read_row_labels(y: Any, rows: Rows) -> list[Hashable]:
         raise InputError("A classifier requires y to be passed, but the target y is None.")
     if rows.offsets is not None:
         return list(chain.from_iterable(read_labels(y, np.diff(rows.offsets), words=rows.words)))
-    labels = [None if is_missing(label) else label for label in _column(y)]
+    labels = _column(y)
+    plain = set(map(type, labels)) <= PLAIN
+    if not plain:
+        labels = [None if is_missing(label) else label for label in labels]
     if len(labels) != rows.features.shape[0]:
         raise InputError(f"X has {rows.features.shape[0]} rows, but y has {len(labels)} labels.")
-    for n, label in enumerate(labels):
+    for n, label in enumerate([] if plain else labels):
         if isinstance(label, float) and not label.is_integer():
             raise InputError(
                 f"Unknown label type: continuous. Row {n} of y is {label}; labels are names or whole numbers."

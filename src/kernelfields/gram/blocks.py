@@ -10,15 +10,12 @@ are too.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from functools import partial, singledispatch
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from threadpoolctl import ThreadpoolController
 
 from .. import native
 from ..arrays import Array
@@ -26,8 +23,7 @@ from ..errors import InputError
 from ..kernels import RBF, Kernel, Linear, Polynomial, ProductKernel
 from ..kernels.observations import Observations, count, is_numeric, prepare
 from ..kernels.sparse_rows import SparsePair
-
-Task = Callable[[], None]
+from ..workers import Run, one_by_one, workers
 
 ROWS, COLUMNS = 256, 2048
 """Shape of the blocks that are computed at a time: large enough for BLAS, small enough for caches."""
@@ -66,9 +62,7 @@ class KernelBlocks:
         with workers() as run:
             self.fill_all([(out, row, column)], run)
 
-    def fill_all(
-        self, places: Iterable[tuple[Array, int, int]], run: Callable[[Iterable[Task]], None]
-    ) -> None:
+    def fill_all(self, places: Iterable[tuple[Array, int, int]], run: Run) -> None:
         """Fill many arrays, as tasks that ``run`` may run in parallel.
 
         Kernels that compute blocks themselves may not be safe to call in parallel: theirs are filled in turn.
@@ -150,36 +144,6 @@ def _require_shape(kernel: Kernel, block: Array, shape: tuple[int, ...]) -> None
     if np.shape(block) != shape:
         name = type(kernel).__name__
         raise InputError(f"{name} returned a block of shape {np.shape(block)} where {shape} was expected.")
-
-
-@contextmanager
-def workers() -> Iterator[Callable[[Iterable[Task]], None]]:
-    """Return a function that runs tasks on all cores, and meanwhile keep BLAS to one thread per call.
-
-    Blocks are independent, so a thread takes a block through all its steps: product, transform, check. Were
-    the threads to share each step instead, BLAS and the core would wait for each other twice per block,
-    which on a busy machine took six times as long.
-    """
-    count = native.threads()
-    if count < 2:
-        yield one_by_one
-        return
-    with (
-        ThreadpoolController().limit(limits=1, user_api="blas"),
-        ThreadPoolExecutor(count, initializer=native.work_alone) as pool,
-    ):
-
-        def run(tasks: Iterable[Task]) -> None:
-            for _ in pool.map(lambda task: task(), tasks):  # raises what the first of them raised
-                pass
-
-        yield run
-
-
-def one_by_one(tasks: Iterable[Task]) -> None:
-    """Run tasks in this thread, one after the other."""
-    for task in tasks:
-        task()
 
 
 PIECE = 2**16

@@ -9,8 +9,9 @@ from ..arrays import Array
 from ..errors import InputError
 from ..kernels import Kernel
 from ..kernels.observations import Observations, precision_of
+from ..workers import workers
 from ._base import block_times
-from .blocks import KernelBlocks, workers
+from .blocks import KernelBlocks
 from .packed import memory_budget
 
 LEAST, MOST = 2**12, 2**22

@@ -15,8 +15,9 @@ from ..kernels import Kernel, Observations
 from ..kernels.observations import count, precision_of
 from ..memory import SMALL, available_memory, require_memory
 from ..observations import unique_observations
+from ..workers import workers
 from ._base import Gram
-from .blocks import KernelBlocks, workers
+from .blocks import KernelBlocks
 from .collapsed import CollapsedGram
 from .tiled import TiledGram
 

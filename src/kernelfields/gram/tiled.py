@@ -10,8 +10,9 @@ from ..arrays import Array
 from ..errors import InputError
 from ..kernels import Kernel
 from ..kernels.observations import Observations, count, take
+from ..workers import workers
 from ._base import Gram, block_times
-from .blocks import KernelBlocks, workers
+from .blocks import KernelBlocks
 
 HEIGHT, WIDTH = 512, 8192
 """Shape of the blocks of a product: 16 MB of float32."""

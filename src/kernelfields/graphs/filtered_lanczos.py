@@ -14,9 +14,11 @@ import numpy as np
 import scipy
 
 from ..arrays import Array
+from ..workers import Run, workers
 from .laplacian import GraphLaplacian
 from .products import LaplacianProducts
 from .spectrum import spectrum_of
+from .tall_products import TallProducts
 
 SHARPNESS = 3.0
 """The degree is this times √(upper/cut): the filter is about exp(2·SHARPNESS)/2 at 0."""
@@ -53,9 +55,14 @@ class Basis:
     """An orthonormal basis V that grows by blocks, and T = Vᵀp(𝓛)V for a filter p."""
 
     def __init__(
-        self, products: LaplacianProducts, low_pass: Filter, number: int, rng: np.random.Generator
+        self,
+        products: LaplacianProducts,
+        tall: TallProducts,
+        low_pass: Filter,
+        number: int,
+        rng: np.random.Generator,
     ) -> None:
-        self.products, self.filter, self.number, self.rng = products, low_pass, number, rng
+        self.products, self.tall, self.filter, self.number, self.rng = products, tall, low_pass, number, rng
         self.block = 16 if number >= 64 else 8 if number >= 32 else 4
         self.most = min(5 * number // 2 + 4 * self.block, products.size - products.nullity - self.block)
         self.vectors = np.empty((products.size, self.most + self.block), order="F")
@@ -78,7 +85,7 @@ class Basis:
         parts += self._project(image, 0)
         self.matrix[: self.size, last] = parts
         self.matrix[last, : self.size] = parts.T
-        self._next, self._factor = _orthonormal(image)
+        self._next, self._factor = self._orthonormal(image)
         gone = np.abs(self._factor.diagonal()) < VANISHED * max(1.0, float(np.abs(parts).max()))
         if gone.any():  # the basis is invariant in these directions: others have to be drawn
             self._factor[gone] = 0
@@ -88,7 +95,7 @@ class Basis:
 
     def extend(self) -> None:
         """Append the next block."""
-        self.vectors[:, self.size : self.size + self.block] = self._next
+        self.tall.copy(self._next, self.vectors[:, self.size : self.size + self.block])
         self.size += self.block
 
     def separates(self, found: Ritz) -> bool:
@@ -117,7 +124,7 @@ class Basis:
     def shrink(self, kept: Ritz) -> None:
         """Keep Ritz vectors only; the next block remains to be appended."""
         number = len(kept.values)
-        self.vectors[:, :number] = self.vectors[:, : self.size] @ kept.vectors
+        self.tall.times(self.vectors[:, : self.size], kept.vectors, self.vectors[:, :number])
         self.matrix[:] = 0
         np.fill_diagonal(self.matrix[:number, :number], kept.values)
         self.size = number
@@ -131,21 +138,42 @@ class Basis:
     def _project(self, image: Array, first: int) -> Array:
         parts = np.zeros((self.size, image.shape[1]))
         known = self.vectors[:, first : self.size]
-        parts[first:] = known.T @ image
-        image -= known @ parts[first:]
+        parts[first:] = self.tall.inner(known, image)
+        self.tall.subtract(image, known, parts[first:])
         return parts
+
+    def _orthonormal(self, X: Array) -> tuple[Array, Array]:
+        """Return Q and R of X = QR: by Cholesky, twice, where columns are not nearly dependent."""
+        factor = np.eye(X.shape[1])
+        for _ in range(2):
+            try:
+                lower = scipy.linalg.cholesky(self.tall.inner(X, X), lower=True)
+            except scipy.linalg.LinAlgError:
+                return scipy.linalg.qr(X, mode="economic")
+            if lower.diagonal().min() < 1e-5 * lower.diagonal().max():
+                return scipy.linalg.qr(X, mode="economic")
+            inverse = scipy.linalg.solve_triangular(lower, np.eye(len(lower)), lower=True)
+            X = self.tall.times(X, inverse.T, np.empty_like(X))
+            factor = lower.T @ factor
+        return X, factor
 
 
 def filtered_lanczos(of: GraphLaplacian, number: int, tolerance: float) -> tuple[Array, Array]:
     """Return the lowest eigenpairs above the null space, with residuals of at most ``tolerance``."""
-    products, rng = LaplacianProducts(of), np.random.default_rng(0)
+    with workers() as run:
+        return _filtered_lanczos(of, number, tolerance, run)
+
+
+def _filtered_lanczos(of: GraphLaplacian, number: int, tolerance: float, run: Run) -> tuple[Array, Array]:
+    products, tall, rng = LaplacianProducts(of), TallProducts(of.size, run), np.random.default_rng(0)
     below = 1.15 * number + 5
     spectrum = spectrum_of(products, below, rng)
     upper = min(spectrum.upper * (1 + 1e-6), of.upper)
     cut = spectrum.value_at(below)
     while True:
         degree = int(np.ceil(SHARPNESS * np.sqrt(upper / cut))) if cut < FLAT * upper else 1
-        found = _below(Basis(products, Filter(min(cut, FLAT * upper), upper, degree), number, rng), tolerance)
+        low_pass = Filter(min(cut, FLAT * upper), upper, degree)
+        found = _below(Basis(products, tall, low_pass, number, rng), tolerance)
         if found is not None:
             back = np.empty_like(found[1])
             back[products.order] = found[1]
@@ -198,18 +226,3 @@ def _eigenvalues(basis: Basis) -> tuple[Array, Array]:
     values = np.einsum("ij,ij->j", vectors, basis.products.times(vectors))
     order = np.argsort(values)
     return values[order], vectors[:, order]
-
-
-def _orthonormal(X: Array) -> tuple[Array, Array]:
-    """Return Q and R of X = QR: by Cholesky, twice, where columns are not nearly dependent."""
-    factor = np.eye(X.shape[1])
-    for _ in range(2):
-        try:
-            lower = scipy.linalg.cholesky(X.T @ X, lower=True)
-        except scipy.linalg.LinAlgError:
-            return scipy.linalg.qr(X, mode="economic")
-        if lower.diagonal().min() < 1e-5 * lower.diagonal().max():
-            return scipy.linalg.qr(X, mode="economic")
-        X = scipy.linalg.solve_triangular(lower, X.T, lower=True).T
-        factor = lower.T @ factor
-    return X, factor

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from .. import native
 from ..arrays import Array
 
 
@@ -56,4 +57,5 @@ def within(vertices: Any, points: Any | None, radius: float) -> Neighbors:
 def _searcher(vertices: Any) -> Any:
     from sklearn.neighbors import NearestNeighbors  # takes two seconds
 
-    return NearestNeighbors(algorithm="brute" if sparse.issparse(vertices) else "auto").fit(vertices)
+    algorithm = "brute" if sparse.issparse(vertices) else "auto"
+    return NearestNeighbors(algorithm=algorithm, n_jobs=native.threads()).fit(vertices)

@@ -7,6 +7,7 @@
 // same numbers on any number of threads.
 #pragma once
 
+#include "../core/stretches.hpp"
 #include "../spaces/sparse.hpp"
 
 #include <cmath>
@@ -41,7 +42,7 @@ inline std::size_t vertex_blocks(std::size_t vertices) {
 
 // body(block, from, to) over blocks of vertices; `numbers` is about how many multiplications all of them take.
 template <class Body> void for_each_vertex_block(std::size_t vertices, double numbers, Body body) {
-    for_each_block(vertex_blocks(vertices), threads_for(0.3 * numbers), [&](std::size_t block, std::size_t) {
+    for_each_block_by_stretches(vertex_blocks(vertices), threads_for(0.3 * numbers), [&](std::size_t block) {
         body(block, block * kVertexBlock, std::min(vertices, (block + 1) * kVertexBlock));
     });
 }
