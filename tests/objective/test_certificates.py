@@ -31,3 +31,9 @@ def test_bounds_hold_and_wide_gaps_are_warned_about(first):
     # of float32 features so large that distances drown in their rounding
     assert all("on its diagonal" in message for message in refused)
     assert checked > 0.8 * min(CHUNK, COUNT - first)
+
+
+@pytest.mark.parametrize("seed", [91, 909])
+def test_problems_that_were_once_wrong(seed):
+    """Scores of a million, whose differences are rounding; a linear kernel with observations left in double."""
+    assert violations(case_of(seed))[0] == []
