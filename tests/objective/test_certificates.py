@@ -35,5 +35,5 @@ def test_bounds_hold_and_wide_gaps_are_warned_about(first):
 
 @pytest.mark.parametrize("seed", [91, 909])
 def test_problems_that_were_once_wrong(seed):
-    """Scores of a million, whose differences are rounding; a linear kernel with observations left in double."""
+    """Scores of a million, whose differences are rounding; a linear kernel on observations in double."""
     assert violations(case_of(seed))[0] == []
