@@ -45,10 +45,10 @@ def train_parser(
     """Train a model and write it; return what there is to say about it."""
     training, held_out = _split(task, paths, reading, holdout, choice.seed)
     structure = task.structure(training)
-    for note in task.notes(structure):
-        console.print(note)
     estimator = build_parser(model, task, structure, training, choice)
     set_checkpoint(estimator, model, paths.checkpoint, *keeping)
+    for note in task.notes(structure):
+        console.print(note)
 
     def judge(draft: Any) -> float:
         assert held_out is not None
