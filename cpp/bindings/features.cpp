@@ -28,16 +28,17 @@ template <class T, class From> Out<T> copied(const From* from, std::size_t size)
     return out;
 }
 
-// Rows of (template, column, offset, transform).
+// Rows of (template, column, offset, transform, anchor).
 TemplateSet read_templates(const In<std::int32_t>& parts, std::size_t templates, std::size_t columns, bool marks,
-                           const Clusters& clusters) {
-    if (parts.ndim() != 2 || parts.shape(1) != 4)
-        throw std::invalid_argument("parts has shape " + shape_of(parts) + ", expected (parts, 4).");
-    TemplateSet set(templates, columns, marks, clusters);
+                           const Clusters& clusters, int kind) {
+    if (parts.ndim() != 2 || parts.shape(1) != 5)
+        throw std::invalid_argument("parts has shape " + shape_of(parts) + ", expected (parts, 5).");
+    if (!known_kind(kind)) throw std::invalid_argument("There is no kind of cliques of that number.");
+    TemplateSet set(templates, columns, marks, clusters, static_cast<CliqueKind>(kind));
     for (std::size_t p = 0; p < parts.shape(0); ++p) {
-        const std::int32_t* row = parts.data() + 4 * p;
+        const std::int32_t* row = parts.data() + 5 * p;
         if (row[0] < 0) throw std::invalid_argument("A part belongs to no template.");
-        set.add_part(static_cast<std::size_t>(row[0]), row[1], row[2], row[3]);
+        set.add_part(static_cast<std::size_t>(row[0]), row[1], row[2], row[3], row[4]);
     }
     return set;
 }
@@ -48,7 +49,22 @@ void require_columns(const TemplateSet& set, const Tokens& tokens) {
                                     " columns, the templates " + std::to_string(set.columns) + ".");
 }
 
-template <class Extract> Sparse sparse_rows(const Tokens& tokens, Extract extract) {
+// The cliques of sentences, or of pairs of sentences; of a kind that is not that of tokens.
+Cliques cliques_of(const TemplateSet& set, const Tokens& tokens, const Tokens* others,
+                   const std::optional<In<std::uint8_t>>& keep) {
+    const bool pairs = set.kind == CliqueKind::pairs;
+    require_columns(set, tokens);
+    if (pairs != (others != nullptr)) throw std::invalid_argument("Pairs, and no other cliques, have two sentences.");
+    if (pairs && others->sentences() != tokens.sentences())
+        throw std::invalid_argument("There are not as many sentences on both sides.");
+    if (pairs) require_columns(set, *others);
+    Cliques cliques(set.kind, tokens, pairs ? *others : tokens, keep ? keep->data() : nullptr);
+    if (keep) require_shape(*keep, "keep", {cliques.size()});
+    return cliques;
+}
+
+template <class Batch, class Extract>
+Sparse sparse_rows(const Batch& tokens, const std::vector<std::int64_t>& offsets, Extract extract) {
     Rows rows;
     {
         nb::gil_scoped_release release;
@@ -60,14 +76,30 @@ template <class Extract> Sparse sparse_rows(const Tokens& tokens, Extract extrac
         nb::gil_scoped_release release;
         rows.write(indptr.data(), indices.data());
     }
-    return {indptr, indices, copied<std::int64_t>(tokens.offsets.data(), tokens.offsets.size())};
+    return {indptr, indices, copied<std::int64_t>(offsets.data(), offsets.size())};
+}
+
+// extract(tokens) or extract(cliques), as the templates say.
+template <class Extract>
+Sparse rows_of(const TemplateSet& set, const Tokens& tokens, const Tokens* others,
+               const std::optional<In<std::uint8_t>>& keep, Extract extract) {
+    if (set.kind == CliqueKind::tokens) {
+        require_columns(set, tokens);
+        return sparse_rows(tokens, tokens.offsets, [&] { return extract(tokens); });
+    }
+    const Cliques cliques = cliques_of(set, tokens, others, keep);
+    return sparse_rows(cliques, cliques.offsets(), [&] { return extract(cliques); });
 }
 
 std::unique_ptr<FeatureIndex> fit(const Tokens& tokens, In<std::int32_t> parts, std::size_t templates, bool marks,
-                                  std::int64_t min_count, bool by_frequency, const Clusters& clusters) {
-    TemplateSet set = read_templates(parts, templates, tokens.columns.size(), marks, clusters);
+                                  std::int64_t min_count, bool by_frequency, const Clusters& clusters, int kind,
+                                  const Tokens* others, std::optional<In<std::uint8_t>> keep) {
+    TemplateSet set = read_templates(parts, templates, tokens.columns.size(), marks, clusters, kind);
+    std::optional<Cliques> cliques;
+    if (set.kind != CliqueKind::tokens) cliques = cliques_of(set, tokens, others, keep);
     nb::gil_scoped_release release;
-    FeatureState state = FeatureCounts(set, tokens).choose(min_count, by_frequency);
+    const FeatureCounts counts = cliques ? FeatureCounts(set, *cliques) : FeatureCounts(set, tokens);
+    FeatureState state = counts.choose(min_count, by_frequency);
     return std::make_unique<FeatureIndex>(std::move(set), std::move(state));
 }
 
@@ -115,19 +147,21 @@ Names names_of(const FeatureIndex& index, const Names& texts) {
 }
 
 Sparse hashed(const Tokens& tokens, In<std::int32_t> parts, const Names& texts, bool marks, int bits,
-              const Clusters& clusters) {
-    const TemplateSet set = read_templates(parts, texts.size(), tokens.columns.size(), marks, clusters);
+              const Clusters& clusters, int kind, const Tokens* others, std::optional<In<std::uint8_t>> keep) {
+    const TemplateSet set = read_templates(parts, texts.size(), tokens.columns.size(), marks, clusters, kind);
     if (bits < 1 || bits > 31) throw std::invalid_argument("bits must be 1 to 31.");
     std::vector<std::uint64_t> seeds;
     for (const std::string& text : texts) seeds.push_back(hash_of(text));
     const std::uint64_t mask = (std::uint64_t{1} << bits) - 1;
-    return sparse_rows(tokens, [&] { return hashed_rows(set, seeds, mask, tokens); });
+    return rows_of(set, tokens, others, keep, [&](const auto& batch) { return hashed_rows(set, seeds, mask, batch); });
 }
 
 }  // namespace
 
 void add_features(nb::module_& m) {
     using namespace nb::literals;
+    const auto others = nb::arg("others").none() = nb::none();
+    const auto keep = nb::arg("keep").noconvert().none() = nb::none();
     nb::class_<Tokens>(m, "Tokens", "Sentences, packed column by column.")
         .def_prop_ro("sentences", &Tokens::sentences)
         .def("__len__", &Tokens::size);
@@ -137,27 +171,28 @@ void add_features(nb::module_& m) {
             "__init__",
             [](FeatureIndex* self, In<std::int32_t> parts, std::size_t templates, std::size_t columns, bool marks,
                In<std::uint8_t> bytes, In<std::int64_t> ends, In<std::int64_t> sizes, In<std::int32_t> features,
-               const Clusters& clusters) {
-                new (self) FeatureIndex(read_templates(parts, templates, columns, marks, clusters),
+               const Clusters& clusters, int kind) {
+                new (self) FeatureIndex(read_templates(parts, templates, columns, marks, clusters, kind),
                                         read_state(bytes, ends, sizes, features));
             },
             nb::arg("parts").noconvert(), "templates"_a, "columns"_a, "marks"_a, nb::arg("bytes").noconvert(),
             nb::arg("ends").noconvert(), nb::arg("sizes").noconvert(), nb::arg("features").noconvert(),
-            nb::arg("clusters").none() = nb::none())
+            nb::arg("clusters").none() = nb::none(), "kind"_a = 0)
         .def("__len__", &FeatureIndex::size)
         .def(
             "rows",
-            [](const FeatureIndex& index, const Tokens& tokens) {
-                require_columns(index.templates(), tokens);
-                return sparse_rows(tokens, [&] { return index.rows(tokens); });
+            [](const FeatureIndex& index, const Tokens& tokens, const Tokens* others,
+               std::optional<In<std::uint8_t>> keep) {
+                return rows_of(index.templates(), tokens, others, keep,
+                               [&](const auto& batch) { return index.rows(batch); });
             },
-            "tokens"_a)
+            "tokens"_a, others, keep)
         .def("names", &names_of, "texts"_a)
         .def("state", &state_of);
     m.def("fit_features", &fit, "tokens"_a, nb::arg("parts").noconvert(), "templates"_a, "marks"_a, "min_count"_a,
-          "by_frequency"_a, nb::arg("clusters").none() = nb::none());
+          "by_frequency"_a, nb::arg("clusters").none() = nb::none(), "kind"_a = 0, others, keep);
     m.def("hashed_features", &hashed, "tokens"_a, nb::arg("parts").noconvert(), "texts"_a, "marks"_a, "bits"_a,
-          nb::arg("clusters").none() = nb::none());
+          nb::arg("clusters").none() = nb::none(), "kind"_a = 0, others, keep);
 }
 
 }  // namespace kernelfields::bindings

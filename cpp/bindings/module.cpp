@@ -15,6 +15,7 @@ void add_chain(nanobind::module_&);
 void add_chain2(nanobind::module_&);
 void add_dependency(nanobind::module_&);
 void add_online(nanobind::module_&);
+void add_online_features(nanobind::module_&);
 void add_gram(nanobind::module_&);
 void add_gram_sparse(nanobind::module_&);
 void add_graph(nanobind::module_&);
@@ -62,6 +63,7 @@ NB_MODULE(_core, m) {
     kernelfields::bindings::add_chain2(m);
     kernelfields::bindings::add_dependency(m);
     kernelfields::bindings::add_online(m);
+    kernelfields::bindings::add_online_features(m);
     kernelfields::bindings::add_gram(m);
     kernelfields::bindings::add_gram_sparse(m);
     kernelfields::bindings::add_graph(m);

@@ -18,8 +18,8 @@ def test_web_treebank_is_as_stated(data_dir, part, stated):
     found = load_ud_trees(part, data_dir)
     tags, relations = ({one for row in rows for one in row} for rows in (found.labels, found.relations))
     assert (len(found.sentences), sum(map(len, found.sentences)), len(tags), len(relations)) == stated
-    for words, labels, parents, relations in zip(*found, strict=True):
-        assert len(words) == len(labels) == len(relations)
+    for words, labels, parents, relations, tags in zip(*found, strict=True):
+        assert len(words) == len(labels) == len(relations) == len(tags)
         require_parents(parents, len(words))
         assert Counter(parents)[-1] == 1
         assert relations[parents.index(-1)] == "root"
@@ -30,6 +30,6 @@ def test_columns_by_hand(tmp_path):
     with gzip.open(tmp_path / "ud_english_ewt" / "dev.trees.tsv.gz", "wt") as file:
         file.write("# sent_id = 1\nGo\tVERB\tVB\t0\troot\nnow\tADV\tRB\t1\tadvmod\n\n")
     found = load_ud_trees("dev", tmp_path)
-    assert found == ([["Go", "now"]], [["VERB", "ADV"]], [[-1, 0]], [["root", "advmod"]])
+    assert found == ([["Go", "now"]], [["VERB", "ADV"]], [[-1, 0]], [["root", "advmod"]], [["VB", "RB"]])
     with pytest.raises(MissingDataError, match="is missing"):
         load_ud_trees("test", tmp_path)

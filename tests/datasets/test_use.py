@@ -41,7 +41,7 @@ def tagged(load, folder):
 
 
 def parsed(folder):
-    words, labels, parents, _ = load_ud_trees("dev", folder)
+    words, labels, parents, *_ = load_ud_trees("dev", folder)
     trees = list(zip(words, parents, strict=True))
     return StructuredPerceptron(features="pos", structure="tree", random_state=0), trees, labels
 

@@ -21,7 +21,8 @@ StructureName = Annotated[
     str | None,
     typer.Option(
         "--structure",
-        help="chain, chain2 (label triples), segments (lengths of runs), tree or graph; by what data have.",
+        help="chain, chain2 (label triples), segments (lengths of runs), tree or graph, by what data have; "
+        "or dependency (CoNLL-U).",
     ),
 ]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from rich.console import Console
 
-from ..report import Evaluation
+from ..report import Evaluation, ParseEvaluation
 from ._loaded import warning_of
 from ._token_features import unused_columns
 
@@ -41,6 +41,13 @@ def held_out_summary(found: Evaluation) -> dict[str, Any]:
     return {f"held_out_{name}": every[name] for name in ("token_error", "entity_f1", "nll", "ece")}
 
 
+def held_out_parses(found: ParseEvaluation) -> dict[str, Any]:
+    """Return the scores of trees or links on held-out data."""
+    scores = {found.words.scores[name][0]: value for name, value in found.known_scores.items()}
+    numbers = {f"held_out_{name}": value for name, value in found.scores.items()}
+    return {**numbers, "held_out_ece": found.ece, "held_out_scores": scores}
+
+
 def show_summary(console: Console, summary: dict[str, Any]) -> None:
     """Print it in sentences."""
     console.print(f"{summary['kind']} with {summary['labels']} labels in {summary['seconds']:.1f} s.")
@@ -56,5 +63,11 @@ def show_summary(console: Console, summary: dict[str, Any]) -> None:
         words = [f"token error {summary['held_out_token_error']:.2%}"]
         words += [] if f1 is None else [f"entity F1 {f1:.2%}"]
         words += [f"calibration error {summary['held_out_ece']:.2%}"]
+        console.print("Held out: " + ", ".join(words) + ".")
+    if "held_out_scores" in summary:
+        words = [f"{name} {value:.2%}" for name, value in summary["held_out_scores"].items()]
+        words += (
+            [] if summary["held_out_ece"] is None else [f"calibration error {summary['held_out_ece']:.2%}"]
+        )
         console.print("Held out: " + ", ".join(words) + ".")
     console.print(f"Written to {summary['model']} ({summary['bytes'] / 1e6:.1f} MB).")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import numpy as np
 from ..errors import InputError
 from ..features import BrownClusters, TemplateFeatures, Templates
 from ..features.sets import chunking, ner, pos
-from ..features.templates import parse_templates
+from ..features.template_text import parse_templates
 from ..metrics import has_entities
 from ._data import FileData
 
@@ -77,4 +78,4 @@ def _wide(templates: Templates, n_columns: int) -> Templates:
     """Name all columns, unused ones too, so that a model knows the width of its tokens."""
     more = range(len(templates.columns), n_columns)
     names = (f"column{c}" if f"column{c}" not in templates.columns else f"other{c}" for c in more)
-    return Templates((*templates.columns, *names), templates.templates)
+    return replace(templates, columns=(*templates.columns, *names))

@@ -29,6 +29,9 @@ from ._options import (
     Parents,
     reading_of,
 )
+from ._parse_answers import evaluate_parses
+from ._parse_tasks import task_of
+from ._parses import require_parser_options
 from ._reading import note_of, read_data
 from ._suited import Suit
 
@@ -63,6 +66,11 @@ def evaluate(
     with plain_errors(debug):
         estimator = load_labeller(model)
         reading = reading_of(data_format, encoding, missing, columns, max_size, parents)
+        task = task_of(estimator)
+        if task is not None:
+            require_parser_options(task, {"parents": parents, "flat": flat})
+            evaluate_parses(console, task, estimator, data, reading, threshold, report, as_json)
+            return
         sequences = read_data(data, reading)
         sequences = sequences.flat() if flat else sequences
         note = note_of(sequences, reading)
@@ -91,6 +99,8 @@ def _scores(found: Evaluation) -> Table:
         e = found.entities.overall
         table.add_row("entity precision / recall", f"{e.precision:.2%} / {e.recall:.2%}")
         table.add_row("entity F1", f"{e.f1:.2%}")
+    for least, segments in (found.segments or {}).items():
+        table.add_row(f"segment F1 at overlap {least}", f"{segments.f1:.2%}")
     table.add_row("negative log-likelihood per token", f"{found.nll:.4f}")
     table.add_row("expected calibration error", f"{found.ece:.2%}")
     n = round(found.threshold * 100)

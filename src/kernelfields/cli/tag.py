@@ -29,6 +29,9 @@ from ._options import (
     Parents,
     reading_of,
 )
+from ._parse_answers import tag_parses
+from ._parse_tasks import task_of
+from ._parses import require_parser_options
 from ._reading import read_items
 from ._suited import Suit
 from ._tagged import Answer, Writer
@@ -83,8 +86,15 @@ def tag(
         if warning is not None:
             _say(warning)
         streamed = data == "-"
-        kind = reading.kind("" if streamed else data)
         source: Any = sys.stdin.buffer if streamed else Path(data)
+        task = task_of(estimator)
+        if task is not None:
+            unfit = {"abstain": abstain, "kbest": kbest, "marginals": marginals, "allowed": allowed}
+            unfit |= {"labelled": labelled, "parents": parents, "flat": flat}
+            require_parser_options(task, unfit)
+            tag_parses(task, estimator, source, reading, out, to, streamed)
+            return
+        kind = reading.kind("" if streamed else data)
         items = read_items(source, kind, reading, labelled=labelled or allowed)
         items = (item.flat() for item in items) if flat else items
         suit, done = Suit(estimator, _say, HINT), 0

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
-import warnings
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -19,6 +17,7 @@ from ..report import evaluate
 from ._console import plain_console
 from ._data import FileData
 from ._errors import plain_errors
+from ._fitting import fit_shown, require_folder, set_checkpoint
 from ._models import Choice, build, require_model
 from ._options import (
     MAX_SIZE,
@@ -34,7 +33,9 @@ from ._options import (
     reading_of,
 )
 from ._panel import PANEL, SECONDS, choose_model
-from ._progress import LiveLine
+from ._parse_tasks import TASKS
+from ._parse_training import Keeping, ParserPaths, train_parser
+from ._parses import require_parser_options
 from ._reading import Reading, note_of, read_data
 from ._structures import StructureName, shaped
 from ._suited import Suit
@@ -113,9 +114,19 @@ def train(
         paths = None if clusters is None else str(clusters)
         settings = (penalty, kernel, gamma, features, constraints, basis, tol, max_iter, seed, structure)
         choice = Choice(*settings, clusters=paths)
-        _require_folder(out)
+        require_folder(out)
         _require_sense(model, choice, tune, jobs, seconds, checkpoint)
         reading = reading_of(data_format, encoding, missing, columns, max_size, parents)
+        if structure in TASKS:
+            unfit = {"parents": parents, "tune": tune, "jobs": jobs, "seconds": seconds}
+            require_parser_options(TASKS[structure], unfit)
+            files = ParserPaths(data, dev, out, checkpoint)
+            keeping = Keeping(checkpoint_seconds, resume)
+            summary = train_parser(console, TASKS[structure], model, files, choice, reading, holdout, keeping)
+            show_summary(console, summary)
+            if as_json:
+                typer.echo(json.dumps(summary))
+            return
         training, held_out = _split(data, dev, holdout, seed, reading, structure)
         note = note_of(training, reading)
         if note is not None:
@@ -130,10 +141,12 @@ def train(
         if fitted is None:
             estimator = build(model, training, choice)
             if tune:
-                by = held_out if dev is not None else None
-                estimator = tuned(console, model, estimator, training, by, jobs or 1, seed)
-            _set_checkpoint(estimator, model, checkpoint, checkpoint_seconds, resume)
-            fitted, spent, notes = _fit(console, estimator, training, held_out)
+                held = held_out if dev is not None else None
+                estimator = tuned(console, model, estimator, training, held, jobs or 1, seed)
+            set_checkpoint(estimator, model, checkpoint, checkpoint_seconds, resume)
+            inputs = Suit(estimator, console.print)(training.inputs)
+            by = None if held_out is None else partial(_error, held_out)
+            fitted, spent, notes = fit_shown(console, estimator, inputs, training.labels, by)
         fitted.save(out)
         summary = summary_of(fitted, out, spent, notes)
         if held_out is not None:
@@ -194,45 +207,6 @@ def _split(
     if count == len(order):
         raise InputError("Nothing is left to train on; hold out less.")
     return data.take(np.sort(order[count:])), data.take(np.sort(order[:count]))
-
-
-def _require_folder(out: Path) -> None:
-    if out.is_dir():
-        raise InputError(f"{out} cannot be written: it is a folder.")
-    if not out.absolute().parent.is_dir():
-        raise InputError(f"{out} cannot be written: there is no folder {out.parent}.")
-
-
-def _set_checkpoint(estimator: Any, name: str, folder: Path | None, seconds: float, resume: bool) -> None:
-    """Let the search keep its state in a file of the folder."""
-    if folder is None:
-        if resume:
-            raise InputError("--resume needs --checkpoint FOLDER.")
-        return
-    if "checkpoint" not in estimator.get_params(deep=False):
-        raise InputError(f"{name} keeps no checkpoints; crf and kernel-crf do.")
-    file = folder / f"{name}.checkpoint"
-    if file.exists() and not resume:
-        raise InputError(f"{file} is there from an earlier run: add --resume to go on, or remove it.")
-    folder.mkdir(parents=True, exist_ok=True)
-    estimator.set_params(checkpoint=file, checkpoint_seconds=seconds)
-
-
-def _fit(
-    console: Console, estimator: Any, training: FileData, held_out: FileData | None
-) -> tuple[Any, float, list[str]]:
-    """Fit with a live line; return what was warned about."""
-    started = time.perf_counter()
-    settings = estimator.get_params(deep=False)
-    line = LiveLine(console, settings.get("tol"), None if held_out is None else partial(_error, held_out))
-    with warnings.catch_warnings(record=True) as caught, line:
-        warnings.simplefilter("always")
-        if "callback" in settings:
-            estimator.set_params(callback=line)
-        estimator.fit(Suit(estimator, console.print)(training.inputs), training.labels)
-    if "callback" in settings:
-        estimator.set_params(callback=None)
-    return estimator, time.perf_counter() - started, [str(w.message) for w in caught]
 
 
 def _error(held_out: FileData, model: Any) -> float:

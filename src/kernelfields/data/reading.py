@@ -126,11 +126,23 @@ def read_to_fit(
     """
     X, parts = structure.split(X, lengths)
     extractor = extractor_for(features, X, verbatim=verbatim) if fitted is None else fitted
+    _require_cliques(structure, extractor)
     if extractor is None:
         inputs = read_inputs(X, lengths, names=names, binary=binary, words=structure.words)
     else:
         inputs = read_tokens(extractor, X, fit=fitted is None, words=structure.words)
     return linked(structure, inputs, parts), extractor
+
+
+def _require_cliques(structure: Structure, extractor: Extractor | None) -> None:
+    """Refuse templates of other cliques than those that the structure has a row for."""
+    if not isinstance(extractor, TemplateFeatures):
+        return
+    given, wanted = extractor.templates.cliques.name.lower(), structure.cliques
+    if given != wanted:
+        name = type(structure).__name__
+        hint = "" if wanted == "tokens" else f", as features={wanted!r} is"
+        raise InputError(f"features are templates of {given}; {name} needs templates of {wanted}{hint}.")
 
 
 def read_to_predict(

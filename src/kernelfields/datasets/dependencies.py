@@ -8,7 +8,7 @@ from typing import NamedTuple
 from .folder import data_file
 from .parts_of_speech import UD_EWT, read_columns
 
-FORM, UPOS, HEAD, RELATION = 0, 1, 3, 4
+FORM, UPOS, XPOS, HEAD, RELATION = range(5)
 
 
 class ParsedSentences(NamedTuple):
@@ -22,6 +22,8 @@ class ParsedSentences(NamedTuple):
     """Number of each word's head within the sentence, counted from 0; −1 for the root."""
     relations: list[list[str]]
     """Relation of each word to its head, with its subtype, as in ``nmod:poss``."""
+    tags: list[list[str]]
+    """Parts of speech of the Penn Treebank (XPOS), 49 of them."""
 
 
 def load_ud_trees(part: str = "train", folder: str | Path | None = None) -> ParsedSentences:
@@ -40,4 +42,5 @@ def load_ud_trees(part: str = "train", folder: str | Path | None = None) -> Pars
         [[word[UPOS] for word in sentence] for sentence in rows],
         [[int(word[HEAD]) - 1 for word in sentence] for sentence in rows],
         [[word[RELATION] for word in sentence] for sentence in rows],
+        [[word[XPOS] for word in sentence] for sentence in rows],
     )

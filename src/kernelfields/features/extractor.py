@@ -1,26 +1,37 @@
-"""Sparse binary features from token columns, by templates."""
+"""Sparse binary features of tokens, arcs, spans and pairs from token columns, by templates."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Array, FeatureRows, Matrix
-from ..checks import require_whole, shown
+from ..checks import is_list, require_whole, shown
 from ..errors import InputError
 from ..native import FeatureIndex, Tokens, WordPaths, fit_features, hashed_features, pack_tokens
 from ._settings import unusual
 from .brown import BrownClusters
-from .templates import Templates, parse_templates
+from .template_text import parse_templates
+from .templates import Cliques, Templates
 
 Sentences = Sequence[Any]
 
 
+class Packed(NamedTuple):
+    """Sentences as the core reads them; of pairs, the second ones apart."""
+
+    tokens: Tokens
+    others: Tokens | None = None
+
+
 class TemplateFeatures:
     r"""Sparse 0/1 features of tokens: x_tj = 1 if the values around token t are those of feature j.
+
+    With templates of arcs, spans or pairs (`Cliques`), the same for these: rows are then those of cliques, in
+    the order that `Cliques` says, and the lengths of sentences are their numbers of cliques.
 
     Features that occur in ``fit`` at least ``min_count`` times get a column, the most frequent first;
     ``transform`` drops all others. With ``n_hash`` there is no vocabulary: a hash of a feature is its
@@ -95,22 +106,22 @@ class TemplateFeatures:
         sentences : list of sentences
             A sentence is a list of tokens: tuples or lists of strings, one per column (more are
             ignored), or plain strings if there is one column. Or it is a dictionary from names of
-            columns to lists of strings.
+            columns to lists of strings. For templates of pairs, a list of pairs of sentences.
         """
         if self.n_hash is None:
             self._fit(self._pack(sentences))
         return self
 
     def transform(self, sentences: Sentences) -> Matrix:
-        """Return a CSR matrix with a row for every token, and the lengths of the sentences."""
+        """Return a CSR matrix with a row for every token or clique, and how many each sentence has."""
         return self.rows(sentences).with_lengths()
 
     def fit_transform(self, sentences: Sentences) -> Matrix:
         """Fit, and transform the same sentences, which are read only once."""
-        tokens = self._pack(sentences)
+        packed = self._pack(sentences)
         if self.n_hash is None:
-            self._fit(tokens)
-        return self._rows(tokens).with_lengths()
+            self._fit(packed)
+        return self._rows(packed).with_lengths()
 
     def rows(self, sentences: Sentences) -> FeatureRows:
         """Return the result of `transform` as plain arrays; columns are in the order of the templates."""
@@ -131,7 +142,15 @@ class TemplateFeatures:
         text, ends, sizes, features = given
         try:
             self._index = FeatureIndex(
-                codes, *counts, self.boundaries, text, ends, sizes, features, self._paths()
+                codes,
+                *counts,
+                self.boundaries,
+                text,
+                ends,
+                sizes,
+                features,
+                self._paths(),
+                self.templates.cliques,
             )
         except ValueError as error:
             raise InputError(f"The vocabulary is not that of these templates: {error}") from None
@@ -159,31 +178,46 @@ class TemplateFeatures:
             )
         return self._index
 
-    def _pack(self, sentences: Sentences) -> Tokens:
+    def _pack(self, sentences: Sentences) -> Packed:
+        columns = list(self.templates.columns)
         try:
-            return pack_tokens(sentences, list(self.templates.columns))
+            if self.templates.cliques is not Cliques.PAIRS:
+                return Packed(pack_tokens(sentences, columns))
+            return Packed(*(pack_tokens(side, columns) for side in _sides(sentences)))
         except ValueError as error:
             raise InputError(str(error)) from None
 
-    def _fit(self, tokens: Tokens) -> None:
+    def _fit(self, packed: Packed) -> None:
         codes, count = self.templates.codes(), len(self.templates.templates)
         settings = (self.boundaries, self.min_count, self.by_frequency)
-        self._index = fit_features(tokens, codes, count, *settings, self._paths())
+        kind = self.templates.cliques
+        self._index = fit_features(packed.tokens, codes, count, *settings, self._paths(), kind, packed.others)
 
     def _paths(self) -> WordPaths | None:
         return None if self.clusters is None else self.clusters.core
 
-    def _rows(self, tokens: Tokens) -> FeatureRows:
+    def _rows(self, packed: Packed) -> FeatureRows:
         indptr, indices, offsets = (
-            self._fitted().rows(tokens) if self.n_hash is None else self._hashed(tokens, self.n_hash)
+            self._fitted().rows(*packed) if self.n_hash is None else self._hashed(packed, self.n_hash)
         )
         shape = (len(indptr) - 1, self.n_features)
         return FeatureRows(indptr, indices, None, offsets, shape, self.dtype)
 
-    def _hashed(self, tokens: Tokens, columns: int) -> tuple[Array, Array, Array]:
-        codes, texts = self.templates.codes(), self.templates.texts()
+    def _hashed(self, packed: Packed, columns: int) -> tuple[Array, Array, Array]:
+        codes, texts, kind = self.templates.codes(), self.templates.texts(), self.templates.cliques
         bits = columns.bit_length() - 1
-        return hashed_features(tokens, codes, texts, self.boundaries, bits, self._paths())
+        settings = (self.boundaries, bits, self._paths(), kind)
+        return hashed_features(packed.tokens, codes, texts, *settings, packed.others)
+
+
+def _sides(pairs: Any) -> tuple[list[Any], list[Any]]:
+    """Return the first and the second sentences of pairs."""
+    if not is_list(pairs):
+        raise InputError("Expected a list of pairs of sentences.")
+    for s, pair in enumerate(pairs):
+        if not isinstance(pair, tuple | list) or len(pair) != 2:
+            raise InputError(f"Pair {s} is not a pair of sentences.")
+    return [pair[0] for pair in pairs], [pair[1] for pair in pairs]
 
 
 def _require_clusters(templates: Templates, clusters: Any) -> BrownClusters | None:

@@ -8,7 +8,8 @@ from ..persistence.objects import Check, Parts, StoredClass
 from .brown import BrownClusters
 from .dicts import DictFeatures
 from .extractor import TemplateFeatures
-from .templates import Templates, parse_templates
+from .template_text import parse_templates
+from .templates import Templates
 
 
 def _template_parts(found: TemplateFeatures) -> Parts:

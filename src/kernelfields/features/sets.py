@@ -1,10 +1,11 @@
-"""Ready-made templates for chunking, named entities and parts of speech."""
+"""Ready-made templates for chunking, named entities and parts of speech, and for arcs, spans and pairs."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from .templates import Templates, parse_templates
+from .template_text import parse_templates
+from .templates import Templates
 
 _CHUNKING = """
 columns: w pos
@@ -96,6 +97,86 @@ has_hyphen(w[0])
 is_punctuation(w[0])
 """
 
+_ARCS = """
+columns: w pos
+cliques: arcs
+distance
+pos[h] & distance
+pos[m] & distance
+w[h]
+w[m]
+w[h] & pos[h]
+w[m] & pos[m]
+pos[h] & pos[m]
+pos[h] & pos[m] & distance
+w[h] & pos[m]
+w[h] & pos[m] & direction
+pos[h] & w[m]
+pos[h] & w[m] & direction
+w[h] & w[m]
+w[h] & pos[h] & pos[m] & direction
+pos[h] & w[m] & pos[m] & direction
+w[h] & pos[h] & w[m] & pos[m]
+suffix3(w[h]) & suffix3(w[m])
+pos[h] & suffix3(w[m])
+suffix3(w[h]) & pos[m]
+pos[h] & between(pos) & pos[m] & direction
+pos[h] & pos[h+1] & pos[m-1] & pos[m] & direction
+pos[h-1] & pos[h] & pos[m-1] & pos[m] & direction
+pos[h] & pos[h+1] & pos[m] & pos[m+1] & direction
+pos[h-1] & pos[h] & pos[m] & pos[m+1] & direction
+pos[h] & pos[m-1] & pos[m] & direction
+pos[h] & pos[m] & pos[m+1] & direction
+pos[h-1] & pos[h] & pos[m] & direction
+pos[h] & pos[h+1] & pos[m] & direction
+"""
+
+_SPANS = """
+columns: w pos
+cliques: spans
+distance
+w[i]
+w[j]
+pos[i] & pos[j]
+pos[i] & pos[j] & distance
+w[i] & pos[j]
+pos[i] & w[j]
+w[i] & w[j]
+w[i] & distance
+w[j] & distance
+w[i-1]
+w[j+1]
+pos[i-1] & pos[i]
+pos[j] & pos[j+1]
+pos[i-1] & pos[j+1]
+w[i-1] & w[i]
+w[j] & w[j+1]
+w[i-1] & w[j+1]
+pos[i-1] & pos[i] & pos[j] & pos[j+1]
+pos[i] & between(pos) & pos[j]
+suffix3(w[i])
+suffix3(w[j])
+short_shape(w[i])
+short_shape(w[j])
+"""
+
+_PAIRS = """
+columns: w
+cliques: pairs
+relative
+w[i] & w[j]
+lower(w[i]) & lower(w[j])
+prefix4(w[i]) & prefix4(w[j])
+suffix3(w[i]) & suffix3(w[j])
+short_shape(w[i]) & short_shape(w[j])
+w[i] & relative
+w[j] & relative
+w[i-1] & w[i] & w[j]
+w[i] & w[i+1] & w[j]
+w[i] & w[j-1] & w[j]
+w[i] & w[j] & w[j+1]
+"""
+
 CLUSTERS = """
 cluster4(w[-2..2])
 cluster6(w[-2..2])
@@ -108,6 +189,9 @@ TEXTS: Mapping[str, str] = {
     "chunking": _CHUNKING,
     "ner": f"columns: w pos{_NER}{_NER_POS}",
     "pos": _POS,
+    "arcs": _ARCS,
+    "spans": _SPANS,
+    "pairs": _PAIRS,
 }
 """All sets as texts, as `parse_templates` reads them, by name."""
 
@@ -135,6 +219,29 @@ def pos(clusters: bool = False) -> Templates:
     ``clusters`` adds the Brown clusters of words, for `TemplateFeatures` with ``clusters=``.
     """
     return _with(TEXTS["pos"], clusters)
+
+
+def arcs() -> Templates:
+    """Return templates for arcs of dependency trees, over words and parts of speech [mcdonald2005online].
+
+    Both words and their parts of speech, alone and together, with direction and distance; the parts of speech
+    between them, and of their neighbours.
+    """
+    return parse_templates(TEXTS["arcs"])
+
+
+def spans() -> Templates:
+    """Return templates for spans of a sentence, over words and parts of speech.
+
+    First and last word of the span and the words around it, their parts of speech and spelling, those in
+    between, and how long it is.
+    """
+    return parse_templates(TEXTS["spans"])
+
+
+def pairs() -> Templates:
+    """Return templates for pairs of words of two sentences: words, spelling, neighbours, places."""
+    return parse_templates(TEXTS["pairs"])
 
 
 def _with(text: str, clusters: bool) -> Templates:

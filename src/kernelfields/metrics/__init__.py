@@ -1,7 +1,10 @@
-"""Metrics: how good predicted labels and probabilities are."""
+"""Metrics: how good predicted labels, trees, alignments and probabilities are."""
 
 from .abstaining import AnsweredCurve, answered_curve
+from .alignments import AlignmentScores, alignment_error_rate, alignment_scores
+from .attachment import AttachmentScores, attachment_scores
 from .boundaries import transition_accuracy
+from .brackets import BracketScores, bracket_scores
 from .calibration import Reliability, brier_score, expected_calibration_error, log_likelihood, reliability
 from .confusion import Confusion, confusion
 from .entities import EntityScore, EntityScores, entity_f1, entity_scores, has_entities
@@ -11,17 +14,27 @@ from .scorers import (
     sequence_accuracy_scorer,
     token_accuracy_scorer,
 )
+from .segmentation import Segment, SegmentScores, segment_scores, segments_of
 from .tokens import AverageScores, LabelScores, label_scores, sequence_accuracy, token_error
 
 __all__ = [
+    "AlignmentScores",
     "AnsweredCurve",
+    "AttachmentScores",
     "AverageScores",
+    "BracketScores",
     "Confusion",
     "EntityScore",
     "EntityScores",
     "LabelScores",
     "Reliability",
+    "Segment",
+    "SegmentScores",
+    "alignment_error_rate",
+    "alignment_scores",
     "answered_curve",
+    "attachment_scores",
+    "bracket_scores",
     "brier_score",
     "confusion",
     "entity_f1",
@@ -33,6 +46,8 @@ __all__ = [
     "log_likelihood",
     "log_likelihood_scorer",
     "reliability",
+    "segment_scores",
+    "segments_of",
     "sequence_accuracy",
     "sequence_accuracy_scorer",
     "token_accuracy_scorer",

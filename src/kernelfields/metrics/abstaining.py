@@ -54,11 +54,16 @@ def answered_curve(
     labels = judged.marginals.argmax(axis=1) if y_pred is None else _answers(y_true, y_pred, judged)
     confidence = judged.marginals[np.arange(len(labels)), labels]
     levels = np.unique(confidence) if thresholds is None else _levels(thresholds)
+    return answered_by(confidence, labels != judged.true, levels)
+
+
+def answered_by(confidence: Array, wrong: Array, levels: Array) -> AnsweredCurve:
+    """Return the same of any answers, from their probabilities and whether they are wrong."""
     order = np.argsort(confidence)
     kept = len(order) - np.searchsorted(confidence[order], levels, side="left")
-    wrong = np.concatenate([[0], np.cumsum((labels != judged.true)[order][::-1])])[kept]
-    error = np.divide(wrong, kept, out=np.full(len(levels), np.nan), where=kept > 0)
-    return AnsweredCurve(levels, kept / len(labels), error)
+    errors = np.concatenate([[0], np.cumsum(wrong[order][::-1])])[kept]
+    error = np.divide(errors, kept, out=np.full(len(levels), np.nan), where=kept > 0)
+    return AnsweredCurve(levels, kept / max(len(order), 1), error)
 
 
 def _levels(thresholds: Any) -> Array:

@@ -102,12 +102,17 @@ def reliability(y_true: Any, marginals: Any, classes: Any, *, bins: int = 10) ->
     true, p, _ = read_marginals(y_true, marginals, classes)
     best = p.argmax(axis=1)
     confidence = p[np.arange(len(p)), best]
+    return reliability_of(confidence, best == true, bins)
+
+
+def reliability_of(confidence: Array, right: Array, bins: int = 10) -> Reliability:
+    """Return the same of any answers, from their probabilities and whether they are right."""
     edges = np.linspace(0.0, 1.0, bins + 1)
     bin_of = np.searchsorted(edges[1:-1], confidence, side="left")
     count = np.bincount(bin_of, minlength=bins)
     total = np.bincount(bin_of, weights=confidence, minlength=bins)
-    right = np.bincount(bin_of, weights=best == true, minlength=bins)
-    return Reliability(edges, count, ratio(total, count), ratio(right, count))
+    good = np.bincount(bin_of, weights=right, minlength=bins)
+    return Reliability(edges, count, ratio(total, count), ratio(good, count))
 
 
 def expected_calibration_error(y_true: Any, marginals: Any, classes: Any, *, bins: int = 10) -> float:
@@ -128,5 +133,9 @@ def expected_calibration_error(y_true: Any, marginals: Any, classes: Any, *, bin
     >>> expected_calibration_error([["a", "b"]], marginals, ["a", "b"])
     0.25
     """
-    table = reliability(y_true, marginals, classes, bins=bins)
+    return calibration_gap(reliability(y_true, marginals, classes, bins=bins))
+
+
+def calibration_gap(table: Reliability) -> float:
+    """Return the mean gap between confidence and accuracy of the bins."""
     return float(np.average(abs(table.accuracy - table.confidence), weights=table.support))

@@ -15,7 +15,7 @@ from ..data.rules import require_possible
 from ..data.training import Observed, require_no_edge_features
 from ..errors import InputError
 from ..objective import Term
-from ..structures import ChainBatch, EdgeBatch, Structure
+from ..structures import ChainBatch, EdgeBatch, LabelledBatch, Structure
 from .terms import Penalties, answer_features, label_terms
 
 FREE = Penalties(0.0, 0.0, 0.0)
@@ -76,10 +76,8 @@ def training_terms(
     matrix = data.inputs.features
     observed = Observed.of(data.inputs, data.encoded, data.chain) if observed_only else None
     matrix = matrix if sparse.issparse(matrix) else sparse.csr_matrix(matrix)
-    if not isinstance(data.chain, ChainBatch):
-        matrix = matrix.astype(
-            np.float64, copy=False
-        )  # only the native sweep is made in single precision, too
+    if isinstance(data.chain, LabelledBatch) and not isinstance(data.chain, ChainBatch):
+        matrix = matrix.astype(np.float64, copy=False)  # what is not learnt natively is learnt in double
     nodes = answer_features(data.chain, matrix, observed.features if observed else None, fast=True)
     pairs = observed.edges if observed else None
     labels = label_terms(data.chain, penalties, bias=bias, boundaries=boundaries, pairs=pairs)

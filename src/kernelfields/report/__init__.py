@@ -4,5 +4,6 @@ from .description import Description, describe
 from .evaluate import evaluate
 from .evaluation import Evaluation
 from .page import write_report
+from .parse_evaluation import ParseEvaluation
 
-__all__ = ["Description", "Evaluation", "describe", "evaluate", "write_report"]
+__all__ = ["Description", "Evaluation", "ParseEvaluation", "describe", "evaluate", "write_report"]

@@ -13,6 +13,7 @@ from ..arrays import Array, offsets_of
 from ..checks import is_list, require_share, shown
 from ..errors import InputError
 from ..metrics import (
+    SegmentScores,
     answered_curve,
     brier_score,
     confusion,
@@ -22,6 +23,7 @@ from ..metrics import (
     label_scores,
     log_likelihood,
     reliability,
+    segment_scores,
     sequence_accuracy,
     token_error,
     transition_accuracy,
@@ -29,12 +31,17 @@ from ..metrics import (
 from ..metrics.pairs import observed_counts, require_observed
 from ..metrics.sequences import read_sequences
 from ..metrics.steps import for_sequences, last_step
-from ..structures import Grid, Tree
+from ..structures import Dependency, Grid, Segments, Tree
+from .dependencies import judge_dependencies
 from .evaluation import Evaluation, TestSequences, Timings
+from .judged_parses import Predictions, parse_evaluation
+from .parse_evaluation import ParseEvaluation
 from .path import path_of
 from .ranking import rank_slowest, rank_worst
 from .tokens import read_texts
 
+OVERLAPS = (0.1, 0.25, 0.5)
+"""From which segments count as found."""
 THRESHOLDS = np.arange(101) / 100
 
 
@@ -61,8 +68,11 @@ def evaluate(
     *,
     threshold: float = 0.9,
     path: Iterable[Any] | None = None,
-) -> Evaluation:
+    tags: Any = None,
+) -> Any:
     """Label test sequences and compare.
+
+    Returns an `Evaluation`, or a `ParseEvaluation` of models of trees and alignments.
 
     A decoder that abstains is taken by its most probable labels instead: abstaining is what the
     threshold does.
@@ -82,6 +92,8 @@ def evaluate(
     path : iterable of records, optional
         How training went, say the `Progress` records that a ``callback`` collected; by default
         ``path_`` of the estimator, if it has one.
+    tags : list of lists of str, optional
+        Of dependency trees, the parts of speech of words, for scores without punctuation.
 
     Examples
     --------
@@ -93,6 +105,11 @@ def evaluate(
     """
     threshold = require_share("threshold", threshold)
     name, labeller, inputs = _labeller(estimator, X)
+    structure = getattr(labeller, "structure_", None)
+    if structure is not None and not structure.labelling:
+        return _parses(name, labeller, structure, inputs, y, tokens, tags, threshold, path)
+    if tags is not None:
+        raise InputError("tags are for dependency trees; the model labels other things.")
     placed = _placed(labeller, inputs, y)
     true = read_sequences(placed.labels, "y")
     if len(inputs) != len(true):
@@ -136,7 +153,28 @@ def evaluate(
         slowest=slowest,
         timings=Timings(predict_seconds, marginal_seconds, timed),
         path=path_of(labeller, path),
+        segments=_segments(structure, true, answers),
     )
+
+
+def _parses(
+    name: str,
+    labeller: Any,
+    structure: Any,
+    inputs: list[Any],
+    y: Any,
+    tokens: Any,
+    tags: Any,
+    threshold: float,
+    path: Iterable[Any] | None,
+) -> ParseEvaluation:
+    """Compare trees or alignments."""
+    if not isinstance(structure, Dependency):
+        raise InputError(f"Reports are not for {structure!r}.")
+    said = Predictions.of(labeller, inputs)
+    classes = np.asarray(labeller.classes_).tolist()
+    test = judge_dependencies(inputs, y, said.outputs, said.marginals, classes, tokens, tags)
+    return parse_evaluation(name, labeller, test, said.timings, threshold, path)
 
 
 def _labeller(estimator: Any, X: Any) -> tuple[str, ProbabilisticLabeller, list[Any]]:
@@ -224,6 +262,15 @@ def _boundaries(
     y_true: list[list[Hashable]], y_pred: list[list[Hashable]], parents: list[Any] | None
 ) -> float | None:
     return transition_accuracy(y_true, y_pred, parents) if _changes(y_true, parents) else None
+
+
+def _segments(
+    structure: Any, y_true: list[list[Hashable]], y_pred: list[list[Hashable]]
+) -> dict[str, SegmentScores] | None:
+    """Return scores of segments at the usual overlaps, for models of segments."""
+    if not isinstance(structure, Segments):
+        return None
+    return {f"{least:g}": segment_scores(y_true, y_pred, least) for least in OVERLAPS}
 
 
 def _changes(y: list[list[Hashable]], parents: list[Any] | None) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ..arrays import Array
-from ..metrics import AnsweredCurve, Confusion, EntityScores, LabelScores, Reliability
+from ..metrics import AnsweredCurve, Confusion, EntityScores, LabelScores, Reliability, SegmentScores
 from .path import TrainingPath
 
 
@@ -100,6 +100,8 @@ class Evaluation:
     timings: Timings
     path: TrainingPath | None
     """How training went, where that is known."""
+    segments: dict[str, SegmentScores] | None = None
+    """Scores of segments by the overlap that counts, "0.1", "0.25" and "0.5"; None for other structures."""
 
     @property
     def warning(self) -> str | None:
@@ -144,7 +146,7 @@ class Evaluation:
 
     def as_dict(self) -> dict[str, Any]:
         """Return every number as JSON knows it; what is not finite or not known is None."""
-        return _plain(
+        return plain(
             {
                 "model": self.model,
                 "probabilistic": self.probabilistic,
@@ -168,6 +170,7 @@ class Evaluation:
                 "timings": self.timings,
                 "worst": self.worst,
                 "slowest": self.slowest,
+                "segments": self.segments,
                 "entities": self.entities and self.entities.by_type,
                 "labels": self.labels,
                 "confusion": self.confusion,
@@ -178,16 +181,16 @@ class Evaluation:
         )
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """Named tuples as objects, arrays as lists, other labels as their text."""
     if hasattr(value, "_asdict"):
         value = value._asdict()
     if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
+        return {str(key): plain(item) for key, item in value.items()}
     if hasattr(value, "tolist"):
         value = value.tolist()
     if isinstance(value, list):
-        return [_plain(item) for item in value]
+        return [plain(item) for item in value]
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     return value if isinstance(value, (str, int, type(None))) else str(value)

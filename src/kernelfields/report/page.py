@@ -12,6 +12,10 @@ from pathlib import Path
 from .browser import ReportLimits, browse
 from .evaluation import Evaluation, TestSequences
 from .markup import element, embedded, escape
+from .parse_evaluation import ParseEvaluation
+from .parse_page import PICTURES as PARSES
+from .parse_page import parse_pieces
+from .path import TrainingPath
 from .plots import plot_answered, plot_confusion, plot_gap, plot_reliability, plot_values
 from .plots.confusion import LIMIT as MOST_CONFUSED
 from .plots.network import MOST as MOST_VERTICES
@@ -28,20 +32,20 @@ LIMITS = ReportLimits(sequences=200, positions=10_000)
 
 
 def write_report(
-    evaluation: Evaluation,
+    evaluation: Evaluation | ParseEvaluation,
     path: str | os.PathLike[str],
     *,
     title: str | None = None,
     limits: ReportLimits = LIMITS,
 ) -> None:
-    """Write a self-contained page: scores, plots, and a browser of sequences or trees.
+    """Write a self-contained page: scores, plots, and a browser of sequences or drawn trees and alignments.
 
     It loads nothing from anywhere, and runs no script but its own: tokens and labels are data, and the
     page's security policy names the script by its hash.
 
     Parameters
     ----------
-    evaluation : Evaluation
+    evaluation : Evaluation or ParseEvaluation
         What `evaluate` gave.
     path : path
         The file to write.
@@ -53,8 +57,13 @@ def write_report(
     Path(path).write_bytes(page(evaluation, title, limits).encode("utf-8"))
 
 
-def page(evaluation: Evaluation, title: str | None = None, limits: ReportLimits = LIMITS) -> str:
+def page(
+    evaluation: Evaluation | ParseEvaluation, title: str | None = None, limits: ReportLimits = LIMITS
+) -> str:
     """Return the text of the page."""
+    if isinstance(evaluation, ParseEvaluation):
+        pieces = parse_pieces(evaluation, title, min(limits.sequences, PARSES))
+        return _filled("parse.html", pieces | {"training": _training(evaluation.path)})
     picture, marks = plot_answered(evaluation.answered, evaluation.chosen)
     data = browse(evaluation, limits)
     data |= {"marks": marks, "chosen": evaluation.chosen}
@@ -66,7 +75,6 @@ def page(evaluation: Evaluation, title: str | None = None, limits: ReportLimits 
         "Noun": noun.capitalize(),
         "drawn": LINES if noun == "tree" else "",
         "policy": escape(_policy(script)),
-        "style": _piece("style.css"),
         "script": script,
         "data": embedded(data),
         "size": escape(f"{evaluation.n_tokens:,} labels in {evaluation.n_sequences:,} {noun}s"),
@@ -79,7 +87,7 @@ def page(evaluation: Evaluation, title: str | None = None, limits: ReportLimits 
         "confused": f"The {MOST_CONFUSED} of {labels} labels with most errors."
         if labels > MOST_CONFUSED
         else "",
-        "training": _training(evaluation),
+        "training": _training(evaluation.path),
         "labels": label_table(evaluation),
         "entities": entity_table(evaluation),
         "worst": ranked_table(evaluation.worst, noun),
@@ -89,8 +97,14 @@ def page(evaluation: Evaluation, title: str | None = None, limits: ReportLimits 
         "threshold": str(evaluation.chosen),
         "shown": _shown(evaluation, len(data["sequences"])),
     }
+    return _filled("page.html", pieces)
+
+
+def _filled(template: str, pieces: dict[str, str]) -> str:
+    """Put pieces into a template."""
+    pieces = pieces | {"style": _piece("style.css")}
     # One pass: what is put in is not looked at again, whatever it contains.
-    return re.sub(r"\{\{(\w+)\}\}", lambda match: pieces[match[1]], _piece("page.html"))
+    return re.sub(r"\{\{(\w+)\}\}", lambda match: pieces[match[1]], _piece(template))
 
 
 def _piece(name: str) -> str:
@@ -146,9 +160,8 @@ def _picture(sequences: TestSequences, s: int) -> str:
     return plot_network(sequences.edges[s], sequences.tokens[s], *known)
 
 
-def _training(evaluation: Evaluation) -> str:
+def _training(path: TrainingPath | None) -> str:
     """Plots of the training, or what is known of its end."""
-    path = evaluation.path
     if path is None:
         return element("p", "Nothing is known of the training.", class_="note")
     plots = []

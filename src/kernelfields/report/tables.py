@@ -17,6 +17,9 @@ SCORES = {
     "entity F1": "entities found with begin, end and type",
     "entity precision": "of the entities answered, those right",
     "entity recall": "of the true entities, those found",
+    "segment F1 at 10 %": "segments whose overlap with a true one is a tenth of both together",
+    "segment F1 at 25 %": "the same with a quarter",
+    "segment F1 at 50 %": "the same with a half",
     "negative log-likelihood": "−log p(y|x) per position; less is better",
     "calibration error": "mean gap between probability and share right",
     "Brier score": "mean squared distance of probabilities from the truth",
@@ -30,12 +33,15 @@ SCORES = {
 def score_table(evaluation: Evaluation) -> str:
     """Every score with what it means."""
     e, overall = evaluation, evaluation.entities and evaluation.entities.overall
+    found = (e.segments or {}).items()
+    segments = {f"segment F1 at {100 * float(least):g} %": _share(scores.f1) for least, scores in found}
     values = {
         "wrong labels": _share(e.token_error),
         f"{e.noun}s with a wrong label": _share(e.sequence_error),
         "entity F1": overall and _share(overall.f1),
         "entity precision": overall and _share(overall.precision),
         "entity recall": overall and _share(overall.recall),
+        **segments,
         "negative log-likelihood": _number(e.nll),
         "calibration error": _number(e.ece),
         "Brier score": _number(e.brier),
@@ -44,7 +50,7 @@ def score_table(evaluation: Evaluation) -> str:
         "positions without a label": f"{e.n_unobserved:,}" if e.n_unobserved else None,
         "seconds to label": f"{e.timings.predict:.3g}",
     }
-    return _table([], [(name, value, SCORES[name]) for name, value in values.items() if value is not None])
+    return table_of([], [(name, value, SCORES[name]) for name, value in values.items() if value is not None])
 
 
 def tiles(evaluation: Evaluation) -> str:
@@ -67,7 +73,7 @@ def label_table(evaluation: Evaluation) -> str:
     """Precision, recall and F of every label."""
     scores = evaluation.labels
     rows = zip(scores.labels, scores.precision, scores.recall, scores.f1, scores.support, strict=True)
-    return _table(
+    return table_of(
         ["label", "precision", "recall", "F1", "true"],
         [(str(name), _share(p), _share(r), _share(f), f"{n:,}") for name, p, r, f, n in rows],
     )
@@ -82,7 +88,7 @@ def entity_table(evaluation: Evaluation) -> str:
         for name, s in evaluation.entities.by_type.items()
     ]
     summary = element("summary", "Types of entities")
-    table = _table(["type", "precision", "recall", "F1", "true"], rows)
+    table = table_of(["type", "precision", "recall", "F1", "true"], rows)
     return element("details", summary, table)
 
 
@@ -99,10 +105,11 @@ def ranked_table(ranked: Sequence[RankedSequence], noun: str = "sequence") -> st
         )
         for r in ranked
     ]
-    return _table(head, rows)
+    return table_of(head, rows)
 
 
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+def table_of(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a table; without a head, one of names, values and what they mean."""
     titles = element("tr", *(element("th", escape(name)) for name in head)) if head else ""
     lines = [element("tr", *(element("td", escape(cell)) for cell in row)) for row in rows]
     table = element("table", titles, *lines, **({} if head else {"class_": "scores"}))

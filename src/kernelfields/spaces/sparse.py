@@ -124,7 +124,7 @@ def as_floats(array: Any) -> Any:
 
 
 def coefficient_scores(features: Any, coef: Any) -> Array:
-    """Return X·Wᵀ for sparse X, in the precision of the features.
+    """Return X·Wᵀ for sparse X, in the precision of the features, or of the weights if those are booleans.
 
     Sums are in the precision of the weights: of many weights a sentence needs few, and a copy of all of
     them in another precision would take longer than all the rest.
@@ -148,7 +148,7 @@ def coefficient_scores(features: Any, coef: Any) -> Array:
         native.sparse_pair_times(*rows, pairs.indptr, pairs.indices, pairs.data, scores)
     else:
         native.sparse_times(*rows, np.ascontiguousarray(coef.T), scores)
-    return scores.astype(features.dtype, copy=False)
+    return scores if features.dtype == bool else scores.astype(features.dtype, copy=False)
 
 
 def _values(features: Any) -> Array | None:

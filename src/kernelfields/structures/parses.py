@@ -38,7 +38,8 @@ class Dependency(Structure):
     An item of X has a row of features for every arc of a sentence of n words, n(n + 1) in all: those from the
     heads 0 (the root), 1 … n to word 1, then those to word 2, and so on; the row of head h and word m is
     number (m − 1)(n + 1) + h. Rows from a word to itself are there for the sake of this formula, and never
-    looked at. An item of y is a list of the heads of all words, 0 for the root; with relations, a pair
+    looked at. With ``features="arcs"``, or other templates of arcs, an item of X is a list of tokens instead.
+    An item of y is a list of the heads of all words, 0 for the root; with relations, a pair
     (heads, relations). `predict_marginals` has an (n, n + 1) array per sentence, or (n, n + 1, L): row m − 1
     is the distribution of the head of word m.
 
@@ -69,6 +70,7 @@ class Dependency(Structure):
 
     labelling: ClassVar[bool] = False
     in_sequences: ClassVar[bool] = False
+    cliques: ClassVar[str] = "arcs"
     words: ClassVar[Words] = SENTENCES
     _checks: ClassVar[Mapping[str, Check]] = {"projective": require_flag, "single_root": require_flag}
 

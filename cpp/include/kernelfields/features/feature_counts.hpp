@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <numeric>
 #include <string>
 #include <tuple>
@@ -18,24 +19,15 @@ namespace kernelfields {
 // The features of one template as they first appear.
 struct TemplateCounts {
     KeyTable numbers;
-    std::vector<std::int64_t> counts, firsts;  // how often; at which token first
+    std::vector<std::int64_t> counts, firsts;  // how often; in which row first
     std::vector<std::int32_t> values;          // parts per feature
 };
 
 class FeatureCounts {
 public:
-    FeatureCounts(const TemplateSet& set, const Tokens& tokens)
-        : set_(set), words_(set.columns), pools_(set.channels.size()), counts_(set.templates.size()) {
-        for (std::size_t c = 0; c < set.columns; ++c)
-            for (std::size_t t = 0; t < tokens.size(); ++t) words_[c].add(tokens.columns[c][t]);
-        std::vector<const StringPool*> known;
-        for (const StringPool& words : words_) known.push_back(&words);
-        Encoder<ExactValues> encoder(set_, {&set_, &pools_}, known);
-        std::vector<std::size_t> sizes;
-        for (std::size_t k = 0; k < set.channels.size(); ++k) sizes.push_back(tabulate(encoder, k));
-        for (const auto& parts : set.templates) plans_.emplace_back(parts, sizes);
-        count(encoder, tokens);
-    }
+    FeatureCounts(const TemplateSet& set, const Tokens& tokens) : FeatureCounts(set, tokens, {&tokens}) {}
+    FeatureCounts(const TemplateSet& set, const Cliques& cliques)
+        : FeatureCounts(set, cliques, {&cliques.first(), &cliques.second()}) {}
 
     // Features with at least `least` occurrences, the most frequent first or the first first.
     FeatureState choose(std::int64_t least, bool by_frequency) const {
@@ -49,7 +41,7 @@ public:
                 if (counts_[j].counts[f] >= least)
                     chosen.push_back({by_frequency ? -counts_[j].counts[f] : 0, counts_[j].firsts[f], j, f});
         std::sort(chosen.begin(), chosen.end(), [](const Choice& a, const Choice& b) {
-            return std::tie(a.count, a.first, a.j) < std::tie(b.count, b.first, b.j);
+            return std::tie(a.count, a.first, a.j, a.feature) < std::tie(b.count, b.first, b.j, b.feature);
         });
         FeatureState state{std::vector<StringPool>(pools_.size()), {}};
         for (const Choice& choice : chosen) {
@@ -63,6 +55,21 @@ public:
     }
 
 private:
+    template <class Rows>
+    FeatureCounts(const TemplateSet& set, const Rows& rows, std::initializer_list<const Tokens*> sides)
+        : set_(set), words_(set.columns), pools_(set.channels.size()), counts_(set.templates.size()) {
+        for (const Tokens* tokens : sides)
+            for (std::size_t c = 0; c < set.columns; ++c)
+                for (std::size_t t = 0; t < tokens->size(); ++t) words_[c].add(tokens->columns[c][t]);
+        std::vector<const StringPool*> known;
+        for (const StringPool& words : words_) known.push_back(&words);
+        Encoder<ExactValues> encoder(set_, {&set_, &pools_}, known);
+        std::vector<std::size_t> sizes;
+        for (std::size_t k = 0; k < set.channels.size(); ++k) sizes.push_back(tabulate(encoder, k));
+        for (const auto& parts : set.templates) plans_.emplace_back(parts, sizes);
+        count(encoder, rows);
+    }
+
     // Only strings that some feature needs are kept, those of frequent features side by side.
     std::int32_t renumber(FeatureState& state, std::size_t channel, std::int32_t value) const {
         const auto reserved = static_cast<std::int32_t>(set_.reserved(channel));
@@ -88,34 +95,46 @@ private:
     void count(const Encoder<ExactValues>& encoder, const Tokens& tokens) {
         const std::vector<std::size_t> cuts = cut_blocks(tokens);
         Block<std::int32_t> block;
-        std::vector<std::int64_t> keys;
         for (std::size_t b = 0; b + 1 < cuts.size(); ++b) {
             encoder.fill(block, tokens, cuts[b], cuts[b + 1]);
-            for (std::size_t j = 0; j < plans_.size(); ++j) {
-                KeyPlan::keys<true>(plans_[j], block, tokens, keys);
-                count_keys(block, tokens, j, keys);
-            }
+            for (std::size_t j = 0; j < plans_.size(); ++j) count_keys(j, TokenSource<std::int32_t>{block, tokens});
         }
     }
 
-    void count_keys(const Block<std::int32_t>& block, const Tokens& tokens, std::size_t j,
-                    const std::vector<std::int64_t>& keys) {
+    void count(const Encoder<ExactValues>& encoder, const Cliques& cliques) {
+        const std::vector<std::size_t> cuts = cliques.cut();
+        CliqueBlock<std::int32_t> block;
+        for (std::size_t b = 0; b + 1 < cuts.size(); ++b) {
+            block.fill(cliques, set_, encoder, cuts[b], cuts[b + 1]);
+            for (std::size_t j = 0; j < plans_.size(); ++j) count_keys(j, block.source(set_.templates[j]));
+        }
+    }
+
+    template <class Source> void count_keys(std::size_t j, const Source& source) {
         TemplateCounts& counts = counts_[j];
-        const std::size_t start = tokens.start(block.first);
-        std::size_t s = block.first;
-        for (std::size_t t = 0; t < keys.size(); ++t) {
-            while (tokens.start(s + 1) <= start + t) ++s;
-            if (keys[t] < 0) continue;
+        const std::vector<TemplatePart>& parts = set_.templates[j];
+        const std::size_t before = counts.counts.size();
+        KeyPlan::keys<true>(plans_[j], source, keys_);
+        fresh_.clear();
+        for (std::size_t t = 0; t < keys_.size(); ++t) {
+            if (keys_[t] < 0) continue;
             const auto next = static_cast<std::int32_t>(counts.counts.size());
-            const std::int32_t feature = counts.numbers.add(static_cast<std::uint64_t>(keys[t]), next);
+            const std::int32_t feature = counts.numbers.add(static_cast<std::uint64_t>(keys_[t]), next);
             if (feature == next) {
                 counts.counts.push_back(0);
-                counts.firsts.push_back(static_cast<std::int64_t>(start + t));
-                const std::size_t place = block.starts[s - block.first] + start + t - tokens.start(s);
-                for (const TemplatePart& part : set_.templates[j])
-                    counts.values.push_back(*(block.values[part.channel].data() + place + part.offset));
+                counts.firsts.push_back(static_cast<std::int64_t>(source.first_row() + source.row(t)));
+                fresh_.push_back(t);
             }
             ++counts.counts[static_cast<std::size_t>(feature)];
+        }
+        if (fresh_.empty()) return;
+        counts.values.resize(counts.counts.size() * parts.size());
+        for (std::size_t p = 0; p < parts.size(); ++p) {
+            std::size_t f = 0;
+            source.each(parts[p], [&](const std::int32_t* values, std::size_t at, std::size_t T) {
+                for (; f < fresh_.size() && fresh_[f] < at + T; ++f)
+                    counts.values[(before + f) * parts.size() + p] = values[fresh_[f] - at];
+            });
         }
     }
 
@@ -123,6 +142,8 @@ private:
     std::vector<StringPool> words_, pools_;
     std::vector<KeyPlan> plans_;
     std::vector<TemplateCounts> counts_;
+    std::vector<std::int64_t> keys_;
+    std::vector<std::size_t> fresh_;  // where features of a block appear for the first time
 };
 
 }  // namespace kernelfields

@@ -1,7 +1,7 @@
 // A fitted set of features: which values of which templates have a column.
 #pragma once
 
-#include "extraction.hpp"
+#include "clique_extraction.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -42,17 +42,25 @@ public:
     Rows rows(const Tokens& tokens) const {
         const auto find = [&](std::size_t j, auto& space, std::int32_t* out) {
             const auto& parts = set_.templates[j];
+            const TokenSource<std::int32_t> source{space.block, tokens};
             if (parts.size() == 1 && indices_[j].is_array()) {  // the value is the key
-                for_each_sentence(space.block, tokens, parts[0],
-                                  [&](const std::int32_t* values, std::size_t at, std::size_t T) {
-                                      indices_[j].look_up(values, T, out + at);
-                                  });
+                source.each(parts[0], [&](const std::int32_t* values, std::size_t at, std::size_t T) {
+                    indices_[j].look_up(values, T, out + at);
+                });
             } else {
-                KeyPlan::keys<false>(plans_[j], space.block, tokens, space.keys);
+                KeyPlan::keys<false>(plans_[j], source, space.keys);
                 indices_[j].find(space.keys, out);
             }
         };
         return extract<std::int32_t>(tokens, plans_.size(), encoder_, find);
+    }
+
+    Rows rows(const Cliques& cliques) const {
+        return extract_cliques<std::int32_t>(cliques, set_, encoder_,
+                                             [&](std::size_t j, const auto& source, auto& space, std::int32_t* out) {
+                                                 KeyPlan::keys<false>(plans_[j], source, space.keys);
+                                                 indices_[j].find(space.keys, out);
+                                             });
     }
 
     // A text for each column, unlike any other's: the template's, then values with & and \ escaped.
@@ -124,7 +132,10 @@ private:
 
     void append_value(std::string& text, std::size_t channel, std::size_t value) const {
         const std::size_t reserved = set_.reserved(channel);
-        if (is_predicate(set_.channels[channel].transform)) {
+        const Transform transform = set_.channels[channel].transform;
+        if (is_measure(transform)) {
+            text += measure_text(transform, value);
+        } else if (is_predicate(transform)) {
             text += '1';
         } else if (value < reserved) {
             const bool before = value < set_.margin;
@@ -155,21 +166,19 @@ inline Rows hashed_rows(const TemplateSet& set, const std::vector<std::uint64_t>
     const Encoder<HashedValues> encoder(set, {}, std::vector<const StringPool*>(set.columns, &empty));
     return extract<std::uint64_t>(tokens, set.templates.size(), encoder,
                                   [&](std::size_t j, auto& space, std::int32_t* out) {
-                                      const std::size_t count =
-                                          tokens.start(space.block.last) - tokens.start(space.block.first);
-                                      std::vector<std::uint64_t> hashes(count, mix(seeds[j]));
-                                      std::vector<char> absent(count);
-                                      for (const TemplatePart& part : set.templates[j])
-                                          for_each_sentence(space.block, tokens, part,
-                                                            [&](const std::uint64_t* v, std::size_t at, std::size_t T) {
-                                                                for (std::size_t t = 0; t < T; ++t) {
-                                                                    hashes[at + t] = mix(hashes[at + t] ^ v[t]);
-                                                                    absent[at + t] |= v[t] == HashedValues::nothing;
-                                                                }
-                                                            });
-                                      for (std::size_t t = 0; t < count; ++t)
-                                          out[t] = absent[t] ? none : static_cast<std::int32_t>(hashes[t] & mask);
+                                      hash_columns(TokenSource<std::uint64_t>{space.block, tokens}, set.templates[j],
+                                                   seeds[j], mask, out);
                                   });
+}
+
+inline Rows hashed_rows(const TemplateSet& set, const std::vector<std::uint64_t>& seeds, std::uint64_t mask,
+                        const Cliques& cliques) {
+    static const StringPool empty;
+    const Encoder<HashedValues> encoder(set, {}, std::vector<const StringPool*>(set.columns, &empty));
+    return extract_cliques<std::uint64_t>(cliques, set, encoder,
+                                          [&](std::size_t j, const auto& source, auto&, std::int32_t* out) {
+                                              hash_columns(source, set.templates[j], seeds[j], mask, out);
+                                          });
 }
 
 }  // namespace kernelfields

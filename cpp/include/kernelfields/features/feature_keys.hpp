@@ -22,6 +22,7 @@ struct ExactValues {
         return id == none ? none : id + static_cast<std::int32_t>(set->reserved(channel));
     }
     Value yes() const { return 0; }
+    Value measure(std::size_t bin) const { return static_cast<Value>(bin); }
     Value mark(std::size_t which) const { return static_cast<Value>(which); }
 };
 
@@ -33,18 +34,28 @@ struct HashedValues {
     static Value sane(Value hash) { return hash == nothing ? 0 : hash; }
     Value of(std::size_t, std::string_view text) const { return sane(hash_of(text)); }
     Value yes() const { return 1; }
+    Value measure(std::size_t bin) const { return sane(mix(0xD15C + bin)); }
     Value mark(std::size_t which) const { return sane(mix(0xB0A4D5 + which)); }
 };
 
-// calls body(values of a part, first token of the block, how many) sentence by sentence
-template <class V, class Body>
-void for_each_sentence(const Block<V>& block, const Tokens& tokens, const TemplatePart& part, Body body) {
-    const std::size_t start = tokens.start(block.first);
-    for (std::size_t s = block.first; s < block.last; ++s) {
-        const V* const values = block.values[part.channel].data() + block.starts[s - block.first] + part.offset;
-        body(values, tokens.start(s) - start, tokens.start(s + 1) - tokens.start(s));
+// What the templates of tokens look at: the tokens of a block, each of which has one value for every part.
+template <class V> struct TokenSource {
+    const Block<V>& block;
+    const Tokens& tokens;
+
+    std::size_t size() const { return tokens.start(block.last) - tokens.start(block.first); }
+    std::size_t first_row() const { return tokens.start(block.first); }
+    std::size_t row(std::size_t t) const { return t; }
+
+    // calls body(values of a part, first token of the block, how many) sentence by sentence
+    template <class Body> void each(const TemplatePart& part, Body body) const {
+        const std::size_t start = tokens.start(block.first);
+        for (std::size_t s = block.first; s < block.last; ++s) {
+            const V* const values = block.values[part.channel].data() + block.starts[s - block.first] + part.offset;
+            body(values, tokens.start(s) - start, tokens.start(s + 1) - tokens.start(s));
+        }
     }
-}
+};
 
 // The values v_1 ... v_n of one template as one number, (v_1 r_2 + v_2) r_3 + ...: exact below 2^62.
 // Where it could be larger, the number of what is before is looked up first.
@@ -63,24 +74,22 @@ public:
     std::uint64_t bound() const { return bound_; }
     std::size_t parts() const { return parts_.size(); }
 
-    // Keys of all tokens of a block; -1 where there is no feature. Unknown prefixes are numbered if
+    // Keys of all places of a source; -1 where there is no feature. Unknown prefixes are numbered if
     // `learn`, and have no feature otherwise.
-    template <bool learn, class Self>
-    static void keys(Self& self, const Block<std::int32_t>& block, const Tokens& tokens,
-                     std::vector<std::int64_t>& keys) {
-        keys.assign(tokens.start(block.last) - tokens.start(block.first), 0);
+    template <bool learn, class Self, class Source>
+    static void keys(Self& self, const Source& source, std::vector<std::int64_t>& keys) {
+        keys.assign(source.size(), 0);
         for (std::size_t p = 0; p < self.parts_.size(); ++p) {
             const Step step = self.steps_[p];
             if (step.prefix != none)
                 for (std::int64_t& key : keys) key = shorten<learn>(self.prefixes_[step.prefix], key);
-            for_each_sentence(block, tokens, self.parts_[p],
-                              [&](const std::int32_t* values, std::size_t at, std::size_t T) {
-                                  std::int64_t* const key = keys.data() + at;
-                                  for (std::size_t t = 0; t < T; ++t) {
-                                      const std::int64_t v = values[t], longer = key[t] * step.radix + v;
-                                      key[t] = (key[t] | v) < 0 ? -1 : longer;
-                                  }
-                              });
+            source.each(self.parts_[p], [&](const std::int32_t* values, std::size_t at, std::size_t T) {
+                std::int64_t* const key = keys.data() + at;
+                for (std::size_t t = 0; t < T; ++t) {
+                    const std::int64_t v = values[t], longer = key[t] * step.radix + v;
+                    key[t] = (key[t] | v) < 0 ? -1 : longer;
+                }
+            });
         }
     }
 
@@ -113,6 +122,23 @@ private:
     std::vector<KeyTable> prefixes_;
     std::uint64_t bound_ = 1;
 };
+
+// Columns by the hashing trick, for all places of a source; `none` where a part has no value.
+template <class Source>
+void hash_columns(const Source& source, const std::vector<TemplatePart>& parts, std::uint64_t seed, std::uint64_t mask,
+                  std::int32_t* out) {
+    std::vector<std::uint64_t> hashes(source.size(), mix(seed));
+    std::vector<char> absent(source.size());
+    for (const TemplatePart& part : parts)
+        source.each(part, [&](const std::uint64_t* v, std::size_t at, std::size_t T) {
+            for (std::size_t t = 0; t < T; ++t) {
+                hashes[at + t] = mix(hashes[at + t] ^ v[t]);
+                absent[at + t] |= v[t] == HashedValues::nothing;
+            }
+        });
+    for (std::size_t t = 0; t < hashes.size(); ++t)
+        out[t] = absent[t] ? none : static_cast<std::int32_t>(hashes[t] & mask);
+}
 
 // Keys of one template to columns: an array where keys are small, otherwise a hash table.
 class KeyIndex {

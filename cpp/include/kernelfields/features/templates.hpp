@@ -1,6 +1,7 @@
 // Templates: which values of which tokens make a feature, and the values of a block of sentences.
 #pragma once
 
+#include "cliques.hpp"
 #include "transforms.hpp"
 #include "vocabulary.hpp"
 #include "word_paths.hpp"
@@ -50,9 +51,11 @@ struct Channel {
     bool operator==(const Channel&) const = default;
 };
 
+// A part looks at the place `offset` behind an anchor; of tokens there is one anchor, the token itself.
 struct TemplatePart {
     std::size_t channel;
     int offset;
+    Anchor anchor = Anchor::first;
 };
 
 // A template is a conjunction of parts; without parts it is true everywhere.
@@ -65,14 +68,19 @@ struct TemplateSet {
     std::size_t margin = 0;  // the largest distance to a neighbour
     bool marks;              // whether places beyond a sentence have values
     std::shared_ptr<const WordPaths> clusters;
+    CliqueKind kind;
 
-    TemplateSet(std::size_t templates_, std::size_t columns_, bool marks_, std::shared_ptr<const WordPaths> clusters_)
-        : templates(templates_), columns(columns_), marks(marks_), clusters(std::move(clusters_)) {}
+    TemplateSet(std::size_t templates_, std::size_t columns_, bool marks_, std::shared_ptr<const WordPaths> clusters_,
+                CliqueKind kind_)
+        : templates(templates_), columns(columns_), marks(marks_), clusters(std::move(clusters_)), kind(kind_) {
+        if (kind == CliqueKind::arcs) margin = 1;  // the root is the place before the first word
+    }
 
-    void add_part(std::size_t to, int column, int offset, int transform) {
+    void add_part(std::size_t to, int column, int offset, int transform, int anchor) {
         if (to >= templates.size()) throw std::invalid_argument("A part belongs to no template.");
         if (!known_transform(transform)) throw std::invalid_argument("There is no transform of that number.");
-        const bool place = is_place(static_cast<Transform>(transform));
+        require_anchor(templates[to], static_cast<Transform>(transform), anchor);
+        const bool place = is_place(static_cast<Transform>(transform)) || is_measure(static_cast<Transform>(transform));
         if (place ? column != -1 || offset != 0 : column < 0 || static_cast<std::size_t>(column) >= columns)
             throw std::invalid_argument("A part belongs to no column.");
         if (is_cluster(static_cast<Transform>(transform)) && !clusters)
@@ -82,8 +90,8 @@ struct TemplateSet {
         const auto found = std::find(channels.begin(), channels.end(), channel);
         const auto id = static_cast<std::size_t>(found - channels.begin());
         if (found == channels.end()) channels.push_back(channel);
-        templates[to].push_back({id, offset});
-        margin = std::max(margin, static_cast<std::size_t>(std::abs(offset)));
+        templates[to].push_back({id, offset, static_cast<Anchor>(anchor)});
+        margin = std::max(margin, static_cast<std::size_t>(std::abs(offset)) + (kind == CliqueKind::arcs));
     }
 
     // Writes what a word looks like through a channel; false if it has no value.
@@ -96,7 +104,23 @@ struct TemplateSet {
     // Values of a channel: first the marks of places before and behind a sentence, then strings. A
     // predicate has the value 0 where it holds, and none beyond a sentence.
     std::size_t reserved(std::size_t channel) const {
+        if (is_measure(channels[channel].transform)) return kMeasures;
         return is_predicate(channels[channel].transform) ? 1 : 2 * margin;
+    }
+
+private:
+    void require_anchor(const std::vector<TemplatePart>& before, Transform transform, int anchor) const {
+        const bool tokens = kind == CliqueKind::tokens, between = anchor == static_cast<int>(Anchor::between);
+        if (anchor < 0 || anchor > 2 || (tokens && anchor != 0))
+            throw std::invalid_argument("There is no anchor of that number.");
+        if (tokens ? is_measure(transform) : is_place(transform))
+            throw std::invalid_argument("A transform is not for such templates.");
+        if (transform == Transform::relative && kind != CliqueKind::pairs)
+            throw std::invalid_argument("Relative places are for pairs.");
+        if (!between) return;
+        if (kind == CliqueKind::pairs) throw std::invalid_argument("Nothing is between the words of two sentences.");
+        for (const TemplatePart& part : before)
+            if (part.anchor == Anchor::between) throw std::invalid_argument("A template looks between anchors twice.");
     }
 };
 
@@ -123,6 +147,8 @@ public:
         tables_.resize(set_.channels.size());
         tables_[channel] = std::move(table);
     }
+
+    const Values& values() const { return values_; }
 
     V value(std::size_t channel, std::string_view word, std::string& space) const {
         if (!set_.look(channel, word, space)) return Values::nothing;
@@ -186,6 +212,7 @@ private:
 
     void fill_margins(Block<V>& block, const Tokens& tokens, std::size_t k) const {
         const Transform transform = set_.channels[k].transform;
+        if (is_measure(transform)) return;
         const bool marked = set_.marks && !is_predicate(transform);
         for (std::size_t s = block.first; s < block.last; ++s) {
             V* const out = block.values[k].data() + block.starts[s - block.first];

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "characters.hpp"
+#include "cliques.hpp"
 
 #include <cstddef>
 #include <string>
@@ -27,6 +28,10 @@ enum class Transform : int {
     suffix = 30,  // 31 to 35
     begin = 40,   // not of a word: the first or the last position of a sentence
     end = 41,
+    distance = 42,  // not of a word either: of the two anchors of a clique
+    direction = 43,
+    relative = 44,
+    steps = 45,
     cluster = 50,  // 51 to 82: that many bits of the path of a word's cluster, 50: all of them
 };
 
@@ -37,13 +42,27 @@ inline bool is_place(Transform transform) {
     return transform == Transform::begin || transform == Transform::end;
 }
 
+// Transforms that look at the places of two anchors (cliques.hpp).
+inline bool is_measure(Transform transform) {
+    return transform >= Transform::distance && transform <= Transform::steps;
+}
+
+inline std::string measure_text(Transform transform, std::size_t bin) {
+    switch (transform) {
+        case Transform::distance: return distance_text(bin);
+        case Transform::direction: return direction_text(bin);
+        case Transform::steps: return steps_text(bin);
+        default: return relative_text(bin);
+    }
+}
+
 inline bool is_cluster(Transform transform) {
     return transform >= Transform::cluster;
 }
 
 inline bool known_transform(int code) {
     return (code >= 0 && code <= 4) || (code >= 10 && code <= 16) || (code >= 21 && code <= 25) ||
-           (code >= 31 && code <= 35) || code == 40 || code == 41 || (code >= 50 && code <= 50 + kMostBits);
+           (code >= 31 && code <= 35) || (code >= 40 && code <= 45) || (code >= 50 && code <= 50 + kMostBits);
 }
 
 // Transforms whose only value is "yes".

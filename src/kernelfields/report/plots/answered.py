@@ -9,8 +9,8 @@ from ..markup import element
 from .frame import Axis, Frame, Point, percent
 
 
-def plot_answered(curve: AnsweredCurve, chosen: int) -> tuple[str, list[Point | None]]:
-    """Draw the curve with a mark at the chosen threshold.
+def plot_answered(curve: AnsweredCurve, chosen: int, noun: str = "label") -> tuple[str, list[Point | None]]:
+    """Draw the curve with a mark at the chosen threshold; ``noun`` is what an answer is called.
 
     Returns
     -------
@@ -22,7 +22,7 @@ def plot_answered(curve: AnsweredCurve, chosen: int) -> tuple[str, list[Point | 
     ]
     highest = max([error for _, error in points] + [0.001]) * 1.1
     frame = Frame(
-        Axis(0.0, 1.0, "share of labels answered", percent),
+        Axis(0.0, 1.0, f"share of {noun}s answered", percent),
         Axis(0.0, highest, "wrong among them", percent),
     )
     # Without abstaining at all: what leaving out labels at random would give.
@@ -33,5 +33,5 @@ def plot_answered(curve: AnsweredCurve, chosen: int) -> tuple[str, list[Point | 
     ]
     x, y = marks[chosen] or (0.0, 0.0)
     mark = element("circle", id="mark", cx=x, cy=y, r=6, class_="mark" if marks[chosen] else "mark hidden")
-    about = "Error against the share of labels answered, one point per threshold."
+    about = f"Error against the share of {noun}s answered, one point per threshold."
     return frame.draw(frame.line(flat, "flat"), frame.line(points, "main"), mark, about=about), marks

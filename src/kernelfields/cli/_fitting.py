@@ -1,0 +1,63 @@
+"""A fit with a live line, and the state that it keeps on disk."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from rich.console import Console
+
+from ..errors import InputError
+from ._progress import LiveLine
+
+
+class ShownFit(NamedTuple):
+    """A model, and how its training went."""
+
+    model: Any
+    seconds: float
+    notes: list[str]
+    """What was warned about."""
+
+
+def fit_shown(
+    console: Console, estimator: Any, X: Any, y: Any, judge: Callable[[Any], float] | None
+) -> ShownFit:
+    """Fit with a live line; ``judge`` gives the error of a model on held-out data."""
+    started = time.perf_counter()
+    settings = estimator.get_params(deep=False)
+    line = LiveLine(console, settings.get("tol"), judge)
+    with warnings.catch_warnings(record=True) as caught, line:
+        warnings.simplefilter("always")
+        if "callback" in settings:
+            estimator.set_params(callback=line)
+        estimator.fit(X, y)
+    if "callback" in settings:
+        estimator.set_params(callback=None)
+    return ShownFit(estimator, time.perf_counter() - started, [str(w.message) for w in caught])
+
+
+def require_folder(out: Path) -> None:
+    """Refuse a place where no file can be written."""
+    if out.is_dir():
+        raise InputError(f"{out} cannot be written: it is a folder.")
+    if not out.absolute().parent.is_dir():
+        raise InputError(f"{out} cannot be written: there is no folder {out.parent}.")
+
+
+def set_checkpoint(estimator: Any, name: str, folder: Path | None, seconds: float, resume: bool) -> None:
+    """Let the search keep its state in a file of the folder."""
+    if folder is None:
+        if resume:
+            raise InputError("--resume needs --checkpoint FOLDER.")
+        return
+    if "checkpoint" not in estimator.get_params(deep=False):
+        raise InputError(f"{name} keeps no checkpoints; crf and kernel-crf do.")
+    file = folder / f"{name}.checkpoint"
+    if file.exists() and not resume:
+        raise InputError(f"{file} is there from an earlier run: add --resume to go on, or remove it.")
+    folder.mkdir(parents=True, exist_ok=True)
+    estimator.set_params(checkpoint=file, checkpoint_seconds=seconds)

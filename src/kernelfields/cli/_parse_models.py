@@ -1,0 +1,62 @@
+"""The models of trees and links that ``kf`` trains."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError
+from ..estimators import CRF, StructuredPerceptron, StructuredSVM
+from ..features import TemplateFeatures, Templates, parse_templates
+from ..features.sets import TEXTS
+from ._models import Choice
+from ._parses import ParseFile, ParseTask
+
+OPTIONS = {
+    "crf": ("penalty", "features", "tol", "max_iter"),
+    "ssvm": ("penalty", "features", "tol", "max_iter"),
+    "perceptron": ("features", "max_iter"),
+}
+"""Fields of `Choice` that a model of trees or links understands."""
+
+
+def build_parser(name: str, task: ParseTask, structure: Any, data: ParseFile, choice: Choice) -> Any:
+    """Return an unfitted model; an option that it does not have is refused."""
+    if name not in OPTIONS:
+        raise InputError(f"{name} is not for --structure {task.name}: choose one of {', '.join(OPTIONS)}.")
+    for option in choice.given:
+        if option not in OPTIONS[name] and option != "structure":
+            raise InputError(f"--{option.replace('_', '-')} is not for {name} with --structure {task.name}.")
+    settings: dict[str, Any] = {"structure": structure, "features": _features(task, data, choice)}
+    for option in ("penalty", "tol", "max_iter"):
+        if getattr(choice, option) is not None:
+            settings[option] = getattr(choice, option)
+    if name == "crf":
+        return CRF(**settings)
+    kind: Any = StructuredSVM if name == "ssvm" else StructuredPerceptron
+    return kind(**settings, random_state=choice.seed)
+
+
+def _features(task: ParseTask, data: ParseFile, choice: Choice) -> TemplateFeatures:
+    given = choice.features or task.cliques
+    templates = _templates(task, given)
+    if templates.cliques.name.lower() != task.cliques:
+        raise InputError(
+            f"--features {given} has templates of {templates.cliques.name.lower()}; --structure {task.name} "
+            f"needs templates of {task.cliques}."
+        )
+    return TemplateFeatures(templates, dtype=np.float32)
+
+
+def _templates(task: ParseTask, given: str) -> Templates:
+    if given in TEXTS:
+        return parse_templates(TEXTS[given])
+    path = Path(given)
+    if not path.is_file():
+        raise InputError(f"--features {given}: neither a file of templates nor {task.cliques}.")
+    try:
+        return parse_templates(path.read_text(encoding="utf-8"))
+    except UnicodeDecodeError as error:
+        raise InputError(f"--features {given}: not a text in UTF-8: {error.reason}.") from None
