@@ -23,6 +23,7 @@ from kernelfields.structures import (
 from kernelfields.testing import STRUCTURE_IDENTITIES, check_structure
 from kernelfields.testing.strategies import ScoredChain, chains
 from tests._dependency import DependencyBatch
+from tests._listed_parses import ListedParses
 from tests._listed_trees import ListedTrees
 
 Row = tuple[StructureBatch, dict[str, np.ndarray]]
@@ -329,6 +330,41 @@ def all_trees_labelled(rng: np.random.Generator) -> Row:
     return structure, scores
 
 
+def phrases(rng: np.random.Generator) -> Row:
+    structure = ListedParses([4, 0, 1, 3, 2], 2)
+    return structure, normal(rng, structure)
+
+
+def phrases_one_label(rng: np.random.Generator) -> Row:
+    structure = ListedParses([6, 1, 0, 5], 1)
+    return structure, normal(rng, structure, scale=2.0)
+
+
+def phrases_empty_label(rng: np.random.Generator) -> Row:
+    structure = ListedParses([4, 0, 1, 3, 2], 3, empty=True)
+    return structure, normal(rng, structure)
+
+
+def phrases_float32(rng: np.random.Generator) -> Row:
+    structure, scores = phrases_empty_label(rng)
+    return structure, {"span": scores["span"].astype(np.float32)}
+
+
+def phrases_forbidden(rng: np.random.Generator) -> Row:
+    """Labels of spans, a span that may only be empty, one that may not be at all."""
+    structure = ListedParses([4, 3, 2], 3, empty=True)
+    scores = normal(rng, structure)
+    scores["span"][[1, 4, 12], 1] = scores["span"][[0, 7], 0] = -np.inf
+    scores["span"][5, 1:] = scores["span"][8] = -np.inf
+    return structure, scores
+
+
+def phrases_large_scores(rng: np.random.Generator) -> Row:
+    """Products of exponentials underflow, so that wider numbers answer."""
+    structure = ListedParses([5, 4, 3], 2, empty=True)
+    return structure, normal(rng, structure, scale=500.0)
+
+
 TABLE: list[Callable[[np.random.Generator], Row]] = [
     chain_shared,
     chain_per_edge,
@@ -377,6 +413,12 @@ TABLE: list[Callable[[np.random.Generator], Row]] = [
     all_trees_large_scores,
     all_trees_strong_cycles,
     all_trees_labelled,
+    phrases,
+    phrases_one_label,
+    phrases_empty_label,
+    phrases_float32,
+    phrases_forbidden,
+    phrases_large_scores,
 ]
 
 

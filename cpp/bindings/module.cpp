@@ -13,6 +13,7 @@ void add_belief_propagation(nanobind::module_&);
 void add_brown(nanobind::module_&);
 void add_chain(nanobind::module_&);
 void add_chain2(nanobind::module_&);
+void add_constituency(nanobind::module_&);
 void add_dependency(nanobind::module_&);
 void add_online(nanobind::module_&);
 void add_gram(nanobind::module_&);
@@ -60,6 +61,7 @@ NB_MODULE(_core, m) {
     kernelfields::bindings::add_brown(m);
     kernelfields::bindings::add_chain(m);
     kernelfields::bindings::add_chain2(m);
+    kernelfields::bindings::add_constituency(m);
     kernelfields::bindings::add_dependency(m);
     kernelfields::bindings::add_online(m);
     kernelfields::bindings::add_gram(m);

@@ -7,6 +7,7 @@ namespace kernelfields {
 
 extern const ChainKernels<double> chain_double_baseline;
 extern const ChainKernels<float> chain_float_baseline;
+extern const ConstituencyKernels constituency_double_baseline;
 extern const DependencyKernels dependency_double_baseline;
 extern const EmissionKernels emissions_double_baseline;
 extern const GramKernels<double> gram_double_baseline;
@@ -21,6 +22,7 @@ extern const TreeKernels<float> tree_float_baseline;
 #ifdef KF_X86
 extern const ChainKernels<double> chain_double_avx2, chain_double_avx512;
 extern const ChainKernels<float> chain_float_avx2, chain_float_avx512;
+extern const ConstituencyKernels constituency_double_avx2, constituency_double_avx512;
 extern const DependencyKernels dependency_double_avx2, dependency_double_avx512;
 extern const EmissionKernels emissions_double_avx2, emissions_double_avx512;
 extern const GramKernels<double> gram_double_avx2, gram_double_avx512;
@@ -94,6 +96,9 @@ template <> const ChainKernels<double>& chain_kernels<double>() {
 }
 template <> const ChainKernels<float>& chain_kernels<float>() {
     KF_PICK(chain_float)
+}
+const ConstituencyKernels& constituency_kernels() {
+    KF_PICK(constituency_double)
 }
 const DependencyKernels& dependency_kernels() {
     KF_PICK(dependency_double)

@@ -27,6 +27,7 @@ from .belief_propagation import BeliefPropagation, BeliefPropagationBatch
 from .blocks import BlockProduct, Blocks
 from .chain import ChainBatch
 from .chain2 import SecondOrderChainBatch
+from .constituency import ConstituencyBatch
 from .convex_free_energy import ConvexFreeEnergy, ConvexFreeEnergyBatch
 from .cut_moves import AlphaExpansion, LabelSwap
 from .dependency import DependencyBatch
@@ -44,6 +45,8 @@ from .mean_field import MeanField, MeanFieldBatch
 from .merged_cliques import MergedCliques
 from .multi_label import MultiLabel
 from .parses import Dependency
+from .phrase_structure import Constituency
+from .phrases import binary_spans, tree_of, with_leaves
 from .relaxed import Relaxed, relaxed_argmax
 from .reweighted_max import TreeReweightedMax
 from .searched_graph import SearchedGraphBatch
@@ -71,6 +74,8 @@ __all__ = [
     "Chain",
     "ChainBatch",
     "Cliques",
+    "Constituency",
+    "ConstituencyBatch",
     "Convergence",
     "ConvexFreeEnergy",
     "ConvexFreeEnergyBatch",
@@ -125,8 +130,11 @@ __all__ = [
     "TreeReweightedBatch",
     "TreeReweightedMax",
     "Words",
+    "binary_spans",
     "bounded_argmax",
     "relaxed_argmax",
     "require_feasible",
     "require_max",
+    "tree_of",
+    "with_leaves",
 ]
