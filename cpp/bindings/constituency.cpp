@@ -19,7 +19,8 @@ template <class S> SpanBatch<S> batch_of(const In<S>& span, const Offsets& words
         if (spans.data()[s + 1] - spans.data()[s] != n * (n + 1) / 2)
             throw std::invalid_argument("spans has no n (n + 1) / 2 rows for sentence " + std::to_string(s) + ".");
         if (n * (n + 1) / 2 * static_cast<std::int64_t>(span.shape(1)) > std::numeric_limits<std::int32_t>::max())
-            throw std::invalid_argument("Sentence " + std::to_string(s) + " has more spans times labels than 2^31 - 1.");
+            throw std::invalid_argument("Sentence " + std::to_string(s) +
+                                        " has more spans times labels than 2^31 - 1.");
     }
     return {sentences, words.data(), spans.data(), span.shape(1), span.data(), empty};
 }

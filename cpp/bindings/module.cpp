@@ -18,6 +18,7 @@ void add_dependency(nanobind::module_&);
 void add_online(nanobind::module_&);
 void add_gram(nanobind::module_&);
 void add_gram_sparse(nanobind::module_&);
+void add_grammar(nanobind::module_&);
 void add_graph(nanobind::module_&);
 void add_hmm(nanobind::module_&);
 void add_smo(nanobind::module_&);
@@ -66,6 +67,7 @@ NB_MODULE(_core, m) {
     kernelfields::bindings::add_online(m);
     kernelfields::bindings::add_gram(m);
     kernelfields::bindings::add_gram_sparse(m);
+    kernelfields::bindings::add_grammar(m);
     kernelfields::bindings::add_graph(m);
     kernelfields::bindings::add_hmm(m);
     kernelfields::bindings::add_smo(m);

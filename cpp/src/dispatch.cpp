@@ -12,6 +12,7 @@ extern const DependencyKernels dependency_double_baseline;
 extern const EmissionKernels emissions_double_baseline;
 extern const GramKernels<double> gram_double_baseline;
 extern const GramKernels<float> gram_float_baseline;
+extern const GrammarKernels grammar_double_baseline;
 extern const GraphKernels graph_double_baseline;
 extern const MessageKernels messages_double_baseline;
 extern const SegmentKernels segments_double_baseline;
@@ -27,6 +28,7 @@ extern const DependencyKernels dependency_double_avx2, dependency_double_avx512;
 extern const EmissionKernels emissions_double_avx2, emissions_double_avx512;
 extern const GramKernels<double> gram_double_avx2, gram_double_avx512;
 extern const GramKernels<float> gram_float_avx2, gram_float_avx512;
+extern const GrammarKernels grammar_double_avx2, grammar_double_avx512;
 extern const GraphKernels graph_double_avx2, graph_double_avx512;
 extern const MessageKernels messages_double_avx2, messages_double_avx512;
 extern const SegmentKernels segments_double_avx2, segments_double_avx512;
@@ -111,6 +113,9 @@ template <> const GramKernels<double>& gram_kernels<double>() {
 }
 template <> const GramKernels<float>& gram_kernels<float>() {
     KF_PICK(gram_float)
+}
+const GrammarKernels& grammar_kernels() {
+    KF_PICK(grammar_double)
 }
 const GraphKernels& graph_kernels() {
     KF_PICK(graph_double)

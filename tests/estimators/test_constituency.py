@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import pickle
 from typing import Any
 
@@ -122,9 +123,7 @@ def test_the_score_is_the_share_of_spans() -> None:
     found = STRUCTURE.encode(model.predict(X), batch_of().offsets, None)
     wanted = STRUCTURE.encode(y, batch_of().offsets, None)
     places = batch_of().output_offsets
-    right = sum(
-        len(set(found[a:b]) & set(wanted[a:b])) for a, b in zip(places[:-1], places[1:], strict=True)
-    )
+    right = sum(len(set(found[a:b]) & set(wanted[a:b])) for a, b in itertools.pairwise(places))
     assert model.score(X, y) == pytest.approx(right / places[-1])
     assert right > (found == wanted).sum()
 

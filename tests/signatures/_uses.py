@@ -247,7 +247,9 @@ USES: dict[str, Use] = {
     "structures.SegmentBatch": lambda given: structures.SegmentBatch([0, 1], **given),
     "structures.Segments": lambda given: kf.CRF(structure=structures.Segments(**given)).fit(X, y),
     "structures.TreeBatch": lambda given: structures.TreeBatch([0, 1], [-1], **given),
-    "structures.ConstituencyBatch": lambda given: structures.ConstituencyBatch([2], **{"n_labels": 2, **given}),
+    "structures.ConstituencyBatch": lambda given: structures.ConstituencyBatch(
+        [2], **{"n_labels": 2, **given}
+    ),
     "structures.ConstituencyBatch.kbest": lambda given: SPANS.kbest({"span": np.zeros((4, 2))}, **given),
     "structures.ConstituencyBatch.sample": _sampled(SPANS, {"span": np.zeros((4, 2))}),
     "structures.DependencyBatch": lambda given: structures.DependencyBatch([2], **given),

@@ -58,7 +58,7 @@ def test_no_scores_are_too_far_apart(spread, rng):
 
 
 @EITHER
-@pytest.mark.parametrize("scale", [0.0, 1.0, 30.0, 3000.0])
+@pytest.mark.parametrize("scale", [0.0, 1.0, 30.0, 1e6])
 def test_marginals_of_long_sentences_with_any_scores(empty, scale, rng):
     """A tree of n words has 2n − 1 spans, all single words among them; the best is all where far ahead."""
     n = 50
@@ -71,7 +71,7 @@ def test_marginals_of_long_sentences_with_any_scores(empty, scale, rng):
     assert likely[n * (n - 1) // 2] == pytest.approx(1.0, abs=1e-9)
     best = batch.argmax(scores)
     assert value[0] >= best.value[0] * (1 - 1e-14)
-    if scale == 3000.0:
+    if scale == 1e6:
         assert value[0] == pytest.approx(best.value[0], rel=1e-12)
         np.testing.assert_allclose(parts["span"].ravel()[best.labels], 1.0, atol=1e-6)
         assert batch.entropy(scores)[0] == pytest.approx(0.0, abs=1e-6)
@@ -200,11 +200,11 @@ def test_a_span_that_is_all_but_empty(rng):
     """Its other labels have weights that a float, and a double, would lose beside the empty one."""
     batch = ListedParses([3], 2, empty=True)
     scores = rng.normal(size=(6, 2))
-    scores[2, 0] = 900.0  # words 0 and 1, which are a left part: the empty label does not count
+    scores[1, 0] = 900.0  # words 0 and 1, which are a left part: the empty label does not count
     for dtype in (np.float64, np.float32):
         given = {"span": scores.astype(dtype)}
         assert batch.log_partition(given)[0] == pytest.approx(_log_chart(3, given["span"], True), rel=1e-5)
-        assert batch.marginals(given).parts["span"][2, 0] == 0.0
+        assert batch.marginals(given).parts["span"][1, 0] == 0.0
 
 
 @EITHER

@@ -53,7 +53,9 @@ def test_trees_come_back():
 
 def binary_words(tree):
     """The leaves of a tree."""
-    return [tree] if isinstance(tree[1], str) else [leaf for child in tree[1:] for leaf in binary_words(child)]
+    return (
+        [tree] if isinstance(tree[1], str) else [leaf for child in tree[1:] for leaf in binary_words(child)]
+    )
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4])

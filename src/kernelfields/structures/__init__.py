@@ -34,6 +34,8 @@ from .dependency import DependencyBatch
 from .dual_decomposition import DualDecomposition
 from .exact import Exact, ExactGraphBatch
 from .gibbs import Gibbs, GibbsBatch
+from .grammar import Grammar, count_symbols, symbol_spans
+from .grammar_batch import GrammarBatch
 from .graph import Factors, GraphBatch
 from .graph_links import GraphInference, GraphLinks
 from .graphs import Graph
@@ -91,6 +93,8 @@ __all__ = [
     "Factors",
     "Gibbs",
     "GibbsBatch",
+    "Grammar",
+    "GrammarBatch",
     "Graph",
     "GraphBatch",
     "GraphInference",
@@ -132,9 +136,11 @@ __all__ = [
     "Words",
     "binary_spans",
     "bounded_argmax",
+    "count_symbols",
     "relaxed_argmax",
     "require_feasible",
     "require_max",
+    "symbol_spans",
     "tree_of",
     "with_leaves",
 ]

@@ -45,10 +45,10 @@ class ConstituencyBatch(MaxOracle, CovarianceOracle, SampleOracle, KBestOracle):
     never the whole sentence; single words may be empty anywhere. Then no tree is counted twice: sums are over
     trees with labels, not over ways to make them binary.
 
-    Labels are summed over first, so that sums take time n²L + n³ [kasami1965efficient, younger1967recognition];
-    k best lazily [huang2005better]. All are exact, in doubles or, where those would underflow, in numbers
-    without such bounds; the whole ragged batch is one native call on all cores. Scores of −inf forbid a
-    label of a span.
+    Sums by the chart of Cocke, Kasami and Younger [kasami1965efficient, younger1967recognition]; labels are
+    summed over first, so that they take time n²L + n³. k best lazily [huang2005better]. All are exact, in
+    doubles or, where those would underflow, in numbers without such bounds; the whole ragged batch is one
+    native call on all cores. Scores of −inf forbid a label of a span.
 
     Parameters
     ----------
@@ -79,8 +79,8 @@ class ConstituencyBatch(MaxOracle, CovarianceOracle, SampleOracle, KBestOracle):
         rows = self.lengths * (self.lengths + 1) // 2
         if rows.max(initial=0) * self.n_labels > 2**31 - 1:
             raise InputError(
-                f"A sentence of {self.lengths.max()} words with {self.n_labels} labels has more labelled spans "
-                "than 2³¹ − 1."
+                f"A sentence of {self.lengths.max()} words with {self.n_labels} labels has more labelled "
+                "spans than 2³¹ − 1."
             )
         self._words = offsets_of(self.lengths)
         self._spans = offsets_of(rows)

@@ -28,8 +28,8 @@ class Constituency(Structure):
 
     An item of X has a row of features for every span of a sentence of n words, n(n + 1)/2 in all: that of
     word 0, then those that end with word 1, those that end with word 2, and so on. The row of the span from
-    word i up to word j (which is not in it any more), 0 ≤ i < j ≤ n, is number j(j − 1)/2 + i. An item of y is
-    a tree, a tuple (label, child, …) whose leaves are pairs (tag, word) or numbers of words; predictions are
+    word i up to word j, the first behind it, 0 ≤ i < j ≤ n, is number j(j − 1)/2 + i. An item of y is a tree,
+    a tuple (label, child, …) whose leaves are pairs (tag, word) or numbers of words; predictions are
     such trees with numbers as leaves, of which `structures.with_leaves` makes pairs again. The tree of a
     sentence without words is ().
 
@@ -96,7 +96,9 @@ class Constituency(Structure):
             s = int(wrong[0])
             raise InputError(f"Sentence {s} has {lengths[s]} words in X, but {found[s]} in y.")
         index = {label: k for k, label in enumerate(self.alphabet)}
-        flat = [(j * (j - 1) // 2 + i, index.get(label, -1)) for spans in trees for i, j, label in _rising(spans)]
+        flat = [
+            (j * (j - 1) // 2 + i, index.get(label, -1)) for spans in trees for i, j, label in _rising(spans)
+        ]
         rows, labels = np.array(flat, dtype=np.int64).reshape(-1, 2).T
         return np.where(labels < 0, UNKNOWN, rows * len(index) + labels)
 

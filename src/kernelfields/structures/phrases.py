@@ -49,7 +49,7 @@ def binary_spans(tree: Any, where: str = "The tree") -> list[Span]:
             spans.append((words, words + 1, above))
             words += 1
             continue
-        label = _label(node, where)
+        label = phrase_label(node, where)
         joined = above + JOIN + label if above else label
         if len(node) == 2:
             pending.append((node[1], joined, None))
@@ -123,7 +123,8 @@ def _close(end: _End, words: int, spans: list[Span]) -> None:
     spans.extend((start, words, "") for start in end.starts[1:-1])
 
 
-def _label(node: Any, where: str) -> str:
+def phrase_label(node: Any, where: str) -> str:
+    """Return the label of a phrase."""
     if not isinstance(node, tuple) or len(node) < 2:
         raise InputError(
             f"{where} has {str(node)[:40]!r} in the place of a phrase (label, child, …), a pair (tag, word) "

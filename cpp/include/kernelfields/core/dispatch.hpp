@@ -7,6 +7,7 @@
 #include "../structures/chain_kernels.hpp"
 #include "../structures/constituency_kernels.hpp"
 #include "../structures/dependency_kernels.hpp"
+#include "../structures/grammar_kernels.hpp"
 #include "../structures/graph_kernels.hpp"
 #include "../structures/message_kernels.hpp"
 #include "../structures/segment_kernels.hpp"
@@ -31,6 +32,7 @@ template <class S> const TreeKernels<S>& tree_kernels();
 const ConstituencyKernels& constituency_kernels();
 const DependencyKernels& dependency_kernels();
 const EmissionKernels& emission_kernels();
+const GrammarKernels& grammar_kernels();
 const GraphKernels& graph_kernels();
 const MessageKernels& message_kernels();
 const SegmentKernels& segment_kernels();

@@ -62,7 +62,8 @@ KF_ALWAYS_INLINE void cky_outside(const CkyTables<T>& chart, const T* w, const T
     slope.full[n] = T(1.0) / chart.full[n];
     for (std::size_t i = 0; i + 1 < n; ++i)
         for (std::size_t j = n; j > i + 1; --j) {
-            const T down = w[i * stride + j] * slope.full[i * stride + j] + v[i * stride + j] * slope.turned[j * stride + i];
+            const T down =
+                w[i * stride + j] * slope.full[i * stride + j] + v[i * stride + j] * slope.turned[j * stride + i];
             Rows::add(slope.full + i * stride + i + 1, down, chart.turned + j * stride + i + 1, j - i - 1);
             Rows::add(slope.turned + j * stride + i + 1, down, chart.full + i * stride + i + 1, j - i - 1);
         }

@@ -47,6 +47,7 @@ private:
     };
     struct List {
         bool begun = false;
+        std::size_t followed = 0;  // of the best, how many have offered what comes next
         std::vector<Derivation> best;
         std::priority_queue<Derivation> next;
     };
@@ -96,15 +97,20 @@ private:
         if (item.kind != Kind::split) return offer(item, 0, 0, 0);
         for (std::size_t k = item.i + 1; k < item.j; ++k) offer(item, k, 0, 0);
     }
+    // Offers what comes next after a derivation: every pair of ranks from one other only.
+    void follow(const Item& item) {
+        const Derivation found = list(item).best[list(item).followed];
+        offer(item, found.place, found.first, found.second + 1);
+        if (found.second == 0) offer(item, found.place, found.first + 1, 0);
+    }
     // Whether an item has a derivation of this rank; finds it, if nobody has asked before.
     bool has(const Item& item, std::size_t rank) {
         if (!list(item).begun) begin(item);
-        while (list(item).best.size() <= rank && !list(item).next.empty()) {
-            const Derivation found = list(item).next.top();
+        while (list(item).best.size() <= rank) {
+            for (; list(item).followed < list(item).best.size(); ++list(item).followed) follow(item);
+            if (list(item).next.empty()) break;
+            list(item).best.push_back(list(item).next.top());
             list(item).next.pop();
-            list(item).best.push_back(found);
-            offer(item, found.place, found.first, found.second + 1);  // every pair of ranks from one other only
-            if (found.second == 0) offer(item, found.place, found.first + 1, 0);
         }
         return list(item).best.size() > rank;
     }

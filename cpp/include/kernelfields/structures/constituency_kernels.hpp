@@ -10,8 +10,8 @@ template <class S> struct LabelSums {
     const S* scores;  // spans x labels
     std::size_t spans, labels;
     S* share;     // spans x labels: exp(score - top) of the labels that are summed, or null
-    double *top;  // spans: the largest score, -inf where no label is allowed
-    double *sum;  // spans: sum of shares, 0 where no label is allowed
+    double* top;  // spans: the largest score, -inf where no label is allowed
+    double* sum;  // spans: sum of shares, 0 where no label is allowed
 };
 
 struct ConstituencyKernels {

@@ -44,7 +44,8 @@ template <class S> void constituency_argmax(const SpanBatch<S>& batch, std::int3
             const auto score = [&](const std::vector<std::int32_t>& label) {
                 return [&](std::size_t i, std::size_t j) {
                     const std::size_t r = span_at(i, j);
-                    return label[r] < 0 ? kNothing : static_cast<double>(scores[r * L + static_cast<std::size_t>(label[r])]);
+                    return label[r] < 0 ? kNothing
+                                        : static_cast<double>(scores[r * L + static_cast<std::size_t>(label[r])]);
                 };
             };
             const bool found = chart.run(n, score(full), score(any), [&](const TreeSpan& span) {

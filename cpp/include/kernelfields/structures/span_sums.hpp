@@ -60,9 +60,9 @@ template <class T> struct SpanMemory {
 };
 
 struct SpanSums {
-    std::vector<double> top, sum, zero;  // by span: of all labels but the empty one, and the score of that
+    std::vector<double> top, sum, zero;       // by span: of all labels but the empty one, and the score of that
     std::vector<double> mean_full, mean_any;  // what a direction changes, where derivatives are asked for
-    std::vector<double> full, any;  // marginals of spans as left parts, or the whole, and as right parts
+    std::vector<double> full, any;            // marginals of spans as left parts, or the whole, and as right parts
     std::vector<double> full_change, any_change;
     SpanMemory<double> narrow;
     SpanMemory<Wide> wide;
@@ -151,7 +151,8 @@ private:
         for (std::size_t j = 1; j <= n; ++j) {
             double most = rise_[j - 1];
             for (std::size_t i = 0; i + 1 < j; ++i) {
-                const double score = any[i * stride + j] - (word_[j] - word_[i]) - mean * static_cast<double>(j - i - 1);
+                const double score =
+                    any[i * stride + j] - (word_[j] - word_[i]) - mean * static_cast<double>(j - i - 1);
                 most = std::max(most, rise_[i] + score);
             }
             rise_[j] = most;
