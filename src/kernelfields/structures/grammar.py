@@ -22,7 +22,7 @@ ABOVE = "^"
 """Between a symbol and the labels above it."""
 
 
-class Counts(NamedTuple):
+class SymbolCounts(NamedTuple):
     """How often a treebank uses what a grammar is made of."""
 
     rules: Counter[tuple[str, str, str]]
@@ -79,7 +79,7 @@ class Grammar:
         return cls.from_counts(count_symbols(trees, horizontal, vertical))
 
     @classmethod
-    def from_counts(cls, counts: Counts) -> Self:
+    def from_counts(cls, counts: SymbolCounts) -> Self:
         """Return the grammar of all that was counted."""
         symbols = {symbol for rule in counts.rules for symbol in rule} | {*counts.roots, *counts.words}
         names = tuple(sorted(symbols))
@@ -149,9 +149,9 @@ def symbol_spans(tree: Any, horizontal: int = 2, vertical: int = 1, where: str =
     return spans
 
 
-def count_symbols(trees: Iterable[Any], horizontal: int = 2, vertical: int = 1) -> Counts:
+def count_symbols(trees: Iterable[Any], horizontal: int = 2, vertical: int = 1) -> SymbolCounts:
     """Count the rules, roots and symbols of words of trees with tags."""
-    counts = Counts(Counter(), Counter(), Counter())
+    counts = SymbolCounts(Counter(), Counter(), Counter())
     for s, tree in enumerate(trees):
         if isinstance(tree, tuple) and not tree:
             continue
