@@ -13,6 +13,7 @@ from kernelfields.structures import (
     ChainBatch,
     ExactGraphBatch,
     Factors,
+    Grammar,
     Marginals,
     SearchedGraphBatch,
     SecondOrderChainBatch,
@@ -23,6 +24,7 @@ from kernelfields.structures import (
 from kernelfields.testing import STRUCTURE_IDENTITIES, check_structure
 from kernelfields.testing.strategies import ScoredChain, chains
 from tests._dependency import DependencyBatch
+from tests._listed_parses import ListedDerivations, ListedParses
 from tests._listed_trees import ListedTrees
 
 Row = tuple[StructureBatch, dict[str, np.ndarray]]
@@ -329,6 +331,73 @@ def all_trees_labelled(rng: np.random.Generator) -> Row:
     return structure, scores
 
 
+def phrases(rng: np.random.Generator) -> Row:
+    structure = ListedParses([4, 0, 1, 2], 2)
+    return structure, normal(rng, structure)
+
+
+def phrases_one_label(rng: np.random.Generator) -> Row:
+    structure = ListedParses([5, 1, 0, 4], 1)
+    return structure, normal(rng, structure, scale=2.0)
+
+
+def phrases_empty_label(rng: np.random.Generator) -> Row:
+    structure = ListedParses([3, 0, 1, 2], 3, empty=True)
+    return structure, normal(rng, structure)
+
+
+def phrases_float32(rng: np.random.Generator) -> Row:
+    structure = ListedParses([4, 0, 1, 3], 2, empty=True)
+    return structure, {"span": rng.normal(size=structure.shapes["span"]).astype(np.float32)}
+
+
+def phrases_forbidden(rng: np.random.Generator) -> Row:
+    """Labels of spans, a span that may only be empty, one that may not be at all."""
+    structure = ListedParses([4, 3, 2], 2, empty=True)
+    scores = normal(rng, structure)
+    scores["span"][[1, 4, 12], 1] = scores["span"][[0, 7], 0] = -np.inf
+    scores["span"][5, 1:] = scores["span"][8] = -np.inf
+    return structure, scores
+
+
+def phrases_large_scores(rng: np.random.Generator) -> Row:
+    """Products of exponentials underflow, so that wider numbers answer."""
+    structure = ListedParses([4, 3], 2, empty=True)
+    return structure, normal(rng, structure, scale=500.0)
+
+
+SMALL_GRAMMAR = Grammar(
+    ("A", "B", "C"),
+    (("A", "A", "B"), ("A", "B", "B"), ("B", "A", "A"), ("B", "B", "C"), ("A", "B", "C"), ("B", "C", "A")),
+    roots=("A", "B"),
+    words=("A", "B", "C"),
+)
+"""C is a word and never more; A and B are anything."""
+
+
+def derivations(rng: np.random.Generator) -> Row:
+    structure = ListedDerivations([4, 0, 1, 3, 2], SMALL_GRAMMAR)
+    return structure, normal(rng, structure)
+
+
+def derivations_float32(rng: np.random.Generator) -> Row:
+    structure, scores = derivations(rng)
+    return structure, {name: array.astype(np.float32) for name, array in scores.items()}
+
+
+def derivations_forbidden(rng: np.random.Generator) -> Row:
+    """A rule, a symbol of a word, and one of a span."""
+    structure, scores = derivations(rng)
+    scores["rule"][1] = scores["span"][2, 0] = scores["span"][4, 1] = -np.inf
+    return structure, scores
+
+
+def derivations_large_scores(rng: np.random.Generator) -> Row:
+    """Products of exponentials underflow, so that wider numbers answer."""
+    structure = ListedDerivations([4, 3], SMALL_GRAMMAR)
+    return structure, normal(rng, structure, scale=500.0)
+
+
 TABLE: list[Callable[[np.random.Generator], Row]] = [
     chain_shared,
     chain_per_edge,
@@ -377,6 +446,16 @@ TABLE: list[Callable[[np.random.Generator], Row]] = [
     all_trees_large_scores,
     all_trees_strong_cycles,
     all_trees_labelled,
+    phrases,
+    phrases_one_label,
+    phrases_empty_label,
+    phrases_float32,
+    phrases_forbidden,
+    phrases_large_scores,
+    derivations,
+    derivations_float32,
+    derivations_forbidden,
+    derivations_large_scores,
 ]
 
 

@@ -7,10 +7,12 @@ namespace kernelfields {
 
 extern const ChainKernels<double> chain_double_baseline;
 extern const ChainKernels<float> chain_float_baseline;
+extern const ConstituencyKernels constituency_double_baseline;
 extern const DependencyKernels dependency_double_baseline;
 extern const EmissionKernels emissions_double_baseline;
 extern const GramKernels<double> gram_double_baseline;
 extern const GramKernels<float> gram_float_baseline;
+extern const GrammarKernels grammar_double_baseline;
 extern const GraphKernels graph_double_baseline;
 extern const MessageKernels messages_double_baseline;
 extern const SegmentKernels segments_double_baseline;
@@ -21,10 +23,12 @@ extern const TreeKernels<float> tree_float_baseline;
 #ifdef KF_X86
 extern const ChainKernels<double> chain_double_avx2, chain_double_avx512;
 extern const ChainKernels<float> chain_float_avx2, chain_float_avx512;
+extern const ConstituencyKernels constituency_double_avx2, constituency_double_avx512;
 extern const DependencyKernels dependency_double_avx2, dependency_double_avx512;
 extern const EmissionKernels emissions_double_avx2, emissions_double_avx512;
 extern const GramKernels<double> gram_double_avx2, gram_double_avx512;
 extern const GramKernels<float> gram_float_avx2, gram_float_avx512;
+extern const GrammarKernels grammar_double_avx2, grammar_double_avx512;
 extern const GraphKernels graph_double_avx2, graph_double_avx512;
 extern const MessageKernels messages_double_avx2, messages_double_avx512;
 extern const SegmentKernels segments_double_avx2, segments_double_avx512;
@@ -95,6 +99,9 @@ template <> const ChainKernels<double>& chain_kernels<double>() {
 template <> const ChainKernels<float>& chain_kernels<float>() {
     KF_PICK(chain_float)
 }
+const ConstituencyKernels& constituency_kernels() {
+    KF_PICK(constituency_double)
+}
 const DependencyKernels& dependency_kernels() {
     KF_PICK(dependency_double)
 }
@@ -106,6 +113,9 @@ template <> const GramKernels<double>& gram_kernels<double>() {
 }
 template <> const GramKernels<float>& gram_kernels<float>() {
     KF_PICK(gram_float)
+}
+const GrammarKernels& grammar_kernels() {
+    KF_PICK(grammar_double)
 }
 const GraphKernels& graph_kernels() {
     KF_PICK(graph_double)

@@ -144,6 +144,9 @@ SCORES = {"node": np.zeros((4, 2)), "edge": np.zeros((2, 2))}
 GRAPH = structures.ExactGraphBatch([0, 3, 4], [[0, 1], [0, 2]], 2)
 SECOND = structures.SecondOrderChainBatch([0, 3, 4], 2)
 ARCS = structures.DependencyBatch([2, 1])
+SPANS = structures.ConstituencyBatch([2, 1], 2)
+DERIVATIONS = structures.GrammarBatch([2, 1], structures.Grammar(("A",), (("A", "A", "A"),), ("A",), ("A",)))
+DERIVED = {"span": np.zeros((4, 1)), "rule": np.zeros(1)}
 SEGMENTS = structures.SegmentBatch([0, 3, 4], 2, [1, 2])
 LENGTHS = {**SCORES, "duration": np.zeros((2, 2))}
 PAIR = ([0, 2], [[0, 1]])
@@ -246,6 +249,18 @@ USES: dict[str, Use] = {
     "structures.SegmentBatch": lambda given: structures.SegmentBatch([0, 1], **given),
     "structures.Segments": lambda given: kf.CRF(structure=structures.Segments(**given)).fit(X, y),
     "structures.TreeBatch": lambda given: structures.TreeBatch([0, 1], [-1], **given),
+    "structures.ConstituencyBatch": lambda given: structures.ConstituencyBatch(
+        [2], **{"n_labels": 2, **given}
+    ),
+    "structures.ConstituencyBatch.kbest": lambda given: SPANS.kbest({"span": np.zeros((4, 2))}, **given),
+    "structures.ConstituencyBatch.sample": _sampled(SPANS, {"span": np.zeros((4, 2))}),
+    "structures.GrammarBatch.kbest": lambda given: DERIVATIONS.kbest(DERIVED, **given),
+    "structures.GrammarBatch.sample": _sampled(DERIVATIONS, DERIVED),
+    "structures.Grammar.of": lambda given: structures.Grammar.of([("S", ("A", "a"), ("B", "b"))], **given),
+    "structures.count_symbols": lambda given: structures.count_symbols(
+        [("S", ("A", "a"), ("B", "b"))], **given
+    ),
+    "structures.symbol_spans": lambda given: structures.symbol_spans(("S", ("A", "a"), ("B", "b")), **given),
     "structures.DependencyBatch": lambda given: structures.DependencyBatch([2], **given),
     "structures.DependencyBatch.kbest": lambda given: ARCS.kbest({"arc": np.zeros(8)}, **given),
     "structures.DependencyBatch.sample": _sampled(ARCS, {"arc": np.zeros(8)}),
@@ -441,7 +456,8 @@ RECORDS = (
 INSIDE = (
     *("structures.Chain.on", "structures.Structure.on", "structures.Tree.on", "structures.Words"),
     *("structures.Exact.on", "structures.Graph.on", "structures.GraphInference", "structures.Grid.on"),
-    *("structures.Dependency.on", "structures.Hierarchy.on", "structures.MultiLabel.on"),
+    *("structures.Constituency.on", "structures.Dependency.on"),
+    *("structures.Hierarchy.on", "structures.MultiLabel.on"),
     "structures.Segments.on",
     *("structures.AlphaExpansion.on", "structures.DualDecomposition.on", "structures.LabelSwap.on"),
     *("structures.LinearProgramMax.on", "structures.MaxSearch.on", "structures.TreeReweightedMax.on"),

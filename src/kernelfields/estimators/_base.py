@@ -178,7 +178,9 @@ class SequenceLabeller(Parameterised, Routed, Savable, ABC):
         return [self._names(scored, row) for row in draw(scored.scores, count, int(seed))]
 
     def score(self, X: Any, y: Any, *, lengths: Any = None, sample_weight: Any = None) -> float:
-        """Return the share of positions labelled right; each sequence counts ``sample_weight`` times.
+        """Return the share of right answers (labels of positions, heads of words, spans of trees).
+
+        Each sequence counts ``sample_weight`` times.
 
         Positions whose label is None do not count; a label that training did not have is never right.
         """
@@ -194,7 +196,7 @@ class SequenceLabeller(Parameterised, Routed, Savable, ABC):
             raise InputError("There is nothing to score: y has no label, or none with a weight above 0.")
         labels = self._decoder(None).decode(scored.batch, scored.scores)
         warn_of_unsettled(scored.batch)
-        return float(np.average(labels == truth, weights=weights))
+        return float(np.average(scored.batch.agree(labels, truth), weights=weights))
 
     def _batch(self, X: Any, lengths: Any, allowed: Any) -> ScoredBatch:
         self._require_fitted()

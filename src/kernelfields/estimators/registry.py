@@ -199,6 +199,7 @@ RECORDS = (
     structures.AtMost,
     structures.BeliefPropagation,
     structures.Chain,
+    structures.Constituency,
     structures.ConvexFreeEnergy,
     structures.Dependency,
     structures.DualDecomposition,

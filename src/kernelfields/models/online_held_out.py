@@ -38,7 +38,7 @@ class HeldOut:
         reached.weights.put(model)
         batch = model._model().scores(self.inputs)
         labels = model._decoder(None).decode(batch.batch, batch.scores)
-        wrong = int((labels != self.labels)[self.observed].sum())
+        wrong = int((~batch.batch.agree(labels, self.labels))[self.observed].sum())
         if wrong < self.fewest:
             self.fewest, self.best, self.waited = wrong, reached, 0
         else:

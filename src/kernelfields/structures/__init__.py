@@ -27,12 +27,15 @@ from .belief_propagation import BeliefPropagation, BeliefPropagationBatch
 from .blocks import BlockProduct, Blocks
 from .chain import ChainBatch
 from .chain2 import SecondOrderChainBatch
+from .constituency import ConstituencyBatch
 from .convex_free_energy import ConvexFreeEnergy, ConvexFreeEnergyBatch
 from .cut_moves import AlphaExpansion, LabelSwap
 from .dependency import DependencyBatch
 from .dual_decomposition import DualDecomposition
 from .exact import Exact, ExactGraphBatch
 from .gibbs import Gibbs, GibbsBatch
+from .grammar import Grammar, count_symbols, symbol_spans
+from .grammar_batch import GrammarBatch
 from .graph import Factors, GraphBatch
 from .graph_links import GraphInference, GraphLinks
 from .graphs import Graph
@@ -44,6 +47,8 @@ from .mean_field import MeanField, MeanFieldBatch
 from .merged_cliques import MergedCliques
 from .multi_label import MultiLabel
 from .parses import Dependency
+from .phrase_structure import Constituency
+from .phrases import binary_spans, tree_of, with_leaves
 from .relaxed import Relaxed, relaxed_argmax
 from .reweighted_max import TreeReweightedMax
 from .searched_graph import SearchedGraphBatch
@@ -71,6 +76,8 @@ __all__ = [
     "Chain",
     "ChainBatch",
     "Cliques",
+    "Constituency",
+    "ConstituencyBatch",
     "Convergence",
     "ConvexFreeEnergy",
     "ConvexFreeEnergyBatch",
@@ -86,6 +93,8 @@ __all__ = [
     "Factors",
     "Gibbs",
     "GibbsBatch",
+    "Grammar",
+    "GrammarBatch",
     "Graph",
     "GraphBatch",
     "GraphInference",
@@ -125,8 +134,13 @@ __all__ = [
     "TreeReweightedBatch",
     "TreeReweightedMax",
     "Words",
+    "binary_spans",
     "bounded_argmax",
+    "count_symbols",
     "relaxed_argmax",
     "require_feasible",
     "require_max",
+    "symbol_spans",
+    "tree_of",
+    "with_leaves",
 ]

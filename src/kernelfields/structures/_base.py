@@ -162,6 +162,10 @@ class StructureBatch(ABC):
         wrong = np.concatenate([[0], np.cumsum(outputs != others)])
         return np.diff(wrong[self.output_offsets]) > 0
 
+    def agree(self, outputs: Array, others: Array) -> Array:
+        """Return which answers of an output are also those of another one."""
+        return np.asarray(outputs == others)
+
     def per_output(self, values: Array) -> Array:
         """Return one value per instance, repeated along its part of an output."""
         return np.repeat(values, np.diff(self.output_offsets))

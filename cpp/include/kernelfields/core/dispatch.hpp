@@ -5,7 +5,9 @@
 #include "../gram/gram_kernels.hpp"
 #include "../spaces/sparse_kernels.hpp"
 #include "../structures/chain_kernels.hpp"
+#include "../structures/constituency_kernels.hpp"
 #include "../structures/dependency_kernels.hpp"
+#include "../structures/grammar_kernels.hpp"
 #include "../structures/graph_kernels.hpp"
 #include "../structures/message_kernels.hpp"
 #include "../structures/segment_kernels.hpp"
@@ -27,8 +29,10 @@ template <class S> const ChainKernels<S>& chain_kernels();
 template <class S> const GramKernels<S>& gram_kernels();
 template <class S> const SparseKernels<S>& sparse_kernels();
 template <class S> const TreeKernels<S>& tree_kernels();
+const ConstituencyKernels& constituency_kernels();
 const DependencyKernels& dependency_kernels();
 const EmissionKernels& emission_kernels();
+const GrammarKernels& grammar_kernels();
 const GraphKernels& graph_kernels();
 const MessageKernels& message_kernels();
 const SegmentKernels& segment_kernels();

@@ -1,0 +1,232 @@
+// Sums over the trees of a grammar for one sentence, in doubles or, where these would underflow, in wider numbers.
+//
+// What is taken off the scores is as in span_sums.hpp: the best symbol of every word, the mean score of a split in the
+// best tree, and a potential of words such that no span has a tree with a score above its rise.
+#pragma once
+
+#include "../core/dispatch.hpp"
+#include "../core/dual.hpp"
+#include "grammar_rules.hpp"
+#include "spans.hpp"
+
+#include <cmath>
+#include <limits>
+#include <type_traits>
+
+namespace kernelfields {
+
+// Sentences with scores of symbols of spans (see spans.hpp), and of rules, which all of them share.
+template <class S> struct GrammarBatch {
+    SpanBatch<S> spans;  // its labels are symbols
+    const GrammarRules* rules;
+    const std::int8_t *roots, *words;  // symbols: whether one may be the whole sentence, or a single word
+    std::vector<double> rule;          // scores, in the order of places
+    bool usable_rules;                 // neither NaN nor +inf
+};
+
+template <class T> struct GrammarMemory {
+    std::vector<T> numbers, w, u, sum, count;
+    std::vector<std::int32_t> extents;
+    GrammarTables<T> chart{}, slope{};
+    GrammarExtents at{};
+
+    void prepare(std::size_t n, std::size_t N, std::size_t rules) {
+        // Vectors may run over the end of a row, the last of all included.
+        const std::size_t stride = n + 1, size = (n + 1) * N * stride, room = 16;
+        if (numbers.size() < 2 * size + room) numbers.resize(2 * size + room);
+        chart = {n, N, stride, numbers.data(), numbers.data() + size};
+        extents.assign(4 * (n + 1) * N, -1);
+        std::int32_t* next = extents.data();
+        for (std::int32_t** table : {&at.first_end, &at.first_begin, &at.last_end, &at.last_begin}) {
+            *table = next;
+            next += (n + 1) * N;
+        }
+        std::fill(extents.begin(), extents.begin() + static_cast<std::ptrdiff_t>(2 * (n + 1) * N),
+                  GrammarExtents::kFar);
+        w.resize(rules);
+        u.resize(spans_of(n) * N);
+        sum.resize(N);
+        count.assign(rules, T{});
+    }
+    // Slopes of zero wherever the chart has something.
+    void prepare_slopes() {
+        const auto [n, N, stride, begins, ends] = chart;
+        if (slopes_.size() < numbers.size()) slopes_.resize(numbers.size());
+        slope = {n, N, stride, slopes_.data(), slopes_.data() + (n + 1) * N * stride};
+        for (std::size_t row = 0; row < (n + 1) * N; ++row) {
+            if (at.last_end[row] >= 0) std::fill_n(slope.begins + row * stride, stride, T{});
+            if (at.last_begin[row] >= 0) std::fill_n(slope.ends + row * stride, stride, T{});
+        }
+    }
+    T entry(std::size_t i, std::size_t j, std::size_t a, T nothing) const {
+        return chart_entry(chart, at, i, j, a, nothing);
+    }
+
+private:
+    std::vector<T> slopes_;
+};
+
+class GrammarSums {
+public:
+    std::vector<double> marginal, change;        // of symbols of spans
+    std::vector<double> count, count_change;     // of rules, by place
+    std::vector<double> along_rule, along_span;  // a direction
+    GrammarMemory<double> best, narrow;
+    GrammarMemory<Wide> wide;
+    GrammarMemory<Dual<double>> narrow_dual;
+    GrammarMemory<Dual<Wide>> wide_dual;
+    bool widened = false;
+
+    // A chart of best scores, and the best score of the sentence; -inf where there is no tree, NaN where scores are
+    // NaN or +inf.
+    template <class S> double best_of(const GrammarBatch<S>& batch, std::size_t s) {
+        const SpanBatch<S>& spans = batch.spans;
+        const std::size_t n = spans.words(s), N = spans.labels;
+        if (n == 0) return 0;
+        if (!usable(spans.scores(s), spans_of(n) * N) || !batch.usable_rules) return NAN;
+        best.prepare(n, N, batch.rule.size());
+        std::copy(spans.scores(s), spans.scores(s) + spans_of(n) * N, best.u.begin());
+        for (std::size_t i = 0; i < n; ++i)
+            for (std::size_t a = 0; a < N; ++a)
+                if (!batch.words[a]) best.u[span_at(i, i + 1) * N + a] = kNothing;
+        grammar_kernels().best(batch.rules->by_children(), best.chart, best.at, batch.rule.data(), best.u.data(),
+                               best.sum.data());
+        double most = kNothing;
+        for (std::size_t a = 0; a < N; ++a)
+            if (batch.roots[a]) most = std::max(most, best.entry(0, n, a, kNothing));
+        return most;
+    }
+    // Log-partition; marginals and counts of rules if asked for.
+    template <class S> double run(const GrammarBatch<S>& batch, std::size_t s, bool marginals) {
+        if (const double found = best_of(batch, s); !std::isfinite(found)) return found;
+        else balance(batch, s, found);
+        if (batch.spans.words(s) == 0) return 0;
+        const double found = in(batch, s, marginals, narrow);
+        widened = std::isnan(found);
+        return widened ? in(batch, s, marginals, wide) : found;
+    }
+    // The same with changes along a direction.
+    template <class S> double differentiate(const GrammarBatch<S>& batch, std::size_t s) {
+        if (const double found = best_of(batch, s); !std::isfinite(found)) return found;
+        else balance(batch, s, found);
+        if (batch.spans.words(s) == 0) return 0;
+        const double found = in(batch, s, true, narrow_dual);
+        return std::isnan(found) ? in(batch, s, true, wide_dual) : found;
+    }
+
+private:
+    static constexpr double kSmallest = -640, kLargest = 300;  // as in span_sums.hpp
+    std::vector<double> word_, rise_;
+    double split_ = 0, shift_ = 0;
+
+    template <class T> static constexpr bool kUnbounded = std::is_same_v<T, Wide> || std::is_same_v<T, Dual<Wide>>;
+
+    template <class S> void balance(const GrammarBatch<S>& batch, std::size_t s, double most) {
+        const std::size_t n = batch.spans.words(s), N = batch.spans.labels;
+        word_.assign(n + 1, 0);
+        rise_.assign(n + 1, 0);
+        const auto top = [&](std::size_t i, std::size_t j) {
+            double high = kNothing;
+            for (std::size_t a = 0; a < N; ++a) high = std::max(high, best.entry(i, j, a, kNothing));
+            return high;
+        };
+        for (std::size_t i = 0; i < n; ++i) word_[i + 1] = word_[i] + top(i, i + 1);
+        split_ = n > 1 ? (most - word_[n]) / static_cast<double>(n - 1) : 0;
+        for (std::size_t j = 1; j <= n; ++j) {
+            rise_[j] = rise_[j - 1];
+            for (std::size_t i = 0; i + 1 < j; ++i) {
+                const double score = top(i, j) - (word_[j] - word_[i]) - split_ * static_cast<double>(j - i - 1);
+                rise_[j] = std::max(rise_[j], rise_[i] + score);
+            }
+        }
+        shift_ = n > 0 ? rise_[n] + word_[n] + split_ * static_cast<double>(n - 1) : 0;
+    }
+
+    template <class S, class T>
+    double in(const GrammarBatch<S>& batch, std::size_t s, bool marginals, GrammarMemory<T>& memory) {
+        const std::size_t n = batch.spans.words(s), N = batch.spans.labels;
+        memory.prepare(n, N, batch.rule.size());
+        const double largest = weigh(batch, n, memory);
+        if (!kUnbounded<T> && largest > kLargest) return NAN;
+        const RulesByChildren g = batch.rules->by_children();
+        if constexpr (std::is_same_v<T, double>)
+            grammar_kernels().inside(g, memory.chart, memory.at, memory.w.data(), memory.u.data(), memory.sum.data());
+        else
+            grammar_inside<PlainProducts>(g, memory.chart, memory.at, memory.w.data(), memory.u.data(),
+                                          memory.sum.data());
+        T total{};
+        for (std::size_t a = 0; a < N; ++a)
+            if (batch.roots[a]) total += memory.entry(0, n, a, T{});
+        const double found = is_zero(total) ? kNothing : log_of(total);
+        if (!kUnbounded<T> && !(found > kSmallest + std::max(0.0, largest) && found < -kSmallest)) return NAN;
+        if (!marginals) return found + shift_;
+        memory.prepare_slopes();
+        for (std::size_t a = 0; a < N; ++a)
+            if (batch.roots[a] && !is_zero(memory.entry(0, n, a, T{}))) memory.slope.begin(0, a)[n] = T(1.0) / total;
+        if constexpr (std::is_same_v<T, double>)
+            grammar_kernels().outside(g, memory.chart, memory.at, memory.w.data(), memory.u.data(), memory.slope,
+                                      memory.sum.data(), memory.count.data());
+        else
+            grammar_outside<PlainProducts>(g, memory.chart, memory.at, memory.w.data(), memory.u.data(), memory.slope,
+                                           memory.sum.data(), memory.count.data());
+        collect(n, N, memory);
+        return found + shift_;
+    }
+
+    // Weights of rules, and of symbols of spans; returns the largest of their logarithms, words aside.
+    template <class S, class T> double weigh(const GrammarBatch<S>& batch, std::size_t n, GrammarMemory<T>& memory) {
+        double largest = kNothing;
+        const std::size_t N = batch.spans.labels;
+        for (std::size_t r = 0; r < memory.w.size(); ++r) {
+            largest = std::max(largest, batch.rule[r] - split_);
+            memory.w[r] = number(batch.rule[r] - split_, r, along_rule, T{});
+        }
+        double most = 0;
+        for_each_span(n, [&](std::size_t i, std::size_t j, std::size_t row) {
+            // Weights of words have potentials in them; spans that no tree has need none.
+            const double off = j - i == 1 ? word_[j] - word_[i] + rise_[j] - rise_[i] : 0.0;
+            for (std::size_t a = 0; a < N; ++a) {
+                const std::size_t k = row * N + a;
+                const bool reached = best.entry(i, j, a, kNothing) > kNothing;
+                if (reached && j - i > 1) most = std::max(most, best.u[k]);
+                memory.u[k] = reached ? number(best.u[k] - off, k, along_span, T{}) : T{};
+            }
+        });
+        return largest + most;
+    }
+    static double number(double x, std::size_t, const std::vector<double>&, double) {
+        return x > kLargest ? INFINITY : std::exp(x);
+    }
+    static Wide number(double x, std::size_t, const std::vector<double>&, Wide) { return from_log<Wide>(x); }
+    template <class T> static Dual<T> number(double x, std::size_t k, const std::vector<double>& along, Dual<T>) {
+        const T value = number(x, k, along, T{});
+        return {value, x == kNothing ? T{} : value * T(along[k])};
+    }
+
+    template <class T> void collect(std::size_t n, std::size_t N, const GrammarMemory<T>& memory) {
+        marginal.resize(spans_of(n) * N);
+        change.resize(spans_of(n) * N);
+        count.resize(memory.count.size());
+        count_change.resize(memory.count.size());
+        for_each_span(n, [&](std::size_t i, std::size_t j, std::size_t row) {
+            for (std::size_t a = 0; a < N; ++a) {
+                const T value = memory.entry(i, j, a, T{});
+                marginal[row * N + a] = change[row * N + a] = 0;
+                if (is_zero(value)) continue;
+                put(value * (memory.slope.begin(i, a)[j] + memory.slope.end(j, a)[i]), marginal, change, row * N + a);
+            }
+        });
+        for (std::size_t r = 0; r < count.size(); ++r) put(memory.count[r], count, count_change, r);
+    }
+    template <class T>
+    static void put(const T& x, std::vector<double>& to, std::vector<double>&, std::size_t k) {
+        to[k] = std::max(0.0, value_of(x));
+    }
+    template <class T>
+    static void put(const Dual<T>& x, std::vector<double>& to, std::vector<double>& change, std::size_t k) {
+        to[k] = std::max(0.0, value_of(x.value));
+        change[k] = value_of(x.change);
+    }
+};
+
+}  // namespace kernelfields

@@ -1,0 +1,153 @@
+"""Constituency trees as a setting of estimators."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from ..arrays import Array, offsets_of
+from ..checks import is_list, shown
+from ..errors import InputError
+from .constituency import ConstituencyBatch
+from .parses import UNKNOWN
+from .phrases import Span, binary_spans, tree_of
+from .settings import Structure
+from .words import PARSES, Words
+
+EMPTY = ""
+"""The label of a single word without a phrase, and of the rest of a phrase with more than two children."""
+
+
+@dataclass(frozen=True)
+class Constituency(Structure):
+    """Constituency trees: phrases with labels, one within the other, over the words of a sentence.
+
+    An item of X has a row of features for every span of a sentence of n words, n(n + 1)/2 in all: that of
+    word 0, then those that end with word 1, those that end with word 2, and so on. The row of the span from
+    word i up to word j, the first behind it, 0 ≤ i < j ≤ n, is number j(j − 1)/2 + i. An item of y is a tree,
+    a tuple (label, child, …) whose leaves are pairs (tag, word) or numbers of words; predictions are
+    such trees with numbers as leaves, of which `structures.with_leaves` makes pairs again. The tree of a
+    sentence without words is ().
+
+    A span scores by its label. Phrases with a single child become one with it, as S+VP; they are taken apart
+    again in predictions. Phrases with more than two children have spans with the empty label "" over all
+    children but the first, all but the first two, …; single words without a phrase have it, too.
+    ``classes_`` are all labels, "" first; `predict_marginals` has an (n(n + 1)/2, L) array per sentence.
+
+    Parameters
+    ----------
+    labels : list of str, optional
+        All labels of spans but the empty one, those of chains included; else those of the training set.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelfields import CRF
+    >>> spans = np.array([[float(j - i == 2 and i == 0)] for j in (1, 2, 3) for i in range(j)])
+    >>> y = ("S", ("NP", ("DT", "the"), ("NN", "dog")), ("VP", ("VBZ", "barks")))
+    >>> model = CRF(0.1, structure=Constituency()).fit([spans], [y])
+    >>> model.classes_.tolist()
+    ['', 'NP', 'S', 'VP']
+    """
+
+    labels: Any = None
+
+    labelling: ClassVar[bool] = False
+    in_sequences: ClassVar[bool] = False
+    words: ClassVar[Words] = PARSES
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be; keep labels as a tuple, so that settings can be compared."""
+        super().__post_init__()
+        if self.labels is None:
+            return
+        if not is_list(self.labels):
+            raise InputError(f"labels is {shown(self.labels)}; it must be a list of labels.")
+        names = tuple(self.labels)
+        if not all(isinstance(name, str) and name for name in names) or len(set(names)) < len(names):
+            raise InputError("labels must name every label once; the empty one is there without.")
+        if names != self.labels:
+            object.__setattr__(self, "labels", names)
+
+    @property
+    def alphabet(self) -> tuple[str, ...]:  # type: ignore[override]
+        """The labels of spans, the empty one first."""
+        return (EMPTY, *(self.labels or ()))
+
+    def settled(self, y: Any) -> Self:
+        """Return the same with the labels of y, where these are not given."""
+        if self.labels is not None:
+            return self
+        seen = {label for spans in _read(y) for _, _, label in spans}
+        return replace(self, labels=tuple(sorted(seen - {EMPTY})))
+
+    def encode(self, y: Any, offsets: Array, links: Any) -> Array:
+        """Return rows times the number of labels plus label, rising; `UNKNOWN` for other labels."""
+        lengths, trees = words_of_spans(offsets), _read(y)
+        if len(trees) != len(lengths):
+            raise InputError(f"X has {len(lengths)} sentences, but y has {len(trees)}.")
+        found = np.fromiter(((len(spans) + 1) // 2 for spans in trees), np.int64, len(trees))
+        wrong = np.flatnonzero(found != lengths)
+        if wrong.size:
+            s = int(wrong[0])
+            raise InputError(f"Sentence {s} has {lengths[s]} words in X, but {found[s]} in y.")
+        index = {label: k for k, label in enumerate(self.alphabet)}
+        flat = [
+            (j * (j - 1) // 2 + i, index.get(label, -1)) for spans in trees for i, j, label in _rising(spans)
+        ]
+        rows, labels = np.array(flat, dtype=np.int64).reshape(-1, 2).T
+        return np.where(labels < 0, UNKNOWN, rows * len(index) + labels)
+
+    def decode(self, outputs: Array, batch: Any) -> list[Any]:
+        """Return the tree of every sentence; () for what is no tree, where fewer than k best exist."""
+        rows, labels = np.divmod(outputs, len(self.alphabet))
+        ends = (1 + np.floor(np.sqrt(8 * rows + 1)).astype(np.int64)) // 2
+        begins = rows - ends * (ends - 1) // 2
+        spans = [
+            (i, j, self.alphabet[k])
+            for i, j, k in zip(begins.tolist(), ends.tolist(), labels.tolist(), strict=True)
+        ]
+        places = list(pairwise(batch.output_offsets.tolist()))
+        return [tree_of(spans[a:b]) if b - a == len(set(rows[a:b].tolist())) else () for a, b in places]
+
+    def shaped_marginals(self, marginals: Sequence[Array], links: Any) -> list[Array]:
+        """Return a row for every span."""
+        return list(marginals)
+
+    def on(self, offsets: Array, links: Any, n_labels: int, *, untied: bool = False) -> ConstituencyBatch:
+        """Return all trees of the sentences."""
+        return ConstituencyBatch(words_of_spans(offsets), n_labels, empty=True)
+
+
+def words_of_spans(offsets: Array) -> Array:
+    """Return the number of words of every sentence, of which the number of spans is n(n + 1)/2."""
+    spans = np.diff(offsets)
+    words = (np.floor(np.sqrt(8 * spans + 1)).astype(np.int64) - 1) // 2
+    wrong = np.flatnonzero(words * (words + 1) // 2 != spans)
+    if wrong.size:
+        s = int(wrong[0])
+        raise InputError(
+            f"Sentence {s} of X has {spans[s]} rows, expected n(n + 1)/2 for n words: one for every span."
+        )
+    return words
+
+
+def span_offsets(words: Any) -> Array:
+    """Return where the spans of each sentence start, for sentences of so many words."""
+    n = np.asarray(words, dtype=np.int64)
+    return offsets_of(n * (n + 1) // 2)
+
+
+def _rising(spans: list[Span]) -> list[Span]:
+    return sorted(spans, key=lambda span: (span[1], span[0]))
+
+
+def _read(y: Any) -> list[list[Span]]:
+    if not is_list(y) or (isinstance(y, tuple) and y and isinstance(y[0], str)):
+        raise InputError("y must be a list with the tree of every sentence.")
+    items: Sequence[Any] = y.to_numpy() if hasattr(y, "to_numpy") else y
+    return [binary_spans(tree, f"Sentence {s} of y") for s, tree in enumerate(items)]
