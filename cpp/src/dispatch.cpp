@@ -5,6 +5,7 @@
 
 namespace kernelfields {
 
+extern const AssignmentKernels assignment_double_baseline;
 extern const ChainKernels<double> chain_double_baseline;
 extern const ChainKernels<float> chain_float_baseline;
 extern const DependencyKernels dependency_double_baseline;
@@ -19,6 +20,7 @@ extern const SparseKernels<float> sparse_float_baseline;
 extern const TreeKernels<double> tree_double_baseline;
 extern const TreeKernels<float> tree_float_baseline;
 #ifdef KF_X86
+extern const AssignmentKernels assignment_double_avx2, assignment_double_avx512;
 extern const ChainKernels<double> chain_double_avx2, chain_double_avx512;
 extern const ChainKernels<float> chain_float_avx2, chain_float_avx512;
 extern const DependencyKernels dependency_double_avx2, dependency_double_avx512;
@@ -94,6 +96,9 @@ template <> const ChainKernels<double>& chain_kernels<double>() {
 }
 template <> const ChainKernels<float>& chain_kernels<float>() {
     KF_PICK(chain_float)
+}
+const AssignmentKernels& assignment_kernels() {
+    KF_PICK(assignment_double)
 }
 const DependencyKernels& dependency_kernels() {
     KF_PICK(dependency_double)

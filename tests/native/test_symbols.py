@@ -46,7 +46,7 @@ def test_only_tables_are_global(objects: list[Path]) -> None:
         kind_of_table = path.name.removesuffix(".cpp.o")  # chain, sparse
         scalars = (
             ("double",)
-            if kind_of_table in ("dependency", "emissions", "graph", "messages", "segments")
+            if kind_of_table in ("assignment", "dependency", "emissions", "graph", "messages", "segments")
             else ("double", "float")
         )
         wanted = {f"kernelfields::{kind_of_table}_{scalar}_{isa}" for scalar in scalars}
