@@ -11,6 +11,7 @@ from . import _run
 
 # Name on the command line -> module with ``run(quick: bool) -> _run.Result``.
 BENCHMARKS = {
+    "assignment": "benchmarks.assignment",
     "chain_inference": "benchmarks.chain_inference",
     "compat": "benchmarks.compat",
     "crfsuite_files": "benchmarks.crfsuite_files",

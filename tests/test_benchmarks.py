@@ -15,6 +15,7 @@ SIGNED = ("f1_minus_crfsuite", "worst_f1_difference", "exponent_n")
 @pytest.mark.parametrize(
     "name",
     [
+        "assignment",
         "chain_inference",
         "graph_bp",
         "parsing",
@@ -36,7 +37,13 @@ SIGNED = ("f1_minus_crfsuite", "worst_f1_difference", "exponent_n")
     ],
 )
 def test_last_line_is_one_object_of_the_agreed_form(name, request):
-    if not name.startswith("graph_") and name not in ("chain_inference", "parsing", "trees", "viterbi"):
+    if not name.startswith("graph_") and name not in (
+        "assignment",
+        "chain_inference",
+        "parsing",
+        "trees",
+        "viterbi",
+    ):
         request.getfixturevalue("data_dir")  # CoNLL-2000, CoNLL-2002
     command = [sys.executable, "-m", "benchmarks", name, "--quick", "--json"]
     output = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout

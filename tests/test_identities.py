@@ -24,6 +24,7 @@ from kernelfields.structures import (
 from kernelfields.testing import STRUCTURE_IDENTITIES, check_structure
 from kernelfields.testing.strategies import ScoredChain, chains
 from tests._dependency import DependencyBatch
+from tests._listed_pairs import ListedAlignments, ListedLinks, ListedMatchings
 from tests._listed_parses import ListedDerivations, ListedParses
 from tests._listed_trees import ListedTrees
 
@@ -398,6 +399,84 @@ def derivations_large_scores(rng: np.random.Generator) -> Row:
     return structure, normal(rng, structure, scale=500.0)
 
 
+def matchings(rng: np.random.Generator) -> Row:
+    structure = ListedMatchings([[3, 4], [0, 2], [1, 1], [3, 3], [4, 2], [2, 0]])
+    return structure, normal(rng, structure)
+
+
+def matchings_complete(rng: np.random.Generator) -> Row:
+    structure = ListedMatchings([[3, 3], [2, 4], [0, 0], [4, 3], [1, 2], [3, 0]], complete=True)
+    return structure, normal(rng, structure)
+
+
+def matchings_float32(rng: np.random.Generator) -> Row:
+    structure, scores = matchings(rng)
+    return structure, {"pair": scores["pair"].astype(np.float32)}
+
+
+def matchings_forbidden(rng: np.random.Generator) -> Row:
+    structure, scores = matchings(rng)
+    scores["pair"][::3] = -np.inf
+    return structure, scores
+
+
+def matchings_complete_forbidden(rng: np.random.Generator) -> Row:
+    """One pair of the square item is the only one of its row."""
+    structure, scores = matchings_complete(rng)
+    scores["pair"][[0, 2, 10, 20]] = -np.inf
+    return structure, scores
+
+
+def matchings_large_scores(rng: np.random.Generator) -> Row:
+    structure = ListedMatchings([[3, 3], [2, 3]], complete=True)
+    return structure, normal(rng, structure, scale=500.0)
+
+
+def matchings_tied(rng: np.random.Generator) -> Row:
+    """Scores of few values, so that bids raise nothing."""
+    structure = ListedMatchings([[3, 3], [3, 4], [4, 3]])
+    return structure, {"pair": rng.integers(0, 2, structure.shapes["pair"]).astype(float)}
+
+
+def alignments(rng: np.random.Generator) -> Row:
+    structure = ListedAlignments([[3, 3], [0, 2], [1, 1], [2, 4], [3, 2], [4, 0], [3, 1]], max_jump=1)
+    return structure, normal(rng, structure)
+
+
+def alignments_float32(rng: np.random.Generator) -> Row:
+    structure, scores = alignments(rng)
+    return structure, {name: array.astype(np.float32) for name, array in scores.items()}
+
+
+def alignments_forbidden(rng: np.random.Generator) -> Row:
+    """Columns without a row are the last ones, some pairs cannot be."""
+    structure = ListedAlignments([[3, 3], [2, 4]], max_jump=2)
+    scores = normal(rng, structure)
+    scores["jump"][6], scores["pair"][::4] = -np.inf, -np.inf
+    return structure, scores
+
+
+def links(rng: np.random.Generator) -> Row:
+    structure = ListedLinks([[3, 3], [0, 2], [1, 1], [2, 4], [3, 2]], [0.5])
+    return structure, {"pair": rng.normal(size=structure.shapes["pair"]), **structure.known_scores()}
+
+
+def links_forbidden(rng: np.random.Generator) -> Row:
+    """Every row and column has prices of its own, and some have no second link."""
+    structure = ListedLinks([[3, 3], [2, 4], [4, 2]], [0.5, 1.0])
+    steps = -np.sort(-rng.normal(size=(len(structure.known_scores()["fertility"]), 3)), axis=1)
+    fertility = np.pad(np.cumsum(steps, axis=1), ((0, 0), (1, 0))) + rng.normal(size=(len(steps), 1))
+    fertility[::4, 2:] = -np.inf
+    scores = {"pair": rng.normal(size=structure.shapes["pair"]) + 0.5, "fertility": fertility}
+    scores["pair"][::5] = -np.inf
+    return structure, scores
+
+
+def links_float32(rng: np.random.Generator) -> Row:
+    structure, scores = links(rng)
+    return structure, {name: array.astype(np.float32) for name, array in scores.items()}
+
+
 TABLE: list[Callable[[np.random.Generator], Row]] = [
     chain_shared,
     chain_per_edge,
@@ -456,6 +535,19 @@ TABLE: list[Callable[[np.random.Generator], Row]] = [
     derivations_float32,
     derivations_forbidden,
     derivations_large_scores,
+    matchings,
+    matchings_complete,
+    matchings_float32,
+    matchings_forbidden,
+    matchings_complete_forbidden,
+    matchings_large_scores,
+    matchings_tied,
+    alignments,
+    alignments_float32,
+    alignments_forbidden,
+    links,
+    links_forbidden,
+    links_float32,
 ]
 
 

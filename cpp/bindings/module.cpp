@@ -29,6 +29,7 @@ void add_factor_graph(nanobind::module_&);
 void add_features(nanobind::module_&);
 void add_linear_chain(nanobind::module_&);
 void add_linear_tagger(nanobind::module_&);
+void add_matching(nanobind::module_&);
 void add_tree(nanobind::module_&);
 }  // namespace kernelfields::bindings
 
@@ -79,5 +80,6 @@ NB_MODULE(_core, m) {
     kernelfields::bindings::add_features(m);
     kernelfields::bindings::add_linear_chain(m);
     kernelfields::bindings::add_linear_tagger(m);
+    kernelfields::bindings::add_matching(m);
     kernelfields::bindings::add_tree(m);
 }

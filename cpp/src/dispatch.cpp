@@ -5,6 +5,7 @@
 
 namespace kernelfields {
 
+extern const AssignmentKernels assignment_double_baseline;
 extern const ChainKernels<double> chain_double_baseline;
 extern const ChainKernels<float> chain_float_baseline;
 extern const ConstituencyKernels constituency_double_baseline;
@@ -21,6 +22,7 @@ extern const SparseKernels<float> sparse_float_baseline;
 extern const TreeKernels<double> tree_double_baseline;
 extern const TreeKernels<float> tree_float_baseline;
 #ifdef KF_X86
+extern const AssignmentKernels assignment_double_avx2, assignment_double_avx512;
 extern const ChainKernels<double> chain_double_avx2, chain_double_avx512;
 extern const ChainKernels<float> chain_float_avx2, chain_float_avx512;
 extern const ConstituencyKernels constituency_double_avx2, constituency_double_avx512;
@@ -101,6 +103,9 @@ template <> const ChainKernels<float>& chain_kernels<float>() {
 }
 const ConstituencyKernels& constituency_kernels() {
     KF_PICK(constituency_double)
+}
+const AssignmentKernels& assignment_kernels() {
+    KF_PICK(assignment_double)
 }
 const DependencyKernels& dependency_kernels() {
     KF_PICK(dependency_double)

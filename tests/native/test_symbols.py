@@ -47,7 +47,16 @@ def test_only_tables_are_global(objects: list[Path]) -> None:
         scalars = (
             ("double",)
             if kind_of_table
-            in ("constituency", "dependency", "emissions", "grammar", "graph", "messages", "segments")
+            in (
+                "assignment",
+                "constituency",
+                "dependency",
+                "emissions",
+                "grammar",
+                "graph",
+                "messages",
+                "segments",
+            )
             else ("double", "float")
         )
         wanted = {f"kernelfields::{kind_of_table}_{scalar}_{isa}" for scalar in scalars}

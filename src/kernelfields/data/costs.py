@@ -8,7 +8,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..errors import InputError
-from ..losses import edge_cost, hamming_cost, vertex_cost
+from ..losses import PairCost, edge_cost, hamming_cost, pair_cost, vertex_cost
 from .labels import Encoded, index_of
 
 
@@ -22,6 +22,8 @@ def cost_scores(chain: Any, encoded: Encoded, cost: Any) -> dict[str, Array]:
                 "a function."
             )
         return hamming_cost(chain, labels)
+    if isinstance(cost, PairCost):
+        return pair_cost(chain, labels, cost)
     if isinstance(cost, dict):
         weight = np.ones(len(encoded.classes))
         index = index_of(encoded.classes)

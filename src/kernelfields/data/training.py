@@ -260,7 +260,7 @@ def entropy_loss_of(
 def _additive(chain: EdgeBatch, encoded: Encoded, cost: Any) -> dict[str, Array]:
     """Return a cost that adds up over cliques; inside a sum over labellings no other can be had."""
     if callable(cost) or (isinstance(cost, str) and cost != "hamming"):
-        known = "'hamming', a dictionary of labels, or a table of labels or of label pairs"
+        known = "'hamming', a dictionary of labels, a table of labels or of label pairs, or a PairCost"
         raise InputError(f"cost is {shown(cost)}; inside the log loss it must be {known}.")
     return cost_scores(chain, encoded, cost)
 

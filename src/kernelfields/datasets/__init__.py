@@ -1,5 +1,6 @@
 """Data sets: some come with the package, others are read from the folder in KERNELFIELDS_DATA."""
 
+from .alignments import AlignedSentences, load_alignments
 from .citations import CitationGraph, load_citations
 from .conll2002 import Entities, load_conll2002, spelling_templates
 from .dependencies import ParsedSentences, load_ud_trees
@@ -14,6 +15,7 @@ from .proteins import Proteins, load_cb513, load_jpred4
 from .scenes import Scenes, load_scene
 
 __all__ = [
+    "AlignedSentences",
     "CitationGraph",
     "Entities",
     "Genome",
@@ -28,6 +30,7 @@ __all__ = [
     "data_file",
     "data_folder",
     "draw_letter",
+    "load_alignments",
     "load_cb513",
     "load_citations",
     "load_conll2002",

@@ -114,7 +114,10 @@ class SequenceLabeller(Parameterised, Routed, Savable, ABC):
     def predict_kbest(
         self, X: Any, k: int, *, lengths: Any = None, allowed: Any = None
     ) -> list[list[tuple[list[Hashable], float]]]:
-        """Return the k best labellings of every sequence with log p(y|x), best first."""
+        """Return the k best labellings of every sequence with log p(y|x), best first.
+
+        Structures that do not sum over their outputs have no probabilities: there it is the score.
+        """
         count = require_whole("k", k)
         scored = self._batch(X, lengths, allowed)
         _require_oracle(scored.batch, KBestOracle, "predict_kbest")
@@ -122,7 +125,9 @@ class SequenceLabeller(Parameterised, Routed, Savable, ABC):
         if isinstance(scored.batch, LabelledBatch) and longest <= 62:  # there are no more labellings
             count = min(count, scored.batch.n_labels**longest)
         labels, value = scored.batch.kbest(scored.scores, count)
-        log_proba = value - scored.batch.log_partition(scored.scores)[:, None]
+        log_proba = value
+        if isinstance(scored.batch, SumOracle | ApproximateSum):
+            log_proba = value - scored.batch.log_partition(scored.scores)[:, None]
         named = [self._names(scored, np.maximum(row, 0)) for row in labels]
         return [
             [(named[n][s], float(p)) for n, p in enumerate(log_proba[s]) if p > -np.inf]

@@ -267,7 +267,11 @@ class OnlineLabeller(OnlineSettings, SequenceLabeller):
         if isinstance(data.chain, ChainBatch):
             barred = None if forbidden is None else barred_scores(forbidden)
             return Sweep(data.chain, terms, labels, weights, barred), terms, forbidden
-        offset = None if forbidden is None else offset_of(forbidden, data.chain, np.float64)
+        known, offset = data.chain.known_scores(), None
+        if known:
+            offset = {name: np.zeros(shape) for name, shape in data.chain.shapes.items()} | known
+        elif forbidden is not None:
+            offset = offset_of(forbidden, data.chain, np.float64)
         return InstanceSweep(data.chain, terms, labels, weights, offset), terms, forbidden
 
     def _learn(

@@ -75,16 +75,18 @@ class StructuredSVM(SequenceLabeller):
     edge_penalty : float, optional
         λ_e; as ``penalty`` if not given.
     rescaling : "margin", "slack", "zero-one" or "relaxed"
-        Which loss. Slack rescaling takes T times as long for sequences of length T. "relaxed" is margin
+        Which loss. Slack rescaling takes T times as long for sequences of length T; for pairs and parses it
+        is searched with a bound (see `losses.SearchedSlackHinge`). "relaxed" is margin
         rescaling over the local polytope of graphs, a convex surrogate above the loss, by linear programs
         (see `losses.RelaxedMarginHinge`); with "one-slack" only.
-    cost : "hamming", "zero-one", dict, array, ErrorFunction, LabellingCost or callable
+    cost : "hamming", "zero-one", dict, array, ErrorFunction, LabellingCost, PairCost or callable
         Δ: the number of wrong labels; 1 for whatever is not right; the number with a weight for each
         true label; an (L, L) table of true and predicted labels; an (L, L, L, L) table of pairs
         of neighbours (margin rescaling only); a function of the number of wrong labels; or a function
         of two arrays of labels with values in [0, 1] (`LabellingCost` for other bounds), searched among
         the best labellings until the worst is proved, refused where it cannot be. Slack rescaling
-        needs whole numbers, but of functions.
+        needs whole numbers, but of functions. `PairCost` prices pairs of a `Matching` that are missing or
+        superfluous.
     features : optional
         For tokens instead of arrays, as in `CRF`.
     structure : "chain", "chain2", "segments", "tree", "graph" or Structure

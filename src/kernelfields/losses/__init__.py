@@ -3,12 +3,13 @@
 from ._base import BlockLoss, Loss, LossValue
 from ._hinge_base import Hinge, Planes
 from ._local_base import LocalLoss
-from .costs import ErrorFunction, LabellingCost, edge_cost, hamming_cost, vertex_cost
+from .costs import ErrorFunction, LabellingCost, PairCost, edge_cost, hamming_cost, pair_cost, vertex_cost
 from .entropy import EntropyRegularised, LogWithEntropy
 from .hinge_callback import CallbackHinge
 from .hinge_errors import CountedHinge, CountedMarginHinge, SlackHinge
 from .hinge_margin import MarginHinge
 from .hinge_relaxed import RelaxedMarginHinge
+from .hinge_slack import SearchedSlackHinge
 from .hinge_zero_one import ZeroOneHinge
 from .log import Log, require_sums
 from .marginal_log import MarginalLog
@@ -33,16 +34,19 @@ __all__ = [
     "LossValue",
     "MarginHinge",
     "MarginalLog",
+    "PairCost",
     "PartialLog",
     "Piecewise",
     "Planes",
     "PseudoLikelihood",
     "RelaxedMarginHinge",
+    "SearchedSlackHinge",
     "SlackHinge",
     "VariationalEM",
     "ZeroOneHinge",
     "edge_cost",
     "hamming_cost",
+    "pair_cost",
     "require_sums",
     "vertex_cost",
 ]

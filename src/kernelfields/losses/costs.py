@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -11,7 +11,8 @@ import numpy as np
 from ..arrays import Array
 from ..checks import Check, Checked, require_not_negative, whole
 from ..errors import InputError
-from ..structures import EdgeBatch, LabelledBatch, StructureBatch
+from ..structures import EdgeBatch, LabelledBatch, PairBatch, StructureBatch
+from ..structures._pair_settings_base import pairs_of
 
 
 def hamming_cost(
@@ -47,6 +48,45 @@ def _require_table(table: Array, shape: tuple[int, ...], own: Array) -> None:
         raise InputError(f"The table of costs has shape {table.shape}, expected {shape}.")
     if not np.isfinite(table).all() or (table < 0).any() or own.any():
         raise InputError("Costs must be finite and not negative, and what is right must cost nothing.")
+
+
+@dataclass(frozen=True)
+class PairCost(Checked):
+    """Δ of sets of pairs: one price for each pair of y that is missing, one for each that is superfluous.
+
+    Parameters
+    ----------
+    missing, superfluous : float
+        The prices.
+    possible : sequence, optional
+        For every item of X, pairs that cost nothing, there or not: possible links beside the sure ones.
+    """
+
+    missing: float = 1.0
+    superfluous: float = 1.0
+    possible: Sequence[Any] | None = None
+    _checks: ClassVar[Mapping[str, Check]] = {
+        "missing": require_not_negative,
+        "superfluous": require_not_negative,
+    }
+
+
+def pair_cost(structure: StructureBatch, outputs: Array, cost: PairCost) -> dict[str, Array]:
+    """Σ_ij (superfluous (1 − y_ij) − missing y_ij) ŷ_ij, which losses count from its value at y."""
+    if not isinstance(structure, PairBatch):
+        raise InputError(f"PairCost is for sets of pairs, which {type(structure).__name__} has not.")
+    table = np.where(outputs, -float(cost.missing), float(cost.superfluous))
+    if cost.possible is not None:
+        if len(cost.possible) != structure.n_instances:
+            raise InputError(
+                f"PairCost has possible pairs of {len(cost.possible)} items, "
+                f"expected {structure.n_instances}."
+            )
+        each = zip(cost.possible, structure.item_shapes.tolist(), structure.offsets.tolist(), strict=False)
+        for s, (given, (m, n), start) in enumerate(each):
+            pairs = pairs_of(f"Item {s} of possible", given, (m, n))
+            table[start + pairs[:, 0] * n + pairs[:, 1]] = 0.0
+    return {"pair": table}
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,8 @@ class MarginHinge(Hinge):
     cost : scores, optional
         Δ(y, ·) of every label at a vertex, ``"node"`` (N, L), of every pair at an edge, ``"edge"``
         (E, L, L), also where edges share scores, and of whatever other cliques the structure has, with a
-        row for each or in the shape of their scores; what is not given costs nothing.
+        row for each or in the shape of their scores; what is not given costs nothing. It is counted from
+        the cost of what was observed.
     weights : (S,) array, optional
         How many times each instance counts.
     """
@@ -49,6 +50,7 @@ class MarginHinge(Hinge):
             require_max(structure, "Margin rescaling"), {} if cost is None else cost
         )
         self.cost = self._search.cost
+        self._own_cost = self._search.total(self.outputs)
 
     def planes(self, scores: Scores) -> Planes:
         """By one cost-augmented search."""
@@ -59,12 +61,12 @@ class MarginHinge(Hinge):
         planes = self._planes(scores, outputs, self.total_cost(outputs), np.ones(len(observed)), observed)
         if isinstance(self.structure, MaxOracle):
             return planes
-        above = np.maximum(found.bound - observed - planes.value, 0.0)
+        above = np.maximum(found.bound - self._own_cost - observed - planes.value, 0.0)
         return planes._replace(excess=np.where(found.certified, 0.0, above))
 
     def total_cost(self, outputs: Array) -> Array:
         """Δ(y, ŷ) of every instance."""
-        return self._search.total(np.ascontiguousarray(outputs, dtype=np.int32))
+        return self._search.total(np.ascontiguousarray(outputs, dtype=np.int32)) - self._own_cost
 
     def take(self, ids: npt.ArrayLike) -> MarginHinge:
         """Return the loss of some instances only."""

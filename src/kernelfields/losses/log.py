@@ -29,8 +29,8 @@ class Log(BlockLoss):
 
         g(θ + Δ) − ⟨θ, parts(y)⟩,        gradient  μ(θ + Δ) − parts(y).
 
-    Without ``cost`` Δ is zero and this is −log p(y|x). A cost Δ(y, ·), zero for the observed output,
-    makes it the *softmax-margin* loss [altun2006, 1.5]: outputs that cost more must be less likely by
+    Without ``cost`` Δ is zero and this is −log p(y|x). A cost Δ(y, ·), counted from that of the observed
+    output, makes it the *softmax-margin* loss [altun2006, 1.5]: outputs that cost more must be less likely by
     more. Convex either way.
 
     On a structure that only approximates sums, g and μ are what stands for them: a *surrogate*, which is
@@ -64,6 +64,7 @@ class Log(BlockLoss):
         self.weights = weights
         self.cost = cost
         self._augmented = None if cost is None else AugmentedScores(self.structure, cost)
+        self._own_cost = 0.0 if self._augmented is None else self._augmented.total(self.outputs)
 
     def at(self, scores: Scores) -> LossValue:
         """Value and gradient, by one sweep of marginals."""
@@ -73,7 +74,7 @@ class Log(BlockLoss):
         expected = each.marginals(theta, self.weights)
         gradient = self.structure.gathered(expected.parts)
         self.structure.subtract_parts(gradient, self.outputs, self.weights)
-        values = expected.log_partition - observed
+        values = expected.log_partition - observed - self._own_cost
         total = values.sum() if self.weights is None else np.dot(values, self.weights)
         return LossValue(values, float(total), gradient, *unsettled(expected, self.weights))
 
@@ -109,7 +110,10 @@ class Log(BlockLoss):
 def require_sums(structure: StructureBatch) -> SumOracle | ApproximateSum:
     """Return a structure that sums over its outputs, or approximately so; a plain refusal of others."""
     if not isinstance(structure, SumOracle | ApproximateSum):
-        raise TypeError(f"The log loss sums over outputs, which {type(structure).__name__} cannot do.")
+        reason = f": {structure.no_sums}" if structure.no_sums else ""
+        raise TypeError(
+            f"The log loss sums over outputs, which {type(structure).__name__} cannot do{reason}."
+        )
     return structure
 
 

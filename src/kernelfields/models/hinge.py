@@ -20,10 +20,11 @@ from ..losses import (
     Loss,
     MarginHinge,
     RelaxedMarginHinge,
+    SearchedSlackHinge,
     SlackHinge,
     ZeroOneHinge,
 )
-from ..structures import EdgeBatch, GraphBatch
+from ..structures import EdgeBatch, GraphBatch, LabelledBatch
 
 RESCALINGS = ("margin", "slack", "zero-one", "relaxed")
 
@@ -67,6 +68,8 @@ def _loss(chain: EdgeBatch, encoded: Encoded, weights: Array | None, slack: bool
     table = cost_scores(chain, encoded, cost)
     if not slack:
         return MarginHinge(chain, labels, table, weights)
+    if not isinstance(chain, LabelledBatch):
+        return SearchedSlackHinge(chain, labels, table, weights)
     errors = table.get("node")
     if errors is None or not np.array_equal(errors, np.rint(errors)):
         raise InputError(

@@ -245,11 +245,12 @@ class KernelTraining(NamedTuple):
 
 
 def fixed_scores(recipe: KernelRecipe, training: Training) -> dict[str, Array] | None:
-    """What is not learnt: rules about labels, and the base measure."""
+    """What is not learnt: rules about labels, the base measure, and what the structure brings along."""
     chain = training.chain
-    if training.forbidden is None and recipe.base_measure is None:
+    known = chain.known_scores()
+    if training.forbidden is None and recipe.base_measure is None and not known:
         return None
-    offset = {name: np.zeros(shape) for name, shape in chain.shapes.items()}
+    offset = {name: np.zeros(shape) for name, shape in chain.shapes.items()} | known
     if training.forbidden is not None:
         offset = offset_of(training.forbidden, chain, np.float64)
     if recipe.base_measure is not None:

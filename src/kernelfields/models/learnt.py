@@ -54,7 +54,7 @@ class LabelTables(Field):
         for table in value.values():
             if not isinstance(table, np.ndarray) or table.dtype.kind != "f" or table.ndim == 0:
                 return "has tables that are none"
-            if any(n != sizes["L"] for n in table.shape):
+            if sizes["L"] > 1 and any(n != sizes["L"] for n in table.shape):
                 return "has tables over other labels"
         sizes["factors"] = sum(table.size for table in value.values())
         return ""

@@ -79,11 +79,12 @@ class Model(NamedTuple):
 
 
 def _fill(theta: dict[str, Array], batch: StructureBatch) -> None:
-    """Write zeros for the clique types that nothing scores."""
+    """Write zeros for the clique types that nothing scores, or what the structure itself knows of them."""
     dtype = theta[batch.answer].dtype if batch.answer in theta else np.float64
+    known = batch.known_scores()
     for clique, shape in batch.shapes.items():
         if clique not in theta:
-            theta[clique] = np.zeros(shape, dtype)
+            theta[clique] = known[clique].astype(dtype) if clique in known else np.zeros(shape, dtype)
 
 
 def add(into: dict[str, Array], clique: str, values: Array) -> None:

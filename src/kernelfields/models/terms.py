@@ -158,7 +158,9 @@ def label_tables(part: Mapping[str, Array], n_labels: int) -> dict[str, Any]:
 
 
 def as_table(numbers: Array, n_labels: int) -> Array:
-    """Return a score for every labelling of a clique, one axis per vertex."""
+    """Return a score for every labelling of a clique, one axis per vertex; a vector without labels."""
+    if n_labels == 1:
+        return numbers
     size = round(np.log(len(numbers)) / np.log(n_labels))
     return numbers.reshape((n_labels,) * size)
 

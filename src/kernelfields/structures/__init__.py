@@ -22,8 +22,13 @@ from ._oracles import (
     bounded_argmax,
     require_max,
 )
+from ._pair_settings_base import PairStructure
+from ._pairs_base import PairBatch
 from ._search_base import MaxSearch
+from .alignment import AlignmentBatch
+from .alignments import Alignment
 from .belief_propagation import BeliefPropagation, BeliefPropagationBatch
+from .bethe_matching import Bethe, BetheMatchingBatch
 from .blocks import BlockProduct, Blocks
 from .chain import ChainBatch
 from .chain2 import SecondOrderChainBatch
@@ -42,7 +47,10 @@ from .graphs import Graph
 from .grids import Grid
 from .hierarchy import Hierarchy
 from .linear_program_max import LinearProgramMax
+from .links import LinkBatch
 from .logic import AtMost, ExactlyOne, Implies, Logic
+from .matching import MatchingBatch
+from .matchings import Matching
 from .mean_field import MeanField, MeanFieldBatch
 from .merged_cliques import MergedCliques
 from .multi_label import MultiLabel
@@ -61,6 +69,8 @@ from .words import SEQUENCES, Words
 
 __all__ = [
     "SEQUENCES",
+    "Alignment",
+    "AlignmentBatch",
     "AlphaExpansion",
     "ApproximateMarginals",
     "ApproximateMax",
@@ -69,6 +79,8 @@ __all__ = [
     "AtMost",
     "BeliefPropagation",
     "BeliefPropagationBatch",
+    "Bethe",
+    "BetheMatchingBatch",
     "BlockOracle",
     "BlockProduct",
     "Blocks",
@@ -108,14 +120,19 @@ __all__ = [
     "Labelling",
     "Labellings",
     "LinearProgramMax",
+    "LinkBatch",
     "Logic",
     "Marginals",
+    "Matching",
+    "MatchingBatch",
     "MaxOracle",
     "MaxSearch",
     "MeanField",
     "MeanFieldBatch",
     "MergedCliques",
     "MultiLabel",
+    "PairBatch",
+    "PairStructure",
     "PairwiseBatch",
     "Relaxed",
     "SampleOracle",

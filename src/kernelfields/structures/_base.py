@@ -83,6 +83,8 @@ class StructureBatch(ABC):
     """
     words: Words = SEQUENCES
     """What messages call instances and vertices."""
+    no_sums: ClassVar[str] = ""
+    """Why it does not sum over its outputs, and what does, where that is worth saying."""
 
     @property
     @abstractmethod
@@ -130,6 +132,10 @@ class StructureBatch(ABC):
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """The shape of the scores of each clique type."""
         return {name: cliques.shape for name, cliques in self.cliques.items()}
+
+    def known_scores(self) -> dict[str, Array]:
+        """Return the scores that come with the structure and are not learnt, by clique type; mostly none."""
+        return {}
 
     def cut(self, scores: Scores, ids: npt.ArrayLike) -> dict[str, Array]:
         """Scores of some instances only, in the shapes of ``take(ids)``; shared ones stay."""

@@ -4,6 +4,7 @@
 #include "../emissions/emission_kernels.hpp"
 #include "../gram/gram_kernels.hpp"
 #include "../spaces/sparse_kernels.hpp"
+#include "../structures/assignment_kernels.hpp"
 #include "../structures/chain_kernels.hpp"
 #include "../structures/constituency_kernels.hpp"
 #include "../structures/dependency_kernels.hpp"
@@ -30,6 +31,7 @@ template <class S> const GramKernels<S>& gram_kernels();
 template <class S> const SparseKernels<S>& sparse_kernels();
 template <class S> const TreeKernels<S>& tree_kernels();
 const ConstituencyKernels& constituency_kernels();
+const AssignmentKernels& assignment_kernels();
 const DependencyKernels& dependency_kernels();
 const EmissionKernels& emission_kernels();
 const GrammarKernels& grammar_kernels();
