@@ -42,8 +42,8 @@ MODELS = {
     "StructuredSVM": kf.StructuredSVM(),
     "TransductiveSVM": kf.TransductiveSVM(),
 }
-GRAPHS = ("LabelPropagation", "LabelSpreading")
-"""Without weights and log-likelihoods; test_label_graphs has them."""
+GRAPHS = ("LabelPropagation", "LabelSpreading", "PoissonLearning")
+"""Without weights and log-likelihoods; test_label_graphs and test_poisson_learning have them."""
 WEIGHTED = [
     name for name, model in MODELS.items() if "sample_weight" in inspect.signature(model.fit).parameters
 ]

@@ -253,3 +253,39 @@ def test_single_precision_finds_the_vertices_of_double(wrapped: Any, rng: np.ran
     kernel = GraphKernel(NeighborGraph(4), n_eigenpairs=10).on(wrapped(X))
     found = kernel.features(wrapped(X.astype(np.float32)))
     assert (found == kernel.features(wrapped(X)).astype(np.float32)).all()
+
+
+@pytest.mark.filterwarnings("ignore:The graph:UserWarning")
+@pytest.mark.parametrize(
+    ("X", "graph"),
+    [
+        ([[[1.0, 2.0]] * 3, [[1.0, 2.0]] * 2], NeighborGraph(4)),  # one vertex, k ≥ N
+        ([[[0.0, 0.0], [0.1, 0.0], [0.0, 0.1]], [[9.0, 0.0], [0.0, 0.0]]], NeighborGraph(radius=0.5)),
+        ([[[0.0, 0.0], [0.0, 0.0], [1.0, 0.0]], [[0.0, 0.0], [1.0, 0.0]]], NeighborGraph(1)),
+        ([[[0.0, 0.0], [3.0, 0.0], [6.0, 0.0]], [[9.0, 0.0], [20.0, 1.0]]], NeighborGraph(radius=0.5)),
+    ],
+    ids=["one vertex", "isolated vertex", "duplicates with other labels", "all isolated"],
+)
+def test_models_on_odd_graphs_are_those_of_the_dense_kernel(X: Any, graph: NeighborGraph) -> None:
+    """The same optimum as with the matrix of the kernel given; components without labels are in the graph."""
+    y = [["a", "b", "a"], ["a", "b"]]
+    more = [[[50.0, 0.0], [50.1, 0.0]]]  # a component that no label reaches
+    kernel = GraphKernel(graph, Regularised(0.5), scaled=False)
+    model = KernelCRF(kernel, penalty=0.3, tol=1e-6, fit_intercept=False)
+    model.fit(X, y, X_unlabelled=more)
+    rows = np.concatenate([*X, *more])
+    vertices = graph.on(rows)
+    dense = np.linalg.inv(explicit(vertices, True) + 0.5 * np.eye(vertices.size))
+    numbers = vertices.inverse[:, None].astype(float)
+
+    def entries(a: Any, b: Any) -> Any:
+        return dense[np.ix_(np.asarray(a)[:, 0].astype(int), np.asarray(b)[:, 0].astype(int))]
+
+    wanted = KernelCRF(entries, penalty=0.3, tol=1e-6, fit_intercept=False)
+    wanted.fit([numbers[:3], numbers[3:5]], y)
+    for found, known in zip(
+        model.predict_marginals([*X, *more]),
+        wanted.predict_marginals(np.split(numbers, [3, 5])),
+        strict=True,
+    ):
+        np.testing.assert_allclose(found, known, atol=2e-3)

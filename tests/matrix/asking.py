@@ -11,13 +11,20 @@ from typing import Any
 import numpy as np
 from scipy.special import softmax
 
-from kernelfields import KernelLogisticRegression, LabelPropagation, LabelSpreading, TransductiveSVM
+from kernelfields import (
+    KernelLogisticRegression,
+    LabelPropagation,
+    LabelSpreading,
+    PoissonLearning,
+    TransductiveSVM,
+)
 from kernelfields.errors import InputError
 
 from .inputs import Given
 
 GRAPHS = LabelPropagation | LabelSpreading
-ROWS = KernelLogisticRegression | TransductiveSVM | GRAPHS
+MARGINS = TransductiveSVM | PoissonLearning
+ROWS = KernelLogisticRegression | MARGINS | GRAPHS
 
 
 class UnexpectedWarningError(Exception):
@@ -43,10 +50,11 @@ def fitted(model: Any, arguments: dict[str, Any]) -> Any:
 
 def marginals(model: Any, given: Given) -> list[Any]:
     """p(y_t|x) of every sequence, (T, L); where there is none, a softmax of scores."""
-    if isinstance(model, TransductiveSVM):
+    if isinstance(model, MARGINS):
         values = _by_sequence(model.decision_function(given.X), given)  # one number for two labels
         both = [one if one.ndim == 2 else np.stack([-one, one], axis=1) for one in values]
-        return [softmax(one, axis=1) for one in both]
+        found = [softmax(np.clip(one, -50, 50), axis=1) for one in both]
+        return [np.where(np.isnan(one), 1 / len(model.classes_), one) for one in found]
     if isinstance(model, GRAPHS):  # NaN where no label comes to
         found = _by_sequence(model.predict_proba(given.X), given)
         return [np.where(np.isnan(one), 1 / len(model.classes_), one) for one in found]

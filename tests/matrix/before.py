@@ -24,6 +24,7 @@ RICH: dict[str, list[dict[str, str]]] = {
     "TransductiveSVM": [{"kernel": "poly"}],
     "LabelSpreading": [{"graph": "local"}],
     "LabelPropagation": [{"graph": "local"}],
+    "PoissonLearning": [{"graph": "local"}],
     "StructuredSVM": [{"kernel": "narrow"}, {"structure": "chain2"}],
     "StructuredPerceptron": [{"averaging": "False"}],
     "PassiveAggressive": [{"averaging": "False"}],

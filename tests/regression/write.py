@@ -121,6 +121,7 @@ def models() -> dict[str, tuple[Any, Any, Any]]:
         ),
         "memm": (kf.MEMM(), X, y),
         "passive-aggressive": (kf.PassiveAggressive(random_state=0), X, y),
+        "poisson-learning": (kf.PoissonLearning(NeighborGraph(3)), X, [*y[:2], None, None]),
         "self-training": (kf.SelfTraining(kf.CRF(), by="average"), X, [*y[:3], None]),
         "stochastic-crf": (kf.StochasticCRF(max_iter=2, random_state=0), X, y),
         "structure-learner": (
@@ -139,7 +140,7 @@ def models() -> dict[str, tuple[Any, Any, Any]]:
 
 def marginals(model: Any, X: Any) -> list[Any]:
     """p(y_t|x), whatever the estimator calls it; scores where it has none."""
-    if isinstance(model, kf.TransductiveSVM):
+    if isinstance(model, kf.TransductiveSVM | kf.PoissonLearning):
         return [m.tolist() for m in model.decision_function(X)]
     ask = model.predict_proba if hasattr(model, "predict_proba") else model.predict_marginals
     return [m.tolist() for m in ask(X)]

@@ -58,7 +58,13 @@ FAST: dict[str, Given] = {
 }
 
 
-ROWS = ("KernelLogisticRegression", "LabelPropagation", "LabelSpreading", "TransductiveSVM")
+ROWS = (
+    "KernelLogisticRegression",
+    "LabelPropagation",
+    "LabelSpreading",
+    "PoissonLearning",
+    "TransductiveSVM",
+)
 """Those that are fitted to rows."""
 
 

@@ -4,7 +4,7 @@ from ..data.base_measure import CliqueMeasures
 from ..fitting.observers import Onlooker
 from ..models.clique_kernels import CliqueKernel
 from ..persistence.files import install, load
-from ..transduction import LabelPropagation, LabelSpreading, TransductiveSVM
+from ..transduction import LabelPropagation, LabelSpreading, PoissonLearning, TransductiveSVM
 from ._base import SequenceLabeller
 from .arow import AROW
 from .boosted_crf import BoostedCRF
@@ -41,6 +41,7 @@ __all__ = [
     "LabelSpreading",
     "Onlooker",
     "PassiveAggressive",
+    "PoissonLearning",
     "SelfTraining",
     "SequenceLabeller",
     "StochasticCRF",

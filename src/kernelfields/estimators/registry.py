@@ -55,7 +55,7 @@ from ..persistence.objects import (
 )
 from ..persistence.random_states import RANDOM_STATE
 from ..persistence.savable import Savable
-from ..transduction import LabelPropagation, LabelSpreading, TransductiveSVM
+from ..transduction import LabelPropagation, LabelSpreading, PoissonLearning, TransductiveSVM
 from ._structure_search import Trial
 from .arow import AROW
 from .boosted_crf import BoostedCRF
@@ -88,6 +88,7 @@ RECIPES: Mapping[str, type[Savable]] = {
     "label-spreading": LabelSpreading,
     "memm": MEMM,
     "passive-aggressive": PassiveAggressive,
+    "poisson-learning": PoissonLearning,
     "self-training": SelfTraining,
     "stochastic-crf": StochasticCRF,
     "structure-learner": StructureLearner,

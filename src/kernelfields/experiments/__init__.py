@@ -8,6 +8,7 @@ from .explicit import EXPLICIT
 from .galaxy import GALAXY
 from .gaussian_hmm import GAUSSIAN_HMM
 from .gene import GENE
+from .gestures_semi import GESTURES_SEMI
 from .horses import HORSES
 from .letters import LETTERS
 from .letters_semi import LETTERS_SEMI
@@ -53,6 +54,7 @@ EXPERIMENTS: Mapping[str, Experiment] = {
         ACTIVE,
         LETTERS_SEMI,
         PROTEIN_SEMI,
+        GESTURES_SEMI,
     )
 }
 

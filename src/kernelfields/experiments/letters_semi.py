@@ -11,17 +11,23 @@ from scipy.ndimage import gaussian_filter
 
 from ..arrays import Array
 from ..datasets import load_letters
-from ..graphs import NeighborGraph, harmonic, spread
+from ..graphs import NeighborGraph, harmonic, poisson, spread
 from .lib.claims import Claim
 from .lib.experiment import Experiment, Report
 from .lib.few_labels import Candidate
-from .lib.folds import mean_of
 from .lib.graph_learning import graph_learning
 from .lib.intervals import paired_interval
 from .lib.results import Outcome
-from .lib.semi_methods import FieldMethod, GraphMethod, MarginMethod, SemiMethod, SingleMargin
+from .lib.semi_methods import (
+    FieldMethod,
+    GraphMethod,
+    MarginMethod,
+    SemiMethod,
+    SingleMargin,
+    field_methods,
+)
 from .lib.semi_pool import SequencePool
-from .lib.semi_trials import Errors, TrialPlan, error_rows, run_trials
+from .lib.semi_trials import Errors, TrialPlan, draw_errors, error_rows, run_trials
 
 RADIAL, GRAPH, BOTH = "kernel CRF, RBF", "kernel CRF, graph", "kernel CRF, RBF + graph"
 
@@ -95,18 +101,9 @@ def methods_of(pool: SequencePool, settings: LettersSemiSettings) -> dict[str, S
     graph = [pool.graph_kernel(epsilon) for epsilon in settings.epsilons]
     both = [radial[-1] + weight * kernel for weight, kernel in product(settings.weights, graph)]
     kernels = {RADIAL: radial, GRAPH: graph, BOTH: both}
-    fields: dict[str, SemiMethod] = {
-        name: FieldMethod(
-            pool,
-            [Candidate(kernel, penalty) for penalty, kernel in product(settings.penalties, some)],
-            settings.edge_penalty,
-            settings.tol,
-        )
-        for name, some in kernels.items()
-    }
     margins = [Candidate(radial[-1], penalty) for penalty in settings.svm_penalties]
     return {
-        **fields,
+        **field_methods(pool, kernels, settings.penalties, settings.edge_penalty, settings.tol),
         "structured SVM, RBF": MarginMethod(pool, margins, settings.svm_tol),
         "SVC, RBF": SingleMargin(pool, margins),
         **_graph_only(pool, settings),
@@ -118,10 +115,13 @@ def _graph_only(pool: SequencePool, settings: LettersSemiSettings) -> dict[str, 
     adjacency, n_labels = pool.graph.adjacency, len(pool.classes)
 
     def spreading(known: Array, alpha: float) -> Array:
-        return _padded(spread(adjacency, known, alpha=alpha).probabilities, n_labels)
+        return spread(adjacency, known, alpha=alpha).probabilities
 
     def harmonically(known: Array, _: Any) -> Array:
-        return _padded(harmonic(adjacency, known).probabilities, n_labels)
+        return harmonic(adjacency, known).probabilities
+
+    def potentials(known: Array, _: Any) -> Array:
+        return poisson(adjacency, known).scores
 
     def of_sklearn(known: Array, alpha: float) -> Array:
         from sklearn.semi_supervised import LabelSpreading
@@ -136,14 +136,10 @@ def _graph_only(pool: SequencePool, settings: LettersSemiSettings) -> dict[str, 
     return {
         "label spreading": GraphMethod(pool, settings.alphas, spreading),
         "harmonic": GraphMethod(pool, [None], harmonically),
+        "Poisson learning": GraphMethod(pool, [None], potentials),
         "LabelSpreading of scikit-learn": GraphMethod(pool, [0.2], of_sklearn),
         **{name: GraphMethod(pool, [None], method) for name, method in rivals.items()},
     }
-
-
-def _padded(probabilities: Array, n_labels: int) -> Array:
-    """Return columns for all labels, also those above the last that is known."""
-    return np.pad(probabilities, ((0, 0), (0, n_labels - probabilities.shape[1])))
 
 
 def _claims(errors: Errors, plan: TrialPlan) -> list[Claim]:
@@ -167,33 +163,14 @@ def _notes(pool: SequencePool, settings: LettersSemiSettings) -> list[str]:
         "without labels that are in the graph; 95 % intervals of differences trial by trial.",
         "All settings (γ, ε, penalties, weights, α) are chosen in every trial by cross-validation of its "
         "labelled words; LabelSpreading has its own α of 0.2, on the same graph.",
-        "Label spreading, harmonic functions (Laplace learning), and the methods of graphlearning, where it "
-        "is installed, know neighbours and no words; SVC knows neither.",
+        "Label spreading, harmonic functions (Laplace learning), Poisson learning, and the methods of "
+        "graphlearning, where it is installed, know neighbours and no words; SVC knows neither.",
     ]
 
 
 def draw(outcome: Outcome, figure: Any) -> None:
     """Draw errors of all methods against the number of labelled words."""
-    panel = figure.subplots()
-    sizes = outcome.details["settings"]["sizes"]
-    styles = {"kernel CRF": "o-", "structured": "s-", "SVC": "s--"}
-    for number, (name, found) in enumerate(outcome.details["errors"].items()):
-        means = [mean_of(column.tolist()) for column in np.asarray(found).T]
-        style = next((style for start, style in styles.items() if name.startswith(start)), "^:")
-        panel.errorbar(
-            sizes,
-            [m.mean for m in means],
-            [m.standard_error for m in means],
-            fmt=style,
-            color=f"C{number}",
-            ms=4,
-            label=name,
-        )
-    panel.set(xlabel="labelled words", ylabel="letters wrong, %", xscale="log")
-    panel.set_xticks(sizes, sizes)
-    panel.minorticks_off()
-    panel.grid(alpha=0.3)
-    figure.legend(loc="outside right upper", fontsize="small")
+    draw_errors(outcome, figure, "labelled words", "letters wrong, %")
 
 
 LETTERS_SEMI = Experiment(

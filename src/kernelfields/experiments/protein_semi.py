@@ -20,7 +20,7 @@ from .lib.few_labels import Candidate
 from .lib.folds import mean_of, pick
 from .lib.intervals import paired_interval
 from .lib.results import Outcome, Row
-from .lib.semi_methods import FieldMethod, SemiMethod, SingleMargin
+from .lib.semi_methods import FieldMethod, SemiMethod, SingleMargin, field_methods
 from .lib.semi_pool import SequencePool
 from .lib.semi_trials import Errors, TrialPlan, error_rows, run_trials
 
@@ -104,18 +104,10 @@ def methods_of(pool: SequencePool, settings: ProteinSemiSettings) -> dict[str, S
     radial = [pool.radial(gamma) for gamma in settings.gammas]
     graph = [pool.graph_kernel(epsilon) for epsilon in settings.epsilons]
     both = [radial[0] + weight * kernel for weight, kernel in product(settings.weights, graph)]
-    fields: dict[str, SemiMethod] = {
-        name: FieldMethod(
-            pool,
-            [Candidate(kernel, penalty) for penalty, kernel in product(settings.penalties, kernels)],
-            settings.edge_penalty,
-            settings.tol,
-        )
-        for name, kernels in {RADIAL: radial, GRAPH: graph, BOTH: both}.items()
-    }
+    kernels = {RADIAL: radial, GRAPH: graph, BOTH: both}
     margins = [Candidate(radial[0], penalty) for penalty in settings.svm_penalties]
     return {
-        **fields,
+        **field_methods(pool, kernels, settings.penalties, settings.edge_penalty, settings.tol),
         GREEDY: GreedyMethod(pool, settings),
         SINGLE: SingleMargin(pool, margins),
         TRANSDUCTIVE: TransductiveMethod(pool, margins, settings.unlabelled_rows, settings.seed),

@@ -6,6 +6,7 @@ from .eigenpairs import Eigenpairs, lowest_eigenpairs
 from .harmonic import harmonic
 from .laplacian import GraphLaplacian, laplacian
 from .neighbor_graph import NeighborGraph
+from .poisson import PoissonScores, poisson
 from .precomputed_graph import PrecomputedGraph
 from .sparse_graph import SparseGraph
 from .spreading import Spread, spread
@@ -27,6 +28,7 @@ __all__ = [
     "InverseCosine",
     "NeighborGraph",
     "ObservationGraph",
+    "PoissonScores",
     "PrecomputedGraph",
     "RandomWalk",
     "Regularised",
@@ -38,6 +40,7 @@ __all__ = [
     "harmonic",
     "laplacian",
     "lowest_eigenpairs",
+    "poisson",
     "spread",
     "transformed",
     "warn_of_uninformative",

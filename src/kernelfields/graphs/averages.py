@@ -20,6 +20,10 @@ LOOK = 8
 FLOOR = 1e-15
 """Share of the largest value below which residuals are rounding."""
 
+PATIENCE = 4
+"""Looks without a smaller residual after which the rest is rounding, once there were as many steps as there
+are vertices: before, the largest residual may stay until news of a label has come through a long graph."""
+
 Observer = Callable[[Progress], None]
 
 
@@ -99,7 +103,7 @@ class Averages:
         metric = np.divide(1.0, self.scale, out=np.zeros_like(self.scale), where=self.scale > 0)
         p, image = residual.copy(), np.empty_like(f)
         size = np.einsum("i,il,il->l", metric, residual, residual)
-        error, worst, iteration = np.inf, np.inf, 0
+        error, best, iteration, stalled = np.inf, np.inf, 0, 0
         while size.any():
             curvature = self.rows.less_average(self.scale, metric, p, image)
             step = _ratio(size, curvature)
@@ -108,8 +112,9 @@ class Averages:
             iteration += 1
             if iteration % LOOK and iteration < watch.max_iter and size.any():
                 continue
-            last, worst, error = worst, float(np.abs(residual).max()), bound(f, residual)
-            rounding = worst <= FLOOR * np.abs(f).max() or worst >= last
+            worst, error = float(np.abs(residual).max()), bound(f, residual)
+            best, stalled = (worst, 0) if worst < best else (best, stalled + 1)
+            rounding = worst <= FLOOR * np.abs(f).max() or (stalled >= PATIENCE and iteration > len(f))
             if watch.look(iteration, error, worst) or rounding:
                 break
         return Averaged(f, iteration, error)

@@ -8,10 +8,11 @@ import numpy as np
 from scipy import sparse
 
 from ..arrays import Array
-from ..checks import one_of, require_positive, require_whole
+from ..checks import one_of, require_positive, require_share, require_whole
 from ..errors import InputError
 from ..observations import Observations, find_observations, unique_observations
 from ._base import ObservationGraph
+from .approximate_neighbors import nearly_nearest
 from .neighbors import Neighbors, nearest, within
 from .points import points_of, unit_rows
 from .sparse_graph import SparseGraph
@@ -20,6 +21,7 @@ from .weights import gaussian, local_scales, locally_gaussian, squared_width
 _WEIGHTS = one_of(("unit", "rbf", "local"))
 _SYMMETRISE = one_of(("union", "mutual"))
 _METRICS = one_of(("euclidean", "cosine"))
+_METHODS = one_of(("exact", "approximate"))
 
 
 class NeighborGraph(ObservationGraph):
@@ -44,6 +46,12 @@ class NeighborGraph(ObservationGraph):
         Which of the choices of k neighbours are edges: those of either side, or those of both.
     metric : {"euclidean", "cosine"}
         Distance ‖x − x′‖, or that of x/‖x‖ and x′/‖x′‖, which orders pairs as their angles do.
+    method : {"exact", "approximate"}
+        Whether the k neighbours in the graph are the nearest, whose search takes time N² in many dimensions,
+        or nearly: for large N, dense observations, with the package faiss (``kernelfields[neighbors]``).
+        Neighbours of new observations are exact.
+    recall : float
+        Share of the nearest neighbours that "approximate" must find, measured on 256 vertices.
 
     Examples
     --------
@@ -63,6 +71,8 @@ class NeighborGraph(ObservationGraph):
         gamma: float | None = None,
         symmetrise: str = "union",
         metric: str = "euclidean",
+        method: str = "exact",
+        recall: float = 0.95,
     ) -> None:
         self.n_neighbors = n_neighbors
         self.radius = radius
@@ -70,6 +80,8 @@ class NeighborGraph(ObservationGraph):
         self.gamma = gamma
         self.symmetrise = symmetrise
         self.metric = metric
+        self.method = method
+        self.recall = recall
 
     def on(self, observations: Observations) -> SparseGraph:
         """Return the graph over these observations, labelled and unlabelled."""
@@ -117,6 +129,12 @@ class NeighborGraph(ObservationGraph):
         _METRICS("metric of NeighborGraph", self.metric)
         if self.gamma is not None:
             require_positive("gamma of NeighborGraph", self.gamma)
+        _METHODS("method of NeighborGraph", self.method)
+        require_share("recall of NeighborGraph", self.recall)
+        if self.radius is not None and self.method == "approximate":
+            raise InputError(
+                'method of NeighborGraph is "approximate"; with a radius the search must be "exact".'
+            )
 
     def _points(self, observations: Observations, vertices: Any) -> Any:
         points = points_of(observations, vertices.dtype)
@@ -133,6 +151,8 @@ class NeighborGraph(ObservationGraph):
             vertices, points = unit_rows(vertices), None if points is None else unit_rows(points)
         if self.radius is not None:
             return within(vertices, points, self.radius)
+        if points is None and self.method == "approximate":
+            return nearly_nearest(vertices, self.n_neighbors, float(self.recall))
         return nearest(vertices, points, self.n_neighbors)
 
     def _weighted(

@@ -3,6 +3,7 @@
 from ._base import LabelGraphClassifier
 from .label_propagation import LabelPropagation
 from .label_spreading import LabelSpreading
+from .poisson_learning import PoissonLearning
 from .transductive_svm import TransductiveSVM
 
-__all__ = ["LabelGraphClassifier", "LabelPropagation", "LabelSpreading", "TransductiveSVM"]
+__all__ = ["LabelGraphClassifier", "LabelPropagation", "LabelSpreading", "PoissonLearning", "TransductiveSVM"]

@@ -1,11 +1,11 @@
-"""What label propagation and spreading share: a graph over all observations, and labels at some of them."""
+"""What classifiers along a graph share: a graph over all observations, and labels at some of them."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
 from scipy import sparse
@@ -20,7 +20,7 @@ from ..fitting.observers import ProgressLine
 from ..fitting.provenance import Provenance, provenance_of_rows
 from ..fitting.routing import Routed
 from ..fitting.run import starts_afresh
-from ..graphs import NeighborGraph, ObservationGraph, Spread
+from ..graphs import NeighborGraph, ObservationGraph
 from ..graphs.adjacency import Adjacency, read_adjacency
 from ..graphs.averages import Watch
 from ..graphs.sources import Sources, sources_of
@@ -41,18 +41,36 @@ CHECKS: Mapping[str, Check] = {
 }
 
 
+class GraphSolution(Protocol):
+    """What a method found on the graph; how values are kept is its own affair."""
+
+    @property
+    def iterations(self) -> int:
+        """How many there were."""
+        ...
+
+    @property
+    def error(self) -> float:
+        """What ``tol`` is compared with."""
+        ...
+
+    @property
+    def converged(self) -> bool:
+        """Whether it is at most ``tol``."""
+        ...
+
+
 class LabelGraphClassifier(Parameterised, Routed, Savable, ABC):
     """A classifier of rows, or of all positions of sequences, by labels that travel along a graph.
 
     The graph is over everything that `fit` sees, labelled or not; nothing else is learnt. Observations from
-    which no path leads to a label have no probabilities (NaN), and no prediction: None, or −1 where that is
-    how missing labels were written.
+    which no path leads to a label have no values (NaN), and no prediction: None, or −1 where that is how
+    missing labels were written.
     """
 
     _learnt: ClassVar[Mapping[str, Field]] = {
         "graph_": Kind((ObservationGraph, str), large=True),
         "vertices_": Observations(needed=False),
-        "vertex_distributions_": Numbers("n L"),
         "vertex_of_": Numbers("N", kinds="i"),
         "scales_": Numbers("n", needed=False),
         "missing_": Kind(int, needed=False),
@@ -71,7 +89,8 @@ class LabelGraphClassifier(Parameterised, Routed, Savable, ABC):
     }
     structure: ClassVar[Any] = Chain()
     structure_: ClassVar[Any] = Chain()
-    probabilistic: ClassVar[bool] = True
+    _shortfall: ClassVar[str]
+    """What is said of an error that is larger than ``tol``."""
     graph: Any
     tol: float
     max_iter: int
@@ -79,7 +98,6 @@ class LabelGraphClassifier(Parameterised, Routed, Savable, ABC):
     verbose: int
     graph_: ObservationGraph | str
     vertices_: Any
-    vertex_distributions_: Array
     vertex_of_: Array
     scales_: Array | None
     missing_: int | None
@@ -89,8 +107,20 @@ class LabelGraphClassifier(Parameterised, Routed, Savable, ABC):
     n_features_in_: int
 
     @abstractmethod
-    def _solve(self, graph: Adjacency, sources: Sources, n_labels: int, watch: Watch) -> Spread:
-        """Return the probabilities of labels at all vertices."""
+    def _solve(self, graph: Adjacency, sources: Sources, n_labels: int, watch: Watch) -> GraphSolution:
+        """Return what the labels say of all vertices."""
+
+    @abstractmethod
+    def _keep(self, found: Any) -> None:
+        """Take over the values of all vertices; model files hold no NaN."""
+
+    @abstractmethod
+    def _vertex_values(self, vertices: Array) -> Array:
+        """Return how well each label fits some vertices, (n, L); NaN where no label arrives."""
+
+    @abstractmethod
+    def _linked_values(self, weights: Any) -> Array:
+        """Return averages over vertices, (n, L), by (n, V) weights; NaN where none has values."""
 
     @starts_afresh
     def fit(self, X: Any, y: Any, *, X_unlabelled: Any = None) -> Self:
@@ -118,49 +148,33 @@ class LabelGraphClassifier(Parameterised, Routed, Savable, ABC):
             watch = Watch(float(self.tol), int(self.max_iter), _observer(self.callback, line))
             found = self._solve(adjacency, sources, len(encoded.classes), watch)
         self.classes_, self.offsets_ = encoded.classes, seen.rows.offsets
-        # zeros where there are no probabilities: model files hold no NaN
-        self.vertex_distributions_ = np.nan_to_num(found.probabilities)
+        self._keep(found)
         self.n_iter_, self.error_ = found.iterations, float(found.error)
         every = seen.features.matrix if isinstance(seen.features, Adjacency) else seen.features
         self.provenance_ = provenance_of_rows(every, seen.rows.offsets, encoded)
         if not found.converged:
-            _warn_of(found, self.tol)
+            self._warn_of(found)
         return self
-
-    @property
-    def label_distributions_(self) -> Array:
-        """(N, L) probabilities of the labels of all observations of `fit`, X before X_unlabelled.
-
-        NaN where there is no path to a label.
-        """
-        require_fitted(self)
-        return _or_nan(self.vertex_distributions_[self.vertex_of_])
 
     @property
     def transduction_(self) -> Any:
         """Labels of all observations of `fit`; a list of lists if X was one, but for X_unlabelled."""
-        labels = self._named(self.label_distributions_)
+        require_fitted(self)
+        labels = self._named(self._vertex_values(self.vertex_of_))
         if self.offsets_ is None:
             return labels
         return Rows(None, self.offsets_).split(labels[: self.offsets_[-1]].tolist())
 
-    def predict_proba(self, X: Any) -> Any:
-        """Return p(y|x) for every row, (n, L), columns as in ``classes_``; a list of them for sequences.
-
-        What was in the graph has the probabilities of its vertex. Others have the average of the neighbours
-        that they would have in the graph, by weight [delalleau2005]; NaN if these have none. With
-        ``graph="precomputed"``, X has the weights of the edges to all N vertices, (n, N).
-        """
-        rows = self._read(X)
-        return rows.split(self._probabilities(rows.features))
-
     def predict(self, X: Any) -> Any:
-        """Return the most probable label of every row, (n,); a list of lists for sequences.
+        """Return the best label of every row, (n,); a list of lists for sequences.
 
-        None, or −1 if missing labels were written so, where there are no probabilities.
+        What was in the graph has the values of its vertex. Others have the average of the neighbours that
+        they would have in the graph, by weight [delalleau2005]. With ``graph="precomputed"``, X has the
+        weights of the edges to all N vertices, (n, N). None, or −1 if missing labels were written so, where
+        no label arrives.
         """
         rows = self._read(X)
-        labels = self._named(self._probabilities(rows.features))
+        labels = self._named(self._values(rows.features))
         return labels if rows.offsets is None else rows.split(labels.tolist())
 
     def score(self, X: Any, y: Any) -> float:
@@ -173,7 +187,7 @@ class LabelGraphClassifier(Parameterised, Routed, Savable, ABC):
         kept = [n for n, label in enumerate(truth) if label is not None]
         if not kept:
             raise InputError(f"There is nothing to score: none of the {len(truth)} labels of y is observed.")
-        labels = self._named(self._probabilities(rows.features)).tolist()
+        labels = self._named(self._values(rows.features)).tolist()
         return float(np.mean([labels[n] == truth[n] for n in kept]))
 
     def _read_training(self, X: Any, more: Any) -> _Seen:
@@ -221,26 +235,35 @@ class LabelGraphClassifier(Parameterised, Routed, Savable, ABC):
             )
         return Rows(weights, None)
 
-    def _probabilities(self, features: Any) -> Array:
-        """Probabilities of all rows: those of vertices, and averages over neighbours of what is none."""
+    def _values(self, features: Any) -> Array:
+        """Values of all rows: those of vertices, and averages over neighbours of what is none."""
         if isinstance(self.graph_, str):
-            return _averages(features, self.vertex_distributions_)
+            return self._linked_values(features)
         vertex = self.graph_.found(features, self.vertices_)
-        result = _or_nan(self.vertex_distributions_[vertex])
+        result = self._vertex_values(vertex)
         new = np.flatnonzero(vertex < 0)
         if len(new):
             links = self.graph_.links(features[new], self.vertices_, self.scales_)
-            result[new] = _averages(links, self.vertex_distributions_)
+            result[new] = self._linked_values(links)
         return result
 
-    def _named(self, probabilities: Array) -> Array:
-        """Labels of rows; missing where there are no probabilities."""
-        unknown: Array = np.isnan(probabilities[:, 0])
-        best = np.where(unknown[:, None], 0.0, probabilities).argmax(axis=1)
+    def _named(self, values: Array) -> Array:
+        """Labels of rows; missing where there are no values."""
+        unknown: Array = np.isnan(values[:, 0])
+        best = np.where(unknown[:, None], 0.0, values).argmax(axis=1)
         if not unknown.any():
             return np.asarray(self.classes_[best])
         names = self.classes_.tolist()
         return label_array([self.missing_ if u else names[k] for u, k in zip(unknown, best, strict=True)])
+
+    def _warn_of(self, found: GraphSolution) -> None:
+        from sklearn.exceptions import ConvergenceWarning
+
+        warn_user(
+            f"After {found.iterations} iterations {self._shortfall} {found.error:.1e}, more than "
+            f"tol={self.tol}. Raise max_iter or tol.",
+            ConvergenceWarning,
+        )
 
     def _state(self) -> dict[str, Any]:
         require_fitted(self)
@@ -250,7 +273,7 @@ class LabelGraphClassifier(Parameterised, Routed, Savable, ABC):
         vars(self).update(state)
 
     def _rehearse(self) -> None:
-        self._named(self.label_distributions_[:1])
+        self._named(self._vertex_values(self.vertex_of_[:1]))
 
     def __sklearn_tags__(self) -> Any:
         """Return what scikit-learn's tools ask: that this is a classifier, whose folds they balance."""
@@ -293,26 +316,3 @@ def _observer(
             callback(progress)
 
     return observe
-
-
-def _averages(weights: Any, distributions: Array) -> Array:
-    """Averages of distributions by weights, over those that there are."""
-    sums = np.asarray(weights @ distributions)
-    totals = sums.sum(axis=1, keepdims=True)
-    totals[totals == 0] = np.nan
-    return np.asarray(sums / totals)
-
-
-def _or_nan(distributions: Array) -> Array:
-    """Return distributions, NaN where there are none."""
-    return np.where(distributions.any(axis=1, keepdims=True), distributions, np.nan)
-
-
-def _warn_of(found: Spread, tol: float) -> None:
-    from sklearn.exceptions import ConvergenceWarning
-
-    warn_user(
-        f"After {found.iterations} iterations probabilities may be off by {found.error:.1e}, more than "
-        f"tol={tol}. Raise max_iter or tol.",
-        ConvergenceWarning,
-    )

@@ -12,11 +12,11 @@ from ..graphs.averages import Watch
 from ..graphs.harmonic import harmonic_sources
 from ..graphs.sources import Sources
 from ..solvers import Progress
-from ._base import LabelGraphClassifier
+from ._distributions_base import LabelDistributionClassifier
 
 
 @dataclass(eq=False, repr=False)
-class LabelPropagation(LabelGraphClassifier):
+class LabelPropagation(LabelDistributionClassifier):
     """The harmonic solution [zhu2003]: known labels stay, all else is the average of its neighbours,
 
         f_i = Σ_j w_ij f_j / Σ_j w_ij.
@@ -24,7 +24,7 @@ class LabelPropagation(LabelGraphClassifier):
     p(l|x_i) = f_il is the probability that a random walk from i meets label l first. scikit-learn's class of
     the same name iterates towards it; here it is solved by conjugate gradients, with a bound of the error.
     With very few labels in a large graph f is nearly constant, and the most frequent label wins: use
-    `LabelSpreading` there.
+    `LabelSpreading` or `PoissonLearning` there.
 
     Parameters
     ----------

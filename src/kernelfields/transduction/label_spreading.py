@@ -12,11 +12,11 @@ from ..graphs.averages import Watch
 from ..graphs.sources import Sources
 from ..graphs.spreading import spread_sources
 from ..solvers import Progress
-from ._base import LabelGraphClassifier
+from ._distributions_base import LabelDistributionClassifier
 
 
 @dataclass(eq=False, repr=False)
-class LabelSpreading(LabelGraphClassifier):
+class LabelSpreading(LabelDistributionClassifier):
     """Labels that spread along a graph of all observations [zhou2004],
 
         f = α S f + (1 − α) y,        S = D^−½ W D^−½,        p(l|x_i) = f_il / Σ_m f_im,

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any, Protocol
 
 import numpy as np
 
 from ...arrays import Array
 from ...estimators import KernelCRF, StructuredSVM
+from ...kernels import Kernel
 from .few_labels import Candidate
 from .folds import pick
 from .semi_pool import SequencePool
@@ -56,6 +58,25 @@ class FieldMethod:
         return model.predict(pick(self.pool.sequences, others))
 
 
+def field_methods(
+    pool: SequencePool,
+    kernels: Mapping[str, Sequence[Kernel]],
+    penalties: Sequence[float],
+    edge_penalty: float,
+    tol: float,
+) -> dict[str, FieldMethod]:
+    """Return a kernel CRF for each name, which chooses among its kernels and all penalties."""
+    return {
+        name: FieldMethod(
+            pool,
+            [Candidate(kernel, penalty) for penalty, kernel in product(penalties, some)],
+            edge_penalty,
+            tol,
+        )
+        for name, some in kernels.items()
+    }
+
+
 @dataclass(frozen=True)
 class MarginMethod:
     """A structured SVM."""
@@ -95,7 +116,8 @@ class SingleMargin:
 
 
 Spreading = Callable[[Array, Any], Array]
-"""From labels of vertices, −1 for none, and settings to probabilities, (V, L), NaN where no label gets to."""
+"""From labels of vertices, −1 for none, and settings to scores, NaN where no label gets to: a (V, l) array
+with columns up to the last label that is known, or all."""
 
 
 @dataclass(frozen=True)
@@ -107,11 +129,13 @@ class GraphMethod:
     spreading: Spreading
 
     def label(self, choice: Any, few: Array, others: Array) -> list[Any]:
-        """Take the likeliest label of every vertex; where there is none, the commonest of all."""
+        """Take the best label of every vertex; where there is none, the commonest of all."""
         vertices, labels = self.pool.graph.inverse[self.pool.rows(few)], self.pool.labels(few)
         known = np.full(self.pool.graph.size, -1)
         known[vertices[::-1]] = labels[::-1]  # the first of equal observations counts
         found = self.spreading(known, choice)[self.pool.graph.inverse[self.pool.rows(others)]]
+        more = len(self.pool.classes) - found.shape[1]
+        found = np.pad(found, ((0, 0), (0, more)), constant_values=-np.inf)
         lost = np.isnan(found).any(axis=1)
         found[lost] = np.bincount(labels, minlength=found.shape[1])[: found.shape[1]]
         return self.pool.divided(found.argmax(axis=1), others)

@@ -13,7 +13,7 @@ from .experiment import Report
 from .few_labels import cross_validated, wrong_labels
 from .folds import mean_of, pick
 from .intervals import paired_interval
-from .results import Row
+from .results import Outcome, Row
 from .semi_methods import SemiMethod
 from .semi_pool import SequencePool
 
@@ -81,3 +81,27 @@ def error_rows(errors: Errors, plan: TrialPlan, rival: str, what: str, **more: A
                 }
             )
     return rows
+
+
+def draw_errors(outcome: Outcome, figure: Any, xlabel: str, ylabel: str) -> None:
+    """Draw the errors of all methods, with standard errors, against the number of labelled sequences."""
+    panel = figure.subplots()
+    sizes = outcome.details["settings"]["sizes"]
+    styles = {"kernel CRF": "o-", "structured": "s-", "SVC": "s--"}
+    for number, (name, found) in enumerate(outcome.details["errors"].items()):
+        means = [mean_of(column.tolist()) for column in np.asarray(found).T]
+        style = next((style for start, style in styles.items() if name.startswith(start)), "^:")
+        panel.errorbar(
+            sizes,
+            [m.mean for m in means],
+            [m.standard_error for m in means],
+            fmt=style,
+            color=f"C{number}",
+            ms=4,
+            label=name,
+        )
+    panel.set(xlabel=xlabel, ylabel=ylabel, xscale="log")
+    panel.set_xticks(sizes, sizes)
+    panel.minorticks_off()
+    panel.grid(alpha=0.3)
+    figure.legend(loc="outside right upper", fontsize="small")
