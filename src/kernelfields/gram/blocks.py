@@ -11,6 +11,7 @@ are too.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial, singledispatch
 from typing import Any, NamedTuple
 
@@ -23,10 +24,12 @@ from ..errors import InputError
 from ..kernels import RBF, Kernel, Linear, Polynomial, ProductKernel
 from ..kernels.observations import Observations, count, is_numeric, prepare
 from ..kernels.sparse_rows import SparsePair
-from ..workers import Run, one_by_one, workers
+from ..workers import Run, workers
 
 ROWS, COLUMNS = 256, 2048
 """Shape of the blocks that are computed at a time: large enough for BLAS, small enough for caches."""
+FEW = 2**14
+"""Kernel values that take less time than to start threads does, a millisecond."""
 
 
 class KernelBlocks:
@@ -59,11 +62,11 @@ class KernelBlocks:
 
     def fill(self, out: Array, row: int, column: int) -> None:
         """Fill ``out`` with k(x_i, y_j), starting at i = ``row`` and j = ``column``."""
-        with workers() as run:
+        with workers_for(out.size) as run:
             self.fill_all([(out, row, column)], run)
 
-    def fill_all(self, places: Iterable[tuple[Array, int, int]], run: Run) -> None:
-        """Fill many arrays, as tasks that ``run`` may run in parallel.
+    def fill_all(self, places: Iterable[tuple[Array, int, int]], run: Run | None) -> None:
+        """Fill many arrays, as tasks that ``run`` may run in parallel; in this thread without it.
 
         Kernels that compute blocks themselves may not be safe to call in parallel: theirs are filled in turn.
         """
@@ -73,7 +76,11 @@ class KernelBlocks:
             for r in range(0, out.shape[0], ROWS)
             for c in range(0, out.shape[1], COLUMNS)
         )
-        (one_by_one if self._products is None else run)(tasks)
+        if run is not None and self._products is not None:
+            run(tasks)
+            return
+        for task in tasks:
+            task()
 
     def _fill(self, out: Array, row: int, column: int) -> None:
         rows, columns = slice(row, row + out.shape[0]), slice(column, column + out.shape[1])
@@ -144,6 +151,11 @@ def _require_shape(kernel: Kernel, block: Array, shape: tuple[int, ...]) -> None
     if np.shape(block) != shape:
         name = type(kernel).__name__
         raise InputError(f"{name} returned a block of shape {np.shape(block)} where {shape} was expected.")
+
+
+def workers_for(values: int) -> AbstractContextManager[Run | None]:
+    """Return threads for so many kernel values; none for few."""
+    return nullcontext() if values <= FEW else workers()
 
 
 PIECE = 2**16

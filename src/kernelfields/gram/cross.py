@@ -9,9 +9,8 @@ from ..arrays import Array
 from ..errors import InputError
 from ..kernels import Kernel
 from ..kernels.observations import Observations, precision_of
-from ..workers import workers
 from ._base import block_times
-from .blocks import KernelBlocks
+from .blocks import KernelBlocks, workers_for
 from .packed import memory_budget
 
 LEAST, MOST = 2**12, 2**22
@@ -54,7 +53,7 @@ def kernel_times(
     width = max(1, min(N, budget // height))
     room = np.empty(height * width, dtype=blocks.dtype)
     result = np.zeros((n, coefficients.shape[1]))
-    with workers() as run:
+    with workers_for(n * N) as run:
         for row in range(0, n, height):
             end = min(row + height, n)
             for column in range(0, N, width):

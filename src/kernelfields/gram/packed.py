@@ -15,9 +15,8 @@ from ..kernels import Kernel, Observations
 from ..kernels.observations import count, precision_of
 from ..memory import SMALL, available_memory, require_memory
 from ..observations import unique_observations
-from ..workers import workers
 from ._base import Gram
-from .blocks import KernelBlocks
+from .blocks import KernelBlocks, workers_for
 from .collapsed import CollapsedGram
 from .tiled import TiledGram
 
@@ -57,7 +56,7 @@ class PackedGram(Gram):
         """Compute k on all pairs of observations, each pair once except in the diagonal blocks."""
         blocks = KernelBlocks(kernel, X, X, dtype)
         gram = cls.empty(blocks.shape[0], dtype)
-        with workers() as run:
+        with workers_for(gram.size**2) as run:
             blocks.fill_all(((panel, first, first) for panel, first in gram.panels()), run)
         return gram
 

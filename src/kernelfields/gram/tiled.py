@@ -10,9 +10,8 @@ from ..arrays import Array
 from ..errors import InputError
 from ..kernels import Kernel
 from ..kernels.observations import Observations, count, take
-from ..workers import workers
 from ._base import Gram, block_times
-from .blocks import KernelBlocks
+from .blocks import KernelBlocks, workers_for
 
 HEIGHT, WIDTH = 512, 8192
 """Shape of the blocks of a product: 16 MB of float32."""
@@ -48,7 +47,7 @@ class TiledGram(Gram):
         """Return K·A."""
         result = np.zeros(columns.shape)
         room = np.empty(HEIGHT * WIDTH, dtype=self.dtype)
-        with workers() as run:
+        with workers_for(self.size**2) as run:
             for row in range(0, self.size, HEIGHT):
                 end = min(row + HEIGHT, self.size)
                 for column in range(row, self.size, WIDTH):
