@@ -15,6 +15,11 @@ Node = tuple[int, int, bool]
 """A span, and whether it is a right part."""
 
 
+def row_of(n: int, i: int, j: int) -> int:
+    """Count the spans before (i, j): shorter ones from the same word on, and all that begin earlier."""
+    return sum(n - k for k in range(i)) + j - i - 1
+
+
 def binary_trees(i: int, j: int, right: bool = False) -> Iterator[list[Node]]:
     """All binary trees over the words i up to j."""
     if j - i == 1:
@@ -32,9 +37,9 @@ class ListedParses(Enumerable, ConstituencyBatch):
         n, L = int(self.lengths[0]), self.n_labels
         found = []
         for tree in binary_trees(0, n) if n else ():
-            tree.sort(key=lambda node: (node[1], node[0]))
+            tree.sort()
             allowed = [range(self._first(*node), L) for node in tree]
-            rows = np.array([j * (j - 1) // 2 + i for i, j, _ in tree])
+            rows = np.array([row_of(n, i, j) for i, j, _ in tree])
             found += [rows * L + labels for labels in itertools.product(*allowed)]
         return np.array(found, dtype=np.int64).reshape(len(found) or 1, max(2 * n - 1, 0))
 
@@ -49,7 +54,7 @@ class ListedDerivations(Enumerable, GrammarBatch):
     def every_output(self) -> Array:
         n, grammar = int(self.lengths[0]), self.grammar
         found = [
-            sorted((j * (j - 1) // 2 + i) * self.n_labels + grammar.index[a] for i, j, a in tree)
+            sorted(row_of(n, i, j) * self.n_labels + grammar.index[a] for i, j, a in tree)
             for root in grammar.roots
             for tree in (derivations(grammar, 0, n, root) if n else ())
         ]

@@ -356,7 +356,7 @@ def phrases_forbidden(rng: np.random.Generator) -> Row:
     """Labels of spans, a span that may only be empty, one that may not be at all."""
     structure = ListedParses([4, 3, 2], 2, empty=True)
     scores = normal(rng, structure)
-    scores["span"][[1, 4, 12], 1] = scores["span"][[0, 7], 0] = -np.inf
+    scores["span"][[1, 4, 14], 1] = scores["span"][[0, 7], 0] = -np.inf
     scores["span"][5, 1:] = scores["span"][8] = -np.inf
     return structure, scores
 

@@ -10,7 +10,7 @@ from scipy.special import logsumexp
 
 from kernelfields.errors import InfeasibleError, InputError, ScoreError
 from kernelfields.structures import ConstituencyBatch
-from tests._listed_parses import ListedParses
+from tests._listed_parses import ListedParses, row_of
 
 EITHER = pytest.mark.parametrize("empty", [False, True])
 
@@ -29,7 +29,7 @@ def test_there_are_as_many_trees_as_formulas_say(n):
     for m in range(3, n + 1):
         schroeder.append(((6 * m - 9) * schroeder[-1] - (m - 3) * schroeder[-2]) // m)
     both = np.zeros((n * (n + 1) // 2, 2))
-    both[[j * (j - 1) // 2 + j - 1 for j in range(1, n + 1)], 1] = -np.inf  # single words are empty
+    both[[row_of(n, k, k + 1) for k in range(n)], 1] = -np.inf  # single words are empty
     found = ConstituencyBatch([n], 2, empty=True).log_partition({"span": both})[0]
     assert found == pytest.approx(math.log(schroeder[n - 1]), rel=1e-11)
 
@@ -49,7 +49,7 @@ def chart_in_fractions(n, weight):
 def test_no_scores_are_too_far_apart(spread, rng):
     """Weights are powers of two, and their sum a fraction."""
     n = 12
-    powers = {(i, j): int(rng.integers(-spread, spread)) for j in range(1, n + 1) for i in range(j)}
+    powers = {(i, j): int(rng.integers(-spread, spread)) for i in range(n) for j in range(i + 1, n + 1)}
     exact = chart_in_fractions(n, {span: Fraction(2) ** p for span, p in powers.items()})
     scores = {"span": np.array([[math.log(2.0) * p] for p in powers.values()])}
     batch = ConstituencyBatch([n], 1)
@@ -67,8 +67,8 @@ def test_marginals_of_long_sentences_with_any_scores(empty, scale, rng):
     value, parts = batch.marginals(scores)
     likely = parts["span"].sum(axis=1)
     assert likely.sum() == pytest.approx(2 * n - 1, rel=1e-9)
-    np.testing.assert_allclose(likely[[j * (j - 1) // 2 + j - 1 for j in range(1, n + 1)]], 1.0, atol=1e-9)
-    assert likely[n * (n - 1) // 2] == pytest.approx(1.0, abs=1e-9)
+    np.testing.assert_allclose(likely[[row_of(n, k, k + 1) for k in range(n)]], 1.0, atol=1e-9)
+    assert likely[row_of(n, 0, n)] == pytest.approx(1.0, abs=1e-9)
     best = batch.argmax(scores)
     assert value[0] >= best.value[0] * (1 - 1e-14)
     if scale == 1e6:
@@ -83,9 +83,9 @@ def test_wider_numbers_and_doubles_agree(empty, rng):
     n = 9
     batch = ConstituencyBatch([n], 2, empty)
     scores = spans(batch, rng)
-    scores["span"][n * (n - 1) // 2 + 1, 1] = -np.inf
+    scores["span"][row_of(n, 1, n), 1] = -np.inf
     far = {"span": scores["span"].copy()}
-    far["span"][n * (n - 1) // 2 + 1, 1] = -900.0
+    far["span"][row_of(n, 1, n), 1] = -900.0
     near, wide = batch.marginals(scores), batch.marginals(far)
     np.testing.assert_allclose(wide.parts["span"], near.parts["span"], atol=1e-12)
     lift = {"span": scores["span"] + 1000.0 * (np.arange(n * (n + 1) // 2) % 7 == 3)[:, None]}
@@ -98,7 +98,7 @@ def _log_chart(n, scores, empty):
     full, right = {}, {}
     for size in range(1, n + 1):
         for i in range(n + 1 - size):
-            j, row = i + size, scores[(i + size) * (i + size - 1) // 2 + i]
+            j, row = i + size, scores[row_of(n, i, i + size)]
             below = logsumexp([full[i, k] + right[k, j] for k in range(i + 1, j)]) if size > 1 else 0.0
             full[i, j] = below + logsumexp(row[1 if empty and size > 1 else 0 :])
             right[i, j] = below + logsumexp(row)

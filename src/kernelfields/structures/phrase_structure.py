@@ -26,9 +26,9 @@ EMPTY = ""
 class Constituency(Structure):
     """Constituency trees: phrases with labels, one within the other, over the words of a sentence.
 
-    An item of X has a row of features for every span of a sentence of n words, n(n + 1)/2 in all: that of
-    word 0, then those that end with word 1, those that end with word 2, and so on. The row of the span from
-    word i up to word j, the first behind it, 0 ≤ i < j ≤ n, is number j(j − 1)/2 + i. An item of y is a tree,
+    An item of X has a row of features for every span of a sentence of n words, n(n + 1)/2 in all: those that
+    begin with word 0, from the shortest on, then those that begin with word 1, and so on. The row of the span
+    from word i up to word j, the first behind it, 0 ≤ i < j ≤ n, is number i(2n − i − 1)/2 + j − 1. An item of y is a tree,
     a tuple (label, child, …) whose leaves are pairs (tag, word) or numbers of words; predictions are
     such trees with numbers as leaves, of which `structures.with_leaves` makes pairs again. The tree of a
     sentence without words is ().
@@ -47,7 +47,7 @@ class Constituency(Structure):
     --------
     >>> import numpy as np
     >>> from kernelfields import CRF
-    >>> spans = np.array([[float(j - i == 2 and i == 0)] for j in (1, 2, 3) for i in range(j)])
+    >>> spans = np.array([[float(j - i == 2 and i == 0)] for i in range(3) for j in range(i + 1, 4)])
     >>> y = ("S", ("NP", ("DT", "the"), ("NN", "dog")), ("VP", ("VBZ", "barks")))
     >>> model = CRF(0.1, structure=Constituency()).fit([spans], [y])
     >>> model.classes_.tolist()
@@ -97,7 +97,9 @@ class Constituency(Structure):
             raise InputError(f"Sentence {s} has {lengths[s]} words in X, but {found[s]} in y.")
         index = {label: k for k, label in enumerate(self.alphabet)}
         flat = [
-            (j * (j - 1) // 2 + i, index.get(label, -1)) for spans in trees for i, j, label in _rising(spans)
+            (i * (2 * n - i - 1) // 2 + j - 1, index.get(label, -1))
+            for n, spans in zip(lengths.tolist(), trees, strict=True)
+            for i, j, label in sorted(spans)
         ]
         rows, labels = np.array(flat, dtype=np.int64).reshape(-1, 2).T
         return np.where(labels < 0, UNKNOWN, rows * len(index) + labels)
@@ -105,14 +107,14 @@ class Constituency(Structure):
     def decode(self, outputs: Array, batch: Any) -> list[Any]:
         """Return the tree of every sentence; () for what is no tree, where fewer than k best exist."""
         rows, labels = np.divmod(outputs, len(self.alphabet))
-        ends = (1 + np.floor(np.sqrt(8 * rows + 1)).astype(np.int64)) // 2
-        begins = rows - ends * (ends - 1) // 2
-        spans = [
-            (i, j, self.alphabet[k])
-            for i, j, k in zip(begins.tolist(), ends.tolist(), labels.tolist(), strict=True)
-        ]
-        places = list(pairwise(batch.output_offsets.tolist()))
-        return [tree_of(spans[a:b]) if b - a == len(set(rows[a:b].tolist())) else () for a, b in places]
+        names = [self.alphabet[k] for k in labels.tolist()]
+        trees = []
+        for n, (a, b) in zip(batch.lengths.tolist(), pairwise(batch.output_offsets.tolist()), strict=True):
+            own = rows[a:b]
+            begins, lasts = (part[own].tolist() for part in np.triu_indices(n))
+            spans = zip(begins, (last + 1 for last in lasts), names[a:b], strict=True)
+            trees.append(tree_of(spans) if (np.diff(own) > 0).all() else ())
+        return trees
 
     def shaped_marginals(self, marginals: Sequence[Array], links: Any) -> list[Array]:
         """Return a row for every span."""
@@ -140,10 +142,6 @@ def span_offsets(words: Any) -> Array:
     """Return where the spans of each sentence start, for sentences of so many words."""
     n = np.asarray(words, dtype=np.int64)
     return offsets_of(n * (n + 1) // 2)
-
-
-def _rising(spans: list[Span]) -> list[Span]:
-    return sorted(spans, key=lambda span: (span[1], span[0]))
 
 
 def _read(y: Any) -> list[list[Span]]:

@@ -64,15 +64,15 @@ KF_INLINE bool sum_labels(const S* scores, std::size_t count, const S* end, S* s
 template <class S> bool labels_of_spans(const LabelSums<S>& sums, std::size_t skip) {
     const std::size_t L = sums.labels;
     const S *end = sums.scores + sums.spans * L, *share_end = sums.share + sums.spans * L;
-    std::size_t i = 0, j = 1;
+    std::size_t single = 0, longest = sums.words;  // the next span of one word, and how many begin with it
     for (std::size_t r = 0; r < sums.spans; ++r) {
-        const std::size_t first = j - i > 1 ? skip : 0;
+        const std::size_t first = r == single ? 0 : skip;
+        if (r == single) single += longest--;
         S* share = sums.share ? sums.share + r * L : nullptr;
         if (first > 0 && share) share[0] = S{0};
         if (!sum_labels(sums.scores + r * L + first, L - first, end, share ? share + first : share, share_end,
                         sums.top + r, sums.sum + r))
             return false;
-        if (++i == j) i = 0, ++j;
     }
     return true;
 }

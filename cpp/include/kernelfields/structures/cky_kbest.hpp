@@ -53,14 +53,14 @@ private:
     };
 
     List& list(const Item& item) {
-        return items_[static_cast<std::size_t>(item.kind) * spans_of(n_) + span_at(item.i, item.j)];
+        return items_[static_cast<std::size_t>(item.kind) * spans_of(n_) + span_at(n_, item.i, item.j)];
     }
     double score_of(const Item& item, std::size_t label) const {
-        return static_cast<double>(scores_[span_at(item.i, item.j) * batch_.labels + label]);
+        return static_cast<double>(scores_[span_at(n_, item.i, item.j) * batch_.labels + label]);
     }
     // The label of a rank, by score; labels where there are fewer, or no more is allowed.
     std::size_t label(const Item& item, std::size_t rank) {
-        std::vector<std::uint32_t>& order = order_[span_at(item.i, item.j)];
+        std::vector<std::uint32_t>& order = order_[span_at(n_, item.i, item.j)];
         if (order.empty()) {
             order.resize(batch_.labels);
             std::iota(order.begin(), order.end(), 0U);
@@ -121,7 +121,7 @@ private:
             write({Kind::right, found.place, item.j}, found.second);
             return;
         }
-        *next_++ = static_cast<std::int32_t>(span_at(item.i, item.j) * batch_.labels + label(item, found.first));
+        *next_++ = static_cast<std::int32_t>(span_at(n_, item.i, item.j) * batch_.labels + label(item, found.first));
         if (item.j - item.i > 1) write({Kind::split, item.i, item.j}, found.second);
     }
 

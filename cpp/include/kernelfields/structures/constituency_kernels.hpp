@@ -8,7 +8,7 @@ namespace kernelfields {
 // Labels first, ..., labels - 1 of one span after the other, summed.
 template <class S> struct LabelSums {
     const S* scores;  // spans x labels
-    std::size_t spans, labels;
+    std::size_t words, spans, labels;
     S* share;     // spans x labels: exp(score - top) of the labels that are summed, or null
     double* top;  // spans: the largest score, -inf where no label is allowed
     double* sum;  // spans: sum of shares, 0 where no label is allowed

@@ -43,13 +43,13 @@ template <class S> void constituency_argmax(const SpanBatch<S>& batch, std::int3
             });
             const auto score = [&](const std::vector<std::int32_t>& label) {
                 return [&](std::size_t i, std::size_t j) {
-                    const std::size_t r = span_at(i, j);
+                    const std::size_t r = span_at(n, i, j);
                     return label[r] < 0 ? kNothing
                                         : static_cast<double>(scores[r * L + static_cast<std::size_t>(label[r])]);
                 };
             };
             const bool found = chart.run(n, score(full), score(any), [&](const TreeSpan& span) {
-                const std::size_t r = span_at(span.i, span.j);
+                const std::size_t r = span_at(n, span.i, span.j);
                 *next++ = static_cast<std::int32_t>(r * L) + (span.right ? any : full)[r];
             });
             std::sort(output + places[s], next);
@@ -96,7 +96,7 @@ template <class S> void constituency_sample(const SpanBatch<S>& batch, std::size
                     std::int32_t* next = begin;
                     Uniforms uniform{seed, r, s};
                     draw(uniform, [&](const TreeSpan& span) {
-                        const std::size_t row = span_at(span.i, span.j) * L;
+                        const std::size_t row = span_at(n, span.i, span.j) * L;
                         const std::size_t first = span.right ? 0 : batch.first_label(span.i, span.j);
                         const std::int32_t label = draw_label(L, uniform(), cumulative, [&](std::size_t l) {
                             return l < first ? kNothing : static_cast<double>(batch.scores(s)[row + l]);

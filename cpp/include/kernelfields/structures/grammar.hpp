@@ -120,7 +120,7 @@ template <class S> void grammar_entropy(const GrammarBatch<S>& batch, double* va
             const std::size_t n = batch.spans.words(s);
             value[s] = sums.run(batch, s, true);
             if (!std::isfinite(value[s]) || n == 0) return;
-            value[s] = entropy_of(sums.marginal.data() + span_at(0, n) * N, N);
+            value[s] = entropy_of(sums.marginal.data() + span_at(n, 0, n) * N, N);
             const auto within = [&]<class T>(const GrammarMemory<T>& chart) {
                 for_each_span(n, [&](std::size_t i, std::size_t j, std::size_t row) {
                     for (std::size_t a = 0; j - i > 1 && a < N; ++a) {

@@ -106,7 +106,7 @@ KF_ALWAYS_INLINE void grammar_inside(const RulesByChildren& g, const GrammarTabl
     };
     for (std::size_t i = n; i-- > 0;)
         for (std::size_t j = i + 1; j <= n; ++j) {
-            const T* mine = u + (j * (j - 1) / 2 + i) * N;
+            const T* mine = u + (i * (2 * n - i - 1) / 2 + j - 1) * N;
             if (j == i + 1) {
                 for (std::size_t a = 0; a < N; ++a) put(i, j, a, mine[a]);
                 continue;
@@ -133,7 +133,7 @@ KF_ALWAYS_INLINE void grammar_outside(const RulesByChildren& g, const GrammarTab
     const std::size_t n = chart.words, N = g.symbols;
     for (std::size_t i = 0; i + 1 < n; ++i)
         for (std::size_t j = n; j > i + 1; --j) {
-            const T* mine = u + (j * (j - 1) / 2 + i) * N;
+            const T* mine = u + (i * (2 * n - i - 1) / 2 + j - 1) * N;
             bool some = false;
             for (std::size_t a = 0; a < N; ++a) {
                 const bool reached = !Ops::none(mine[a]);

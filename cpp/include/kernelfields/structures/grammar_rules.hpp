@@ -71,31 +71,32 @@ public:
     // Rules, by number, of the n - 1 spans of several words of an output, in its order; false where it is no tree.
     bool rules_of(std::size_t n, const std::int32_t* output, std::int32_t* found) const {
         struct Node {
-            std::size_t end = 0, symbol = 0;
+            std::size_t place = SIZE_MAX, symbol = 0;
         };
-        std::vector<Node> widest(n + 1);  // by where they begin, of the spans so far
-        std::size_t from = 0;
-        for (std::size_t j = 1, first = 0; j <= n; first += j++) {  // spans that end with j are first ... first + j - 1
+        std::vector<Node> widest(n + 1);  // by their ends, of the spans so far: where they begin, and their symbols
+        std::size_t to = 2 * n - 1;
+        for (std::size_t i = n, count = 1, first = n * (n + 1) / 2; i-- > 0; ++count) {
+            first -= count;  // spans that begin with i are first ... first + count - 1
             const auto row = [&](std::size_t k) { return static_cast<std::size_t>(output[k]) / symbols_; };
-            std::size_t to = from;
-            for (; to < 2 * n - 1 && output[to] >= 0 && row(to) < first + j; ++to)
-                if (row(to) < first || (to > from && row(to) <= row(to - 1))) return false;
-            // The shortest comes last. All that ends with j but the single word have several words.
-            std::int32_t* const place = found;
-            for (std::size_t k = to; k-- > from;) {
-                const std::size_t i = row(k) - first, symbol = static_cast<std::size_t>(output[k]) % symbols_;
-                if (j - i > 1) {
-                    const Node left = widest[i];
-                    if (left.end == 0 || left.end == j || widest[left.end].end != j) return false;
-                    place[k - from] = find(symbol, left.symbol, widest[left.end].symbol);
-                    ++found;
-                } else if (k + 1 != to) return false;
-                widest[i] = {j, symbol};
+            std::size_t from = to;
+            while (from > 0 && output[from - 1] >= 0 && row(from - 1) >= first) --from;
+            // The single word comes first; whatever is longer has the one before it as its left part.
+            std::size_t middle = 0, left = 0;
+            for (std::size_t k = from; k < to; ++k) {
+                const std::size_t j = row(k) - first + i + 1, symbol = static_cast<std::size_t>(output[k]) % symbols_;
+                if (j > n || (k == from) != (j == i + 1) || j <= middle) return false;
+                if (k > from) {
+                    if (widest[j].place != middle || middle == 0) return false;
+                    found[k - i - 1] = find(symbol, left, widest[j].symbol);
+                }
+                widest[j] = {i, symbol};
+                middle = j;
+                left = symbol;
             }
-            if (widest[j - 1].end != j) return false;
-            from = to;
+            if (middle == 0) return false;
+            to = from;
         }
-        return from == 2 * n - 1 && widest[0].end == n;
+        return to == 0 && widest[n].place == 0;
     }
     std::size_t symbols() const { return symbols_; }
     std::size_t size() const { return parent_.size(); }

@@ -88,7 +88,7 @@ public:
         std::copy(spans.scores(s), spans.scores(s) + spans_of(n) * N, best.u.begin());
         for (std::size_t i = 0; i < n; ++i)
             for (std::size_t a = 0; a < N; ++a)
-                if (!batch.words[a]) best.u[span_at(i, i + 1) * N + a] = kNothing;
+                if (!batch.words[a]) best.u[span_at(n, i, i + 1) * N + a] = kNothing;
         grammar_kernels().best(batch.rules->by_children(), best.chart, best.at, batch.rule.data(), best.u.data(),
                                best.sum.data());
         double most = kNothing;

@@ -61,7 +61,7 @@ template <class S> void grammar_argmax(const GrammarBatch<S>& batch, std::int32_
                 return first;
             };
             walk_symbols(n, root, take_apart, [&](const SymbolSpan& span) {
-                *next++ = static_cast<std::int32_t>(span_at(span.i, span.j) * N + span.symbol);
+                *next++ = static_cast<std::int32_t>(span_at(n, span.i, span.j) * N + span.symbol);
             });
             std::sort(output + places[s], next);
         });
@@ -106,7 +106,7 @@ template <class S> void grammar_sample(const GrammarBatch<S>& batch, std::size_t
                     return ways[chosen(uniform())];
                 };
                 walk_symbols(n, root, take_apart, [&](const SymbolSpan& span) {
-                    *next++ = static_cast<std::int32_t>(span_at(span.i, span.j) * N + span.symbol);
+                    *next++ = static_cast<std::int32_t>(span_at(n, span.i, span.j) * N + span.symbol);
                 });
                 std::sort(begin, next);
             };
@@ -163,7 +163,7 @@ private:
         std::priority_queue<Derivation> next;
     };
 
-    List& list(const SymbolSpan& span) { return lists_[span_at(span.i, span.j) * N_ + span.symbol]; }
+    List& list(const SymbolSpan& span) { return lists_[span_at(n_, span.i, span.j) * N_ + span.symbol]; }
     void offer(const SymbolSpan& span, Derivation d) {
         const SymbolSpan left{span.i, d.split, d.left}, right{d.split, span.j, d.right};
         if (!has(left, d.first) || !has(right, d.second)) return;
@@ -173,7 +173,7 @@ private:
     void begin(const SymbolSpan& span) {
         list(span).begun = true;
         if (sums_.best.entry(span.i, span.j, span.symbol, kNothing) == kNothing) return;
-        const double own = sums_.best.u[span_at(span.i, span.j) * N_ + span.symbol];
+        const double own = sums_.best.u[span_at(n_, span.i, span.j) * N_ + span.symbol];
         if (span.j - span.i == 1) {
             list(span).best.push_back({own, 0, 0, 0, 0, 0, own});
             return;
@@ -211,7 +211,7 @@ private:
         return list(span).best.size() > rank;
     }
     void write(const SymbolSpan& span, std::size_t rank) {
-        *next_++ = static_cast<std::int32_t>(span_at(span.i, span.j) * N_ + span.symbol);
+        *next_++ = static_cast<std::int32_t>(span_at(n_, span.i, span.j) * N_ + span.symbol);
         if (span.j - span.i == 1) return;
         has(span, rank);
         const Derivation found = list(span).best[rank];

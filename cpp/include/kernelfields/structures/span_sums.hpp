@@ -77,7 +77,7 @@ struct SpanSums {
         empty = batch.empty;
         top.resize(spans);
         sum.resize(spans);
-        const LabelSums<S> sums{batch.scores(s), spans, L, share, top.data(), sum.data()};
+        const LabelSums<S> sums{batch.scores(s), n, spans, L, share, top.data(), sum.data()};
         if (!constituency_kernels().labels(sums, empty ? 1 : 0)) return false;
         zero.assign(empty ? spans : 0, kNothing);
         bool good = true;
@@ -159,7 +159,7 @@ private:
         }
         split_ = mean + 1.38629436111989062;
         shift_ = rise_[n] + split_ * static_cast<double>(n - 1);
-        for (std::size_t i = 0; i < n; ++i) shift_ += score_full(span_at(i, i + 1));
+        for (std::size_t i = 0; i < n; ++i) shift_ += score_full(span_at(n, i, i + 1));
         return true;
     }
 

@@ -1,10 +1,10 @@
 // Batches of sentences with a score for every label of every span, and the trees over them.
 //
-// The span from word i up to word j (0 <= i < j <= n) of sentence s is number first_span[s] + j (j - 1) / 2 + i: those
-// that end with the first word, those that end with the second, and so on. A tree is binary: n - 1 spans of several
-// words, each split in two, and n of one. Where label 0 is the empty one, trees stand for those with any number of
-// children: X over a, b, c is X over a and an empty span over b, c. Such a span is a right part, never a left one, and
-// not the whole: then no tree is counted twice.
+// The span from word i up to word j (0 <= i < j <= n) of sentence s is number first_span[s] + i (2 n - i - 1) / 2 + j -
+// 1: those that begin with the first word, from the shortest on, then those that begin with the second, and so on. A
+// tree is binary: n - 1 spans of several words, each split in two, and n of one. Where label 0 is the empty one, trees
+// stand for those with any number of children: X over a, b, c is X over a and an empty span over b, c. Such a span is a
+// right part, never a left one, and not the whole: then no tree is counted twice.
 #pragma once
 
 #include "../core/logarithms.hpp"
@@ -31,8 +31,8 @@ template <class S> struct SpanBatch {
     std::size_t first_label(std::size_t i, std::size_t j) const { return empty && j - i > 1 ? 1 : 0; }
 };
 
-inline std::size_t span_at(std::size_t i, std::size_t j) {
-    return j * (j - 1) / 2 + i;
+inline std::size_t span_at(std::size_t n, std::size_t i, std::size_t j) {
+    return i * (2 * n - i - 1) / 2 + j - 1;
 }
 inline std::size_t spans_of(std::size_t n) {
     return n * (n + 1) / 2;
@@ -41,8 +41,8 @@ inline std::size_t spans_of(std::size_t n) {
 // visit(i, j, number) for all spans of a sentence.
 template <class Visit> void for_each_span(std::size_t n, Visit visit) {
     std::size_t number = 0;
-    for (std::size_t j = 1; j <= n; ++j)
-        for (std::size_t i = 0; i < j; ++i) visit(i, j, number++);
+    for (std::size_t i = 0; i < n; ++i)
+        for (std::size_t j = i + 1; j <= n; ++j) visit(i, j, number++);
 }
 
 // Where the outputs of all sentences begin.
