@@ -31,7 +31,7 @@ def wrong_labels(model, X, y):
 
 def fit(features, structure, train):
     """Fit a model to one of EVERY sentences."""
-    words, labels, parents, _ = (column[::EVERY] for column in train)
+    words, labels, parents, *_ = (column[::EVERY] for column in train)
     every = sorted({label for one in train.labels for label in one})
     model = CRF(features=features, structure=structure, observed_only=True, classes=every)
     return model.fit(inputs(words, parents, structure), labels)

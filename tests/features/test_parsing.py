@@ -55,7 +55,7 @@ def test_chunking_has_nineteen() -> None:
         ("columns: w\n\nw[0", r"Line 3 of the templates, 'w\[0': 'w\[0' is not of the form"),
         ("columns: w\nlower(w[0]", "not of the form"),
         ("columns: w\nw[0])", "not of the form"),
-        ("columns: w\nw[x]", "not of the form"),
+        ("columns: w\nw[x]", "is not for templates of tokens"),
         ("columns: w\nw[0] &", "'' is not of the form"),
         ("columns: w\nw[0] & bias", "'bias' is not of the form"),
         ("columns: w\nupper(w[0])", "no transform 'upper'; there are word, lower"),

@@ -74,8 +74,13 @@ def _attributes(token: Any) -> bool:
     return isinstance(token, list | tuple) and bool(token) and all(isinstance(item, str) for item in token)
 
 
-def read_tokens(extractor: Extractor, X: Any, *, fit: bool, words: Words = SEQUENCES) -> Inputs:
-    """Return the features of sentences, which the extractor also learns from if asked to."""
+def read_tokens(
+    extractor: Extractor, X: Any, *, fit: bool, words: Words = SEQUENCES, keep: Array | None = None
+) -> Inputs:
+    """Return the features of sentences, which the extractor also learns from if asked to.
+
+    ``keep`` says for which rows of cliques there are features.
+    """
     if isinstance(X, list | tuple):
         for s, sentence in enumerate(X):
             if hasattr(sentence, "columns") or sparse.issparse(sentence):
@@ -83,7 +88,8 @@ def read_tokens(extractor: Extractor, X: Any, *, fit: bool, words: Words = SEQUE
                 raise InputError(
                     f"{words.name(s, 'X')} is a {kind}; with features= it must be a list of tokens."
                 )
-    matrix, lengths = extractor.fit_transform(X) if fit else extractor.transform(X)
+    more = {} if keep is None else {"keep": keep}
+    matrix, lengths = extractor.fit_transform(X, **more) if fit else extractor.transform(X, **more)
     return Inputs(matrix, offsets_of(lengths), None)
 
 
@@ -130,7 +136,8 @@ def read_to_fit(
     if extractor is None:
         inputs = read_inputs(X, lengths, names=names, binary=binary, words=structure.words)
     else:
-        inputs = read_tokens(extractor, X, fit=fitted is None, words=structure.words)
+        keep = _kept(structure, extractor, parts)
+        inputs = read_tokens(extractor, X, fit=fitted is None, words=structure.words, keep=keep)
     return linked(structure, inputs, parts), extractor
 
 
@@ -143,6 +150,11 @@ def _require_cliques(structure: Structure, extractor: Extractor | None) -> None:
         name = type(structure).__name__
         hint = "" if wanted == "tokens" else f", as features={wanted!r} is"
         raise InputError(f"features are templates of {given}; {name} needs templates of {wanted}{hint}.")
+
+
+def _kept(structure: Structure, extractor: Extractor, parts: Any) -> Array | None:
+    """Return which cliques are looked at, where the links of items say so."""
+    return structure.kept(parts) if isinstance(extractor, TemplateFeatures) and parts is not None else None
 
 
 def read_to_predict(
@@ -164,7 +176,9 @@ def read_to_predict(
         inputs = (
             read_rows(extractor, X)
             if as_rows and structure.labelling
-            else read_tokens(extractor, X, fit=False, words=structure.words)
+            else read_tokens(
+                extractor, X, fit=False, words=structure.words, keep=_kept(structure, extractor, parts)
+            )
         )
     return linked(structure, inputs, parts)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -112,20 +113,31 @@ class TemplateFeatures:
             self._fit(self._pack(sentences))
         return self
 
-    def transform(self, sentences: Sentences) -> Matrix:
-        """Return a CSR matrix with a row for every token or clique, and how many each sentence has."""
-        return self.rows(sentences).with_lengths()
+    def transform(self, sentences: Sentences, keep: Array | None = None) -> Matrix:
+        """Return a CSR matrix with a row for every token or clique, and how many each sentence has.
 
-    def fit_transform(self, sentences: Sentences) -> Matrix:
-        """Fit, and transform the same sentences, which are read only once."""
+        Parameters
+        ----------
+        sentences : list of sentences
+            As for `fit`.
+        keep : booleans, optional
+            Which cliques are looked at, one for every row: the others have no features.
+        """
+        return self.rows(sentences, keep).with_lengths()
+
+    def fit_transform(self, sentences: Sentences, keep: Array | None = None) -> Matrix:
+        """Fit, and transform the same sentences, which are read only once; ``keep`` as for `rows`."""
         packed = self._pack(sentences)
         if self.n_hash is None:
-            self._fit(packed)
-        return self._rows(packed).with_lengths()
+            self._fit(packed, keep)
+        return self._rows(packed, keep).with_lengths()
 
-    def rows(self, sentences: Sentences) -> FeatureRows:
-        """Return the result of `transform` as plain arrays; columns are in the order of the templates."""
-        return self._rows(self._pack(sentences))
+    def rows(self, sentences: Sentences, keep: Array | None = None) -> FeatureRows:
+        """Return the result of `transform` as plain arrays; columns are in the order of the templates.
+
+        ``keep``, of cliques, says which rows are looked at: the others are empty.
+        """
+        return self._rows(self._pack(sentences), keep)
 
     def names(self) -> list[str]:
         r"""Return the name of every column: template=values, with & and \ in values escaped by \."""
@@ -180,34 +192,55 @@ class TemplateFeatures:
 
     def _pack(self, sentences: Sentences) -> Packed:
         columns = list(self.templates.columns)
-        try:
+        with reworded():
             if self.templates.cliques is not Cliques.PAIRS:
                 return Packed(pack_tokens(sentences, columns))
             return Packed(*(pack_tokens(side, columns) for side in _sides(sentences)))
-        except ValueError as error:
-            raise InputError(str(error)) from None
 
-    def _fit(self, packed: Packed) -> None:
+    def _fit(self, packed: Packed, keep: Array | None = None) -> None:
         codes, count = self.templates.codes(), len(self.templates.templates)
         settings = (self.boundaries, self.min_count, self.by_frequency)
-        kind = self.templates.cliques
-        self._index = fit_features(packed.tokens, codes, count, *settings, self._paths(), kind, packed.others)
+        more = (self._paths(), self.templates.cliques, packed.others, self._kept(keep))
+        with reworded():
+            self._index = fit_features(packed.tokens, codes, count, *settings, *more)
 
     def _paths(self) -> WordPaths | None:
         return None if self.clusters is None else self.clusters.core
 
-    def _rows(self, packed: Packed) -> FeatureRows:
-        indptr, indices, offsets = (
-            self._fitted().rows(*packed) if self.n_hash is None else self._hashed(packed, self.n_hash)
-        )
+    def _kept(self, keep: Array | None) -> Array | None:
+        if keep is None:
+            return None
+        if self.templates.cliques is Cliques.TOKENS:
+            raise InputError("keep is for cliques; these are templates of tokens.")
+        return np.ascontiguousarray(keep, dtype=bool).view(np.uint8)
+
+    def _rows(self, packed: Packed, keep: Array | None = None) -> FeatureRows:
+        kept = self._kept(keep)
+        with reworded():
+            indptr, indices, offsets = (
+                self._fitted().rows(*packed, kept)
+                if self.n_hash is None
+                else self._hashed(packed, self.n_hash, kept)
+            )
         shape = (len(indptr) - 1, self.n_features)
         return FeatureRows(indptr, indices, None, offsets, shape, self.dtype)
 
-    def _hashed(self, packed: Packed, columns: int) -> tuple[Array, Array, Array]:
+    def _hashed(self, packed: Packed, columns: int, kept: Array | None) -> tuple[Array, Array, Array]:
         codes, texts, kind = self.templates.codes(), self.templates.texts(), self.templates.cliques
         bits = columns.bit_length() - 1
         settings = (self.boundaries, bits, self._paths(), kind)
-        return hashed_features(packed.tokens, codes, texts, *settings, packed.others)
+        return hashed_features(packed.tokens, codes, texts, *settings, packed.others, kept)
+
+
+@contextmanager
+def reworded() -> Iterator[None]:
+    """Say what the core refuses as an error of what was given."""
+    try:
+        yield
+    except InputError:
+        raise
+    except ValueError as error:
+        raise InputError(str(error)) from None
 
 
 def _sides(pairs: Any) -> tuple[list[Any], list[Any]]:

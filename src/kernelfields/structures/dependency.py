@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import native
-from ..arrays import Array, offsets_of
+from ..arrays import Array, offsets_of, rows_of
 from ..checks import require_flag, require_ids, require_weights, require_whole, whole_numbers
 from ..errors import InputError
 from ._base import Cliques, Scores, require_feasible
@@ -57,6 +57,8 @@ class DependencyBatch(MaxOracle, CovarianceOracle, SampleOracle, KBestOracle):
         Whether arcs must not cross; the root is to the left of all words.
     single_root : bool
         Whether exactly one word has the root as its head.
+    allowed : (arcs,) booleans, optional
+        Which arcs trees may have, whatever their scores; all if not given.
 
     Examples
     --------
@@ -77,6 +79,7 @@ class DependencyBatch(MaxOracle, CovarianceOracle, SampleOracle, KBestOracle):
         n_labels: int | None = None,
         projective: bool = True,
         single_root: bool = True,
+        allowed: npt.ArrayLike | None = None,
     ) -> None:
         self.lengths = _require_lengths(words)
         self.n_labels = None if n_labels is None else require_whole("n_labels", n_labels, 1, 2**15)
@@ -84,6 +87,7 @@ class DependencyBatch(MaxOracle, CovarianceOracle, SampleOracle, KBestOracle):
         self.single_root = require_flag("single_root", single_root)
         self._words = offsets_of(self.lengths)
         self._arcs = offsets_of(self.lengths * (self.lengths + 1))
+        self.allowed = None if allowed is None else _require_allowed(allowed, int(self._arcs[-1]))
 
     @property
     def offsets(self) -> Array:
@@ -103,8 +107,9 @@ class DependencyBatch(MaxOracle, CovarianceOracle, SampleOracle, KBestOracle):
 
     def take(self, ids: npt.ArrayLike) -> Self:
         """Return some sentences only."""
-        lengths = self.lengths[require_ids(ids, self.n_instances)]
-        return type(self)(lengths, self.n_labels, self.projective, self.single_root)
+        ids = require_ids(ids, self.n_instances)
+        allowed = None if self.allowed is None else self.allowed[rows_of(self._arcs, ids)]
+        return type(self)(self.lengths[ids], self.n_labels, self.projective, self.single_root, allowed)
 
     def subtract_parts(self, into: Scores, outputs: Array, weights: Array | None = None) -> None:
         """Subtract the indicator of the arcs of trees."""
@@ -114,7 +119,10 @@ class DependencyBatch(MaxOracle, CovarianceOracle, SampleOracle, KBestOracle):
     def score(self, scores: Scores, outputs: Array) -> Array:
         """⟨θ, parts(y)⟩ for every sentence."""
         sentences = self.per_output(np.arange(self.n_instances))
-        chosen = np.asarray(scores["arc"], dtype=np.float64)[self._places(outputs)]
+        places = self._places(outputs)
+        chosen = np.asarray(scores["arc"], dtype=np.float64)[places]
+        if self.allowed is not None:
+            chosen = np.where(self.allowed[places[0]], chosen, -np.inf)
         return np.bincount(sentences, chosen, self.n_instances)
 
     def argmax(self, scores: Scores) -> Labelling:
@@ -168,7 +176,10 @@ class DependencyBatch(MaxOracle, CovarianceOracle, SampleOracle, KBestOracle):
         return np.asarray(outputs)
 
     def _native(self, scores: Scores) -> tuple[Array, Array, Array, bool, bool]:
-        return self._array(scores, None), self._words, self._arcs, self.single_root, self.projective
+        theta = self._array(scores, None)
+        if self.allowed is not None:
+            theta = np.where(self.allowed[:, None], theta, theta.dtype.type(-np.inf))
+        return theta, self._words, self._arcs, self.single_root, self.projective
 
     def _array(self, scores: Scores, dtype: npt.DTypeLike | None) -> Array:
         """Return scores, (arcs, L) also where there are no relations."""
@@ -189,6 +200,15 @@ class DependencyBatch(MaxOracle, CovarianceOracle, SampleOracle, KBestOracle):
         if self.n_labels is None:
             return (self._first + outputs,)
         return self._first + outputs // self.n_labels, outputs % self.n_labels
+
+
+def _require_allowed(allowed: npt.ArrayLike, arcs: int) -> Array:
+    """Return a vector of booleans."""
+    given = np.asarray(allowed)
+    if given.dtype != bool or given.shape != (arcs,):
+        shape = f"{given.dtype} of shape {given.shape}"
+        raise InputError(f"allowed is {shape}, expected booleans of shape ({arcs},).")
+    return given
 
 
 def _require_lengths(words: npt.ArrayLike) -> Array:

@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import native
 from ..arrays import Array, label_array, offsets_of
-from ..checks import Check, is_list, require_flag, shown
+from ..checks import Check, as_list, is_list, require_flag, shown
 from ..errors import InputError
 from .dependency import DependencyBatch
 from .settings import Structure
@@ -50,6 +50,9 @@ class Dependency(Structure):
         and Edmonds' algorithm, time n². Trees of y that are not projective are then no outputs, and refused.
     single_root : bool
         Whether exactly one word has the root as its head.
+    pruned : bool
+        Whether trees have some arcs only: an item of X is then a pair (features, allowed), allowed an
+        (n, n + 1) array of booleans like those of `predict_marginals`. Features of other arcs are not made.
     labels : bool or list, optional
         Whether arcs have relations, each with weights of its own: True for those of the training set, or
         their names. ``classes_`` are the relations.
@@ -67,12 +70,15 @@ class Dependency(Structure):
     projective: bool = True
     single_root: bool = True
     labels: Any = None
+    pruned: bool = False
 
     labelling: ClassVar[bool] = False
     in_sequences: ClassVar[bool] = False
     cliques: ClassVar[str] = "arcs"
     words: ClassVar[Words] = SENTENCES
-    _checks: ClassVar[Mapping[str, Check]] = {"projective": require_flag, "single_root": require_flag}
+    _checks: ClassVar[Mapping[str, Check]] = dict.fromkeys(
+        ("projective", "single_root", "pruned"), require_flag
+    )
 
     def __post_init__(self) -> None:
         """Refuse what cannot be; keep relations as a tuple, so that settings can be compared."""
@@ -92,6 +98,34 @@ class Dependency(Structure):
         """The relations; one answer, the arc itself, where there are none."""
         return self.labels if isinstance(self.labels, tuple) else ("arc",)
 
+    @property
+    def linked(self) -> bool:  # type: ignore[override]
+        """Whether items of X also say which arcs there are."""
+        return self.pruned
+
+    def split(self, X: Any, lengths: Any = None) -> tuple[Any, Any]:
+        """Return features, and which arcs are allowed."""
+        if not self.pruned:
+            return X, None
+        if lengths is not None:
+            raise InputError("lengths= is not for pruned trees; an item of X is a pair (features, allowed).")
+        X = as_list(X)
+        if not is_list(X):
+            raise InputError("X must be a list of pairs (features, allowed).")
+        pairs = [_pruned(s, item) for s, item in enumerate(X)]
+        return [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+
+    def kept(self, parts: Any) -> Array | None:
+        """Return which arcs are allowed."""
+        return np.concatenate([np.zeros(0, bool), *(allowed.ravel() for allowed in parts)])
+
+    def links(self, parts: Any, offsets: Array) -> Array | None:
+        """Return which arcs of all sentences are allowed."""
+        for s, (n, allowed) in enumerate(zip(words_of(offsets).tolist(), parts, strict=True)):
+            if allowed.shape != (n, n + 1):
+                raise InputError(f"Sentence {s} of X has {n} words, but allowed has shape {allowed.shape}.")
+        return self.kept(parts)
+
     def settled(self, y: Any) -> Self:
         """Return the same with the relations of y, where these are not given."""
         if self.labels is not True:
@@ -109,15 +143,15 @@ class Dependency(Structure):
         if len(items) != len(lengths):
             raise InputError(f"X has {len(lengths)} sentences, but y has {len(items)}.")
         if not self.labels:
-            return self._heads(items, lengths)
+            return self._allowed(self._heads(items, lengths), lengths, links)
         pairs = [_pair(s, item) for s, item in enumerate(items)]
-        heads = self._heads([pair[0] for pair in pairs], lengths)
+        heads = self._allowed(self._heads([pair[0] for pair in pairs], lengths), lengths, links)
         relations = [pair[1] for pair in pairs]
         _require_words(relations, lengths, "relations")
         index = {label: k for k, label in enumerate(self.alphabet)}
         given = (index.get(label, UNKNOWN) for label in chain.from_iterable(relations))
         numbers = np.fromiter(given, np.int64, len(heads))
-        return np.where(numbers < 0, UNKNOWN, heads * len(index) + numbers)
+        return np.where((numbers < 0) | (heads < 0), UNKNOWN, heads * len(index) + numbers)
 
     def decode(self, outputs: Array, batch: Any) -> list[Any]:
         """Return the heads of every sentence, or pairs of heads and relations."""
@@ -137,7 +171,15 @@ class Dependency(Structure):
     def on(self, offsets: Array, links: Any, n_labels: int, *, untied: bool = False) -> DependencyBatch:
         """Return all trees of the sentences."""
         labels = n_labels if self.labels else None
-        return DependencyBatch(words_of(offsets), labels, self.projective, self.single_root)
+        return DependencyBatch(words_of(offsets), labels, self.projective, self.single_root, links)
+
+    @staticmethod
+    def _allowed(heads: Array, lengths: Array, allowed: Array | None) -> Array:
+        """Return heads, `UNKNOWN` where the arc is not allowed."""
+        if allowed is None:
+            return heads
+        rows = np.repeat(lengths + 1, lengths)
+        return np.where(allowed[np.cumsum(rows) - rows + heads], heads, UNKNOWN)
 
     def _heads(self, given: Sequence[Any], lengths: Array) -> Array:
         """Return the heads of all words, of which every sentence makes a tree."""
@@ -165,6 +207,19 @@ def words_of(offsets: Array) -> Array:
             "one for every head 0 … n of each word."
         )
     return words
+
+
+def _pruned(s: int, item: Any) -> tuple[Any, Array]:
+    """Return the features of a sentence, and which arcs are allowed."""
+    if not isinstance(item, tuple | list) or len(item) != 2:
+        raise InputError(f"Sentence {s} of X is not a pair (features, allowed).")
+    allowed = np.asarray(item[1])
+    if allowed.size == 0:
+        allowed = np.zeros((0, 1), bool)
+    if allowed.dtype != bool or allowed.ndim != 2 or allowed.shape[1] != len(allowed) + 1:
+        shape = f"{allowed.dtype} of shape {allowed.shape}"
+        raise InputError(f"Sentence {s} of X: allowed is {shape}, expected booleans of shape (n, n + 1).")
+    return item[0], allowed
 
 
 def _items(y: Any) -> Sequence[Any]:

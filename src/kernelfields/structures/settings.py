@@ -54,6 +54,10 @@ class Structure(Checked, ABC):
         """Return the links of a whole batch, checked, from those of its items."""
         return None
 
+    def kept(self, parts: Any) -> Array | None:
+        """Return for which rows features are made of tokens, where the links of items leave out some."""
+        return None
+
     def item(self, features: Any, part: Any) -> Any:
         """Return an item of X with other features: what `split` would take apart again."""
         return (features, part) if self.linked else features
