@@ -194,7 +194,7 @@ def test_prices_of_pairs_are_those_of_the_objective(kind: str, cost: PairCost) -
 def test_odd_costs_are_refused() -> None:
     X, y = task(PLAIN["matching"])
     svm = StructuredSVM(structure=Matching())
-    with pytest.raises(InputError, match="possible pairs of 1 items, expected 8"):
+    with pytest.raises(InputError, match="possible has pairs of 1 items, expected 8"):
         svm.set_params(cost=PairCost(possible=[[]])).fit(X, y)
     with pytest.raises(InputError, match=r"Item 0 of possible has the pair \(0, 9\)"):
         svm.set_params(cost=PairCost(possible=[[(0, 9)], *([[]] * 7)])).fit(X, y)

@@ -153,6 +153,15 @@ ARCS = structures.DependencyBatch([2, 1])
 SPANS = structures.ConstituencyBatch([2, 1], 2)
 DERIVATIONS = structures.GrammarBatch([2, 1], structures.Grammar(("A",), (("A", "A", "A"),), ("A",), ("A",)))
 DERIVED = {"span": np.zeros((4, 1)), "rule": np.zeros(1)}
+PAIRS, STEPS = structures.MatchingBatch([[2, 2]]), structures.AlignmentBatch([[2, 2]])
+STEP_SCORES = {"pair": np.zeros(4), "jump": np.zeros(13)}
+
+
+def _paired(given: dict[str, Any]) -> Any:
+    svm = kf.StructuredSVM(structure=structures.Matching(**given))
+    return svm.fit([np.eye(2)[:, :, None]], [[(0, 0), (1, 1)]])
+
+
 SEGMENTS = structures.SegmentBatch([0, 3, 4], 2, [1, 2])
 LENGTHS = {**SCORES, "duration": np.zeros((2, 2))}
 PAIR = ([0, 2], [[0, 1]])
@@ -270,6 +279,20 @@ USES: dict[str, Use] = {
     "structures.DependencyBatch": lambda given: structures.DependencyBatch([2], **given),
     "structures.DependencyBatch.kbest": lambda given: ARCS.kbest({"arc": np.zeros(8)}, **given),
     "structures.DependencyBatch.sample": _sampled(ARCS, {"arc": np.zeros(8)}),
+    "losses.PairCost": lambda given: losses.PairCost(**given),
+    "structures.Alignment": lambda given: structures.Alignment(**given).on(None, [[2, 2]], 1),
+    "structures.AlignmentBatch": lambda given: structures.AlignmentBatch([[2, 2]], **given),
+    "structures.AlignmentBatch.kbest": lambda given: STEPS.kbest(STEP_SCORES, **given),
+    "structures.AlignmentBatch.sample": _sampled(STEPS, STEP_SCORES),
+    "structures.Bethe": lambda given: structures.BetheMatchingBatch(
+        [[2, 2]], False, structures.Bethe(**given)
+    ).log_partition({"pair": np.zeros(4)}),
+    "structures.BetheMatchingBatch": lambda given: structures.BetheMatchingBatch([[2, 2]], **given),
+    "structures.BetheMatchingBatch.kbest": lambda given: PAIRS.kbest({"pair": np.zeros(4)}, **given),
+    "structures.LinkBatch": lambda given: structures.LinkBatch([[2, 2]], **given),
+    "structures.Matching": _paired,
+    "structures.MatchingBatch": lambda given: structures.MatchingBatch([[2, 2]], **given),
+    "structures.MatchingBatch.kbest": lambda given: PAIRS.kbest({"pair": np.zeros(4)}, **given),
     "structures.GraphBatch": lambda given: structures.GraphBatch([0, 2], [[0, 1]], **given),
     "structures.SearchedGraphBatch": lambda given: structures.SearchedGraphBatch([0, 2], [[0, 1]], **given),
     **{
@@ -464,6 +487,7 @@ INSIDE = (
     *("structures.Exact.on", "structures.Graph.on", "structures.GraphInference", "structures.Grid.on"),
     *("structures.Constituency.on", "structures.Dependency.on"),
     *("structures.Hierarchy.on", "structures.MultiLabel.on"),
+    *("structures.Alignment.on", "structures.Matching.on", "structures.PairStructure"),
     "structures.Segments.on",
     *("structures.AlphaExpansion.on", "structures.DualDecomposition.on", "structures.LabelSwap.on"),
     *("structures.LinearProgramMax.on", "structures.MaxSearch.on", "structures.TreeReweightedMax.on"),

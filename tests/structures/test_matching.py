@@ -38,6 +38,16 @@ def test_the_best_matching_is_that_of_scipy(complete, kind, rng):
 
 
 @pytest.mark.parametrize("complete", [True, False])
+def test_rows_that_want_the_same_columns(complete, rng):
+    """Bids raise prices by so little that they are broken off; sizes change from item to item."""
+    shapes = [(int(m), int(n)) for m, n in rng.integers(1, 40, (60, 2))]
+    tables = [rng.normal(size=n) + 1e-3 * rng.normal(size=(m, n)) for m, n in shapes]
+    found = MatchingBatch(shapes, complete).argmax({"pair": np.concatenate([t.ravel() for t in tables])})
+    wanted = [best_by_scipy(table, complete) for table in tables]
+    np.testing.assert_allclose(found.value, wanted, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("complete", [True, False])
 def test_forbidden_pairs_are_in_no_matching(complete, rng):
     """Few pairs are left, a permutation among them."""
     for n in (5, 17, 40):

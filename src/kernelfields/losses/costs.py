@@ -12,7 +12,6 @@ from ..arrays import Array
 from ..checks import Check, Checked, require_not_negative, whole
 from ..errors import InputError
 from ..structures import EdgeBatch, LabelledBatch, PairBatch, StructureBatch
-from ..structures._pair_settings_base import pairs_of
 
 
 def hamming_cost(
@@ -77,15 +76,7 @@ def pair_cost(structure: StructureBatch, outputs: Array, cost: PairCost) -> dict
         raise InputError(f"PairCost is for sets of pairs, which {type(structure).__name__} has not.")
     table = np.where(outputs, -float(cost.missing), float(cost.superfluous))
     if cost.possible is not None:
-        if len(cost.possible) != structure.n_instances:
-            raise InputError(
-                f"PairCost has possible pairs of {len(cost.possible)} items, "
-                f"expected {structure.n_instances}."
-            )
-        each = zip(cost.possible, structure.item_shapes.tolist(), structure.offsets.tolist(), strict=False)
-        for s, (given, (m, n), start) in enumerate(each):
-            pairs = pairs_of(f"Item {s} of possible", given, (m, n))
-            table[start + pairs[:, 0] * n + pairs[:, 1]] = 0.0
+        table[structure.places_of("possible", cost.possible)] = 0.0
     return {"pair": table}
 
 

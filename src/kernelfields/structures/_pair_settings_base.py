@@ -13,7 +13,7 @@ import numpy as np
 from ..arrays import Array
 from ..checks import as_list, is_list
 from ..errors import InputError
-from ._pairs_base import require_shapes
+from ._pairs_base import pairs_of, require_shapes
 from .settings import Structure
 from .words import PAIRS, Words
 
@@ -96,26 +96,6 @@ class PairStructure(Structure):
         if fault:
             raise InputError(f"Item {s} of y{fault}.")
         return table
-
-
-def pairs_of(name: str, given: Any, shape: tuple[int, int]) -> Array:
-    """Return pairs of whole numbers within a shape, (K, 2)."""
-    try:
-        pairs = np.asarray(sorted(given) if isinstance(given, set | frozenset) else given)
-    except (TypeError, ValueError):
-        pairs = np.zeros(1)
-    if pairs.shape in ((0,), (0, 2)):
-        return np.zeros((0, 2), dtype=np.int64)
-    if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu":
-        raise InputError(f"{name} is not a list of pairs (i, j), which are whole numbers.")
-    wrong = np.flatnonzero(((pairs < 0) | (pairs >= np.array(shape))).any(axis=1))
-    if wrong.size:
-        m, n = shape
-        raise InputError(
-            f"{name} has the pair {tuple(pairs[wrong[0]].tolist())}, expected rows 0 to {m - 1} and columns "
-            f"0 to {n - 1}."
-        )
-    return pairs.astype(np.int64)
 
 
 def _item(s: int, item: Any) -> tuple[Any, tuple[int, int]]:

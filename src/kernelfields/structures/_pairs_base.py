@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -75,6 +76,16 @@ class PairBatch(StructureBatch):
         """
         return {"pair": 1.0 - 2.0 * np.asarray(outputs)}
 
+    def places_of(self, what: str, pairs: Sequence[Any]) -> Array:
+        """Return where pairs are among all of the batch, one list of them per item; ``what`` names them."""
+        if len(pairs) != self.n_instances:
+            raise InputError(f"{what} has pairs of {len(pairs)} items, expected {self.n_instances}.")
+        result = [np.zeros(0, np.int64)]
+        for s, (given, (m, n)) in enumerate(zip(pairs, self.item_shapes.tolist(), strict=True)):
+            found = pairs_of(f"Item {s} of {what}", given, (m, n))
+            result.append(self._offsets[s] + found[:, 0] * n + found[:, 1])
+        return np.concatenate(result)
+
     def _native(self, scores: Scores) -> tuple[Array, Array, Array]:
         return score_array(scores, "pair", self.shapes["pair"], None), self._offsets, self.item_shapes
 
@@ -90,3 +101,23 @@ def require_shapes(given: Any) -> Array:
             f"shapes must have a row (rows, columns) for every item, whole numbers from 0 to {MOST_WORDS}."
         )
     return np.ascontiguousarray(shapes, dtype=np.int64)
+
+
+def pairs_of(name: str, given: Any, shape: tuple[int, int]) -> Array:
+    """Return pairs of whole numbers within a shape, (K, 2)."""
+    try:
+        pairs = np.asarray(sorted(given) if isinstance(given, set | frozenset) else given)
+    except (TypeError, ValueError):
+        pairs = np.zeros(1)
+    if pairs.shape in ((0,), (0, 2)):
+        return np.zeros((0, 2), dtype=np.int64)
+    if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu":
+        raise InputError(f"{name} is not a list of pairs (i, j), which are whole numbers.")
+    wrong = np.flatnonzero(((pairs < 0) | (pairs >= np.array(shape))).any(axis=1))
+    if wrong.size:
+        m, n = shape
+        raise InputError(
+            f"{name} has the pair {tuple(pairs[wrong[0]].tolist())}, expected rows 0 to {m - 1} and columns "
+            f"0 to {n - 1}."
+        )
+    return pairs.astype(np.int64)

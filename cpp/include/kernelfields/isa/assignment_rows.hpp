@@ -141,7 +141,10 @@ bool solve_assignment(const AssignmentProblem& p) {
         p.v[j] = 0;
         p.row[j] = -1;
     }
-    for (std::size_t i = 0; i < p.rows; ++i) p.column[i] = -1;
+    for (std::size_t i = 0; i < p.rows; ++i) {
+        p.column[i] = -1;
+        p.u[i] = 0;  // rows that never come to bid start their path from here
+    }
     if (p.stride == 0) {
         for (std::size_t i = 0; i < p.rows; ++i) {
             if (p.none[i] == -kInfinity<double>) return false;
