@@ -49,8 +49,8 @@ def _flash_semicrf(node: Any, edge: Any, duration: Any) -> Rival:
     from flash_semicrf.streaming import semi_crf_streaming_forward
 
     S, T, L = node.shape
-    lengths, K = torch.full((S,), T), len(duration) + 1
-    lasting = torch.cat([torch.zeros(1, L, dtype=duration.dtype), duration]).requires_grad_(True)
+    lengths, K = torch.full((S,), T), len(duration)
+    lasting = duration.clone().requires_grad_(True)
 
     def run() -> tuple[Any, Any]:
         given, pairs = node.clone().requires_grad_(True), edge.clone().requires_grad_(True)
