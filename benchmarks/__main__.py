@@ -30,6 +30,7 @@ BENCHMARKS = {
     "model_files": "benchmarks.model_files",
     "one_by_one": "benchmarks.one_by_one",
     "parsing": "benchmarks.parsing",
+    "segments": "benchmarks.segments",
     "trees": "benchmarks.trees",
     "viterbi": "benchmarks.viterbi",
 }

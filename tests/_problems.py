@@ -16,10 +16,12 @@ from kernelfields.spaces import (
     Free,
     LabelEmbedding,
     LinearFeatures,
+    Pooled,
     SparseFeatures,
     WeightPairs,
 )
-from kernelfields.structures import ChainBatch, SecondOrderChainBatch, TreeBatch
+from kernelfields.structures import ChainBatch, SecondOrderChainBatch, SegmentBatch, TreeBatch
+from kernelfields.structures.segment_candidates import every_run
 
 LENGTHS = [4, 1, 0, 3, 6, 2]
 
@@ -30,6 +32,12 @@ def small_chain(n_labels=3, shared_edges=True):
 
 def small_second_order(n_labels=3, shared_edges=True):
     return SecondOrderChainBatch(offsets_of(LENGTHS), n_labels, shared_edges)
+
+
+def small_segments():
+    """Chains with every run of up to three positions as a candidate."""
+    offsets = offsets_of(LENGTHS)
+    return SegmentBatch(offsets, 3, [1, 2], candidates=every_run(offsets, 3))
 
 
 def small_forest(shared_edges=True):
@@ -59,6 +67,7 @@ def spaces(rng):
     distinct = StoredGram(RBF(0.3)(features[:5]))
     repeated = rng.integers(5, size=shared.n_vertices)
     root = rng.normal(size=(3, 2))
+    segments = small_segments()
     return {
         "linear": LinearFeatures(shared, "node", features),
         "linear, sparse": LinearFeatures(shared, "node", rare),
@@ -87,6 +96,10 @@ def spaces(rng):
         "kernel edges": Expansion(own, "edge", gram),
         "kernel edges of a forest": Expansion(forest, "edge", gram),
         "kernel edges, repeated observations": Expansion(own, "edge", distinct, repeated[: own.n_edges]),
+        "pooled, linear": Pooled(LinearFeatures(segments, "node", features)),
+        "pooled, sparse": Pooled(SparseFeatures(segments, "node", rare)),
+        "pooled, kernel": Pooled(Expansion(segments, "node", gram)),
+        "pooled, repeated observations": Pooled(Expansion(segments, "node", distinct, rows=repeated)),
         "linear edges of second order": LinearFeatures(
             small_second_order(shared_edges=False), "edge", features
         ),

@@ -19,6 +19,7 @@ SIGNED = ("f1_minus_crfsuite", "worst_f1_difference", "exponent_n")
         "chain_inference",
         "graph_bp",
         "parsing",
+        "segments",
         "trees",
         "graph_exact",
         "graph_kernel",
@@ -41,6 +42,7 @@ def test_last_line_is_one_object_of_the_agreed_form(name, request):
         "assignment",
         "chain_inference",
         "parsing",
+        "segments",
         "trees",
         "viterbi",
     ):

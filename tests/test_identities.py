@@ -147,6 +147,18 @@ def segments_one_label(rng: np.random.Generator) -> Row:
     return structure, normal(rng, structure)
 
 
+def segments_with_candidates(rng: np.random.Generator) -> Row:
+    """Candidates of all labels and of one, short and long."""
+    given = [[0, 4, 0], [1, 3, 0], [5, 6, -1], [7, 9, -1], [6, 10, 0], [12, 14, 2], [4, 5, 0], [10, 11, 0]]
+    structure = SegmentBatch(lengths(4, 0, 1, 5, 2, 3), 3, [1, 2], candidates=given)
+    return structure, normal(rng, structure)
+
+
+def segments_with_candidates_float32(rng: np.random.Generator) -> Row:
+    structure = SegmentBatch(lengths(3, 1, 0, 4), 3, [1, 2], False, [[0, 2, -1], [4, 7, 1], [3, 4, 2]])
+    return structure, {name: array.astype(np.float32) for name, array in normal(rng, structure).items()}
+
+
 def segments_one_length(rng: np.random.Generator) -> Row:
     """All runs score alike, however long."""
     structure = SegmentBatch(lengths(4, 1, 0, 3), 3)
@@ -499,6 +511,8 @@ TABLE: list[Callable[[np.random.Generator], Row]] = [
     segments_per_edge,
     segments_one_label,
     segments_one_length,
+    segments_with_candidates,
+    segments_with_candidates_float32,
     segments_float32,
     segments_forbidden,
     segments_large_scores,

@@ -263,6 +263,9 @@ USES: dict[str, Use] = {
     "structures.SecondOrderChainBatch": lambda given: structures.SecondOrderChainBatch([0, 1], **given),
     "structures.SegmentBatch": lambda given: structures.SegmentBatch([0, 1], **given),
     "structures.Segments": lambda given: kf.CRF(structure=structures.Segments(**given)).fit(X, y),
+    "structures.CandidateSegments": lambda given: kf.CRF(structure=structures.CandidateSegments(**given)).fit(
+        [(x, [(0, 1)]) for x in X], y
+    ),
     "structures.TreeBatch": lambda given: structures.TreeBatch([0, 1], [-1], **given),
     "structures.ConstituencyBatch": lambda given: structures.ConstituencyBatch(
         [2], **{"n_labels": 2, **given}
@@ -489,6 +492,7 @@ INSIDE = (
     *("structures.Hierarchy.on", "structures.MultiLabel.on"),
     *("structures.Alignment.on", "structures.Matching.on", "structures.PairStructure"),
     "structures.Segments.on",
+    *("structures.Segments.on", "structures.CandidateSegments.on"),
     *("structures.AlphaExpansion.on", "structures.DualDecomposition.on", "structures.LabelSwap.on"),
     *("structures.LinearProgramMax.on", "structures.MaxSearch.on", "structures.TreeReweightedMax.on"),
     *(

@@ -9,9 +9,18 @@ from kernelfields.kernels import RBF
 from kernelfields.losses import Log
 from kernelfields.objective import Problem, Term
 from kernelfields.solvers import LBFGS, Reason, Stop
-from kernelfields.spaces import Expansion, LinearFeatures, SparseFeatures, concatenated, difference, mean
+from kernelfields.spaces import (
+    Expansion,
+    LinearFeatures,
+    Pooled,
+    SparseFeatures,
+    concatenated,
+    difference,
+    mean,
+    run_mean,
+)
 from kernelfields.testing import check_space
-from tests._problems import small_chain, small_forest, small_labels
+from tests._problems import small_chain, small_forest, small_labels, small_segments
 
 X = np.array([[1.0, 2.0], [3.0, 5.0], [0.0, -1.0]])
 MEMBERS = np.array([[0, 1], [2, 0], [-1, 1]])
@@ -28,6 +37,38 @@ def test_views_by_hand(view, dense):
     found = view(X if dense else sparse.csr_matrix(X), MEMBERS)
     assert sparse.issparse(found) is not dense
     np.testing.assert_array_equal(found if dense else found.toarray(), BY_HAND[view])
+
+
+@pytest.mark.parametrize("dense", [True, False])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_means_of_runs_by_hand(dense, dtype, rng):
+    rows = rng.normal(size=(9, 3)).astype(dtype)
+    members = np.array([[0, 0], [2, 5], [0, 8], [7, 8]])
+    found = run_mean(rows if dense else sparse.csr_matrix(rows), members)
+    assert found.dtype == dtype
+    expected = [rows[a : b + 1].mean(axis=0, dtype=float) for a, b in members]
+    np.testing.assert_allclose(
+        found if dense else found.toarray(), expected, rtol=1e-5 if dtype == np.float32 else 1e-12
+    )
+
+
+def test_means_of_functions_are_functions_of_means(rng):
+    """Linear ones; and the kernel between two segments is the mean of that between their positions."""
+    segments = small_segments()
+    features = rng.normal(size=(segments.n_vertices, 4))
+    seen = run_mean(features, segments.cliques["segment"].members)
+    pooled = Pooled(LinearFeatures(segments, "node", features))
+    linear = LinearFeatures(segments, "segment", seen, np.arange(len(seen)))
+    w, gradient = rng.normal(size=pooled.size), rng.normal(size=segments.shapes["segment"])
+    np.testing.assert_allclose(pooled.scores(w), linear.scores(w), atol=1e-12)
+    np.testing.assert_allclose(pooled.adjoint(gradient), linear.adjoint(gradient), atol=1e-12)
+    kernel = RBF(0.3)(features)
+    space = Pooled(Expansion(segments, "node", StoredGram(kernel)))
+    one = np.zeros(segments.shapes["segment"])
+    one[5, 1] = 1.0
+    members = segments.cliques["segment"].members
+    between = [kernel[members[5, 0] : members[5, 1] + 1, a : b + 1].mean() for a, b in members]
+    np.testing.assert_allclose(space.scores(space.representer(one))[:, 1], between, atol=1e-12)
 
 
 @pytest.mark.parametrize("make", [small_chain, small_forest])

@@ -99,7 +99,20 @@ def require_respected(
 
 
 def require_possible(chain: Any, labels: Array, classes: Array, of: str = "y") -> None:
-    """Refuse labels that vertices of their types cannot have; unobserved ones are fine."""
+    """Refuse labels that vertices of their types cannot have, and runs that are not among the candidates.
+
+    Unobserved labels are fine.
+    """
+    bound = getattr(chain, "bound", None)
+    if bound is not None and bound.any() and (labels >= 0).all():
+        begins = chain.runs(labels)[0]
+        there = chain.cliques["segment"].members[chain.candidates.realised(chain.offsets, labels, begins), 0]
+        odd = np.setdiff1d(begins[bound[labels[begins]]], there)
+        if len(odd):
+            t = int(odd[0])
+            _refuse(
+                chain, t, of, f"has a run of {classes[labels[[t]]].tolist()[0]!r} that is not a candidate"
+            )
     sets = getattr(chain, "label_sets", None)
     if sets is None:
         return

@@ -113,6 +113,7 @@ def read_training(
     classes: Any = None,
     observed_only: bool = False,
     edge_features: bool = False,
+    segment_features: bool = False,
 ) -> Training:
     """Put inputs together with their labels; ``untied`` gives every edge scores of its own.
 
@@ -127,7 +128,9 @@ def read_training(
     encoded = encode_outputs(structure, y, inputs, known, classes)
     structure = structure.with_labels(encoded.classes.tolist(), inputs.links)
     chain = structure.on(inputs.offsets, inputs.links, len(encoded.classes), untied=untied)
-    if getattr(chain, "label_sets", None) is not None:
+    if not segment_features:
+        require_no_segment_features(chain)
+    if getattr(chain, "label_sets", None) is not None or "segment" in chain.cliques:
         require_possible(chain, encoded.labels, encoded.classes)
     weights = None if sample_weight is None else read_weights(sample_weight, chain.n_instances, chain.words)
     make = choose(LOSSES, loss, "loss")
@@ -158,6 +161,15 @@ def require_no_edge_features(inputs: Inputs) -> None:
     """Refuse features of edges where nothing looks at them."""
     if getattr(inputs.links, "edge_features", None) is not None:
         raise InputError("X has edge_features, which CRF with edge_features=True looks at, and nothing else.")
+
+
+def require_no_segment_features(batch: StructureBatch) -> None:
+    """Refuse features of segments where nothing looks at them."""
+    if "segment" in batch.cliques:
+        raise InputError(
+            "The structure has features of segments, which CRF looks at, KernelCRF with a CliqueKernel on "
+            "'segment', and nothing else."
+        )
 
 
 def require_labelling(structure: Structure, name: str) -> None:

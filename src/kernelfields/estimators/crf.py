@@ -334,6 +334,7 @@ class CRF(SequenceLabeller):
             classes=self.classes if known is None else None,
             observed_only=self.observed_only,
             edge_features=self.edge_features,
+            segment_features=True,
         )
 
     def _search(

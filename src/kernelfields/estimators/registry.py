@@ -219,6 +219,7 @@ RECORDS = (
     structures.MeanField,
     structures.MultiLabel,
     structures.Segments,
+    structures.CandidateSegments,
     structures.Tree,
     structures.TreeReweighted,
     structures.TreeReweightedMax,

@@ -15,7 +15,7 @@ from ..gram import gram_of, unique_observations
 from ..kernels import Kernel, check_gram
 from ..objective import Point, Term
 from ..observations import stacked
-from ..spaces import Expansion, concatenated, difference, mean
+from ..spaces import Expansion, concatenated, difference, mean, run_mean
 from ..structures import StructureBatch
 from .vertex_kernels import own_kernel, used_times
 
@@ -30,6 +30,7 @@ VIEWS: Mapping[str, Callable[[Any, Array], Any]] = {
     "all": concatenated,
     "difference": difference,
     "mean": mean,
+    "run": run_mean,
 }
 
 
@@ -46,12 +47,14 @@ class CliqueKernel(Checked):
     Parameters
     ----------
     clique : str
-        The clique type: "edge" for pairs of neighbouring labels, "node" for single ones.
+        The clique type: "edge" for pairs of neighbouring labels, "node" for single ones, "segment" for the
+        candidates of `CandidateSegments` and `Segments` with means.
     kernel : name, Kernel or function
         k, as `kernels.as_kernel` reads it.
-    view : "all", "first", "difference" or "mean"
+    view : "all", "first", "difference", "mean" or "run"
         What x_c is made of: the observations of all members side by side, as [lafferty2004] has it, that
-        of the first one, the last minus the first, or their mean.
+        of the first one, the last minus the first, or their mean. Members of a segment are its first and its
+        last position; "run" is the mean over all positions from the one to the other.
     penalty : float
         λ of this function.
     """

@@ -161,6 +161,7 @@ class KernelRecipe:
             loss=self.loss,
             constraints=self.constraints,
             classes=self.classes,
+            segment_features=any(one.clique == "segment" for one in read_clique_kernels(self.clique_kernels)),
         )
 
     def on(self, observations: Any) -> KernelRecipe:

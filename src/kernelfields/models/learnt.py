@@ -77,6 +77,7 @@ LINEAR: Mapping[str, Field] = {
     "coef_": Numbers("L D", sparsely=True),
     "base_measure_": Kind((dict, CliqueMeasures), needed=False),
     "edge_coef_": Numbers("L L F", needed=False),
+    "segment_coef_": Numbers("L G", needed=False),
 }
 """Of linear chains."""
 

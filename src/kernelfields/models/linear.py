@@ -12,7 +12,7 @@ from ..data.inputs import Inputs
 from ..data.labels import UNOBSERVED, Encoded, encode_outputs
 from ..data.reading import Extractor, read_to_fit
 from ..data.rules import require_possible
-from ..data.training import Observed, require_no_edge_features
+from ..data.training import Observed, require_no_edge_features, require_no_segment_features
 from ..errors import InputError
 from ..objective import Term
 from ..structures import ChainBatch, EdgeBatch, LabelledBatch, Structure
@@ -60,6 +60,7 @@ def read_labelled(
     encoded = encode_outputs(structure, y, inputs, known, classes)
     structure = structure.with_labels(encoded.classes.tolist(), inputs.links)
     chain = structure.on(inputs.offsets, inputs.links, len(encoded.classes))
+    require_no_segment_features(chain)
     require_possible(chain, encoded.labels, encoded.classes)
     if (encoded.labels == UNOBSERVED).any():
         t = int(np.flatnonzero(encoded.labels == UNOBSERVED)[0])

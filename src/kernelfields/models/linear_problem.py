@@ -16,8 +16,8 @@ from ..data.training import Observed, Training
 from ..losses import Log
 from ..objective import LinearChainData, Problem, Term, linear_chain_problem
 from ..solvers import Solver
-from ..spaces import LinearFeatures, SparseFeatures, as_floats
-from ..structures import EdgeBatch
+from ..spaces import LinearFeatures, Pooled, SparseFeatures, as_floats
+from ..structures import EdgeBatch, StructureBatch
 from ..tables import SOLVERS, choose
 from .model import dense, edge_observations
 from .terms import (
@@ -30,6 +30,9 @@ from .terms import (
     solver_for,
     with_norms,
 )
+
+SEGMENTS = "segment_features"
+"""The part of a model that sees candidate segments."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,8 @@ class LinearWeights:
     """(L, L, L), label triples."""
     durations: Array | None = None
     """(B, L), lengths of runs, in bins."""
+    segment_coef: Array | None = None
+    """(L, F), features of candidate segments."""
     factors: Mapping[str, Array] | None = None
     """(L, …, L) of further clique types of graphs, by name."""
 
@@ -68,6 +73,7 @@ class LinearWeights:
         return cls(
             coef=_coefficients(space, element[place["features"]]),
             edge_coef=None if edge_features is None else edge_features.reshape(-1, L, L).transpose(1, 2, 0),
+            segment_coef=element[place[SEGMENTS]].reshape(-1, L).T.copy() if SEGMENTS in place else None,
             **free_weights(element, place, L),
         )
 
@@ -93,6 +99,8 @@ class LinearWeights:
         named = free_elements(self)
         if self.edge_coef is not None:
             named["edge_features"] = self.edge_coef.transpose(2, 0, 1).ravel()
+        if self.segment_coef is not None:
+            named[SEGMENTS] = self.segment_coef.T.ravel()
         found = [(term.space, named.get(term.name)) for term in terms]
         return [np.zeros(space.size) if element is None else element for space, element in found]
 
@@ -109,6 +117,7 @@ class LinearWeights:
             edge_coef=None if edge is None else np.pad(edge, (more, more, (0, 0))),
             second_order=None if self.second_order is None else np.pad(self.second_order, more),
             durations=None if self.durations is None else np.pad(self.durations, ((0, 0), more)),
+            segment_coef=None if self.segment_coef is None else np.pad(self.segment_coef, (more, (0, 0))),
             factors=self.factors and {name: np.pad(table, more) for name, table in self.factors.items()},
         )
 
@@ -191,4 +200,14 @@ def linear_terms(
     if model.edge_features:
         seen = edge_observations(chain, features)
         terms.append(Term("edge_features", LinearFeatures(chain, "edge", *seen), penalties.edge))
+    if "segment" in chain.cliques:
+        terms.append(Term(SEGMENTS, segment_space(chain, features), penalties.node))
     return with_norms(terms, read_norms(model.norms, model.l1))
+
+
+def segment_space(batch: StructureBatch, features: Any) -> LinearFeatures | Pooled:
+    """Return linear functions of candidate segments: of their features, or of means over positions."""
+    seen = getattr(batch, "segment_features", None)
+    if seen is None:
+        return Pooled(answer_features(batch, features, fast=True))
+    return LinearFeatures(batch, "segment", seen, np.arange(seen.shape[0]))

@@ -17,7 +17,7 @@ from ..data.inputs import Inputs
 from ..data.rules import forbid
 from ..features import FeatureRows
 from ..native import chain_add_label_scores
-from ..spaces import Products, coefficient_scores
+from ..spaces import Products, coefficient_scores, run_mean
 from ..structures import Chain, EdgeBatch, SequenceBatch, Structure, StructureBatch
 
 
@@ -151,6 +151,21 @@ class EdgeLinearScorer(Scorer):
             add(into, "edge", Products(matrix[rows]).times(weights).reshape(-1, L, L))
 
 
+@dataclass(frozen=True, slots=True)
+class SegmentLinearScorer(Scorer):
+    """⟨w_y, x⟩ for every candidate segment, x being its own features, or else the mean of its positions'."""
+
+    coef: Array
+    """(L, F)."""
+
+    def add_scores(self, batch: Any, features: Any, into: dict[str, Array]) -> None:
+        """Multiply features with weights, before means are taken."""
+        own, members = batch.segment_features, batch.cliques["segment"].members
+        matrix = matrix_of(features) if own is None else own
+        values = Products(matrix).times(self.coef.T.astype(matrix.dtype))
+        add(into, "segment", run_mean(values, members) if own is None else values)
+
+
 def edge_observations(batch: Any, features: Any) -> tuple[Any, Array]:
     """Return what edges see, and the row of each: features of their own, or those of their tails."""
     own = getattr(batch, "edge_features", None)
@@ -224,7 +239,9 @@ def linear_model(model: Any, dtype: Any = None) -> Model:
     learnt = vars(model)
     edges = learnt.get("edge_coef_")
     of_edges = () if edges is None else (EdgeLinearScorer(edges),)
-    return fitted_model(model, features, *of_edges, LabelScorer.of(learnt))
+    segments = learnt.get("segment_coef_")
+    of_segments = () if segments is None else (SegmentLinearScorer(segments),)
+    return fitted_model(model, features, *of_edges, *of_segments, LabelScorer.of(learnt))
 
 
 def fitted_model(model: Any, *scorers: Scorer) -> Model:

@@ -19,9 +19,10 @@ from .free import Boundary, Free
 from .functions import Functions, KernelRows
 from .linear import LinearFeatures
 from .lowrank import LowRank
+from .pooled import Pooled
 from .selected import Selected, SelectedCliques
 from .sparse import SparseFeatures, WeightPairs, as_floats, coefficient_scores
-from .views import View, concatenated, difference, mean
+from .views import View, concatenated, difference, mean, run_mean
 
 __all__ = [
     "BoundScorer",
@@ -40,6 +41,7 @@ __all__ = [
     "LabelEmbedding",
     "LinearFeatures",
     "LowRank",
+    "Pooled",
     "Products",
     "RowMap",
     "Selected",
@@ -55,4 +57,5 @@ __all__ = [
     "first_members",
     "mean",
     "places_of",
+    "run_mean",
 ]

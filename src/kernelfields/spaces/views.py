@@ -39,6 +39,20 @@ def mean(observations: Any, members: Array) -> Any:
     return scale.tocsr() @ total if sparse.issparse(observations) else total / count[:, None]
 
 
+def run_mean(observations: Any, members: Array) -> Any:
+    """Return the mean over all vertices from the first member to the last, (C, D): that of a segment."""
+    first, count = members[:, 0], members[:, -1] - members[:, 0] + 1
+    if not sparse.issparse(observations):
+        sums = np.zeros((len(observations) + 1, observations.shape[1]))
+        np.cumsum(observations, axis=0, dtype=np.float64, out=sums[1:])
+        return ((sums[first + count] - sums[first]) / count[:, None]).astype(observations.dtype)
+    starts = np.concatenate([[0], np.cumsum(count)])
+    rows = np.repeat(first - starts[:-1], count) + np.arange(starts[-1])
+    share = np.repeat(1.0 / count, count).astype(observations.dtype)
+    pool = sparse.csr_matrix((share, rows, starts), (len(members), observations.shape[0]))
+    return pool @ observations
+
+
 def _columns(observations: Any, members: Array) -> list[Any]:
     return [_rows(observations, column) for column in members.T]
 

@@ -30,6 +30,7 @@ from .alignments import Alignment
 from .belief_propagation import BeliefPropagation, BeliefPropagationBatch
 from .bethe_matching import Bethe, BetheMatchingBatch
 from .blocks import BlockProduct, Blocks
+from .candidate_segments import CandidateSegments
 from .chain import ChainBatch
 from .chain2 import SecondOrderChainBatch
 from .constituency import ConstituencyBatch
@@ -85,6 +86,7 @@ __all__ = [
     "BlockProduct",
     "Blocks",
     "BoundedLabelling",
+    "CandidateSegments",
     "Chain",
     "ChainBatch",
     "Cliques",

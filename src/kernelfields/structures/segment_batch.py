@@ -2,32 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from .. import native
-from ..arrays import Array, offsets_of
-from ..checks import require_ids, require_weights, whole_numbers
+from ..arrays import Array, offsets_of, rows_of
+from ..checks import require_ids, require_weights, shown, whole_numbers
 from ..errors import InputError
 from ._base import Cliques, Scores, require_feasible
 from ._labelled_base import SequenceBatch, require_best, require_draws, require_labels, score_array
 from ._oracles import Labelling, Labellings, Marginals
-
-NAMES = ("node", "edge", "duration")
+from .alike_runs import AlikeRuns
+from .chain import ChainBatch
+from .segment_candidates import Candidates, read_candidates
 
 
 class SegmentBatch(SequenceBatch):
     """A batch of semi-Markov chains: a chain, and for every run of one label a score of its length,
 
-        score(y) = Σ_t node[t, y_t] + Σ_t edge[t, y_t, y_{t+1}] + Σ_r duration[b(d_r), l_r],
+        score(y) = Σ_t node[t, y_t] + Σ_t edge[t, y_t, y_{t+1}]
+                 + Σ_r (duration[b(d_r), l_r] + segment[c_r, l_r]),
 
-    the last sum over all runs r of one label l_r, d_r positions long. Lengths are scored in bins b(d),
-    all those from the last lower end on alike. With K the last lower end, sums over all labellings take
-    O(T L (K + L)) per sequence, for the whole ragged batch in one native call on all cores.
-    Scores of −inf forbid a label, a pair, or lengths of a label.
+    the last sum over all runs r of one label l_r, d_r positions long, c_r being the candidate that a run may
+    be. Lengths are scored in bins b(d), all from the last lower end on alike. With K the last lower end, sums
+    over all labellings take O(T L (K + L)) per sequence, for the whole ragged batch in one native call
+    on all cores; candidates, C of them, take O(C L) more. Scores of −inf forbid a label, a pair, lengths of a
+    label, or a candidate.
 
     Parameters
     ----------
@@ -40,6 +44,13 @@ class SegmentBatch(SequenceBatch):
     shared_edges : bool
         Whether all edges share one (L, L) array of scores; else scores are (E, L, L). Scores of lengths
         are shared, (B, L).
+    candidates : (C, 2) or (C, 3) integers, or Candidates, optional
+        Runs with scores of their own: first position, the position behind the last, counted over the batch,
+        and perhaps a label, −1 for all. They are kept, and scored, by their ends, the shortest first.
+    bound : (L,) booleans, optional
+        Labels that only candidates can have.
+    segment_features : (C, F) array or sparse matrix, optional
+        What models see of the candidates as they are given.
 
     Examples
     --------
@@ -57,25 +68,54 @@ class SegmentBatch(SequenceBatch):
         n_labels: int,
         lower_ends: npt.ArrayLike = (1,),
         shared_edges: bool = True,
+        candidates: Any = None,
+        bound: npt.ArrayLike | None = None,
+        segment_features: Any = None,
     ) -> None:
         self._set_shape(offsets, n_labels, shared_edges)
         self.lower_ends = require_lower_ends(lower_ends)
+        self.bound = require_bound(bound, self.n_labels, candidates is not None)
+        if candidates is not None and not isinstance(candidates, Candidates):
+            candidates, order = read_candidates(candidates, self._offsets, self.n_labels)
+            segment_features = None if segment_features is None else segment_features[order]
+        self.candidates: Candidates | None = candidates
+        """In the order of their scores."""
+        self.segment_features = segment_features
+        """(C, F) observations of candidates, for models that look at them; of no concern to inference."""
         last = int(self.lower_ends[-1])
+        if candidates is not None:  # all lengths of candidates are told apart from longer runs
+            last = max(last, 1 + candidates.longest(~self.bound))
         self._bins = (np.searchsorted(self.lower_ends, np.arange(1, last + 1), side="right") - 1).astype(
             np.int32
         )
 
     @cached_property
+    def _alike(self) -> AlikeRuns | None:
+        """A chain that computes the same, where all lengths score alike."""
+        if self.lower_ends[-1] > 1 or self.candidates is not None:
+            return None
+        return AlikeRuns(ChainBatch(self._offsets, self.n_labels, self.shared_edges))
+
+    @cached_property
     def cliques(self) -> dict[str, Cliques]:
-        """Vertices, edges, and the lengths of runs, one of which may begin at every position."""
-        shape = len(self.lower_ends), self.n_labels
-        return {**self._pairwise(), "duration": Cliques(self._offsets, self._vertices, shape, shared=True)}
+        """Vertices, edges, the lengths of runs, one of which may begin at every position, and candidates."""
+        shape, given = (len(self.lower_ends), self.n_labels), self.candidates
+        lengths = Cliques(self._offsets, self._vertices, shape, shared=True)
+        if given is None:
+            return {**self._pairwise(), "duration": lengths}
+        places = Cliques(given.offsets, lambda: given.members(self._offsets), (self.n_labels,))
+        return {**self._pairwise(), "duration": lengths, "segment": places}
 
     def take(self, ids: npt.ArrayLike) -> SegmentBatch:
         """Return some sequences only."""
         ids = require_ids(ids, self.n_instances)
         offsets = offsets_of(np.diff(self._offsets)[ids])
-        return SegmentBatch(offsets, self.n_labels, self.lower_ends, self.shared_edges)
+        ends, shared = self.lower_ends, self.shared_edges
+        if self.candidates is None:
+            return SegmentBatch(offsets, self.n_labels, ends, shared)
+        seen = self.segment_features
+        seen = None if seen is None else seen[rows_of(self.candidates.offsets, ids)]
+        return SegmentBatch(offsets, self.n_labels, ends, shared, self.candidates.take(ids), self.bound, seen)
 
     def runs(self, labels: Array) -> tuple[Array, Array]:
         """Return where the runs of one label begin, and the bins of their lengths."""
@@ -83,7 +123,7 @@ class SegmentBatch(SequenceBatch):
         begins[1:-1] = labels[1:] != labels[:-1]
         begins[self._offsets] = True
         starts = np.flatnonzero(begins)
-        longest = np.minimum(np.diff(starts), self.lower_ends[-1])
+        longest = np.minimum(np.diff(starts), len(self._bins))
         return starts[:-1], self._bins[longest - 1]
 
     def subtract_parts(self, into: Scores, outputs: Array, weights: Array | None = None) -> None:
@@ -97,6 +137,11 @@ class SegmentBatch(SequenceBatch):
             counted = np.repeat(weights, np.diff(self._offsets))[starts]
         count = np.bincount(bins * self.n_labels + labels[starts], counted, into["duration"].size)
         into["duration"][...] -= count.reshape(into["duration"].shape)
+        if self.candidates is not None:
+            mine = self.candidates.realised(self._offsets, labels, starts)
+            owner = np.searchsorted(self.candidates.offsets, mine, side="right") - 1
+            label = labels[self.cliques["segment"].members[mine, 0]]
+            into["segment"][mine, label] -= 1.0 if weights is None else weights[owner]
 
     def score(self, scores: Scores, labels: Array) -> Array:
         """⟨θ, parts(y)⟩ for every sequence."""
@@ -105,43 +150,56 @@ class SegmentBatch(SequenceBatch):
 
     def argmax(self, scores: Scores) -> Labelling:
         """Best scores from every boundary on, then runs from the first to the last."""
+        if self._alike is not None:
+            return self._alike.argmax(scores)
         labels, value = native.segment_argmax(*self._native(scores))
         require_feasible(value, self.words)
         return Labelling(labels, value)
 
     def log_partition(self, scores: Scores) -> Array:
         """g(θ), by sums over what is before every boundary."""
+        if self._alike is not None:
+            return self._alike.log_partition(scores)
         value = np.asarray(native.segment_log_partition(*self._native(scores)))
         require_feasible(value, self.words)
         return value
 
     def marginals(self, scores: Scores, weights: Array | None = None) -> Marginals:
         """Sums over what is before and what is after every boundary."""
+        if self._alike is not None:
+            return self._alike.marginals(scores, weights)
         value, *parts = native.segment_marginals(
             *self._native(scores), require_weights(weights, self.n_instances)
         )
         require_feasible(value, self.words)
-        return Marginals(value, dict(zip(NAMES, parts, strict=True)))
+        return Marginals(value, self._named(parts))
 
     def entropy(self, scores: Scores) -> Array:
         """H(p) = g(θ) − ⟨θ, μ(θ)⟩, by the derivative of g along the scores."""
+        if self._alike is not None:
+            return self._alike.entropy(scores)
         arrays = self._native(scores)
-        along = [np.where(np.isfinite(array), array, 0) for array in (*arrays[:2], arrays[3])]
+        node, edge, _, duration, _, _, segment = arrays
+        along = [np.where(np.isfinite(array), array, 0) for array in (node, edge, duration, segment)]
         slope = np.asarray(native.segment_covariance(*arrays, *along)[0])
         return np.maximum(self.log_partition(scores) - slope, 0.0)
 
     def covariance(self, scores: Scores, direction: Scores, weights: Array | None = None) -> dict[str, Array]:
         """∇²g(θ)·d by differentiating both sweeps."""
+        if self._alike is not None:
+            return self._alike.covariance(scores, direction, weights)
         arrays = self._native(scores)
-        node, edge, _, duration, _ = self._native(direction, arrays[0].dtype)
+        node, edge, _, duration, _, _, segment = self._native(direction, arrays[0].dtype)
         value, *parts = native.segment_covariance(
-            *arrays, node, edge, duration, require_weights(weights, self.n_instances)
+            *arrays, node, edge, duration, segment, require_weights(weights, self.n_instances)
         )
         require_feasible(value, self.words)
-        return dict(zip(NAMES, parts, strict=True))
+        return self._named(parts)
 
     def sample(self, scores: Scores, count: int, seed: int) -> Array:
         """Sums over what is before every boundary, then runs drawn from the last to the first."""
+        if self._alike is not None:
+            return self._alike.sample(scores, count, seed)
         draws = require_draws(count, seed, self.n_vertices)
         labels, value = native.segment_sample(*self._native(scores), *draws)
         require_feasible(value, self.words)
@@ -149,6 +207,8 @@ class SegmentBatch(SequenceBatch):
 
     def kbest(self, scores: Scores, k: int) -> Labellings:
         """The k best starts and ends of runs at every boundary, merged from the first to the last."""
+        if self._alike is not None:
+            return self._alike.kbest(scores, k)
         longest = int(np.diff(self._offsets).max(initial=0))
         k = require_best(k, self.n_vertices, self.n_instances, 2 * longest * self.n_labels)
         arrays = self._native(scores)
@@ -158,16 +218,38 @@ class SegmentBatch(SequenceBatch):
     def _untied(self, names: list[str]) -> Self:
         if "duration" in names:
             raise InputError("Scores of the lengths of runs are shared by all of them.")
-        return type(self)(self._offsets, self.n_labels, self.lower_ends, shared_edges=False)
+        bound = None if self.candidates is None else self.bound
+        given = self.candidates, bound, self.segment_features
+        return type(self)(self._offsets, self.n_labels, self.lower_ends, False, *given)
+
+    def _named(self, parts: Sequence[Array]) -> dict[str, Array]:
+        """Return parts by the names of clique types."""
+        return dict(zip(self.cliques, parts, strict=False))
 
     def _native(
         self, scores: Scores, dtype: npt.DTypeLike | None = None
-    ) -> tuple[Array, Array, Array, Array, Array]:
-        shapes = self.shapes
+    ) -> tuple[Array, Array, Array, Array, Array, Any, Array]:
+        shapes, given = self.shapes, self.candidates
         node = score_array(scores, "node", shapes["node"], dtype)
         edge = score_array(scores, "edge", shapes["edge"], node.dtype)
         duration = score_array(scores, "duration", shapes["duration"], node.dtype)
-        return node, edge, self._offsets, duration, self._bins
+        if given is None:
+            nothing = np.empty((0, self.n_labels), node.dtype)
+            return node, edge, self._offsets, duration, self._bins, None, nothing
+        segment = score_array(scores, "segment", shapes["segment"], node.dtype)
+        return node, edge, self._offsets, duration, self._bins, (*given, self.bound.view(np.uint8)), segment
+
+
+def require_bound(given: npt.ArrayLike | None, n_labels: int, candidates: bool) -> Array:
+    """Return which labels only candidates can have."""
+    if given is None:
+        return np.zeros(n_labels, dtype=bool)
+    result = np.asarray(given)
+    if result.shape != (n_labels,) or result.dtype != bool:
+        raise InputError(f"bound is {shown(given)}; it must be {n_labels} booleans, one for every label.")
+    if not candidates and result.any():
+        raise InputError("bound has labels that only candidates can have, but there are no candidates.")
+    return result
 
 
 def require_lower_ends(given: npt.ArrayLike) -> Array:

@@ -9,8 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..arrays import Array
-from ..checks import Check, one_of, whole
+from ..checks import Check, one_of, optional, whole
 from .segment_batch import SegmentBatch
+from .segment_candidates import every_run
 from .settings import Structure
 
 
@@ -30,24 +31,35 @@ class Segments(Structure):
     bins : "log" or "each"
         Whether lengths are told apart one by one, or in bins that grow with them, by a factor of about √2:
         1, 2, 3, 4 to 5, 6 to 7, 8 to 10, 11 to 15, … Bins learn from fewer segments.
+    means : int, optional
+        Up to which length segments also score by the mean of the features of their positions, which weighs
+        every segment alike, however long it is. Takes T·L·means exponentials; not if not given.
     """
 
     max_length: int = 32
     bins: str = "log"
+    means: int | None = None
     _checks: ClassVar[Mapping[str, Check]] = {
         "max_length": whole(1, 2**31 - 1),
         "bins": one_of(["log", "each"]),
+        "means": optional(whole(1, 2**31 - 1)),
     }
 
     @property
     def lower_ends(self) -> Array:
         """The shortest length of every bin."""
-        if self.bins == "each":
-            return np.arange(1, self.max_length + 1)
-        steps = np.arange(2 * int(self.max_length).bit_length() + 1)
-        ends = np.unique(np.round(np.sqrt(2.0) ** steps).astype(np.int64))
-        return np.unique([*ends[ends < self.max_length], self.max_length])
+        return lower_ends_of(self.max_length, self.bins)
 
     def on(self, offsets: Array, links: Any, n_labels: int, *, untied: bool = False) -> SegmentBatch:
         """Return the batch."""
-        return SegmentBatch(offsets, n_labels, self.lower_ends, shared_edges=not untied)
+        candidates = None if self.means is None else every_run(offsets, self.means)
+        return SegmentBatch(offsets, n_labels, self.lower_ends, not untied, candidates)
+
+
+def lower_ends_of(max_length: int, bins: str) -> Array:
+    """Return the shortest length of every bin."""
+    if bins == "each":
+        return np.arange(1, max_length + 1)
+    steps = np.arange(2 * int(max_length).bit_length() + 1)
+    ends = np.unique(np.round(np.sqrt(2.0) ** steps).astype(np.int64))
+    return np.unique([*ends[ends < max_length], max_length])

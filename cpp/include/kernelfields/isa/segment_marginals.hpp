@@ -7,13 +7,13 @@
 // The probability of a label rises where runs begin and falls where they end.
 #pragma once
 
-#include "segment_sweep.hpp"
+#include "segment_runs.hpp"
 
 namespace kernelfields {
 namespace {
 
 constexpr double kSafe = 300;        // exponents whose exponentials can be multiplied
-constexpr double kNowhere = -1e300;  // a logarithm of nothing that can be subtracted from itself
+constexpr std::size_t kStarts = 32;  // of runs whose exponentials are relative to one number
 
 struct SegmentParts {
     const SegmentMarginals& m;
@@ -105,10 +105,38 @@ struct SegmentParts {
         return load(change(t) + v) + load(x.prefix + t * x.stride + v);
     }
 
-    // Runs of fewer than K positions.
+    // Runs of fewer than K positions, by blocks of starts.
     KF_INLINE void lengths(std::size_t v) {
+        for (std::size_t from = 0; from < x.length; from += kStarts) {
+            const std::size_t to = from + kStarts < x.length ? from + kStarts : x.length;
+            if (x.open || !quick_lengths(v, from, to)) slow_lengths(v, from, to);
+        }
+    }
+    // Products of exponentials of starts and of ends, added up for every length; false if they would overflow.
+    KF_INLINE bool quick_lengths(std::size_t v, std::size_t from, std::size_t to) {
+        const std::size_t last = to + x.longest - 2 < x.length ? to + x.longest - 2 : x.length;
+        D *starts = products, *ends = products + (to - from) * kWidth<D>;
+        Vec<D> high = broadcast(kNowhere), other = high;
+        for (std::size_t s = from; s < to; ++s) high = maximum<D>(start(s, v), high);
+        for (std::size_t t = from + 1; t <= last; ++t) other = maximum<D>(end(t, v), other);
+        const Vec<D> exponent = high + other + load(x.most + v);
+        if (any<D>(exponent > kSafe)) return false;
+        for (std::size_t s = from; s < to; ++s) store(starts + (s - from) * kWidth<D>, exp<D>(start(s, v) - high));
+        for (std::size_t t = from + 1; t <= last; ++t) store(ends + (t - from) * kWidth<D>, exp<D>(end(t, v) - other));
+        const Vec<D> share = exp<D>(exponent) * m.weight;
+        for (std::size_t d = 1; d < x.longest && from + d <= x.length; ++d) {
+            const std::size_t count = (to + d <= x.length ? to : x.length + 1 - d) - from;
+            Vec<D> total{};
+            for (std::size_t k = 0; k < count; ++k)
+                total += load(starts + k * kWidth<D>) * load(ends + (k + d) * kWidth<D>);
+            D* place = m.durations + (d - 1) * x.stride + v;
+            store(place, load(place) + total * load(x.weight + (d - 1) * x.stride + v) * share);
+        }
+        return true;
+    }
+    KF_INLINE void slow_lengths(std::size_t v, std::size_t first, std::size_t to) {
         const Vec<D> nothing = broadcast(-kInfinity<D>);
-        for (std::size_t s = 0; s < x.length; ++s) {
+        for (std::size_t s = first; s < to; ++s) {
             Vec<D> from = start(s, v);
             if (x.open) from = load(x.open + s * x.stride + v) != 0.0 ? from : nothing;
             for (std::size_t d = 1; d < x.longest && s + d <= x.length; ++d) {
@@ -119,29 +147,27 @@ struct SegmentParts {
             }
         }
     }
-    // All longer ones: sums over their starts, as far as a run can come from there.
+    // Long runs: sums over their starts; and all others where some have scores of their own.
     KF_INLINE void long_runs(std::size_t v) {
         const std::size_t row = (x.longest - 1) * x.stride + v;
-        Vec<D> level = broadcast(kNowhere), mass{}, earliest{}, total{};
-        const Vec<D> score = load(x.duration + row);
-        for (std::size_t t = 1; t <= x.length; ++t) {
-            if (x.open) {
-                const Vec<D> on = load(x.on + (t - 1) * x.stride + v), open = load(x.open + (t - 1) * x.stride + v);
-                const Vec<D> here = broadcast(static_cast<D>(t)) - open;
-                earliest = on != 0.0 ? earliest : here;
-                mass = on != 0.0 ? mass : Vec<D>{};
-                level = on != 0.0 ? level : broadcast(kNowhere);
-            }
-            if (t < x.longest) continue;
-            const std::size_t s = t - x.longest;
-            Vec<D> from = start(s, v);
-            from = earliest > static_cast<D>(s) ? broadcast(-kInfinity<D>) : from;
-            const Vec<D> higher = maximum<D>(from, level);
-            mass = mass * exp<D>(level - higher) + exp<D>(from - higher);
-            level = higher;
-            total += mass * exp<D>(level + end(t, v) + score);
+        RunWindow window{x, m.before.in, v};
+        const Vec<D> score = window.long_score();
+        Vec<D> total{};
+        for (std::size_t t = 0; t < x.length; ++t) {
+            window.step(t);
+            const Vec<D> rest = end(t + 1, v) - m.log_partition;
+            total += window.mass * exp<D>(window.level + score + rest);
+            if (x.runs) listed_runs(window, t, rest);
         }
         store(m.durations + row, load(m.durations + row) + total * m.weight);
+    }
+    KF_INLINE void listed_runs(const RunWindow& window, std::size_t t, Vec<D> rest) {
+        window.each(t, [&](std::size_t s, Vec<D> score, const D* extra) {
+            const Vec<D> p = exp<D>(score + rest) * m.weight;
+            D* length = m.durations + (x.duration_of(t + 1 - s) - x.duration) + window.v;
+            store(length, load(length) + p);
+            if (extra != x.runs->free) store(m.extra + (extra - x.runs->extra) + window.v, p);
+        });
     }
 };
 
@@ -150,7 +176,7 @@ void segment_marginals(const SegmentMarginals& m, double* work) {
     parts.labels();
     parts.changes();
     for (std::size_t v = 0; v < m.scores.stride; v += kWidth<D>) {
-        parts.lengths(v);
+        if (!m.scores.runs) parts.lengths(v);
         parts.long_runs(v);
     }
 }

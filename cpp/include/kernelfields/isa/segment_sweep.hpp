@@ -180,18 +180,10 @@ struct SegmentSweep {
     }
 };
 
-double segment_sweep(const SegmentScores& x, const SegmentSums& sums, double* work) {
-    const std::size_t row = x.stride;
-    SegmentSweep sweep{x, sums, work + 4 * row, work, work + row, work + 2 * row, work + 3 * row};
-    sweep.begin();
-    for (std::size_t t = 0; t < x.length; ++t) {
-        if (t > 0) sweep.change(t);
-        if (x.open) sweep.cut(t);
-        sweep.begin_runs(t);
-        sweep.end_runs(t);
-    }
+// The sum over all labels of what ends with the last position.
+KF_INLINE D segment_total(const SegmentScores& x, const SegmentSums& sums) {
     if (x.length == 0) return 0;
-    const D* last = sums.out + x.length * row;
+    const D* last = sums.out + x.length * x.stride;
     D most = -kInfinity<D>, total = 0;
     for (std::size_t j = 0; j < x.labels; ++j) most = last[j] > most ? last[j] : most;
     if (most == -kInfinity<D>) return most;

@@ -15,6 +15,7 @@ public:
           start_(x_.length * L_, kNothing),
           end_(L_, kNothing),
           long_(L_, kNothing),
+          early_(L_, 0),
           oldest_(L_, -1),
           from_(x_.length * L_, -1),
           begin_((x_.length + 1) * L_, -1) {
@@ -43,7 +44,7 @@ private:
     void cut(std::size_t t) {
         for (std::size_t j = 0; j < L_; ++j) {
             if (x_.on[t * x_.stride + j] != 0) continue;
-            for (std::size_t s = t + 1 > x_.longest ? t + 1 - x_.longest : 0; s < t; ++s) start_[s * L_ + j] = kNothing;
+            early_[j] = t;
             long_[j] = kNothing;
         }
     }
@@ -70,41 +71,47 @@ private:
             end_[j] = long_[j] + score[j];
             begin[j] = oldest_[j];
         }
-        for (std::size_t d = std::min(t + 1, x_.longest - 1); d > 0; --d) {
-            const double* start = start_.data() + (t + 1 - d) * L_;
-            score = x_.duration + (d - 1) * x_.stride;
+        visit_runs(x_, t, [&](std::size_t s, const double* extra) {
+            const double *start = start_.data() + s * L_, *length = x_.duration_of(t + 1 - s);
             for (std::size_t j = 0; j < L_; ++j) {
-                const double run = start[j] + score[j];
-                if (run < end_[j] || (run == end_[j] && !sooner(t + 1 - d, begin[j], j))) continue;
+                if (s < early_[j]) continue;
+                const double run = start[j] + length[j] + (extra ? extra[j] : 0.0);
+                if (run < end_[j] || (run == end_[j] && !preferred(s, begin[j], j))) continue;
                 end_[j] = run;
-                begin[j] = static_cast<std::int32_t>(t + 1 - d);
+                begin[j] = static_cast<std::int32_t>(s);
             }
-        }
+        });
         for (std::size_t j = 0; j < L_; ++j) end_[j] += x_.prefix[(t + 1) * x_.stride + j];
     }
     void grow_old(std::size_t s) {
         for (std::size_t j = 0; j < L_; ++j) {
-            const double start = start_[s * L_ + j];
-            if (start < long_[j] || (start == long_[j] && !sooner(s, oldest_[j], j))) continue;
+            const double start = start_[s * L_ + j] + (x_.runs ? x_.runs->free[j] : 0.0);
+            if (s < early_[j] || start < long_[j] || (start == long_[j] && !preferred(s, oldest_[j], j))) continue;
             long_[j] = start;
             oldest_[j] = static_cast<std::int32_t>(s);
         }
     }
+    // Whether of two runs of label j that are equally good the one from s is before the other.
+    bool preferred(std::size_t s, std::int32_t other, std::size_t j) const {
+        if (other < 0) return true;
+        const auto its = static_cast<std::size_t>(other);
+        return s > its ? sooner(s, its, j) : !sooner(its, s, j);
+    }
     // Whether a run of label j that ends sooner, at s, is before one that ends at the other place in the order of the
     // alphabet: the sooner a lower label follows the better, the later a higher one does.
-    bool sooner(std::size_t s, std::int32_t other, std::size_t j) const {
-        if (other < 0) return true;
+    bool sooner(std::size_t s, std::size_t other, std::size_t j) const {
         const auto rank = [&](std::size_t end) {
             const std::int32_t next = from_[end * L_ + j];
             return next < 0 ? 1 : static_cast<std::size_t>(next) < j ? 0 : 2;
         };
-        const int mine = rank(s), its = rank(static_cast<std::size_t>(other));
+        const int mine = rank(s), its = rank(other);
         return mine < its || (mine == its && mine == 0);
     }
 
     const SegmentScores& x_;
     std::size_t L_, last_ = 0;
     std::vector<double> start_, end_, long_;           // best scores: of starts, of ends, of starts of long runs
+    std::vector<std::size_t> early_;                   // the first start from which a run can come to here
     std::vector<std::int32_t> oldest_, from_, begin_;  // where they come from
 };
 
@@ -112,10 +119,14 @@ private:
 template <class S> double segment_score(const SegmentBatch<S>& batch, std::size_t s, const std::int32_t* labels) {
     const std::size_t length = batch.chain.length(s), L = batch.chain.labels;
     double score = chain_score(batch.chain, s, labels);
+    std::optional<SegmentRunTable<S>> listed;
+    if (batch.candidates) listed.emplace(*batch.candidates, s, length, L, L, batch.longest, true);
     for (std::size_t t = 0; t < length;) {
         std::size_t end = t + 1;
         while (end < length && labels[end] == labels[t]) ++end;
-        score += batch.duration[(std::min(end - t, batch.longest) - 1) * L + static_cast<std::size_t>(labels[t])];
+        const auto label = static_cast<std::size_t>(labels[t]);
+        score += batch.duration[(std::min(end - t, batch.longest) - 1) * L + label];
+        if (listed) score += listed->extra(t, end, label);
         t = end;
     }
     return score;

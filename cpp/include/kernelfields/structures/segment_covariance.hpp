@@ -44,6 +44,15 @@ struct DualScores {
         const std::size_t k = (t - 1) * x.pairs_step + i * x.stride + j;
         return i == j ? Dual{kNothing, 0} : Dual{x.pairs[k], dx.pairs[k]};
     }
+    // What a run scores beside its length; null where none have such scores.
+    Dual extra(const double* row, std::size_t j) const {
+        if (!row || row == x.runs->free) return {row ? row[j] : 0.0, 0};
+        return {row[j], dx.runs->extra[row - x.runs->extra + static_cast<std::ptrdiff_t>(j)]};
+    }
+    Dual long_run(std::size_t j) const {
+        const Dual score = duration(x.longest, j);
+        return x.runs ? score + Dual{x.runs->free[j], 0} : score;
+    }
     bool open(std::size_t t, std::size_t j) const { return !x.open || x.open[t * x.stride + j] != 0; }
     bool on(std::size_t t, std::size_t j) const { return !x.on || x.on[t * x.stride + j] != 0; }
 
@@ -53,8 +62,8 @@ private:
     }
 };
 
-// visit(s, d) for every run of label j that can end before t + 1 and has a length of its own, the last position being
-// t; those that are as long as runs of their own length get, or longer, are summed up in long_runs().
+// visit(s, score, extra) for every run of label j whose last position is t, except those that are as long as runs of
+// their own length get, or longer: they are summed up in long_runs().
 class DualRuns {
 public:
     DualRuns(const DualScores& scores, std::size_t j, const std::vector<Dual>& in) : x_(scores), j_(j), in_(in) {}
@@ -67,10 +76,12 @@ public:
             long_ = DualSum();
         }
         if (t + 1 >= K && t + 1 - K >= early_) long_.add(start(t + 1 - K));
-        for (std::size_t d = 1; d < K && d <= t + 1; ++d)
-            if (t + 1 - d >= early_) visit(t + 1 - d, d);
+        visit_runs(x_.x, t, [&](std::size_t s, const double* extra) {
+            const std::size_t d = std::min(t + 1 - s, K);
+            if (s >= early_) visit(s, start(s) + x_.duration(d, j_) + x_.extra(extra, j_), extra);
+        });
     }
-    Dual long_runs() const { return long_.log(); }
+    Dual long_runs() const { return long_.log() + x_.long_run(j_); }
 
 private:
     const DualScores& x_;
@@ -83,7 +94,7 @@ struct DualSweep {
     std::vector<Dual> in, out;  // as SegmentSums, rows of `labels`
 
     explicit DualSweep(const DualScores& scores) {
-        const std::size_t T = scores.x.length, L = scores.x.labels, K = scores.x.longest;
+        const std::size_t T = scores.x.length, L = scores.x.labels;
         in.assign((T + 1) * L, Dual{kNothing, 0});
         out = in;
         std::fill_n(in.begin(), L, Dual{0, 0});
@@ -97,9 +108,8 @@ struct DualSweep {
             }
             for (std::size_t j = 0; j < L; ++j) {
                 DualSum sum;
-                runs[j].step(t,
-                             [&](std::size_t s, std::size_t d) { sum.add(runs[j].start(s) + scores.duration(d, j)); });
-                sum.add(runs[j].long_runs() + scores.duration(K, j));
+                runs[j].step(t, [&](std::size_t, Dual score, const double*) { sum.add(score); });
+                sum.add(runs[j].long_runs());
                 out[(t + 1) * L + j] = sum.log() + scores.prefix(t + 1, j);
             }
         }
@@ -115,6 +125,7 @@ struct DualSweep {
 struct DualOut {
     double weight;
     double *node, *pairs, *durations;  // pairs: one table, added to, or one per boundary
+    double* extra;                     // as the rows of runs, or null
 };
 
 inline Dual differentiate(const DualScores& ahead, const DualScores& back, const DualOut& out) {
@@ -142,10 +153,13 @@ inline Dual differentiate(const DualScores& ahead, const DualScores& back, const
             here += slope(before.in[t * L + j] + rest(t, j));
             out.node[t * L + j] = here;
             const Dual end = ahead.prefix(t + 1, j) + change(t + 1, j);
-            runs.step(t, [&](std::size_t s, std::size_t d) {
-                out.durations[(d - 1) * L + j] += slope(runs.start(s) + ahead.duration(d, j) + end);
+            runs.step(t, [&](std::size_t s, Dual score, const double* extra) {
+                const double change = slope(score + end);
+                out.durations[(std::min(t + 1 - s, K) - 1) * L + j] += change;
+                if (extra && extra != ahead.x.runs->free)
+                    out.extra[extra - ahead.x.runs->extra + static_cast<std::ptrdiff_t>(j)] = change;
             });
-            out.durations[(K - 1) * L + j] += slope(runs.long_runs() + ahead.duration(K, j) + end);
+            out.durations[(K - 1) * L + j] += slope(runs.long_runs() + end);
         }
     }
     return total;
@@ -161,7 +175,7 @@ void segment_covariance(const SegmentBatch<S>& batch, const SegmentBatch<S>& dir
     std::vector<double> totals(blocks * sums);
     for_each_block(blocks, threads_for(40 * segment_work_of(batch)), [&](std::size_t block, std::size_t) {
         double* sum = totals.data() + block * sums;
-        std::vector<double> node, pairs;
+        std::vector<double> node, pairs, extra;
         const std::size_t from = chain.sequences * block / blocks, to = chain.sequences * (block + 1) / blocks;
         for (std::size_t s = from; s < to; ++s) {
             const std::size_t length = chain.length(s), edges = length > 0 ? length - 1 : 0;
@@ -172,17 +186,20 @@ void segment_covariance(const SegmentBatch<S>& batch, const SegmentBatch<S>& dir
             const SegmentScores x = rows.scores(), dx = slopes.scores(), y = back.scores(), dy = back_slopes.scores();
             node.resize(length * L);
             if (!chain.shared) pairs.assign(edges * square, 0.0);
+            if (rows.listed()) extra.assign(rows.listed()->size(), 0.0);
             const Dual total = differentiate({x, dx}, {y, dy},
                                              {.weight = out.weight ? out.weight[s] : 1.0,
                                               .node = node.data(),
                                               .pairs = chain.shared ? sum + lengths : pairs.data(),
-                                              .durations = sum});
+                                              .durations = sum,
+                                              .extra = extra.data()});
             out.log_partition[s] = std::isfinite(total.value) ? total.slope : total.value;
             if (!std::isfinite(total.value)) continue;
             copy_rows(node.data(), length, L, L, out.node + static_cast<std::size_t>(chain.first[s]) * L);
             if (!chain.shared)
                 copy_rows(pairs.data(), edges * L, L, L,
                           out.edge + static_cast<std::size_t>(chain.edge_first[s]) * square);
+            if (rows.listed()) rows.listed()->unmerge(extra.data(), out.segment);
         }
     });
     for (std::size_t block = 0; block < blocks; ++block) {

@@ -78,22 +78,24 @@ private:
             std::fill(old, old + k_, kNoWay);
         }
         if (t + 1 >= K && t + 1 - K >= early_[j]) grow_old(t + 1 - K, j, old);
-        const std::size_t reach = t + 1 - std::min(early_[j], t + 1), own = std::min(reach, K - 1);
         Way* end = at(ends_, t + 1, j);
         const double base = x_.prefix[(t + 1) * x_.stride + j];
-        // list 0: long runs; list d: runs of d positions
+        own_.clear();  // list 0: long runs; the others: runs that have scores of their own
+        own_.push_back({x_.duration[(K - 1) * x_.stride + j] + base + (x_.runs ? x_.runs->free[j] : 0.0), 0});
+        visit_runs(x_, t, [&](std::size_t s, const double* extra) {
+            if (s >= early_[j]) own_.push_back({x_.duration_of(t + 1 - s)[j] + base + (extra ? extra[j] : 0.0), s});
+        });
         merge_best(
-            own + 1, k_,
-            [&](std::size_t d, std::size_t n) {
-                const double score = x_.duration[((d ? d : K) - 1) * x_.stride + j] + base;
-                return score + (d ? start(t + 1 - d, j, n) : old[n].score);
+            own_.size(), k_,
+            [&](std::size_t r, std::size_t n) {
+                return own_[r].score + (r ? start(own_[r].begin, j, n) : old[n].score);
             },
             heap_, end);
         for (std::size_t n = 0; n < k_; ++n) {
             if (!(end[n].score > kNothing)) continue;
-            const bool longer = end[n].label == 0;
-            const Way way = longer ? old[end[n].rank] : end[n];
-            end[n].label = longer ? way.label : static_cast<std::int32_t>(t + 1) - way.label;
+            const auto r = static_cast<std::size_t>(end[n].label);
+            const Way way = r ? end[n] : old[end[n].rank];
+            end[n].label = r ? static_cast<std::int32_t>(own_[r].begin) : way.label;
             end[n].rank = way.rank;
         }
     }
@@ -109,6 +111,11 @@ private:
         std::copy(merged_.begin(), merged_.end(), old);
     }
 
+    struct Run {
+        double score;
+        std::size_t begin;
+    };
+
     const SegmentScores& x_;
     std::size_t L_, k_;
     std::vector<Way> starts_;  // label before and rank among its ends
@@ -116,6 +123,7 @@ private:
     std::vector<Way> last_, long_, merged_;
     std::vector<std::size_t> early_;
     std::vector<Way> heap_;
+    std::vector<Run> own_;
 };
 
 // labels: k x positions; value: sequences x k. Scores must be finite or -inf.

@@ -38,9 +38,15 @@ private:
     }
     std::size_t draw_start(std::size_t t, std::size_t j, double uniform) {
         const std::size_t first = first_start(t, j);
+        extra_.assign(t - first, x_.runs ? x_.runs->free[j] : 0.0);
+        if (x_.runs)
+            visit_runs(x_, t - 1, [&](std::size_t s, const double* extra) {
+                const bool among_long = t - s >= x_.longest && x_.runs->free[j] == 0.0;
+                if (s >= first && !among_long) extra_[s - first] = extra[j];
+            });
         return first + draw_one(t - first, uniform, [&](std::size_t k) {
-                   const std::size_t s = first + k, row = s * x_.stride + j, d = std::min(t - s, x_.longest);
-                   return sums_.in[row] - x_.prefix[row] - x_.stay[row] + x_.duration[(d - 1) * x_.stride + j];
+                   const std::size_t row = (first + k) * x_.stride + j;
+                   return sums_.in[row] - x_.prefix[row] - x_.stay[row] + x_.duration_of(t - first - k)[j] + extra_[k];
                });
     }
     template <class LogMass> std::size_t draw_one(std::size_t count, double uniform, LogMass log_mass) {
@@ -50,7 +56,7 @@ private:
 
     const SegmentScores& x_;
     const SegmentSums& sums_;
-    std::vector<double> cumulative_;
+    std::vector<double> cumulative_, extra_;
 };
 
 // `count` labellings of the whole batch (count x positions); log_partition tells which can be had.

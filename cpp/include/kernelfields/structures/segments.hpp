@@ -6,18 +6,21 @@
 #include "../core/logarithms.hpp"
 #include "../core/parallel.hpp"
 #include "chain.hpp"
+#include "segment_runs.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace kernelfields {
 
 template <class S> struct SegmentBatch {
     ChainBatch<S> chain;
-    std::size_t longest;     // runs of so many positions and more score alike
-    const double* duration;  // longest x labels, row d - 1 for runs of d positions
+    std::size_t longest;                     // runs of so many positions and more score alike
+    const double* duration;                  // longest x labels, row d - 1 for runs of d positions
+    const SegmentCandidates<S>* candidates;  // runs with scores of their own, or null
 };
 
 template <class S>
@@ -97,6 +100,7 @@ public:
           edge_(chain_.edge + (chain_.shared ? 0 : static_cast<std::size_t>(chain_.edge_first[s]) * L_ * L_)) {
         lay_out_positions();
         if (!chain_.shared) lay_out_pairs();
+        if (batch.candidates) listed_.emplace(*batch.candidates, s, length_, L_, stride_, shared.longest, ahead);
     }
 
     SegmentScores scores() const {
@@ -120,8 +124,10 @@ public:
                 .top = shared ? &c.top : top_.data(),
                 .duration = c.duration.data(),
                 .weight = c.weight.data(),
-                .most = c.most.data()};
+                .most = c.most.data(),
+                .runs = listed_ ? listed_->runs() : nullptr};
     }
+    const std::optional<SegmentRunTable<S>>& listed() const { return listed_; }
 
 private:
     double node(std::size_t t, std::size_t j) const {
@@ -175,6 +181,7 @@ private:
     bool ahead_;
     const S *node_, *edge_;
     std::vector<double> prefix_, stay_, open_, on_, pairs_, top_;
+    std::optional<SegmentRunTable<S>> listed_;
 };
 
 // Whether no score of a sequence is NaN or +inf.
@@ -184,6 +191,10 @@ template <class S> bool usable_sequence(const SegmentBatch<S>& batch, const Shar
     const std::size_t L = chain.labels, length = chain.length(s);
     if (!shared.usable_durations || !usable(chain.node + static_cast<std::size_t>(chain.first[s]) * L, length * L))
         return false;
+    if (const SegmentCandidates<S>* given = batch.candidates) {
+        const auto from = static_cast<std::size_t>(given->first[s]), to = static_cast<std::size_t>(given->first[s + 1]);
+        if (!usable(given->score + from * L, (to - from) * L)) return false;
+    }
     if (length < 2) return true;
     if (chain.shared) return shared.usable_pairs;
     return usable(chain.edge + static_cast<std::size_t>(chain.edge_first[s]) * L * L, (length - 1) * L * L);
@@ -197,7 +208,7 @@ public:
         const SegmentRows<S> ahead(batch, shared, s, true);
         const SegmentScores scores = ahead.scores();
         rows_ = (scores.length + 1) * scores.stride;
-        work.resize(segment_work(scores.length, scores.labels, scores.stride));
+        work.resize(segment_work(scores));
         memory_.resize((both ? 4 : 2) * rows_);
         log_partition = segment_kernels().sweep(scores, before(), work.data());
         if (!both || !std::isfinite(log_partition)) return;
@@ -228,6 +239,7 @@ template <class S> struct SegmentOut {
     S* edge;                // edges x labels x labels, or null when edges are shared
     double* edge_sum;       // labels x labels, when they are
     double* duration;       // longest x labels
+    S* segment;             // candidates x labels, or null when there are none
 };
 
 template <class S> void segment_log_partition(const SegmentBatch<S>& batch, double* value) {
@@ -247,7 +259,7 @@ template <class S> void segment_marginals(const SegmentBatch<S>& batch, const Se
     std::vector<double> totals(blocks * sums);
     for_each_block(blocks, threads_for(4 * segment_work_of(batch)), [&](std::size_t block, std::size_t) {
         double* total = totals.data() + block * sums;
-        std::vector<double> node, pairs;
+        std::vector<double> node, pairs, extra;
         const std::size_t from = chain.sequences * block / blocks, to = chain.sequences * (block + 1) / blocks;
         for (std::size_t s = from; s < to; ++s) {
             const std::size_t length = chain.length(s), edges = length > 0 ? length - 1 : 0;
@@ -261,6 +273,7 @@ template <class S> void segment_marginals(const SegmentBatch<S>& batch, const Se
             const SegmentSums before = sweeps.before(), after = sweeps.after();
             node.resize(length * stride);
             if (!chain.shared) pairs.assign(edges * table, 0.0);
+            if (rows.listed()) extra.assign(rows.listed()->size(), 0.0);
             segment_kernels().marginals({.scores = scores,
                                          .before = before,
                                          .after = after,
@@ -268,12 +281,14 @@ template <class S> void segment_marginals(const SegmentBatch<S>& batch, const Se
                                          .weight = out.weight ? out.weight[s] : 1.0,
                                          .node = node.data(),
                                          .pairs = chain.shared ? total + lengths : pairs.data(),
-                                         .durations = total},
+                                         .durations = total,
+                                         .extra = extra.data()},
                                         sweeps.work.data());
             copy_rows(node.data(), length, L, stride, out.node + static_cast<std::size_t>(chain.first[s]) * L);
             if (!chain.shared)
                 copy_rows(pairs.data(), edges * L, L, stride,
                           out.edge + static_cast<std::size_t>(chain.edge_first[s]) * L * L);
+            if (rows.listed()) rows.listed()->unmerge(extra.data(), out.segment);
         }
     });
     for (std::size_t block = 0; block < blocks; ++block) {

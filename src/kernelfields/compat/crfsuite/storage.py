@@ -38,7 +38,8 @@ def open_file(path: str | os.PathLike[str]) -> OpenedModel:
     if not isinstance(model, CRF) or not isinstance(model.features_, DictFeatures):
         raise ModelFormatError(f"{os.fspath(path)} holds a model that has no attributes, as taggers need.")
     weights = LinearWeights.from_model(model)
-    if weights.edge_coef is not None or weights.second_order is not None:
+    further = weights.edge_coef, weights.second_order, weights.durations, weights.segment_coef
+    if any(part is not None for part in further):
         raise ModelFormatError(
             f"{os.fspath(path)} holds a model that scores more than labels and label pairs."
         )
