@@ -1,12 +1,13 @@
-"""torch-struct and supar, in an environment of their own: neither is kept up to date with what others need.
+"""torch-struct, supar and NLTK, in an environment of their own: not all are kept up to date with others.
 
 `KERNELFIELDS_TORCH_STRUCT` names the Python that has them, for example one set up by
 
     python -m venv parsers
-    parsers/bin/pip install torch torch-struct
+    parsers/bin/pip install torch torch-struct nltk
     parsers/bin/pip install --no-deps supar
 
-This file is also the program which that Python runs: marginals of dependency trees with a single root word.
+This file is also the program which that Python runs: marginals of dependency trees with a single root word
+(RIVAL/projective, RIVAL/all), or of labelled spans (RIVAL/spans, also for ourselves).
 
     python _parsing_rivals.py RIVAL SCORES.npy MARGINALS.npy THREADS ROUNDS
 
@@ -45,9 +46,11 @@ def state() -> str:
     return "found" if PYTHON else "not installed (KERNELFIELDS_TORCH_STRUCT names no Python that has it)"
 
 
-def timed(rival: str, scores: Path, marginals: Path, threads: int, rounds: int) -> dict[str, float]:
+def timed(
+    rival: str, scores: Path, marginals: Path, threads: int, rounds: int, python: str = PYTHON
+) -> dict[str, float]:
     """Run a rival on the scores of a file, (sentences, words, heads); write its marginals to another."""
-    call = [PYTHON, __file__, rival, str(scores), str(marginals), str(threads), str(rounds)]
+    call = [python, __file__, rival, str(scores), str(marginals), str(threads), str(rounds)]
     done = subprocess.run(call, capture_output=True, text=True, check=True)
     return dict(json.loads(done.stdout.splitlines()[-1]))
 
@@ -61,6 +64,8 @@ def _torch_struct(kind: str, scores: Any) -> Rival:
     import torch
     import torch_struct
 
+    if kind == "spans":
+        return _torch_struct_spans(scores)
     n = scores.shape[1]
     table = scores[:, :, 1:].transpose(0, 2, 1).copy()
     table[:, range(n), range(n)] = scores[:, :, 0]
@@ -68,6 +73,34 @@ def _torch_struct(kind: str, scores: Any) -> Rival:
     # Without a gradient it writes into views of its own leaves, which newer versions of torch refuse.
     given = torch.from_numpy(table).requires_grad_(True)
     return lambda: crf(given, multiroot=False).marginals, _from_diagonal
+
+
+def _torch_struct_spans(scores: Any) -> Rival:
+    """Return its marginals; it wants (first word, last word, label)."""
+    import numpy as np
+    import torch
+    import torch_struct
+
+    S, rows, L = scores.shape
+    n = round(((8 * rows + 1) ** 0.5 - 1) / 2)
+    places = np.triu_indices(n)
+    table = np.zeros((S, n, n, L), scores.dtype)
+    table[:, places[0], places[1]] = scores
+    given = torch.from_numpy(table).requires_grad_(True)
+    return (
+        lambda: torch_struct.TreeCRF(given).marginals,
+        lambda found: found.detach().numpy()[:, places[0], places[1]],
+    )
+
+
+def _kernelfields(kind: str, scores: Any) -> Rival:
+    """Return our own, for what it needs of memory."""
+    from kernelfields.structures import ConstituencyBatch
+
+    S, rows, L = scores.shape
+    n = round(((8 * rows + 1) ** 0.5 - 1) / 2)
+    batch, theta = ConstituencyBatch([n] * S, L), {"span": scores.reshape(-1, L)}
+    return lambda: batch.marginals(theta).parts["span"], lambda found: found.reshape(scores.shape)
 
 
 def _from_diagonal(found: Any) -> Any:
@@ -105,11 +138,13 @@ def _supar(kind: str, scores: Any) -> Rival:
 def _main(rival: str, scores: str, marginals: str, threads: int, rounds: int) -> None:
     warnings.simplefilter("ignore")
     import numpy as np
-    import torch
 
-    torch.set_num_threads(threads)
     library, kind = rival.split("/")
-    make = {"torch_struct": _torch_struct, "supar": _supar}[library]
+    if library != "kernelfields":
+        import torch
+
+        torch.set_num_threads(threads)
+    make = {"torch_struct": _torch_struct, "supar": _supar, "kernelfields": _kernelfields}[library]
     run, read = make(kind, np.load(scores))
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     np.save(marginals, read(run()))

@@ -1,4 +1,4 @@
-"""Marginals of dependency trees with a single root word: Eisner's chart and the matrix-tree theorem.
+"""Marginals of dependency trees with a single root word, and of labelled spans; the best trees of a grammar.
 
 torch-struct and supar do the same on the same scores, in double precision, with as many threads, in a process
 of their own (see `_parsing_rivals`), and their marginals are compared first. Memory is what a process grows
@@ -17,7 +17,7 @@ import numpy as np
 from kernelfields import native
 from kernelfields.structures import DependencyBatch
 
-from . import _parsing_rivals, _run
+from . import _parsing_grammar, _parsing_rivals, _parsing_spans, _run
 from ._chains import CORES
 
 RIVALS = ("torch_struct", "supar")
@@ -47,6 +47,8 @@ def run(quick: bool) -> _run.Result:
         "quick": quick,
         "dependency_marginals": rows,
     }
+    span_bars, details["span_marginals"] = _parsing_spans.measured(quick)
+    grammar_bars, details["best_trees_of_a_grammar"] = _parsing_grammar.measured(quick)
     bars = []
     for rival in RIVALS:
         ratios = [
@@ -57,7 +59,7 @@ def run(quick: bool) -> _run.Result:
         ]
         if ratios:
             bars.append(_run.Bar(f"eisner_over_{rival}", min(ratios), at_least=20.0))
-    return _run.Result("parsing", bars, details)
+    return _run.Result("parsing", [*bars, *span_bars, *grammar_bars], details)
 
 
 def _measure(size: Size, kind: str, n: int) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from .parts_of_speech import TaggedSentences, load_ptb_sample, load_ud_ewt
 from .prosody import Prosody, load_prosody, prosody_templates
 from .proteins import Proteins, load_cb513, load_jpred4
 from .scenes import Scenes, load_scene
+from .treebank import Treebank, load_ptb_trees
 
 __all__ = [
     "AlignedSentences",
@@ -27,6 +28,7 @@ __all__ = [
     "Proteins",
     "Scenes",
     "TaggedSentences",
+    "Treebank",
     "data_file",
     "data_folder",
     "draw_letter",
@@ -41,6 +43,7 @@ __all__ = [
     "load_letters",
     "load_prosody",
     "load_ptb_sample",
+    "load_ptb_trees",
     "load_scene",
     "load_snakes",
     "load_ud_ewt",

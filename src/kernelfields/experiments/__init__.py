@@ -20,6 +20,7 @@ from .loss_curves import LOSS_CURVES
 from .margin_length import MARGIN_LENGTH
 from .ner_300 import NER_300
 from .ner_table1 import NER_TABLE1
+from .penn import PENN
 from .pitch_accent import PITCH_ACCENT
 from .pos_table import POS_TABLE
 from .protein import PROTEIN
@@ -55,6 +56,7 @@ EXPERIMENTS: Mapping[str, Experiment] = {
         LETTERS_SEMI,
         PROTEIN_SEMI,
         GESTURES_SEMI,
+        PENN,
     )
 }
 

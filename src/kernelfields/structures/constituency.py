@@ -37,8 +37,8 @@ class ConstituencyBatch(MaxOracle, CovarianceOracle, SampleOracle, KBestOracle):
     the sum over all spans of a tree: from word i up to word j, 0 ≤ i < j ≤ n, with label l. A tree has the
     whole sentence, every single word, and of each span of several words the two parts that it is split into,
     2n − 1 spans. Span (i, j) of a sentence is row i(2n − i − 1)/2 + j − 1 of its n(n + 1)/2 rows: those that
-    begin with the first word, from the shortest on, then those that begin with the second, and so on. An output is ``row * n_labels + label``
-    of every span of the tree, rising.
+    begin with the first word, from the shortest on, then those that begin with the second, and so on. An
+    output is ``row * n_labels + label`` of every span of the tree, rising.
 
     With an empty label, number 0, trees stand for those with any number of children: X over a, b and c is
     X over a and an empty span over b and c. Such a span is the right part of another one, never the left, and

@@ -81,6 +81,9 @@ class Grammar:
     @classmethod
     def from_counts(cls, counts: SymbolCounts) -> Self:
         """Return the grammar of all that was counted."""
+        both = {parent for parent, _, _ in counts.rules}.intersection(counts.words)
+        if both:
+            raise InputError(f"{min(both)!r} is the symbol of a phrase and of a single word.")
         symbols = {symbol for rule in counts.rules for symbol in rule} | {*counts.roots, *counts.words}
         names = tuple(sorted(symbols))
         return cls(
@@ -95,7 +98,7 @@ class Grammar:
     @cached_property
     def labels(self) -> tuple[str, ...]:
         """What symbols are in a tree: the label of a span, empty for parts of phrases and for bare words."""
-        single = set(self.words) - {rule[0] for rule in self.rules}
+        single = set(self.words).difference(rule[0] for rule in self.rules)
         return tuple(_label_of(symbol, symbol in single) for symbol in self.symbols)
 
     @cached_property
@@ -131,7 +134,7 @@ def symbol_spans(tree: Any, horizontal: int = 2, vertical: int = 1, where: str =
             _close(node, words, spans, horizontal)
             continue
         leaf = is_leaf(node)
-        label = _tag(node, where) if leaf else phrase_label(node, where)
+        label = _tag(node, where) if leaf else _symbol_label(node, where)
         joined = chain + JOIN + label if chain else label
         if not leaf and len(node) == 2:
             pending.append((node[1], joined, above, siblings))
@@ -186,9 +189,18 @@ def _close(end: _Closing, words: int, spans: list[Span], horizontal: int) -> Non
 
 def _tag(node: Any, where: str) -> str:
     tag = node[0] if isinstance(node, tuple) else None
-    if not isinstance(tag, str) or not tag:
-        raise InputError(f"{where} has a word without a tag, expected a pair (tag, word).")
+    if not isinstance(tag, str) or not tag or JOIN in tag:
+        raise InputError(
+            f"{where} has the word {str(node)[:40]!r}, expected (tag, word), no {JOIN!r} in tags."
+        )
     return tag
+
+
+def _symbol_label(node: Any, where: str) -> str:
+    label = phrase_label(node, where)
+    if ABOVE in label or label.startswith(REST):
+        raise InputError(f"{where} has the label {label[:40]!r}; {ABOVE!r} and {REST!r} mark other symbols.")
+    return label
 
 
 def _label_of(symbol: str, single: bool) -> str:

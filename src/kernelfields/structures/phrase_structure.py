@@ -28,9 +28,10 @@ class Constituency(Structure):
 
     An item of X has a row of features for every span of a sentence of n words, n(n + 1)/2 in all: those that
     begin with word 0, from the shortest on, then those that begin with word 1, and so on. The row of the span
-    from word i up to word j, the first behind it, 0 ≤ i < j ≤ n, is number i(2n − i − 1)/2 + j − 1. An item of y is a tree,
-    a tuple (label, child, …) whose leaves are pairs (tag, word) or numbers of words; predictions are
-    such trees with numbers as leaves, of which `structures.with_leaves` makes pairs again. The tree of a
+    from word i up to word j, the first behind it, 0 ≤ i < j ≤ n, is number i(2n − i − 1)/2 + j − 1. With
+    ``features="spans"``, or other templates of spans, an item of X is a list of tokens instead. An item of y
+    is a tree, a tuple (label, child, …) whose leaves are pairs (tag, word) or numbers of words; predictions
+    are such trees with numbers as leaves, of which `structures.with_leaves` makes pairs again. The tree of a
     sentence without words is ().
 
     A span scores by its label. Phrases with a single child become one with it, as S+VP; they are taken apart
@@ -58,6 +59,7 @@ class Constituency(Structure):
 
     labelling: ClassVar[bool] = False
     in_sequences: ClassVar[bool] = False
+    cliques: ClassVar[str] = "spans"
     words: ClassVar[Words] = PARSES
 
     def __post_init__(self) -> None:

@@ -1,0 +1,31 @@
+"""Phrase trees of the Penn Treebank: the counts that the README of the data states."""
+
+import itertools
+
+from kernelfields.datasets import load_ptb_sample, load_ptb_trees
+from kernelfields.structures import binary_spans
+
+
+def leaves(tree):
+    return [tree] if isinstance(tree[1], str) else list(itertools.chain.from_iterable(map(leaves, tree[1:])))
+
+
+def labels(tree):
+    return set() if isinstance(tree[1], str) else {tree[0]}.union(*map(labels, tree[1:]))
+
+
+def test_counts(data_dir):
+    found = load_ptb_trees(folder=data_dir)
+    assert len(found.trees) == len(found.documents) == 3914
+    assert len(set(found.documents)) == 199
+    tagged = load_ptb_sample(folder=data_dir)
+    for tree, words, tags in zip(found.trees, tagged.sentences, tagged.labels, strict=True):
+        assert [(tag, word) for word, tag in zip(words, tags, strict=True)] == leaves(tree)
+        assert len(binary_spans(tree)) == 2 * len(words) - 1
+    names = set().union(*map(labels, found.trees))
+    assert len({name.split("|")[0] for name in names}) == 26  # ADVP|PRT is one of two
+
+
+def test_what_is_not_said(data_dir):
+    found = load_ptb_trees(functions=True, traces=True, folder=data_dir)
+    assert sum(len(leaves(tree)) for tree in found.trees) == 100_676
