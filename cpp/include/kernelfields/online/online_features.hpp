@@ -48,14 +48,13 @@ public:
         const std::size_t L = labels_;
         const double unit = factor / scaling_.scale;
         const S ratio = static_cast<S>(scaling_.ratio());
+        std::vector<S> row(L);
         for (std::size_t r = from; r < to; ++r, d += L) {
             if (std::none_of(d, d + L, [&](double y) { return std::abs(y) > least; })) continue;
+            for (std::size_t l = 0; l < L; ++l) row[l] = static_cast<S>(unit * d[l]);
             each(r, [&](std::size_t f, S value) {
-                for (std::size_t l = 0; l < L; ++l) {
-                    const S change = static_cast<S>(unit * d[l]) * value;
-                    v_[f * L + l] += change;
-                    if (!z_.empty()) z_[f * L + l] += ratio * change;
-                }
+                add_multiple(v_.data() + f * L, row.data(), value);
+                if (!z_.empty()) add_multiple(z_.data() + f * L, row.data(), ratio * value);
             });
         }
     }
@@ -141,6 +140,9 @@ private:
                 __builtin_prefetch(v_.data() + static_cast<std::size_t>(x_.index[k + kAhead]) * labels_);
             body(static_cast<std::size_t>(x_.index[k]), x_.value ? x_.value[k] : S(1));
         }
+    }
+    void add_multiple(S* to, const S* from, S factor) const {
+        for (std::size_t l = 0; l < labels_; ++l) to[l] += factor * from[l];
     }
     void change(std::size_t key, double by) {
         const double d = by / scaling_.scale;
