@@ -191,6 +191,15 @@ def test_prices_of_pairs_are_those_of_the_objective(kind: str, cost: PairCost) -
         assert plain.certificate_.value == pytest.approx(model.certificate_.value, rel=1e-6)
 
 
+def test_prices_are_kept(tmp_path: Any) -> None:
+    X, y = task(PLAIN["matching"])
+    cost = PairCost(2.0, 3.0, [[(0, 0)], *([[]] * 7)])
+    StructuredSVM(structure=Matching(), cost=cost).fit(X, y).save(tmp_path / "model")
+    kept = load(tmp_path / "model").cost
+    assert (kept.missing, kept.superfluous) == (2.0, 3.0)
+    assert [list(map(tuple, pairs)) for pairs in kept.possible] == [[(0, 0)], *([[]] * 7)]
+
+
 def test_odd_costs_are_refused() -> None:
     X, y = task(PLAIN["matching"])
     svm = StructuredSVM(structure=Matching())

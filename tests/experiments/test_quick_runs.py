@@ -31,6 +31,7 @@ ALWAYS = {
     "snakes": "largest_relative_gap",
     "scene": "largest_relative_gap",
     "active": "labels_asked_twice",
+    "align": "largest_relative_gap",
     "galaxy": "largest_relative_gap",
     "letters-semi": "largest_relative_gap",
     "protein-semi": "largest_relative_gap",

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import gzip
 import json
-import re
 from pathlib import Path
 from typing import NamedTuple
 
 from ..checks import shown
 from ..errors import InputError
+from ..io import WordAlignment, read_naacl, read_pharaoh
 from .folder import data_file
 
 FOLDER = "word_alignment"
-LINK = re.compile(r"(\d+)([-p])(\d+)")
 
 Links = list[tuple[int, int]]
 
@@ -40,7 +39,7 @@ def load_alignments(
     ----------
     corpus : "czech-english" or "hansards"
         English and Czech, 2,250 pairs to train on and 250 to test with, all links sure; or the Canadian
-        Hansards, English and French, 37 pairs to train on and 447 to test with [och2003systematic].
+        Hansards, English and French, 37 pairs to train on and 447 to test with [och2003].
     part : "train" or "test"
         Which part.
     folder : path, optional
@@ -70,25 +69,13 @@ def _czech(train: bool, folder: str | Path | None) -> AlignedSentences:
 
 def _hansards(train: bool, folder: str | Path | None) -> AlignedSentences:
     if train:
-        return _trial(folder)
-    pairs = [line.split(" ||| ") for line in _lines("hansards_en_fr/test.src-tgt.gz", folder)]
-    found = [LINK.findall(line) for line in _lines("hansards_en_fr/test.gold.gz", folder)]
-    every = [[(int(i) - 1, int(j) - 1, kind == "-") for i, kind, j in row] for row in found]
-    return _marked([pair[0].split() for pair in pairs], [pair[1].split() for pair in pairs], every)
-
-
-def _trial(folder: str | Path | None) -> AlignedSentences:
-    """Read the pairs that came with the shared task: a line per link, sentences counted from 1."""
-    source, target = ([line.split() for line in _lines(f"hansards_en_fr/dev.{k}.gz", folder)] for k in "ef")
-    every: list[list[tuple[int, int, bool]]] = [[] for _ in source]
-    for line in _lines("hansards_en_fr/dev.wa.nonullalign.gz", folder):
-        sentence, i, j, kind = line.split()
-        every[int(sentence) - 1].append((int(i) - 1, int(j) - 1, kind == "S"))
-    return _marked(source, target, every)
-
-
-def _marked(
-    source: list[list[str]], target: list[list[str]], every: list[list[tuple[int, int, bool]]]
-) -> AlignedSentences:
-    sure = [sorted({(i, j) for i, j, certain in row if certain}) for row in every]
-    return AlignedSentences(source, target, sure, [sorted({(i, j) for i, j, _ in row}) for row in every])
+        source, target = (
+            [line.split() for line in _lines(f"hansards_en_fr/dev.{k}.gz", folder)] for k in "ef"
+        )
+        found = read_naacl(data_file(FOLDER, "hansards_en_fr/dev.wa.nonullalign.gz", folder))
+        links = [found.get(s, WordAlignment()) for s in range(1, len(source) + 1)]
+    else:
+        lines = [line.split(" ||| ") for line in _lines("hansards_en_fr/test.src-tgt.gz", folder)]
+        source, target = ([line[k].split() for line in lines] for k in (0, 1))
+        links = list(read_pharaoh(data_file(FOLDER, "hansards_en_fr/test.gold.gz", folder), first=1))
+    return AlignedSentences(source, target, [one.sure for one in links], [one.possible for one in links])

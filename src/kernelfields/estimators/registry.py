@@ -194,6 +194,7 @@ RECORDS = (
     objective.GroupNorm,
     objective.L1Norm,
     objective.SpaceNorm,
+    losses.PairCost,
     losses.VariationalEM,
     losses.EntropyRegularised,
     structures.Alignment,

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from .active import ACTIVE
+from .align import ALIGN
 from .collective import COLLECTIVE
 from .explicit import EXPLICIT
 from .galaxy import GALAXY
@@ -53,6 +54,7 @@ EXPERIMENTS: Mapping[str, Experiment] = {
         SCENE,
         GALAXY,
         ACTIVE,
+        ALIGN,
         LETTERS_SEMI,
         PROTEIN_SEMI,
         GESTURES_SEMI,

@@ -11,27 +11,49 @@
 namespace kernelfields {
 namespace {
 
+// The largest numbers that lanes have seen, the second largest, and the column of the first, as a number.
+struct Largest {
+    Vec<double> first, second, column;
+};
+
+KF_INLINE Largest joined(const Largest& a, const Largest& b) {
+    const Bits<double> other = b.first > a.first;
+    return {maximum<double>(a.first, b.first),
+            maximum<double>(maximum<double>(a.second, b.second), minimum<double>(a.first, b.first)),
+            other ? b.column : a.column};
+}
+
+template <int distance> KF_INLINE Largest rotated(const Largest& a) {
+    return {rotate<distance>(a.first), rotate<distance>(a.second), rotate<distance>(a.column)};
+}
+
+// All lanes into the first, log2(width) steps in registers.
+KF_INLINE Largest over_lanes(Largest a) {
+    if constexpr (kWidth<double> >= 8) a = joined(a, rotated<4>(a));
+    if constexpr (kWidth<double> >= 4) a = joined(a, rotated<2>(a));
+    return joined(a, rotated<1>(a));
+}
+
+KF_INLINE Vec<double> numbers_from_zero() {
+    Vec<double> lane{};
+    for (std::size_t k = 0; k < kWidth<double>; ++k) lane[k] = static_cast<double>(k);
+    return lane;
+}
+
 struct TwoBest {
     double first, second;
-    std::size_t column;  // of the first; the lowest of several
+    std::size_t column;  // of the first
 };
 
 // The two largest of theta(i, j) - v(j) over all columns.
 KF_INLINE TwoBest two_best(const AssignmentProblem& p, const double* theta) {
-    Vec<double> first = broadcast(-kInfinity<double>), second = first;
-    for (std::size_t j = 0; j < p.stride; j += kWidth<double>) {
-        const Vec<double> gain = load(theta + j) - load(p.v + j);
-        second = maximum<double>(second, minimum<double>(first, gain));
-        first = maximum<double>(first, gain);
-    }
-    const double best = largest<double>(first);
-    std::size_t column = 0;
-    while (theta[column] - p.v[column] != best) ++column;
-    const Bits<double> top = first == broadcast(best);
-    const Vec<double> others = maximum<double>(second, top ? broadcast(-kInfinity<double>) : first);
-    std::size_t tops = 0;
-    for (std::size_t k = 0; k < kWidth<double>; ++k) tops += top[k] != 0;
-    return {best, tops > 1 ? best : largest<double>(others), column};
+    const Vec<double> nothing = broadcast(-kInfinity<double>);
+    Largest most{nothing, nothing, Vec<double>{}};
+    Vec<double> column = numbers_from_zero();
+    for (std::size_t j = 0; j < p.stride; j += kWidth<double>, column += static_cast<double>(kWidth<double>))
+        most = joined(most, {load(theta + j) - load(p.v + j), nothing, column});
+    most = over_lanes(most);
+    return {most.first[0], most.second[0], static_cast<std::size_t>(most.column[0])};
 }
 
 // Rows bid, those that lose their column bid again; returns how many rows are left over in `free`.
@@ -66,22 +88,30 @@ KF_INLINE std::size_t bid(const AssignmentProblem& p) {
     return count + left;
 }
 
-// Looks at the columns from row i, which is at distance `base` of the start: shorter ways are kept. Returns the least
-// distance of a column that has not been visited.
-KF_INLINE double look(const AssignmentProblem& p, std::size_t i, double base) {
+struct Nearest {
+    double distance;
+    std::size_t column;
+};
+
+// Looks at the columns from row i, which is at distance `base` of the start: shorter ways are kept. Returns the nearest
+// column that has not been visited.
+KF_INLINE Nearest look(const AssignmentProblem& p, std::size_t i, double base) {
     const double* theta = p.theta + i * p.stride;
     const Vec<double> start = broadcast(base + p.u[i]), self = broadcast(static_cast<double>(i));
-    Vec<double> least = broadcast(kInfinity<double>);
-    for (std::size_t j = 0; j < p.stride; j += kWidth<double>) {
+    const Vec<double> nothing = broadcast(-kInfinity<double>);
+    Largest most{nothing, nothing, Vec<double>{}};
+    Vec<double> column = numbers_from_zero();
+    for (std::size_t j = 0; j < p.stride; j += kWidth<double>, column += static_cast<double>(kWidth<double>)) {
         const Vec<double> closed = load(p.closed + j), old = load(p.distance + j);
         const Vec<double> way = (start - (load(theta + j) - load(p.v + j))) + closed;
         const Bits<double> shorter = way < old;
         const Vec<double> now = shorter ? way : old;
         store(p.distance + j, now);
         store(p.from + j, shorter ? self : load(p.from + j));
-        least = minimum<double>(least, now + closed);
+        most = joined(most, {-(now + closed), nothing, column});
     }
-    return -largest<double>(-least);
+    most = over_lanes(most);
+    return {-most.first[0], static_cast<std::size_t>(most.column[0])};
 }
 
 // Gives row `start` a column, or leaves some row alone; false where neither is possible.
@@ -93,7 +123,8 @@ KF_INLINE bool augment(const AssignmentProblem& p, std::size_t start) {
     double reached = 0, alone = kInfinity<double>;
     std::size_t i = start, lonely = start, sink = p.stride;
     for (;;) {
-        const double least = look(p, i, reached), giving_up = reached + p.u[i] - p.none[i];
+        const auto [least, j] = look(p, i, reached);
+        const double giving_up = reached + p.u[i] - p.none[i];
         if (giving_up < alone) {
             alone = giving_up;
             lonely = i;
@@ -102,8 +133,6 @@ KF_INLINE bool augment(const AssignmentProblem& p, std::size_t start) {
             if (alone == kInfinity<double>) return false;
             break;
         }
-        std::size_t j = 0;
-        while (p.distance[j] + p.closed[j] != least) ++j;
         reached = least;
         p.closed[j] = kInfinity<double>;
         if (p.row[j] < 0) {

@@ -12,16 +12,19 @@ namespace kernelfields {
 
 class Assignment {
 public:
-    // Room for a problem. Scores and those of staying alone are then written through score() and none().
+    // Room for a problem. All scores are then written through row() or score(), those of staying alone, zero at first,
+    // through none().
     void start(std::size_t rows, std::size_t columns) {
         rows_ = rows;
         columns_ = columns;
         stride_ = padded(columns, assignment_kernels().width);
-        theta_.assign(rows * stride_, kNothing);
+        theta_.resize(rows * stride_);
+        for (std::size_t i = 0; i < rows; ++i) std::fill(row(i) + columns, row(i) + stride_, kNothing);
         none_.assign(rows, 0.0);
         numbers_.resize(rows + 4 * stride_);
         places_.resize(3 * rows + stride_);
     }
+    double* row(std::size_t i) { return theta_.data() + i * stride_; }
     double& score(std::size_t i, std::size_t j) { return theta_[i * stride_ + j]; }
     double& none(std::size_t i) { return none_[i]; }
 

@@ -14,9 +14,13 @@ template <class S> bool read_matching(const PairBatch<S>& batch, std::size_t s, 
     const bool turned = complete && m > n;
     const S* scores = batch.scores(s);
     problem.start(turned ? n : m, turned ? m : n);
-    for (std::size_t i = 0; i < m; ++i)
-        for (std::size_t j = 0; j < n; ++j)
-            (turned ? problem.score(j, i) : problem.score(i, j)) = static_cast<double>(scores[i * n + j]);
+    for (std::size_t i = 0; i < m; ++i) {
+        if (!turned) {
+            std::copy(scores + i * n, scores + (i + 1) * n, problem.row(i));
+            continue;
+        }
+        for (std::size_t j = 0; j < n; ++j) problem.score(j, i) = static_cast<double>(scores[i * n + j]);
+    }
     for (std::size_t i = 0; complete && i < problem.rows(); ++i) problem.none(i) = kNothing;
     return usable_pairs(batch, s);
 }
@@ -40,15 +44,12 @@ void matching_argmax(const PairBatch<S>& batch, bool complete, std::int32_t* out
         batch, 5, [&](std::size_t threads) { memory.resize(threads); },
         [&](std::size_t s, std::size_t thread) {
             Assignment& problem = memory[thread];
-            std::int32_t* pairs = output + batch.start(s);
-            std::fill(pairs, pairs + batch.rows(s) * batch.columns(s), 0);
-            value[s] = NAN;
-            if (!read_matching(batch, s, complete, problem)) return;
-            value[s] = kNothing;
-            if (!problem.solve()) return;
-            write_pairs(
-                batch.rows(s), batch.columns(s), complete, [&](std::size_t i) { return problem.column(i); }, pairs);
-            value[s] = pairs_score(batch, s, pairs);
+            const bool good = read_matching(batch, s, complete, problem), solved = good && problem.solve();
+            const auto column = [&](std::size_t i) { return solved ? problem.column(i) : -1; };
+            write_pairs(batch.rows(s), batch.columns(s), complete, column, output + batch.start(s));
+            value[s] = !good ? NAN : solved ? 0.0 : kNothing;
+            for (std::size_t i = 0; solved && i < problem.rows(); ++i)
+                if (column(i) >= 0) value[s] += problem.score(i, static_cast<std::size_t>(column(i)));
         });
 }
 
