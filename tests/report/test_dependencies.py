@@ -187,5 +187,5 @@ def test_what_is_refused(y, options, message):
 
 def test_tags_are_for_dependency_trees():
     model = CRF().fit([[[0.0], [1.0]]], [["a", "b"]])
-    with pytest.raises(InputError, match="tags are for dependency trees"):
+    with pytest.raises(InputError, match="tags= is for dependency trees"):
         evaluate(model, [[[0.0], [1.0]]], [["a", "b"]], tags=[["X", "Y"]])

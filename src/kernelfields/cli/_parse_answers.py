@@ -36,14 +36,15 @@ def tag_parses(
 ) -> None:
     """Answer items as they come, and write them with their probabilities."""
     task.require_format(reading.format)
-    kind, classes = task.require_output(to), estimator.classes_.tolist()
+    kind, classes, structure = task.require_output(to), estimator.classes_.tolist(), estimator.structure_
     items, done = task.read(source, reading), 0
     with _opened(out) as file:
         try:
             while batch := list(islice(items, 1 if streamed else BATCH)):
                 inputs = [item.x for item in batch]
-                marginals = marginals_of(estimator, inputs) or [None] * len(inputs)
-                for said in zip(batch, estimator.predict(inputs), marginals, strict=True):
+                outputs = estimator.predict(inputs)
+                marginals = marginals_of(estimator, structure, inputs) or [None] * len(inputs)
+                for said in zip(batch, outputs, marginals, strict=True):
                     answer = ParseAnswer(done, *said, classes)
                     file.writelines(f"{line}\n" for line in task.lines(answer, kind))
                     done += 1

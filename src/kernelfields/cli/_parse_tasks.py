@@ -5,10 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from ..models.model import fitted_structure
+from ._constituencies import ConstituencyTask
 from ._dependencies import DependencyTask
+from ._matchings import MatchingTask
 from ._parses import ParseTask
 
-TASKS: dict[str, ParseTask] = {task.name: task for task in (DependencyTask(),)}
+TASKS: dict[str, ParseTask] = {
+    task.name: task for task in (DependencyTask(), ConstituencyTask(), MatchingTask())
+}
 
 
 def task_of(model: Any) -> ParseTask | None:

@@ -22,7 +22,7 @@ StructureName = Annotated[
     typer.Option(
         "--structure",
         help="chain, chain2 (label triples), segments (lengths of runs), tree or graph, by what data have; "
-        "or dependency (CoNLL-U).",
+        "or dependency (CoNLL-U), constituency (Penn brackets), matching (pairs of sentences).",
     ),
 ]
 

@@ -31,15 +31,19 @@ from ..metrics import (
 from ..metrics.pairs import observed_counts, require_observed
 from ..metrics.sequences import read_sequences
 from ..metrics.steps import for_sequences, last_step
-from ..structures import Dependency, Grid, Segments, Tree
+from ..structures import Alignment, Constituency, Dependency, Grid, Matching, Segments, Tree
+from .constituencies import judge_constituencies
 from .dependencies import judge_dependencies
 from .evaluation import Evaluation, TestSequences, Timings
 from .judged_parses import Predictions, parse_evaluation
+from .matchings import judge_matchings
 from .parse_evaluation import ParseEvaluation
 from .path import path_of
 from .ranking import rank_slowest, rank_worst
 from .tokens import read_texts
 
+EXTRAS = {"tags": "dependency trees", "possible": "matchings and alignments"}
+"""What some structures need besides X and y."""
 OVERLAPS = (0.1, 0.25, 0.5)
 """From which segments count as found."""
 THRESHOLDS = np.arange(101) / 100
@@ -69,6 +73,7 @@ def evaluate(
     threshold: float = 0.9,
     path: Iterable[Any] | None = None,
     tags: Any = None,
+    possible: Any = None,
 ) -> Any:
     """Label test sequences and compare.
 
@@ -94,6 +99,8 @@ def evaluate(
         ``path_`` of the estimator, if it has one.
     tags : list of lists of str, optional
         Of dependency trees, the parts of speech of words, for scores without punctuation.
+    possible : list of lists of pairs, optional
+        Of matchings and alignments, links that may be answered besides those of y.
 
     Examples
     --------
@@ -106,10 +113,10 @@ def evaluate(
     threshold = require_share("threshold", threshold)
     name, labeller, inputs = _labeller(estimator, X)
     structure = getattr(labeller, "structure_", None)
+    extras = {"tags": tags, "possible": possible}
     if structure is not None and not structure.labelling:
-        return _parses(name, labeller, structure, inputs, y, tokens, tags, threshold, path)
-    if tags is not None:
-        raise InputError("tags are for dependency trees; the model labels other things.")
+        return _parses(name, labeller, structure, inputs, y, tokens, extras, threshold, path)
+    _require_none(extras)
     placed = _placed(labeller, inputs, y)
     true = read_sequences(placed.labels, "y")
     if len(inputs) != len(true):
@@ -164,17 +171,32 @@ def _parses(
     inputs: list[Any],
     y: Any,
     tokens: Any,
-    tags: Any,
+    extras: dict[str, Any],
     threshold: float,
     path: Iterable[Any] | None,
 ) -> ParseEvaluation:
-    """Compare trees or alignments."""
-    if not isinstance(structure, Dependency):
-        raise InputError(f"Reports are not for {structure!r}.")
-    said = Predictions.of(labeller, inputs)
+    """Compare trees or links."""
+    said = Predictions.of(labeller, structure, inputs)
     classes = np.asarray(labeller.classes_).tolist()
-    test = judge_dependencies(inputs, y, said.outputs, said.marginals, classes, tokens, tags)
+    if isinstance(structure, Dependency):
+        test = judge_dependencies(
+            inputs, y, said.outputs, said.marginals, classes, tokens, extras.pop("tags")
+        )
+    elif isinstance(structure, Constituency):
+        test = judge_constituencies(y, said.outputs, said.marginals, classes)
+    elif isinstance(structure, Matching | Alignment):
+        test = judge_matchings(inputs, y, said.outputs, said.marginals, tokens, extras.pop("possible"))
+    else:
+        raise InputError(f"Reports are not for {structure!r}.")
+    _require_none(extras)
     return parse_evaluation(name, labeller, test, said.timings, threshold, path)
+
+
+def _require_none(extras: dict[str, Any]) -> None:
+    """Refuse what a structure has no use for."""
+    for name, given in extras.items():
+        if given is not None:
+            raise InputError(f"{name}= is for {EXTRAS[name]}; the model has other outputs.")
 
 
 def _labeller(estimator: Any, X: Any) -> tuple[str, ProbabilisticLabeller, list[Any]]:

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..metrics.abstaining import answered_by
 from ..metrics.calibration import calibration_gap, reliability_of
+from ..structures import Matching
 from .evaluation import RankedSequence, Timings
 from .parse_evaluation import Answers, ParseEvaluation, ParseWords, PartScores
 from .path import path_of
@@ -44,22 +45,21 @@ class Predictions(NamedTuple):
     timings: Timings
 
     @classmethod
-    def of(cls, labeller: Any, inputs: list[Any]) -> Predictions:
+    def of(cls, labeller: Any, structure: Any, inputs: list[Any]) -> Predictions:
         """Ask a model."""
         started = time.perf_counter()
         outputs = list(labeller.predict(inputs))
         between = time.perf_counter()
-        marginals = marginals_of(labeller, inputs)
+        marginals = marginals_of(labeller, structure, inputs)
         ended = time.perf_counter()
         return cls(outputs, marginals, Timings(between - started, ended - between, 0))
 
 
-def marginals_of(labeller: Any, inputs: list[Any]) -> list[Any] | None:
-    """Return the probabilities of parts; None if sums over outputs are not to be had."""
-    try:
-        return list(labeller.predict_marginals(inputs))
-    except TypeError:
+def marginals_of(labeller: Any, structure: Any, inputs: list[Any]) -> list[Any] | None:
+    """Return the probabilities of parts; None where sums over matchings are not approximated."""
+    if isinstance(structure, Matching) and structure.inference is None:
         return None
+    return list(labeller.predict_marginals(inputs))
 
 
 def parse_evaluation(

@@ -15,7 +15,8 @@ PICTURES = 40
 LEGENDS = {
     "dependency": "Arcs above the words are answers: blue ones are right, red ones wrong, paler ones less "
     "probable. Dashed arcs below the words are the true ones where the answer is wrong.",
-    "constituency": "Blue phrases are right, red ones wrong, paler ones less probable.",
+    "constituency": "Blue phrases are right, red ones wrong, paler ones less probable. Dashed bars below the "
+    "words are true phrases that the answer does not have.",
     "matching": "Cells are the darker the more probable their link is. Dots are answers, blue if "
     "they are true; frames are true links, dashed if they are only possible.",
 }

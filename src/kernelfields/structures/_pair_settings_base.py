@@ -24,14 +24,16 @@ class PairStructure(Structure):
 
     An item of X is an (m, n, D) array with the features of all pairs, or a pair (rows, (m, n)): features of
     the m·n pairs, those of the first row first, in any form that positions of a sequence may have, and their
-    shape. An item of y is a list of pairs (i, j), counted from 0, in any order; predictions are such lists,
-    sorted. `predict_marginals` has an (m, n) array per item.
+    shape; or two lists of m and n tokens, for templates of pairs. An item of y is a list of pairs (i, j),
+    counted from 0, in any order; predictions are such lists, sorted. `predict_marginals`
+    has an (m, n) array per item.
     """
 
     labelling: ClassVar[bool] = False
     in_sequences: ClassVar[bool] = False
     linked: ClassVar[bool] = True
     alphabet: ClassVar[tuple[Any, ...]] = ("pair",)
+    cliques: ClassVar[str] = "pairs"
     words: ClassVar[Words] = PAIRS
 
     @abstractmethod
@@ -102,16 +104,27 @@ def _item(s: int, item: Any) -> tuple[Any, tuple[int, int]]:
     """Return features of pairs, row by row, and the shape."""
     if isinstance(item, tuple | list) and len(item) == 2 and _is_shape(item[1]):
         return item[0], (int(item[1][0]), int(item[1][1]))
+    if isinstance(item, tuple | list) and len(item) == 2 and all(map(_is_tokens, item)):
+        return item, (len(item[0]), len(item[1]))
     try:
         array = np.asarray(item)
     except ValueError:
         array = np.empty(0)
     if array.ndim != 3 or array.dtype.kind not in "biuf":
         raise InputError(
-            f"Item {s} of X is neither an array of numbers of shape (m, n, D) nor a pair (rows, (m, n))."
+            f"Item {s} of X is neither an array of numbers of shape (m, n, D), nor a pair (rows, (m, n)), "
+            "nor two lists of tokens."
         )
     m, n, width = array.shape
     return array.reshape(m * n, width), (m, n)
+
+
+def _is_tokens(given: Any) -> bool:
+    """Whether something is a sentence: a list of words, or of their columns."""
+    if not isinstance(given, tuple | list):
+        return False
+    columns = (isinstance(token, tuple | list) and all(isinstance(c, str) for c in token) for token in given)
+    return all(isinstance(token, str) for token in given) or all(columns)
 
 
 def _is_shape(given: Any) -> bool:

@@ -22,8 +22,9 @@ class Matching(PairStructure):
 
     An item of X is an (m, n, D) array with the features of all pairs, or a pair (rows, (m, n)): features of
     the m·n pairs, those of the first row first, in any form that positions of a sequence may have, and their
-    shape. An item of y is a list of pairs (i, j), counted from 0, in any order; predictions are such lists,
-    sorted. `predict_marginals` has an (m, n) array per item.
+    shape; or two lists of tokens, for templates of pairs (``features="pairs"``). An item of y is a list of
+    pairs (i, j), counted from 0, in any order; predictions are such lists, sorted.
+    `predict_marginals` has an (m, n) array per item.
 
     Parameters
     ----------
