@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from kernelfields.features import BETWEEN, Cliques, Template, TemplatePart, Templates, Transform
+from kernelfields.features import BETWEEN, CliqueKind, Template, TemplatePart, Templates, Transform
 
 from . import _reference as slow
 
 
-def cliques(kind: Cliques, first, second) -> list[tuple[int, int] | None]:
+def cliques(kind: CliqueKind, first, second) -> list[tuple[int, int] | None]:
     """Places of the anchors, row by row; None for rows without features."""
     n = len(first)
-    if kind is Cliques.ARCS:
+    if kind is CliqueKind.ARCS:
         return [None if h == m else (h, m) for m in range(n) for h in range(-1, n)]
-    if kind is Cliques.SPANS:
+    if kind is CliqueKind.SPANS:
         return [(i, j) for i in range(n) for j in range(i, n)]
     return [(i, j) for i in range(n) for j in range(len(second))]
 
@@ -61,7 +61,7 @@ def features(templates: Templates, items, boundaries: bool = True) -> list[list]
     """For every clique the features it has, in the order of the templates."""
     rows = []
     for item in items:
-        sides = item if templates.cliques is Cliques.PAIRS else (item, item)
+        sides = item if templates.cliques is CliqueKind.PAIRS else (item, item)
         for places in cliques(templates.cliques, *sides):
             each = [] if places is None else templates.templates
             rows.append([f for t in each for f in found(t, templates, sides, places, boundaries)])

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from kernelfields.errors import InputError
 from kernelfields.features import (
     BETWEEN,
-    Cliques,
+    CliqueKind,
     Template,
     TemplateFeatures,
     TemplatePart,
@@ -32,20 +32,20 @@ COLUMNS = st.sampled_from(["w", "pos"])
 SOME = [Transform.WORD, Transform.LOWER, Transform.SUFFIX2, Transform.IS_TITLE, Transform.SHORT_SHAPE]
 
 
-def parts(kind: Cliques):
+def parts(kind: CliqueKind):
     near = st.builds(
         TemplatePart, COLUMNS, st.integers(-2, 2), st.sampled_from(SOME), st.sampled_from(kind.anchors)
     )
     measures = [Transform.DISTANCE, Transform.DIRECTION, Transform.STEPS]
-    if kind is Cliques.PAIRS:
+    if kind is CliqueKind.PAIRS:
         return near | st.sampled_from([*measures, Transform.RELATIVE]).map(lambda t: TemplatePart("", 0, t))
     return near | st.sampled_from(measures).map(lambda t: TemplatePart("", 0, t))
 
 
 @st.composite
-def templates_of(draw, kind: Cliques):
+def templates_of(draw, kind: CliqueKind):
     rows = draw(st.lists(st.lists(parts(kind), max_size=4).map(tuple), min_size=1, max_size=5))
-    if kind is not Cliques.PAIRS:
+    if kind is not CliqueKind.PAIRS:
         rows = [
             (*row, TemplatePart(draw(COLUMNS), anchor=BETWEEN)) if draw(st.booleans()) else row
             for row in rows
@@ -54,12 +54,12 @@ def templates_of(draw, kind: Cliques):
     return Templates(("w", "pos"), unique, kind)
 
 
-@pytest.mark.parametrize("kind", [Cliques.ARCS, Cliques.SPANS, Cliques.PAIRS])
+@pytest.mark.parametrize("kind", [CliqueKind.ARCS, CliqueKind.SPANS, CliqueKind.PAIRS])
 @settings(max_examples=60, deadline=None)
 @given(st.data(), st.integers(1, 3), st.booleans(), st.booleans())
 def test_the_same_as_slowly(kind, data, min_count, boundaries, by_frequency) -> None:
     templates = data.draw(templates_of(kind))
-    items = SENTENCE if kind is not Cliques.PAIRS else st.tuples(SENTENCE, SENTENCE)
+    items = SENTENCE if kind is not CliqueKind.PAIRS else st.tuples(SENTENCE, SENTENCE)
     train, test = (data.draw(st.lists(items, max_size=4)) for _ in range(2))
     features = TemplateFeatures(templates, min_count, boundaries=boundaries, by_frequency=by_frequency)
     features.fit(train)

@@ -8,7 +8,7 @@ from .frames import FrameSentences, sentences_of
 from .graph_windows import stack_graph_windows
 from .neighbours import diffused, neighbour_averages
 from .template_text import parse_templates
-from .templates import BEGIN, BETWEEN, END, Cliques, Template, TemplatePart, Templates, Transform
+from .templates import BEGIN, BETWEEN, END, CliqueKind, Template, TemplatePart, Templates, Transform
 from .tree_windows import stack_tree_windows
 from .windows import stack_windows
 
@@ -17,7 +17,7 @@ __all__ = [
     "BETWEEN",
     "END",
     "BrownClusters",
-    "Cliques",
+    "CliqueKind",
     "DictFeatures",
     "FeatureRows",
     "FrameSentences",

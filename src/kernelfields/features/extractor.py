@@ -16,7 +16,7 @@ from ..native import FeatureIndex, Tokens, WordPaths, fit_features, hashed_featu
 from ._settings import unusual
 from .brown import BrownClusters
 from .template_text import parse_templates
-from .templates import Cliques, Templates
+from .templates import CliqueKind, Templates
 
 Sentences = Sequence[Any]
 
@@ -31,8 +31,8 @@ class Packed(NamedTuple):
 class TemplateFeatures:
     r"""Sparse 0/1 features of tokens: x_tj = 1 if the values around token t are those of feature j.
 
-    With templates of arcs, spans or pairs (`Cliques`), the same for these: rows are then those of cliques, in
-    the order that `Cliques` says, and the lengths of sentences are their numbers of cliques.
+    With templates of arcs, spans or pairs (`CliqueKind`), the same for these: rows are then those of cliques,
+    in the order that `CliqueKind` says, and the lengths of sentences are their numbers of cliques.
 
     Features that occur in ``fit`` at least ``min_count`` times get a column, the most frequent first;
     ``transform`` drops all others. With ``n_hash`` there is no vocabulary: a hash of a feature is its
@@ -193,16 +193,18 @@ class TemplateFeatures:
     def _pack(self, sentences: Sentences) -> Packed:
         columns = list(self.templates.columns)
         with reworded():
-            if self.templates.cliques is not Cliques.PAIRS:
+            if self.templates.cliques is not CliqueKind.PAIRS:
                 return Packed(pack_tokens(sentences, columns))
             return Packed(*(pack_tokens(side, columns) for side in _sides(sentences)))
 
     def _fit(self, packed: Packed, keep: Array | None = None) -> None:
         codes, count = self.templates.codes(), len(self.templates.templates)
-        settings = (self.boundaries, self.min_count, self.by_frequency)
-        more = (self._paths(), self.templates.cliques, packed.others, self._kept(keep))
+        settings = (self.boundaries, self.min_count, self.by_frequency, self._paths())
+        kept = self._kept(keep)
         with reworded():
-            self._index = fit_features(packed.tokens, codes, count, *settings, *more)
+            self._index = fit_features(
+                packed.tokens, codes, count, *settings, self.templates.cliques, packed.others, kept
+            )
 
     def _paths(self) -> WordPaths | None:
         return None if self.clusters is None else self.clusters.core
@@ -210,7 +212,7 @@ class TemplateFeatures:
     def _kept(self, keep: Array | None) -> Array | None:
         if keep is None:
             return None
-        if self.templates.cliques is Cliques.TOKENS:
+        if self.templates.cliques is CliqueKind.TOKENS:
             raise InputError("keep is for cliques; these are templates of tokens.")
         return np.ascontiguousarray(keep, dtype=bool).view(np.uint8)
 

@@ -6,7 +6,7 @@ import re
 from typing import NamedTuple
 
 from ..errors import InputError, quoted
-from .templates import BEGIN, BETWEEN, COLUMN, END, Cliques, Template, TemplatePart, Templates, Transform
+from .templates import BEGIN, BETWEEN, COLUMN, END, CliqueKind, Template, TemplatePart, Templates, Transform
 
 _PLACE = r"(?:(?P<{0}_anchor>[a-z])\s*(?P<{0}_step>[+-]\s*\d{{1,9}})?|(?P<{0}>[+-]?\d{{1,9}}))\s*"
 _PART = re.compile(
@@ -38,8 +38,8 @@ def parse_templates(text: str) -> Templates:
     ``begin`` or ``end``; ``bias`` stands alone. One part of a line may have a range of offsets,
     ``w[-2..2]``, which makes one template for each. ``#`` begins a comment.
 
-    After a line ``cliques: arcs`` (or ``spans`` or ``pairs``), templates are those of `Cliques`, and places
-    are counted from their anchors: ``pos[h]`` and ``pos[m-1]`` of arcs, ``w[i]`` and ``w[j+1]`` of spans and
+    After a line ``cliques: arcs`` (or ``spans`` or ``pairs``), templates are those of a `CliqueKind`, and
+    places are counted from their anchors: ``pos[h]`` and ``pos[m-1]`` of arcs, ``w[i]`` and ``w[j+1]`` of spans and
     of pairs, where i is in the first sentence and j in the second. ``between(pos)`` stands for one feature
     for every different tag strictly between the anchors, ``distance`` for how far the second anchor is behind
     the first (1, 2, 3, 4, 5, 6 to 10, 11 to 20, 21 to 40, more, and the same to the left), ``steps`` for the
@@ -67,7 +67,7 @@ def parse_templates(text: str) -> Templates:
     ['pos[h]&pos[m]&distance', 'w[m-1]', 'w[m]', 'w[m+1]']
     """
     columns: tuple[str, ...] | None = None
-    cliques = Cliques.TOKENS
+    cliques = CliqueKind.TOKENS
     found: dict[Template, int] = {}
     for number, raw in enumerate(text.removeprefix("\ufeff").splitlines(), 1):
         line = raw.split("#")[0].strip()
@@ -81,7 +81,7 @@ def parse_templates(text: str) -> Templates:
                 Templates(columns, ())
                 continue
             if line.startswith("cliques:"):
-                if cliques is not Cliques.TOKENS or found:
+                if cliques is not CliqueKind.TOKENS or found:
                     raise InputError("cliques must be named once, before all templates")
                 cliques = _cliques(line.removeprefix("cliques:").strip())
                 continue
@@ -100,8 +100,8 @@ def parse_templates(text: str) -> Templates:
     return Templates(columns if columns is not None else _numbered(found), tuple(found), cliques)
 
 
-def _cliques(name: str) -> Cliques:
-    known = {kind.name.lower(): kind for kind in Cliques}
+def _cliques(name: str) -> CliqueKind:
+    known = {kind.name.lower(): kind for kind in CliqueKind}
     if name not in known:
         raise InputError(f"there are no cliques {quoted(name)}; there are {', '.join(known)}")
     return known[name]

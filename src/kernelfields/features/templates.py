@@ -89,7 +89,7 @@ class Transform(IntEnum):
         return self >= Transform.CLUSTER
 
 
-class Cliques(IntEnum):
+class CliqueKind(IntEnum):
     """What has features: tokens, or cliques of two anchors. The numbers are those of cliques.hpp.
 
     ``ARCS`` join a head h and a word m of a sentence of n words; h may also be the root, which is the place
@@ -108,7 +108,7 @@ class Cliques(IntEnum):
     @property
     def anchors(self) -> tuple[str, ...]:
         """Names of the anchors in the text form."""
-        return {Cliques.TOKENS: ("",), Cliques.ARCS: ("h", "m")}.get(self, ("i", "j"))
+        return {CliqueKind.TOKENS: ("",), CliqueKind.ARCS: ("h", "m")}.get(self, ("i", "j"))
 
 
 BETWEEN = "between"
@@ -179,13 +179,13 @@ class Templates:
         Names of the columns of a token, in order.
     templates : tuple of Template
         The templates, without duplicates.
-    cliques : Cliques
+    cliques : CliqueKind
         What has features: tokens, unless said otherwise.
     """
 
     columns: tuple[str, ...]
     templates: tuple[Template, ...]
-    cliques: Cliques = Cliques.TOKENS
+    cliques: CliqueKind = CliqueKind.TOKENS
 
     def __post_init__(self) -> None:
         for name in self.columns:
@@ -206,13 +206,13 @@ class Templates:
             raise InputError(f"{quoted(str(part))[1:-1]} uses a column that is not among {known}.")
         kind, transform = self.cliques, part.transform
         if transform.of_place:
-            fits = kind is Cliques.TOKENS
+            fits = kind is CliqueKind.TOKENS
         elif transform.of_anchors:
-            fits = kind is Cliques.PAIRS or (
-                kind is not Cliques.TOKENS and transform is not Transform.RELATIVE
+            fits = kind is CliqueKind.PAIRS or (
+                kind is not CliqueKind.TOKENS and transform is not Transform.RELATIVE
             )
         else:
-            between = part.anchor == BETWEEN and kind in (Cliques.ARCS, Cliques.SPANS)
+            between = part.anchor == BETWEEN and kind in (CliqueKind.ARCS, CliqueKind.SPANS)
             fits = between or part.anchor in kind.anchors
         if not fits:
             raise InputError(f"{quoted(str(part))[1:-1]} is not for templates of {kind.name.lower()}.")
@@ -242,12 +242,12 @@ class Templates:
         return [str(template) for template in self.templates]
 
     def __str__(self) -> str:
-        kind = [] if self.cliques is Cliques.TOKENS else [f"cliques: {self.cliques.name.lower()}"]
+        kind = [] if self.cliques is CliqueKind.TOKENS else [f"cliques: {self.cliques.name.lower()}"]
         return "\n".join([f"columns: {' '.join(self.columns)}", *kind, *self.texts()])
 
     def __repr__(self) -> str:
         """Return the columns and the first templates, of which there may be hundreds."""
         texts = self.texts()
         shown = texts if len(texts) <= SHOWN + 1 else [*texts[:SHOWN], f"… {len(texts)} in all"]
-        kind = "" if self.cliques is Cliques.TOKENS else f" of {self.cliques.name.lower()}"
+        kind = "" if self.cliques is CliqueKind.TOKENS else f" of {self.cliques.name.lower()}"
         return f"Templates(columns {', '.join(self.columns)}{kind}: {', '.join(shown)})"

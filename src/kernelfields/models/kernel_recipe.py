@@ -27,7 +27,7 @@ from ..solvers import Progress, Solver, Stop
 from ..spaces import Expansion, LabelEmbedding, LowRank
 from ..structures import EdgeBatch, Structure
 from ..tables import structure_of
-from .clique_kernels import CliqueTerms, read_clique_kernels
+from .clique_kernels import CliqueKernel, CliqueTerms, read_clique_kernels
 from .terms import (
     Penalties,
     answer_rows,
@@ -85,9 +85,13 @@ class KernelRecipe:
     @property
     def untied(self) -> bool:
         """Whether every edge has scores of its own: a kernel looks at its input."""
-        if self.edge_kernel is not None or self.clique_kernels is None:
-            return self.edge_kernel is not None
-        return any(one.clique == "edge" for one in read_clique_kernels(self.clique_kernels))
+        return self.edge_kernel is not None or self._has_kernel_on("edge")
+
+    def _has_kernel_on(self, clique: str) -> bool:
+        return any(one.clique == clique for one in self._kernels_of_cliques())
+
+    def _kernels_of_cliques(self) -> tuple[CliqueKernel, ...]:
+        return () if self.clique_kernels is None else read_clique_kernels(self.clique_kernels)
 
     @property
     def stop(self) -> Stop:
@@ -105,8 +109,7 @@ class KernelRecipe:
             else [self.kernel]
         )
         edges = [] if self.edge_kernel is None or self.edge_kernel is True else [self.edge_kernel]
-        given = [] if self.clique_kernels is None else read_clique_kernels(self.clique_kernels)
-        every = [*several, *edges, *(one.kernel for one in given)]
+        every = [*several, *edges, *(one.kernel for one in self._kernels_of_cliques())]
         return any(as_kernel(one).looks_first for one in every)
 
     def read(self, X: Any, y: Any, lengths: Any, sample_weight: Any, X_unlabelled: Any = None) -> Training:
@@ -161,7 +164,7 @@ class KernelRecipe:
             loss=self.loss,
             constraints=self.constraints,
             classes=self.classes,
-            segment_features=any(one.clique == "segment" for one in read_clique_kernels(self.clique_kernels)),
+            segment_features=self._has_kernel_on("segment"),
         )
 
     def on(self, observations: Any) -> KernelRecipe:

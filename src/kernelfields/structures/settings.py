@@ -37,7 +37,7 @@ class Structure(Checked, ABC):
     If not, rows are those of the cliques that answer, and the structure encodes and decodes outputs.
     """
     cliques: ClassVar[str] = "tokens"
-    """What templates must be for, of those that `features.Cliques` names: rows are theirs."""
+    """What templates must be for, of those that `features.CliqueKind` names: rows are theirs."""
     alphabet: ClassVar[tuple[Any, ...]] = ()
     """What answers can be, where outputs are no labellings; () for labels, which the data say."""
     in_sequences: ClassVar[bool] = True
