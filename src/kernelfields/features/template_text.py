@@ -39,12 +39,12 @@ def parse_templates(text: str) -> Templates:
     ``w[-2..2]``, which makes one template for each. ``#`` begins a comment.
 
     After a line ``cliques: arcs`` (or ``spans`` or ``pairs``), templates are those of a `CliqueKind`, and
-    places are counted from their anchors: ``pos[h]`` and ``pos[m-1]`` of arcs, ``w[i]`` and ``w[j+1]`` of spans and
-    of pairs, where i is in the first sentence and j in the second. ``between(pos)`` stands for one feature
-    for every different tag strictly between the anchors, ``distance`` for how far the second anchor is behind
-    the first (1, 2, 3, 4, 5, 6 to 10, 11 to 20, 21 to 40, more, and the same to the left), ``steps`` for the
-    same without bins, up to 100, ``direction`` for left or right, and ``relative``, of pairs, for how far j
-    is in its sentence compared to i, in tenths.
+    places are counted from their anchors: ``pos[h]`` and ``pos[m-1]`` of arcs, ``w[i]`` and ``w[j+1]`` of
+    spans and of pairs, where i is in the first sentence and j in the second. ``between(pos)`` stands for one
+    feature for every different tag strictly between the anchors, ``distance`` for how far the second anchor
+    is behind the first (1, 2, 3, 4, 5, 6 to 10, 11 to 20, 21 to 40, more, and the same to the left),
+    ``steps`` for the same without bins, up to 100, ``direction`` for left or right, and ``relative``, of
+    pairs, for how far j is in its sentence compared to i, in tenths.
 
     Examples
     --------
