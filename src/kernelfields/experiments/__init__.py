@@ -20,6 +20,7 @@ from .loss_curves import LOSS_CURVES
 from .margin_length import MARGIN_LENGTH
 from .ner_300 import NER_300
 from .ner_table1 import NER_TABLE1
+from .parse import PARSE
 from .pitch_accent import PITCH_ACCENT
 from .pos_table import POS_TABLE
 from .protein import PROTEIN
@@ -54,6 +55,7 @@ EXPERIMENTS: Mapping[str, Experiment] = {
         ACTIVE,
         LETTERS_SEMI,
         PROTEIN_SEMI,
+        PARSE,
         GESTURES_SEMI,
     )
 }
