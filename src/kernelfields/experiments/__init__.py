@@ -21,6 +21,7 @@ from .loss_curves import LOSS_CURVES
 from .margin_length import MARGIN_LENGTH
 from .ner_300 import NER_300
 from .ner_table1 import NER_TABLE1
+from .parse import PARSE
 from .penn import PENN
 from .pitch_accent import PITCH_ACCENT
 from .pos_table import POS_TABLE
@@ -57,6 +58,7 @@ EXPERIMENTS: Mapping[str, Experiment] = {
         ALIGN,
         LETTERS_SEMI,
         PROTEIN_SEMI,
+        PARSE,
         GESTURES_SEMI,
         PENN,
     )

@@ -1,0 +1,116 @@
+"""A treebank for parsing: words, tags, heads and relations, with tags as a tagger guesses them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...datasets import load_ud_trees
+from ...features import BrownClusters, TemplateFeatures
+
+Rows = list[list[str]]
+
+TAGGING = """
+columns: w
+bias
+w[-2..2]
+lower(w[-1..1])
+w[-1] & w[0]
+w[0] & w[1]
+w[-1] & w[1]
+lower(w[-2]) & lower(w[-1])
+lower(w[1]) & lower(w[2])
+digits(w[0])
+prefix1(w[0])
+prefix2(w[0])
+prefix3(w[0])
+prefix4(w[0])
+prefix5(w[0])
+suffix1(w[0])
+suffix2(w[0])
+suffix3(w[0])
+suffix4(w[0])
+suffix5(w[0])
+suffix3(w[-1])
+suffix3(w[1])
+suffix2(w[-1]) & suffix2(w[0])
+suffix2(w[0]) & suffix2(w[1])
+suffix3(w[0]) & lower(w[-1])
+suffix3(w[0]) & lower(w[1])
+shape(w[0])
+short_shape(w[-1..1])
+short_shape(w[-1]) & short_shape(w[0])
+short_shape(w[0]) & short_shape(w[1])
+is_title(w[0]) & begin
+is_title(w[0])
+is_upper(w[0])
+has_digit(w[0])
+has_hyphen(w[0])
+is_punctuation(w[0])
+end & w[0]
+begin & lower(w[0])
+cluster4(w[-2..2])
+cluster6(w[-1..1])
+cluster10(w[-1..1])
+cluster20(w[-1..1])
+cluster6(w[-1]) & cluster6(w[0])
+cluster6(w[0]) & cluster6(w[1])
+cluster6(w[-1]) & cluster6(w[1])
+"""
+
+
+class Treebank(NamedTuple):
+    """Sentences with all their columns."""
+
+    words: Rows
+    upos: Rows
+    xpos: Rows
+    heads: list[list[int]]
+    """Counted from 1; 0 is the root."""
+    relations: Rows
+
+    def take(self, ids: Sequence[int]) -> Treebank:
+        """Return some sentences only."""
+        columns: Any = ([column[i] for i in ids] for column in self)
+        return Treebank(*columns)
+
+    def tokens(self) -> list[list[tuple[str, ...]]]:
+        """Return word and both tags of every token."""
+        return joined(self.words, self.upos, self.xpos)
+
+    @property
+    def trees(self) -> list[tuple[list[int], list[str]]]:
+        """Heads and relations of every sentence."""
+        return list(zip(self.heads, self.relations, strict=True))
+
+
+def read_treebank(part: str, most: int | None = None) -> Treebank:
+    """Read a part of the English Web Treebank, or its first sentences."""
+    found = load_ud_trees(part)
+    heads = [[parent + 1 for parent in parents] for parents in found.parents]
+    every = Treebank(found.sentences, found.labels, found.tags, heads, found.relations)
+    return every if most is None else every.take(range(min(most, len(heads))))
+
+
+def joined(*columns: Rows) -> list[list[tuple[str, ...]]]:
+    """Return tokens with these columns."""
+    return [list(zip(*rows, strict=True)) for rows in zip(*columns, strict=True)]
+
+
+def tag_features(words: Rows, n_clusters: int, min_count: int = 1) -> TemplateFeatures:
+    """Return templates for tags, with the Brown clusters of these words."""
+    clusters = BrownClusters(n_clusters).fit(words)
+    return TemplateFeatures(TAGGING, min_count, dtype=np.float32, clusters=clusters)
+
+
+def jack_knifed(X: Sequence[Any], y: Sequence[Any], fit: Callable[[Any, Any], Any], folds: int) -> list[Any]:
+    """Predict every part of a training set by a model that has seen the others only."""
+    cuts = np.linspace(0, len(X), folds + 1).astype(int).tolist()
+    found: list[Any] = []
+    for start, end in pairwise(cuts):
+        model = fit([*X[:start], *X[end:]], [*y[:start], *y[end:]])
+        found += model.predict(X[start:end])
+    return found
