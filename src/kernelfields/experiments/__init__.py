@@ -28,6 +28,7 @@ from .pos_table import POS_TABLE
 from .protein import PROTEIN
 from .protein_semi import PROTEIN_SEMI
 from .scene import SCENE
+from .segments import SEGMENTS
 from .snakes import SNAKES
 from .sparsity import SPARSITY
 from .two_by_two import TWO_BY_TWO
@@ -45,6 +46,7 @@ EXPERIMENTS: Mapping[str, Experiment] = {
         GAUSSIAN_HMM,
         MARGIN_LENGTH,
         GENE,
+        SEGMENTS,
         NER_300,
         TWO_BY_TWO,
         POS_TABLE,

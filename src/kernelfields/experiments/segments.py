@@ -1,0 +1,161 @@
+"""Chains against segments: phases of gestures, by video, and genes among open reading frames."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..estimators import CRF
+from ..metrics import segment_scores
+from ..structures import Chain, Segments, Structure
+from .lib.claims import Claim
+from .lib.experiment import Experiment, Report
+from .lib.gene_segments import GenePart, find_genes
+from .lib.gesture_frames import frames_of_gestures
+from .lib.intervals import paired_interval
+from .lib.results import Outcome, Row
+
+THRESHOLDS = (0.1, 0.25, 0.5)
+
+
+@dataclass(frozen=True)
+class SegmentSettings:
+    """What is compared, and how settings are chosen."""
+
+    n_videos: int
+    """Videos that are used; each is tested on once."""
+    frames: int
+    """Frames of each that are used, at most."""
+    penalties: list[float]
+    max_lengths: list[int]
+    """Up to which lengths of phases are told apart."""
+    tol: float
+    piece: int
+    """Bases in a piece of the genome, about; every fifth piece is for testing."""
+    n_pieces: int
+    """Pieces that are used; all if there are fewer."""
+    shortest: int
+    """Bases of a candidate gene, at least."""
+    gene_penalty: float
+
+
+def run(settings: SegmentSettings, report: Report) -> Outcome:
+    """Leave one video out at a time; train on four fifths of the genome."""
+    X, y = frames_of_gestures(settings.n_videos, settings.frames)
+    rows: list[Row] = []
+    for k in range(len(X)):
+        report(f"video {k + 1} of {len(X)}")
+        rows.append(_video(X, y, k, settings))
+    means = {name: float(np.mean([row[name] for row in rows])) for name in rows[0] if name != "part"}
+    report("genes")
+    genes, gap = find_genes(
+        GenePart(settings.piece, settings.n_pieces, settings.shortest, settings.gene_penalty, settings.tol)
+    )
+    gaps = [gap, *(row["largest gap"] for row in rows)]
+    better = [row["chain error %"] - row["segments error %"] for row in rows]
+    sharper = {
+        threshold: [row[f"segments F1@{threshold:g}"] - row[f"chain F1@{threshold:g}"] for row in rows]
+        for threshold in THRESHOLDS
+    }
+    claims = [
+        Claim("frame_error_below_chain_points", float(np.mean(better)), at_least=0.01),
+        Claim("frame_error_below_chain_low", paired_interval(better)[0], at_least=0.0),
+        *(
+            Claim(f"segment_f1_{100 * t:g}_above_chain_low", paired_interval(gain)[0], at_least=0.0)
+            for t, gain in sharper.items()
+        ),
+        Claim("genes_exact", genes["exact %"], at_least=75.0),
+        Claim("largest_relative_gap", max(gaps), at_most=settings.tol),
+    ]
+    table = [*rows, {"part": "all videos", **means}, {"part": "genes", **genes}]
+    return Outcome("segments", claims, table, {"better": better}, _NOTES)
+
+
+def _video(X: list[Any], y: list[Any], k: int, settings: SegmentSettings) -> Row:
+    """Train on all videos but one, and test on that."""
+    others = [v for v in range(len(X)) if v != k]
+    row: dict[str, Any] = {"part": f"video {k + 1}"}
+    gaps: list[float] = []
+    structures: dict[str, list[Structure]] = {
+        "chain": [Chain()],
+        "segments": [Segments(length) for length in settings.max_lengths],
+    }
+    for name, choices in structures.items():
+        tried = [(penalty, structure) for penalty in settings.penalties for structure in choices]
+        errors = [_inner_error(X, y, others, *one, settings) for one in tried] if len(tried) > 1 else [0.0]
+        penalty, structure = tried[int(np.argmin(errors))]
+        model = _fitted(X, y, others, penalty, structure, settings)
+        found = model.predict([X[k]])[0]
+        row |= {f"{name} error %": _error(y[k], found), f"{name} penalty": penalty}
+        assert model.certificate_ is not None
+        gaps.append(model.certificate_.relative_gap)
+        for threshold in THRESHOLDS:
+            row[f"{name} F1@{threshold:g}"] = 100 * segment_scores([y[k]], [found], overlap=threshold).f1
+    return {**row, "largest gap": max(gaps)}
+
+
+def _inner_error(
+    X: list[Any],
+    y: list[Any],
+    ids: list[int],
+    penalty: float,
+    structure: Structure,
+    settings: SegmentSettings,
+) -> float:
+    """Return the frame error on training videos, a third of them left out at a time."""
+    wrong = []
+    for held_out in (ids[n::3] for n in range(min(3, len(ids)))):
+        model = _fitted(X, y, [v for v in ids if v not in held_out], penalty, structure, settings)
+        found = model.predict([X[v] for v in held_out])
+        wrong += [_error(y[v], mine) for v, mine in zip(held_out, found, strict=True)]
+    return float(np.mean(wrong))
+
+
+def _fitted(
+    X: list[Any],
+    y: list[Any],
+    ids: Sequence[int],
+    penalty: float,
+    structure: Structure,
+    settings: SegmentSettings,
+) -> CRF:
+    model = CRF(penalty, structure=structure, edge_penalty=1.0, tol=settings.tol)
+    return model.fit([X[v] for v in ids], [y[v] for v in ids])
+
+
+def _error(true: Sequence[Any], found: Sequence[Any]) -> float:
+    return 100 * float(np.mean(np.asarray(true) != np.asarray(found)))
+
+
+_NOTES = [
+    "Videos: each is tested on once, by models of the other videos, whose penalties and lengths were chosen "
+    "on thirds of these; F1@q counts phases that overlap a true one of their label by intersection over "
+    "union ≥ q. Genes: open reading frames on either strand are candidates, a fifth of the genome is for "
+    "testing; exact if begin, end and strand are right."
+]
+
+
+def draw(outcome: Outcome, figure: Any) -> None:
+    """Draw the frame errors of both models for every video."""
+    rows = [row for row in outcome.rows if str(row["part"]).startswith("video")]
+    panel = figure.subplots()
+    places = np.arange(len(rows))
+    for shift, name in ((-0.2, "chain"), (0.2, "segments")):
+        panel.bar(places + shift, [row[f"{name} error %"] for row in rows], 0.38, label=name)
+    panel.set_xticks(places, [row["part"] for row in rows])
+    panel.set_ylabel("frame error, percent")
+    panel.grid(axis="y", alpha=0.3)
+    panel.legend()
+
+
+SEGMENTS = Experiment(
+    "segments",
+    "Segments against chains: phases of gestures, genes among open reading frames",
+    "gesture_phase, strep_genome",
+    SegmentSettings,
+    run,
+    draw,
+)
