@@ -31,8 +31,8 @@ TAGS = [["D", "N", "V"], ["N", "V", "D", "A", "N"], ["V"]]
 def spans(tags):
     return [
         {f"{tags[i]}…{tags[j - 1]}": 1.0, f"words={j - i}": 1.0}
-        for j in range(1, len(tags) + 1)
-        for i in range(j)
+        for i in range(len(tags))
+        for j in range(i + 1, len(tags) + 1)
     ]
 
 
@@ -55,7 +55,9 @@ def test_figures_by_loops(model):
         answers = list(phrases_of(output))
         for one in answers:
             right.append(one in known)
-            row = [(i, j) for j in range(1, 9) for i in range(j)].index((one.start, one.end))
+            n = len(TAGS[s])
+            places = [(i, j) for i in range(n) for j in range(i + 1, n + 1)]
+            row = places.index((one.start, one.end))
             shares.append(
                 sum(p[row, k] for k, label in enumerate(model.classes_) if one.label in label.split("+"))
             )

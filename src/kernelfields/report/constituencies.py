@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from typing import Any
 
@@ -82,7 +83,8 @@ def judge_constituencies(y: Any, outputs: list[Any], marginals: Any, classes: li
 
 def share_of(phrase: Phrase, marginals: Array, classes: list[str]) -> float:
     """Return the probability of a phrase: that of all chains over its span that have its label."""
-    row = phrase.end * (phrase.end - 1) // 2 + phrase.start
+    n = (math.isqrt(8 * len(marginals) + 1) - 1) // 2  # words of a sentence with n(n + 1)/2 spans
+    row = phrase.start * (2 * n - phrase.start - 1) // 2 + phrase.end - 1
     chains = [k for k, label in enumerate(classes) if phrase.label in label.split(JOIN)]
     return min(float(marginals[row, chains].sum()), 1.0)
 
