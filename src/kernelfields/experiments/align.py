@@ -117,9 +117,9 @@ def _learnt(bitext: Bitext, settings: AlignSettings, report: Report) -> list[Row
         started = perf_counter()
         model.fit(X[:n], [targets(links) for links in sure])
         gap = getattr(model, "certificate_", None)
-        row = _row(name, bitext, [*[[]] * n, *model.predict(X[n:])])
-        row["relative gap"] = float("nan") if gap is None else float(gap.relative_gap)
-        rows.append(row | {"seconds": perf_counter() - started})
+        scores = _row(name, bitext, [*[[]] * n, *model.predict(X[n:])])
+        relative_gap = float("nan") if gap is None else float(gap.relative_gap)
+        rows.append({**scores, "relative gap": relative_gap, "seconds": perf_counter() - started})
     return rows
 
 
@@ -128,7 +128,7 @@ def _models(every: AlignedSentences, n: int, settings: AlignSettings) -> dict[st
     F = settings.fertility
     cost = PairCost(missing=settings.missing, possible=_possible(every, n))
     several = Matching(fertility=F, prices=[settings.price])
-    margin = {"penalty": settings.penalty, "tol": settings.tol, "cost": cost}
+    margin: dict[str, Any] = {"penalty": settings.penalty, "tol": settings.tol, "cost": cost}
     slack = {**margin, "penalty": settings.slack_penalty, "tol": settings.slack_tol, "rescaling": "slack"}
     jumps = CRF(settings.crf_penalty, structure=Alignment(), tol=settings.crf_tol)
     online = StructuredPerceptron(structure=several, max_iter=settings.epochs, random_state=0)
@@ -144,7 +144,7 @@ def _models(every: AlignedSentences, n: int, settings: AlignSettings) -> dict[st
 def _possible(every: AlignedSentences, n: int) -> list[Links] | None:
     """Return links that are possible and not sure; None where all are sure."""
     pairs = list(zip(every.possible[:n], every.sure[:n], strict=True))
-    some_possible = [sorted({*possible} - {*sure}) for possible, sure in pairs]
+    some_possible: list[Links] = [sorted({*possible} - {*sure}) for possible, sure in pairs]
     return some_possible if any(some_possible) else None
 
 
