@@ -111,7 +111,7 @@ def _learnt(bitext: Bitext, settings: AlignSettings, report: Report) -> list[Row
     features = PairFeatures.of(bitext, range(n))
     X = [features(s) for s in range(len(bitext.every.source))]
     sure = bitext.every.sure[:n]
-    rows = []
+    rows: list[Row] = []
     for name, (model, targets) in _models(bitext.every, n, settings).items():
         report(f"{name}: {n} sentence pairs to learn from")
         started = perf_counter()
