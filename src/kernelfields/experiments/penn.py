@@ -82,6 +82,8 @@ class PennSettings:
     vertical: list[int]
     penalties: list[float]
     """λ of the CRF."""
+    n_choice: int
+    """Sentences to learn from while λ is chosen."""
     max_iter: int
     """Passes through the sentences."""
     n_hash: int
@@ -109,9 +111,8 @@ class Sentences(NamedTuple):
 def run(settings: PennSettings, report: Report) -> Outcome:
     """Choose settings on the middle documents, learn from ever more sentences, and judge on the last ones."""
     train, dev, test = _parts(settings)
-    size = settings.sizes[-1]
-    grammar = _best_grammar(train.first(size), dev, settings, report)
-    penalty = _best_penalty(train.first(size), dev, settings, report)
+    grammar = _best_grammar(train.first(settings.sizes[-1]), dev, settings, report)
+    penalty = _best_penalty(train.first(settings.n_choice), dev, settings, report)
     rows: list[dict[str, Any]] = []
     error = 0.0
     for count in settings.sizes:
