@@ -200,9 +200,11 @@ class TemplateFeatures:
     def _fit(self, packed: Packed, keep: Array | None = None) -> None:
         codes, count = self.templates.codes(), len(self.templates.templates)
         settings = (self.boundaries, self.min_count, self.by_frequency)
-        more = (self._paths(), self.templates.cliques, packed.others, self._kept(keep))
+        kind, paths, kept = self.templates.cliques, self._paths(), self._kept(keep)
         with reworded():
-            self._index = fit_features(packed.tokens, codes, count, *settings, *more)
+            self._index = fit_features(
+                packed.tokens, codes, count, *settings, paths, kind, packed.others, kept
+            )
 
     def _paths(self) -> WordPaths | None:
         return None if self.clusters is None else self.clusters.core
