@@ -8,7 +8,7 @@ import pytest
 from kernelfields.experiments.lib.parsers import ARCS, PRUNING, projective
 from kernelfields.experiments.lib.treebank import jack_knifed
 from kernelfields.experiments.parse import arc_calibration, most_expected
-from kernelfields.features import Cliques, parse_templates
+from kernelfields.features import CliqueKind, parse_templates
 from tests._dependency import is_tree
 from tests._listed_trees import trees
 
@@ -59,5 +59,5 @@ def test_most_expected_heads_are_a_tree():
 
 
 def test_templates_are_of_arcs():
-    assert parse_templates(PRUNING).cliques is Cliques.ARCS
+    assert parse_templates(PRUNING).cliques is CliqueKind.ARCS
     assert len(parse_templates(ARCS).templates) > 90
