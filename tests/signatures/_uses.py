@@ -474,7 +474,7 @@ USES: dict[str, Use] = {
         {1: files.WordAlignment((files.AlignmentLink(**{"source": 0, "target": 0, **given}),))}, BytesIO()
     ),
     "io.read_pharaoh": lambda given: list(files.read_pharaoh(BytesIO(b"1-1"), **given)),
-    "io.read_parallel": lambda given: list(files.read_parallel(BytesIO(b"a ||| b ||| 1-1"), **given)),
+    "io.read_parallel": lambda given: list(files.read_parallel(BytesIO(b"a b ||| c d ||| 1-1"), **given)),
     "io.write_pharaoh": lambda given: files.write_pharaoh([files.WordAlignment()], BytesIO(), **given),
     "io.write_parallel": lambda given: files.write_parallel(
         [files.SentencePair(["a"], ["b"], files.WordAlignment())], BytesIO(), **given
