@@ -137,8 +137,8 @@ def test_round_trips(alignments, first, possible):
 @pytest.mark.parametrize(
     ("links", "message"),
     [
-        ([AlignmentLink(-1, 0)], "Sentence pair 0 has a link of words -1 and 0"),
-        ([AlignmentLink(0, 10**9)], "Sentence pair 0 has a link of words 0 and 1000000000"),
+        ([AlignmentLink(-1, 0)], "The source of a link of sentence pair 0 is -1"),
+        ([AlignmentLink(0, 10**9)], "The target of a link of sentence pair 0 is 1000000000"),
         ([AlignmentLink(0, 1), AlignmentLink(0, 1, False)], "has the link of words 0 and 1 twice"),
     ],
 )

@@ -13,7 +13,24 @@ from hypothesis import strategies as st
 from kernelfields import CRF
 from kernelfields.errors import InputError
 from kernelfields.features import parse_templates
-from kernelfields.io import Record, Sentence, read_conll, read_jsonl, write_conll, write_jsonl
+from kernelfields.io import (
+    Record,
+    Sentence,
+    read_brackets,
+    read_conll,
+    read_conllu,
+    read_jsonl,
+    read_naacl,
+    read_parallel,
+    read_pharaoh,
+    write_brackets,
+    write_conll,
+    write_conllu,
+    write_jsonl,
+    write_naacl,
+    write_parallel,
+    write_pharaoh,
+)
 
 # KERNELFIELDS_EXAMPLES=20000 tries more, and others each time.
 EXAMPLES = os.environ.get("KERNELFIELDS_EXAMPLES")
@@ -121,6 +138,70 @@ def test_what_was_read_can_be_written_and_read_again(data: bytes) -> None:
         again = outcome(read_conll, io.BytesIO(target.getvalue()))
         assert again is not None
         assert same_but_for_tabs(again, found)
+
+
+TREE_PIECES = [
+    *(b"\n", b"\r\n", b"\t", b" ", b"\xff", b"\x00", b"\xc2\x85", b"\xef\xbb\xbf", b"9" * 5000, b"_", b"#"),
+    *(b"1", b"2", b"0", b"1-2", b"1.1", b"1-" + b"9" * 5000, b"-1", b"\xd9\xa1", b"# x\n", b"\n\n"),
+    *(
+        b"1\ta\t_\t_\t_\t_\t0\troot\t_\t_\n",
+        b"2\tb\t_\t_\t_\t_\t1\tx\t_\t_\n",
+        b"1-2\t_\t_\t_\t_\t_\t_\t_\t_\t_\n",
+    ),
+    *(b"(", b")", b"(NP", b"(DT the)", b"( (S (A a)))", b"(-NONE- *)", b"((((", b"))))"),
+    *(
+        b"0-0",
+        b"1?2",
+        b"3p4",
+        b"1-1 1-1",
+        b"1 1 1 S\n",
+        b"2 3 4 P 0.5\n",
+        b"1e999",
+        b"nan",
+        b"|||",
+        b" ||| ",
+        b"a ||| b",
+    ),
+]
+tree_files = st.one_of(
+    st.binary(max_size=300), st.lists(st.sampled_from(TREE_PIECES), max_size=30).map(b"".join)
+)
+
+
+@quiet
+@given(
+    tree_files,
+    st.sampled_from(
+        [
+            (read_conllu, write_conllu),
+            (read_brackets, write_brackets),
+            (read_pharaoh, write_pharaoh),
+            (read_parallel, write_parallel),
+        ]
+    ),
+)
+def test_trees_and_alignments(data: bytes, both) -> None:
+    """What is read can be written, unless it is half a character, and comes back."""
+    read, write = both
+    found = outcome(read, io.BytesIO(data))
+    if not found:
+        return
+    target = io.BytesIO()
+    try:
+        write(found, target)
+    except InputError:
+        return
+    assert outcome(read, io.BytesIO(target.getvalue())) == found
+
+
+@quiet
+@given(tree_files)
+def test_links_line_by_line(data: bytes) -> None:
+    found = dict(outcome(lambda source: read_naacl(source).items(), io.BytesIO(data)) or {})
+    kept = {pair: alignment for pair, alignment in found.items() if alignment.links}
+    target = io.BytesIO()
+    write_naacl(kept, target)
+    assert list(read_naacl(io.BytesIO(target.getvalue()))) == list(kept)
 
 
 @quiet

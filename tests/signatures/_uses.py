@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from functools import cache
+from io import BytesIO
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,7 @@ from kernelfields import (
     solvers,
     structures,
 )
+from kernelfields import io as files
 from kernelfields.models.clique_types import Edges
 
 Given = dict[str, Any]
@@ -467,6 +469,16 @@ USES: dict[str, Use] = {
     "kernels.GraphKernel": lambda given: kernels.GraphKernel(**given).on(FLAT)(FLAT),
     "gram.gram_of": lambda given: gram.gram_of(kernels.RBF(), FLAT, **given),
     "gram.kernel_times": lambda given: gram.kernel_times(kernels.RBF(), FLAT, FLAT, FLAT, **given),
+    "metrics.segment_scores": lambda given: metrics.segment_scores(y, y, **given),
+    "io.AlignmentLink": lambda given: files.write_naacl(
+        {1: files.WordAlignment((files.AlignmentLink(**{"source": 0, "target": 0, **given}),))}, BytesIO()
+    ),
+    "io.read_pharaoh": lambda given: list(files.read_pharaoh(BytesIO(b"1-1"), **given)),
+    "io.read_parallel": lambda given: list(files.read_parallel(BytesIO(b"a b ||| c d ||| 1-1"), **given)),
+    "io.write_pharaoh": lambda given: files.write_pharaoh([files.WordAlignment()], BytesIO(), **given),
+    "io.write_parallel": lambda given: files.write_parallel(
+        [files.SentencePair(["a"], ["b"], files.WordAlignment())], BytesIO(), **given
+    ),
     "report.evaluate": lambda given: report.evaluate(_fitted("CRF"), X, y, **given),
 }
 
@@ -479,6 +491,12 @@ RECORDS = (
         "selection.SelectionStep",
         "report.Description",
         "report.Evaluation",
+        "report.ParseEvaluation",
+        "metrics.AlignmentScores",
+        "metrics.AttachmentScores",
+        "metrics.BracketScores",
+        "metrics.SegmentScores",
+        "metrics.Segment",
         "kernels.Alignments",
         "active.Query",
     ),

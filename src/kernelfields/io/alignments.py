@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from math import isfinite
 from typing import NamedTuple
 
-from ..checks import require_whole
+from ..checks import require_number, require_whole
 from ..errors import InputError, quoted
 from .lines import Source, TextLine, read_lines, write_lines
 
@@ -224,11 +224,12 @@ def _checked(alignment: WordAlignment, n: int) -> WordAlignment:
     """Refuse links that could not be read again."""
     seen = set()
     for link in alignment.links:
-        if min(link.source, link.target) < 0 or max(link.source, link.target) >= 10**9 - 1:
-            raise InputError(f"Sentence pair {n} has a link of words {link.source} and {link.target}.")
+        for side in ("source", "target"):
+            require_whole(f"The {side} of a link of sentence pair {n}", getattr(link, side), 0, 10**9 - 2)
+        if link.confidence is not None:
+            require_number(f"The confidence of a link of sentence pair {n}", link.confidence)
         if link[:2] in seen:
-            raise InputError(
-                f"Sentence pair {n} has the link of words {link.source} and {link.target} twice."
-            )
+            where = f"words {link.source} and {link.target}"
+            raise InputError(f"Sentence pair {n} has the link of {where} twice.")
         seen.add(link[:2])
     return alignment
