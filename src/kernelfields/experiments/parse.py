@@ -17,7 +17,7 @@ from .lib.claims import Claim
 from .lib.experiment import Experiment, Report
 from .lib.parsers import ARCS, PRUNING, projective
 from .lib.results import Outcome, Row
-from .lib.treebank import Treebank, jack_knifed, read_treebank, tag_features
+from .lib.treebank import ParsedSentences, jack_knifed, read_treebank, tag_features
 
 PUBLISHED = {"upos": 94.4, "xpos": 93.9, "uas": 84.4, "las": 81.1, "gold tags": (88.1, 86.2)}
 """UDPipe 1 on another release of the treebank, gold tokens."""
@@ -60,7 +60,9 @@ class ParseSettings:
 class Tagged:
     """A training and a test set with guessed tags, and how good these are."""
 
-    def __init__(self, train: Treebank, test: Treebank, settings: ParseSettings, report: Report) -> None:
+    def __init__(
+        self, train: ParsedSentences, test: ParsedSentences, settings: ParseSettings, report: Report
+    ) -> None:
         self.right: dict[str, float] = {}
         found: dict[str, tuple[Any, Any]] = {}
         for name in ("upos", "xpos"):
@@ -83,7 +85,9 @@ class Tagged:
 class Parsed:
     """A training and a test set of which a small parser has left out most arcs; ``gold`` has right tags."""
 
-    def __init__(self, train: Treebank, test: Treebank, gold: Treebank, settings: ParseSettings) -> None:
+    def __init__(
+        self, train: ParsedSentences, test: ParsedSentences, gold: ParsedSentences, settings: ParseSettings
+    ) -> None:
         self.train, self.test, self.gold = train, test, gold
         self.trees = [projective(heads) for heads in train.heads]
         features = TemplateFeatures(PRUNING, n_hash=2**settings.bits, dtype=bool)
@@ -185,7 +189,7 @@ def arc_calibration(marginals: Sequence[Any], heads: Sequence[Sequence[int]], bi
     return float(np.abs(apart).sum() / len(sure))
 
 
-def _row(name: str, tags: str, trees: Any, test: Treebank, seconds: float, error: float | None) -> Row:
+def _row(name: str, tags: str, trees: Any, test: ParsedSentences, seconds: float, error: float | None) -> Row:
     found = attachment_scores(test.trees, trees, test.upos)
     labelled = "?" not in {label for _, labels in trees[:1] for label in labels}
     las = (found.las, found.las_without_punctuation) if labelled else (None, None)
