@@ -17,7 +17,7 @@ from .lib.claims import Claim
 from .lib.experiment import Experiment, Report
 from .lib.parsers import ARCS, PRUNING, projective
 from .lib.results import Outcome, Row
-from .lib.treebank import ParsedSentences, jack_knifed, read_treebank, tag_features
+from .lib.treebank import TaggedTrees, jack_knifed, read_treebank, tag_features
 
 PUBLISHED = {"upos": 94.4, "xpos": 93.9, "uas": 84.4, "las": 81.1, "gold tags": (88.1, 86.2)}
 """UDPipe 1 on another release of the treebank, gold tokens."""
@@ -61,7 +61,7 @@ class Tagged:
     """A training and a test set with guessed tags, and how good these are."""
 
     def __init__(
-        self, train: ParsedSentences, test: ParsedSentences, settings: ParseSettings, report: Report
+        self, train: TaggedTrees, test: TaggedTrees, settings: ParseSettings, report: Report
     ) -> None:
         self.right: dict[str, float] = {}
         found: dict[str, tuple[Any, Any]] = {}
@@ -86,7 +86,7 @@ class Parsed:
     """A training and a test set of which a small parser has left out most arcs; ``gold`` has right tags."""
 
     def __init__(
-        self, train: ParsedSentences, test: ParsedSentences, gold: ParsedSentences, settings: ParseSettings
+        self, train: TaggedTrees, test: TaggedTrees, gold: TaggedTrees, settings: ParseSettings
     ) -> None:
         self.train, self.test, self.gold = train, test, gold
         self.trees = [projective(heads) for heads in train.heads]
@@ -189,7 +189,7 @@ def arc_calibration(marginals: Sequence[Any], heads: Sequence[Sequence[int]], bi
     return float(np.abs(apart).sum() / len(sure))
 
 
-def _row(name: str, tags: str, trees: Any, test: ParsedSentences, seconds: float, error: float | None) -> Row:
+def _row(name: str, tags: str, trees: Any, test: TaggedTrees, seconds: float, error: float | None) -> Row:
     found = attachment_scores(test.trees, trees, test.upos)
     labelled = "?" not in {label for _, labels in trees[:1] for label in labels}
     las = (found.las, found.las_without_punctuation) if labelled else (None, None)

@@ -62,7 +62,7 @@ cluster6(w[-1]) & cluster6(w[1])
 """
 
 
-class ParsedSentences(NamedTuple):
+class TaggedTrees(NamedTuple):
     """Sentences with all their columns."""
 
     words: Rows
@@ -72,10 +72,10 @@ class ParsedSentences(NamedTuple):
     """Counted from 1; 0 is the root."""
     relations: Rows
 
-    def take(self, ids: Sequence[int]) -> ParsedSentences:
+    def take(self, ids: Sequence[int]) -> TaggedTrees:
         """Return some sentences only."""
         columns: Any = ([column[i] for i in ids] for column in self)
-        return ParsedSentences(*columns)
+        return TaggedTrees(*columns)
 
     def tokens(self) -> list[list[tuple[str, ...]]]:
         """Return word and both tags of every token."""
@@ -87,11 +87,11 @@ class ParsedSentences(NamedTuple):
         return list(zip(self.heads, self.relations, strict=True))
 
 
-def read_treebank(part: str, most: int | None = None) -> ParsedSentences:
+def read_treebank(part: str, most: int | None = None) -> TaggedTrees:
     """Read a part of the English Web Treebank, or its first sentences."""
     found = load_ud_trees(part)
     heads = [[parent + 1 for parent in parents] for parents in found.parents]
-    every = ParsedSentences(found.sentences, found.labels, found.tags, heads, found.relations)
+    every = TaggedTrees(found.sentences, found.labels, found.tags, heads, found.relations)
     return every if most is None else every.take(range(min(most, len(heads))))
 
 
