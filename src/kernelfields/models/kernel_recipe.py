@@ -90,6 +90,12 @@ class KernelRecipe:
         return any(one.clique == "edge" for one in read_clique_kernels(self.clique_kernels))
 
     @property
+    def sees_segments(self) -> bool:
+        """Whether a kernel looks at candidate segments."""
+        given = () if self.clique_kernels is None else read_clique_kernels(self.clique_kernels)
+        return any(one.clique == "segment" for one in given)
+
+    @property
     def stop(self) -> Stop:
         """When a search ends."""
         return Stop(gap=self.tol, gradient=1e-2 * self.tol, iterations=self.max_iter)
@@ -161,7 +167,7 @@ class KernelRecipe:
             loss=self.loss,
             constraints=self.constraints,
             classes=self.classes,
-            segment_features=any(one.clique == "segment" for one in read_clique_kernels(self.clique_kernels)),
+            segment_features=self.sees_segments,
         )
 
     def on(self, observations: Any) -> KernelRecipe:

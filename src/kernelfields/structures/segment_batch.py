@@ -18,7 +18,7 @@ from ._labelled_base import SequenceBatch, require_best, require_draws, require_
 from ._oracles import Labelling, Labellings, Marginals
 from .alike_runs import AlikeRuns
 from .chain import ChainBatch
-from .segment_candidates import Candidates, read_candidates
+from .segment_candidates import CandidateRuns, read_candidates
 
 
 class SegmentBatch(SequenceBatch):
@@ -44,7 +44,7 @@ class SegmentBatch(SequenceBatch):
     shared_edges : bool
         Whether all edges share one (L, L) array of scores; else scores are (E, L, L). Scores of lengths
         are shared, (B, L).
-    candidates : (C, 2) or (C, 3) integers, or Candidates, optional
+    candidates : (C, 2) or (C, 3) integers, or CandidateRuns, optional
         Runs with scores of their own: first position, the position behind the last, counted over the batch,
         and perhaps a label, −1 for all. They are kept, and scored, by their ends, the shortest first.
     bound : (L,) booleans, optional
@@ -75,10 +75,10 @@ class SegmentBatch(SequenceBatch):
         self._set_shape(offsets, n_labels, shared_edges)
         self.lower_ends = require_lower_ends(lower_ends)
         self.bound = require_bound(bound, self.n_labels, candidates is not None)
-        if candidates is not None and not isinstance(candidates, Candidates):
+        if candidates is not None and not isinstance(candidates, CandidateRuns):
             candidates, order = read_candidates(candidates, self._offsets, self.n_labels)
             segment_features = None if segment_features is None else segment_features[order]
-        self.candidates: Candidates | None = candidates
+        self.candidates: CandidateRuns | None = candidates
         """In the order of their scores."""
         self.segment_features = segment_features
         """(C, F) observations of candidates, for models that look at them; of no concern to inference."""

@@ -13,7 +13,7 @@ EVERY = -1
 """In the place of a label: a candidate of all of them."""
 
 
-class Candidates(NamedTuple):
+class CandidateRuns(NamedTuple):
     """Candidates of a batch by their ends; of those with the same end, the shortest first."""
 
     offsets: Array
@@ -50,14 +50,14 @@ class Candidates(NamedTuple):
         return np.flatnonzero(same & (ends[first] == last + 1))
 
 
-def every_run(offsets: Array, longest: int) -> Candidates:
+def every_run(offsets: Array, longest: int) -> CandidateRuns:
     """Return all runs of up to so many positions as candidates of every label."""
     lengths = np.diff(offsets)
     counts = [np.minimum(np.arange(1, n + 1), longest) for n in lengths.tolist()]
     per_end = np.concatenate([np.empty(0, np.int64), *counts])
     end = np.repeat(np.concatenate([np.empty(0, np.int64), *(np.arange(1, n + 1) for n in lengths)]), per_end)
     length = np.arange(per_end.sum()) - np.repeat(np.cumsum(per_end) - per_end, per_end) + 1
-    return Candidates(
+    return CandidateRuns(
         offsets_of([int(count.sum()) for count in counts]),
         (end - length).astype(np.int32),
         end.astype(np.int32),
@@ -65,7 +65,7 @@ def every_run(offsets: Array, longest: int) -> Candidates:
     )
 
 
-def read_candidates(given: Any, offsets: Array, n_labels: int) -> tuple[Candidates, Array]:
+def read_candidates(given: Any, offsets: Array, n_labels: int) -> tuple[CandidateRuns, Array]:
     """Return candidates, (C, 2) or (C, 3) positions of a batch and labels, and the order they are kept in."""
     rows = _rows(given)
     begin, end = rows[:, 0], rows[:, 1]
@@ -86,7 +86,7 @@ def read_candidates(given: Any, offsets: Array, n_labels: int) -> tuple[Candidat
     start = offsets[owner]
     counts = np.bincount(owner, minlength=len(offsets) - 1)
     parts = ((part).astype(np.int32) for part in (begin - start, end - start, label))
-    return Candidates(offsets_of(counts), *parts), order
+    return CandidateRuns(offsets_of(counts), *parts), order
 
 
 def _rows(given: Any) -> Array:

@@ -24,7 +24,7 @@ ORDER = 5
 """How many bases before it a base depends on."""
 
 
-class Frames(NamedTuple):
+class ReadingFrames(NamedTuple):
     """Candidate genes of one sequence."""
 
     spans: Array
@@ -76,14 +76,14 @@ def complement(bases: Array) -> Array:
     return (3 - bases)[::-1]
 
 
-def frames_of(strands: tuple[Strand, Strand]) -> Frames:
+def frames_of(strands: tuple[Strand, Strand]) -> ReadingFrames:
     """Return candidates as spans of the strand that is given, this strand's first."""
     ahead, back = strands
     length = len(ahead.bases)
     spans = np.concatenate(
         [np.stack([ahead.begin, ahead.end], 1), np.stack([length - back.end, length - back.begin], 1)]
     )
-    return Frames(spans, np.arange(len(spans)) >= len(ahead.begin))
+    return ReadingFrames(spans, np.arange(len(spans)) >= len(ahead.begin))
 
 
 class Evidence(NamedTuple):
