@@ -130,7 +130,7 @@ def read_training(
     chain = structure.on(inputs.offsets, inputs.links, len(encoded.classes), untied=untied)
     if not segment_features:
         require_no_segment_features(chain)
-    if getattr(chain, "label_sets", None) is not None or "segment" in chain.cliques:
+    if getattr(chain, "label_sets", None) is not None or hasattr(chain, "candidates"):
         require_possible(chain, encoded.labels, encoded.classes)
     weights = None if sample_weight is None else read_weights(sample_weight, chain.n_instances, chain.words)
     make = choose(LOSSES, loss, "loss")
@@ -165,7 +165,7 @@ def require_no_edge_features(inputs: Inputs) -> None:
 
 def require_no_segment_features(batch: StructureBatch) -> None:
     """Refuse features of segments where nothing looks at them."""
-    if "segment" in batch.cliques:
+    if getattr(batch, "candidates", None) is not None:
         raise InputError(
             "The structure has features of segments, which CRF looks at, KernelCRF with a CliqueKernel on "
             "'segment', and nothing else."

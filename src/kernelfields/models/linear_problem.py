@@ -200,7 +200,7 @@ def linear_terms(
     if model.edge_features:
         seen = edge_observations(chain, features)
         terms.append(Term("edge_features", LinearFeatures(chain, "edge", *seen), penalties.edge))
-    if "segment" in chain.cliques:
+    if getattr(chain, "candidates", None) is not None:
         terms.append(Term(SEGMENTS, segment_space(chain, features), penalties.node))
     return with_norms(terms, read_norms(model.norms, model.l1))
 
