@@ -80,7 +80,8 @@ def run(settings: AlignSettings, report: Report) -> Outcome:
         for row in found:
             report(f"{name}: {row}")
     rows += [
-        {"corpus": "Hansards, published", "model": name, "AER %": aer} for name, aer in PUBLISHED.items()
+        {"corpus": "Hansards, published", "model": name, "error %": error}
+        for name, error in PUBLISHED.items()
     ]
     return Outcome("align", _claims(rows, settings), rows, {}, _notes(settings))
 
@@ -152,7 +153,7 @@ def _row(name: str, bitext: Bitext, found: Sequence[Links]) -> Row:
     every, n = bitext.every, bitext.linked
     scores = alignment_scores(every.sure[n:], every.possible[n:], found[n:])
     percent = [100.0 * value for value in scores]
-    return {"model": name, **dict(zip(("AER %", "precision %", "recall %"), percent, strict=True))}
+    return {"model": name, **dict(zip(("error %", "precision %", "recall %"), percent, strict=True))}
 
 
 def _error(bitext: Bitext, found: Sequence[Links], *, train: bool) -> float:
@@ -163,7 +164,9 @@ def _error(bitext: Bitext, found: Sequence[Links], *, train: bool) -> float:
 def _claims(rows: Sequence[Row], settings: AlignSettings) -> list[Claim]:
     def error(corpus: str, *words: str) -> float:
         return min(
-            row["AER %"] for row in rows if row["corpus"] == corpus and all(w in row["model"] for w in words)
+            row["error %"]
+            for row in rows
+            if row["corpus"] == corpus and all(w in row["model"] for w in words)
         )
 
     czech, hansards = CORPORA.values()
@@ -210,7 +213,7 @@ def draw(outcome: Outcome, figure: Any) -> None:
     for panel, corpus in zip(panels, CORPORA.values(), strict=True):
         rows = [row for row in outcome.rows if row["corpus"] == corpus][::-1]
         colours = ["C1" if "intersected" in row["model"] else "C0" for row in rows]
-        panel.barh(np.arange(len(rows)), [row["AER %"] for row in rows], color=colours)
+        panel.barh(np.arange(len(rows)), [row["error %"] for row in rows], color=colours)
         panel.set_yticks(np.arange(len(rows)), [row["model"] for row in rows], fontsize=7)
         panel.set(title=corpus, xlabel="alignment error rate, %")
 
