@@ -153,6 +153,23 @@ def test_the_structure_is_that_of_the_data(tmp_path):
     assert {name for one in read_conllu(io.StringIO(out)) for name in one.relations} == {"_"}
 
 
+def test_stochastic_training_leaves_rare_features_out(tmp_path, data):
+    """A model that learns probabilities one sentence at a time."""
+    to_train = ("train", data, "--structure", "dependency", "--model", "sgd", "-o", tmp_path / "m.kf")
+    sizes = []
+    for options in ((), ("--min-count", 3)):
+        done = run(*to_train, "--max-iter", 20, "--penalty", 0.1, *options)
+        assert done.exit_code == 0, done.output
+        sizes.append(load(tmp_path / "m.kf").n_features_in_)
+        done = run("evaluate", tmp_path / "m.kf", data, "--json")
+        assert "learns no probabilities" not in done.output
+        assert json.loads(done.stdout.splitlines()[-1])["las"] > 0.9
+    assert sizes[1] < sizes[0]
+    plain = tmp_path / "plain.conll"
+    plain.write_text("a X\n")
+    assert "--min-count is for --structure dependency" in refused("train", plain, "--min-count", 2)
+
+
 @pytest.mark.parametrize("kind", ["perceptron", "ssvm"])
 def test_other_models(tmp_path, data, kind):
     done = run(

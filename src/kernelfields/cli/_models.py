@@ -48,6 +48,7 @@ class Choice:
     seed: int = 0
     structure: str | None = None
     clusters: str | None = None
+    min_count: int | None = None
 
     @property
     def given(self) -> list[str]:

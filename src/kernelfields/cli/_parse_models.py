@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
-from ..estimators import CRF, StructuredPerceptron, StructuredSVM
+from ..estimators import CRF, StochasticCRF, StructuredPerceptron, StructuredSVM
 from ..features import TemplateFeatures, Templates, parse_templates
 from ..features.sets import TEXTS
 from ._models import Choice
@@ -18,8 +18,12 @@ OPTIONS = {
     "crf": ("penalty", "features", "tol", "max_iter"),
     "ssvm": ("penalty", "features", "tol", "max_iter"),
     "perceptron": ("features", "max_iter"),
+    "sgd": ("penalty", "features", "max_iter"),
 }
 """Fields of `Choice` that a model of trees or links understands."""
+
+
+KINDS: dict[str, Any] = {"ssvm": StructuredSVM, "perceptron": StructuredPerceptron, "sgd": StochasticCRF}
 
 
 def build_parser(name: str, task: ParseTask, structure: Any, data: ParseFile, choice: Choice) -> Any:
@@ -35,8 +39,7 @@ def build_parser(name: str, task: ParseTask, structure: Any, data: ParseFile, ch
             settings[option] = getattr(choice, option)
     if name == "crf":
         return CRF(**settings)
-    kind: Any = StructuredSVM if name == "ssvm" else StructuredPerceptron
-    return kind(**settings, random_state=choice.seed)
+    return KINDS[name](**settings, random_state=choice.seed)
 
 
 def _features(task: ParseTask, data: ParseFile, choice: Choice) -> TemplateFeatures:
@@ -47,7 +50,7 @@ def _features(task: ParseTask, data: ParseFile, choice: Choice) -> TemplateFeatu
             f"--features {given} has templates of {templates.cliques.name.lower()}; --structure {task.name} "
             f"needs templates of {task.cliques}."
         )
-    return TemplateFeatures(templates, dtype=np.float32)
+    return TemplateFeatures(templates, choice.min_count or 1, dtype=np.float32)
 
 
 def _templates(task: ParseTask, given: str) -> Templates:

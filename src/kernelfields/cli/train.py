@@ -52,7 +52,8 @@ def train(
     ],
     out: Annotated[Path, typer.Option("-o", "--out", help="The model file to write.")] = Path("model.kf"),
     model: Annotated[
-        str, typer.Option(help="crf, kernel-crf, gp, ssvm, perceptron, hmm, boosted, or auto.")
+        str,
+        typer.Option(help="crf, kernel-crf, gp, ssvm, perceptron, hmm, boosted, or auto; for trees: sgd."),
     ] = "crf",
     structure: StructureName = None,
     dev: Annotated[Path | None, typer.Option(help="Held-out file to judge the model by.")] = None,
@@ -64,6 +65,9 @@ def train(
     ] = None,
     clusters: Annotated[
         Path | None, typer.Option(help="For tokens: a file of Brown clusters, as kf clusters writes it.")
+    ] = None,
+    min_count: Annotated[
+        int | None, typer.Option(help="For trees and links: leave rarer features out.", min=1)
     ] = None,
     penalty: Annotated[float | None, typer.Option(help="λ, the price of large weights.")] = None,
     kernel: Annotated[str | None, typer.Option(help="For kernel models: rbf, polynomial, linear, …")] = None,
@@ -113,9 +117,8 @@ def train(
     with plain_errors(debug):
         paths = None if clusters is None else str(clusters)
         settings = (penalty, kernel, gamma, features, constraints, basis, tol, max_iter, seed, structure)
-        choice = Choice(*settings, clusters=paths)
+        choice = Choice(*settings, clusters=paths, min_count=min_count)
         require_folder(out)
-        _require_sense(model, choice, tune, jobs, seconds, checkpoint)
         reading = reading_of(data_format, encoding, missing, columns, max_size, parents)
         if structure in TASKS:
             unfit = {"parents": parents, "tune": tune, "jobs": jobs, "seconds": seconds}
@@ -127,6 +130,7 @@ def train(
             if as_json:
                 typer.echo(json.dumps(summary))
             return
+        _require_sense(model, choice, tune, jobs, seconds, checkpoint)
         training, held_out = _split(data, dev, holdout, seed, reading, structure)
         note = note_of(training, reading)
         if note is not None:
@@ -165,6 +169,8 @@ def _require_sense(
     model: str, choice: Choice, tune: bool, jobs: int | None, seconds: float | None, checkpoint: Path | None
 ) -> None:
     """Refuse options that would have no effect."""
+    if choice.min_count is not None:
+        raise InputError(f"--min-count is for --structure {', '.join(TASKS)}.")
     automatic = model == "auto"
     if not automatic:
         require_model(model)
