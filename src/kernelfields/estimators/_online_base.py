@@ -173,8 +173,8 @@ class OnlineLabeller(OnlineSettings, SequenceLabeller):
         """Bring a sweep to where a trail ends; return the weights that it starts from."""
         if trail is None or weights is None:
             return sweep.element()
-        further = getattr(self, "factors_", None), getattr(self, "durations_", None)
-        sizes = len(self.classes_), self.n_features_in_, *further
+        factors, durations = getattr(self, "factors_", None), getattr(self, "durations_", None)
+        sizes = len(self.classes_), self.n_features_in_, factors, durations, getattr(self, "rules_", None)
         sweep.steps, sweep.sequences = trail.steps, sweep.sequences + trail.sequences
         if trail.last is not None:
             weights = np.concatenate(unflat(trail.last, *sizes).elements(terms))

@@ -165,7 +165,8 @@ class CRF(SequenceLabeller):
         w; ``intercept_`` (L,) is b, ``transitions_`` (L, L) is V, ``start_`` and ``end_`` (L,), and
         ``edge_coef_`` (L, L, D) with ``edge_features``, ``factors_`` a dictionary of the tables of further
         clique types of graphs, ``second_order_`` (L, L, L) with "chain2" is U,
-        ``durations_`` (B, L) with "segments" is S; zeros for what is switched off.
+        ``durations_`` (B, L) with "segments" is S, ``rules_`` (R,) those of a `GrammarTrees`; zeros for what
+        is switched off.
     forbidden_ : Forbidden or None
         What ``constraints`` forbids among ``classes_``, as masks.
     certificate_ : Certificate or None

@@ -210,6 +210,8 @@ RECORDS = (
     structures.Exact,
     structures.ExactlyOne,
     structures.Gibbs,
+    structures.Grammar,
+    structures.GrammarTrees,
     structures.Graph,
     structures.Grid,
     structures.Hierarchy,

@@ -67,6 +67,7 @@ FREE: Mapping[str, Field] = {
     "transitions_": Numbers("L L"),
     "second_order_": Numbers("L L L", needed=False),
     "durations_": Numbers("B L", needed=False),
+    "rules_": Numbers("R", needed=False),
     "factors_": LabelTables(),
 }
 """Weights that look at labels only."""

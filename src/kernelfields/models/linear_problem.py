@@ -60,6 +60,8 @@ class LinearWeights:
     """(B, L), lengths of runs, in bins."""
     segment_coef: Array | None = None
     """(L, F), features of candidate segments."""
+    rules: Array | None = None
+    """(R,), rules of a grammar."""
     factors: Mapping[str, Array] | None = None
     """(L, …, L) of further clique types of graphs, by name."""
 
@@ -118,6 +120,7 @@ class LinearWeights:
             second_order=None if self.second_order is None else np.pad(self.second_order, more),
             durations=None if self.durations is None else np.pad(self.durations, ((0, 0), more)),
             segment_coef=None if self.segment_coef is None else np.pad(self.segment_coef, (more, (0, 0))),
+            rules=self.rules,
             factors=self.factors and {name: np.pad(table, more) for name, table in self.factors.items()},
         )
 

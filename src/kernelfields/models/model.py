@@ -190,6 +190,8 @@ class LabelScorer(Scorer):
     """(L, L, L)."""
     durations: Array | None = None
     """(B, L), of lengths of runs, in bins."""
+    rules: Array | None = None
+    """(R,), of the rules of a grammar."""
     factors: Mapping[str, Array] = field(default_factory=dict)
     """Of further clique types of graphs, (L, …, L)."""
 
@@ -203,6 +205,7 @@ class LabelScorer(Scorer):
             learnt["transitions" + suffix],
             learnt.get("second_order" + suffix),
             learnt.get("durations" + suffix),
+            learnt.get("rules" + suffix),
             learnt.get("factors" + suffix) or {},
         )
 
@@ -219,7 +222,8 @@ class LabelScorer(Scorer):
             if isinstance(batch, EdgeBatch):
                 node[batch.sources] += first.astype(node.dtype, copy=False)
                 node[batch.sinks] += last.astype(node.dtype, copy=False)
-        tables = {"edge": self.pairs, "triple": self.triples, "duration": self.durations, **self.factors}
+        tables = {"edge": self.pairs, "triple": self.triples, "duration": self.durations, "rule": self.rules}
+        tables |= self.factors
         for clique, table in tables.items():
             if clique in batch.cliques and table is not None:
                 self._add_table(batch, clique, table.astype(node.dtype), into)

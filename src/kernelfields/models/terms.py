@@ -116,7 +116,7 @@ def label_terms(
     """Return the scores of labels alone, as far as a model wants them and its structure has such cliques.
 
     Those of single labels everywhere (``bias``), and at sources and sinks (``boundaries``); of label pairs
-    (``edges``), or of some ``pairs`` only; of label triples; of the lengths of runs.
+    (``edges``), or of some ``pairs`` only; of label triples; of the lengths of runs; of rules.
     """
     terms = [Term("bias", Free(batch, batch.answer), penalties.node)] if bias else []
     if boundaries and isinstance(batch, EdgeBatch) and batch.has_ends:
@@ -128,6 +128,8 @@ def label_terms(
         terms.append(Term("second_order", Free(batch, "triple"), penalties.second_order))
     if edges and "duration" in batch.cliques:
         terms.append(Term("durations", Free(batch, "duration"), penalties.edge))
+    if edges and "rule" in batch.cliques:
+        terms.append(Term("rules", Free(batch, "rule"), penalties.edge))
     if edges:
         terms += [Term(FACTOR + name, Free(batch, name), penalties.edge) for name in factors]
     return terms
@@ -135,7 +137,7 @@ def label_terms(
 
 def free_weights(element: Array, slices: Mapping[str, slice], n_labels: int) -> dict[str, Any]:
     """Read the weights of labels off an element, by the names of attributes; zeros for what is not there."""
-    names = ["bias", "boundaries", "edges", "second_order", "durations"]
+    names = ["bias", "boundaries", "edges", "second_order", "durations", "rules"]
     names += [name for name in slices if name.startswith(FACTOR)]
     return label_tables({name: element[slices[name]].copy() for name in names if name in slices}, n_labels)
 
@@ -153,6 +155,7 @@ def label_tables(part: Mapping[str, Array], n_labels: int) -> dict[str, Any]:
         "transitions": part.get("edges", np.zeros(L * L)).reshape(L, L),
         "second_order": None if triples is None else triples.reshape(L, L, L),
         "durations": None if durations is None else durations.reshape(-1, L),
+        "rules": part.get("rules"),
         "factors": {name: as_table(numbers, L) for name, numbers in factors.items()} or None,
     }
 
@@ -169,7 +172,16 @@ def free_elements(weights: Any, suffix: str = "") -> dict[str, Any]:
     """Weights of labels, attributes of some object, as elements by the names of their spaces."""
     given: dict[str, Any] = {
         name: getattr(weights, name + suffix, None)
-        for name in ("intercept", "start", "end", "transitions", "second_order", "durations", "factors")
+        for name in (
+            "intercept",
+            "start",
+            "end",
+            "transitions",
+            "second_order",
+            "durations",
+            "rules",
+            "factors",
+        )
     }
     return {
         "bias": given["intercept"],
@@ -177,7 +189,7 @@ def free_elements(weights: Any, suffix: str = "") -> dict[str, Any]:
         "edges": given["transitions"].ravel(),
         **{
             name: None if given[name] is None else given[name].ravel()
-            for name in ("second_order", "durations")
+            for name in ("second_order", "durations", "rules")
         },
         **{FACTOR + name: table.ravel() for name, table in (given["factors"] or {}).items()},
     }

@@ -44,6 +44,8 @@ def flat(weights: LinearWeights) -> Array:
         parts.append(weights.second_order)
     if weights.durations is not None:
         parts.append(weights.durations)
+    if weights.rules is not None:
+        parts.append(weights.rules)
     parts += (weights.factors or {}).values()
     return np.concatenate([np.ravel(part) for part in parts])
 
@@ -54,13 +56,16 @@ def unflat(
     n_features: int,
     factors: Mapping[str, Array] | None = None,
     durations: Array | None = None,
+    rules: Array | None = None,
 ) -> LinearWeights:
-    """Return the weights that `flat` made numbers of; ``factors``, ``durations`` have their shapes."""
+    """Return the weights that `flat` made numbers of; the last three have their shapes."""
     L, D = n_labels, n_features
     coef, intercept, start, end, transitions, more = np.split(numbers, np.cumsum([L * D, L, L, L, L * L]))
-    tables, lengths = {}, None
+    tables, lengths, of_rules = {}, None, None
     if durations is not None:
         lengths, more = more[: durations.size].reshape(durations.shape), more[durations.size :]
+    if rules is not None:
+        of_rules, more = more[: rules.size], more[rules.size :]
     for name, table in (factors or {}).items():
         tables[name], more = more[: table.size].reshape(table.shape), more[table.size :]
     second_order = more.reshape(L, L, L) if len(more) else None
@@ -72,5 +77,6 @@ def unflat(
         transitions.reshape(L, L),
         second_order=second_order,
         durations=lengths,
+        rules=of_rules,
         factors=tables or None,
     )

@@ -42,6 +42,7 @@ from .exact import Exact, ExactGraphBatch
 from .gibbs import Gibbs, GibbsBatch
 from .grammar import Grammar, count_symbols, symbol_spans
 from .grammar_batch import GrammarBatch
+from .grammar_trees import GrammarTrees
 from .graph import Factors, GraphBatch
 from .graph_links import GraphInference, GraphLinks
 from .graphs import Graph
@@ -109,6 +110,7 @@ __all__ = [
     "GibbsBatch",
     "Grammar",
     "GrammarBatch",
+    "GrammarTrees",
     "Graph",
     "GraphBatch",
     "GraphInference",

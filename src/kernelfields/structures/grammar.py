@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, NamedTuple, Self
 
@@ -72,6 +72,10 @@ class Grammar:
         used = {symbol for rule in self.rules for symbol in rule} | {*self.roots, *self.words}
         if used - known:
             raise InputError(f"The grammar has no symbol {min(used - known)!r}, which it uses.")
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what is made again."""
+        return {part.name: getattr(self, part.name) for part in fields(self)}
 
     @classmethod
     def of(cls, trees: Iterable[Any], horizontal: int = 2, vertical: int = 1) -> Self:
@@ -158,18 +162,22 @@ def count_symbols(trees: Iterable[Any], horizontal: int = 2, vertical: int = 1) 
     for s, tree in enumerate(trees):
         if isinstance(tree, tuple) and not tree:
             continue
-        open_spans: list[tuple[int, str]] = []
-        for i, j, symbol in sorted(
-            symbol_spans(tree, horizontal, vertical, f"Tree {s}"), key=lambda span: (span[1], -span[0])
-        ):
-            if j - i == 1:
-                counts.words[symbol] += 1
-            else:
-                (_, right), (_, left) = open_spans.pop(), open_spans.pop()
-                counts.rules[symbol, left, right] += 1
-            open_spans.append((i, symbol))
-        counts.roots[open_spans[0][1]] += 1
+        spans = symbol_spans(tree, horizontal, vertical, f"Tree {s}")
+        counts.rules.update(rules_by_span(spans).values())
+        counts.words.update(symbol for i, j, symbol in spans if j - i == 1)
+        counts.roots[max(spans, key=lambda span: span[1] - span[0])[2]] += 1
     return counts
+
+
+def rules_by_span(spans: Iterable[Span]) -> dict[tuple[int, int], tuple[str, str, str]]:
+    """Return the rule (parent, left child, right child) of every span of several words of a binary tree."""
+    found, open_spans = {}, list[str]()
+    for i, j, symbol in sorted(spans, key=lambda span: (span[1], -span[0])):
+        if j - i > 1:
+            right, left = open_spans.pop(), open_spans.pop()
+            found[i, j] = symbol, left, right
+        open_spans.append(symbol)
+    return found
 
 
 class _Closing:

@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
-from ..arrays import Array, offsets_of
+from ..arrays import Array, offsets_of, rows_of
 from ..checks import require_ids, require_weights
 from ..errors import InputError
 from ._base import Cliques, Scores, require_feasible
@@ -78,11 +78,27 @@ class GrammarBatch(ConstituencyBatch):
         into["rule"][...] -= np.bincount(rules, times, len(self.grammar.rules))
 
     def score(self, scores: Scores, outputs: Array) -> Array:
-        """⟨θ, parts(y)⟩ for every sentence; −inf where the grammar has no such rule."""
-        rules = self.rules(outputs)
+        """⟨θ, parts(y)⟩ for every sentence; −inf for rules that the grammar has not, and what is no tree."""
+        rules = self._known_rules(np.asarray(outputs))
         with_none = np.append(np.asarray(scores["rule"], dtype=np.float64), -np.inf)
         sentences = np.repeat(np.arange(self.n_instances), np.diff(self.cliques["rule"].offsets))
         return super().score(scores, outputs) + np.bincount(sentences, with_none[rules], self.n_instances)
+
+    def _known_rules(self, outputs: Array) -> Array:
+        """Return the rules of trees; −1 for those of a sentence that has no tree, one span twice say."""
+        rows = outputs // self.n_labels
+        again = np.append(False, np.diff(rows) <= 0)
+        again[self._outputs[:-1][self.lengths > 0]] = False
+        broken = np.zeros(self.n_instances, dtype=bool)
+        broken[self.per_output(np.arange(self.n_instances))[again]] = True
+        if not broken.any():
+            return self.rules(outputs)
+        rules = np.full(int(self.cliques["rule"].offsets[-1]), -1)
+        kept = np.flatnonzero(~broken)
+        rules[rows_of(self.cliques["rule"].offsets, kept)] = self.take(kept).rules(
+            self.cut_outputs(outputs, kept)
+        )
+        return rules
 
     def argmax(self, scores: Scores) -> Labelling:
         """A chart with maxima, then rules and splits from the top."""
