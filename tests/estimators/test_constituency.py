@@ -23,7 +23,9 @@ from kernelfields import (
     StructuredSVM,
     load,
 )
+from kernelfields.features import TemplateFeatures
 from kernelfields.structures import Constituency, ConstituencyBatch
+from tests._listed_parses import row_of
 
 WORDS = (3, 2, 5, 3, 1, 4, 4, 6, 0)
 LABELS = ("A", "B+C")
@@ -106,6 +108,23 @@ def test_all_forms_of_features_give_the_same() -> None:
     }
     for name in forms:
         assert predicted[name] == predicted["array"], name
+
+
+def test_templates_of_spans_have_the_same_rows() -> None:
+    words = ["a", "b", "c", "d"]
+    templates = TemplateFeatures("columns: w\ncliques: spans\nw[i] & w[j]")
+    matrix, rows = templates.fit_transform([[(word,) for word in words]])
+    assert rows.tolist() == [10]
+    names = templates.names()
+    for i, j in itertools.combinations(range(5), 2):
+        (found,) = matrix[row_of(4, i, j)].indices
+        assert names[found] == f"w[i]&w[j]={words[i]}&{words[j - 1]}"
+    tokens = [[(word, word.upper()) for word in words[:n]] for n in (4, 3, 2)]
+    model = CRF(0.01, structure=Constituency(["A", "B", "S"]), features="spans")
+    trees = [("S", ("A", 0, 1), ("B", 2, 3)), ("S", ("A", 0, 1), 2), ("S", 0, 1)]
+    assert model.fit(tokens, trees).predict(tokens) == trees
+    with pytest.raises(InputError, match="Constituency needs templates of spans"):
+        CRF(structure=Constituency(), features="pos").fit(tokens, trees)
 
 
 def test_posterior_decoding_is_the_tree_with_most_expected_spans() -> None:

@@ -100,7 +100,7 @@ class Trails(Field):
         if value.step is not None and not (type(value.step) is float and 0 < value.step < np.inf):
             return "has a step that is none"
         first = sizes["L"] * (sizes["D"] + 3 + sizes["L"]) + sizes.get("factors", 0)
-        first += sizes.get("B", 0) * sizes["L"]
+        first += sizes.get("B", 0) * sizes["L"] + sizes.get("R", 0)
         expected = (first, first + sizes["L"] ** 3)  # with and without label triples
         for numbers in (value.last, value.variance):
             if numbers is not None and (

@@ -87,7 +87,8 @@ class GrammarBatch(ConstituencyBatch):
     def _known_rules(self, outputs: Array) -> Array:
         """Return the rules of trees; −1 for those of a sentence that has no tree, one span twice say."""
         rows = outputs // self.n_labels
-        again = np.append(False, np.diff(rows) <= 0)
+        again = np.zeros(len(rows), dtype=bool)
+        again[1:] = np.diff(rows) <= 0
         again[self._outputs[:-1][self.lengths > 0]] = False
         broken = np.zeros(self.n_instances, dtype=bool)
         broken[self.per_output(np.arange(self.n_instances))[again]] = True
