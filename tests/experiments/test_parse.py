@@ -7,7 +7,7 @@ import pytest
 
 from kernelfields.experiments.lib.parsers import ARCS, PRUNING, projective
 from kernelfields.experiments.lib.treebank import jack_knifed
-from kernelfields.experiments.parse import arc_calibration, most_expected
+from kernelfields.experiments.parse import arc_calibration
 from kernelfields.features import CliqueKind, parse_templates
 from tests._dependency import is_tree
 from tests._listed_trees import trees
@@ -49,13 +49,6 @@ def test_calibration_by_hand():
     sure = [np.array([[0.9, 0.1, 0.0], [0.2, 0.8, 0.0]]), np.array([[0.85, 0.15]])]
     # 0.8 … 0.9 holds two words, one of which is right; 0.9 … 1 holds one, right
     assert arc_calibration(sure, [[0, 2], [0]]) == pytest.approx((abs(0.8 + 0.85 - 1) + 0.1) / 3)
-
-
-def test_most_expected_heads_are_a_tree():
-    p = np.zeros((2, 3, 2))
-    p[0, 2, 1], p[0, 0, 0] = 0.6, 0.4  # each would be the other's head, if asked alone
-    p[1, 1, 0], p[1, 0, 1] = 0.55, 0.45
-    assert most_expected([p], ["a", "b"], True) == [([2, 0], ["b", "b"])]
 
 
 def test_templates_are_of_arcs():

@@ -13,7 +13,7 @@ import numpy as np
 from ..errors import InputError
 from ..features import BrownClusters, TemplateFeatures, Templates
 from ..features.sets import chunking, ner, pos
-from ..features.template_text import parse_templates
+from ..features.templates import parse_templates
 from ..metrics import has_entities
 from ._data import FileData
 

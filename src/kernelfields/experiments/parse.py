@@ -12,14 +12,14 @@ import numpy as np
 from .. import PassiveAggressive, StochasticCRF, StructuredPerceptron
 from ..features import BrownClusters, TemplateFeatures
 from ..metrics import attachment_scores
-from ..structures import Dependency, DependencyBatch
+from ..structures import Dependency
 from .lib.claims import Claim
 from .lib.experiment import Experiment, Report
 from .lib.parsers import ARCS, PRUNING, projective
 from .lib.results import Outcome, Row
 from .lib.treebank import TaggedTrees, jack_knifed, read_treebank, tag_features
 
-PUBLISHED = {"upos": 94.4, "xpos": 93.9, "uas": 84.4, "las": 81.1, "gold tags": (88.1, 86.2)}
+PUBLISHED: dict[str, Any] = {"upos": 94.4, "xpos": 93.9, "uas": 84.4, "las": 81.1, "gold tags": (88.1, 86.2)}
 """UDPipe 1 on another release of the treebank, gold tokens."""
 
 
@@ -40,6 +40,7 @@ class ParseSettings:
     tag_penalty: float
     prune_iterations: int
     prune_step: float
+    prune_penalty: float
     least: float
     """Marginals of the first parser below which arcs are left out."""
     iterations: int
@@ -91,7 +92,7 @@ class Parsed:
         self.train, self.test, self.gold = train, test, gold
         self.trees = [projective(heads) for heads in train.heads]
         features = TemplateFeatures(PRUNING, n_hash=2**settings.bits, dtype=bool)
-        small = StochasticCRF(settings.penalty, learning_rate=settings.prune_step, features=features)
+        small = StochasticCRF(settings.prune_penalty, learning_rate=settings.prune_step, features=features)
         small.set_params(structure=Dependency(), max_iter=settings.prune_iterations, random_state=0)
         small.fit(train.tokens(), self.trees)
         self.small = [(heads, ["?"] * len(heads)) for heads in small.predict(test.tokens())]
@@ -129,9 +130,9 @@ def run(settings: ParseSettings, report: Report) -> Outcome:
         report("CRF, right tags")
         rows.append(_parse("CRF", "right", Parsed(train, test, test, settings), settings)[0])
     claims = [
-        Claim("upos", tagged.right["upos"], PUBLISHED["upos"], at_least=settings.min_upos),  # type: ignore[arg-type]
-        Claim("xpos", tagged.right["xpos"], PUBLISHED["xpos"], at_least=settings.min_xpos),  # type: ignore[arg-type]
-        Claim("las_predicted_tags", best["LAS %"], PUBLISHED["las"], at_least=settings.min_las),  # type: ignore[arg-type]
+        Claim("upos", tagged.right["upos"], PUBLISHED["upos"], at_least=settings.min_upos),
+        Claim("xpos", tagged.right["xpos"], PUBLISHED["xpos"], at_least=settings.min_xpos),
+        Claim("las_predicted_tags", best["LAS %"], PUBLISHED["las"], at_least=settings.min_las),
         Claim("arc_calibration_error", error, at_most=settings.max_calibration_error),
         Claim("outputs_that_are_no_projective_trees", float(odd), at_most=0.0),
     ]
@@ -157,22 +158,10 @@ def _parse(name: str, tags: str, parsed: Parsed, settings: ParseSettings) -> tup
     if not name.startswith("CRF"):
         trees = model.predict(parsed.X_test)
         return _row(name, tags, trees, parsed.gold, seconds, None), np.nan, trees
-    marginals = model.predict_marginals(parsed.X_test)
-    arcs = [p.sum(axis=-1) for p in marginals]
-    error = 100 * arc_calibration(arcs, parsed.test.heads)
-    trees = most_expected(marginals, model.classes_.tolist(), structure.projective)
+    arcs = [p.sum(axis=-1) for p in model.predict_marginals(parsed.X_test)]
+    error = 100 * arc_calibration(arcs, parsed.gold.heads)
+    trees = model.predict(parsed.X_test, decoder="posterior")
     return _row(name, tags, trees, parsed.gold, seconds, error), error, trees
-
-
-def most_expected(marginals: Sequence[Any], relations: list[str], trees_project: bool) -> list[Any]:
-    """Return the trees with the highest expected number of right heads, each with its likeliest relation."""
-    batch = DependencyBatch([len(p) for p in marginals], projective=trees_project)
-    flat = np.concatenate([p.sum(axis=-1).ravel() for p in marginals])
-    heads = Dependency(projective=trees_project).decode(batch.argmax({"arc": flat}).labels, batch)
-    return [
-        (found, [relations[k] for k in p[np.arange(len(found)), np.array(found, int)].argmax(axis=-1)])
-        for found, p in zip(heads, marginals, strict=True)
-    ]
 
 
 def arc_calibration(marginals: Sequence[Any], heads: Sequence[Sequence[int]], bins: int = 10) -> float:
@@ -224,7 +213,8 @@ def _notes(settings: ParseSettings, parsed: Parsed) -> list[str]:
         f"Tags of the training set are guessed by taggers of the other {settings.folds - 1} of "
         f"{settings.folds} parts. Trees to learn from that are not projective are made so: words move up to "
         "their head's head. Nothing but the training set is learnt from, and no word vectors are used. "
-        "Settings were chosen on the dev set.",
+        "Settings were chosen on the dev set. CRFs give the tree with most arcs and relations right, as they "
+        "expect it.",
         f"A small parser leaves {parsed.arcs:.1f} arcs a word, among them {100 * parsed.reach:.2f} % of the "
         "right ones. Seconds are processor time.",
         "UDPipe 1 on UD 2.5 with gold tokens: UPOS 94.4, XPOS 93.9, UAS 84.4, LAS 81.1; with right tags UAS "

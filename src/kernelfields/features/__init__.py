@@ -7,8 +7,17 @@ from .extractor import TemplateFeatures
 from .frames import FrameSentences, sentences_of
 from .graph_windows import stack_graph_windows
 from .neighbours import diffused, neighbour_averages
-from .template_text import parse_templates
-from .templates import BEGIN, BETWEEN, END, CliqueKind, Template, TemplatePart, Templates, Transform
+from .templates import (
+    BEGIN,
+    BETWEEN,
+    END,
+    CliqueKind,
+    Template,
+    TemplatePart,
+    Templates,
+    Transform,
+    parse_templates,
+)
 from .tree_windows import stack_tree_windows
 from .windows import stack_windows
 

@@ -15,8 +15,7 @@ from ..errors import InputError
 from ..native import FeatureIndex, Tokens, WordPaths, fit_features, hashed_features, pack_tokens
 from ._settings import unusual
 from .brown import BrownClusters
-from .template_text import parse_templates
-from .templates import CliqueKind, Templates
+from .templates import CliqueKind, Templates, parse_templates
 
 Sentences = Sequence[Any]
 

@@ -8,8 +8,7 @@ from ..persistence.objects import Check, Parts, StoredClass
 from .brown import BrownClusters
 from .dicts import DictFeatures
 from .extractor import TemplateFeatures
-from .template_text import parse_templates
-from .templates import Templates
+from .templates import Templates, parse_templates
 
 
 def _template_parts(found: TemplateFeatures) -> Parts:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from .template_text import parse_templates
-from .templates import Templates
+from .templates import Templates, parse_templates
 
 _CHUNKING = """
 columns: w pos

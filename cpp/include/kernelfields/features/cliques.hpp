@@ -8,7 +8,7 @@
 
 namespace kernelfields {
 
-// The numbers are those of Cliques in features/clique_templates.py.
+// The numbers are those of CliqueKind in features/templates.py.
 enum class CliqueKind : int { tokens = 0, arcs = 1, spans = 2, pairs = 3 };
 
 inline bool known_kind(int code) {
