@@ -117,10 +117,10 @@ def _learnt(bitext: Bitext, settings: AlignSettings, report: Report) -> list[Row
         report(f"{name}: {n} sentence pairs to learn from")
         started = perf_counter()
         model.fit(X[:n], [targets(links) for links in sure])
-        gap = getattr(model, "certificate_", None)
-        scores = _row(name, bitext, [*[[]] * n, *model.predict(X[n:])])
-        relative_gap = float("nan") if gap is None else float(gap.relative_gap)
-        rows.append({**scores, "relative gap": relative_gap, "seconds": perf_counter() - started})
+        row = _row(name, bitext, [*[[]] * n, *model.predict(X[n:])])
+        certificate = getattr(model, "certificate_", None)
+        gap = {} if certificate is None else {"relative gap": float(certificate.relative_gap)}
+        rows.append({**row, **gap, "seconds": perf_counter() - started})
     return rows
 
 
@@ -145,8 +145,8 @@ def _models(every: AlignedSentences, n: int, settings: AlignSettings) -> dict[st
 def _possible(every: AlignedSentences, n: int) -> list[Links] | None:
     """Return links that are possible and not sure; None where all are sure."""
     pairs = list(zip(every.possible[:n], every.sure[:n], strict=True))
-    some_possible: list[Links] = [sorted({*possible} - {*sure}) for possible, sure in pairs]
-    return some_possible if any(some_possible) else None
+    others: list[Links] = [sorted({*possible} - {*sure}) for possible, sure in pairs]
+    return others if any(others) else None
 
 
 def _row(name: str, bitext: Bitext, found: Sequence[Links]) -> Row:
