@@ -206,7 +206,7 @@ def draw(outcome: Outcome, figure: Any) -> None:
         colours = ["C1" if "intersected" in row["model"] else "C0" for row in rows]
         panel.barh(np.arange(len(rows)), [row["error %"] for row in rows], color=colours)
         panel.set_yticks(np.arange(len(rows)), [row["model"] for row in rows], fontsize=7)
-        panel.set(title=corpus, xlabel="alignment error rate, %")
+        panel.set(title=corpus, xlabel="error, %")
 
 
 ALIGN = Experiment(
