@@ -48,8 +48,8 @@ FULL = Size(
     (1, 4, 16, 64),
     positions=100_000,
     rounds=7,
-    cases={"flash_semicrf": Case(1, 10_000, 24, 200), "torch_struct": Case(8, 60, 8, 16)},
-    rival_rounds=3,
+    cases={"flash_semicrf": Case(1, 1_000, 24, 100), "torch_struct": Case(4, 40, 6, 10)},
+    rival_rounds=2,
 )
 QUICK = Size(
     (3,),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import product
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from ..structures import Chain, Segments, Structure
 from .lib.claims import Claim
 from .lib.experiment import Experiment, Report
 from .lib.gene_segments import GenePart, find_genes
-from .lib.gesture_frames import frames_of_gestures
+from .lib.gesture_frames import Videos, frames_of_gestures
 from .lib.intervals import paired_interval
 from .lib.results import Outcome, Row
 
@@ -30,7 +31,10 @@ class SegmentSettings:
     frames: int
     """Frames of each that are used, at most."""
     penalties: list[float]
-    max_lengths: list[int]
+    """Of features, to choose from."""
+    edge_penalties: list[float]
+    """Of label pairs and of lengths, likewise."""
+    max_length: int
     """Up to which lengths of phases are told apart."""
     tol: float
     piece: int
@@ -44,11 +48,11 @@ class SegmentSettings:
 
 def run(settings: SegmentSettings, report: Report) -> Outcome:
     """Leave one video out at a time; train on four fifths of the genome."""
-    X, y = frames_of_gestures(settings.n_videos, settings.frames)
+    videos = frames_of_gestures(settings.n_videos, settings.frames)
     rows: list[Row] = []
-    for k in range(len(X)):
-        report(f"video {k + 1} of {len(X)}")
-        rows.append(_video(X, y, k, settings))
+    for k in range(len(videos.X)):
+        report(f"video {k + 1} of {len(videos.X)}")
+        rows.append(video_row(videos, k, settings))
     means = {name: float(np.mean([row[name] for row in rows])) for name in rows[0] if name != "part"}
     report("genes")
     genes, gap = find_genes(
@@ -74,56 +78,50 @@ def run(settings: SegmentSettings, report: Report) -> Outcome:
     return Outcome("segments", claims, table, {"better": better}, _NOTES)
 
 
-def _video(X: list[Any], y: list[Any], k: int, settings: SegmentSettings) -> Row:
+class Choice(NamedTuple):
+    """Settings of one model."""
+
+    structure: Structure
+    penalty: float
+    edge_penalty: float
+
+
+def video_row(videos: Videos, k: int, settings: SegmentSettings) -> Row:
     """Train on all videos but one, and test on that."""
-    others = [v for v in range(len(X)) if v != k]
+    others = [v for v in range(len(videos.X)) if v != k]
     row: dict[str, Any] = {"part": f"video {k + 1}"}
     gaps: list[float] = []
-    structures: dict[str, list[Structure]] = {
-        "chain": [Chain()],
-        "segments": [Segments(length) for length in settings.max_lengths],
-    }
-    for name, choices in structures.items():
-        tried = [(penalty, structure) for penalty in settings.penalties for structure in choices]
-        errors = [_inner_error(X, y, others, *one, settings) for one in tried] if len(tried) > 1 else [0.0]
-        penalty, structure = tried[int(np.argmin(errors))]
-        model = _fitted(X, y, others, penalty, structure, settings)
-        found = model.predict([X[k]])[0]
-        row |= {f"{name} error %": _error(y[k], found), f"{name} penalty": penalty}
+    structures: dict[str, Structure] = {"chain": Chain(), "segments": Segments(settings.max_length)}
+    for name, structure in structures.items():
+        penalties = product(settings.penalties, settings.edge_penalties)
+        tried = [Choice(structure, *pair) for pair in penalties]
+        errors = [_inner_error(videos, others, one, settings.tol) for one in tried]
+        choice = tried[int(np.argmin(errors))]
+        model = _fitted(videos, others, choice, settings.tol)
+        found = model.predict([videos.X[k]])[0]
+        row |= {f"{name} error %": _error(videos.y[k], found)}
+        for threshold in THRESHOLDS:
+            score = segment_scores([videos.y[k]], [found], overlap=threshold)
+            row[f"{name} F1@{threshold:g}"] = 100 * score.f1
+        row |= {f"{name} λ": choice.penalty, f"{name} λ of labels": choice.edge_penalty}
         assert model.certificate_ is not None
         gaps.append(model.certificate_.relative_gap)
-        for threshold in THRESHOLDS:
-            row[f"{name} F1@{threshold:g}"] = 100 * segment_scores([y[k]], [found], overlap=threshold).f1
     return {**row, "largest gap": max(gaps)}
 
 
-def _inner_error(
-    X: list[Any],
-    y: list[Any],
-    ids: list[int],
-    penalty: float,
-    structure: Structure,
-    settings: SegmentSettings,
-) -> float:
+def _inner_error(videos: Videos, ids: list[int], choice: Choice, tol: float) -> float:
     """Return the frame error on training videos, a third of them left out at a time."""
     wrong = []
     for held_out in (ids[n::3] for n in range(min(3, len(ids)))):
-        model = _fitted(X, y, [v for v in ids if v not in held_out], penalty, structure, settings)
-        found = model.predict([X[v] for v in held_out])
-        wrong += [_error(y[v], mine) for v, mine in zip(held_out, found, strict=True)]
+        model = _fitted(videos, [v for v in ids if v not in held_out], choice, tol)
+        found = model.predict([videos.X[v] for v in held_out])
+        wrong += [_error(videos.y[v], mine) for v, mine in zip(held_out, found, strict=True)]
     return float(np.mean(wrong))
 
 
-def _fitted(
-    X: list[Any],
-    y: list[Any],
-    ids: Sequence[int],
-    penalty: float,
-    structure: Structure,
-    settings: SegmentSettings,
-) -> CRF:
-    model = CRF(penalty, structure=structure, edge_penalty=1.0, tol=settings.tol)
-    return model.fit([X[v] for v in ids], [y[v] for v in ids])
+def _fitted(videos: Videos, ids: Sequence[int], choice: Choice, tol: float) -> CRF:
+    model = CRF(choice.penalty, structure=choice.structure, edge_penalty=choice.edge_penalty, tol=tol)
+    return model.fit([videos.X[v] for v in ids], [videos.y[v] for v in ids])
 
 
 def _error(true: Sequence[Any], found: Sequence[Any]) -> float:
@@ -131,8 +129,8 @@ def _error(true: Sequence[Any], found: Sequence[Any]) -> float:
 
 
 _NOTES = [
-    "Videos: each is tested on once, by models of the other videos, whose penalties and lengths were chosen "
-    "on thirds of these; F1@q counts phases that overlap a true one of their label by intersection over "
+    "Videos: each is tested on once, by models of the other videos, whose penalties were chosen on "
+    "thirds of these; F1@q counts phases that overlap a true one of their label by intersection over "
     "union ≥ q. Genes: open reading frames on either strand are candidates, a fifth of the genome is for "
     "testing; exact if begin, end and strand are right."
 ]

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from ..arrays import Array, label_array
-from ..checks import Check, as_list, one_of, optional, whole
+from ..checks import Check, as_list, one_of, optional, shown, whole
 from ..errors import InputError
 from .segment_batch import SegmentBatch
 from .segment_candidates import EVERY
@@ -145,7 +145,10 @@ class CandidateSegments(Structure):
 
 def _read_spans(s: int, given: Any, length: int) -> tuple[Array, list[Any]]:
     """Return begin and end of the candidates of one item, (C, 2), and the labels of those that have one."""
-    rows = list(given)
+    try:
+        rows = list(given)
+    except TypeError:
+        raise InputError(f"Sequence {s} of X: spans are {shown(given)}, expected a list.") from None
     odd = next((row for row in rows if not hasattr(row, "__len__") or len(row) not in (2, 3)), None)
     if odd is not None:
         raise InputError(f"Sequence {s} of X: the span {odd!r} is not (begin, end) or (begin, end, label).")
@@ -173,7 +176,7 @@ def _read_features(s: int, given: Any, count: int) -> Any:
     except (TypeError, ValueError) as error:
         raise InputError(f"Sequence {s} of X: features of spans are not numbers.") from error
     if count == 0:
-        return table[:0]
+        return None
     if table.ndim != 2 or table.shape[0] != count:
         raise InputError(f"Sequence {s} of X has {count} spans and span_features of shape {table.shape}.")
     if not np.isfinite(table.data if sparse.issparse(table) else table).all():

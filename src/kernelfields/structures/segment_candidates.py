@@ -8,6 +8,7 @@ import numpy as np
 
 from ..arrays import Array, offsets_of, rows_of
 from ..errors import InputError
+from ..memory import require_memory
 
 EVERY = -1
 """In the place of a label: a candidate of all of them."""
@@ -53,6 +54,8 @@ class CandidateRuns(NamedTuple):
 def every_run(offsets: Array, longest: int) -> CandidateRuns:
     """Return all runs of up to so many positions as candidates of every label."""
     lengths = np.diff(offsets)
+    most = np.minimum(lengths, longest)
+    require_memory(f"Every run of up to {longest} positions", 100 * int((lengths * most).sum()))
     counts = [np.minimum(np.arange(1, n + 1), longest) for n in lengths.tolist()]
     per_end = np.concatenate([np.empty(0, np.int64), *counts])
     end = np.repeat(np.concatenate([np.empty(0, np.int64), *(np.arange(1, n + 1) for n in lengths)]), per_end)

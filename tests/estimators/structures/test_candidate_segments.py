@@ -146,6 +146,7 @@ def test_tokens_and_empty_items(rng: Any) -> None:
         (np.ones((2, 1)), "is not \\(features, spans\\)"),
         ((np.ones((2, 1)), [(0, 3)]), "2 positions, and a span from 0 to 3"),
         ((np.ones((2, 1)), [(1, 1)]), "span from 1 to 1"),
+        ((np.ones((2, 1)), None), "spans are None, expected a list"),
         ((np.ones((2, 1)), [(0.5, 1)]), "whole numbers"),
         ((np.ones((2, 1)), [(0, 1, 2, 3)]), "is not \\(begin, end\\)"),
         ((np.ones((2, 1)), [(0, 1, "z")], [[1.0]]), "'z', which the model does not know"),
@@ -159,6 +160,15 @@ def test_bad_items(item: Any, reason: str) -> None:
     good = (np.ones((2, 1)), [(0, 1)], [[1.0]])
     with pytest.raises(InputError, match=reason):
         CRF(structure=CandidateSegments()).fit([good, item], [["a", "b"], ["b", "a"]])
+
+
+def test_items_without_labels_are_left_out(rng: Any) -> None:
+    X, y = recordings(rng, 6)
+    items = with_means(X, 3)
+    model = CRF(structure=CandidateSegments()).fit(items, [*y[:5], None])
+    few = CRF(structure=CandidateSegments()).fit(items[:5], y[:5])
+    np.testing.assert_allclose(model.segment_coef_, few.segment_coef_, atol=1e-6)
+    assert [len(labels) for labels in model.predict(items)] == [len(x) for x in X]
 
 
 def test_refusals(rng: Any) -> None:

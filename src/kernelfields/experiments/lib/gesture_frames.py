@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,8 +13,15 @@ WINDOWS = (3, 12)
 """Frames on either side that means are taken over."""
 
 
-def frames_of_gestures(n_videos: int, n_frames: int) -> tuple[list[Array], list[list[Any]]]:
-    """Return features and phases of some videos; features are standardised video by video, without labels."""
+class Videos(NamedTuple):
+    """Features and phases of every frame, video by video."""
+
+    X: list[Array]
+    y: list[list[str]]
+
+
+def frames_of_gestures(n_videos: int, n_frames: int) -> Videos:
+    """Return some videos; features are standardised video by video, without labels."""
     data = load_gestures()
     X = []
     for positions, motion in zip(data.positions[:n_videos], data.motion, strict=False):
@@ -24,8 +31,9 @@ def frames_of_gestures(n_videos: int, n_frames: int) -> tuple[list[Array], list[
         rows = (rows - rows.mean(axis=0)) / (rows.std(axis=0) + 1e-9)
         speed = np.abs(rows[:, 12:])
         every = np.hstack([rows, speed])
-        X.append(np.hstack([every, *(part for w in WINDOWS for part in _around(every, w))])[:n_frames])
-    return X, [labels[:n_frames] for labels in data.labels[:n_videos]]
+        seen = np.hstack([every, *(part for w in WINDOWS for part in _around(every, w))])
+        X.append(seen[:n_frames].astype(np.float32))
+    return Videos(X, [labels[:n_frames] for labels in data.labels[:n_videos]])
 
 
 def _around(rows: Array, reach: int) -> tuple[Array, Array]:
