@@ -89,6 +89,17 @@ def test_phrases_with_probabilities(tmp_path, data, model):
             assert share == pytest.approx(p[places.index((start, end)), k], abs=1e-6)
 
 
+def test_the_k_best_trees(tmp_path, data, model):
+    done = run("tag", model, data, "--to", "jsonl", "--kbest", 3)
+    assert done.exit_code == 0, done.output
+    for row in map(json.loads, done.stdout.splitlines()):
+        assert row["kbest"][0]["tree"] == row["tree"]
+        values = [one["log_probability"] for one in row["kbest"]]
+        assert values == sorted(values, reverse=True)
+        assert len({one["tree"] for one in row["kbest"]}) == 3
+    assert "--kbest has no place in brackets; choose --to jsonl" in refused("tag", model, data, "--kbest", 2)
+
+
 def test_held_out_trees(tmp_path, data):
     done = run(
         "train", data, "--structure", "constituency", "--holdout", 0.4, "-o", tmp_path / "m.kf", "--json"

@@ -129,6 +129,20 @@ def test_tags_of_a_stream(tmp_path, model):
     assert len(list(read_conllu(io.StringIO(streamed.stdout)))) == 3
 
 
+def test_the_k_best_trees_are_comments(tmp_path, model):
+    bare = write(tmp_path / "bare.conllu", sentences(4, 5), bare=True)
+    done = run("tag", model, bare, "--kbest", 3)
+    assert done.exit_code == 0, done.output
+    answers, given = list(read_conllu(io.StringIO(done.stdout))), list(read_conllu(bare))
+    inputs = [list(zip(one.forms, one.tags, strict=True)) for one in given]
+    for one, best in zip(answers, load(model).predict_kbest(inputs, 3), strict=True):
+        assert one.comments[1:] == tuple(
+            f"# tree_{n} = {log_p:.4f} {' '.join(f'{h}:{r}' for h, r in zip(*tree, strict=True))}"
+            for n, (tree, log_p) in enumerate(best, 1)
+        )
+        assert best[0][0] == (one.heads, one.relations)
+
+
 def test_held_out_sentences(tmp_path, data):
     done = run(
         "train", data, "--structure", "dependency", "--holdout", 0.3, "-o", tmp_path / "m.kf", "--json"
@@ -211,7 +225,7 @@ def test_what_is_refused(tmp_path, data, model):
     bare = write(tmp_path / "bare.conllu", sentences(2), bare=True)
     assert "sentence 0 has no tree" in refused("train", bare, "--structure", "dependency")
     assert "sentence 0 has no tree" in refused("evaluate", model, bare)
-    assert "--kbest is not for --structure dependency" in refused("tag", model, bare, "--kbest", 2)
+    assert "--abstain is not for --structure dependency" in refused("tag", model, bare, "--abstain", 0.5)
     assert "--flat is not for --structure dependency" in refused("evaluate", model, data, "--flat")
     broken = tmp_path / "broken.conllu"
     broken.write_text("1\ta\t_\tX\t_\t_\t1\tx\t_\t_\n")

@@ -96,6 +96,7 @@ def test_what_is_refused(tmp_path, data, model):
     assert f"{broken}, line 1: a link joins words 0 and 1" in refused("evaluate", model, broken)
     bare = tmp_path / "bare.txt"
     bare.write_text("a b ||| c\n")
+    assert "--kbest has no place in parallel." in refused("tag", model, bare, "--kbest", 2)
     assert "pair 0 has no links" in refused("evaluate", model, bare)
     assert "needs templates of pairs" in refused(
         "train", data, "--structure", "matching", "--features", "spans"

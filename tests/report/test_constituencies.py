@@ -1,5 +1,6 @@
 """Reports on constituency trees: figures against loops, and what is drawn."""
 
+import pickle
 import re
 
 import numpy as np
@@ -82,6 +83,12 @@ def test_a_phrase_in_a_chain_has_the_probability_of_all_chains_with_it():
     p = np.array([[0.1, 0.2, 0.3, 0.4]])
     assert share_of(Phrase("S", 0, 1), p, ["", "S", "S+VP", "VP"]) == pytest.approx(0.5)
     assert share_of(Phrase("VP", 0, 1), p, ["", "S", "S+VP", "VP"]) == pytest.approx(0.7)
+
+
+def test_sentences_without_words_and_evaluations_that_travel(model):
+    found = evaluate(model, [*X, spans([])], [*OTHER, ()])
+    assert (found.n_items, found.draw(3)) == (4, None)
+    assert page(pickle.loads(pickle.dumps(found))) == page(found)
 
 
 def test_the_page_draws_every_phrase_once(model):

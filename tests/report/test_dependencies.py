@@ -1,5 +1,6 @@
 """Reports on dependency trees: figures against loops, and what is drawn."""
 
+import pickle
 import re
 
 import numpy as np
@@ -159,6 +160,18 @@ def test_arcs_stay_within_the_picture():
         assert min(x) >= 0
         assert max(x) <= width
         assert 0 <= summit <= height
+
+
+def test_sentences_without_words_and_evaluations_that_travel(fitted):
+    model, truth = fitted
+    empty = ([], []) if isinstance(truth[0], tuple) else []
+    found = evaluate(model, [*X, arcs([])], [*truth, empty], [*TAGS, []], tags=[*TAGS, []])
+    assert found.n_items == 5
+    assert (found.wrong[4], found.draw(4)) == (0, None)
+    again = pickle.loads(pickle.dumps(found))
+    assert page(again) == page(found)
+    with pytest.raises(InputError, match="There is nothing to score"):
+        evaluate(model, [arcs([])], [empty])
 
 
 def test_long_sentences_are_not_drawn():

@@ -1,5 +1,6 @@
 """Reports on matchings: figures against loops, and what is drawn."""
 
+import pickle
 import re
 
 import numpy as np
@@ -54,6 +55,15 @@ def test_models_without_probabilities_have_no_calibration():
     assert found.scores == alignment_scores(OTHER, None, model.predict(PAIRS))._asdict()
     assert "alignment error rate" in page(found)
     assert found.as_dict()["ece"] is None
+
+
+def test_items_without_words_and_evaluations_that_travel(model):
+    found = evaluate(model, [*PAIRS, ([], ["x"]), ([], [])], [*OTHER, [], []])
+    assert [found.draw(s) for s in (3, 4)] == [None, None]
+    assert page(pickle.loads(pickle.dumps(found))) == page(found)
+    nothing = evaluate(model, [([], ["x"])], [[]])
+    assert (nothing.ece, nothing.n_answers, nothing.scores["error_rate"]) == (None, 0, 0.0)
+    assert "All 0" not in page(nothing)
 
 
 def test_the_page_draws_every_cell_once(model):

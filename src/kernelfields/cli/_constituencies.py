@@ -28,6 +28,7 @@ class ConstituencyTask(ParseTask):
     format = "brackets"
     cliques = "spans"
     outputs = ("jsonl",)
+    lists = ("jsonl",)
 
     def read(self, source: Source, reading: Reading) -> Iterator[ParseItem]:
         """Read trees without function tags and traces; tokens are words and their tags."""
@@ -51,7 +52,8 @@ class ConstituencyTask(ParseTask):
     def lines(self, answer: ParseAnswer, to: str) -> Iterable[str]:
         """Return the tree on one line, with the probability of every phrase in JSON lines."""
         leaves = answer.item.source
-        tree = with_leaves(answer.output, [tuple(leaf) for leaf in leaves])
+        pairs = [tuple(leaf) for leaf in leaves]
+        tree = with_leaves(answer.output, pairs)
         text = f"( {bracketed(tree)})"
         if to == self.format:
             return [text]
@@ -59,5 +61,10 @@ class ConstituencyTask(ParseTask):
             [*phrase, round(share_of(phrase, np.asarray(answer.marginals), answer.classes), 6)]
             for phrase in phrases_of(tree)
         ]
-        row = {"tokens": [leaf.word for leaf in leaves], "tree": text, "phrases": phrases}
+        row: dict[str, Any] = {"tokens": [leaf.word for leaf in leaves], "tree": text, "phrases": phrases}
+        if answer.kbest is not None:
+            row["kbest"] = [
+                {"tree": f"( {bracketed(with_leaves(one, pairs))})", "log_probability": log_proba}
+                for one, log_proba in answer.kbest
+            ]
         return [json.dumps(row, ensure_ascii=False)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,7 @@ class DependencyTask(ParseTask):
     noun = "sentence"
     format = "conllu"
     cliques = "arcs"
+    lists = ("conllu",)
     extra = "tags"
 
     def read(self, source: Source, reading: Reading) -> Iterator[ParseItem]:
@@ -61,7 +63,7 @@ class DependencyTask(ParseTask):
         return 1.0 - attachment_scores(y_true, y_pred).uas
 
     def lines(self, answer: ParseAnswer, to: str) -> Iterable[str]:
-        """Return the sentence with its new arcs, and their probabilities in MISC."""
+        """Return the sentence with its new arcs, their probabilities in MISC, the k best as comments."""
         heads, relations = answer.output if isinstance(answer.output, tuple) else (answer.output, None)
         places = [np.arange(len(heads)), np.asarray(heads, dtype=np.int64)]
         if relations is not None:
@@ -70,7 +72,19 @@ class DependencyTask(ParseTask):
         shares = np.asarray(answer.marginals)[tuple(places)].tolist()
         names = None if relations is None else [str(label) for label in relations]
         arcs = answer.item.source.with_arcs(heads, names, shares)
+        if answer.kbest is not None:
+            several = (_comment(n, *one) for n, one in enumerate(answer.kbest, 1))
+            arcs = replace(arcs, comments=(*arcs.comments, *several))
         return conllu_lines(arcs, answer.number, single_root=False)
+
+
+def _comment(n: int, tree: Any, log_proba: float) -> str:
+    """Return a tree as a comment: its log-probability, then head and relation of every word."""
+    heads, relations = tree if isinstance(tree, tuple) else (tree, None)
+    texts = (
+        map(str, heads) if relations is None else (f"{h}:{r}" for h, r in zip(heads, relations, strict=True))
+    )
+    return f"# tree_{n} = {log_proba:.4f} {' '.join(texts)}"
 
 
 def _item(sentence: ParsedSentence, columns: list[int]) -> ParseItem:

@@ -32,11 +32,13 @@ def tag_parses(
     reading: Reading,
     out: Path | None,
     to: str | None,
+    kbest: int | None,
     streamed: bool,
 ) -> None:
     """Answer items as they come, and write them with their probabilities."""
     task.require_format(reading.format)
     kind, classes, structure = task.require_output(to), estimator.classes_.tolist(), estimator.structure_
+    task.require_list(kbest, kind)
     items, done = task.read(source, reading), 0
     with _opened(out) as file:
         try:
@@ -44,7 +46,8 @@ def tag_parses(
                 inputs = [item.x for item in batch]
                 outputs = estimator.predict(inputs)
                 marginals = marginals_of(estimator, structure, inputs) or [None] * len(inputs)
-                for said in zip(batch, outputs, marginals, strict=True):
+                best = estimator.predict_kbest(inputs, kbest) if kbest else [None] * len(inputs)
+                for said in zip(batch, outputs, marginals, best, strict=True):
                     answer = ParseAnswer(done, *said, classes)
                     file.writelines(f"{line}\n" for line in task.lines(answer, kind))
                     done += 1

@@ -69,6 +69,8 @@ class ParseAnswer(NamedTuple):
     output: Any
     marginals: Any
     """None of models without probabilities."""
+    kbest: list[tuple[Any, float]] | None
+    """The k best outputs with their log-probabilities, if a user wants them."""
     classes: list[Any]
 
 
@@ -83,6 +85,8 @@ class ParseTask(ABC):
     """The name of its files' format, as ``--format`` has it."""
     outputs: tuple[str, ...] = ()
     """The names of other formats in which answers can be written, as ``--to`` has them."""
+    lists: tuple[str, ...] = ()
+    """The names of formats that have a place for the k best answers."""
     extra: str | None = None
     """The parameter of `evaluate` that takes what scores need besides."""
     cliques: str
@@ -123,6 +127,12 @@ class ParseTask(ABC):
             known = ", ".join((self.format, *self.outputs))
             raise InputError(f"There is no output format {given!r} of {self.name}; choose one of {known}.")
         return given or self.format
+
+    def require_list(self, kbest: int | None, to: str) -> None:
+        """Refuse several answers where a format has no place for them."""
+        if kbest is not None and to not in self.lists:
+            known = f"; choose --to {', '.join(self.lists)}" if self.lists else ""
+            raise InputError(f"--kbest has no place in {to}{known}.")
 
     def judged(self, model: Any, data: ParseFile, **options: Any) -> ParseEvaluation:
         """Test a model on the items of a file."""

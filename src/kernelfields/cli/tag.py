@@ -89,10 +89,10 @@ def tag(
         source: Any = sys.stdin.buffer if streamed else Path(data)
         task = task_of(estimator)
         if task is not None:
-            unfit = {"abstain": abstain, "kbest": kbest, "marginals": marginals, "allowed": allowed}
+            unfit = {"abstain": abstain, "marginals": marginals, "allowed": allowed}
             unfit |= {"labelled": labelled, "parents": parents, "flat": flat}
             require_parser_options(task, unfit)
-            tag_parses(task, estimator, source, reading, out, to, streamed)
+            tag_parses(task, estimator, source, reading, out, to, kbest, streamed)
             return
         kind = reading.kind("" if streamed else data)
         items = read_items(source, kind, reading, labelled=labelled or allowed)

@@ -103,8 +103,8 @@ def _matches(true: list[Segment], predicted: list[Segment], least: float) -> int
     for one in predicted:
         shares = [_share(one, other) if one.label == other.label else 0.0 for other in true]
         best = max(range(len(true)), key=shares.__getitem__, default=None)
-        if best is not None and shares[best] >= least and best not in taken:
-            taken.add(best)
+        if best is not None and shares[best] >= least:
+            taken.add(best)  # once, however many segments find it
     return len(taken)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -61,13 +62,7 @@ def judge_constituencies(y: Any, outputs: list[Any], marginals: Any, classes: li
         {one: share_of(one, np.asarray(p), classes) for one in phrases}
         for phrases, p in zip(answered, marginals, strict=True)
     ]
-
-    def draw(s: int) -> str | None:
-        if not 0 < len(leaves[s]) <= MOST or depth_of(found[s]) > DEEPEST:
-            return None
-        missed = list((known[s] - answered[s]).elements())
-        return plot_phrase_tree(found[s], shares[s], set(both[s]), missed)
-
+    missed = [list((a - b).elements()) for a, b in zip(known, answered, strict=True)]
     return JudgedParses(
         structure="constituency",
         words=WORDS,
@@ -77,8 +72,25 @@ def judge_constituencies(y: Any, outputs: list[Any], marginals: Any, classes: li
         answers=_answers(answered, both, shares),
         wrong=[(a - c).total() + (b - c).total() for a, b, c in zip(known, answered, both, strict=True)],
         by_label=part_scores(*(Counter(_labels(side)) for side in (known, answered, both))),
-        draw=draw,
+        draw=TreeDrawer(found, shares, both, missed),
     )
+
+
+@dataclass(frozen=True)
+class TreeDrawer:
+    """Draws trees, as far as they are small enough."""
+
+    trees: list[PhraseTree]
+    shares: list[dict[Phrase, float]]
+    right: list[Counter[Phrase]]
+    missed: list[list[Phrase]]
+
+    def __call__(self, s: int) -> str | None:
+        """Draw one tree."""
+        tree = self.trees[s]
+        if not 0 < len(leaves_of(tree)) <= MOST or depth_of(tree) > DEEPEST:
+            return None
+        return plot_phrase_tree(tree, self.shares[s], set(self.right[s]), self.missed[s])
 
 
 def share_of(phrase: Phrase, marginals: Array, classes: list[str]) -> float:

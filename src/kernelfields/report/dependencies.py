@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -60,12 +61,6 @@ def judge_dependencies(
     right = [_right(a, b, labelled) for a, b in zip(true, found, strict=True)]
     exact = [bool(row.all()) for row in right]
     words = read_texts(tokens, X, [one.heads.tolist() for one in true])
-
-    def draw(s: int) -> str | None:
-        if not 0 < len(words[s]) <= MOST:
-            return None
-        return _drawn(words[s], None if tags is None else tags[s], true[s], found[s], right[s], confidence[s])
-
     return JudgedParses(
         structure="dependency",
         words=WORDS,
@@ -75,8 +70,27 @@ def judge_dependencies(
         answers=Answers(_joined(confidence), _joined(right).astype(bool), _numbers(right)),
         wrong=[int((~row).sum()) for row in right],
         by_label=_by_relation(true, found, right) if labelled else [],
-        draw=draw,
+        draw=ArcDrawer(words, tags, true, found, right, confidence),
     )
+
+
+@dataclass(frozen=True)
+class ArcDrawer:
+    """Draws sentences with their arcs, as far as they are short enough."""
+
+    words: list[list[str]]
+    tags: Any
+    true: list[Arcs]
+    found: list[Arcs]
+    right: list[Array]
+    confidence: list[Array]
+
+    def __call__(self, s: int) -> str | None:
+        """Draw one sentence."""
+        words, tags = self.words[s], None if self.tags is None else self.tags[s]
+        if not 0 < len(words) <= MOST:
+            return None
+        return _drawn(words, tags, self.true[s], self.found[s], self.right[s], self.confidence[s])
 
 
 def _confidence(arcs: Arcs, p: Array, index: dict[Any, int]) -> Array:
@@ -90,7 +104,8 @@ def _confidence(arcs: Arcs, p: Array, index: dict[Any, int]) -> Array:
 def _right(true: Arcs, found: Arcs, labelled: bool) -> Array:
     right = np.asarray(true.heads == found.heads, dtype=bool)
     if labelled and true.relations is not None and found.relations is not None:
-        right = right & [a == b for a, b in zip(true.relations, found.relations, strict=True)]
+        names = zip(true.relations, found.relations, strict=True)
+        right = right & np.array([a == b for a, b in names], dtype=bool)
     return right
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -58,11 +59,6 @@ def judge_matchings(
     rows = [(float(shares[s][link]), link in true[s], s) for s, links in judged for link in sorted(links)]
     confidence, right, items = zip(*rows, strict=True) if rows else ((), (), ())
 
-    def draw(s: int) -> str | None:
-        if max(shares[s].shape) > MOST or 0 in shares[s].shape:
-            return None
-        return plot_alignment(words[s][0], words[s][1], shares[s], found[s], sure[s], allowed[s])
-
     return JudgedParses(
         structure="matching",
         words=WORDS,
@@ -72,8 +68,26 @@ def judge_matchings(
         answers=Answers(np.array(confidence, float), np.array(right, bool), np.array(items, np.int64)),
         wrong=[len(a - t) + len(s - a) for a, t, s in zip(found, true, sure, strict=True)],
         by_label=[],
-        draw=draw,
+        draw=LinkDrawer(words, shares, found, sure, allowed),
     )
+
+
+@dataclass(frozen=True)
+class LinkDrawer:
+    """Draws links as matrices, as far as these are small enough."""
+
+    words: list[Any]
+    shares: list[Any]
+    found: list[set[Link]]
+    sure: list[set[Link]]
+    possible: list[set[Link]]
+
+    def __call__(self, s: int) -> str | None:
+        """Draw one pair."""
+        (a, b), p = self.words[s], self.shares[s]
+        if max(p.shape) > MOST or 0 in p.shape:
+            return None
+        return plot_alignment(a, b, p, self.found[s], self.sure[s], self.possible[s])
 
 
 def _certain(X: list[Any], found: list[set[Link]]) -> list[Any]:
