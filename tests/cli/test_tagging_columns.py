@@ -188,7 +188,7 @@ def test_comments_are_skipped(tmp_path):
     assert len(first[2].split("\t")) == 4
 
 
-ROWS = ("label-propagation", "label-spreading", "transductive-svm")
+ROWS = ("label-propagation", "label-spreading", "poisson-learning", "transductive-svm")
 """Models that are not of sequences."""
 STORED = sorted((Path(__file__).parents[1] / "regression").rglob("*.kf"))
 FORMS = {

@@ -83,3 +83,15 @@ def test_support_vector_machines_keep_support_vectors(rng):
     kernel, linear = (StructuredSVM(k, **made).fit(X, y) for k in ("linear", None))
     assert len(kernel.basis_) > 4
     assert kernel.certificate_.value == pytest.approx(linear.certificate_.value, rel=1e-3)
+
+
+def test_equal_observations_count_each(rng):
+    X, y = data(rng)
+    X = [np.repeat(np.rint(x[:1]), len(x), axis=0) for x in X]  # many are equal, within sequences and between
+    model = KernelCRF("linear", penalty=0.7, tol=1e-8).fit(X, y)
+    assert len(np.unique(np.concatenate(X), axis=0)) < sum(map(len, X))
+    np.testing.assert_allclose(
+        np.concatenate(model.predict_marginals(X)),
+        np.concatenate(CRF(0.7, tol=1e-8).fit(X, y).predict_marginals(X)),
+        atol=1e-4,
+    )

@@ -78,7 +78,7 @@ def run(settings: SegmentSettings, report: Report) -> Outcome:
     return Outcome("segments", claims, table, {"better": better}, _NOTES)
 
 
-class Choice(NamedTuple):
+class Penalised(NamedTuple):
     """Settings of one model."""
 
     structure: Structure
@@ -94,7 +94,7 @@ def video_row(videos: Videos, k: int, settings: SegmentSettings) -> Row:
     structures: dict[str, Structure] = {"chain": Chain(), "segments": Segments(settings.max_length)}
     for name, structure in structures.items():
         penalties = product(settings.penalties, settings.edge_penalties)
-        tried = [Choice(structure, *pair) for pair in penalties]
+        tried = [Penalised(structure, *pair) for pair in penalties]
         errors = [_inner_error(videos, others, one, settings.tol) for one in tried]
         choice = tried[int(np.argmin(errors))]
         model = _fitted(videos, others, choice, settings.tol)
@@ -109,7 +109,7 @@ def video_row(videos: Videos, k: int, settings: SegmentSettings) -> Row:
     return {**row, "largest gap": max(gaps)}
 
 
-def _inner_error(videos: Videos, ids: list[int], choice: Choice, tol: float) -> float:
+def _inner_error(videos: Videos, ids: list[int], choice: Penalised, tol: float) -> float:
     """Return the frame error on training videos, a third of them left out at a time."""
     wrong = []
     for held_out in (ids[n::3] for n in range(min(3, len(ids)))):
@@ -119,7 +119,7 @@ def _inner_error(videos: Videos, ids: list[int], choice: Choice, tol: float) -> 
     return float(np.mean(wrong))
 
 
-def _fitted(videos: Videos, ids: Sequence[int], choice: Choice, tol: float) -> CRF:
+def _fitted(videos: Videos, ids: Sequence[int], choice: Penalised, tol: float) -> CRF:
     model = CRF(choice.penalty, structure=choice.structure, edge_penalty=choice.edge_penalty, tol=tol)
     return model.fit([videos.X[v] for v in ids], [videos.y[v] for v in ids])
 
@@ -152,7 +152,7 @@ def draw(outcome: Outcome, figure: Any) -> None:
 SEGMENTS = Experiment(
     "segments",
     "Segments against chains: phases of gestures, genes among open reading frames",
-    "gesture_phase, strep_genome",
+    "gesture_phase and strep_genome",
     SegmentSettings,
     run,
     draw,

@@ -80,7 +80,9 @@ def takes_weights(data: KernelTraining) -> bool:
 def weights_problem(data: KernelTraining) -> Problem:
     """Return the objective of a linear kernel, a function of weights and of the scores of labels alone."""
     dtype = data.precision
-    features = in_precision(data.observations, dtype)  # rounded as an expansion over them is
+    # rounded as an expansion over observations is, whatever the search works in
+    rounded = in_precision(data.training.inputs.features, data.observations.dtype)
+    features = in_precision(rounded, dtype)
     space = answer_features(data.training.chain, features, fast=True)
     return data.problem([Term("kernel", space, data.kernels.penalty)], dtype)
 
