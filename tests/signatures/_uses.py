@@ -276,6 +276,9 @@ USES: dict[str, Use] = {
     "structures.ConstituencyBatch.sample": _sampled(SPANS, {"span": np.zeros((4, 2))}),
     "structures.GrammarBatch.kbest": lambda given: DERIVATIONS.kbest(DERIVED, **given),
     "structures.GrammarBatch.sample": _sampled(DERIVATIONS, DERIVED),
+    "structures.GrammarTrees": lambda given: structures.GrammarTrees(**given).settled(
+        [("S", ("A", "a"), ("B", "b"))]
+    ),
     "structures.Grammar.of": lambda given: structures.Grammar.of([("S", ("A", "a"), ("B", "b"))], **given),
     "structures.count_symbols": lambda given: structures.count_symbols(
         [("S", ("A", "a"), ("B", "b"))], **given
