@@ -97,8 +97,9 @@ class Parsed:
         small.fit(train.tokens(), self.trees)
         self.small = [(heads, ["?"] * len(heads)) for heads in small.predict(test.tokens())]
         kept = [_allowed(p, settings.least) for p in small.predict_marginals(train.tokens())]
-        for allowed, heads in zip(kept, self.trees, strict=True):
+        for allowed, heads, given in zip(kept, self.trees, train.heads, strict=True):
             allowed[np.arange(len(heads)), heads] = True
+            allowed[np.arange(len(given)), given] = True
         self.X = list(zip(train.tokens(), kept, strict=True))
         self.y = list(zip(self.trees, train.relations, strict=True))
         left = [_allowed(p, settings.least) for p in small.predict_marginals(test.tokens())]
@@ -153,7 +154,7 @@ def _parse(name: str, tags: str, parsed: Parsed, settings: ParseSettings) -> tup
     }[name]
     structure = Dependency(labels=True, pruned=True, projective=name != "CRF, all trees")
     model.set_params(structure=structure, features=features, max_iter=settings.iterations, random_state=0)
-    model.fit(parsed.X, parsed.y)
+    model.fit(parsed.X, parsed.y if structure.projective else parsed.train.trees)
     seconds = process_time() - started
     if not name.startswith("CRF"):
         trees = model.predict(parsed.X_test)
