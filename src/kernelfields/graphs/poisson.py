@@ -61,8 +61,8 @@ def poisson(
     >>> import numpy as np
     >>> path = np.diag([1, 1, 1], 1) + np.diag([1, 1, 1], -1)
     >>> poisson(path, [0, -1, -1, 1]).scores.round(3)
-    array([[ 0.75,  -0.75],
-           [ 0.25,  -0.25],
+    array([[ 0.75, -0.75],
+           [ 0.25, -0.25],
            [-0.25,  0.25],
            [-0.75,  0.75]])
     """
