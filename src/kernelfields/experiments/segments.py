@@ -131,9 +131,9 @@ def _error(true: Sequence[Any], found: Sequence[Any]) -> float:
 _NOTES = [
     "Videos: each is tested on once, by models of the other videos, whose penalties were chosen on "
     "thirds of these; F1@q counts phases that overlap a true one of their label by intersection over "
-    "union ≥ q. That lengths up to 64 frames are enough, and about which penalties are worth a try, was seen "
-    "in single runs on the same videos. Genes: open reading frames on either strand are candidates, a fifth of the genome is for "
-    "testing; exact if begin, end and strand are right."
+    "union ≥ q. That lengths up to 64 frames are enough, and about which penalties are worth a try, was "
+    "seen in single runs on the same videos. Genes: open reading frames on either strand are candidates, "
+    "a fifth of the genome is for testing; exact if begin, end and strand are right."
 ]
 
 
