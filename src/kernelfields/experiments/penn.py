@@ -215,8 +215,9 @@ def _notes(grammar: tuple[int, int], penalty: float, test: Sentences, settings: 
         f"{settings.most_words} words from the last documents of the sample of the Penn Treebank. All models "
         "are given the tags of words. The PCFG has relative frequencies as probabilities, and knows as much "
         "of the surroundings of a symbol as did best on other documents: the last "
-        f"{grammar[0]} children, and {grammar[1] - 1} labels above. The others score labelled spans by their "
-        f"tags and words; the penalty of the CRF, {penalty:g}, was chosen on other documents, too.",
+        f"{grammar[0]} children, and {grammar[1] - 1} labels above; sentences that its grammar has no tree "
+        "for get a flat one. The others score labelled spans by their tags and words; the "
+        f"penalty of the CRF, {penalty:g}, was chosen on other documents, too.",
     ]
 
 
