@@ -14,6 +14,8 @@ from collections.abc import Iterator
 from numbers import Integral
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ..checks import shown
 from ..errors import InputError
 
@@ -39,8 +41,10 @@ class Leaf(NamedTuple):
 
 
 def is_leaf(tree: Any) -> bool:
-    """Return whether a tree is a word, by its tag and itself or by its number."""
-    return isinstance(tree, int) or (len(tree) == 2 and isinstance(tree[1], str))
+    """Return whether a tree is a word: its number, or a pair (tag, word)."""
+    if isinstance(tree, int | np.integer):
+        return not isinstance(tree, bool)
+    return isinstance(tree, tuple) and len(tree) == 2 and isinstance(tree[1], str)
 
 
 def leaves_of(tree: PhraseTree) -> list[Any]:

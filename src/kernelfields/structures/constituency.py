@@ -114,7 +114,8 @@ class ConstituencyBatch(MaxOracle, CovarianceOracle, SampleOracle, KBestOracle):
         """⟨θ, parts(y)⟩ for every sentence."""
         sentences = self.per_output(np.arange(self.n_instances))
         chosen = np.asarray(scores["span"], dtype=np.float64)[self._places(outputs)]
-        return np.bincount(sentences, chosen, self.n_instances)
+        # of no words NumPy makes whole numbers
+        return np.bincount(sentences, chosen, self.n_instances).astype(np.float64, copy=False)
 
     def agree(self, outputs: Array, others: Array) -> Array:
         """Return which labelled spans of trees are also in other trees."""

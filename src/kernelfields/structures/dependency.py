@@ -123,7 +123,8 @@ class DependencyBatch(MaxOracle, CovarianceOracle, SampleOracle, KBestOracle):
         chosen = np.asarray(scores["arc"], dtype=np.float64)[places]
         if self.allowed is not None:
             chosen = np.where(self.allowed[places[0]], chosen, -np.inf)
-        return np.bincount(sentences, chosen, self.n_instances)
+        # of no words NumPy makes whole numbers
+        return np.bincount(sentences, chosen, self.n_instances).astype(np.float64, copy=False)
 
     def argmax(self, scores: Scores) -> Labelling:
         """Eisner's chart with maxima, or Edmonds' algorithm."""

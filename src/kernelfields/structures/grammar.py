@@ -14,7 +14,8 @@ from .. import native
 from ..arrays import Array
 from ..checks import require_whole
 from ..errors import InputError
-from .phrases import JOIN, Span, is_leaf, phrase_label
+from ..io.phrases import is_leaf
+from .phrases import JOIN, Span, phrase_label
 
 REST = "@"
 """Before the symbol of a part of a phrase with more than two children."""

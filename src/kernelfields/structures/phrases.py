@@ -15,9 +15,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-import numpy as np
-
 from ..errors import InputError
+from ..io.phrases import is_leaf
 
 Span = tuple[int, int, str]
 """First word, word after the last, label; the empty label for what no phrase stands for."""
@@ -101,13 +100,6 @@ def with_leaves(tree: Any, leaves: Sequence[Any]) -> Any:
     if words != len(leaves):
         raise InputError(f"The tree has {words} words, but there are {len(leaves)} leaves.")
     return tree_of(spans, leaves)
-
-
-def is_leaf(node: Any) -> bool:
-    """Whether a node is a word: its number, or a pair (tag, word)."""
-    if isinstance(node, int | np.integer):
-        return not isinstance(node, bool)
-    return isinstance(node, tuple) and len(node) == 2 and isinstance(node[1], str)
 
 
 class _End:
