@@ -169,3 +169,19 @@ def test_scores_that_are_no_numbers(bad: float) -> None:
     for ask in (batch.log_partition, batch.marginals, batch.argmax, batch.entropy):
         with pytest.raises(ScoreError, match="NaN or \\+inf"):
             ask(scores)
+
+
+def test_as_many_candidates_may_begin_together_as_end_together(rng: Any) -> None:
+    """Read from behind, candidates that begin at one place end there, more than at any place from ahead."""
+    T, L = 3000, 2
+    ahead = SegmentBatch([0, T], L, [1, 2], True, [(0, e) for e in range(1, T + 1)], [False, True])
+    behind = SegmentBatch([0, T], L, [1, 2], True, [(b, T) for b in range(T)], [False, True])
+    node, segment = rng.normal(size=(T, L)), rng.normal(size=(T, L))
+    edge, duration = np.array([[0.2, -0.5], [-0.5, 0.1]]), rng.normal(size=(2, L))
+    common = {"edge": edge, "duration": duration}
+    # candidates are kept by their ends, the shortest first: (0, 1), (0, 2), … and (T − 1, T), (T − 2, T), …
+    one = ahead.marginals({**common, "node": node, "segment": segment})
+    other = behind.marginals({**common, "node": node[::-1], "segment": segment})
+    np.testing.assert_allclose(one.log_partition, other.log_partition, rtol=1e-12)
+    np.testing.assert_allclose(one.parts["node"], other.parts["node"][::-1], atol=1e-9)
+    np.testing.assert_allclose(one.parts["segment"], other.parts["segment"], atol=1e-9)

@@ -213,7 +213,9 @@ public:
         log_partition = segment_kernels().sweep(scores, before(), work.data());
         if (!both || !std::isfinite(log_partition)) return;
         const SegmentRows<S> back(batch, shared, s, false);
-        segment_kernels().sweep(back.scores(), after(), work.data());
+        const SegmentScores turned = back.scores();
+        work.resize(std::max(work.size(), segment_work(turned)));  // more may begin at one place than end at one
+        segment_kernels().sweep(turned, after(), work.data());
     }
     SegmentSums before() { return {memory_.data(), memory_.data() + rows_}; }
     SegmentSums after() { return {memory_.data() + 2 * rows_, memory_.data() + 3 * rows_}; }
