@@ -44,7 +44,7 @@ def is_leaf(tree: Any) -> bool:
     """Return whether a tree is a word: its number, or a pair (tag, word)."""
     if isinstance(tree, int | np.integer):
         return not isinstance(tree, bool)
-    return isinstance(tree, tuple) and len(tree) == 2 and isinstance(tree[1], str)
+    return isinstance(tree, tuple | list) and len(tree) == 2 and isinstance(tree[1], str)
 
 
 def leaves_of(tree: PhraseTree) -> list[Any]:
