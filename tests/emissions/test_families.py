@@ -293,6 +293,9 @@ def test_what_cannot_be_emitted_is_refused():
     known = CategoricalEmissions(np.full((2, 2), 0.5), vocabulary)
     with pytest.raises(InputError, match="unknown symbol 'c'"):
         Categorical().read(["abc"], None, known)
+    for not_in_order in ({"a": 1, "b": 2}, {"a", "b"}):
+        with pytest.raises(InputError, match="Sequence 0 of X is not a sequence of symbols"):
+            Categorical().read([not_in_order], None, None)
     with pytest.raises(InputError, match="no variance left in column 0"):
         GaussianEmissions(np.zeros((1, 2)), np.array([[0.0, 1.0]]), DiagonalGaussian())
     with pytest.raises(InputError, match="not positive definite"):

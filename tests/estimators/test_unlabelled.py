@@ -253,3 +253,11 @@ def test_numbers_in_the_place_of_labels_are_labels() -> None:
     flat = np.concatenate(labels)
     model = kf.KernelCRF(Linear()).fit(np.concatenate(X), flat, lengths=[len(x) for x in X])
     assert model.classes_.tolist() == [-1, 0]
+
+
+def test_one_sparse_matrix_without_lengths_is_refused_in_a_sentence() -> None:
+    """Sparse matrices have no length that could be compared with the labels."""
+    flat, labels = sparse.csr_array(np.concatenate(X)), [v for y in Y for v in y]
+    for model in (kf.KernelCRF(RBF()), kf.CRF()):
+        with pytest.raises(InputError, match="with lengths="):
+            model.fit(flat, labels)

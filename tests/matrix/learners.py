@@ -83,7 +83,7 @@ LEARNERS = {
         Learner("LabelSpreading", LabelSpreading, [*tables.label_graph(), *tables.options(alpha=0.9)]),
         Learner("LabelPropagation", LabelPropagation, tables.label_graph()),
         Learner("PoissonLearning", PoissonLearning, tables.label_graph()),
-        Learner("StructuredSVM", StructuredSVM, tables.margin(), {"max_iter": 20, **SEED}),
+        Learner("StructuredSVM", StructuredSVM, tables.margin(), {"max_iter": 10, **SEED}),
         Learner("StructuredPerceptron", StructuredPerceptron, tables.perceptron(), {"max_iter": 3, **SEED}),
         Learner("PassiveAggressive", PassiveAggressive, tables.passive_aggressive(), {"max_iter": 3, **SEED}),
         Learner("AROW", AROW, tables.arow(), {"max_iter": 3, **SEED}),

@@ -7,6 +7,7 @@ from itertools import chain, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 from ..arrays import Array, label_array
 from ..checks import is_list
@@ -60,8 +61,8 @@ def unlabelled_items(y: Any, X: Any, lengths: Any = None) -> list[int]:
     if not is_list(y) or (isinstance(y, np.ndarray) and (y.dtype != object or y.ndim != 1)):
         return []
     given = X if lengths is None else lengths
-    if not hasattr(given, "__len__") or len(y) != len(given):
-        return []
+    if sparse.issparse(given) or not hasattr(given, "__len__") or len(y) != len(given):
+        return []  # whoever reads X will say what is wrong with it
     return [s for s, labels in enumerate(y) if labels is None or _is_nothing(labels)]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence, Set
 from typing import Any
 
 import numpy as np
@@ -145,6 +145,6 @@ def _sequence(x: Any, what: str) -> Array | list[Hashable]:
         return x if np.issubdtype(x.dtype, np.integer) else x.tolist()
     if isinstance(x, str):
         return list(x)
-    if not hasattr(x, "__len__"):
-        raise InputError(f"{what} is not a sequence of symbols.")
+    if isinstance(x, Mapping | Set) or not hasattr(x, "__len__"):  # a dictionary would give its keys
+        raise InputError(f"{what} is not a sequence of symbols, but a {type(x).__name__}.")
     return [s[0] if isinstance(s, (list, np.ndarray)) and len(s) == 1 else s for s in x]
