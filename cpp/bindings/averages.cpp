@@ -2,7 +2,7 @@
 #include "kernelfields/graphs/chebyshev.hpp"
 #include "sparse_rows.hpp"
 
-#include <nanobind/stl/pair.h>
+#include <nanobind/stl/tuple.h>
 
 namespace kernelfields::bindings {
 namespace {
@@ -25,21 +25,23 @@ public:
         return array.shape(1);
     }
 
-    std::pair<double, double> sweep(In<double> scale, In<std::int64_t> vertex, In<std::int32_t> label,
-                                    In<double> amount, In<double> f, Numbers out) const {
-        const std::size_t columns = same_columns(f, out), count = length_of(vertex, "vertex");
-        require_shape(scale, "scale", {rows_.rows});
-        require_shape(amount, "amount", {count});
-        require_shape(label, "label", {count});
-        require_below(label, "label", columns);
-        for (std::size_t k = 0; k < count; ++k)
-            if (vertex.data()[k] < (k ? vertex.data()[k - 1] : 0) ||
-                static_cast<std::size_t>(vertex.data()[k]) >= rows_.rows)
-                throw std::invalid_argument("vertex must hold vertices that never fall.");
+    // How far f was from its averages: at most, relative to what is there; the least sum, and how many rows are empty.
+    std::tuple<double, double, double, std::size_t> sweep(In<double> scale, In<std::int64_t> vertex,
+                                                          In<std::int32_t> label, In<double> amount, In<double> f,
+                                                          Numbers out, double share) const {
+        const std::size_t columns = same_columns(f, out);
+        const LabelSources sources = sources_of(scale, vertex, label, amount, columns);
         nb::gil_scoped_release release;
-        const LabelSources sources{count, vertex.data(), label.data(), amount.data()};
-        const SweepChange change = sweep_averages(rows_, scale.data(), sources, f.data(), columns, out.data());
-        return {change.absolute, change.relative};
+        const SweepChange change = sweep_averages(rows_, scale.data(), sources, f.data(), columns, share, out.data());
+        return {change.absolute, change.relative, change.least, change.empty};
+    }
+
+    void mix(In<double> scale, In<std::int64_t> vertex, In<std::int32_t> label, In<double> amount, In<double> f,
+             Numbers out, double share) const {
+        const std::size_t columns = same_columns(f, out);
+        const LabelSources sources = sources_of(scale, vertex, label, amount, columns);
+        nb::gil_scoped_release release;
+        mix_averages(rows_, scale.data(), sources, f.data(), columns, share, out.data());
     }
 
     Out<double> less_average(In<double> scale, In<double> metric, In<double> p, Numbers out) const {
@@ -75,15 +77,29 @@ public:
     void chebyshev(In<double> shift, In<double> now, Numbers before) const {
         const std::size_t columns = same_columns(now, before);
         require_shape(shift, "shift", {rows_.rows});
-        if (now.data() == before.data()) throw std::invalid_argument("now and before must be two arrays.");
         nb::gil_scoped_release release;
         chebyshev_step(rows_, shift.data(), now.data(), columns, before.data());
     }
 
 private:
+    LabelSources sources_of(const In<double>& scale, const In<std::int64_t>& vertex, const In<std::int32_t>& label,
+                            const In<double>& amount, std::size_t columns) const {
+        const std::size_t count = length_of(vertex, "vertex");
+        require_shape(scale, "scale", {rows_.rows});
+        require_shape(amount, "amount", {count});
+        require_shape(label, "label", {count});
+        require_below(label, "label", columns);
+        for (std::size_t k = 0; k < count; ++k)
+            if (vertex.data()[k] < (k ? vertex.data()[k - 1] : 0) ||
+                static_cast<std::size_t>(vertex.data()[k]) >= rows_.rows)
+                throw std::invalid_argument("vertex must hold vertices that never fall.");
+        return {count, vertex.data(), label.data(), amount.data()};
+    }
+
     std::size_t same_columns(const In<double>& in, const Numbers& out) const {
         const std::size_t columns = columns_of(in, "in");
         if (columns_of(out, "out") != columns) throw std::invalid_argument("Arrays of different size.");
+        if (in.data() == out.data()) throw std::invalid_argument("in and out must be two arrays.");
         return columns;
     }
 
@@ -107,7 +123,9 @@ void add_averages(nb::module_& m) {
         .def(nb::init<In<std::int64_t>, In<std::int32_t>, std::optional<In<double>>>(), keep("first"), keep("index"),
              keep("value").none())
         .def("sweep", &NeighbourRows::sweep, keep("scale"), keep("vertex"), keep("label"), keep("amount"), keep("f"),
-             keep("out"))
+             keep("out"), nb::arg("share"))
+        .def("mix", &NeighbourRows::mix, keep("scale"), keep("vertex"), keep("label"), keep("amount"), keep("f"),
+             keep("out"), nb::arg("share"))
         .def("less_average", &NeighbourRows::less_average, keep("scale"), keep("metric"), keep("p"), keep("out"))
         .def("step", &NeighbourRows::step, keep("metric"), keep("step"), keep("p"), keep("w"), keep("f"), keep("z"))
         .def("direction", &NeighbourRows::direction, keep("share"), keep("z"), keep("p"))

@@ -14,9 +14,9 @@ extern const SparseKernels<float> KF_JOIN(sparse_float_, KF_ISA);
 
 namespace {
 template <class S>
-constexpr SparseKernels<S> kKernels = {kWidth<S>,        add_products<S>,      add_transposed<S>,
-                                       linear_scores<S>, linear_transposed<S>, change_rows<S>,
-                                       dot_product<S>,   add_multiple<S>};
+constexpr SparseKernels<S> kKernels = {kWidth<S>,         add_products<S>,  mix_products<S>,
+                                       add_transposed<S>, linear_scores<S>, linear_transposed<S>,
+                                       change_rows<S>,    dot_product<S>,   add_multiple<S>};
 }
 const SparseKernels<double> KF_JOIN(sparse_double_, KF_ISA) = kKernels<double>;
 const SparseKernels<float> KF_JOIN(sparse_float_, KF_ISA) = kKernels<float>;

@@ -147,9 +147,39 @@ def test_too_few_iterations_are_said(monkeypatch) -> None:
     assert seen[-1].iteration == 3
     monkeypatch.setattr(averages, "LOOK", 1)
     seen.clear()
-    spread(graph, labels, alpha=0.9, observer=seen.append)
+    spread(graph, labels, alpha=0.999, observer=seen.append)
     assert [one.iteration for one in seen] == list(range(1, len(seen) + 1))
     assert seen[-1].value <= 1e-3 < seen[-2].value
+
+
+@pytest.mark.parametrize("alpha", [0.6, 0.9, 0.99, 0.995, 0.999])
+def test_accelerated_sweeps_and_conjugate_gradients_keep_their_promise(alpha) -> None:
+    """Errors are within the bound that is reported, and that within the tolerance; no step is for nothing."""
+    graph, labels = random_graph(300, 9), labels_of(300)
+    exact = dense_spread(graph.toarray(), labels, alpha)
+    for tol in (1e-2, 1e-5, 1e-9):
+        seen = []
+        found = spread(graph, labels, alpha=alpha, tol=tol, observer=seen.append)
+        off = np.abs(found.probabilities - exact).sum(axis=1).max()
+        assert off <= found.error <= tol
+        assert found.converged
+        assert found.iterations == seen[-1].iteration
+    cut = spread(graph, labels, alpha=alpha, tol=1e-9, max_iter=2)
+    assert not cut.converged
+    assert cut.iterations == 2
+
+
+def test_labels_that_have_not_arrived_are_waited_for() -> None:
+    """A component far from small: its end has nothing for as many steps as it is long."""
+    n = 40
+    path = sparse.diags([np.ones(n - 1), np.ones(n - 1)], [1, -1], format="csr")
+    graph = sparse.block_diag([path, random_graph(5, 1)], format="csr")
+    labels = np.full(n + 5, -1)
+    labels[:2] = 0, 1
+    found = spread(graph, labels, alpha=0.99, tol=0.1)
+    exact = dense_spread(path.toarray(), labels[:n], 0.99)
+    np.testing.assert_allclose(found.probabilities[:n], exact, atol=0.1)
+    assert np.isnan(found.probabilities[n:]).all()
 
 
 @pytest.mark.parametrize(

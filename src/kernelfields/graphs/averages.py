@@ -54,6 +54,19 @@ class Watch:
         return error <= self.tol or iteration >= self.max_iter
 
 
+class Change(NamedTuple):
+    """How far f is from C A f + b, in sums over the columns of a vertex."""
+
+    absolute: float
+    """The largest."""
+    relative: float
+    """The largest share of what is there."""
+    least: float
+    """Least sum of f at a vertex that has something."""
+    empty: int
+    """Number of vertices that have nothing yet."""
+
+
 @dataclass(frozen=True)
 class Averages:
     """f_i = c_i Σ_j a_ij f_j + b_i for several columns f at once, over sparse weights a.
@@ -85,12 +98,43 @@ class Averages:
         """
         other, before, error = np.empty_like(f), np.inf, np.inf
         while done < watch.max_iter:
-            _, change = self.rows.sweep(self.scale, *self.sources, f, other)
+            _, change, _, _ = self.rows.sweep(self.scale, *self.sources, f, other, 1.0)
             f, other, done = other, f, done + 1
             error, before = factor(change, before), change
             if watch.look(done, error, change):
                 break
         return Averaged(f, done, error)
+
+    def chebyshev(
+        self, f: Array, radius: float, watch: Watch, bound: Callable[[Change], float]
+    ) -> tuple[Averaged, float]:
+        """Accelerate sweeps where the eigenvalues of C A are real and within ± ``radius``, below 1,
+
+            f_{t+1} = (1 − ω_t) f_{t−1} + ω_t (C A f_t + b),        ω_{t+1} = 1/(1 − ¼ radius² ω_t),
+
+        which needs nothing but one product a step: steps of conjugate gradients take three times as long, and
+        are only fewer where eigenvalues are few. ``bound`` makes an error of how far f is from its averages.
+        Returns the largest change of a sweep, besides.
+
+        Errors shrink by `_rate` a step: f is looked at when that may be enough, and left when the rest is
+        rounding.
+        """
+        other, omega, done, rate = np.empty_like(f), 2.0, 0, _rate(radius)
+        last = min(watch.max_iter, int(np.ceil(np.log(FLOOR) / np.log(rate))))
+        look = min(LOOK, last)
+        while True:
+            arguments = (self.scale, *self.sources, f, other, omega if done else 1.0)
+            if done >= look:
+                change = Change(*self.rows.sweep(*arguments))
+                error = bound(change)
+                if watch.look(done, error, change.absolute) or done >= last:
+                    return Averaged(f, done, error), change.absolute
+                steps = np.log(watch.tol / error) / np.log(rate) if error < np.inf else LOOK
+                look = min(done + max(1, int(steps)), last)
+            else:
+                self.rows.mix(*arguments)
+            f, other, done = other, f, done + 1
+            omega = 1 / (1 - radius**2 * omega / 4)
 
     def conjugate_gradients(
         self, f: Array, residual: Array, watch: Watch, bound: Callable[[Array, Array], float]
@@ -118,6 +162,11 @@ class Averages:
             if watch.look(iteration, error, worst) or rounding:
                 break
         return Averaged(f, iteration, error)
+
+
+def _rate(radius: float) -> float:
+    """Return by how much a step of `Averages.chebyshev` shrinks errors, in the end."""
+    return float(radius / (1 + np.sqrt(1 - radius**2)))
 
 
 def _ratio(above: Array, below: Array) -> Array:

@@ -10,6 +10,12 @@ from scipy import sparse
 from .. import native
 from ..arrays import Array
 
+FLAT = 12
+"""Dimensions up to which trees are searched; beyond, they leave nothing out, and matrices multiply faster."""
+
+FEW = 64
+"""Neighbours up to which they are kept in order by insertion."""
+
 
 class Neighbors(NamedTuple):
     """Directed links from points to vertices, as the rows of a CSR matrix."""
@@ -40,9 +46,19 @@ def nearest(vertices: Any, points: Any | None, k: int) -> Neighbors:
     k = min(k, others)
     if k == 0 or n == 0:
         return Neighbors(np.zeros(n + 1, np.int64), np.empty(0, np.int32), np.empty(0))
-    distance, vertex = _searcher(vertices).kneighbors(points, n_neighbors=k)
+    if not sparse.issparse(vertices) and vertices.shape[1] <= FLAT and k <= FEW:
+        others = None if points is None else _doubles(points)
+        vertex, distance = native.nearest_among(_doubles(vertices), others, k)
+    else:
+        distance, vertex = _searcher(vertices).kneighbors(points, n_neighbors=k)
     first = np.arange(0, n * k + 1, k, dtype=np.int64)
-    return Neighbors(first, vertex.ravel().astype(np.int32), distance.ravel().astype(np.float64, copy=False))
+    return Neighbors(
+        first, vertex.ravel().astype(np.int32, copy=False), distance.ravel().astype(np.float64, copy=False)
+    )
+
+
+def _doubles(points: Array) -> Array:
+    return np.ascontiguousarray(points, dtype=np.float64)
 
 
 def within(vertices: Any, points: Any | None, radius: float) -> Neighbors:

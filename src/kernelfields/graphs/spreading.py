@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,11 +11,14 @@ from ..arrays import Array
 from ..checks import require_positive, require_whole, shown
 from ..errors import InputError
 from .adjacency import Adjacency, read_adjacency
-from .averages import Averaged, Averages, Observer, Watch
+from .averages import Averaged, Averages, Change, Observer, Watch
 from .sources import Sources, read_vertex_labels, sources_of
 
 QUICK = 0.5
-"""α up to which sweeps need no more iterations than conjugate gradients."""
+"""α up to which sweeps need hardly more iterations than anything else."""
+
+STEADY = 0.995
+"""α up to which accelerated sweeps, 150 of them, take less time than conjugate gradients."""
 
 
 class Spread(NamedTuple):
@@ -40,9 +44,10 @@ def spread(
 ) -> Spread:
     """Spread labels over a graph [zhou2004]: f = α S f + (1 − α) y, S = D^−½ A D^−½, rows scaled to sum to 1.
 
-    On symmetric graphs conjugate gradients and sweeps f ← α S f + (1 − α) y take turns, whichever is faster;
-    on others there are sweeps alone. Sweeps add what is not negative, so that also vertices far from all
-    labels, with values of 10⁻¹⁰⁰, get probabilities that are right.
+    On symmetric graphs sweeps f ← α S f + (1 − α) y are accelerated by Chebyshev's recursion, or conjugate
+    gradients come first, whichever is faster; on others there are sweeps alone. Sweeps add what is not
+    negative, so that also vertices far from all labels, with values of 10⁻¹⁰⁰, get probabilities that are
+    right.
 
     Parameters
     ----------
@@ -98,8 +103,8 @@ def spread_sources(graph: Adjacency, sources: Sources, n_labels: int, alpha: flo
     averages = Averages(graph.native(), alpha / degrees, sources.times((1 - alpha) / np.sqrt(degrees)))
     found = Averaged(_start(averages, n_labels), 0, np.inf)
     if alpha > QUICK and graph.symmetric:
-        reached = graph.reached(np.unique(sources.vertex))
-        found = _conjugate(averages, found.values, reached, alpha, watch)
+        solve = _accelerated if alpha <= STEADY else _conjugate
+        found = solve(averages, found.values, graph, alpha, watch)
     if found.error > watch.tol:
         factor = alpha / (1 - alpha)  # Σ_t αᵗ over the sweeps to come
         found = averages.sweeps(found.values, watch, lambda change, _: factor * change, found.iterations)
@@ -112,25 +117,59 @@ def _start(averages: Averages, n_labels: int) -> Array:
     return values
 
 
-def _conjugate(averages: Averages, start: Array, reached: Array, alpha: float, watch: Watch) -> Averaged:
-    """Return what conjugate gradients reach; where that is not enough, a start for sweeps.
+def _accelerated(averages: Averages, start: Array, graph: Adjacency, alpha: float, watch: Watch) -> Averaged:
+    """Return what accelerated sweeps reach; where that is not enough, a start for sweeps."""
+    empty = _Unreached(averages.sources, graph)
 
-    (I − α P)⁻¹ is not negative and maps 1 to 1/(1 − α), P = D⁻¹ A being stochastic: no value is off by more
-    than the largest residual over 1 − α. What may be off by as much as it is begins again from below.
-    """
+    def bound(change: Change) -> float:
+        least = change.least if change.empty == 0 or change.empty <= empty.count else 0.0
+        return _relative(change.absolute / (1 - alpha), least)
+
+    found, change = averages.chebyshev(start, alpha, watch, bound)
+    return _not_negative(found, change / (1 - alpha), watch)
+
+
+def _conjugate(averages: Averages, start: Array, graph: Adjacency, alpha: float, watch: Watch) -> Averaged:
+    """Return what conjugate gradients reach; where that is not enough, a start for sweeps."""
+    reached = graph.reached(np.unique(averages.sources.vertex))
 
     def bound(f: Array, residual: Array) -> float:
-        least = f.sum(axis=1)[reached].min(initial=np.inf)
         worst = float(np.abs(residual).sum(axis=1).max(initial=0.0)) / (1 - alpha)
-        return 2 * worst / (least - worst) if least > worst else np.inf
+        return _relative(worst, f.sum(axis=1)[reached].min(initial=np.inf))
 
     found = averages.conjugate_gradients(start, averages.residual(start), watch, bound)
     residual = averages.residual(found.values)  # that of the recursion drifts
-    error = bound(found.values, residual)
-    if error > watch.tol:
-        found.values[...] -= np.abs(residual).max(initial=0.0) / (1 - alpha)
+    found = found._replace(error=bound(found.values, residual))
+    return _not_negative(found, float(np.abs(residual).max(initial=0.0)) / (1 - alpha), watch)
+
+
+class _Unreached:
+    """How many vertices no label reaches; looked at only if some have nothing."""
+
+    def __init__(self, sources: Sources, graph: Adjacency) -> None:
+        self._sources, self._graph = sources, graph
+
+    @cached_property
+    def count(self) -> int:
+        reached = self._graph.reached(np.unique(self._sources.vertex))
+        return len(reached) - int(np.count_nonzero(reached))
+
+
+def _relative(worst: float, least: float) -> float:
+    """Return how far probabilities may be off.
+
+    (I − α P)⁻¹ is not negative and maps 1 to 1/(1 − α), P = D⁻¹ A being stochastic: no value is off by more
+    than the largest residual over 1 − α, ``worst``. ``least`` is the least sum of values at a vertex.
+    """
+    return 2 * worst / (least - worst) if least > worst else np.inf
+
+
+def _not_negative(found: Averaged, worst: float, watch: Watch) -> Averaged:
+    """Return values without negative ones; what may be off by as much as it is begins again from below."""
+    if found.error > watch.tol:
+        found.values[...] -= worst
     np.maximum(found.values, 0.0, out=found.values)
-    return found._replace(error=error)
+    return found
 
 
 def normalised(values: Array) -> Array:

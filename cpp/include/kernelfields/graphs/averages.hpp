@@ -11,6 +11,7 @@
 #include "../spaces/sparse.hpp"
 
 #include <cmath>
+#include <limits>
 #include <vector>
 
 namespace kernelfields {
@@ -29,11 +30,27 @@ struct LabelSources {
         return static_cast<std::size_t>(std::lower_bound(vertex, vertex + count, static_cast<std::int64_t>(i)) -
                                         vertex);
     }
+
+    // Adds `share` times b to the rows from <= i < to.
+    void add_to(std::size_t first_row, std::size_t end_row, std::size_t columns, double share, double* rows) const {
+        for (std::size_t k = from(first_row); k < count && vertex[k] < static_cast<std::int64_t>(end_row); ++k)
+            rows[(static_cast<std::size_t>(vertex[k]) - first_row) * columns + static_cast<std::size_t>(label[k])] +=
+                share * amount[k];
+    }
 };
 
-// How far a sweep went, in the sum over labels of a vertex: at most, and as a share of what is there.
+// How far a sweep went, in the sum over labels of a vertex: at most, and as a share of what is there. And the least sum
+// at a vertex where there is something, and how many have nothing.
 struct SweepChange {
-    double absolute = 0, relative = 0;
+    double absolute = 0, relative = 0, least = std::numeric_limits<double>::infinity();
+    std::size_t empty = 0;
+
+    void add(const SweepChange& other) {
+        absolute = std::max(absolute, other.absolute);
+        relative = std::max(relative, other.relative);
+        least = std::min(least, other.least);
+        empty += other.empty;
+    }
 };
 
 inline std::size_t vertex_blocks(std::size_t vertices) {
@@ -59,38 +76,56 @@ inline void neighbour_sums(const SparseRows<double>& graph, std::size_t from, st
                                           out + from * columns);
 }
 
-// out = C A f + b.
+// What a vertex has now, what a sweep makes of it, and what becomes of that.
+inline SweepChange change_of_row(const double* now, const double* next, std::size_t columns) {
+    double change = 0, size = 0, sum = 0;
+    for (std::size_t l = 0; l < columns; ++l) {
+        change += std::abs(next[l] - now[l]);
+        size += std::abs(next[l]);
+        sum += now[l];
+    }
+    SweepChange result;
+    result.absolute = change;
+    if (change > 0) result.relative = change / size;
+    if (size > 0 || sum != 0) result.least = sum;
+    else result.empty = 1;
+    return result;
+}
+
+// out = (1 - share) out + share (C A f + b), and how far f is from C A f + b.
 inline SweepChange sweep_averages(const SparseRows<double>& graph, const double* scale, const LabelSources& sources,
-                                  const double* f, std::size_t columns, double* out) {
+                                  const double* f, std::size_t columns, double share, double* out) {
     std::vector<SweepChange> changes(vertex_blocks(graph.rows));
     for_each_vertex_block(graph.rows, product_size(graph, columns),
                           [&](std::size_t block, std::size_t from, std::size_t to) {
-                              neighbour_sums(graph, from, to, f, columns, out);
-                              std::size_t source = sources.from(from);
+                              std::vector<double> next((to - from) * columns);
+                              sparse_kernels<double>().mix_products(graph, from, to, f, f + graph.columns * columns,
+                                                                    columns, 0.0, 1.0, scale, next.data());
+                              sources.add_to(from, to, columns, 1.0, next.data());
                               for (std::size_t i = from; i < to; ++i) {
-                                  double* const row = out + i * columns;
-                                  const double* const before = f + i * columns;
-                                  for (std::size_t l = 0; l < columns; ++l) row[l] *= scale[i];
-                                  for (;
-                                       source < sources.count && sources.vertex[source] == static_cast<std::int64_t>(i);
-                                       ++source)
-                                      row[sources.label[source]] += sources.amount[source];
-                                  double change = 0, total = 0;
-                                  for (std::size_t l = 0; l < columns; ++l) {
-                                      change += std::abs(row[l] - before[l]);
-                                      total += std::abs(row[l]);
-                                  }
-                                  changes[block].absolute = std::max(changes[block].absolute, change);
-                                  if (change > 0)
-                                      changes[block].relative = std::max(changes[block].relative, change / total);
+                                  const double* const row = next.data() + (i - from) * columns;
+                                  changes[block].add(change_of_row(f + i * columns, row, columns));
+                                  double* const kept = out + i * columns;
+                                  for (std::size_t l = 0; l < columns;
+                                       ++l)  // what `out` held need not be a number if nothing is kept
+                                      kept[l] = share == 1 ? row[l] : (1 - share) * kept[l] + share * row[l];
                               }
                           });
     SweepChange result;
-    for (const SweepChange& one : changes) {
-        result.absolute = std::max(result.absolute, one.absolute);
-        result.relative = std::max(result.relative, one.relative);
-    }
+    for (const SweepChange& one : changes) result.add(one);
     return result;
+}
+
+// out = (1 - share) out + share (C A f + b), as above, in half the time.
+inline void mix_averages(const SparseRows<double>& graph, const double* scale, const LabelSources& sources,
+                         const double* f, std::size_t columns, double share, double* out) {
+    for_each_vertex_block(graph.rows, product_size(graph, columns), [&](std::size_t, std::size_t from, std::size_t to) {
+        double* const rows = out + from * columns;
+        if (share == 1) std::fill(rows, out + to * columns, 0.0);
+        sparse_kernels<double>().mix_products(graph, from, to, f, f + graph.columns * columns, columns, 1 - share,
+                                              share, scale, rows);
+        sources.add_to(from, to, columns, share, rows);
+    });
 }
 
 // Sums of all blocks, added up in their order.

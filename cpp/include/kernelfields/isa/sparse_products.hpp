@@ -36,10 +36,11 @@ template <class S, int K> KF_INLINE void fetch(const S* p) {
     __builtin_prefetch(p + K * kWidth<S> - 1);  // rows need not begin with a line
 }
 
-// K vectors of one row of the product, from column `at` on.
-template <class S, int K>
-KF_INLINE void add_product(const SparseRows<S>& x, std::size_t t, const S* table, const S* table_end,
-                           std::size_t stride, std::size_t labels, std::size_t at, S* out, const S* out_end) {
+// K vectors of one row of the product, from column `at` on: out = joined(out, product).
+template <class S, int K, class Joined>
+KF_INLINE void join_product(const SparseRows<S>& x, std::size_t t, const S* table, const S* table_end,
+                            std::size_t stride, std::size_t labels, std::size_t at, Joined joined, S* out,
+                            const S* out_end) {
     const std::int64_t last = x.first[t + 1], end = x.first[x.rows];
     const std::int32_t* index = x.index;
     const S* value = x.value;
@@ -57,22 +58,41 @@ KF_INLINE void add_product(const SparseRows<S>& x, std::size_t t, const S* table
         const std::size_t c = at + v * kWidth<S>;
         if (c >= labels) break;
         const Vec<S> before = load_first<S>(out + c, labels - c, out_end, S(0));
-        store_first<S>(out + c, before + sums[v], labels - c);
+        store_first<S>(out + c, joined(before, sums[v]), labels - c);
     }
+}
+
+// The rows from <= t < to; `joining(t)` is how row t joins what is there.
+template <class S, class Joining>
+KF_INLINE void join_products(const SparseRows<S>& x, std::size_t from, std::size_t to, const S* table,
+                             const S* table_end, std::size_t stride, std::size_t labels, Joining joining, S* out) {
+    const S* out_end = out + (to - from) * labels;  // rows beyond may belong to another thread
+    const std::size_t vectors = (labels + kWidth<S> - 1) / kWidth<S>;
+    for (std::size_t t = from; t < to; ++t, out += labels)
+        with_vectors(vectors, [&](auto V) {
+            const auto joined = joining(t);
+            if constexpr (V.value > 0)
+                join_product<S, V.value>(x, t, table, table_end, stride, labels, 0, joined, out, out_end);
+            else
+                for (std::size_t at = 0; at < labels; at += 4 * kWidth<S>)
+                    join_product<S, 4>(x, t, table, table_end, stride, labels, at, joined, out, out_end);
+        });
 }
 
 template <class S>
 void add_products(const SparseRows<S>& x, std::size_t from, std::size_t to, const S* table, const S* table_end,
                   std::size_t stride, std::size_t labels, S* out) {
-    const S* out_end = out + (to - from) * labels;  // rows beyond may belong to another thread
-    const std::size_t vectors = (labels + kWidth<S> - 1) / kWidth<S>;
-    for (std::size_t t = from; t < to; ++t, out += labels)
-        with_vectors(vectors, [&](auto V) {
-            if constexpr (V.value > 0) add_product<S, V.value>(x, t, table, table_end, stride, labels, 0, out, out_end);
-            else
-                for (std::size_t at = 0; at < labels; at += 4 * kWidth<S>)
-                    add_product<S, 4>(x, t, table, table_end, stride, labels, at, out, out_end);
-        });
+    const auto added = [](std::size_t) { return [](Vec<S> before, Vec<S> sum) { return before + sum; }; };
+    join_products<S>(x, from, to, table, table_end, stride, labels, added, out);
+}
+
+template <class S>
+void mix_products(const SparseRows<S>& x, std::size_t from, std::size_t to, const S* table, const S* table_end,
+                  std::size_t labels, S kept, S share, const S* scale, S* out) {
+    const auto mixed = [=](std::size_t t) {
+        return [kept, gain = share * scale[t]](Vec<S> before, Vec<S> sum) { return kept * before + gain * sum; };
+    };
+    join_products<S>(x, from, to, table, table_end, labels, labels, mixed, out);
 }
 
 template <class S, int V>

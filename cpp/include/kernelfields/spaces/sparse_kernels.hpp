@@ -50,6 +50,10 @@ template <class S> struct SparseKernels {
     void (*add_products)(const SparseRows<S>&, std::size_t from, std::size_t to, const S* table, const S* table_end,
                          std::size_t stride, std::size_t labels, S* out);
 
+    // out[t - from] = kept * out[t - from] + share * scale[t] * sum_k value_k * table[index_k], for from <= t < to.
+    void (*mix_products)(const SparseRows<S>&, std::size_t from, std::size_t to, const S* table, const S* table_end,
+                         std::size_t labels, S kept, S share, const S* scale, S* out);
+
     // table[index_k] += value_k * in[t] for the columns below `limit`, the transpose of the above.
     void (*add_transposed)(const SparseRows<S>&, std::size_t from, std::size_t to, std::size_t limit, const S* in,
                            const S* in_end, std::size_t labels, std::size_t stride, S* table);
