@@ -93,6 +93,39 @@ def test_wider_numbers_and_doubles_agree(empty, rng):
     assert batch.log_partition(lift)[0] == pytest.approx(by_log, rel=1e-13)
 
 
+@EITHER
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("lift", [20.0, 60.0, 120.0, 800.0, -800.0])
+def test_words_that_score_far_above_spans_change_nothing(empty, dtype, lift, rng):
+    """Words are in every tree. Labels of spans are compared with the highest score of all, or by themselves."""
+    n, labels = 7, 19
+    batch = ConstituencyBatch([n], labels, empty)
+    scores = spans(batch, rng)["span"]
+    words = [row_of(n, k, k + 1) for k in range(n)]
+    lifted = scores.copy()
+    lifted[words] += lift
+    wanted = batch.marginals({"span": scores})
+    found = batch.marginals({"span": lifted.astype(dtype)})
+    np.testing.assert_allclose(
+        found.parts["span"], wanted.parts["span"], atol=2e-4 if dtype == np.float32 else 1e-10
+    )
+    assert found.log_partition[0] - n * lift == pytest.approx(wanted.log_partition[0], abs=1e-2)
+    assert found.log_partition[0] == pytest.approx(_log_chart(n, lifted, empty), rel=1e-6)
+
+
+@EITHER
+def test_labels_far_below_others_of_their_span_have_nothing(empty, rng):
+    batch = ConstituencyBatch([5], 40, empty)
+    scores = spans(batch, rng)["span"].astype(np.float32)
+    scores[:, 3::2] -= 200
+    scores[4:8] = -300
+    scores[9, 1:] = -np.inf
+    found = batch.marginals({"span": scores}).parts["span"]
+    exact = batch.marginals({"span": scores.astype(np.float64)}).parts["span"]
+    np.testing.assert_allclose(found, exact, atol=1e-5)
+    assert (found[:4, 3::2] == 0).all()
+
+
 def _log_chart(n, scores, empty):
     """Log Z by logarithms, span by span."""
     full, right = {}, {}

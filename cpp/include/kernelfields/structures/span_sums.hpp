@@ -4,13 +4,15 @@
 // n - 1 splits. Scores of single words are taken off, the mean score of a split in the best tree, and log 4, for there
 // are fewer than 4^n trees. Then a potential p rises from word to word such that no span from i to j has a tree with a
 // score above p(j) - p(i), and each word is given the weight exp(p(i) - p(i + 1)): hence all sums are at most 1. What
-// underflows is below 1e-307, and does not matter while Z is far above.
+// underflows is below 1e-307, and does not matter while Z is far above. Where scores differ little, what the highest
+// has is taken off every split, and there are no potentials: that needs no best tree.
 #pragma once
 
 #include "../core/dispatch.hpp"
 #include "../core/dual.hpp"
 #include "spans.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <memory>
@@ -42,10 +44,10 @@ template <class T> struct SpanMemory {
     T *w = nullptr, *v = nullptr, *row = nullptr;
     CkyTables<T> chart{}, slope{};
 
-    // Tables for n words, all zero; v is w, and any is full, where there is no empty label.
+    // Tables for n words; v is w, and any is full, where there is no empty label.
     void prepare(std::size_t n, std::size_t stride, bool empty) {
         const std::size_t size = (n + 1) * stride;
-        numbers.assign((empty ? 7 : 5) * size + stride + kPiece / sizeof(double), T{});
+        numbers.resize((empty ? 7 : 5) * size + stride + kPiece / sizeof(double));
         void* place = numbers.data();
         std::size_t room = numbers.size() * sizeof(T);
         T* next = static_cast<T*>(std::align(kPiece, room - kPiece, place, room));
@@ -56,6 +58,22 @@ template <class T> struct SpanMemory {
         chart.any = empty ? table() : chart.full;
         slope = {n, stride, table(), nullptr, table()};
         row = next;
+        clear();
+    }
+
+private:
+    // Slopes begin with zero. Else zeros are needed only where vectors run over the end of a row of the chart into what
+    // is looked at: in front of its spans by left ends, and behind them by right ends.
+    void clear() {
+        constexpr std::size_t kReach = kPiece / sizeof(double);
+        const std::size_t size = (chart.words + 1) * chart.stride;
+        std::fill(slope.full, slope.full + size, T{});
+        std::fill(slope.turned, slope.turned + size, T{});
+        for (std::size_t i = 0; i <= chart.words; ++i) {
+            T *const full = chart.full + i * chart.stride, *const turned = chart.turned + i * chart.stride;
+            std::fill(full + (i + 1 < kReach ? 0 : i + 1 - kReach), full + i + 1, T{});
+            std::fill(turned + i, turned + i + kReach, T{});
+        }
     }
 };
 
@@ -104,6 +122,8 @@ struct SpanSums {
     double run(std::size_t n, bool marginals) {
         widened = false;
         if (n == 0) return 0;
+        if (flatten(n))
+            if (const double found = in(n, marginals, narrow); !std::isnan(found)) return found;
         if (!balance(n)) return kNothing;
         const double found = in(n, marginals, narrow);
         widened = std::isnan(found);
@@ -119,7 +139,9 @@ struct SpanSums {
 
 private:
     static constexpr double kSmallest = -640;  // log Z; sums of products of numbers of at least 1e-307
-    static constexpr double kLargest = 300;    // log of a weight; far below where exponentials end
+    static constexpr double kWorthwhile = -500;
+    static constexpr double kLog4 = 1.38629436111989062;
+    static constexpr double kLargest = 300;  // log of a weight; far below where exponentials end
     std::vector<double> rise_, table_, word_;
     double shift_ = 0, split_ = 0;  // what is taken off log Z, and off the score of each split
 
@@ -128,23 +150,44 @@ private:
         return cky_stride(n, std::is_same_v<T, double> ? constituency_kernels().width : PlainSpans::width);
     }
 
+    // The score of a span with any label, or a little more.
+    double above(std::size_t r) const { return sum[r] > 0 ? top[r] + log_above(sum[r]) : kNothing; }
+    double any_above(std::size_t r) const { return empty ? std::max(above(r), zero[r]) + 0.6932 : above(r); }
+
+    // No potentials: from every split as much is taken off as keeps all sums below 1, wherever it is. False where trees
+    // of mean scores would then be too far below, so that it is not worth trying; where Z is, in spite of that, sums in
+    // doubles say so.
+    bool flatten(std::size_t n) {
+        double most = kNothing, total = 0, words = 0;
+        for_each_span(n, [&](std::size_t i, std::size_t j, std::size_t r) {
+            if (j - i == 1) return void(words += score_full(r));
+            const double score = any_above(r);
+            most = std::max(most, score);
+            total += score;
+        });
+        const auto splits = static_cast<double>(n - 1), spans = static_cast<double>(spans_of(n) - n);
+        split_ = n > 1 ? most + kLog4 : 0;
+        shift_ = words + split_ * splits;
+        rise_.assign(n + 1, 0);
+        return std::isfinite(words) && (n == 1 || splits * (total / spans - split_) > kWorthwhile);
+    }
+
     // Scores of spans, or a little more; potentials of words. False where there is no tree.
     bool balance(std::size_t n) {
         const std::size_t stride = stride_of<double>(n), size = (n + 1) * stride;
-        table_.assign(4 * size + stride + kPiece / sizeof(double), kNothing);
+        table_.resize((empty ? 4 : 2) * size + stride + kPiece / sizeof(double));
         void* place = table_.data();
         std::size_t room = table_.size() * sizeof(double);
         auto* const w = static_cast<double*>(std::align(kPiece, room - kPiece, place, room));
-        double *const v = empty ? w + size : w, *const full = w + 2 * size, *const any = empty ? full + size : full;
+        double *const v = empty ? w + size : w, *const full = v + size, *const any = empty ? full + size : full;
         word_.assign(n + 1, 0);
         for_each_span(n, [&](std::size_t i, std::size_t j, std::size_t r) {
-            const double above = sum[r] > 0 ? top[r] + log_above(sum[r]) : kNothing;
-            w[i * stride + j] = above;
-            if (empty && j - i > 1) v[i * stride + j] = std::max(above, zero[r]) + 0.6932;
-            if (j - i == 1) word_[j] = word_[i] + above;
+            w[i * stride + j] = above(r);
+            if (empty && j - i > 1) v[i * stride + j] = any_above(r);
+            if (j - i == 1) word_[j] = word_[i] + above(r);
         });
         const CkyTables<double> chart{n, stride, full, any, nullptr};
-        const double best = constituency_kernels().best(chart, w, v, w + 4 * size);
+        const double best = constituency_kernels().best(chart, w, v, any + size);
         if (!(best > kNothing)) return false;
         const double mean = n > 1 ? (best - word_[n]) / static_cast<double>(n - 1) : 0;
         rise_.assign(n + 1, 0);
@@ -157,7 +200,7 @@ private:
             }
             rise_[j] = most;
         }
-        split_ = mean + 1.38629436111989062;
+        split_ = mean + kLog4;
         shift_ = rise_[n] + split_ * static_cast<double>(n - 1);
         for (std::size_t i = 0; i < n; ++i) shift_ += score_full(span_at(n, i, i + 1));
         return true;
@@ -178,21 +221,17 @@ private:
 
     // Weights of all spans; returns the largest of their logarithms.
     double weigh(std::size_t n, SpanMemory<double>& memory) {
-        std::vector<double>& x = full;  // room for a number per span
         const std::size_t spans = spans_of(n), stride = memory.chart.stride;
-        double largest = kNothing;
-        x.resize(spans);
+        double largest = *std::max_element(top.begin(), top.begin() + static_cast<std::ptrdiff_t>(spans)) - split_;
         any.resize(empty ? spans : 0);
-        for_each_span(n, [&](std::size_t i, std::size_t j, std::size_t r) {
-            largest = std::max(largest, x[r] = j - i == 1 ? kNothing : top[r] - split_);
-            if (empty) largest = std::max(largest, any[r] = zero[r] - split_);
-        });
+        for (std::size_t r = 0; r < any.size(); ++r) largest = std::max(largest, any[r] = zero[r] - split_);
         if (largest > kLargest) return largest;
-        constituency_kernels().exp(x.data(), spans);
         constituency_kernels().exp(any.data(), any.size());
+        double seen = kNothing, times = 0;  // nearly all spans have the same top
         for_each_span(n, [&](std::size_t i, std::size_t j, std::size_t r) {
             if (j - i == 1) return;
-            const double weight = x[r] * sum[r];
+            if (top[r] != seen) times = std::exp((seen = top[r]) - split_);
+            const double weight = times * sum[r];
             memory.w[i * stride + j] = weight;
             if (empty) memory.v[i * stride + j] = weight + any[r];
         });
