@@ -19,6 +19,7 @@ from kernelfields.checks import (
     require_positive,
     require_share,
     require_whole,
+    shown,
 )
 from kernelfields.errors import InputError
 
@@ -109,3 +110,9 @@ def test_never_falls(size):
         falling = numbers.copy()
         falling[place] = -1
         assert not never_falls(falling)
+
+
+def test_values_are_shown_in_one_line() -> None:
+    for value in (np.eye(9), [np.eye(9)], "two\nlines", np.arange(10**6)):
+        assert "\n" not in shown(value)
+        assert len(shown(value)) <= 120

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Mapping, Set
 from math import isfinite
 from numbers import Integral, Real
@@ -31,8 +32,8 @@ MOST_WHOLE = 2**63 - 1
 
 
 def shown(value: object) -> str:
-    """Return a value as it is written in messages: in full, or the beginning and the end of what is long."""
-    return _SHORT.repr(value)
+    """Return a value as it is written in messages, in one line; what is long by its beginning and its end."""
+    return re.sub(r"\s*\n\s*", " ", _SHORT.repr(value))
 
 
 def is_list(value: object) -> bool:

@@ -1,6 +1,6 @@
 """Run all cases, one process per estimator, or a single one.
 
-python -m tests.matrix [--share N] [--jobs N] [--journal FOLDER] [ESTIMATOR ...]
+python -m tests.matrix [--share N] [--jobs N] [--journal FOLDER [--again]] [ESTIMATOR ...]
 python -m tests.matrix ESTIMATOR KIND [OPTION=VALUE ...]
 """
 
@@ -37,15 +37,18 @@ def main() -> None:
     parser.add_argument("--share", type=int, default=1, help="run every so manyth case only")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes at a time")
     parser.add_argument(
-        "--journal", type=Path, help="keep what became of every case here, and go on behind the last one"
+        "--journal", type=Path, help="keep what became of every case here, and go on where a run ended"
     )
+    parser.add_argument("--again", action="store_true", help="run cases again that failed, by the journal")
     given = parser.parse_args()
     if len(given.what) > 1 and given.what[1] in KINDS:
         sys.exit(_one(given.what))
     names = given.what or list(LEARNERS)
     print(HEAD, flush=True)
     with ThreadPoolExecutor(given.jobs) as pool:
-        tallies = list(pool.map(lambda name: _all(name, given.share, Journal.of(given.journal, name)), names))
+        tallies = list(
+            pool.map(lambda name: _all(name, given.share, Journal.of(given.journal, name), given.again), names)
+        )
     total = [sum(getattr(t, what) for t in tallies) for what in ("cases", "fits", "refusals", "failed")]
     print("{:26}{:8}{:8}{:10}{:10}".format("all", *total))
     sys.exit(1 if total[-1] else 0)
@@ -60,35 +63,40 @@ def _one(words: list[str]) -> int:
     return 1 if outcome.failures else 0
 
 
-def _all(name: str, share: int, journal: Journal) -> Tally:
+def _all(name: str, share: int, journal: Journal, again: bool) -> Tally:
     """Run all cases of an estimator; where one ends the process, another goes on behind it."""
     tally, cases = Tally(name), dict(numbered(name, share))
-    for said in journal.read():
+    for said in journal.read(again=again):
         tally.add(said)
-    first = journal.behind
+        cases.pop(said["number"], None)
+    left = list(cases)
 
     def note(said: dict[str, Any]) -> None:
         tally.add(said)
         journal.write(said)
 
-    while True:
-        begun = _run_from(name, share, first, note)
+    while left:
+        begun = _run(name, left, note)
         if begun is None:
             break
         stopped = {"refusal": None, "failures": {"process": "it ended or stopped"}}
         note({"number": begun, "case": str(cases[begun]), **stopped})
-        first = begun + 1
+        left = left[left.index(begun) + 1 :]
     print(tally.text([str(setting) for setting in LEARNERS[name].settings]), flush=True)
     return tally
 
 
-def _run_from(name: str, share: int, first: int, note: Callable[[dict[str, Any]], None]) -> int | None:
-    """Run from a case on; give the number of the case that ended the process, if one did."""
-    command = [sys.executable, "-m", "tests.matrix.worker", name, str(share), str(first)]
+def _run(name: str, numbers: list[int], note: Callable[[dict[str, Any]], None]) -> int | None:
+    """Run some cases in a process; give the number of the one that ended it, if one did."""
+    command = [sys.executable, "-m", "tests.matrix.worker", name]
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, env=environment) as process:
         lines: Queue[str | None] = Queue()
         Thread(target=_pass_on, args=(process, lines), daemon=True).start()
+        assert process.stdin is not None
+        process.stdin.write(json.dumps(numbers))
+        process.stdin.close()
         begun = None
         while (line := _next(lines)) is not None:
             said: dict[str, Any] = json.loads(line)

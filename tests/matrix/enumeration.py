@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from itertools import product
+from itertools import groupby, product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,6 +24,8 @@ class Scores(NamedTuple):
     """(L, L, L), or None."""
     links: Any = None
     """Of a tree parents, of a graph neighbours."""
+    lengths: Any = None
+    """(T, L) of runs of one label, by their length from 1 on, or None."""
 
     @property
     def edges(self) -> tuple[Any, Any]:
@@ -56,7 +58,13 @@ def totals(scores: Scores, paths: Any) -> Any:
     result = result + scores.edge[np.arange(len(heads)), paths[:, tails], paths[:, heads]].sum(axis=1)
     if scores.triple is not None:
         result = result + scores.triple[paths[:, :-2], paths[:, 1:-1], paths[:, 2:]].sum(axis=1)
+    if scores.lengths is not None:
+        result = result + [_of_runs(scores.lengths, path) for path in paths.tolist()]
     return result
+
+
+def _of_runs(lengths: Any, path: list[int]) -> float:
+    return sum(lengths[len(list(run)) - 1, label] for label, run in groupby(path))
 
 
 def distribution(scores: Scores) -> Distribution:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,8 +13,6 @@ class Journal:
     """The cases of one estimator, a line of JSON each; nothing is kept without a path."""
 
     path: Path | None
-    behind: int = 0
-    """The number of the first case that is not in it."""
 
     @classmethod
     def of(cls, folder: Path | None, name: str) -> Journal:
@@ -25,16 +22,17 @@ class Journal:
         folder.mkdir(parents=True, exist_ok=True)
         return cls(folder / f"{name}.jsonl")
 
-    def read(self) -> Iterator[dict[str, Any]]:
-        """Yield the cases of earlier runs; a line that was cut off is that of a case to be run again."""
+    def read(self, *, again: bool = False) -> list[dict[str, Any]]:
+        """Return the cases of earlier runs, but for those to be run again.
+
+        A line that was cut off is that of such a case, and so is one that failed if ``again`` says so.
+        """
         if self.path is None or not self.path.exists():
-            return
-        whole = [line for line in self.path.read_text().splitlines(keepends=True) if line.endswith("\n")]
-        self.path.write_text("".join(whole))
-        for line in whole:
-            said = json.loads(line)
-            self.behind = said["number"] + 1
-            yield said
+            return []
+        lines = [line for line in self.path.read_text().splitlines(keepends=True) if line.endswith("\n")]
+        kept = [line for line in lines if not (again and json.loads(line)["failures"])]
+        self.path.write_text("".join(kept))
+        return [json.loads(line) for line in kept]
 
     def write(self, said: dict[str, Any]) -> None:
         """Add a case."""

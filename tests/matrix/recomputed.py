@@ -65,7 +65,18 @@ def _of_item(model: Any, x: Any, links: Any) -> Scores:
     node[leaves] += getattr(model, "end_", 0.0)
     edge = np.zeros((len(tails), count, count)) + getattr(model, "transitions_", 0.0)
     edge = edge + _edges_with_input(model, x[tails]) + _edges_with_both(model, x[tails], x[heads])
-    return Scores(node, edge, getattr(model, "second_order_", None), links)
+    return Scores(node, edge, getattr(model, "second_order_", None), links, _lengths(model, len(x)))
+
+
+def _lengths(model: Any, longest: int) -> Any:
+    """Scores of runs by their length, those of its bin."""
+    durations = getattr(model, "durations_", None)
+    if durations is None:
+        return None
+    bins = [
+        max(b for b, end in enumerate(model.structure_.lower_ends) if end <= n + 1) for n in range(longest)
+    ]
+    return np.asarray(durations, dtype=np.float64)[bins]
 
 
 def _node(model: Any, x: Any) -> Any:

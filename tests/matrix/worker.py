@@ -50,14 +50,14 @@ def numbered(name: str, share: int) -> list[tuple[int, Case]]:
     return list(enumerate(all_cases(LEARNERS[name])))[::share]
 
 
-def main(name: str, share: int, first: int) -> None:
-    """Run all cases from a number on; say which one is begun, in case it ends the process."""
-    for number, case in numbered(name, share):
-        if number >= first:
-            print(json.dumps({"begun": number}), flush=True)
-            outcome = timed(case)
-            print(json.dumps({"number": number, "case": str(case), **outcome._asdict()}), flush=True)
+def main(name: str, numbers: list[int]) -> None:
+    """Run the cases of these numbers; say which one is begun, in case it ends the process."""
+    cases = dict(numbered(name, 1))
+    for number in numbers:
+        print(json.dumps({"begun": number}), flush=True)
+        outcome = timed(cases[number])
+        print(json.dumps({"number": number, "case": str(cases[number]), **outcome._asdict()}), flush=True)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))
+    main(sys.argv[1], json.load(sys.stdin))

@@ -97,7 +97,7 @@ def test_wider_numbers_and_doubles_agree(empty, rng):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("lift", [20.0, 60.0, 120.0, 800.0, -800.0])
 def test_words_that_score_far_above_spans_change_nothing(empty, dtype, lift, rng):
-    """Words are in every tree. Labels of spans are compared with the highest score of all, or by themselves."""
+    """Words are in every tree. Labels of spans are compared with the highest score, or by themselves."""
     n, labels = 7, 19
     batch = ConstituencyBatch([n], labels, empty)
     scores = spans(batch, rng)["span"]

@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from ..arrays import Array
-from ..checks import Check, whole
+from ..checks import Check, shown, whole
 from ..errors import InputError
 from ..kernels import RBF, Kernel
 from ..memory import require_memory
@@ -78,7 +78,7 @@ class RandomFourier(Approximation):
     ) -> FactoredKernel:
         """Draw frequencies and compute features."""
         if not isinstance(kernel, RBF) or X.dtype == object:
-            raise InputError(f"Random Fourier features need an RBF kernel, not {kernel!r}.")
+            raise InputError(f"Random Fourier features need an RBF kernel, not {shown(kernel)}.")
         if self.rank % 2:
             raise InputError(f"The rank of RandomFourier is {self.rank}; it must be even.")
         require_memory(f"A rank of {self.rank}", 8 * self.rank * X.shape[1])

@@ -63,8 +63,15 @@ def barred_scores(forbidden: Forbidden) -> Offsets:
 
 
 def _pairwise(chain: EdgeBatch) -> list[str]:
-    """Return the clique types of two vertices: edges, of all types."""
-    return [name for name, cliques in chain.cliques.items() if len(cliques.values) == 2]
+    """Return the clique types of two vertices: edges, of all types.
+
+    Two axes of scores are not enough: lengths of runs have them, too, with labels along one.
+    """
+    return [
+        name
+        for name, cliques in chain.cliques.items()
+        if name == "edge" or (len(cliques.values) == 2 and cliques.members.shape[1] == 2)
+    ]
 
 
 def _barred(mask: Array, dtype: npt.DTypeLike) -> Array:

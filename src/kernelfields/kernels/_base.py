@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array
-from ..checks import require_not_negative, require_positive, require_whole
+from ..checks import require_not_negative, require_positive, require_whole, shown
 from ..parameters import Parameterised
 from .observations import Observations, inner_products, squared_norms
 
@@ -207,7 +207,7 @@ def with_parts(kernel: Kernel, settings: dict[str, Any]) -> Kernel:
 def of_products(kernel: Kernel) -> ProductKernel:
     """Require a function of inner products."""
     if not isinstance(kernel, ProductKernel):
-        raise TypeError(f"{kernel!r} is not a function of inner products.")
+        raise TypeError(f"{shown(kernel)} is not a function of inner products.")
     return kernel
 
 

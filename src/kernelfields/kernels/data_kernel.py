@@ -6,6 +6,7 @@ from abc import abstractmethod
 from typing import NoReturn
 
 from ..arrays import Array
+from ..checks import shown
 from ..errors import InputError
 from ._base import Kernel
 from .observations import Observations
@@ -40,5 +41,5 @@ class DataKernel(Kernel):
 def refuse(kernel: Kernel) -> NoReturn:
     """Say that a kernel has no values yet."""
     raise InputError(
-        f"{kernel!r} has to look at observations first: use kernel.on(observations), as estimators do."
+        f"{shown(kernel)} has to look at observations first: use kernel.on(observations), as estimators do."
     )
