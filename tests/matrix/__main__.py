@@ -47,7 +47,9 @@ def main() -> None:
     print(HEAD, flush=True)
     with ThreadPoolExecutor(given.jobs) as pool:
         tallies = list(
-            pool.map(lambda name: _all(name, given.share, Journal.of(given.journal, name), given.again), names)
+            pool.map(
+                lambda name: _all(name, given.share, Journal.of(given.journal, name), given.again), names
+            )
         )
     total = [sum(getattr(t, what) for t in tallies) for what in ("cases", "fits", "refusals", "failed")]
     print("{:26}{:8}{:8}{:10}{:10}".format("all", *total))
