@@ -1,6 +1,6 @@
 """Run all cases, one process per estimator, or a single one.
 
-python -m tests.matrix [--share N] [--jobs N] [--journal FOLDER [--again]] [ESTIMATOR ...]
+python -m tests.matrix [--share N] [--jobs N] [--journal FOLDER [--again]] [ESTIMATOR ...] [--kinds KIND ...]
 python -m tests.matrix ESTIMATOR KIND [OPTION=VALUE ...]
 """
 
@@ -13,6 +13,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from queue import Empty, Queue
 from threading import Thread
@@ -39,18 +40,16 @@ def main() -> None:
     parser.add_argument(
         "--journal", type=Path, help="keep what became of every case here, and go on where a run ended"
     )
+    parser.add_argument("--kinds", nargs="+", choices=KINDS, help="these kinds of input only")
     parser.add_argument("--again", action="store_true", help="run cases again that failed, by the journal")
     given = parser.parse_args()
     if len(given.what) > 1 and given.what[1] in KINDS:
         sys.exit(_one(given.what))
     names = given.what or list(LEARNERS)
     print(HEAD, flush=True)
+    chosen = partial(_all, share=given.share, again=given.again, kinds=given.kinds)
     with ThreadPoolExecutor(given.jobs) as pool:
-        tallies = list(
-            pool.map(
-                lambda name: _all(name, given.share, Journal.of(given.journal, name), given.again), names
-            )
-        )
+        tallies = list(pool.map(lambda name: chosen(name, Journal.of(given.journal, name)), names))
     total = [sum(getattr(t, what) for t in tallies) for what in ("cases", "fits", "refusals", "failed")]
     print("{:26}{:8}{:8}{:10}{:10}".format("all", *total))
     sys.exit(1 if total[-1] else 0)
@@ -65,9 +64,13 @@ def _one(words: list[str]) -> int:
     return 1 if outcome.failures else 0
 
 
-def _all(name: str, share: int, journal: Journal, again: bool) -> Tally:
+def _all(
+    name: str, journal: Journal, share: int = 1, again: bool = False, kinds: list[str] | None = None
+) -> Tally:
     """Run all cases of an estimator; where one ends the process, another goes on behind it."""
     tally, cases = Tally(name), dict(numbered(name, share))
+    if kinds is not None:
+        cases = {number: case for number, case in cases.items() if case.kind.name in kinds}
     for said in journal.read(again=again):
         tally.add(said)
         cases.pop(said["number"], None)
