@@ -9,10 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...datasets import load_ud_trees
-from ...features import BrownClusters, TemplateFeatures
 
 Rows = list[list[str]]
 
+# No Brown clusters: every word to learn from would have one, and many words to be tagged have none, so that they
+# are relied on too much (dev set: 95.0 % right with, 95.1 % without; XPOS 94.4 and 94.7 %).
 TAGGING = """
 columns: w
 bias
@@ -52,13 +53,6 @@ has_hyphen(w[0])
 is_punctuation(w[0])
 end & w[0]
 begin & lower(w[0])
-cluster4(w[-2..2])
-cluster6(w[-1..1])
-cluster10(w[-1..1])
-cluster20(w[-1..1])
-cluster6(w[-1]) & cluster6(w[0])
-cluster6(w[0]) & cluster6(w[1])
-cluster6(w[-1]) & cluster6(w[1])
 """
 
 
@@ -98,12 +92,6 @@ def read_treebank(part: str, most: int | None = None) -> TaggedTrees:
 def joined(*columns: Rows) -> list[list[tuple[str, ...]]]:
     """Return tokens with these columns."""
     return [list(zip(*rows, strict=True)) for rows in zip(*columns, strict=True)]
-
-
-def tag_features(words: Rows, n_clusters: int, min_count: int = 1) -> TemplateFeatures:
-    """Return templates for tags, with the Brown clusters of these words."""
-    clusters = BrownClusters(n_clusters).fit(words)
-    return TemplateFeatures(TAGGING, min_count, dtype=np.float32, clusters=clusters)
 
 
 def jack_knifed(X: Sequence[Any], y: Sequence[Any], fit: Callable[[Any, Any], Any], folds: int) -> list[Any]:
