@@ -13,6 +13,7 @@ from kernelfields.datasets import (
     load_genome,
     load_jpred4,
     load_letters,
+    load_mouse_genes,
     load_prosody,
     load_ptb_sample,
     load_ud_ewt,
@@ -55,8 +56,14 @@ def genome(folder):
     return HMM("categorical"), [piece.bases for piece in pieces], [piece.labels for piece in pieces]
 
 
+def exons(folder):
+    genes = sorted(load_mouse_genes(folder), key=lambda gene: -len(gene.bases))  # 40 for learning
+    return HMM("categorical"), [gene.bases for gene in genes], [gene.labels for gene in genes]
+
+
 USES = {
     "letters": letters,
+    "mouse genes": exons,
     "jpred4": functools.partial(proteins, load_jpred4),
     "cb513": functools.partial(proteins, load_cb513),
     "conll2002": entities,

@@ -9,6 +9,7 @@ from .genome import Genome, load_genome
 from .gestures import Gestures, load_gestures
 from .images import LabelledImages, load_horses, load_snakes
 from .letters import Letters, draw_letter, load_letters
+from .mouse_genes import MouseGene, load_mouse_genes
 from .parts_of_speech import TaggedSentences, load_ptb_sample, load_ud_ewt
 from .prosody import Prosody, load_prosody, prosody_templates
 from .proteins import Proteins, load_cb513, load_jpred4
@@ -23,6 +24,7 @@ __all__ = [
     "Gestures",
     "LabelledImages",
     "Letters",
+    "MouseGene",
     "ParsedSentences",
     "Prosody",
     "Proteins",
@@ -41,6 +43,7 @@ __all__ = [
     "load_horses",
     "load_jpred4",
     "load_letters",
+    "load_mouse_genes",
     "load_prosody",
     "load_ptb_sample",
     "load_ptb_trees",

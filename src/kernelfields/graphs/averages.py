@@ -54,7 +54,7 @@ class Watch:
         return error <= self.tol or iteration >= self.max_iter
 
 
-class Change(NamedTuple):
+class SweepChange(NamedTuple):
     """How far f is from C A f + b, in sums over the columns of a vertex."""
 
     absolute: float
@@ -106,7 +106,7 @@ class Averages:
         return Averaged(f, done, error)
 
     def chebyshev(
-        self, f: Array, radius: float, watch: Watch, bound: Callable[[Change], float]
+        self, f: Array, radius: float, watch: Watch, bound: Callable[[SweepChange], float]
     ) -> tuple[Averaged, float]:
         """Accelerate sweeps where the eigenvalues of C A are real and within ± ``radius``, below 1,
 
@@ -125,7 +125,7 @@ class Averages:
         while True:
             arguments = (self.scale, *self.sources, f, other, omega if done else 1.0)
             if done >= look:
-                change = Change(*self.rows.sweep(*arguments))
+                change = SweepChange(*self.rows.sweep(*arguments))
                 error = bound(change)
                 if watch.look(done, error, change.absolute) or done >= last:
                     return Averaged(f, done, error), change.absolute

@@ -11,7 +11,7 @@ from ..arrays import Array
 from ..checks import require_positive, require_whole, shown
 from ..errors import InputError
 from .adjacency import Adjacency, read_adjacency
-from .averages import Averaged, Averages, Change, Observer, Watch
+from .averages import Averaged, Averages, Observer, SweepChange, Watch
 from .sources import Sources, read_vertex_labels, sources_of
 
 QUICK = 0.5
@@ -121,7 +121,7 @@ def _accelerated(averages: Averages, start: Array, graph: Adjacency, alpha: floa
     """Return what accelerated sweeps reach; where that is not enough, a start for sweeps."""
     empty = _Unreached(averages.sources, graph)
 
-    def bound(change: Change) -> float:
+    def bound(change: SweepChange) -> float:
         least = change.least if change.empty == 0 or change.empty <= empty.count else 0.0
         return _relative(change.absolute / (1 - alpha), least)
 

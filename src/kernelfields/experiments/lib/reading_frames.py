@@ -114,7 +114,7 @@ class Evidence(NamedTuple):
                     minlength=len(between),
                 )
                 _count_starts(candidates_on(strand, shortest), spans, true, false)
-        odds = np.log(_conditional(coding)) - np.log(_conditional(between[None]))
+        odds = np.log(conditional(coding)) - np.log(conditional(between[None]))
         return cls(odds, np.log(_shares(true)) - np.log(_shares(false)))
 
 
@@ -202,7 +202,7 @@ def _shine_dalgarno(bases: Array, begin: Array) -> tuple[Array, Array]:
     return best, gap
 
 
-def _conditional(counts: Array) -> Array:
+def conditional(counts: Array) -> Array:
     """Return probabilities of the last base of a word given the others."""
     table = counts.reshape(len(counts), -1, 4) + PSEUDOCOUNT
     return (table / table.sum(axis=2, keepdims=True)).reshape(len(counts), -1)
