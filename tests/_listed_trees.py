@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 
 from kernelfields.arrays import Array
-from kernelfields.structures import DependencyBatch
+from kernelfields.structures import DependencyBatch, SiblingDependencyBatch
 from kernelfields.testing import Enumerable
 from tests._dependency import is_tree
 
@@ -39,3 +39,9 @@ class ListedTrees(Enumerable, DependencyBatch):
         listed, L = trees(n, self.projective, self.single_root), self.n_labels or 1
         relations = np.array(list(itertools.product(range(L), repeat=n)), dtype=np.int64).reshape(L**n, n)
         return (listed[:, None] * L + relations).reshape(len(listed) * L**n, n)
+
+
+class ListedSiblingTrees(Enumerable, SiblingDependencyBatch):
+    """Trees of second order whose outputs can be listed."""
+
+    every_output = ListedTrees.every_output

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 
 import numpy as np
@@ -26,7 +27,7 @@ from kernelfields.testing.strategies import ScoredChain, chains
 from tests._dependency import DependencyBatch
 from tests._listed_pairs import ListedAlignments, ListedLinks, ListedMatchings
 from tests._listed_parses import ListedDerivations, ListedParses
-from tests._listed_trees import ListedTrees
+from tests._listed_trees import ListedSiblingTrees, ListedTrees
 
 Row = tuple[StructureBatch, dict[str, np.ndarray]]
 
@@ -299,6 +300,44 @@ def projective_trees_labelled(rng: np.random.Generator) -> Row:
     return structure, scores
 
 
+def sibling_trees(rng: np.random.Generator) -> Row:
+    structure = ListedSiblingTrees([3, 0, 1, 4, 2])
+    return structure, normal(rng, structure)
+
+
+def sibling_trees_many_roots(rng: np.random.Generator) -> Row:
+    structure = ListedSiblingTrees([4, 1, 0, 3], single_root=False)
+    return structure, normal(rng, structure, scale=2.0)
+
+
+def sibling_trees_labelled(rng: np.random.Generator) -> Row:
+    structure = ListedSiblingTrees([3, 0, 1, 2], 2)
+    scores = normal(rng, structure)
+    scores["arc"][[2, 5], 1] = scores["sibling"][3] = -np.inf
+    return structure, scores
+
+
+def sibling_trees_few_rows(rng: np.random.Generator) -> Row:
+    """What is not among the rows scores 0."""
+    every = ListedSiblingTrees([4, 3], single_root=False)
+    kept = np.arange(len(every.siblings)) % 3 != 1
+    offsets = np.append(0, np.cumsum([kept[a:b].sum() for a, b in itertools.pairwise(every.sibling_offsets)]))
+    structure = ListedSiblingTrees(
+        [4, 3], single_root=False, siblings=every.siblings[kept], sibling_offsets=offsets
+    )
+    return structure, normal(rng, structure)
+
+
+def sibling_trees_large_scores(rng: np.random.Generator) -> Row:
+    structure = ListedSiblingTrees([4, 3, 2], single_root=False)
+    return structure, normal(rng, structure, scale=500.0)
+
+
+def sibling_trees_float32(rng: np.random.Generator) -> Row:
+    structure, scores = sibling_trees(rng)
+    return structure, {name: array.astype(np.float32) for name, array in scores.items()}
+
+
 def all_trees(rng: np.random.Generator) -> Row:
     structure = ListedTrees([3, 0, 1, 4, 2], projective=False)
     return structure, normal(rng, structure)
@@ -532,6 +571,12 @@ TABLE: list[Callable[[np.random.Generator], Row]] = [
     projective_trees_forbidden,
     projective_trees_large_scores,
     projective_trees_labelled,
+    sibling_trees,
+    sibling_trees_many_roots,
+    sibling_trees_labelled,
+    sibling_trees_few_rows,
+    sibling_trees_large_scores,
+    sibling_trees_float32,
     all_trees,
     all_trees_many_roots,
     all_trees_float32,

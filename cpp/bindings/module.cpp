@@ -23,6 +23,7 @@ void add_grammar(nanobind::module_&);
 void add_graph(nanobind::module_&);
 void add_hmm(nanobind::module_&);
 void add_kd_tree(nanobind::module_&);
+void add_siblings(nanobind::module_&);
 void add_smo(nanobind::module_&);
 void add_segments(nanobind::module_&);
 void add_sparse(nanobind::module_&);
@@ -75,6 +76,7 @@ NB_MODULE(_core, m) {
     kernelfields::bindings::add_graph(m);
     kernelfields::bindings::add_hmm(m);
     kernelfields::bindings::add_kd_tree(m);
+    kernelfields::bindings::add_siblings(m);
     kernelfields::bindings::add_smo(m);
     kernelfields::bindings::add_segments(m);
     kernelfields::bindings::add_sparse(m);

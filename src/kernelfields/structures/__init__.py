@@ -65,6 +65,7 @@ from .searched_graph import SearchedGraphBatch
 from .segment_batch import SegmentBatch
 from .segments import Segments
 from .settings import Chain, Structure, Tree
+from .siblings import SiblingDependencyBatch
 from .tree import TreeBatch
 from .tree_reweighted import TreeReweighted, TreeReweightedBatch
 from .words import SEQUENCES, Words
@@ -146,6 +147,7 @@ __all__ = [
     "SegmentBatch",
     "Segments",
     "SequenceBatch",
+    "SiblingDependencyBatch",
     "Structure",
     "StructureBatch",
     "SumOracle",

@@ -1,0 +1,316 @@
+"""Projective dependency trees in which neighbouring words of one head have scores of their own."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator
+from functools import cache, cached_property
+from typing import Self
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import logsumexp
+
+from .. import native
+from ..arrays import Array, offsets_of, rows_of
+from ..checks import require_ids, require_weights
+from ..errors import InfeasibleError, InputError
+from ._base import Cliques, Scores, require_feasible
+from ._labelled_base import require_best, require_draws, score_array
+from ._oracles import Labelling, Labellings, Marginals
+from .dependency import DependencyBatch
+
+
+class SiblingDependencyBatch(DependencyBatch):
+    """Projective trees of second order [mcdonald2006online],
+
+        score(y) = Σ_m arc[m, h_m, r_m] + Σ_m sibling[h_m, i_m, m],
+
+    where i_m is the word before m on the way from its head h_m that has the same head, on the same side; h_m
+    itself if there is none. Arcs are rows as in `DependencyBatch`, siblings are the rows of `siblings`. What
+    is not among these scores 0. Exact, in time n³ and in numbers without bounds; k best by splitting what is
+    left of all trees [lawler1972].
+
+    Parameters
+    ----------
+    words, n_labels, single_root, allowed
+        As in `DependencyBatch`.
+    siblings : (C, 3) integers, optional
+        Head, inner and outer word of every row, sorted by head, outer and inner word within a sentence; all
+        that there can be, n³/3, if not given.
+    sibling_offsets : (S + 1,) integers, optional
+        Where the rows of each sentence begin.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> batch = SiblingDependencyBatch([2], single_root=False)
+    >>> batch.siblings[:3].tolist()  # the first word of the root, and the second with and without the first
+    [[0, 0, 1], [0, 0, 2], [0, 1, 2]]
+    >>> scores = {name: np.zeros(shape) for name, shape in batch.shapes.items()}
+    >>> round(float(np.exp(batch.log_partition(scores)[0])))
+    3
+    """
+
+    def __init__(
+        self,
+        words: npt.ArrayLike,
+        n_labels: int | None = None,
+        single_root: bool = True,
+        allowed: npt.ArrayLike | None = None,
+        siblings: npt.ArrayLike | None = None,
+        sibling_offsets: npt.ArrayLike | None = None,
+    ) -> None:
+        super().__init__(words, n_labels, True, single_root, allowed)
+        if (siblings is None) != (sibling_offsets is None):
+            raise InputError("siblings and sibling_offsets must be given together.")
+        if siblings is None or sibling_offsets is None:
+            every = [every_sibling(int(n)) for n in self.lengths]
+            siblings = np.concatenate([np.empty((0, 3), np.int32), *every])
+            sibling_offsets = offsets_of([len(rows) for rows in every])
+        self.siblings = np.ascontiguousarray(siblings, dtype=np.int32).reshape(-1, 3)
+        self.sibling_offsets = np.asarray(sibling_offsets, dtype=np.int64)
+
+    @cached_property
+    def cliques(self) -> dict[str, Cliques]:
+        """Arcs, and rows of siblings, whose members are the arcs to the inner and the outer word."""
+        return {
+            **super().cliques,
+            "sibling": Cliques(self.sibling_offsets, self._members, ()),
+        }
+
+    def _members(self) -> Array:
+        """Arcs to the inner word, −1 where there is none, and to the outer one."""
+        s = np.repeat(np.arange(self.n_instances), np.diff(self.sibling_offsets))
+        head, inner, outer = self.siblings.T.astype(np.int64)
+        first, width = self._arcs[s], self.lengths[s] + 1
+        before = np.where(inner == head, -1, first + (inner - 1) * width + head)
+        return np.stack([before, first + (outer - 1) * width + head], axis=1)
+
+    def take(self, ids: npt.ArrayLike) -> Self:
+        """Return some sentences only."""
+        ids = require_ids(ids, self.n_instances)
+        allowed = None if self.allowed is None else self.allowed[rows_of(self._arcs, ids)]
+        rows = self.siblings[rows_of(self.sibling_offsets, ids)]
+        offsets = offsets_of(np.diff(self.sibling_offsets)[ids])
+        return type(self)(self.lengths[ids], self.n_labels, self.single_root, allowed, rows, offsets)
+
+    def subtract_parts(self, into: Scores, outputs: Array, weights: Array | None = None) -> None:
+        """Subtract the indicator of the arcs and siblings of trees."""
+        super().subtract_parts(into, outputs, weights)
+        weights = require_weights(weights, self.n_instances)
+        rows, words = self._rows_of(outputs)
+        into["sibling"][rows] -= 1.0 if weights is None else self.per_output(weights)[words]
+
+    def score(self, scores: Scores, outputs: Array) -> Array:
+        """⟨θ, parts(y)⟩ for every sentence."""
+        rows, words = self._rows_of(outputs)
+        sentences = self.per_output(np.arange(self.n_instances))[words]
+        chosen = np.asarray(scores["sibling"], dtype=np.float64)[rows]
+        return super().score(scores, outputs) + np.bincount(sentences, chosen, self.n_instances)
+
+    def argmax(self, scores: Scores) -> Labelling:
+        """The best tree, relations chosen arc by arc."""
+        heads, value = native.sibling_argmax(*self._reduced(scores, np.max))
+        require_feasible(value, self.words)
+        return Labelling(self._labelled(scores, heads), value)
+
+    def kbest(self, scores: Scores, k: int) -> Labellings:
+        """The best tree, then the best of those without it, and so on."""
+        k = require_best(k, int(self._words[-1]), self.n_instances, int(self.lengths.max(initial=0)))
+        outputs = np.full((k, int(self._words[-1])), -1, dtype=np.int32)
+        values = np.full((self.n_instances, k), -np.inf)
+        for s in range(self.n_instances):
+            here = slice(self._words[s], self._words[s + 1])
+            one = self.take([s])
+            for r, (tree, value) in zip(range(k), one._in_order(self._only(scores, s)), strict=False):
+                outputs[r, here], values[s, r] = tree, value
+            if values[s, 0] == -np.inf:
+                raise InfeasibleError(f"{self.words.name(s)} has no allowed {self.words.output}.")
+        return Labellings(outputs, values)
+
+    def log_partition(self, scores: Scores) -> Array:
+        """g(θ)."""
+        value = np.asarray(native.sibling_log_partition(*self._reduced(scores, logsumexp)))
+        require_feasible(value, self.words)
+        return value
+
+    def marginals(self, scores: Scores, weights: Array | None = None) -> Marginals:
+        """g(θ), and the probability of every arc and row of siblings by its derivative."""
+        weights = require_weights(weights, self.n_instances)
+        value, arc, sibling = native.sibling_marginals(*self._reduced(scores, logsumexp), weights)
+        require_feasible(value, self.words)
+        dtype = np.asarray(scores["arc"]).dtype
+        parts = {"arc": self._shared_out(scores, arc), "sibling": np.asarray(sibling)}
+        return Marginals(value, {name: part.astype(dtype, copy=False) for name, part in parts.items()})
+
+    def entropy(self, scores: Scores) -> Array:
+        """H(p) = g(θ) − ⟨θ, μ⟩, with scores shifted such that every word of the best tree has 0."""
+        best = self.argmax(scores).labels
+        own = np.asarray(scores["arc"], dtype=np.float64)[self._places(best)]
+        rows, words = self._rows_of(best)
+        own[words] += np.asarray(scores["sibling"], dtype=np.float64)[rows]
+        shape = (-1,) + (1,) * (np.ndim(scores["arc"]) - 1)
+        heads = self.per_output(self.lengths + 1)
+        shifted = {
+            "arc": np.asarray(scores["arc"], dtype=np.float64) - np.repeat(own, heads).reshape(shape),
+            "sibling": np.asarray(scores["sibling"], dtype=np.float64),
+        }
+        value, parts = self.marginals(shifted)
+        for name, offsets in (("arc", self._arcs), ("sibling", self.sibling_offsets)):
+            theta, mass = (
+                shifted[name].reshape(len(parts[name]), -1),
+                parts[name].reshape(len(parts[name]), -1),
+            )
+            terms = np.where(mass > 0, mass * np.where(mass > 0, theta, 0.0), 0.0).sum(axis=1)
+            value = value - np.bincount(
+                np.repeat(np.arange(self.n_instances), np.diff(offsets)), terms, self.n_instances
+            )
+        return np.maximum(value, 0.0)
+
+    def covariance(self, scores: Scores, direction: Scores, weights: Array | None = None) -> dict[str, Array]:
+        """∇²g(θ)·d: the marginals are computed with numbers that carry their derivative along."""
+        weights = require_weights(weights, self.n_instances)
+        arrays = self._reduced(scores, logsumexp)
+        share = self._shares(scores)
+        along = score_array(direction, "arc", self.shapes["arc"], np.float64).reshape(share.shape)
+        mean = (share * along).sum(axis=1)
+        towards = score_array(direction, "sibling", self.shapes["sibling"], np.float64)
+        value, arc, sibling = native.sibling_covariance(*arrays, mean, towards, weights)
+        require_feasible(value, self.words)
+        probability = np.asarray(native.sibling_marginals(*arrays, weights)[1])
+        change = share * (np.asarray(arc)[:, None] + probability[:, None] * (along - mean[:, None]))
+        dtype = np.asarray(scores["arc"]).dtype
+        parts = {"arc": self._shaped(change), "sibling": np.asarray(sibling)}
+        return {name: part.astype(dtype, copy=False) for name, part in parts.items()}
+
+    def sample(self, scores: Scores, count: int, seed: int) -> Array:
+        """Draws: terms of the chart from the top, then relations."""
+        draws = require_draws(count, seed, int(self._words[-1]))
+        heads, value = native.sibling_sample(*self._reduced(scores, logsumexp), *draws)
+        require_feasible(value, self.words)
+        if self.n_labels is None:
+            return np.asarray(heads)
+        share = self._shares(scores)[self._first + np.asarray(heads)]
+        uniform = np.random.default_rng(seed).random(share.shape[:-1])
+        relation = (share.cumsum(axis=-1) <= uniform[..., None] * share.sum(axis=-1, keepdims=True)).sum(
+            axis=-1
+        )
+        return np.asarray(heads * self.n_labels + np.minimum(relation, self.n_labels - 1), dtype=np.int32)
+
+    def _reduced(
+        self, scores: Scores, reduce: object
+    ) -> tuple[Array, Array, Array, Array, Array, Array, bool]:
+        """Return scores of arcs with any relation, and of siblings, as the core wants them."""
+        arc, sibling = self._doubles(scores)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            every = arc[:, 0] if arc.shape[1] == 1 else np.asarray(reduce(arc, axis=1))  # type: ignore[operator]
+        if self.allowed is not None:
+            every = np.where(self.allowed, every, -np.inf)
+        arrays = (np.ascontiguousarray(every), self._words, self._arcs, self.siblings, self.sibling_offsets)
+        return (*arrays, sibling, self.single_root)
+
+    def _doubles(self, scores: Scores) -> tuple[Array, Array]:
+        arc = score_array(scores, "arc", self.shapes["arc"], np.float64).reshape(-1, self.n_labels or 1)
+        return arc, score_array(scores, "sibling", self.shapes["sibling"], np.float64)
+
+    def _shares(self, scores: Scores) -> Array:
+        """Return the shares of relations of every arc; even where it has none."""
+        arc = self._doubles(scores)[0]
+        if arc.shape[1] == 1:
+            return np.ones_like(arc)
+        top = arc.max(axis=1, keepdims=True)
+        weight = np.exp(np.where(np.isfinite(top), arc - np.where(np.isfinite(top), top, 0.0), 0.0))
+        return np.asarray(weight / weight.sum(axis=1, keepdims=True))
+
+    def _shared_out(self, scores: Scores, arc: Array) -> Array:
+        return self._shaped(self._shares(scores) * np.asarray(arc)[:, None])
+
+    def _labelled(self, scores: Scores, heads: Array) -> Array:
+        """Return outputs: heads with the best relation of each arc."""
+        if self.n_labels is None:
+            return np.asarray(heads)
+        relation = self._doubles(scores)[0][self._first + heads].argmax(axis=1)
+        return np.asarray(heads * self.n_labels + relation, dtype=np.int32)
+
+    def _rows_of(self, outputs: Array) -> tuple[Array, Array]:
+        """Return the rows of siblings of trees, and the words that they are for."""
+        heads = np.asarray(outputs) // (self.n_labels or 1)
+        rows: list[int] = []
+        words: list[int] = []
+        for s in range(self.n_instances):
+            place, first = self._row_numbers(s), int(self._words[s])
+            for m, (head, inner) in enumerate(
+                _siblings_of(heads[first : int(self._words[s + 1])].tolist()), 1
+            ):
+                row = place.get((head, inner, m))
+                if row is not None:
+                    rows.append(row)
+                    words.append(first + m - 1)
+        return np.array(rows, dtype=np.int64), np.array(words, dtype=np.int64)
+
+    def _row_numbers(self, s: int) -> dict[tuple[int, ...], int]:
+        start, end = self.sibling_offsets[s : s + 2].tolist()
+        return {tuple(row): start + k for k, row in enumerate(self.siblings[start:end].tolist())}
+
+    def _only(self, scores: Scores, s: int) -> dict[str, Array]:
+        """Return the scores of one sentence."""
+        arcs, rows = self._arcs[s : s + 2], self.sibling_offsets[s : s + 2]
+        return {"arc": scores["arc"][slice(*arcs)], "sibling": scores["sibling"][slice(*rows)]}
+
+    def _in_order(self, scores: Scores) -> Iterator[tuple[Array, float]]:
+        """Yield the trees of a single sentence by falling score.
+
+        What is left are sets of trees: the first words as in a tree that was found, the next one not so.
+        """
+        n, L = int(self.lengths[0]), self.n_labels or 1
+        arc = np.array(scores["arc"], dtype=np.float64).reshape(-1, L)
+        heap: list[tuple[float, int, list[int], int, frozenset[int]]] = []
+
+        def push(fixed: list[int], barred: frozenset[int]) -> None:
+            given = arc.copy().reshape(n, (n + 1) * L)
+            for m, output in enumerate(fixed):
+                kept = given[m, output]
+                given[m] = -np.inf
+                given[m, output] = kept
+            if barred:
+                given[len(fixed), sorted(barred)] = -np.inf
+            shaped = {"arc": given.reshape(self.shapes["arc"]), "sibling": scores["sibling"]}
+            try:
+                best = self.argmax(shaped)
+            except InfeasibleError:
+                return
+            heapq.heappush(heap, (-float(best.value[0]), len(heap), best.labels.tolist(), len(fixed), barred))
+
+        push([], frozenset())
+        while heap:
+            value, _, tree, known, barred = heapq.heappop(heap)
+            yield np.array(tree, dtype=np.int32), -value
+            for m in range(known, n):
+                push(tree[:m], (barred if m == known else frozenset()) | {tree[m]})
+
+
+def _siblings_of(heads: list[int]) -> list[tuple[int, int]]:
+    """Return the head and the inner sibling of every word."""
+    found: list[tuple[int, int]] = [(0, 0)] * len(heads)
+    last: dict[tuple[int, bool], int] = {}
+    for m in range(1, len(heads) + 1):  # to the right of heads: from left to right
+        head = heads[m - 1]
+        if head < m:
+            found[m - 1] = (head, last.get((head, True), head))
+            last[head, True] = m
+    for m in range(len(heads), 0, -1):
+        head = heads[m - 1]
+        if head > m:
+            found[m - 1] = (head, last.get((head, False), head))
+            last[head, False] = m
+    return found
+
+
+@cache
+def every_sibling(n: int) -> Array:
+    """Return all rows of a sentence of n words, (C, 3), sorted by head, outer and inner word."""
+    head, outer, inner = np.meshgrid(np.arange(n + 1), np.arange(1, n + 1), np.arange(n + 1), indexing="ij")
+    between = ((head < inner) & (inner < outer)) | ((outer < inner) & (inner < head)) | (inner == head)
+    kept = between & (head != outer)
+    return np.stack([head[kept], inner[kept], outer[kept]], axis=1).astype(np.int32)
