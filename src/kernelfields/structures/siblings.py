@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import heapq
-from collections.abc import Iterator
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Self
 
 import numpy as np
@@ -19,6 +17,8 @@ from ._base import Cliques, Scores, require_feasible
 from ._labelled_base import require_best, require_draws, score_array
 from ._oracles import Labelling, Labellings, Marginals
 from .dependency import DependencyBatch
+from .sibling_rows import every_sibling, require_siblings, siblings_of
+from .trees_in_order import trees_in_order
 
 
 class SiblingDependencyBatch(DependencyBatch):
@@ -29,7 +29,7 @@ class SiblingDependencyBatch(DependencyBatch):
     where i_m is the word before m on the way from its head h_m that has the same head, on the same side; h_m
     itself if there is none. Arcs are rows as in `DependencyBatch`, siblings are the rows of `siblings`. What
     is not among these scores 0. Exact, in time n³ and in numbers without bounds; k best by splitting what is
-    left of all trees [lawler1972].
+    left of all trees [lawler1972procedure].
 
     Parameters
     ----------
@@ -66,10 +66,10 @@ class SiblingDependencyBatch(DependencyBatch):
             raise InputError("siblings and sibling_offsets must be given together.")
         if siblings is None or sibling_offsets is None:
             every = [every_sibling(int(n)) for n in self.lengths]
-            siblings = np.concatenate([np.empty((0, 3), np.int32), *every])
-            sibling_offsets = offsets_of([len(rows) for rows in every])
-        self.siblings = np.ascontiguousarray(siblings, dtype=np.int32).reshape(-1, 3)
-        self.sibling_offsets = np.asarray(sibling_offsets, dtype=np.int64)
+            self.siblings = np.concatenate([np.empty((0, 3), np.int32), *every])
+            self.sibling_offsets = offsets_of([len(rows) for rows in every])
+        else:
+            self.siblings, self.sibling_offsets = require_siblings(siblings, sibling_offsets, self.lengths)
 
     @cached_property
     def cliques(self) -> dict[str, Cliques]:
@@ -123,7 +123,7 @@ class SiblingDependencyBatch(DependencyBatch):
         for s in range(self.n_instances):
             here = slice(self._words[s], self._words[s + 1])
             one = self.take([s])
-            for r, (tree, value) in zip(range(k), one._in_order(self._only(scores, s)), strict=False):
+            for r, (tree, value) in zip(range(k), trees_in_order(one, self._only(scores, s)), strict=False):
                 outputs[r, here], values[s, r] = tree, value
             if values[s, 0] == -np.inf:
                 raise InfeasibleError(f"{self.words.name(s)} has no allowed {self.words.output}.")
@@ -241,7 +241,7 @@ class SiblingDependencyBatch(DependencyBatch):
         for s in range(self.n_instances):
             place, first = self._row_numbers(s), int(self._words[s])
             for m, (head, inner) in enumerate(
-                _siblings_of(heads[first : int(self._words[s + 1])].tolist()), 1
+                siblings_of(heads[first : int(self._words[s + 1])].tolist()), 1
             ):
                 row = place.get((head, inner, m))
                 if row is not None:
@@ -257,60 +257,3 @@ class SiblingDependencyBatch(DependencyBatch):
         """Return the scores of one sentence."""
         arcs, rows = self._arcs[s : s + 2], self.sibling_offsets[s : s + 2]
         return {"arc": scores["arc"][slice(*arcs)], "sibling": scores["sibling"][slice(*rows)]}
-
-    def _in_order(self, scores: Scores) -> Iterator[tuple[Array, float]]:
-        """Yield the trees of a single sentence by falling score.
-
-        What is left are sets of trees: the first words as in a tree that was found, the next one not so.
-        """
-        n, L = int(self.lengths[0]), self.n_labels or 1
-        arc = np.array(scores["arc"], dtype=np.float64).reshape(-1, L)
-        heap: list[tuple[float, int, list[int], int, frozenset[int]]] = []
-
-        def push(fixed: list[int], barred: frozenset[int]) -> None:
-            given = arc.copy().reshape(n, (n + 1) * L)
-            for m, output in enumerate(fixed):
-                kept = given[m, output]
-                given[m] = -np.inf
-                given[m, output] = kept
-            if barred:
-                given[len(fixed), sorted(barred)] = -np.inf
-            shaped = {"arc": given.reshape(self.shapes["arc"]), "sibling": scores["sibling"]}
-            try:
-                best = self.argmax(shaped)
-            except InfeasibleError:
-                return
-            heapq.heappush(heap, (-float(best.value[0]), len(heap), best.labels.tolist(), len(fixed), barred))
-
-        push([], frozenset())
-        while heap:
-            value, _, tree, known, barred = heapq.heappop(heap)
-            yield np.array(tree, dtype=np.int32), -value
-            for m in range(known, n):
-                push(tree[:m], (barred if m == known else frozenset()) | {tree[m]})
-
-
-def _siblings_of(heads: list[int]) -> list[tuple[int, int]]:
-    """Return the head and the inner sibling of every word."""
-    found: list[tuple[int, int]] = [(0, 0)] * len(heads)
-    last: dict[tuple[int, bool], int] = {}
-    for m in range(1, len(heads) + 1):  # to the right of heads: from left to right
-        head = heads[m - 1]
-        if head < m:
-            found[m - 1] = (head, last.get((head, True), head))
-            last[head, True] = m
-    for m in range(len(heads), 0, -1):
-        head = heads[m - 1]
-        if head > m:
-            found[m - 1] = (head, last.get((head, False), head))
-            last[head, False] = m
-    return found
-
-
-@cache
-def every_sibling(n: int) -> Array:
-    """Return all rows of a sentence of n words, (C, 3), sorted by head, outer and inner word."""
-    head, outer, inner = np.meshgrid(np.arange(n + 1), np.arange(1, n + 1), np.arange(n + 1), indexing="ij")
-    between = ((head < inner) & (inner < outer)) | ((outer < inner) & (inner < head)) | (inner == head)
-    kept = between & (head != outer)
-    return np.stack([head[kept], inner[kept], outer[kept]], axis=1).astype(np.int32)
