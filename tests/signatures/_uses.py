@@ -152,6 +152,8 @@ SCORES = {"node": np.zeros((4, 2)), "edge": np.zeros((2, 2))}
 GRAPH = structures.ExactGraphBatch([0, 3, 4], [[0, 1], [0, 2]], 2)
 SECOND = structures.SecondOrderChainBatch([0, 3, 4], 2)
 ARCS = structures.DependencyBatch([2, 1])
+SIBLINGS = structures.SiblingDependencyBatch([2, 1])
+PAIRED = {"arc": np.zeros(8), "sibling": np.zeros(len(SIBLINGS.siblings))}
 SPANS = structures.ConstituencyBatch([2, 1], 2)
 DERIVATIONS = structures.GrammarBatch([2, 1], structures.Grammar(("A",), (("A", "A", "A"),), ("A",), ("A",)))
 DERIVED = {"span": np.zeros((4, 1)), "rule": np.zeros(1)}
@@ -287,6 +289,9 @@ USES: dict[str, Use] = {
     "structures.DependencyBatch": lambda given: structures.DependencyBatch([2], **given),
     "structures.DependencyBatch.kbest": lambda given: ARCS.kbest({"arc": np.zeros(8)}, **given),
     "structures.DependencyBatch.sample": _sampled(ARCS, {"arc": np.zeros(8)}),
+    "structures.SiblingDependencyBatch": lambda given: structures.SiblingDependencyBatch([2], **given),
+    "structures.SiblingDependencyBatch.kbest": lambda given: SIBLINGS.kbest(PAIRED, **given),
+    "structures.SiblingDependencyBatch.sample": _sampled(SIBLINGS, PAIRED),
     "losses.PairCost": lambda given: losses.PairCost(**given),
     "structures.Alignment": lambda given: structures.Alignment(**given).on(None, [[2, 2]], 1),
     "structures.AlignmentBatch": lambda given: structures.AlignmentBatch([[2, 2]], **given),
