@@ -110,8 +110,8 @@ def _failures_of_refusal(case: Case) -> dict[str, str]:
 
 
 def _learnt(model: Any) -> dict[str, Any]:
-    """What a fit leaves behind, but for the time when it was, and names that only frames have."""
-    left_out = {*model.get_params(deep=False), "_growth", "provenance_", "feature_names_in_"}
+    """What a fit leaves behind, but for when it was and how long it took, and names that only frames have."""
+    left_out = {*model.get_params(deep=False), "_growth", "provenance_", "feature_names_in_", "path_"}
     return {name: value for name, value in vars(model).items() if name not in left_out}
 
 
