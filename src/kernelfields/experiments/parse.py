@@ -35,6 +35,8 @@ class ParseSettings:
     """The part to test on, "dev" while settings are chosen."""
     clusters: int
     """Of the words of arcs."""
+    clustered: int
+    """Words that occur less often have no cluster, as new words have none."""
     folds: int
     """Parts of the training set whose tags are guessed by taggers of the others."""
     tag_iterations: int
@@ -144,7 +146,7 @@ def run(settings: ParseSettings, report: Report) -> Outcome:
 def _parse(name: str, tags: str, parsed: Parsed, settings: ParseSettings) -> tuple[Row, float, list[Any]]:
     """Learn arcs and relations together; return a line of the table, the calibration error, trees."""
     started = process_time()
-    clusters = BrownClusters(settings.clusters).fit(parsed.train.words)
+    clusters = BrownClusters(settings.clusters, settings.clustered).fit(parsed.train.words)
     features = TemplateFeatures(ARCS, n_hash=2**settings.bits, dtype=bool, clusters=clusters)
     crf = StochasticCRF(settings.penalty, learning_rate=settings.step)
     model: Any = {
