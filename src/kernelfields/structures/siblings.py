@@ -7,7 +7,6 @@ from typing import Self
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import logsumexp
 
 from .. import native
 from ..arrays import Array, offsets_of, rows_of
@@ -111,7 +110,7 @@ class SiblingDependencyBatch(DependencyBatch):
 
     def argmax(self, scores: Scores) -> Labelling:
         """The best tree, relations chosen arc by arc."""
-        heads, value = native.sibling_argmax(*self._reduced(scores, np.max))
+        heads, value = native.sibling_argmax(*self._reduced(scores, np.maximum))
         require_feasible(value, self.words)
         return Labelling(self._labelled(scores, heads), value)
 
@@ -131,14 +130,14 @@ class SiblingDependencyBatch(DependencyBatch):
 
     def log_partition(self, scores: Scores) -> Array:
         """g(θ)."""
-        value = np.asarray(native.sibling_log_partition(*self._reduced(scores, logsumexp)))
+        value = np.asarray(native.sibling_log_partition(*self._reduced(scores, np.logaddexp)))
         require_feasible(value, self.words)
         return value
 
     def marginals(self, scores: Scores, weights: Array | None = None) -> Marginals:
         """g(θ), and the probability of every arc and row of siblings by its derivative."""
         weights = require_weights(weights, self.n_instances)
-        value, arc, sibling = native.sibling_marginals(*self._reduced(scores, logsumexp), weights)
+        value, arc, sibling = native.sibling_marginals(*self._reduced(scores, np.logaddexp), weights)
         require_feasible(value, self.words)
         dtype = np.asarray(scores["arc"]).dtype
         parts = {"arc": self._shared_out(scores, arc), "sibling": np.asarray(sibling)}
@@ -171,7 +170,7 @@ class SiblingDependencyBatch(DependencyBatch):
     def covariance(self, scores: Scores, direction: Scores, weights: Array | None = None) -> dict[str, Array]:
         """∇²g(θ)·d: the marginals are computed with numbers that carry their derivative along."""
         weights = require_weights(weights, self.n_instances)
-        arrays = self._reduced(scores, logsumexp)
+        arrays = self._reduced(scores, np.logaddexp)
         share = self._shares(scores)
         along = score_array(direction, "arc", self.shapes["arc"], np.float64).reshape(share.shape)
         mean = (share * along).sum(axis=1)
@@ -187,7 +186,7 @@ class SiblingDependencyBatch(DependencyBatch):
     def sample(self, scores: Scores, count: int, seed: int) -> Array:
         """Draws: terms of the chart from the top, then relations."""
         draws = require_draws(count, seed, int(self._words[-1]))
-        heads, value = native.sibling_sample(*self._reduced(scores, logsumexp), *draws)
+        heads, value = native.sibling_sample(*self._reduced(scores, np.logaddexp), *draws)
         require_feasible(value, self.words)
         if self.n_labels is None:
             return np.asarray(heads)
@@ -199,12 +198,12 @@ class SiblingDependencyBatch(DependencyBatch):
         return np.asarray(heads * self.n_labels + np.minimum(relation, self.n_labels - 1), dtype=np.int32)
 
     def _reduced(
-        self, scores: Scores, reduce: object
+        self, scores: Scores, join: np.ufunc
     ) -> tuple[Array, Array, Array, Array, Array, Array, bool]:
         """Return scores of arcs with any relation, and of siblings, as the core wants them."""
         arc, sibling = self._doubles(scores)
         with np.errstate(invalid="ignore", divide="ignore"):
-            every = arc[:, 0] if arc.shape[1] == 1 else np.asarray(reduce(arc, axis=1))  # type: ignore[operator]
+            every = arc[:, 0] if arc.shape[1] == 1 else join.reduce(arc, axis=1)
         if self.allowed is not None:
             every = np.where(self.allowed, every, -np.inf)
         arrays = (np.ascontiguousarray(every), self._words, self._arcs, self.siblings, self.sibling_offsets)
