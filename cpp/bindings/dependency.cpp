@@ -22,12 +22,6 @@ template <class S> ArcBatch<S> batch_of(const In<S>& arc, const Offsets& words, 
     return {sentences, words.data(), arcs.data(), arc.shape(1), arc.data(), single_root};
 }
 
-const double* weights_of(const std::optional<In<double>>& weights, std::size_t sentences) {
-    if (!weights) return nullptr;
-    require_shape(*weights, "weights", {sentences});
-    return weights->data();
-}
-
 template <class S> using Sums = std::tuple<Out<double>, Out<S>>;
 
 template <class S>

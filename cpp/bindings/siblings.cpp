@@ -1,8 +1,5 @@
 #include "kernelfields/structures/siblings.hpp"
-#include "arrays.hpp"
-
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/tuple.h>
+#include "pairwise.hpp"
 
 #include <array>
 
@@ -11,7 +8,6 @@ namespace {
 
 using Offsets = In<std::int64_t>;
 using Weights = std::optional<In<double>>;
-using Trees = std::tuple<Out<std::int32_t>, Out<double>>;
 using Parts = std::tuple<Out<double>, Out<double>, Out<double>>;
 
 // Rows (head, inner, outer) of one sentence: the outer word is on one side of the head, the inner one between them or
@@ -48,12 +44,6 @@ SiblingBatch batch_of(const In<double>& arc, const Offsets& words, const Offsets
                      static_cast<std::int32_t>(n));
     }
     return {sentences, words.data(), arcs.data(), rows.data(), arc.data(), row.data(), sibling.data(), single_root};
-}
-
-const double* weights_of(const Weights& weights, std::size_t sentences) {
-    if (!weights) return nullptr;
-    require_shape(*weights, "weights", {sentences});
-    return weights->data();
 }
 
 std::size_t words_of(const SiblingBatch& batch) {
@@ -100,8 +90,8 @@ Parts covariance(In<double> arc, Offsets words, Offsets arcs, In<std::int32_t> r
     return {value, arc_part, row_part};
 }
 
-Trees argmax(In<double> arc, Offsets words, Offsets arcs, In<std::int32_t> row, Offsets rows, In<double> sibling,
-             bool single_root) {
+Labelled argmax(In<double> arc, Offsets words, Offsets arcs, In<std::int32_t> row, Offsets rows, In<double> sibling,
+                bool single_root) {
     const SiblingBatch batch = batch_of(arc, words, arcs, row, rows, sibling, single_root);
     auto heads = make<std::int32_t>({words_of(batch)});
     auto value = make<double>({batch.sentences});
@@ -110,8 +100,8 @@ Trees argmax(In<double> arc, Offsets words, Offsets arcs, In<std::int32_t> row, 
     return {heads, value};
 }
 
-Trees sample(In<double> arc, Offsets words, Offsets arcs, In<std::int32_t> row, Offsets rows, In<double> sibling,
-             bool single_root, std::size_t count, std::uint64_t seed) {
+Labelled sample(In<double> arc, Offsets words, Offsets arcs, In<std::int32_t> row, Offsets rows, In<double> sibling,
+                bool single_root, std::size_t count, std::uint64_t seed) {
     const SiblingBatch batch = batch_of(arc, words, arcs, row, rows, sibling, single_root);
     auto heads = make<std::int32_t>({count, words_of(batch)});
     auto value = make<double>({batch.sentences});

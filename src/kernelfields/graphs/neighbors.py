@@ -11,7 +11,7 @@ from .. import native
 from ..arrays import Array
 
 FLAT = 12
-"""Dimensions up to which trees are searched; beyond, they leave nothing out, and matrices multiply faster."""
+"""Dimensions up to which our tree is searched; beyond, it is no faster than scikit-learn's search."""
 
 FEW = 64
 """Neighbours up to which they are kept in order by insertion."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,10 +11,11 @@ from ...datasets import MouseGene, load_mouse_genes
 from ...estimators import CRF
 from ...structures import CandidateSegments
 from .exon_candidates import ExonEvidence, base_features, candidates_of, exon_features
+from .genes import genes, possible
 
 PARTS = 4
 """Evidence on training genes is measured on those of other parts: their own would flatter them."""
-EXON, OTHER = "E", "N"
+EXON = "E"
 FEW_WEIGHTS = "newton-cg"
 """Sites are rare and decide all: weights are few, and of very different curvature."""
 
@@ -43,17 +43,17 @@ class ExonScores(NamedTuple):
 
 def find_exons(settings: ExonPart) -> ExonScores:
     """Leave one fold of genes out at a time."""
-    genes = [gene for gene in load_mouse_genes() if len(gene.bases) <= settings.longest][: settings.n_genes]
+    chosen = [gene for gene in load_mouse_genes() if len(gene.bases) <= settings.longest][: settings.n_genes]
     found: dict[str, dict[int, Array]] = {"chain": {}, "segments": {}}
     gaps = []
     for fold in range(settings.n_folds):
-        test = [n for n in range(len(genes)) if n % settings.n_folds == fold]
-        train = [gene for n, gene in enumerate(genes) if n % settings.n_folds != fold]
+        test = [n for n in range(len(chosen)) if n % settings.n_folds == fold]
+        train = [gene for n, gene in enumerate(chosen) if n % settings.n_folds != fold]
         for name, paths in found.items():
-            labels, gap = _label(name, train, [genes[n] for n in test], settings)
+            labels, gap = _label(name, train, [chosen[n] for n in test], settings)
             paths.update(zip(test, labels, strict=True))
             gaps.append(gap)
-    each = {name: [_counts(gene, paths[n]) for n, gene in enumerate(genes)] for name, paths in found.items()}
+    each = {name: [_counts(gene, paths[n]) for n, gene in enumerate(chosen)] for name, paths in found.items()}
     gains = [100 * (s.exon_f1 - c.exon_f1) for s, c in zip(each["segments"], each["chain"], strict=True)]
     return ExonScores({name: _summary(counts) for name, counts in each.items()}, gains, max(gaps))
 
@@ -73,7 +73,7 @@ def _label(
     if name == "chain":
         model = CRF(settings.penalty, edge_features=True, solver=FEW_WEIGHTS, tol=settings.tol)
     else:
-        y = [_possible(spans, labels) for (_, spans, _), labels in zip(X, y, strict=True)]
+        y = [possible(spans, labels) for (_, spans, _), labels in zip(X, y, strict=True)]
         # Scores of single bases would add up along exons, and drown what candidates say of themselves.
         structure = CandidateSegments(only=[EXON])
         model = CRF(settings.penalty, structure=structure, fit_intercept=False, edge_penalty=1e4)
@@ -96,21 +96,6 @@ def _spans(gene: MouseGene, evidence: ExonEvidence) -> Any:
     return np.zeros((len(gene.bases), 1), np.float32), spans, seen
 
 
-def _possible(spans: Sequence[tuple[int, int, str]], labels: list[str]) -> list[str]:
-    """Call what is not among the candidates no exon."""
-    known = {(a, b) for a, b, _ in spans}
-    for a, b in _runs(np.array(labels)) - known:
-        labels[a:b] = [OTHER] * (b - a)
-    return labels
-
-
-def _runs(labels: Array) -> set[tuple[int, int]]:
-    """Return where exons begin and end."""
-    inside = np.concatenate([[False], labels == EXON, [False]]).astype(int)
-    change = np.diff(inside)
-    return set(zip(np.flatnonzero(change == 1).tolist(), np.flatnonzero(change == -1).tolist(), strict=True))
-
-
 class _Counts(NamedTuple):
     """How many exons and bases there are, are found, and are found rightly."""
 
@@ -123,7 +108,7 @@ class _Counts(NamedTuple):
 
 
 def _counts(gene: MouseGene, path: Array) -> _Counts:
-    true, mine = _runs(gene.labels), _runs(path)
+    true, mine = genes(gene.labels), genes(path)
     is_exon, said = gene.labels == EXON, path == EXON
     return _Counts(
         np.array([len(true), len(mine), len(true & mine)]),

@@ -10,7 +10,7 @@ from ...arrays import Array
 from ...datasets import Genome, load_genome
 from ...estimators import CRF
 from ...structures import CandidateSegments
-from .genes import genes
+from .genes import genes, possible
 from .reading_frames import Evidence, both_strands, features_of, frames_of
 
 PARTS = 4
@@ -38,7 +38,8 @@ def find_genes(settings: GenePart) -> tuple[dict[str, float], float]:
         for part in range(PARTS)
     ]
     X = [_item(one, measured[part], shortest) for part, one in zip(parts, train, strict=True)]
-    y = [_possible(item, one.labels.tolist()) for item, one in zip(X, train, strict=True)]
+    # Few are no candidates: those with other start codons, or stops inside.
+    y = [possible(item[1], one.labels.tolist()) for item, one in zip(X, train, strict=True)]
     # Scores of single bases would add up along genes, and drown what candidates say of themselves.
     structure = CandidateSegments(only=[name for name in ("C", "R") if any(name in labels for labels in y)])
     model = CRF(
@@ -61,15 +62,6 @@ def _item(piece: Genome, evidence: Evidence, shortest: int) -> Any:
     seen = np.concatenate([features_of(strand, evidence) for strand in strands])
     named = [(a, b, "R" if other else "C") for (a, b), other in zip(spans.tolist(), reverse, strict=True)]
     return np.zeros((len(piece.bases), 1), np.float32), named, seen
-
-
-def _possible(item: Any, labels: list[str]) -> list[str]:
-    """Call what cannot be a candidate no gene: few, with other start codons or stops inside."""
-    known = set(item[1])
-    for a, b, label in genes(np.array(labels)):
-        if (a, b, label) not in known:
-            labels[a:b] = ["N"] * (b - a)
-    return labels
 
 
 def _counts(pieces: list[Genome], paths: list[Array]) -> dict[str, float]:

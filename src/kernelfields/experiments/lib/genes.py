@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import pairwise
 
 import numpy as np
@@ -74,7 +75,14 @@ def word_features(pieces: list[Array]) -> sparse.csr_matrix:
 
 
 def genes(labels: Array) -> set[tuple[int, int, str]]:
-    """Return start, end and strand of all genes."""
+    """Return start, end and label of all genes: of runs of anything but "N"."""
     change = np.flatnonzero(labels[1:] != labels[:-1]) + 1
     runs = pairwise([0, *change.tolist(), len(labels)])
     return {(a, b, str(labels[a])) for a, b in runs if labels[a] != "N"}
+
+
+def possible(candidates: Iterable[tuple[int, int, str]], labels: list[str]) -> list[str]:
+    """Call what is not among the candidates no gene."""
+    for a, b, _ in genes(np.array(labels)) - set(candidates):
+        labels[a:b] = ["N"] * (b - a)
+    return labels
