@@ -21,6 +21,8 @@ using Sparse = std::tuple<Out<std::int64_t>, Out<std::int32_t>, Out<std::int64_t
 using State = std::tuple<Out<std::uint8_t>, Out<std::int64_t>, Out<std::int64_t>, Out<std::int32_t>>;
 using Names = std::vector<std::string>;
 using Clusters = std::shared_ptr<WordPaths>;
+using Keep = std::optional<In<std::uint8_t>>;
+using Siblings = std::optional<std::tuple<In<std::int32_t>, In<std::int64_t>>>;  // rows and offsets
 
 template <class T, class From> Out<T> copied(const From* from, std::size_t size) {
     auto out = make<T>({size});
@@ -49,11 +51,33 @@ void require_columns(const TemplateSet& set, const Tokens& tokens) {
                                     " columns, the templates " + std::to_string(set.columns) + ".");
 }
 
+// Siblings of sentences, every word of them being one.
+Cliques siblings_of(const Tokens& tokens, const Siblings& given) {
+    const auto& [rows, offsets] = *given;
+    require_shape(offsets, "offsets", {tokens.sentences() + 1});
+    require_shape(rows, "siblings", {rows.shape(0), 3});
+    require_offsets(offsets, "offsets", rows.shape(0));
+    for (std::size_t s = 0; s < tokens.sentences(); ++s) {
+        const auto n = static_cast<std::int32_t>(tokens.start(s + 1) - tokens.start(s));
+        for (std::int64_t r = offsets.data()[s]; r < offsets.data()[s + 1]; ++r) {
+            const std::int32_t* const row = rows.data() + 3 * r;
+            const auto [low, high] = std::minmax({row[0], row[1], row[2]});
+            if (low < 0 || high > n || row[2] == 0)
+                throw std::invalid_argument("Row " + std::to_string(r) + " of siblings has words that sentence " +
+                                            std::to_string(s) + " has not.");
+        }
+    }
+    return {tokens, {rows.data(), {offsets.data(), offsets.data() + offsets.size()}}};
+}
+
 // The cliques of sentences, or of pairs of sentences; of a kind that is not that of tokens.
-Cliques cliques_of(const TemplateSet& set, const Tokens& tokens, const Tokens* others,
-                   const std::optional<In<std::uint8_t>>& keep) {
+Cliques cliques_of(const TemplateSet& set, const Tokens& tokens, const Tokens* others, const Keep& keep,
+                   const Siblings& siblings) {
     const bool pairs = set.kind == CliqueKind::pairs;
     require_columns(set, tokens);
+    if ((set.kind == CliqueKind::siblings) != siblings.has_value())
+        throw std::invalid_argument("Siblings, and no other cliques, are listed.");
+    if (siblings) return siblings_of(tokens, siblings);
     if (pairs != (others != nullptr)) throw std::invalid_argument("Pairs, and no other cliques, have two sentences.");
     if (pairs && others->sentences() != tokens.sentences())
         throw std::invalid_argument("There are not as many sentences on both sides.");
@@ -81,22 +105,22 @@ Sparse sparse_rows(const Batch& tokens, const std::vector<std::int64_t>& offsets
 
 // extract(tokens) or extract(cliques), as the templates say.
 template <class Extract>
-Sparse rows_of(const TemplateSet& set, const Tokens& tokens, const Tokens* others,
-               const std::optional<In<std::uint8_t>>& keep, Extract extract) {
+Sparse rows_of(const TemplateSet& set, const Tokens& tokens, const Tokens* others, const Keep& keep,
+               const Siblings& siblings, Extract extract) {
     if (set.kind == CliqueKind::tokens) {
         require_columns(set, tokens);
         return sparse_rows(tokens, tokens.offsets, [&] { return extract(tokens); });
     }
-    const Cliques cliques = cliques_of(set, tokens, others, keep);
+    const Cliques cliques = cliques_of(set, tokens, others, keep, siblings);
     return sparse_rows(cliques, cliques.offsets(), [&] { return extract(cliques); });
 }
 
 std::unique_ptr<FeatureIndex> fit(const Tokens& tokens, In<std::int32_t> parts, std::size_t templates, bool marks,
                                   std::int64_t min_count, bool by_frequency, const Clusters& clusters, int kind,
-                                  const Tokens* others, std::optional<In<std::uint8_t>> keep) {
+                                  const Tokens* others, const Keep& keep, const Siblings& siblings) {
     TemplateSet set = read_templates(parts, templates, tokens.columns.size(), marks, clusters, kind);
     std::optional<Cliques> cliques;
-    if (set.kind != CliqueKind::tokens) cliques = cliques_of(set, tokens, others, keep);
+    if (set.kind != CliqueKind::tokens) cliques = cliques_of(set, tokens, others, keep, siblings);
     nb::gil_scoped_release release;
     const FeatureCounts counts = cliques ? FeatureCounts(set, *cliques) : FeatureCounts(set, tokens);
     FeatureState state = counts.choose(min_count, by_frequency);
@@ -147,13 +171,14 @@ Names names_of(const FeatureIndex& index, const Names& texts) {
 }
 
 Sparse hashed(const Tokens& tokens, In<std::int32_t> parts, const Names& texts, bool marks, int bits,
-              const Clusters& clusters, int kind, const Tokens* others, std::optional<In<std::uint8_t>> keep) {
+              const Clusters& clusters, int kind, const Tokens* others, const Keep& keep, const Siblings& siblings) {
     const TemplateSet set = read_templates(parts, texts.size(), tokens.columns.size(), marks, clusters, kind);
     if (bits < 1 || bits > 31) throw std::invalid_argument("bits must be 1 to 31.");
     std::vector<std::uint64_t> seeds;
     for (const std::string& text : texts) seeds.push_back(hash_of(text));
     const std::uint64_t mask = (std::uint64_t{1} << bits) - 1;
-    return rows_of(set, tokens, others, keep, [&](const auto& batch) { return hashed_rows(set, seeds, mask, batch); });
+    return rows_of(set, tokens, others, keep, siblings,
+                   [&](const auto& batch) { return hashed_rows(set, seeds, mask, batch); });
 }
 
 }  // namespace
@@ -162,6 +187,7 @@ void add_features(nb::module_& m) {
     using namespace nb::literals;
     const auto others = nb::arg("others").none() = nb::none();
     const auto keep = nb::arg("keep").noconvert().none() = nb::none();
+    const auto siblings = nb::arg("siblings").none() = nb::none();
     nb::class_<Tokens>(m, "Tokens", "Sentences, packed column by column.")
         .def_prop_ro("sentences", &Tokens::sentences)
         .def("__len__", &Tokens::size);
@@ -182,17 +208,17 @@ void add_features(nb::module_& m) {
         .def(
             "rows",
             [](const FeatureIndex& index, const Tokens& tokens, const Tokens* others,
-               std::optional<In<std::uint8_t>> keep) {
-                return rows_of(index.templates(), tokens, others, keep,
+               const Keep& keep, const Siblings& siblings) {
+                return rows_of(index.templates(), tokens, others, keep, siblings,
                                [&](const auto& batch) { return index.rows(batch); });
             },
-            "tokens"_a, others, keep)
+            "tokens"_a, others, keep, siblings)
         .def("names", &names_of, "texts"_a)
         .def("state", &state_of);
     m.def("fit_features", &fit, "tokens"_a, nb::arg("parts").noconvert(), "templates"_a, "marks"_a, "min_count"_a,
-          "by_frequency"_a, nb::arg("clusters").none() = nb::none(), "kind"_a = 0, others, keep);
+          "by_frequency"_a, nb::arg("clusters").none() = nb::none(), "kind"_a = 0, others, keep, siblings);
     m.def("hashed_features", &hashed, "tokens"_a, nb::arg("parts").noconvert(), "texts"_a, "marks"_a, "bits"_a,
-          nb::arg("clusters").none() = nb::none(), "kind"_a = 0, others, keep);
+          nb::arg("clusters").none() = nb::none(), "kind"_a = 0, others, keep, siblings);
 }
 
 }  // namespace kernelfields::bindings

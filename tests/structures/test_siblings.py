@@ -80,8 +80,8 @@ def test_what_cannot_be_is_refused(rng) -> None:
     with pytest.raises(ScoreError, match="NaN"):
         batch.log_partition({**scores, "sibling": np.full_like(scores["sibling"], np.nan)})
     with pytest.raises(InputError, match="together"):
-        SiblingDependencyBatch([3], siblings=every_sibling(3))
-    rows = every_sibling(3)
+        SiblingDependencyBatch([3], siblings=every_sibling(np.array([3]))[0])
+    rows = every_sibling(np.array([3]))[0]
     for bad in (
         rows[::-1],
         rows[[0, 0]],

@@ -114,6 +114,7 @@ def read_training(
     observed_only: bool = False,
     edge_features: bool = False,
     segment_features: bool = False,
+    sibling_features: bool = False,
 ) -> Training:
     """Put inputs together with their labels; ``untied`` gives every edge scores of its own.
 
@@ -130,6 +131,8 @@ def read_training(
     chain = structure.on(inputs.offsets, inputs.links, len(encoded.classes), untied=untied)
     if not segment_features:
         require_no_segment_features(chain)
+    if not sibling_features:
+        require_no_sibling_features(chain)
     if getattr(chain, "label_sets", None) is not None or hasattr(chain, "candidates"):
         require_possible(chain, encoded.labels, encoded.classes)
     weights = None if sample_weight is None else read_weights(sample_weight, chain.n_instances, chain.words)
@@ -169,6 +172,15 @@ def require_no_segment_features(batch: StructureBatch) -> None:
         raise InputError(
             "The structure has features of segments, which CRF looks at, KernelCRF with a CliqueKernel on "
             "'segment', and nothing else."
+        )
+
+
+def require_no_sibling_features(batch: StructureBatch) -> None:
+    """Refuse features of siblings where nothing looks at them."""
+    if hasattr(batch, "sibling_features"):
+        raise InputError(
+            "The structure has features of siblings, which linear models look at: CRF, StochasticCRF, "
+            "StructuredSVM without a kernel, StructuredPerceptron, PassiveAggressive and AROW."
         )
 
 

@@ -118,7 +118,16 @@ class OnlineLabeller(OnlineSettings, SequenceLabeller):
         every = self.classes if known is None else None
         structure = structure_of(self.structure) if before is None else fitted_structure(before)
         data = read_labelled(
-            structure, self.features, X, y, lengths, known, extractor, names=names, classes=every
+            structure,
+            self.features,
+            X,
+            y,
+            lengths,
+            known,
+            extractor,
+            names=names,
+            classes=every,
+            sibling_features=True,
         )
         if before is not None and not self._fits(data):
             raise InputError("partial_fit has labels or a number of features that the first call had not.")
@@ -174,7 +183,8 @@ class OnlineLabeller(OnlineSettings, SequenceLabeller):
         if trail is None or weights is None:
             return sweep.element()
         factors, durations = getattr(self, "factors_", None), getattr(self, "durations_", None)
-        sizes = len(self.classes_), self.n_features_in_, factors, durations, getattr(self, "rules_", None)
+        more = factors, durations, getattr(self, "rules_", None), getattr(self, "sibling_coef_", None)
+        sizes = len(self.classes_), self.n_features_in_, *more
         sweep.steps, sweep.sequences = trail.steps, sweep.sequences + trail.sequences
         if trail.last is not None:
             weights = np.concatenate(unflat(trail.last, *sizes).elements(terms))
@@ -241,7 +251,9 @@ class OnlineLabeller(OnlineSettings, SequenceLabeller):
         """
         require_settings(vars(self), {**CHECKS, "max_iter": whole()})
         structure = structure_of(self.structure)
-        data = read_labelled(structure, self.features, X, y, lengths, classes=self.classes)
+        data = read_labelled(
+            structure, self.features, X, y, lengths, classes=self.classes, sibling_features=True
+        )
         sweep, terms, forbidden = self._sweep(data, sample_weight)
         rule = self._rule(sweep, None)
         if self.warm_start and self._fits(data):

@@ -336,6 +336,7 @@ class CRF(SequenceLabeller):
             observed_only=self.observed_only,
             edge_features=self.edge_features,
             segment_features=True,
+            sibling_features=True,
         )
 
     def _search(

@@ -206,6 +206,7 @@ RECORDS = (
     structures.Constituency,
     structures.ConvexFreeEnergy,
     structures.Dependency,
+    structures.SiblingDependency,
     structures.DualDecomposition,
     structures.Exact,
     structures.ExactlyOne,

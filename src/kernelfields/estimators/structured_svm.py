@@ -222,7 +222,8 @@ class StructuredSVM(SequenceLabeller):
         special = {"penalty": each(require_positive), "edge_penalty": optional(require_positive)}
         require_settings(vars(self), {**CHECKS, **special})
         face = self._face()
-        training = face.recipe.read(X, y, lengths, sample_weight, X_unlabelled)
+        linear = self.kernel is None
+        training = face.recipe.read(X, y, lengths, sample_weight, X_unlabelled, sibling_features=linear)
         expanded = face.expanded(training)
         problem = expanded.problem
         dual = BlockDual(problem) if isinstance(problem.loss, Hinge) else None

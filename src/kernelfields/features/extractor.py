@@ -15,6 +15,7 @@ from ..errors import InputError
 from ..native import FeatureIndex, Tokens, WordPaths, fit_features, hashed_features, pack_tokens
 from ._settings import unusual
 from .brown import BrownClusters
+from .siblings import joined_siblings
 from .templates import CliqueKind, Templates, parse_templates
 
 Sentences = Sequence[Any]
@@ -25,13 +26,15 @@ class Packed(NamedTuple):
 
     tokens: Tokens
     others: Tokens | None = None
+    siblings: tuple[Array, Array] | None = None
+    """Rows of siblings, and where those of each sentence begin."""
 
 
 class TemplateFeatures:
     r"""Sparse 0/1 features of tokens: x_tj = 1 if the values around token t are those of feature j.
 
-    With templates of arcs, spans or pairs (`CliqueKind`), the same for these: rows are then those of cliques,
-    in the order that `CliqueKind` says, and the lengths of sentences are their numbers of cliques.
+    With templates of arcs, spans, pairs or siblings (`CliqueKind`), the same for these: rows are then those
+    of cliques, in the order that `CliqueKind` says, and lengths of sentences are their numbers of cliques.
 
     Features that occur in ``fit`` at least ``min_count`` times get a column, the most frequent first;
     ``transform`` drops all others. With ``n_hash`` there is no vocabulary: a hash of a feature is its
@@ -106,7 +109,9 @@ class TemplateFeatures:
         sentences : list of sentences
             A sentence is a list of tokens: tuples or lists of strings, one per column (more are
             ignored), or plain strings if there is one column. Or it is a dictionary from names of
-            columns to lists of strings. For templates of pairs, a list of pairs of sentences.
+            columns to lists of strings. For templates of pairs, a list of pairs of sentences; for those of
+            siblings, a list of pairs of a sentence and its siblings, (C, 3) words from 1 on: head, inner and
+            outer word, the head itself, which may be 0, in the place of an inner word that is not there.
         """
         if self.n_hash is None:
             self._fit(self._pack(sentences))
@@ -126,10 +131,10 @@ class TemplateFeatures:
 
     def fit_transform(self, sentences: Sentences, keep: Array | None = None) -> Matrix:
         """Fit, and transform the same sentences, which are read only once; ``keep`` as for `rows`."""
-        packed = self._pack(sentences)
+        tokens = self._pack(sentences)
         if self.n_hash is None:
-            self._fit(packed, keep)
-        return self._rows(packed, keep).with_lengths()
+            self._fit(tokens, keep)
+        return self._rows(tokens, keep).with_lengths()
 
     def rows(self, sentences: Sentences, keep: Array | None = None) -> FeatureRows:
         """Return the result of `transform` as plain arrays; columns are in the order of the templates.
@@ -190,11 +195,15 @@ class TemplateFeatures:
         return self._index
 
     def _pack(self, sentences: Sentences) -> Packed:
-        columns = list(self.templates.columns)
+        columns, kind = list(self.templates.columns), self.templates.cliques
         with reworded():
-            if self.templates.cliques is not CliqueKind.PAIRS:
-                return Packed(pack_tokens(sentences, columns))
-            return Packed(*(pack_tokens(side, columns) for side in _sides(sentences)))
+            if kind is CliqueKind.PAIRS:
+                first, second = _sides(sentences, "of sentences")
+                return Packed(pack_tokens(first, columns), pack_tokens(second, columns))
+            if kind is CliqueKind.SIBLINGS:
+                first, rows = _sides(sentences, "(sentence, siblings)")
+                return Packed(pack_tokens(first, columns), siblings=joined_siblings(rows))
+            return Packed(pack_tokens(sentences, columns))
 
     def _fit(self, packed: Packed, keep: Array | None = None) -> None:
         codes, count = self.templates.codes(), len(self.templates.templates)
@@ -202,7 +211,14 @@ class TemplateFeatures:
         kept = self._kept(keep)
         with reworded():
             self._index = fit_features(
-                packed.tokens, codes, count, *settings, self.templates.cliques, packed.others, kept
+                packed.tokens,
+                codes,
+                count,
+                *settings,
+                self.templates.cliques,
+                packed.others,
+                kept,
+                packed.siblings,
             )
 
     def _paths(self) -> WordPaths | None:
@@ -211,15 +227,16 @@ class TemplateFeatures:
     def _kept(self, keep: Array | None) -> Array | None:
         if keep is None:
             return None
-        if self.templates.cliques is CliqueKind.TOKENS:
-            raise InputError("keep is for cliques; these are templates of tokens.")
+        if self.templates.cliques in (CliqueKind.TOKENS, CliqueKind.SIBLINGS):
+            kind = self.templates.cliques.name.lower()
+            raise InputError(f"keep is for arcs, spans and pairs; these are templates of {kind}.")
         return np.ascontiguousarray(keep, dtype=bool).view(np.uint8)
 
     def _rows(self, packed: Packed, keep: Array | None = None) -> FeatureRows:
         kept = self._kept(keep)
         with reworded():
             indptr, indices, offsets = (
-                self._fitted().rows(*packed, kept)
+                self._fitted().rows(packed.tokens, packed.others, kept, packed.siblings)
                 if self.n_hash is None
                 else self._hashed(packed, self.n_hash, kept)
             )
@@ -230,7 +247,7 @@ class TemplateFeatures:
         codes, texts, kind = self.templates.codes(), self.templates.texts(), self.templates.cliques
         bits = columns.bit_length() - 1
         settings = (self.boundaries, bits, self._paths(), kind)
-        return hashed_features(packed.tokens, codes, texts, *settings, packed.others, kept)
+        return hashed_features(packed.tokens, codes, texts, *settings, packed.others, kept, packed.siblings)
 
 
 @contextmanager
@@ -244,13 +261,13 @@ def reworded() -> Iterator[None]:
         raise InputError(str(error)) from None
 
 
-def _sides(pairs: Any) -> tuple[list[Any], list[Any]]:
-    """Return the first and the second sentences of pairs."""
+def _sides(pairs: Any, what: str) -> tuple[list[Any], list[Any]]:
+    """Return the first and the second parts of pairs."""
     if not is_list(pairs):
-        raise InputError("Expected a list of pairs of sentences.")
+        raise InputError(f"Expected a list of pairs {what}.")
     for s, pair in enumerate(pairs):
         if not isinstance(pair, tuple | list) or len(pair) != 2:
-            raise InputError(f"Pair {s} is not a pair of sentences.")
+            raise InputError(f"Pair {s} is not a pair {what}.")
     return [pair[0] for pair in pairs], [pair[1] for pair in pairs]
 
 

@@ -1,4 +1,4 @@
-"""Ready-made templates for chunking, named entities and parts of speech, and for arcs, spans and pairs."""
+"""Ready-made templates: chunking, named entities, parts of speech; arcs, spans, pairs, siblings."""
 
 from __future__ import annotations
 
@@ -176,6 +176,21 @@ w[i] & w[j-1] & w[j]
 w[i] & w[j] & w[j+1]
 """
 
+_SIBLINGS = """
+columns: w pos
+cliques: siblings
+pos[s] & pos[m] & direction
+pos[s] & pos[m] & distance
+pos[h] & pos[s] & pos[m] & direction
+w[h] & pos[s] & pos[m] & direction
+pos[h] & w[s] & pos[m] & direction
+pos[h] & pos[s] & w[m] & direction
+w[s] & w[m] & direction
+w[s] & pos[m] & direction
+pos[s] & w[m] & direction
+w[h] & w[s] & pos[m]
+"""
+
 CLUSTERS = """
 cluster4(w[-2..2])
 cluster6(w[-2..2])
@@ -191,6 +206,7 @@ TEXTS: Mapping[str, str] = {
     "arcs": _ARCS,
     "spans": _SPANS,
     "pairs": _PAIRS,
+    "siblings": _SIBLINGS,
 }
 """All sets as texts, as `parse_templates` reads them, by name."""
 
@@ -227,6 +243,14 @@ def arcs() -> Templates:
     between them, and of their neighbours.
     """
     return parse_templates(TEXTS["arcs"])
+
+
+def siblings() -> Templates:
+    """Return templates for neighbouring words of one head, over words and tags [mcdonald2006online].
+
+    Their words and parts of speech, with each other and with those of the head.
+    """
+    return parse_templates(TEXTS["siblings"])
 
 
 def spans() -> Templates:

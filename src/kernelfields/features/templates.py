@@ -91,25 +91,29 @@ class Transform(IntEnum):
 
 
 class CliqueKind(IntEnum):
-    """What has features: tokens, or cliques of two anchors. The numbers are those of cliques.hpp.
+    """What has features: tokens, or cliques of two or three anchors. The numbers are those of cliques.hpp.
 
     ``ARCS`` join a head h and a word m of a sentence of n words; h may also be the root, which is the place
     before the first word, ``__BOS1__``. A sentence has n(n + 1) rows: all heads of word 1, the root first,
     then those of word 2, and so on, as `Dependency` reads them; a word as its own head has no features.
     ``SPANS`` go from a word i to a word j ≥ i, both included: n(n + 1)/2 rows, all j of the first i, then
     those of the second, and so on. ``PAIRS`` are a word i of one sentence and a word j of another, of m
-    words: n·m rows, all j of the first i, then those of the second, and so on.
+    words: n·m rows, all j of the first i, then those of the second, and so on. ``SIBLINGS`` are a head h, a
+    word m, and the word s before m on the way from h that has the same head; rows are listed with every
+    sentence. Where m is the first one, s is the place behind the last word, ``__EOS1__``.
     """
 
     TOKENS = 0
     ARCS = 1
     SPANS = 2
     PAIRS = 3
+    SIBLINGS = 4
 
     @property
     def anchors(self) -> tuple[str, ...]:
         """Names of the anchors in the text form."""
-        return {CliqueKind.TOKENS: ("",), CliqueKind.ARCS: ("h", "m")}.get(self, ("i", "j"))
+        names = {CliqueKind.TOKENS: ("",), CliqueKind.ARCS: ("h", "m"), CliqueKind.SIBLINGS: ("h", "m", "s")}
+        return names.get(self, ("i", "j"))
 
 
 BETWEEN = "between"
@@ -213,7 +217,7 @@ class Templates:
                 kind is not CliqueKind.TOKENS and transform is not Transform.RELATIVE
             )
         else:
-            between = part.anchor == BETWEEN and kind in (CliqueKind.ARCS, CliqueKind.SPANS)
+            between = part.anchor == BETWEEN and kind not in (CliqueKind.TOKENS, CliqueKind.PAIRS)
             fits = between or part.anchor in kind.anchors
         if not fits:
             raise InputError(f"{quoted(str(part))[1:-1]} is not for templates of {kind.name.lower()}.")
@@ -225,7 +229,7 @@ class Templates:
 
     def codes(self) -> np.ndarray[tuple[int, int], np.dtype[np.int32]]:
         """Return rows of template, column, offset, transform and anchor, for the core."""
-        anchors = {"": 0, BETWEEN: 2, **{name: k for k, name in enumerate(self.cliques.anchors)}}
+        anchors = {"": 0, BETWEEN: 2, **dict(zip(self.cliques.anchors, (0, 1, 3), strict=False))}
         rows = [
             (j, self.columns.index(p.column) if p.column else -1, p.offset, p.transform, anchors[p.anchor])
             for j, template in enumerate(self.templates)
@@ -284,9 +288,10 @@ def parse_templates(text: str) -> Templates:
     ``begin`` or ``end``; ``bias`` stands alone. One part of a line may have a range of offsets,
     ``w[-2..2]``, which makes one template for each. ``#`` begins a comment.
 
-    After a line ``cliques: arcs`` (or ``spans`` or ``pairs``), templates are those of a `CliqueKind`, and
-    places are counted from their anchors: ``pos[h]`` and ``pos[m-1]`` of arcs, ``w[i]`` and ``w[j+1]`` of
-    spans and of pairs, where i is in the first sentence and j in the second. ``between(pos)`` stands for one
+    After a line ``cliques: arcs`` (or ``spans``, ``pairs`` or ``siblings``), templates are those of a
+    `CliqueKind`, and places are counted from their anchors: ``pos[h]`` and ``pos[m-1]`` of arcs, ``w[i]`` and
+    ``w[j+1]`` of spans and of pairs, where i is in the first sentence and j in the second; siblings have
+    ``pos[s]``, too, and are otherwise like the arc from h to m. ``between(pos)`` stands for one
     feature for every different tag strictly between the anchors, ``distance`` for how far the second anchor
     is behind the first (1, 2, 3, 4, 5, 6 to 10, 11 to 20, 21 to 40, more, and the same to the left),
     ``steps`` for the same without bins, up to 100, ``direction`` for left or right, and ``relative``, of

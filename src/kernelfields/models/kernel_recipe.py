@@ -112,8 +112,19 @@ class KernelRecipe:
         every = [*several, *edges, *(one.kernel for one in self._kernels_of_cliques())]
         return any(as_kernel(one).looks_first for one in every)
 
-    def read(self, X: Any, y: Any, lengths: Any, sample_weight: Any, X_unlabelled: Any = None) -> Training:
-        """Read and check a training set, and sequences without labels as far as kernels look at them."""
+    def read(
+        self,
+        X: Any,
+        y: Any,
+        lengths: Any,
+        sample_weight: Any,
+        X_unlabelled: Any = None,
+        sibling_features: bool = False,
+    ) -> Training:
+        """Read and check a training set, and sequences without labels as far as kernels look at them.
+
+        ``sibling_features`` says that those are looked at, which kernels cannot.
+        """
         structure, verbatim = structure_of(self.structure), takes_objects(self.kernel)
         if learns_without_labels(self.loss):
             if X_unlabelled is not None:
@@ -123,7 +134,7 @@ class KernelRecipe:
                 structure, set_aside(structure, X, y, lengths), sample_weight, X_unlabelled
             )
         inputs, extractor = read_to_fit(structure, self.features, X, lengths, verbatim=verbatim)
-        return self._training(structure, inputs, extractor, y, sample_weight)
+        return self._training(structure, inputs, extractor, y, sample_weight, sibling_features)
 
     def _read_apart(
         self, structure: Structure, parts: SetAside, sample_weight: Any, X_unlabelled: Any
@@ -150,7 +161,13 @@ class KernelRecipe:
         return stacked([in_precision(one, self.dtype) for one in every])
 
     def _training(
-        self, structure: Structure, inputs: Inputs, extractor: Extractor | None, y: Any, sample_weight: Any
+        self,
+        structure: Structure,
+        inputs: Inputs,
+        extractor: Extractor | None,
+        y: Any,
+        sample_weight: Any,
+        sibling_features: bool = False,
     ) -> Training:
         return read_training(
             inputs,
@@ -165,6 +182,7 @@ class KernelRecipe:
             constraints=self.constraints,
             classes=self.classes,
             segment_features=self._has_kernel_on("segment"),
+            sibling_features=sibling_features,
         )
 
     def on(self, observations: Any) -> KernelRecipe:

@@ -79,6 +79,7 @@ LINEAR: Mapping[str, Field] = {
     "base_measure_": Kind((dict, CliqueMeasures), needed=False),
     "edge_coef_": Numbers("L L F", needed=False),
     "segment_coef_": Numbers("L G", needed=False),
+    "sibling_coef_": Numbers("S", needed=False),
 }
 """Of linear chains."""
 
@@ -100,7 +101,7 @@ class Trails(Field):
         if value.step is not None and not (type(value.step) is float and 0 < value.step < np.inf):
             return "has a step that is none"
         first = sizes["L"] * (sizes["D"] + 3 + sizes["L"]) + sizes.get("factors", 0)
-        first += sizes.get("B", 0) * sizes["L"] + sizes.get("R", 0)
+        first += sizes.get("B", 0) * sizes["L"] + sizes.get("R", 0) + sizes.get("S", 0)
         expected = (first, first + sizes["L"] ** 3)  # with and without label triples
         for numbers in (value.last, value.variance):
             if numbers is not None and (
@@ -215,6 +216,7 @@ MARGIN: Mapping[str, Field] = {
     **LABELLER,
     **FREE,
     "coef_": Numbers("L D", needed=False),
+    "sibling_coef_": Numbers("S", needed=False),
     "basis_": Observations(),
     "dual_coef_": Numbers("n L", needed=False),
     "kernel_": Kind((Kernel, dict), needed=False, large=True),

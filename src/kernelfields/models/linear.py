@@ -12,11 +12,16 @@ from ..data.inputs import Inputs
 from ..data.labels import UNOBSERVED, Encoded, encode_outputs
 from ..data.reading import Extractor, read_to_fit
 from ..data.rules import require_possible
-from ..data.training import Observed, require_no_edge_features, require_no_segment_features
+from ..data.training import (
+    Observed,
+    require_no_edge_features,
+    require_no_segment_features,
+    require_no_sibling_features,
+)
 from ..errors import InputError
 from ..objective import Term
 from ..structures import ChainBatch, EdgeBatch, LabelledBatch, Structure
-from .terms import Penalties, answer_features, label_terms
+from .terms import Penalties, answer_features, label_terms, sibling_terms
 
 FREE = Penalties(0.0, 0.0, 0.0)
 
@@ -43,11 +48,13 @@ def read_labelled(
     names: Array | None = None,
     classes: Any = None,
     verbatim: bool = False,
+    sibling_features: bool = False,
 ) -> LabelledSet:
     """Read and check a training set; labels known before come first, a fitted extractor stays as it is.
 
     Frames have columns of these names, if some are given; ``classes`` are all labels that there are. With
-    ``verbatim``, strings are observations themselves.
+    ``verbatim``, strings are observations themselves; ``sibling_features`` says that features of siblings are
+    looked at.
     """
     inputs, extractor = read_to_fit(
         structure, features, X, lengths, fitted=fitted, names=names, verbatim=verbatim
@@ -61,6 +68,8 @@ def read_labelled(
     structure = structure.with_labels(encoded.classes.tolist(), inputs.links)
     chain = structure.on(inputs.offsets, inputs.links, len(encoded.classes))
     require_no_segment_features(chain)
+    if not sibling_features:
+        require_no_sibling_features(chain)
     require_possible(chain, encoded.labels, encoded.classes)
     if (encoded.labels == UNOBSERVED).any():
         t = int(np.flatnonzero(encoded.labels == UNOBSERVED)[0])
@@ -82,4 +91,5 @@ def training_terms(
     nodes = answer_features(data.chain, matrix, observed.features if observed else None, fast=True)
     pairs = observed.edges if observed else None
     labels = label_terms(data.chain, penalties, bias=bias, boundaries=boundaries, pairs=pairs)
-    return [Term("features", nodes, penalties.node), *labels]
+    siblings = sibling_terms(data.chain, penalties)
+    return [Term("features", nodes, penalties.node), *labels, *siblings]

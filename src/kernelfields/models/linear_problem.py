@@ -21,12 +21,14 @@ from ..structures import EdgeBatch, StructureBatch
 from ..tables import SOLVERS, choose
 from .model import dense, edge_observations
 from .terms import (
+    SIBLINGS,
     Penalties,
     answer_features,
     free_elements,
     free_weights,
     label_terms,
     read_norms,
+    sibling_terms,
     solver_for,
     with_norms,
 )
@@ -60,6 +62,8 @@ class LinearWeights:
     """(B, L), lengths of runs, in bins."""
     segment_coef: Array | None = None
     """(L, F), features of candidate segments."""
+    sibling_coef: Array | None = None
+    """(F,), features of siblings."""
     rules: Array | None = None
     """(R,), rules of a grammar."""
     factors: Mapping[str, Array] | None = None
@@ -76,6 +80,7 @@ class LinearWeights:
             coef=_coefficients(space, element[place["features"]]),
             edge_coef=None if edge_features is None else edge_features.reshape(-1, L, L).transpose(1, 2, 0),
             segment_coef=element[place[SEGMENTS]].reshape(-1, L).T.copy() if SEGMENTS in place else None,
+            sibling_coef=element[place[SIBLINGS]].copy() if SIBLINGS in place else None,
             **free_weights(element, place, L),
         )
 
@@ -103,6 +108,7 @@ class LinearWeights:
             named["edge_features"] = self.edge_coef.transpose(2, 0, 1).ravel()
         if self.segment_coef is not None:
             named[SEGMENTS] = self.segment_coef.T.ravel()
+        named[SIBLINGS] = self.sibling_coef
         found = [(term.space, named.get(term.name)) for term in terms]
         return [np.zeros(space.size) if element is None else element for space, element in found]
 
@@ -120,6 +126,7 @@ class LinearWeights:
             second_order=None if self.second_order is None else np.pad(self.second_order, more),
             durations=None if self.durations is None else np.pad(self.durations, ((0, 0), more)),
             segment_coef=None if self.segment_coef is None else np.pad(self.segment_coef, (more, (0, 0))),
+            sibling_coef=self.sibling_coef,
             rules=self.rules,
             factors=self.factors and {name: np.pad(table, more) for name, table in self.factors.items()},
         )
@@ -205,6 +212,7 @@ def linear_terms(
         terms.append(Term("edge_features", LinearFeatures(chain, "edge", *seen), penalties.edge))
     if getattr(chain, "candidates", None) is not None:
         terms.append(Term(SEGMENTS, segment_space(chain, features), penalties.node))
+    terms += sibling_terms(chain, penalties)
     return with_norms(terms, read_norms(model.norms, model.l1))
 
 

@@ -16,7 +16,7 @@ from ..structures import EdgeBatch
 from .expansion import Expanded, expand, gather
 from .kernel_recipe import KernelRecipe, KernelTraining, fixed_scores, in_precision
 from .linear_problem import LinearWeights
-from .terms import answer_features, free_weights
+from .terms import answer_features, free_weights, sibling_terms
 from .vertex_kernels import VertexKernels
 
 
@@ -51,7 +51,7 @@ class LinearFace(Face):
 
     def _terms(self, chain: EdgeBatch, features: Any) -> list[Term]:
         nodes = Term("features", answer_features(chain, features), self.recipe.penalties.node)
-        return [nodes, *self.recipe.free_terms(chain)]
+        return [nodes, *self.recipe.free_terms(chain), *sibling_terms(chain, self.recipe.penalties)]
 
 
 class KernelFace(Face):

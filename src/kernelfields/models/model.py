@@ -15,9 +15,10 @@ from ..constraints import Forbidden
 from ..data.base_measure import BaseMeasure, add_base_measure
 from ..data.inputs import Inputs
 from ..data.rules import forbid
+from ..errors import InputError
 from ..features import FeatureRows
 from ..native import chain_add_label_scores
-from ..spaces import Products, coefficient_scores, run_mean
+from ..spaces import Products, as_floats, coefficient_scores, run_mean
 from ..structures import Chain, EdgeBatch, SequenceBatch, Structure, StructureBatch
 
 
@@ -166,6 +167,24 @@ class SegmentLinearScorer(Scorer):
         add(into, "segment", run_mean(values, members) if own is None else values)
 
 
+@dataclass(frozen=True, slots=True)
+class SiblingLinearScorer(Scorer):
+    """⟨w, x⟩ for siblings, x being their features."""
+
+    coef: Array
+    """(F,)."""
+
+    def add_scores(self, batch: Any, features: Any, into: dict[str, Array]) -> None:
+        """Multiply features with weights; sentences without siblings may have no features."""
+        seen = batch.sibling_features
+        if seen is None:
+            return
+        if seen.shape[1] != len(self.coef):
+            raise InputError(f"X has {seen.shape[1]} features of siblings, the model {len(self.coef)}.")
+        matrix = as_floats(seen)
+        add(into, "sibling", Products(matrix).times(self.coef[:, None].astype(matrix.dtype))[:, 0])
+
+
 def edge_observations(batch: Any, features: Any) -> tuple[Any, Array]:
     """Return what edges see, and the row of each: features of their own, or those of their tails."""
     own = getattr(batch, "edge_features", None)
@@ -245,7 +264,9 @@ def linear_model(model: Any, dtype: Any = None) -> Model:
     of_edges = () if edges is None else (EdgeLinearScorer(edges),)
     segments = learnt.get("segment_coef_")
     of_segments = () if segments is None else (SegmentLinearScorer(segments),)
-    return fitted_model(model, features, *of_edges, *of_segments, LabelScorer.of(learnt))
+    siblings = learnt.get("sibling_coef_")
+    of_siblings = () if siblings is None else (SiblingLinearScorer(siblings),)
+    return fitted_model(model, features, *of_edges, *of_segments, *of_siblings, LabelScorer.of(learnt))
 
 
 def fitted_model(model: Any, *scorers: Scorer) -> Model:

@@ -17,6 +17,8 @@ from ..solvers import LBFGS, OWLQN, ProximalQuasiNewton, Solver
 from ..spaces import Boundary, Free, LinearFeatures, SparseFeatures, WeightPairs
 from ..structures import EdgeBatch, LabelledBatch, StructureBatch
 
+SIBLINGS = "sibling_features"
+"""The part of a model that sees siblings."""
 FACTOR = "factor "
 """Before the name of a further clique type, the name of the part of a model that scores it."""
 
@@ -133,6 +135,14 @@ def label_terms(
     if edges:
         terms += [Term(FACTOR + name, Free(batch, name), penalties.edge) for name in factors]
     return terms
+
+
+def sibling_terms(batch: StructureBatch, penalties: Penalties) -> list[Term]:
+    """Return linear functions of the features of siblings, where a structure has such."""
+    seen = getattr(batch, "sibling_features", None)
+    if seen is None:
+        return []
+    return [Term(SIBLINGS, LinearFeatures(batch, "sibling", seen, np.arange(seen.shape[0])), penalties.node)]
 
 
 def free_weights(element: Array, slices: Mapping[str, slice], n_labels: int) -> dict[str, Any]:

@@ -46,6 +46,8 @@ def flat(weights: LinearWeights) -> Array:
         parts.append(weights.durations)
     if weights.rules is not None:
         parts.append(weights.rules)
+    if weights.sibling_coef is not None:
+        parts.append(weights.sibling_coef)
     parts += (weights.factors or {}).values()
     return np.concatenate([np.ravel(part) for part in parts])
 
@@ -57,15 +59,18 @@ def unflat(
     factors: Mapping[str, Array] | None = None,
     durations: Array | None = None,
     rules: Array | None = None,
+    siblings: Array | None = None,
 ) -> LinearWeights:
-    """Return the weights that `flat` made numbers of; the last three have their shapes."""
+    """Return the weights that `flat` made numbers of; the last four have their shapes."""
     L, D = n_labels, n_features
     coef, intercept, start, end, transitions, more = np.split(numbers, np.cumsum([L * D, L, L, L, L * L]))
-    tables, lengths, of_rules = {}, None, None
+    tables, lengths, of_rules, of_siblings = {}, None, None, None
     if durations is not None:
         lengths, more = more[: durations.size].reshape(durations.shape), more[durations.size :]
     if rules is not None:
         of_rules, more = more[: rules.size], more[rules.size :]
+    if siblings is not None:
+        of_siblings, more = more[: siblings.size], more[siblings.size :]
     for name, table in (factors or {}).items():
         tables[name], more = more[: table.size].reshape(table.shape), more[table.size :]
     second_order = more.reshape(L, L, L) if len(more) else None
@@ -77,6 +82,7 @@ def unflat(
         transitions.reshape(L, L),
         second_order=second_order,
         durations=lengths,
+        sibling_coef=of_siblings,
         rules=of_rules,
         factors=tables or None,
     )

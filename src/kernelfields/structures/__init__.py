@@ -65,6 +65,7 @@ from .searched_graph import SearchedGraphBatch
 from .segment_batch import SegmentBatch
 from .segments import Segments
 from .settings import Chain, Structure, Tree
+from .sibling_parses import SiblingDependency
 from .siblings import SiblingDependencyBatch
 from .tree import TreeBatch
 from .tree_reweighted import TreeReweighted, TreeReweightedBatch
@@ -147,6 +148,7 @@ __all__ = [
     "SegmentBatch",
     "Segments",
     "SequenceBatch",
+    "SiblingDependency",
     "SiblingDependencyBatch",
     "Structure",
     "StructureBatch",

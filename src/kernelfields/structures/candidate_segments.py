@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from scipy import sparse
 
 from ..arrays import Array, label_array
 from ..checks import Check, as_list, one_of, optional, shown, whole
 from ..errors import InputError
+from .item_tables import read_table, stacked_tables
 from .segment_batch import SegmentBatch
 from .segment_candidates import EVERY
 from .segments import lower_ends_of
@@ -108,7 +108,7 @@ class CandidateSegments(Structure):
         width, spans, labels, features = self.n_segment_features, [], [], []
         for s, part in enumerate(parts):
             places, names = _read_spans(s, part.spans, int(offsets[s + 1] - offsets[s]))
-            table = _read_features(s, part.features, len(places))
+            table = read_table(f"Sequence {s} of X", part.features, len(places), "spans", "span_features")
             found = 0 if table is None else table.shape[1]
             if len(places) and width is None:
                 width = found
@@ -117,7 +117,7 @@ class CandidateSegments(Structure):
             spans.append(places + offsets[s])
             labels += names
             features += [] if table is None or not len(places) else [table]
-        together = _stacked(features) if width else None
+        together = stacked_tables(features) if width else None
         every = np.concatenate([np.empty((0, 2), np.int64), *spans])
         return SegmentLinks(every, label_array(labels), together)
 
@@ -164,27 +164,3 @@ def _read_spans(s: int, given: Any, length: int) -> tuple[Array, list[Any]]:
         begin, end = places[wrong[0]].tolist()
         raise InputError(f"Sequence {s} of X has {length} positions, and a span from {begin} to {end}.")
     return places, [row[2] if len(row) == 3 else None for row in rows]
-
-
-def _read_features(s: int, given: Any, count: int) -> Any:
-    """Return the features of the candidates of one item, (C, F); None where there are none."""
-    if given is None:
-        return None
-    try:
-        table = given.tocsr() if sparse.issparse(given) else np.asarray(given)
-        table = table if table.dtype in (np.float32, np.float64) else table.astype(np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"Sequence {s} of X: features of spans are not numbers.") from error
-    if count == 0:
-        return None
-    if table.ndim != 2 or table.shape[0] != count:
-        raise InputError(f"Sequence {s} of X has {count} spans and span_features of shape {table.shape}.")
-    if not np.isfinite(table.data if sparse.issparse(table) else table).all():
-        raise InputError(f"Sequence {s} of X: features of spans hold NaN or infinity.")
-    return table
-
-
-def _stacked(tables: list[Any]) -> Any:
-    if any(sparse.issparse(table) for table in tables):
-        return sparse.vstack([sparse.csr_matrix(table) for table in tables], format="csr")
-    return np.concatenate(tables)

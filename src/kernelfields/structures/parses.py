@@ -117,14 +117,14 @@ class Dependency(Structure):
 
     def kept(self, parts: Any) -> Array | None:
         """Return which arcs are allowed."""
-        return np.concatenate([np.zeros(0, bool), *(allowed.ravel() for allowed in parts)])
+        return _joined(parts)
 
-    def links(self, parts: Any, offsets: Array) -> Array | None:
+    def links(self, parts: Any, offsets: Array) -> Any:
         """Return which arcs of all sentences are allowed."""
         for s, (n, allowed) in enumerate(zip(words_of(offsets).tolist(), parts, strict=True)):
             if allowed.shape != (n, n + 1):
                 raise InputError(f"Sentence {s} of X has {n} words, but allowed has shape {allowed.shape}.")
-        return self.kept(parts)
+        return _joined(parts)
 
     def settled(self, y: Any) -> Self:
         """Return the same with the relations of y, where these are not given."""
@@ -213,13 +213,22 @@ def _pruned(s: int, item: Any) -> tuple[Any, Array]:
     """Return the features of a sentence, and which arcs are allowed."""
     if not isinstance(item, tuple | list) or len(item) != 2:
         raise InputError(f"Sentence {s} of X is not a pair (features, allowed).")
-    allowed = np.asarray(item[1])
+    return item[0], read_allowed(s, item[1])
+
+
+def _joined(allowed: Sequence[Array]) -> Array:
+    return np.concatenate([np.zeros(0, bool), *(one.ravel() for one in allowed)])
+
+
+def read_allowed(s: int, given: Any) -> Array:
+    """Return which arcs of a sentence are allowed, (n, n + 1)."""
+    allowed = np.asarray(given)
     if allowed.size == 0:
         allowed = np.zeros((0, 1), bool)
     if allowed.dtype != bool or allowed.ndim != 2 or allowed.shape[1] != len(allowed) + 1:
         shape = f"{allowed.dtype} of shape {allowed.shape}"
         raise InputError(f"Sentence {s} of X: allowed is {shape}, expected booleans of shape (n, n + 1).")
-    return item[0], allowed
+    return allowed
 
 
 def _items(y: Any) -> Sequence[Any]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Self
+from itertools import pairwise
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -36,9 +37,11 @@ class SiblingDependencyBatch(DependencyBatch):
         As in `DependencyBatch`.
     siblings : (C, 3) integers, optional
         Head, inner and outer word of every row, sorted by head, outer and inner word within a sentence; all
-        that there can be, n³/3, if not given.
+        that there can be if not given, n³/3 where all arcs are allowed.
     sibling_offsets : (S + 1,) integers, optional
         Where the rows of each sentence begin.
+    sibling_features : (C, F) array or sparse matrix, optional
+        What models look at in siblings.
 
     Examples
     --------
@@ -59,16 +62,26 @@ class SiblingDependencyBatch(DependencyBatch):
         allowed: npt.ArrayLike | None = None,
         siblings: npt.ArrayLike | None = None,
         sibling_offsets: npt.ArrayLike | None = None,
+        sibling_features: Any = None,
     ) -> None:
         super().__init__(words, n_labels, True, single_root, allowed)
         if (siblings is None) != (sibling_offsets is None):
             raise InputError("siblings and sibling_offsets must be given together.")
         if siblings is None or sibling_offsets is None:
-            every = [every_sibling(int(n)) for n in self.lengths]
-            self.siblings = np.concatenate([np.empty((0, 3), np.int32), *every])
-            self.sibling_offsets = offsets_of([len(rows) for rows in every])
+            self.siblings, self.sibling_offsets = every_sibling(self.lengths, self.allowed)
         else:
             self.siblings, self.sibling_offsets = require_siblings(siblings, sibling_offsets, self.lengths)
+        if sibling_features is not None and sibling_features.shape[0] != len(self.siblings):
+            given = f"sibling_features have {sibling_features.shape[0]} rows"
+            raise InputError(f"{given}, expected {len(self.siblings)}.")
+        self._features = sibling_features
+        self._feature_rows: Array | None = None
+
+    @property
+    def sibling_features(self) -> Any:
+        """What models look at in siblings; None if there is nothing."""
+        rows = self._feature_rows  # those of single sentences, which nobody may ask for, are not copied
+        return self._features if rows is None or self._features is None else self._features[rows]
 
     @cached_property
     def cliques(self) -> dict[str, Cliques]:
@@ -90,9 +103,13 @@ class SiblingDependencyBatch(DependencyBatch):
         """Return some sentences only."""
         ids = require_ids(ids, self.n_instances)
         allowed = None if self.allowed is None else self.allowed[rows_of(self._arcs, ids)]
-        rows = self.siblings[rows_of(self.sibling_offsets, ids)]
+        rows = rows_of(self.sibling_offsets, ids)
         offsets = offsets_of(np.diff(self.sibling_offsets)[ids])
-        return type(self)(self.lengths[ids], self.n_labels, self.single_root, allowed, rows, offsets)
+        given = allowed, self.siblings[rows], offsets
+        taken = type(self)(self.lengths[ids], self.n_labels, self.single_root, *given)
+        taken._features = self._features
+        taken._feature_rows = rows if self._feature_rows is None else self._feature_rows[rows]
+        return taken
 
     def subtract_parts(self, into: Scores, outputs: Array, weights: Array | None = None) -> None:
         """Subtract the indicator of the arcs and siblings of trees."""
@@ -235,22 +252,24 @@ class SiblingDependencyBatch(DependencyBatch):
     def _rows_of(self, outputs: Array) -> tuple[Array, Array]:
         """Return the rows of siblings of trees, and the words that they are for."""
         heads = np.asarray(outputs) // (self.n_labels or 1)
-        rows: list[int] = []
-        words: list[int] = []
-        for s in range(self.n_instances):
-            place, first = self._row_numbers(s), int(self._words[s])
-            for m, (head, inner) in enumerate(
-                siblings_of(heads[first : int(self._words[s + 1])].tolist()), 1
-            ):
-                row = place.get((head, inner, m))
-                if row is not None:
-                    rows.append(row)
-                    words.append(first + m - 1)
-        return np.array(rows, dtype=np.int64), np.array(words, dtype=np.int64)
+        ends = self._words.tolist()
+        each = [siblings_of(heads[a:b].tolist()) for a, b in pairwise(ends)]
+        head, inner = np.array([pair for pairs in each for pair in pairs], dtype=np.int64).reshape(-1, 2).T
+        outer = np.arange(1, len(head) + 1) - self.per_output(self._words[:-1])
+        wanted = self._keys(self.per_output(np.arange(self.n_instances)), head, inner, outer)
+        place = np.searchsorted(self._row_keys, wanted)
+        found = np.append(self._row_keys, -1)[place] == wanted
+        return place[found], np.flatnonzero(found)
 
-    def _row_numbers(self, s: int) -> dict[tuple[int, ...], int]:
-        start, end = self.sibling_offsets[s : s + 2].tolist()
-        return {tuple(row): start + k for k, row in enumerate(self.siblings[start:end].tolist())}
+    def _keys(self, s: Array, head: Array, inner: Array, outer: Array) -> Array:
+        """Return a number for every row, rising as rows do."""
+        width = int(self.lengths.max(initial=0)) + 1
+        return ((s * width + head) * width + outer) * width + inner
+
+    @cached_property
+    def _row_keys(self) -> Array:
+        s = np.repeat(np.arange(self.n_instances), np.diff(self.sibling_offsets))
+        return self._keys(s, *self.siblings.T.astype(np.int64))
 
     def _only(self, scores: Scores, s: int) -> dict[str, Array]:
         """Return the scores of one sentence."""

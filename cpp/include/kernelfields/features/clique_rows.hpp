@@ -11,6 +11,13 @@
 
 namespace kernelfields {
 
+// Siblings that are looked at: rows of (head, inner, outer), words from 1 on, the head itself where there is no inner
+// word; those of sentence s are from offsets[s] on.
+struct SiblingRows {
+    const std::int32_t* rows = nullptr;
+    std::vector<std::int64_t> offsets;
+};
+
 // The cliques of one sentence after the other, or of pairs of sentences.
 class Cliques {
 public:
@@ -21,6 +28,13 @@ public:
             offsets_.push_back(offsets_.back() +
                                static_cast<std::int64_t>(clique_count(kind, words(0, s), words(1, s))));
     }
+
+    Cliques(const Tokens& tokens, SiblingRows siblings)
+        : kind_(CliqueKind::siblings),
+          first_(&tokens),
+          second_(&tokens),
+          siblings_(siblings.rows),
+          offsets_(std::move(siblings.offsets)) {}
 
     CliqueKind kind() const { return kind_; }
     const Tokens& first() const { return *first_; }
@@ -41,11 +55,18 @@ public:
         return cuts;
     }
 
-    // visit(row, first, second) for the cliques of a sentence that have features.
+    // visit(row, first, second, third) for the cliques of a sentence that have features. Of siblings, the third is
+    // behind the sentence where there is no inner word.
     template <class Visit> void each(std::size_t s, Visit visit) const {
         std::size_t row = start(s);
+        if (kind_ == CliqueKind::siblings) {
+            const auto behind = static_cast<std::ptrdiff_t>(words(0, s));
+            for (const std::int32_t* mine = siblings_ + 3 * row; row < start(s + 1); ++row, mine += 3)
+                visit(row, mine[0] - 1, mine[2] - 1, mine[1] == mine[0] ? behind : mine[1] - 1);
+            return;
+        }
         for_each_clique(kind_, words(0, s), words(1, s), [&](std::ptrdiff_t a, std::ptrdiff_t b) {
-            if (!(kind_ == CliqueKind::arcs && a == b) && (!keep_ || keep_[row])) visit(row, a, b);
+            if (!(kind_ == CliqueKind::arcs && a == b) && (!keep_ || keep_[row])) visit(row, a, b, a);
             ++row;
         });
     }
@@ -53,7 +74,8 @@ public:
 private:
     CliqueKind kind_;
     const Tokens *first_, *second_;
-    const std::uint8_t* keep_;
+    const std::uint8_t* keep_ = nullptr;
+    const std::int32_t* siblings_ = nullptr;
     std::vector<std::int64_t> offsets_{0};
 };
 
@@ -80,7 +102,7 @@ public:
             if (part.anchor == Anchor::between) return body(between->values.data(), 0, size());
             thread_local std::vector<V> gathered;
             gathered.resize(size());
-            const auto k = static_cast<std::size_t>(part.anchor);
+            const std::size_t k = part.anchor == Anchor::third ? 2 : static_cast<std::size_t>(part.anchor);
             const std::vector<V>& measured = block.measured_[part.channel];
             const V* const values = block.side(k).values[part.channel].data() + part.offset;
             const std::size_t* const place = block.places_[k].data();
@@ -102,6 +124,7 @@ public:
         pairs_ = cliques.kind() == CliqueKind::pairs;
         encoder.fill(sides_[0], cliques.first(), first, last);
         if (pairs_) encoder.fill(sides_[1], cliques.second(), first, last);
+        const bool threes = cliques.kind() == CliqueKind::siblings;
         rows.clear();
         for (auto& places : places_) places.clear();
         const std::size_t channels = set.channels.size();
@@ -109,10 +132,11 @@ public:
         for (auto& values : measured_) values.clear();
         for (std::size_t s = first; s < last; ++s) {
             const std::size_t from[] = {side(0).starts[s - first], side(1).starts[s - first]};
-            cliques.each(s, [&](std::size_t row, std::ptrdiff_t a, std::ptrdiff_t b) {
+            cliques.each(s, [&](std::size_t row, std::ptrdiff_t a, std::ptrdiff_t b, std::ptrdiff_t c) {
                 rows.push_back(row);
                 places_[0].push_back(from[0] + static_cast<std::size_t>(a));  // -1 is in the margin
                 places_[1].push_back(from[1] + static_cast<std::size_t>(b));
+                if (threes) places_[2].push_back(from[0] + static_cast<std::size_t>(c));
                 for (std::size_t k = 0; k < channels; ++k)
                     if (const Transform transform = set.channels[k].transform; is_measure(transform))
                         measured_[k].push_back(
@@ -168,7 +192,7 @@ private:
 
     bool pairs_ = false;
     Block<V> sides_[2];
-    std::vector<std::size_t> places_[2];
+    std::vector<std::size_t> places_[3];  // by anchor
     std::vector<std::vector<V>> measured_;  // by channel, of measures only
     std::vector<Between<V>> between_;       // by channel, of those that templates look for between anchors
 };

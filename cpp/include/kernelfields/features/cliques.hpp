@@ -1,4 +1,4 @@
-// Cliques of two anchors: the arcs or spans of one sentence, the pairs of words of two.
+// Cliques of two anchors, the arcs or spans of one sentence, the pairs of words of two; and of three, siblings.
 #pragma once
 
 #include <algorithm>
@@ -9,15 +9,21 @@
 namespace kernelfields {
 
 // The numbers are those of CliqueKind in features/templates.py.
-enum class CliqueKind : int { tokens = 0, arcs = 1, spans = 2, pairs = 3 };
+enum class CliqueKind : int { tokens = 0, arcs = 1, spans = 2, pairs = 3, siblings = 4 };
 
 inline bool known_kind(int code) {
-    return code >= 0 && code <= 3;
+    return code >= 0 && code <= 4;
 }
 
-enum class Anchor : int { first = 0, second = 1, between = 2 };
+// Of siblings, the first anchor is their head, the second one the outer word, the third one the inner word.
+enum class Anchor : int { first = 0, second = 1, between = 2, third = 3 };
 
-// How many rows two sentences of n and m words have, or one of n.
+// Whether the root of a tree, the place before the first word, can be an anchor.
+inline bool has_root(CliqueKind kind) {
+    return kind == CliqueKind::arcs || kind == CliqueKind::siblings;
+}
+
+// How many rows two sentences of n and m words have, or one of n; those of siblings are listed.
 inline std::size_t clique_count(CliqueKind kind, std::size_t n, std::size_t m) {
     switch (kind) {
         case CliqueKind::arcs: return n * (n + 1);

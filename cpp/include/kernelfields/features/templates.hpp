@@ -73,7 +73,7 @@ struct TemplateSet {
     TemplateSet(std::size_t templates_, std::size_t columns_, bool marks_, std::shared_ptr<const WordPaths> clusters_,
                 CliqueKind kind_)
         : templates(templates_), columns(columns_), marks(marks_), clusters(std::move(clusters_)), kind(kind_) {
-        if (kind == CliqueKind::arcs) margin = 1;  // the root is the place before the first word
+        margin = has_root(kind);  // the place before the first word
     }
 
     void add_part(std::size_t to, int column, int offset, int transform, int anchor) {
@@ -91,7 +91,7 @@ struct TemplateSet {
         const auto id = static_cast<std::size_t>(found - channels.begin());
         if (found == channels.end()) channels.push_back(channel);
         templates[to].push_back({id, offset, static_cast<Anchor>(anchor)});
-        margin = std::max(margin, static_cast<std::size_t>(std::abs(offset)) + (kind == CliqueKind::arcs));
+        margin = std::max(margin, static_cast<std::size_t>(std::abs(offset)) + has_root(kind));
     }
 
     // Writes what a word looks like through a channel; false if it has no value.
@@ -111,7 +111,8 @@ struct TemplateSet {
 private:
     void require_anchor(const std::vector<TemplatePart>& before, Transform transform, int anchor) const {
         const bool tokens = kind == CliqueKind::tokens, between = anchor == static_cast<int>(Anchor::between);
-        if (anchor < 0 || anchor > 2 || (tokens && anchor != 0))
+        const bool third = anchor == static_cast<int>(Anchor::third);
+        if (anchor < 0 || anchor > 3 || (tokens && anchor != 0) || (third && kind != CliqueKind::siblings))
             throw std::invalid_argument("There is no anchor of that number.");
         if (tokens ? is_measure(transform) : is_place(transform))
             throw std::invalid_argument("A transform is not for such templates.");

@@ -35,6 +35,9 @@ struct Highest {
     friend Highest operator*(Highest a, Highest b) { return of(a.score + b.score); }
     Highest& operator+=(Highest b) { return *this = *this + b; }
 };
+inline bool is_zero(Highest a) {
+    return a.score == kNothing;
+}
 template <> inline Highest from_log<Highest>(double x) {
     return Highest::of(x);
 }
@@ -87,13 +90,16 @@ public:
     const T& value(std::size_t place) const { return value_[place]; }
 
     // visit(factor, left, right, row): the item is the sum of factor * value(left) * value(right) over all of them.
+    // Arcs of weight zero are left out.
     template <class Visit> void for_each_term(Item item, Visit visit) const {
         const auto [kind, a, b] = item;
         if (kind == between) {
             for (std::size_t k = a; k < b; ++k) visit(T(1.0), at({side, a, k}), at({side, b, k + 1}), kNoRow);
         } else if (kind == side) {
             const std::size_t low = a < b ? a + 1 : b, high = a < b ? b : a - 1;
-            for (std::size_t m = low; m <= high; ++m) visit(T(1.0), at({arm, a, m}), at({side, m, b}), kNoRow);
+            for (std::size_t m = low; m <= high; ++m)
+                if (const std::size_t mine = at({arm, a, m}); !is_zero(value_[mine]))
+                    visit(T(1.0), mine, at({side, m, b}), kNoRow);
         } else {
             arms(a, b, visit);
         }
@@ -169,6 +175,7 @@ private:
     // The inner word of the arm from h to m is any between them, or h itself if there is none.
     template <class Visit> void arms(std::size_t h, std::size_t m, Visit visit) const {
         const T& weight = arc_[arc_of(h, m)];
+        if (is_zero(weight)) return;  // most arcs of pruned trees
         std::size_t row = first_[h * width_ + m];
         const std::size_t end = first_[h * width_ + m + 1];
         const std::size_t low = h < m ? h : m + 1, high = h < m ? m - 1 : h;
