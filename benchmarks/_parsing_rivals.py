@@ -81,15 +81,13 @@ def _torch_struct_spans(scores: Any) -> Rival:
     import torch
     import torch_struct
 
-    S, rows, L = scores.shape
-    n = round(((8 * rows + 1) ** 0.5 - 1) / 2)
-    places = np.triu_indices(n)
-    table = np.zeros((S, n, n, L), scores.dtype)
-    table[:, places[0], places[1]] = scores
+    first, last, n = _places(scores)
+    table = np.zeros((len(scores), n, n, scores.shape[2]), scores.dtype)
+    table[:, first, last] = scores
     given = torch.from_numpy(table).requires_grad_(True)
     return (
         lambda: torch_struct.TreeCRF(given).marginals,
-        lambda found: found.detach().numpy()[:, places[0], places[1]],
+        lambda found: found.detach().numpy()[:, first, last],
     )
 
 
@@ -97,9 +95,8 @@ def _kernelfields(kind: str, scores: Any) -> Rival:
     """Return our own, for what it needs of memory."""
     from kernelfields.structures import ConstituencyBatch
 
-    S, rows, L = scores.shape
-    n = round(((8 * rows + 1) ** 0.5 - 1) / 2)
-    batch, theta = ConstituencyBatch([n] * S, L), {"span": scores.reshape(-1, L)}
+    S, _, L = scores.shape
+    batch, theta = ConstituencyBatch([_places(scores)[2]] * S, L), {"span": scores.reshape(-1, L)}
     return lambda: batch.marginals(theta).parts["span"], lambda found: found.reshape(scores.shape)
 
 
@@ -125,6 +122,8 @@ def _supar(kind: str, scores: Any) -> Rival:
         bare = types.ModuleType(name)  # its own imports ask for half a dozen libraries of no use here
         bare.__path__ = [str(folder)]
         sys.modules[name] = bare
+    if kind == "spans":
+        return _supar_spans(scores)
     from supar.structs.tree import DependencyCRF, MatrixTree
 
     S, n = scores.shape[:2]
@@ -133,6 +132,32 @@ def _supar(kind: str, scores: Any) -> Rival:
     given, lengths = torch.from_numpy(table).requires_grad_(True), torch.full((S,), n)
     tree = {"projective": DependencyCRF, "all": MatrixTree}[kind]
     return lambda: tree(given, lens=lengths).marginals, lambda found: found.detach().numpy()[:, 1:]
+
+
+def _supar_spans(scores: Any) -> Rival:
+    """Return its marginals of spans, labels summed over first; it wants (first word, word behind)."""
+    import numpy as np
+    import torch
+    from supar.structs.tree import ConstituencyCRF
+
+    first, last, n = _places(scores)
+    table = np.zeros((len(scores), n + 1, n + 1, scores.shape[2]), scores.dtype)
+    table[:, first, last + 1] = scores
+    given, lengths = torch.from_numpy(table).requires_grad_(True), torch.full((len(scores),), n)
+
+    def marginals() -> Any:
+        total = ConstituencyCRF(given.logsumexp(-1), lens=lengths).log_partition.sum()
+        return torch.autograd.grad(total, given)[0]
+
+    return marginals, lambda found: found.numpy()[:, first, last + 1]
+
+
+def _places(scores: Any) -> tuple[Any, Any, int]:
+    """Return the first and the last word of the spans of a sentence, and how many words it has."""
+    import numpy as np
+
+    n = round(((8 * scores.shape[1] + 1) ** 0.5 - 1) / 2)
+    return *np.triu_indices(n), n
 
 
 def _main(rival: str, scores: str, marginals: str, threads: int, rounds: int) -> None:

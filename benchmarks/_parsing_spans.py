@@ -1,6 +1,6 @@
-"""Inside and outside over labelled spans, beside torch-struct: the same scores in single precision.
+"""Inside and outside over labelled spans, beside torch-struct and supar: the same scores in single precision.
 
-Both sum labels of a span over first. Memory is what a process grows by while it computes, marginals included,
+All sum labels of a span over first. Memory is what a process grows by while it computes, marginals included,
 each side in a process of its own.
 """
 
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 import tempfile
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from . import _parsing_rivals, _run
 from ._chains import CORES
 
 LABELS, SENTENCES = 30, 64
+RIVALS = ("torch_struct", "supar")
 
 
 def measured(quick: bool) -> tuple[list[_run.Bar], list[dict[str, Any]]]:
@@ -26,11 +28,17 @@ def measured(quick: bool) -> tuple[list[_run.Bar], list[dict[str, Any]]]:
     lengths, sentences, rounds = ((4,), 3, 1) if quick else ((20, 40), SENTENCES, 15)
     rows = [_row(n, sentences, rounds) for n in lengths]
     bars = []
-    ratios = [row[name] for row in rows for name in row if name.endswith("_ratio")]
-    if ratios:
-        bars.append(_run.Bar("inside_outside_over_torch_struct", min(ratios), at_least=20.0))
-        memory = max(row["kilobytes"] / row["torch_struct_kilobytes"] for row in rows)
-        bars.append(_run.Bar("inside_outside_memory_over_torch_struct", memory, at_most=0.05))
+    for rival in RIVALS:
+        ratios = [
+            row[f"{rival}_{cores}_ratio"]
+            for row in rows
+            for cores in CORES
+            if f"{rival}_{cores}_ratio" in row
+        ]
+        if ratios:
+            bars.append(_run.Bar(f"inside_outside_over_{rival}", min(ratios), at_least=20.0))
+            memory = max(row["kilobytes"] / row[f"{rival}_kilobytes"] for row in rows)
+            bars.append(_run.Bar(f"inside_outside_memory_over_{rival}", memory, at_most=0.05))
     return bars, rows
 
 
@@ -42,17 +50,18 @@ def _row(n: int, sentences: int, rounds: int) -> dict[str, Any]:
     seconds = _run.alternate(sides | {"best": _run.Side(lambda: batch.argmax(theta))}, rounds)
     row: dict[str, Any] = {"words": n, "labels": LABELS}
     row |= {f"{name}_ms": 1e3 * value for name, value in seconds.items()}
-    if not _parsing_rivals.has("torch_struct"):
+    rivals = [name for name in RIVALS if _parsing_rivals.has(name)]
+    if not rivals:
         return row
     with tempfile.TemporaryDirectory() as folder:
         given, found = Path(folder, "scores.npy"), Path(folder, "marginals.npy")
         np.save(given, scores)
         own = _parsing_rivals.timed("kernelfields/spans", given, found, 1, 1, sys.executable)
         row["kilobytes"] = own["kilobytes"]
-        for cores, threads in CORES.items():
-            took = _parsing_rivals.timed("torch_struct/spans", given, found, threads, min(rounds, 5))
+        for name, (cores, threads) in product(rivals, CORES.items()):
+            took = _parsing_rivals.timed(f"{name}/spans", given, found, threads, min(rounds, 5))
             np.testing.assert_allclose(np.load(found), wanted, atol=1e-4)
-            row[f"torch_struct_{cores}_ms"] = 1e3 * took["seconds"]
-            row[f"torch_struct_{cores}_ratio"] = took["seconds"] / seconds[cores]
-            row["torch_struct_kilobytes"] = took["kilobytes"]
+            row[f"{name}_{cores}_ms"] = 1e3 * took["seconds"]
+            row[f"{name}_{cores}_ratio"] = took["seconds"] / seconds[cores]
+            row[f"{name}_kilobytes"] = took["kilobytes"]
     return row
