@@ -9,18 +9,23 @@ from typing import Any
 
 import numpy as np
 
-from .. import PassiveAggressive, StochasticCRF, StructuredPerceptron
+from .. import PassiveAggressive, StochasticCRF, StructuredPerceptron, StructuredSVM
 from ..features import BrownClusters, TemplateFeatures
 from ..metrics import attachment_scores
-from ..structures import Dependency
+from ..structures import Dependency, SiblingDependency
 from .lib.claims import Claim
 from .lib.experiment import Experiment, Report
-from .lib.parsers import ARCS, PRUNING, projective
+from .lib.parsers import ARCS, PRUNING, SIBLINGS, projective
 from .lib.results import Outcome, Row
 from .lib.treebank import TAGGING, TaggedTrees, jack_knifed, read_treebank
 
 PUBLISHED: dict[str, Any] = {"upos": 94.4, "xpos": 93.9, "uas": 84.4, "las": 81.1, "gold tags": (88.1, 86.2)}
 """UDPipe 1 on another release of the treebank, gold tokens."""
+
+
+LAST = "CRF with siblings"
+SVM = "SVM, arcs only"
+ONLINE: dict[str, Any] = {"perceptron": StructuredPerceptron, "passive-aggressive": PassiveAggressive}
 
 
 @dataclass(frozen=True)
@@ -49,6 +54,11 @@ class ParseSettings:
     iterations: int
     step: float
     penalty: float
+    sibling_penalty: float
+    """Of the last parser, which also looks at siblings."""
+    svm_penalty: float
+    svm_gap: float
+    """Certified relative gap that the SVM stops at."""
     bits: int
     """Columns of the features of arcs, as a power of two."""
     models: list[str]
@@ -126,13 +136,13 @@ def run(settings: ParseSettings, report: Report) -> Outcome:
     for name in settings.models:
         report(name)
         rows.append(_parse(name, "guessed", parsed, settings)[0])
-    report("CRF")
-    best, error, trees = _parse("CRF", "guessed", parsed, settings)
+    report(LAST)
+    best, error, trees = _parse(LAST, "guessed", parsed, settings)
     rows.append(best)
     odd = sum(projective(heads) != heads or heads.count(0) != 1 for heads, _ in trees)
     if settings.gold_tags:
-        report("CRF, right tags")
-        rows.append(_parse("CRF", "right", Parsed(train, test, test, settings), settings)[0])
+        report(f"{LAST}, right tags")
+        rows.append(_parse(LAST, "right", Parsed(train, test, test, settings), settings)[0])
     claims = [
         Claim("upos", tagged.right["upos"], PUBLISHED["upos"], at_least=settings.min_upos),
         Claim("xpos", tagged.right["xpos"], PUBLISHED["xpos"], at_least=settings.min_xpos),
@@ -144,28 +154,43 @@ def run(settings: ParseSettings, report: Report) -> Outcome:
 
 
 def _parse(name: str, tags: str, parsed: Parsed, settings: ParseSettings) -> tuple[Row, float, list[Any]]:
-    """Learn arcs and relations together; return a line of the table, the calibration error, trees."""
+    """Learn arcs, mostly with relations; return a line of the table, the calibration error, trees."""
     started = process_time()
-    clusters = BrownClusters(settings.clusters, settings.clustered).fit(parsed.train.words)
-    features = TemplateFeatures(ARCS, n_hash=2**settings.bits, dtype=bool, clusters=clusters)
-    crf = StochasticCRF(settings.penalty, learning_rate=settings.step)
-    model: Any = {
-        "CRF": crf,
-        "CRF, all trees": crf,
-        "perceptron": StructuredPerceptron(),
-        "passive-aggressive": PassiveAggressive(),
-    }[name]
-    structure = Dependency(labels=True, pruned=True, projective=name != "CRF, all trees")
-    model.set_params(structure=structure, features=features, max_iter=settings.iterations, random_state=0)
-    model.fit(parsed.X, parsed.y if structure.projective else parsed.train.trees)
+    model = _parser(name, parsed, settings)
+    structure = model.structure
+    y = parsed.trees if not structure.labels else parsed.y if structure.projective else parsed.train.trees
+    model.fit(parsed.X, y)
     seconds = process_time() - started
     if not name.startswith("CRF"):
         trees = model.predict(parsed.X_test)
+        if not structure.labels:
+            trees = [(heads, ["?"] * len(heads)) for heads in trees]
         return _row(name, tags, trees, parsed.gold, seconds, None), np.nan, trees
     arcs = [p.sum(axis=-1) for p in model.predict_marginals(parsed.X_test)]
     error = 100 * arc_calibration(arcs, parsed.gold.heads)
     trees = model.predict(parsed.X_test, decoder="posterior")
     return _row(name, tags, trees, parsed.gold, seconds, error), error, trees
+
+
+def _parser(name: str, parsed: Parsed, settings: ParseSettings) -> Any:
+    """Return a parser, not fitted yet."""
+    clusters = BrownClusters(settings.clusters, settings.clustered).fit(parsed.train.words)
+    columns = {"n_hash": 2**settings.bits, "dtype": bool, "clusters": clusters}
+    features = TemplateFeatures(ARCS, **columns)
+    if name == SVM:
+        svm = StructuredSVM(penalty=settings.svm_penalty, tol=settings.svm_gap)
+        return svm.set_params(structure=Dependency(pruned=True), features=features)
+    model: Any = StochasticCRF(settings.penalty, learning_rate=settings.step)
+    structure = Dependency(labels=True, pruned=True, projective=name != "CRF, all trees")
+    if name == LAST:
+        model.set_params(penalty=settings.sibling_penalty)
+        pairs = TemplateFeatures(SIBLINGS, **columns)
+        structure = SiblingDependency(labels=True, pruned=True, siblings=pairs)
+    if name in ONLINE:
+        model = ONLINE[name]()
+    return model.set_params(
+        structure=structure, features=features, max_iter=settings.iterations, random_state=0
+    )
 
 
 def arc_calibration(marginals: Sequence[Any], heads: Sequence[Sequence[int]], bins: int = 10) -> float:

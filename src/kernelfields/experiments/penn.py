@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..datasets import load_ptb_trees
-from ..estimators import PassiveAggressive, StochasticCRF, StructuredPerceptron
+from ..estimators import PassiveAggressive, StochasticCRF, StructuredPerceptron, StructuredSVM
 from ..features import TemplateFeatures
 from ..io.phrases import leaves_of
 from ..metrics import bracket_scores
@@ -60,9 +60,10 @@ pos[i] & between(pos) & pos[j]
 LEARNERS: Mapping[str, Any] = {
     "CRF": StochasticCRF,
     "perceptron": StructuredPerceptron,
-    "SVM": PassiveAggressive,
+    "passive-aggressive": PassiveAggressive,
+    "SVM": StructuredSVM,
 }
-"""All of them learn from one sentence after the other."""
+"""All but the last learn from one sentence after the other."""
 
 
 @dataclass(frozen=True)
@@ -89,6 +90,11 @@ class PennSettings:
     n_hash: int
     """Features are counted by remainders of so many."""
     n_test: int
+    svm_penalty: float
+    svm_gap: float
+    """Certified relative gap that the SVM stops at."""
+    svm_hash: int
+    """Its planes have a number for every feature and label: fewer remainders."""
 
 
 class Sentences(NamedTuple):
@@ -181,6 +187,10 @@ def _best_penalty(train: Sentences, dev: Sentences, settings: PennSettings, repo
 
 
 def _learner(name: str, penalty: float, settings: PennSettings) -> Any:
+    if name == "SVM":
+        fewer = TemplateFeatures(TEMPLATES, n_hash=settings.svm_hash, dtype=np.float32)
+        svm = StructuredSVM(penalty=settings.svm_penalty, tol=settings.svm_gap)
+        return svm.set_params(features=fewer, structure=Constituency())
     features = TemplateFeatures(TEMPLATES, n_hash=settings.n_hash)
     more = {"penalty": penalty} if name == "CRF" else {}
     return LEARNERS[name](

@@ -84,6 +84,30 @@ ARCS = (
 )
 """Words, both tags, clusters and spelling, in between and around [mcdonald2005online]."""
 
+SIBLINGS = """
+columns: w u x
+cliques: siblings
+u[s] & u[m] & direction
+x[s] & x[m] & direction
+u[s] & u[m] & distance
+u[h] & u[s] & u[m] & direction
+x[h] & x[s] & x[m] & direction
+x[h] & x[s] & x[m] & distance
+w[h] & u[s] & u[m] & direction
+x[h] & w[s] & x[m] & direction
+x[h] & x[s] & w[m] & direction
+w[h] & x[s] & x[m] & direction
+w[s] & w[m] & direction
+w[s] & x[m] & direction
+x[s] & w[m] & direction
+w[h] & w[s] & x[m]
+w[h] & x[s] & w[m]
+cluster6(w[h]) & cluster6(w[s]) & cluster6(w[m]) & direction
+cluster6(w[s]) & cluster6(w[m]) & direction
+cluster4(w[h]) & cluster4(w[s]) & cluster4(w[m]) & direction
+"""
+"""Neighbouring words of one head with each other and with it [mcdonald2006online]."""
+
 PRUNING = """
 columns: w u x
 cliques: arcs
