@@ -2,6 +2,7 @@
 
 from importlib.metadata import version
 
+from . import distributed
 from .errors import InfeasibleError, InputError, ModelFormatError, ScoreError
 from .estimators import (
     AROW,
@@ -59,5 +60,6 @@ __all__ = [
     "StructuredSVM",
     "TransductiveSVM",
     "__version__",
+    "distributed",
     "load",
 ]

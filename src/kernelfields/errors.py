@@ -26,6 +26,10 @@ class MissingDataError(ValueError):
     """A data set that does not come with the package and is not where it was sought."""
 
 
+class DistributedError(RuntimeError):
+    """Workers that were lost too often; the message says what to do."""
+
+
 class ModelFormatError(ValueError):
     """A model file that cannot be read; the message gives the reason."""
 

@@ -13,7 +13,8 @@ import numpy as np
 
 from ..arrays import Array
 from ..data.training import warn_of, warn_of_unsettled
-from ..errors import InputError
+from ..distributed import SHARING, shared_out
+from ..errors import InputError, warn_user
 from ..losses import LogWithEntropy, PseudoLikelihood
 from ..objective import Certificate, Dual, Problem
 from ..persistence.savable import Savable
@@ -44,7 +45,11 @@ def starts_afresh(fit: Fit[Model, Settings]) -> Fit[Model, Settings]:
         refuse_lacking(type(model), settings)
         fresh = _unfitted(model)
         vars(fresh)["_previous"] = model
+        sharing = SHARING.get()
+        before = 0 if sharing is None else len(sharing.pools)
         fit(fresh, *args, **settings)
+        if sharing is not None and len(sharing.pools) == before:
+            warn_user(f"{type(model).__name__} is not learnt on shards; it was fitted here.", UserWarning)
         _become(model, fresh)
         return model
 
@@ -107,11 +112,24 @@ def search(
         return _minimise(part, begin, solver, stop, observer, lambda: change(exact()))
 
     loss = problem.loss
+    if SHARING.get() is not None:
+        return _search_on_shards(problem, start, solver, stop, observer)
     if isinstance(loss, PseudoLikelihood) and loss.unobserved is not None:
         return alternate(problem, start, loss.unobserved, minimise)
     if isinstance(loss, LogWithEntropy):
         return begin_with_labels(problem, start, loss, minimise)
     return _minimise(problem, start, solver, stop, observer, exact)
+
+
+def _search_on_shards(
+    problem: Problem, start: Array, solver: Solver, stop: Stop, observer: Observer | None
+) -> Found:
+    loss = problem.loss
+    unobserved = isinstance(loss, PseudoLikelihood) and loss.unobserved is not None
+    if unobserved or isinstance(loss, LogWithEntropy):
+        raise InputError(f"{type(loss).__name__} is not learnt on shards: fit outside of distributed.use.")
+    shared = shared_out(problem)
+    return _minimise(shared, start, solver, stop, observer, shared.exact)
 
 
 def _minimise(

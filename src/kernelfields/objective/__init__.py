@@ -31,6 +31,7 @@ from .geometry import Geometry, Term, slices_of
 from .linear_chain import LinearChainData, Offsets, linear_chain_problem
 from .norms import GroupNorm, L1Norm, Norm, SpaceNorm
 from .problem import Line, Point, Problem
+from .sharded import Partial, Shard, ShardedData, ShardPool
 
 __all__ = [
     "ArrayData",
@@ -48,11 +49,15 @@ __all__ = [
     "MarginPoint",
     "Norm",
     "Offsets",
+    "Partial",
     "Plane",
     "Point",
     "Problem",
     "Rounding",
     "SecondDerivatives",
+    "Shard",
+    "ShardPool",
+    "ShardedData",
     "SpaceNorm",
     "Term",
     "WeightCut",

@@ -317,6 +317,22 @@ class SparseFeatures(Euclidean, Curved, Counted, Grouped):
         offsets = self.structure.cliques[self.clique].offsets
         return self._of(structure, self.matrix[rows_of(offsets, np.asarray(ids, dtype=np.int64))])
 
+    def seen(self) -> tuple[SparseFeatures, Array]:
+        """Return the same with features that occur only, and the places of their weights in elements."""
+        columns = np.flatnonzero(np.bincount(self.matrix.indices, minlength=self.matrix.shape[1]))
+        rank, first = self.pairs.rank[columns], self.pairs.first
+        order = np.argsort(rank)
+        ranked, size = rank[order], np.diff(first)[rank[order]]
+        starts = offsets_of(size)
+        places = np.arange(starts[-1]) + np.repeat(first[ranked] - starts[:-1], size)
+        own = np.empty(len(columns), dtype=np.int32)
+        own[order] = np.arange(len(columns), dtype=np.int32)
+        frequent, single = np.searchsorted(ranked, [self.pairs.frequent, self.pairs.single]).tolist()
+        pairs = WeightPairs(own, starts, self.pairs.label[places], frequent, single)
+        matrix = self.matrix[:, columns]
+        rows = np.arange(matrix.shape[0])
+        return SparseFeatures(self.structure, self.clique, matrix, pairs, rows), places
+
     def _of(self, structure: StructureBatch, matrix: Any) -> SparseFeatures:
         """Return the same with one observation for every clique."""
         return SparseFeatures(structure, self.clique, matrix, self.pairs, np.arange(matrix.shape[0]))

@@ -1,0 +1,20 @@
+"""Fits on more than one process or machine: shards of a training set with workers, sums of gradients back.
+
+    from dask.distributed import Client
+
+    with kernelfields.distributed.use(Client("scheduler:8786")):
+        model = CRF(0.1).fit(X, y)
+
+Every fit that is a search for the minimum of an objective is shared out: `CRF`, `MEMM`, `KernelCRF`,
+`GPSequenceClassifier`, with all their solvers. A shard is a pure function of its instances, an evaluation one
+of a shard and an element, and sums are taken in one order: a worker may die at any moment, and the result is
+the same to the last bit.
+"""
+
+from .context import SHARING, Sharing, shared_out, use
+from .dask_pool import DaskPool
+from .process_pool import ProcessPool
+from .splitting import split
+from .thread_pool import ThreadPool
+
+__all__ = ["SHARING", "DaskPool", "ProcessPool", "Sharing", "ThreadPool", "shared_out", "split", "use"]

@@ -1,0 +1,97 @@
+"""Who evaluates shards: a setting of the code that calls fits, not of models."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..checks import require_whole, shown
+from ..errors import InputError
+from ..objective import Problem, ShardedData, ShardPool
+from .dask_pool import DaskPool
+from .process_pool import ProcessPool
+from .splitting import split
+from .thread_pool import ThreadPool
+
+
+@dataclass
+class Sharing:
+    """How fits are shared out."""
+
+    backend: Any
+    """A client of Dask, "threads" or "processes"."""
+    workers: int
+    shards: int
+    pools: list[ShardPool] = field(default_factory=list)
+    """Of all problems that were shared out so far."""
+
+    def pool(self, data: Any) -> ShardPool:
+        """Return a loss with workers."""
+        pieces = split(data, self.shards)
+        if self.backend == "threads":
+            self.pools.append(ThreadPool(pieces, self.workers))
+        elif self.backend == "processes":
+            self.pools.append(ProcessPool(pieces, self.workers))
+        else:
+            self.pools.append(DaskPool(pieces, self.backend))
+        return self.pools[-1]
+
+
+SHARING: ContextVar[Sharing | None] = ContextVar("sharing", default=None)
+"""How fits are shared out here; None if they are not."""
+
+
+@contextmanager
+def use(backend: Any, *, workers: int | None = None, shards: int | None = None) -> Iterator[Sharing]:
+    """Share out all fits of a block.
+
+    Parameters
+    ----------
+    backend : distributed.Client, "threads" or "processes"
+        Who evaluates shards: the workers of a Dask cluster, threads of this process, or processes of this
+        machine with one thread each.
+    workers : int, optional
+        How many threads or processes; 2 if not given. A cluster has as many as it has.
+    shards : int, optional
+        How many shards; as many as workers, or threads of workers, if not given. Results depend on their
+        number in the last digits, and on nothing else: not on who evaluates them, nor on who dies.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelfields import CRF
+    >>> X, y = [np.eye(3), np.eye(3)[::-1]], [["a", "b", "a"], ["a", "b", "b"]]
+    >>> with use("threads", shards=2):
+    ...     shared = CRF(0.1).fit(X, y)
+    >>> bool(np.allclose(shared.coef_, CRF(0.1).fit(X, y).coef_, atol=1e-2))
+    True
+    """
+    count = 2 if workers is None else require_whole("workers", workers, 1, 2**16)
+    if not isinstance(backend, str):
+        if not hasattr(backend, "submit") or not hasattr(backend, "scheduler_info"):
+            raise InputError(f"backend is {shown(backend)}; it must be a Client, 'threads' or 'processes'.")
+        if workers is not None:
+            raise InputError("workers= is for threads and processes; a cluster has as many as it has.")
+        count = sum(one["nthreads"] for one in backend.scheduler_info(n_workers=-1)["workers"].values()) or 1
+    elif backend not in ("threads", "processes"):
+        raise InputError(f"backend is {shown(backend)}; it must be a Client, 'threads' or 'processes'.")
+    pieces = count if shards is None else require_whole("shards", shards, 1, 2**20)
+    here = Sharing(backend, count, pieces)
+    token = SHARING.set(here)
+    try:
+        yield here
+    finally:
+        SHARING.reset(token)
+        for pool in here.pools:
+            pool.close()
+
+
+def shared_out(problem: Problem) -> Problem:
+    """Return a problem whose loss is with workers, if fits are shared out here; else the same."""
+    here = SHARING.get()
+    if here is None or isinstance(problem.data, ShardedData):
+        return problem
+    return Problem(problem.geometry, ShardedData(problem.data, here.pool(problem.data)))

@@ -1,0 +1,42 @@
+"""A loss in shards: some instances each, and the coordinates that these have seen."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+
+from ..arrays import Array
+from ..objective import DataTerm, LinearChainData, Shard
+from ..spaces import BoundSpace, SparseFeatures, places_of
+
+WORTHWHILE = 0.8
+"""Shards that see a larger share of all coordinates have them all: it saves an index."""
+
+
+def split(data: DataTerm, count: int) -> list[Shard]:
+    """Return a loss in up to so many shards of about as many vertices, in the order of the instances."""
+    offsets = data.structure.offsets
+    wanted = np.linspace(0, float(offsets[-1]), min(count, max(len(offsets) - 1, 1)) + 1)
+    cuts = np.unique(np.searchsorted(offsets, wanted[1:-1]))
+    ends = [0, *(int(cut) for cut in cuts if 0 < cut < len(offsets) - 1), len(offsets) - 1]
+    parts = [_seen(data.take(np.arange(a, b))) for a, b in pairwise(ends) if b > a]
+    return parts or [Shard(data)]
+
+
+def _seen(data: DataTerm) -> Shard:
+    """Return a loss on the coordinates that its instances have seen, where these are much fewer."""
+    if not isinstance(data, LinearChainData):
+        return Shard(data)
+    found = [_seen_of(space) for space in data.spaces]
+    size = sum(space.size for space in data.spaces)
+    if sum(len(places) for _, places in found) > WORTHWHILE * size:
+        return Shard(data)
+    starts = [place.start for place in places_of(data.spaces)]
+    places = np.concatenate([start + mine for start, (_, mine) in zip(starts, found, strict=True)])
+    spaces = [space for space, _ in found]
+    return Shard(LinearChainData(data.loss, spaces, data.offsets, data.dtype), places)
+
+
+def _seen_of(space: BoundSpace) -> tuple[BoundSpace, Array]:
+    return space.seen() if isinstance(space, SparseFeatures) else (space, np.arange(space.size))

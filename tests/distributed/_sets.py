@@ -1,0 +1,63 @@
+"""A training set of tokens, and fits of many kinds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from kernelfields import CRF, MEMM, GPSequenceClassifier, KernelCRF
+from kernelfields.approximation import Nystroem
+from kernelfields.structures import Dependency, Segments
+
+
+def sentences(count: int = 40) -> tuple[list[Any], list[Any]]:
+    """Words, of which every sentence has some that no other has, and labels."""
+    rng = np.random.default_rng(0)
+    X, y = [], []
+    for s in range(count):
+        words = [f"w{i}" for i in rng.integers(0, 30, 3 + s % 5)] + [f"own{s}"]
+        X.append([(word, word[-1]) for word in words])
+        inside = [word[-1] < "5" for word in words]
+        begins = [one and not (k and inside[k - 1]) for k, one in enumerate(inside)]
+        y.append(["B-x" if b else "I-x" if i else "O" for b, i in zip(begins, inside, strict=True)])
+    return X, y
+
+
+def numbers(dtype: Any = np.float64) -> tuple[list[Any], list[Any]]:
+    """Rows of numbers, and labels."""
+    rng = np.random.default_rng(1)
+    X = [rng.normal(size=(4 + s % 3, 3)).astype(dtype) for s in range(12)]
+    return X, [["ab"[int(row[0] + 0.5 * row[1] > 0)] for row in x] for x in X]
+
+
+def trees() -> tuple[list[Any], list[Any]]:
+    """Sentences with heads."""
+    X, _ = sentences(8)
+    return X, [[0, *range(1, len(x))] for x in X]
+
+
+KERNEL = {"tol": 1e-6, "dtype": "float64", "random_state": 0}
+TOKENS = {"features": "chunking", "tol": 1e-7}
+FITS: dict[str, tuple[Any, Any]] = {
+    "tokens": (CRF(0.3, **TOKENS), sentences),
+    "l1": (CRF(0.3, l1=0.05, **TOKENS), sentences),
+    "newton": (CRF(0.3, solver="newton-cg", **TOKENS), sentences),
+    "observed only": (CRF(0.3, observed_only=True, **TOKENS), sentences),
+    "rules": (CRF(0.3, constraints="iob2", **TOKENS), sentences),
+    "class weights": (CRF(0.3, class_weight="balanced", **TOKENS), sentences),
+    "segments": (CRF(0.3, structure=Segments(4), **TOKENS), sentences),
+    "second order": (CRF(0.3, structure="chain2", **TOKENS), sentences),
+    "dependencies": (CRF(0.3, structure=Dependency(), features="arcs", tol=1e-7), trees),
+    "numbers": (CRF(0.3, tol=1e-7), numbers),
+    "single precision": (CRF(0.3, tol=1e-5), lambda: numbers(np.float32)),
+    "edge features": (CRF(0.3, edge_features=True, tol=1e-7), numbers),
+    "pseudo": (CRF(0.3, loss="pseudo", tol=1e-7), numbers),
+    "memm": (MEMM(0.3, tol=1e-7), numbers),
+    "kernel": (KernelCRF("rbf", penalty=0.3, **KERNEL), numbers),
+    "landmarks": (
+        KernelCRF("rbf", penalty=0.3, approximation=Nystroem(8), **KERNEL),
+        numbers,
+    ),
+    "gaussian process": (GPSequenceClassifier("rbf", tol=1e-6), numbers),
+}

@@ -1,0 +1,71 @@
+"""Fits on a Dask cluster of this machine, whose workers die."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from kernelfields import CRF, distributed
+from kernelfields.errors import InputError
+from tests.distributed._sets import TOKENS, sentences
+
+dask = pytest.importorskip("distributed")
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Any]:
+    """Two processes with one thread each; nannies start them again."""
+    settings = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None, "host": "127.0.0.1"}
+    with dask.LocalCluster(**settings) as cluster, dask.Client(cluster) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def undisturbed() -> Any:
+    X, y = sentences()
+    with distributed.use("threads", shards=3):
+        return CRF(0.3, **TOKENS).fit(X, y).coef_
+
+
+def test_a_cluster_finds_what_threads_find(client: Any, undisturbed: Any) -> None:
+    X, y = sentences()
+    with distributed.use(client) as sharing:
+        assert sharing.shards == 2
+    with distributed.use(client, shards=3):
+        found = CRF(0.3, **TOKENS).fit(X, y).coef_
+    np.testing.assert_array_equal(found, undisturbed)
+    with pytest.raises(InputError, match="workers="), distributed.use(client, workers=2):
+        pass
+
+
+def test_workers_die_and_nothing_changes(client: Any, undisturbed: Any) -> None:
+    X, y = sentences()
+    killed = []
+
+    def kill(progress: Any) -> None:
+        if progress.iteration in (2, 9):
+            pid = next(iter(client.run(os.getpid).values()))
+            os.kill(pid, signal.SIGKILL)
+            killed.append(pid)
+
+    with distributed.use(client, shards=3):
+        found = CRF(0.3, callback=kill, **TOKENS).fit(X, y).coef_
+    assert len(set(killed)) == 2
+    np.testing.assert_array_equal(found, undisturbed)
+
+
+def test_work_that_the_cluster_forgot_is_begun_again(client: Any, undisturbed: Any) -> None:
+    X, y = sentences()
+
+    def forget(progress: Any) -> None:
+        if progress.iteration == 4:
+            client.restart()
+
+    with distributed.use(client, shards=3):
+        found = CRF(0.3, callback=forget, **TOKENS).fit(X, y).coef_
+    np.testing.assert_array_equal(found, undisturbed)
