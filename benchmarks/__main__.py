@@ -14,6 +14,7 @@ BENCHMARKS = {
     "assignment": "benchmarks.assignment",
     "chain_inference": "benchmarks.chain_inference",
     "compat": "benchmarks.compat",
+    "distributed": "benchmarks.distributed",
     "crfsuite_files": "benchmarks.crfsuite_files",
     "gram": "benchmarks.gram",
     "graph_bp": "benchmarks.graph_bp",

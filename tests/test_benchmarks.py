@@ -31,6 +31,7 @@ SIGNED = ("f1_minus_crfsuite", "worst_f1_difference", "exponent_n")
         "linear_online",
         "one_by_one",
         "compat",
+        "distributed",
         "crfsuite_files",
         "gram",
         "kernel_dense",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -25,6 +26,8 @@ class Sharing:
     """A client of Dask, "threads" or "processes"."""
     workers: int
     shards: int
+    directory: Any = None
+    """A folder that all workers see."""
     pools: list[ShardPool] = field(default_factory=list)
     """Of all problems that were shared out so far."""
 
@@ -36,7 +39,7 @@ class Sharing:
         elif self.backend == "processes":
             self.pools.append(ProcessPool(pieces, self.workers))
         else:
-            self.pools.append(DaskPool(pieces, self.backend))
+            self.pools.append(DaskPool(pieces, self.backend, self.directory))
         return self.pools[-1]
 
 
@@ -45,7 +48,13 @@ SHARING: ContextVar[Sharing | None] = ContextVar("sharing", default=None)
 
 
 @contextmanager
-def use(backend: Any, *, workers: int | None = None, shards: int | None = None) -> Iterator[Sharing]:
+def use(
+    backend: Any,
+    *,
+    workers: int | None = None,
+    shards: int | None = None,
+    directory: str | os.PathLike[str] | None = None,
+) -> Iterator[Sharing]:
     """Share out all fits of a block.
 
     Parameters
@@ -58,6 +67,9 @@ def use(backend: Any, *, workers: int | None = None, shards: int | None = None) 
     shards : int, optional
         How many shards; as many as workers, or threads of workers, if not given. Results depend on their
         number in the last digits, and on nothing else: not on who evaluates them, nor on who dies.
+    directory : path, optional
+        A folder that all workers of a cluster see, for files with the shards. Without it, workers on this
+        machine read them from its folder for temporary files, and others get them through the scheduler.
 
     Examples
     --------
@@ -79,7 +91,7 @@ def use(backend: Any, *, workers: int | None = None, shards: int | None = None) 
     elif backend not in ("threads", "processes"):
         raise InputError(f"backend is {shown(backend)}; it must be a Client, 'threads' or 'processes'.")
     pieces = count if shards is None else require_whole("shards", shards, 1, 2**20)
-    here = Sharing(backend, count, pieces)
+    here = Sharing(backend, count, pieces, directory)
     token = SHARING.set(here)
     try:
         yield here

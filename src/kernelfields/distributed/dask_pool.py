@@ -1,16 +1,19 @@
 """Shards as futures of Dask: pure tasks, which the scheduler gives to another worker when one is lost.
 
-A shard is a task whose argument is the shard itself, as bytes, so that it can be made again wherever the
-scheduler likes; an evaluation is a task of a shard and an element. Nothing is pinned to a worker, scattered
-or kept in an actor, none of which survives its worker. What even the scheduler gives up on, because it was
-restarted or because a task saw too many workers die, is submitted again.
+A shard is a task whose argument says where it comes from, so that it can be made again wherever the scheduler
+likes; an evaluation is a task of a shard and an element. Nothing is pinned to a worker, scattered or kept in
+an actor, none of which survives its worker. What even the scheduler gives up on, because it was restarted or
+because a task saw too many workers die, is submitted again.
 """
 
 from __future__ import annotations
 
+import os
 import pickle
+import tempfile
 import time
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 from ..arrays import Array
@@ -22,6 +25,9 @@ ATTEMPTS = 5
 PAUSE = 1.0
 """Seconds before the first of these; twice as long before every further one."""
 
+Source = Path | bytes
+"""Where a shard comes from: a file that all workers see, or its bytes, which travel through the scheduler."""
+
 
 class DaskPool(ShardPool):
     """Workers of a Dask cluster.
@@ -32,13 +38,16 @@ class DaskPool(ShardPool):
         The training set.
     client : distributed.Client
         Of the cluster.
+    directory : path, optional
+        A folder that all workers see, for files with the shards; they are deleted in the end. Workers on this
+        machine see its folder for temporary files. To others shards are sent, by way of the scheduler.
     """
 
-    def __init__(self, shards: Sequence[Shard], client: Any) -> None:
-        self._client = client
-        self._sources = [pickle.dumps(shard, protocol=5) for shard in shards]
+    def __init__(
+        self, shards: Sequence[Shard], client: Any, directory: str | os.PathLike[str] | None = None
+    ) -> None:
         self.places = tuple(shard.places for shard in shards)
-        self._shards: list[Any] = []
+        self._cluster = _Cluster(shards, client, directory)
         self._in_double = False
 
     def map(self, what: str, element: Array, direction: Array | None) -> Iterable[Partial]:
@@ -48,13 +57,13 @@ class DaskPool(ShardPool):
         from distributed.comm.core import CommClosedError
 
         lost = (CancelledError, FutureCancelledError, KilledWorker, CommClosedError, TimeoutError, OSError)
-        reason: BaseException | None = None
+        given, reason = self.arguments(what, element, direction), None
         for attempt in range(ATTEMPTS):
             try:
-                return list(self._gathered(what, element, direction))
+                return self._cluster.evaluate(given, self._in_double)
             except lost as error:
                 reason = error
-                self._shards = []
+                self._cluster.forget()
                 time.sleep(PAUSE * 2**attempt)
         raise DistributedError(
             f"The cluster lost its work {ATTEMPTS} times ({type(reason).__name__}); with checkpoint= a fit "
@@ -64,26 +73,75 @@ class DaskPool(ShardPool):
     def exact(self) -> DaskPool:
         """Return the same in double."""
         other = object.__new__(DaskPool)
-        vars(other).update(vars(self), _shards=[], _in_double=True)
+        vars(other).update(vars(self), _in_double=True)
         return other
 
     def close(self) -> None:
         """Let go of the shards."""
-        self._shards = []
+        self._cluster.close()
 
-    def _gathered(self, what: str, element: Array, direction: Array | None) -> list[Partial]:
-        if not self._shards:
-            made = [self._client.submit(_made, source, pure=False) for source in self._sources]
-            if self._in_double:
-                made = [self._client.submit(_in_double, shard, pure=False) for shard in made]
-            self._shards = made
-        given = zip(self._shards, self.arguments(what, element, direction), strict=True)
-        futures = [self._client.submit(_evaluated, shard, *one, pure=False) for shard, one in given]
+
+class _Cluster:
+    """The shards of a training set on a cluster, in both precisions."""
+
+    def __init__(
+        self, shards: Sequence[Shard], client: Any, directory: str | os.PathLike[str] | None
+    ) -> None:
+        self._client = client
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        if directory is not None or _on_this_machine(client):
+            self._folder = tempfile.TemporaryDirectory(prefix="kernelfields-", dir=directory)
+        self._sources = [self._source(k, shard) for k, shard in enumerate(shards)]
+        self._made: dict[bool, list[Any]] = {}
+
+    def _source(self, k: int, shard: Shard) -> Source:
+        if self._folder is None:
+            return pickle.dumps(shard, protocol=5)
+        path = Path(self._folder.name, f"{k}.shard")
+        with path.open("wb") as file:
+            pickle.dump(shard, file, protocol=5)
+        return path
+
+    def evaluate(self, given: Sequence[Any], in_double: bool) -> list[Partial]:
+        """Return what all shards say, in their order."""
+        pairs = zip(self._futures(in_double), given, strict=True)
+        futures = [self._client.submit(_evaluated, shard, *one, pure=False) for shard, one in pairs]
         return list(self._client.gather(futures))
 
+    def _futures(self, in_double: bool) -> list[Any]:
+        if in_double not in self._made:
+            if in_double:
+                single = self._futures(in_double=False)
+                made = [self._client.submit(_in_double, shard, pure=False) for shard in single]
+            else:
+                made = [self._client.submit(_made, source, pure=False) for source in self._sources]
+            self._made[in_double] = made
+        return self._made[in_double]
 
-def _made(source: bytes) -> Shard:
-    shard: Shard = pickle.loads(source)
+    def forget(self) -> None:
+        """Begin again from the sources on."""
+        self._made = {}
+
+    def close(self) -> None:
+        """Let go of futures and files."""
+        self._made = {}
+        if self._folder is not None:
+            self._folder.cleanup()
+
+
+def _on_this_machine(client: Any) -> bool:
+    """Whether all workers listen on loopback, which nobody else could reach."""
+    workers = client.scheduler_info(n_workers=-1)["workers"]
+    return bool(workers) and all("://127.0.0.1:" in address for address in workers)
+
+
+def _made(source: Source) -> Shard:
+    shard: Shard
+    if isinstance(source, bytes):
+        shard = pickle.loads(source)
+        return shard
+    with source.open("rb") as file:
+        shard = pickle.load(file)
     return shard
 
 

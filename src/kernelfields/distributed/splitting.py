@@ -16,6 +16,8 @@ WORTHWHILE = 0.8
 
 def split(data: DataTerm, count: int) -> list[Shard]:
     """Return a loss in up to so many shards of about as many vertices, in the order of the instances."""
+    if count == 1:
+        return [Shard(data)]
     offsets = data.structure.offsets
     wanted = np.linspace(0, float(offsets[-1]), min(count, max(len(offsets) - 1, 1)) + 1)
     cuts = np.unique(np.searchsorted(offsets, wanted[1:-1]))

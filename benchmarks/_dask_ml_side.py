@@ -1,0 +1,57 @@
+"""dask-ml's logistic regression by L-BFGS, in an environment of its own, beside ours on the same rows.
+
+`KERNELFIELDS_DASK_ML` names the Python that has it, for example one set up by
+
+    python -m venv rows
+    rows/bin/pip install dask-ml distributed
+
+This file is also the program which that Python runs; it prints the seconds of one iteration.
+
+    python _dask_ml_side.py ROWS.npy LABELS.npy ITERATIONS
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+PYTHON = os.environ.get("KERNELFIELDS_DASK_ML", "")
+
+
+def seconds_per_iteration(rows: Path, labels: Path, iterations: int) -> float:
+    """Run it there, on two single-threaded workers."""
+    call = [PYTHON, __file__, str(rows), str(labels), str(iterations)]
+    done = subprocess.run(call, capture_output=True, text=True, check=True)
+    return float(done.stdout.splitlines()[-1])
+
+
+def _main(rows: str, labels: str, iterations: int) -> None:
+    warnings.simplefilter("ignore")
+    import dask.array as da
+    from dask_ml.linear_model import LogisticRegression
+    from distributed import Client, LocalCluster
+
+    settings = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None, "host": "127.0.0.1"}
+    with LocalCluster(memory_limit=0, **settings) as cluster, Client(cluster) as client:
+        X, y = np.load(rows), np.load(labels)
+        chunks = -(-len(X) // 2)
+        X, y = (client.persist(da.from_array(array, chunks=(chunks, *array.shape[1:]))) for array in (X, y))
+        took = []
+        for count in (2, iterations + 2):
+            model = LogisticRegression(
+                penalty="l2", C=1.0, solver="lbfgs", max_iter=count, tol=0.0, fit_intercept=False
+            )
+            started = time.perf_counter()
+            model.fit(X, y)
+            took.append(time.perf_counter() - started)
+    print((took[1] - took[0]) / iterations)
+
+
+if __name__ == "__main__":
+    _main(sys.argv[1], sys.argv[2], int(sys.argv[3]))

@@ -1,0 +1,61 @@
+"""Fits on a Dask cluster: two workers against one, one against none, workers that die, and dask-ml.
+
+All workers are single-threaded processes of this machine. Whole fits are timed, with what it takes to hand
+out the data; searches end after so many iterations, which is when most of a fit's time has passed.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kernelfields import CRF, distributed
+
+from . import _dask_ml_side, _run, _sharded_chunking, _worker_kills
+
+
+def run(quick: bool) -> _run.Result:
+    ratios, rows = _sharded_chunking.measured(quick)
+    kills, alike, late = _worker_kills.measured(quick)
+    bars = [
+        _run.Bar("two_workers_speedup", ratios["two_workers_speedup"], at_least=1.8),
+        _run.Bar("one_worker_over_local", ratios["one_worker_over_local"], at_most=1.15),
+        _run.Bar("fits_equal_after_kills", float(alike), at_least=float(kills)),
+    ]
+    details: dict[str, Any] = {"machine": _run.machine(), "quick": quick, "chunking": rows, "kills": late}
+    if _dask_ml_side.PYTHON:
+        details["rows"] = _rows(quick)
+        bars.append(_run.Bar("over_dask_ml", details["rows"]["ratio"], at_least=10.0))
+    return _run.Result("distributed", bars, details)
+
+
+def _rows(quick: bool) -> dict[str, float]:
+    """Return seconds per iteration of logistic regression on rows of numbers, ours and dask-ml's."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2_000 if quick else 1_000_000, 30))
+    y = (X @ rng.normal(size=30) + rng.normal(size=len(X)) > 0).astype(np.int64)
+    iterations = 2 if quick else 20
+    with tempfile.TemporaryDirectory() as folder:
+        rows, labels = Path(folder, "rows.npy"), Path(folder, "labels.npy")
+        np.save(rows, X)
+        np.save(labels, y)
+        theirs = _dask_ml_side.seconds_per_iteration(rows, labels, iterations)
+    ours = _seconds_per_iteration(X, y, iterations)
+    return {"ours": ours, "dask_ml": theirs, "ratio": theirs / ours}
+
+
+def _seconds_per_iteration(X: np.ndarray, y: np.ndarray, iterations: int) -> float:
+    """Every row is a sequence of its own: a chain without edges."""
+    stamps: list[tuple[int, float]] = []
+    with _sharded_chunking.cluster(2) as client, distributed.use(client), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = CRF(1.0, fit_intercept=False, boundaries=False, max_iter=iterations + 2, tol=1e-14)
+        model.set_params(callback=lambda p: stamps.append((p.iteration, time.perf_counter())), quick_start=0)
+        model.fit(X, y[:, None].tolist(), lengths=np.ones(len(X), dtype=np.int64))
+    (first, began), (last, ended) = stamps[1], stamps[-1]
+    return (ended - began) / max(last - first, 1)
