@@ -259,6 +259,9 @@ USES: dict[str, Use] = {
         for name in (*FAST, "CRF", "GPSequenceClassifier", "KernelCRF", "MEMM")
         for method in ("predict", "predict_kbest", "sample")
     },
+    "estimators.CRF.fit_stream": lambda given: kf.CRF(
+        features=features.TemplateFeatures("columns: w\nw[0]", n_hash=16), max_iter=5
+    ).fit_stream([(["a", "b"], ["x", "y"])], **given),
     "report.describe": lambda given: report.describe(_fitted("CRF"), **given),
     "decoders.Abstain": _decoding(lambda given: decoders.Abstain(decoders.Viterbi(), **given)),
     "decoders.Best": _decoding(lambda given: decoders.MinimumRisk(_differing, decoders.Best(**given))),

@@ -13,8 +13,21 @@ the same to the last bit.
 
 from .context import SHARING, Sharing, shared_out, use
 from .dask_pool import DaskPool
+from .file_pool import FilePool, ShardFile, write_shard
 from .process_pool import ProcessPool
 from .splitting import split
 from .thread_pool import ThreadPool
 
-__all__ = ["SHARING", "DaskPool", "ProcessPool", "Sharing", "ThreadPool", "shared_out", "split", "use"]
+__all__ = [
+    "SHARING",
+    "DaskPool",
+    "FilePool",
+    "ProcessPool",
+    "ShardFile",
+    "Sharing",
+    "ThreadPool",
+    "shared_out",
+    "split",
+    "use",
+    "write_shard",
+]

@@ -147,7 +147,9 @@ class KernelModel(SequenceLabeller):
             return self
         checkpoint = None
         if recipe.checkpoint is not None:
-            checkpoint = checkpoint_of(given, training, KERNEL_SETTINGS)  # before anything is drawn
+            checkpoint = checkpoint_of(
+                given, training.contents(), KERNEL_SETTINGS
+            )  # before anything is drawn
         expanded = expand(data)
         problem = expanded.problem
         stopping = None

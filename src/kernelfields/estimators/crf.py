@@ -31,6 +31,7 @@ from ..losses import EntropyRegularised, VariationalEM
 from ..models.learnt import LINEAR
 from ..models.linear_problem import LinearWeights, exact_problem, linear_problem, linear_terms, solver_of
 from ..models.model import Model, fitted_structure, linear_model
+from ..models.streamed import sentences_of, streamed
 from ..objective import Certificate, Norm, Problem
 from ..online import Sweep, descend_first
 from ..solvers import LBFGS, OWLQN, ConjugateGradients, Progress, Solver, Stop
@@ -269,6 +270,44 @@ class CRF(SequenceLabeller):
         return self._search(training, start, X_dev, y_dev)
 
     @starts_afresh
+    def fit_stream(
+        self, sentences: Any, *, memory_limit: int = 2**31, directory: str | os.PathLike[str] | None = None
+    ) -> Self:
+        """Fit to more sentences than memory holds: their features are kept in files, and read in turn.
+
+        The result is that of `fit`, certificate included. ``features`` must be templates, which are hashed to
+        2²⁰ columns, or `TemplateFeatures` with ``n_hash`` or with a vocabulary.
+
+        Parameters
+        ----------
+        sentences : paths, or iterable of pairs
+            Files of CoNLL, the last column of which has the labels; or pairs of tokens and labels, to be gone
+            through twice: for labels, unless ``classes`` says them, and for features.
+        memory_limit : int
+            Bytes that the process may take.
+        directory : path, optional
+            Where the files go, about 100 bytes a token; the folder for temporary files if not given.
+        """
+        require_settings(vars(self), CHECKS)
+        solver = solver_of(self)
+        if not isinstance(solver, LBFGS | OWLQN | ConjugateGradients):
+            raise InputError(f"fit_stream does not go with solver={self.solver!r}, which needs curvatures.")
+        with streamed(self, sentences_of(sentences), memory_limit, directory) as stream:
+            problem, contents = stream.problem, [stream.provenance.data_hash]
+            checkpoint = None if self.checkpoint is None else checkpoint_of(self, contents)
+            kept = checkpoint.start(problem.size) if checkpoint else None
+            stop = Stop(gap=self.tol, gradient=1e-2 * self.tol, iterations=self.max_iter)
+            with ProgressLine() if self.verbose else nullcontext() as line:
+                watching = observers(reporter(self.callback), line, checkpoint)
+                start = problem.zero() if kept is None else kept
+                found = search(problem, start, solver, stop, watching, problem.exact)
+            if checkpoint is not None:
+                checkpoint.settle(found.point.element, found.reason.final)
+            self._keep(stream.first, problem, None, found)
+            self.provenance_ = stream.provenance
+        return self
+
+    @starts_afresh
     def partial_fit(
         self, X: Any, y: Any, *, classes: Any = None, lengths: Any = None, sample_weight: Any = None
     ) -> Self:
@@ -352,7 +391,7 @@ class CRF(SequenceLabeller):
             held_out = read_held_out(self, training, X_dev, y_dev)
             stopping = EarlyStopping(self._held_out(problem, training, held_out), self.patience)
         stop = Stop(gap=self.tol, gradient=1e-2 * self.tol, iterations=self.max_iter)
-        checkpoint = None if self.checkpoint is None else checkpoint_of(self, training)
+        checkpoint = None if self.checkpoint is None else checkpoint_of(self, training.contents())
         kept = checkpoint.start(problem.size) if checkpoint else None
         start = kept if kept is not None else self._first_guess(problem) if start is None else start
 

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array
-from ..data.training import Training
 from ..errors import InputError
 from ..solvers import Progress
 from .digest import digest
@@ -128,7 +127,7 @@ KERNEL_SETTINGS = (
 """Those of a kernel model, with what its elements depend on."""
 
 
-def checkpoint_of(model: Any, training: Training, names: tuple[str, ...] = SETTINGS) -> Checkpoint:
+def checkpoint_of(model: Any, contents: list[Any], names: tuple[str, ...] = SETTINGS) -> Checkpoint:
     """Return the file of a model's search, known by its data and by those of its settings."""
     settings = {name: getattr(model, name) for name in names}
-    return Checkpoint(model.checkpoint, [*training.contents(), settings], model.checkpoint_seconds)
+    return Checkpoint(model.checkpoint, [*contents, settings], model.checkpoint_seconds)

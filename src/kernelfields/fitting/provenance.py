@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import platform
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
@@ -49,6 +49,13 @@ def provenance_of_rows(every: Any, offsets: Array | None, encoded: Encoded) -> P
     """Describe rows, those without labels among them, of sequences if there are offsets."""
     sequences = int(every.shape[0]) if offsets is None else len(offsets) - 1
     return _provenance((every, offsets, encoded.labels, encoded.classes), sequences)
+
+
+def joined_provenance(parts: Sequence[Provenance]) -> Provenance:
+    """Describe a training set that was read in parts."""
+    total = hashlib.sha256("".join(part.data_hash for part in parts).encode()).hexdigest()[:16]
+    sequences, positions = sum(part.sequences for part in parts), sum(part.positions for part in parts)
+    return Provenance(total, sequences, positions, parts[0].features, parts[-1].date, parts[0].versions)
 
 
 def _provenance(parts: tuple[Any, ...], sequences: int) -> Provenance:

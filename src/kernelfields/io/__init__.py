@@ -8,11 +8,13 @@ from .csv import Frames, read_csv
 from .jsonl import Record, read_jsonl, write_jsonl
 from .npz import Arrays, read_npz
 from .parallel import SentencePair, read_parallel, write_parallel
+from .sentences import ConllSentences
 
 __all__ = [
     "DOCUMENT_MARK",
     "AlignmentLink",
     "Arrays",
+    "ConllSentences",
     "Frames",
     "ParsedSentence",
     "Record",

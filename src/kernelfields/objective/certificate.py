@@ -8,8 +8,8 @@ and ⟨θ, ∇loss⟩ are sums of scores, of which none is larger than ‖f‖�
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -39,6 +39,8 @@ class Rounding(NamedTuple):
     """The largest weight of an instance."""
     fixed: float
     """What scores that are not learnt add to the size of losses."""
+    reach: Mapping[str, float] | None = None
+    """Of the spaces, by the names of terms, where these do not see the data themselves."""
 
     @classmethod
     def of(cls, loss: Loss, offset: Scores | None) -> Rounding:
@@ -61,14 +63,23 @@ class Rounding(NamedTuple):
         size = self.fixed
         for term, place in geometry.parts:
             part = element[place]
-            size += self.weight * term.space.reach * np.sqrt(max(term.space.inner(part, part), 0.0))
+            size += self.weight * self._reach(term) * np.sqrt(max(term.space.inner(part, part), 0.0))
         return float(self.error * size)
 
     def of_mismatch(self, geometry: Geometry) -> dict[str, float]:
         """Return by how much the norm of each mismatch, over its metric, can be wrong."""
         return {
-            term.name: self.error * self.weight * term.space.reach / term.metric for term in geometry.terms
+            term.name: self.error * self.weight * self._reach(term) / term.metric for term in geometry.terms
         }
+
+    def _reach(self, term: Any) -> float:
+        return float(term.space.reach) if self.reach is None else self.reach[term.name]
+
+    @classmethod
+    def joined(cls, parts: Sequence[Rounding], reach: Mapping[str, float]) -> Rounding:
+        """Return that of a sum of losses."""
+        weight = max(part.weight for part in parts)
+        return cls(sum(part.error for part in parts), weight, sum(part.fixed for part in parts), reach)
 
 
 def _fixed(loss: Loss, offset: Scores | None) -> float:

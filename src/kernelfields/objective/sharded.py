@@ -109,10 +109,12 @@ class ShardedData(DataTerm):
         The same loss where nobody shares it out: it knows loss, structure and spaces.
     pool : ShardPool
         Who evaluates its shards.
+    certain : Rounding, optional
+        What certificates give way by, where the whole has no data: in double.
     """
 
-    def __init__(self, whole: DataTerm, pool: ShardPool) -> None:
-        self.whole, self.pool = whole, pool
+    def __init__(self, whole: DataTerm, pool: ShardPool, certain: Rounding | None = None) -> None:
+        self.whole, self.pool, self._certain = whole, pool, certain
         self.loss, self.structure, self.spaces = whole.loss, whole.structure, whole.spaces
         self.dtype, self.second_order = whole.dtype, whole.second_order
         self.mixes, self.near = whole.mixes, whole.near
@@ -120,7 +122,8 @@ class ShardedData(DataTerm):
     @property
     def certain(self) -> Rounding | None:
         """That of the whole."""
-        return self.whole.certain
+        own = self.whole.certain
+        return own if own is None or self._certain is None else self._certain
 
     def at(self, element: Array) -> ShardedLossPoint:
         """Return the loss at an element, evaluated at once."""
@@ -132,7 +135,7 @@ class ShardedData(DataTerm):
 
     def exact(self) -> ShardedData:
         """Return the same in double."""
-        return ShardedData(self.whole.exact(), self.pool.exact())
+        return ShardedData(self.whole.exact(), self.pool.exact(), self._certain)
 
     @property
     def arrays(self) -> ArrayData:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -316,6 +317,12 @@ class SparseFeatures(Euclidean, Curved, Counted, Grouped):
         """Return the same on some instances."""
         offsets = self.structure.cliques[self.clique].offsets
         return self._of(structure, self.matrix[rows_of(offsets, np.asarray(ids, dtype=np.int64))])
+
+    def lean(self) -> SparseFeatures:
+        """Return the same without its matrix, for those who go through ``rows`` and nothing else."""
+        other = copy.copy(self)
+        other.matrix = sparse.csr_matrix(self.matrix.shape, dtype=self.matrix.dtype)
+        return other
 
     def seen(self) -> tuple[SparseFeatures, Array]:
         """Return the same with features that occur only, and the places of their weights in elements."""

@@ -1,0 +1,214 @@
+"""A linear chain learnt from more sentences than memory holds: shards in files, a chunk of sentences each."""
+
+from __future__ import annotations
+
+import os
+import resource
+import sys
+import tempfile
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..checks import require_whole, shown
+from ..data.reading import Extractor, read_tokens
+from ..data.rules import barred_scores
+from ..data.training import Observed, Training, read_training
+from ..distributed import FilePool, write_shard
+from ..errors import InputError
+from ..features import TemplateFeatures, Templates
+from ..features.sets import TEXTS
+from ..fitting.provenance import Provenance, joined_provenance, provenance_of
+from ..io import ConllSentences
+from ..losses import Log
+from ..objective import Geometry, LinearChainData, Problem, Rounding, Shard, ShardedData
+from ..spaces import SparseFeatures, WeightPairs
+from ..structures import Chain
+from ..tables import structure_of
+from .linear_problem import linear_terms
+
+COLUMNS = 2**20
+"""Of features of templates, which are hashed: a vocabulary would take another pass, and its own memory."""
+BYTES_PER_TOKEN = 1500
+"""About what a token takes while its features are made: its words as objects of Python, keys, rows twice."""
+VECTORS = 32
+"""About how many numbers a search keeps for every weight."""
+LEAST = 2**26
+"""Bytes that must be left for sentences."""
+
+Sentence = tuple[Any, Sequence[Hashable]]
+"""Tokens and labels."""
+
+
+class StreamedSet(NamedTuple):
+    """A training set in files."""
+
+    problem: Problem
+    first: Training
+    """Of the first chunk: labels, extractor and structure are those of all."""
+    provenance: Provenance
+
+
+@contextmanager
+def streamed(
+    model: Any, sentences: Iterable[Sentence], memory_limit: int, directory: Any
+) -> Iterator[StreamedSet]:
+    """Read sentences twice, for labels and for features; keep these in files as long as they are needed."""
+    _require_streamable(model)
+    limit = require_whole("memory_limit", memory_limit, 2**20)
+    classes = _classes(model, sentences)
+    extractor = _extractor(model.features)
+    weights = len(classes) * (extractor.n_features + len(classes) + 3)
+    tokens = _chunk(limit, weights, 4 if model.tol >= 1e-4 else 8)
+    with tempfile.TemporaryDirectory(prefix="kernelfields-", dir=directory) as folder:
+        writer = _Writer(model, extractor, classes, Path(folder))
+        for chunk in _chunks(sentences, tokens):
+            writer.write(chunk)
+        yield writer.finished()
+
+
+class _Writer:
+    """Writes a shard for every chunk."""
+
+    def __init__(self, model: Any, extractor: Extractor, classes: list[Any], folder: Path) -> None:
+        self._model, self._extractor, self._classes, self._folder = model, extractor, classes, folder
+        self._first: Training | None = None
+        self._terms: list[Any] = []
+        self._empty: LinearChainData | None = None
+        self._observed: Observed | None = None
+        self._paths: list[Path] = []
+        self._certain: list[Rounding] = []
+        self._reach: dict[str, float] = {}
+        self._provenance: list[Provenance] = []
+
+    def write(self, sentences: Sequence[Sentence]) -> None:
+        """Write one shard."""
+        training = self._training(sentences)
+        features = training.inputs.features
+        if self._observed is None:
+            L = len(self._classes)
+            self._observed = Observed(WeightPairs.of(features, L), np.ones((L, L), dtype=bool))
+        terms = linear_terms(self._model, training.chain, features, self._observed, fast=True)
+        data = self._data(training, terms)
+        self._count(data, terms)
+        self._provenance.append(provenance_of(training.inputs, training.encoded))
+        path = self._folder / f"{len(self._paths)}.shard"
+        spaces = [space.lean() if isinstance(space, SparseFeatures) else space for space in data.spaces]
+        lean = LinearChainData(data.loss, spaces, data.offsets, data.dtype)
+        write_shard(Shard(lean), path, self._observed.features)
+        self._paths.append(path)
+        if self._first is None:
+            self._empty = data.take([])
+            self._first, self._terms = training, terms
+
+    def _training(self, sentences: Sequence[Sentence]) -> Training:
+        X, y = [x for x, _ in sentences], [list(labels) for _, labels in sentences]
+        inputs = read_tokens(self._extractor, X, fit=False)
+        rules = self._model.constraints
+        return read_training(inputs, self._extractor, y, Chain(), constraints=rules, classes=self._classes)
+
+    def _data(self, training: Training, terms: list[Any]) -> LinearChainData:
+        assert isinstance(training.loss, Log)
+        barred = None if training.forbidden is None else barred_scores(training.forbidden)
+        single = training.inputs.features.dtype != np.float64 and self._model.tol >= 1e-4
+        dtype = np.float32 if single else np.float64
+        return LinearChainData(training.loss, [term.space for term in terms], barred, dtype)
+
+    def _count(self, data: LinearChainData, terms: list[Any]) -> None:
+        certain = data.exact().certain
+        assert certain is not None
+        self._certain.append(certain)
+        for term in terms:
+            self._reach[term.name] = self._reach.get(term.name, 0.0) + float(term.space.reach)
+
+    def finished(self) -> StreamedSet:
+        """Return the problem on all shards."""
+        if self._first is None or self._empty is None or self._observed is None:
+            raise InputError("The training set is empty.")
+        pool = FilePool(self._paths, self._observed.features)
+        data = ShardedData(self._empty, pool, Rounding.joined(self._certain, self._reach))
+        geometry = Geometry(self._terms, self._empty.dtype).on(self._empty.spaces)
+        inputs = self._first.inputs
+        # of the first chunk only its labels, rules and shapes are still asked for
+        first = self._first._replace(inputs=inputs._replace(features=inputs.features[:0]), observed=None)
+        return StreamedSet(Problem(geometry, data), first, joined_provenance(self._provenance))
+
+
+def _require_streamable(model: Any) -> None:
+    """Refuse settings that a stream of sentences does not go with."""
+    structure = structure_of(model.structure)
+    if not isinstance(structure, Chain) or structure.order != 1:
+        raise InputError("fit_stream learns chains of order one; fit learns other structures.")
+    usual: dict[str, Any] = {
+        "edge_features": False,
+        "observed_only": False,
+        "class_weight": None,
+        "cost": None,
+    }
+    usual |= {"loss": "log", "base_measure": None, "warm_start": False}
+    for name, value in usual.items():
+        if getattr(model, name) != value:
+            raise InputError(f"fit_stream does not go with {name}={shown(getattr(model, name))}.")
+
+
+def _extractor(features: Any) -> TemplateFeatures:
+    """Return what makes features of one sentence after the other: hashed ones, or those of a vocabulary."""
+    if isinstance(features, str):
+        features = TEXTS.get(features, features)
+    if isinstance(features, str | Templates):
+        return TemplateFeatures(features, n_hash=COLUMNS, dtype=np.float32)
+    if not isinstance(features, TemplateFeatures):
+        raise InputError(f"features is {shown(features)}; fit_stream needs templates or TemplateFeatures.")
+    _ = features.n_features  # refuses what has no vocabulary yet
+    return features
+
+
+def _classes(model: Any, sentences: Iterable[Sentence]) -> list[Any]:
+    """Return all labels, in the order of their names; from a pass through all sentences if nobody says."""
+    if model.classes is not None:
+        return list(model.classes)
+    found: set[Any] = set()
+    for _, labels in sentences:
+        found.update(labels)
+    if None in found:
+        raise InputError("fit_stream needs every label to be observed; y has None.")
+    return sorted(found)
+
+
+def _chunk(limit: int, weights: int, size: int) -> int:
+    """Return of how many tokens features are made at a time."""
+    used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+    needed = used + weights * (VECTORS * size + 8)
+    if limit < needed + LEAST:
+        raise InputError(
+            f"memory_limit is {limit / 2**20:.0f} MB, but {weights} weights and what the process has already "
+            f"take {(needed + LEAST) / 2**20:.0f} MB; use fewer columns (n_hash)."
+        )
+    return max((limit - needed) // BYTES_PER_TOKEN, 1000)
+
+
+def _chunks(sentences: Iterable[Sentence], tokens: int) -> Iterator[list[Sentence]]:
+    """Yield as many sentences as have about so many tokens."""
+    chunk: list[Sentence] = []
+    count = 0
+    for sentence in sentences:
+        chunk.append(sentence)
+        count += len(sentence[1])
+        if count >= tokens:
+            yield chunk
+            chunk, count = [], 0
+    if chunk:
+        yield chunk
+
+
+def sentences_of(given: Any) -> Iterable[Sentence]:
+    """Return what can be gone through twice: files of CoNLL by their paths, or what a user gave."""
+    paths = [given] if isinstance(given, str | os.PathLike) else given
+    if isinstance(paths, list | tuple) and paths and isinstance(paths[0], str | os.PathLike):
+        return ConllSentences(tuple(Path(path) for path in paths))
+    if isinstance(given, Iterator) or not isinstance(given, Iterable):
+        raise InputError("sentences must be something that can be gone through twice, such as a list.")
+    return given
