@@ -27,6 +27,13 @@ def fit_shown(
     console: Console, estimator: Any, X: Any, y: Any, judge: Callable[[Any], float] | None
 ) -> ShownFit:
     """Fit with a live line; ``judge`` gives the error of a model on held-out data."""
+    return shown(console, estimator, lambda: estimator.fit(X, y), judge)
+
+
+def shown(
+    console: Console, estimator: Any, fit: Callable[[], Any], judge: Callable[[Any], float] | None
+) -> ShownFit:
+    """Let an estimator fit with a live line."""
     started = time.perf_counter()
     settings = estimator.get_params(deep=False)
     line = LiveLine(console, settings.get("tol"), judge)
@@ -34,7 +41,7 @@ def fit_shown(
         warnings.simplefilter("always")
         if "callback" in settings:
             estimator.set_params(callback=line)
-        estimator.fit(X, y)
+        fit()
     if "callback" in settings:
         estimator.set_params(callback=None)
     return ShownFit(estimator, time.perf_counter() - started, [str(w.message) for w in caught])

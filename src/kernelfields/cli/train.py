@@ -37,6 +37,7 @@ from ._parse_tasks import TASKS
 from ._parse_training import Keeping, ParserPaths, train_parser
 from ._parses import require_parser_options
 from ._reading import Reading, note_of, read_data
+from ._streaming import train_stream
 from ._structures import StructureName, shaped
 from ._suited import Suit
 from ._summary import held_out_summary, show_summary, summary_of
@@ -91,6 +92,10 @@ def train(
     ] = None,
     checkpoint_seconds: Annotated[float, typer.Option(help="Least time between two checkpoints.")] = 30.0,
     resume: Annotated[bool, typer.Option("--resume", help="Go on from the checkpoint.")] = False,
+    memory_limit: Annotated[
+        str | None,
+        typer.Option(help="For text larger than memory: 2G, say; features go to files."),
+    ] = None,
     data_format: Format = None,
     encoding: Encoding = "utf-8",
     missing: Missing = MISSING,
@@ -131,6 +136,17 @@ def train(
                 typer.echo(json.dumps(summary))
             return
         _require_sense(model, choice, tune, jobs, seconds, checkpoint)
+        if memory_limit is not None:
+            if model != "crf" or tune or holdout or dev is not None:
+                raise InputError("--memory-limit is for --model crf without --tune, --dev and --holdout.")
+            keep = partial(
+                set_checkpoint, name=model, folder=checkpoint, seconds=checkpoint_seconds, resume=resume
+            )
+            summary = train_stream(console, data, out, choice, memory_limit, reading, keep)
+            show_summary(console, summary)
+            if as_json:
+                typer.echo(json.dumps(summary))
+            return
         training, held_out = _split(data, dev, holdout, seed, reading, structure)
         note = note_of(training, reading)
         if note is not None:

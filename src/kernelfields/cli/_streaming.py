@@ -1,0 +1,102 @@
+"""Training from a file that is larger than memory."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+
+from ..errors import InputError, quoted
+from ..estimators import CRF
+from ..features import TemplateFeatures
+from ..io import ConllSentences
+from ._fitting import shown
+from ._models import Choice
+from ._reading import Reading
+from ._summary import summary_of
+from ._token_features import features_of
+
+SOME = 1000
+"""Sentences that templates are chosen by."""
+COLUMNS = 2**20
+"""Of features, which are hashed."""
+Keep = Callable[[CRF], None]
+"""Lets a model keep checkpoints."""
+UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
+
+
+@dataclass(frozen=True)
+class _Head:
+    """The beginning of a file, as far as templates depend on it."""
+
+    known: list[Any]
+    """Labels."""
+    n_columns: int
+    is_text: bool = True
+
+
+def bytes_of(text: str) -> int:
+    """Read a size: 500M, 2G, 2GB, or bytes."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)B?", text.strip(), re.IGNORECASE)
+    if found is None:
+        raise InputError(f"--memory-limit {quoted(text)} is no size; write it like 500M or 2G.")
+    return int(float(found[1]) * UNITS[found[2].upper()])
+
+
+@dataclass(frozen=True)
+class _Observed:
+    """Sentences, none of whose labels stands for a missing one."""
+
+    sentences: ConllSentences
+    missing: str
+
+    def __iter__(self) -> Iterator[Any]:
+        for s, (tokens, labels) in enumerate(self.sentences):
+            if self.missing and self.missing in labels:
+                place = labels.index(self.missing)
+                raise InputError(
+                    f"Sentence {s} has no label at position {place}, {self.missing}; "
+                    "--memory-limit needs all of them."
+                )
+            yield tokens, labels
+
+
+def train_stream(
+    console: Console, path: Path, out: Path, choice: Choice, limit: str, reading: Reading, keep: Keep
+) -> dict[str, Any]:
+    """Train a linear CRF on a file of columns, which is read twice, and write it; return a summary."""
+    _require_streamable(choice, reading, path)
+    most, sentences = bytes_of(limit), ConllSentences((path,), reading.encoding)
+    head = list(islice(sentences, SOME))
+    if not head:
+        raise InputError(f"{path} has no sentences.")
+    seen: Any = _Head([label for _, labels in head for label in labels], len(head[0][0][0]))
+    found = features_of(seen, choice.features, choice.clusters)
+    features = TemplateFeatures(found.templates, n_hash=COLUMNS, dtype=np.float32, clusters=found.clusters)
+    model = CRF(features=features, constraints=None if choice.constraints == "none" else choice.constraints)
+    for name in ("penalty", "tol", "max_iter"):
+        if getattr(choice, name) is not None:
+            model.set_params(**{name: getattr(choice, name)})
+    keep(model)
+    console.print(f"Features are hashed to {COLUMNS} columns, and kept in files.")
+    observed = _Observed(sentences, reading.missing)
+    done = shown(console, model, lambda: model.fit_stream(observed, memory_limit=most), None)
+    model.save(out)
+    return summary_of(model, out, done.seconds, done.notes)
+
+
+def _require_streamable(choice: Choice, reading: Reading, path: Path) -> None:
+    """Refuse what is not read sentence by sentence."""
+    names = ("kernel", "gamma", "basis", "structure", "min_count")
+    given = [name for name in names if getattr(choice, name) is not None]
+    given += [name for name in ("columns", "parents") if getattr(reading, name) is not None]
+    if given:
+        raise InputError(f"--memory-limit does not go with --{given[0].replace('_', '-')}.")
+    if reading.kind(path) != "conll":
+        raise InputError("--memory-limit is for files of CoNLL columns.")

@@ -1,0 +1,68 @@
+"""``kf train --memory-limit``: files that are larger than memory."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from kernelfields import load
+from kernelfields.cli import _streaming
+from kernelfields.cli.app import app
+
+TEXT = "the DT B-NP\ndog NN I-NP\nbarks VBZ O\n\ndogs NNS B-NP\nbark VBP O\n\n" * 5
+
+
+def run(*arguments: Any) -> Any:
+    return CliRunner().invoke(app, [str(one) for one in arguments])
+
+
+@pytest.fixture
+def file(tmp_path: Any, monkeypatch: Any) -> Any:
+    monkeypatch.setattr(_streaming, "COLUMNS", 2**10)
+    (tmp_path / "some.conll").write_text(TEXT)
+    return tmp_path / "some.conll"
+
+
+def test_trains_and_keeps_checkpoints(file: Any, tmp_path: Any) -> None:
+    options = ("--penalty", 0.1, "--tol", 1e-3, "--constraints", "iob2", "--memory-limit", "4G", "--json")
+    kept = ("--checkpoint", tmp_path / "state")
+    done = run("train", file, "-o", tmp_path / "model.kf", *options, *kept)
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout.splitlines()[-1])["kind"] == "CRF"
+    model = load(tmp_path / "model.kf")
+    assert model.predict([[("the", "DT"), ("dog", "NN")]]) == [["B-NP", "I-NP"]]
+    assert model.n_features_in_ == 2**10
+    plain = run("train", file, "-o", tmp_path / "other.kf", *options[:6])
+    assert plain.exit_code == 0
+    assert load(tmp_path / "other.kf").predict([[("dogs", "NNS")]]) == model.predict([[("dogs", "NNS")]])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--memory-limit", "2Q"], "no size"),
+        (["--memory-limit", "90M"], "weights and what the process"),
+        (["--memory-limit", "4G", "--kernel", "rbf"], "does not go with --kernel"),
+        (["--memory-limit", "4G", "--columns", "1,3"], "does not go with --columns"),
+        (["--memory-limit", "4G", "--model", "hmm"], "--model crf"),
+        (["--memory-limit", "4G", "--tune"], "without --tune"),
+        (["--memory-limit", "4G", "--format", "csv"], "CoNLL columns"),
+    ],
+)
+def test_what_does_not_go_together(file: Any, tmp_path: Any, options: list[str], message: str) -> None:
+    done = run("train", file, "-o", tmp_path / "model.kf", *options)
+    assert done.exit_code == 2
+    assert message in " ".join(done.output.split())
+    assert not (tmp_path / "model.kf").exists()
+
+
+def test_labels_that_are_missing(file: Any, tmp_path: Any) -> None:
+    file.write_text(TEXT + "a DT _\n")
+    done = run("train", file, "-o", tmp_path / "model.kf", "--memory-limit", "4G")
+    assert done.exit_code == 2
+    assert "Sentence 10 has no label at position 0" in " ".join(done.output.split())
+    file.write_text("\n")
+    assert run("train", file, "--memory-limit", "4G").exit_code == 2
