@@ -32,6 +32,7 @@ SIGNED = ("f1_minus_crfsuite", "worst_f1_difference", "exponent_n")
         "one_by_one",
         "compat",
         "distributed",
+        "out_of_core",
         "crfsuite_files",
         "gram",
         "kernel_dense",
