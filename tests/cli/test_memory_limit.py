@@ -66,3 +66,22 @@ def test_labels_that_are_missing(file: Any, tmp_path: Any) -> None:
     assert "Sentence 10 has no label at position 0" in " ".join(done.output.split())
     file.write_text("\n")
     assert run("train", file, "--memory-limit", "4G").exit_code == 2
+
+
+def test_a_cluster_shares_the_fit(file: Any, tmp_path: Any) -> None:
+    dask = pytest.importorskip("distributed")
+    settings = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": None, "host": "127.0.0.1"}
+    with dask.LocalCluster(processes=False, protocol="tcp://", **settings) as cluster:
+        for more in ([], ["--memory-limit", "4G"]):
+            address = cluster.scheduler_address
+            done = run("train", file, "-o", tmp_path / "model.kf", "--dask", address, "--penalty", 0.1, *more)
+            assert done.exit_code == 0, done.output
+            assert load(tmp_path / "model.kf").predict([[("the", "DT"), ("dog", "NN")]]) == [["B-NP", "I-NP"]]
+    for options, message in (
+        (["--dask", "127.0.0.1:1"], "no scheduler answers"),
+        (["--dask", "127.0.0.1:1", "--tune"], "leave out --tune"),
+        (["--dask", "127.0.0.1:1", "--structure", "dependency"], "--dask"),
+    ):
+        done = run("train", file, "-o", tmp_path / "other.kf", *options)
+        assert done.exit_code == 2
+        assert message in " ".join(done.output.split())

@@ -9,9 +9,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 from kernelfields import CRF, distributed
 from kernelfields.errors import InputError
+from kernelfields.features import TemplateFeatures, sets
+from kernelfields.models import streamed
 from tests.distributed._sets import TOKENS, sentences
 
 dask = pytest.importorskip("distributed")
@@ -57,6 +60,17 @@ def test_workers_die_and_nothing_changes(client: Any, undisturbed: Any) -> None:
         found = CRF(0.3, callback=kill, **TOKENS).fit(X, y).coef_
     assert len(set(killed)) == 2
     np.testing.assert_array_equal(found, undisturbed)
+
+
+def test_streams_are_with_the_workers(client: Any, monkeypatch: Any) -> None:
+    X, y = sentences()
+    pairs = list(zip(X, y, strict=True))
+    monkeypatch.setattr(streamed, "_chunk", lambda *_: 60)
+    model = CRF(0.3, features=TemplateFeatures(sets.chunking(), n_hash=2**12, dtype=np.float32))
+    expected = clone(model).fit_stream(pairs).coef_
+    with distributed.use(client):
+        found = clone(model).fit_stream(pairs).coef_
+    np.testing.assert_array_equal(found, expected)
 
 
 def test_work_that_the_cluster_forgot_is_begun_again(client: Any, undisturbed: Any) -> None:

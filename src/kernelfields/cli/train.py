@@ -14,6 +14,7 @@ from rich.console import Console
 from ..errors import InputError
 from ..metrics import token_error
 from ..report import evaluate
+from ._cluster import shared_by
 from ._console import plain_console
 from ._data import FileData
 from ._errors import plain_errors
@@ -96,6 +97,9 @@ def train(
         str | None,
         typer.Option(help="For text larger than memory: 2G, say; features go to files."),
     ] = None,
+    dask: Annotated[
+        str | None, typer.Option(help="Address of a Dask scheduler whose workers share the fit.")
+    ] = None,
     data_format: Format = None,
     encoding: Encoding = "utf-8",
     missing: Missing = MISSING,
@@ -125,8 +129,10 @@ def train(
         choice = Choice(*settings, clusters=paths, min_count=min_count)
         require_folder(out)
         reading = reading_of(data_format, encoding, missing, columns, max_size, parents)
+        if dask is not None and (tune or model == "auto"):
+            raise InputError("--dask shares out one fit; leave out --tune, and name a model.")
         if structure in TASKS:
-            unfit = {"parents": parents, "tune": tune, "jobs": jobs, "seconds": seconds}
+            unfit = {"dask": dask, "parents": parents, "tune": tune, "jobs": jobs, "seconds": seconds}
             require_parser_options(TASKS[structure], unfit)
             files = ParserPaths(data, dev, out, checkpoint)
             keeping = Keeping(checkpoint_seconds, resume)
@@ -142,7 +148,8 @@ def train(
             keep = partial(
                 set_checkpoint, name=model, folder=checkpoint, seconds=checkpoint_seconds, resume=resume
             )
-            summary = train_stream(console, data, out, choice, memory_limit, reading, keep)
+            with shared_by(dask):
+                summary = train_stream(console, data, out, choice, memory_limit, reading, keep)
             show_summary(console, summary)
             if as_json:
                 typer.echo(json.dumps(summary))
@@ -166,7 +173,8 @@ def train(
             set_checkpoint(estimator, model, checkpoint, checkpoint_seconds, resume)
             inputs = Suit(estimator, console.print)(training.inputs)
             by = None if held_out is None else partial(_error, held_out)
-            fitted, spent, notes = fit_shown(console, estimator, inputs, training.labels, by)
+            with shared_by(dask):
+                fitted, spent, notes = fit_shown(console, estimator, inputs, training.labels, by)
         fitted.save(out)
         summary = summary_of(fitted, out, spent, notes)
         if held_out is not None:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import pickle
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from ..checks import require_whole, shown
 from ..errors import InputError
 from ..objective import Problem, ShardedData, ShardPool
 from .dask_pool import DaskPool
+from .file_pool import FilePool
 from .process_pool import ProcessPool
 from .splitting import split
 from .thread_pool import ThreadPool
@@ -40,6 +43,16 @@ class Sharing:
             self.pools.append(ProcessPool(pieces, self.workers))
         else:
             self.pools.append(DaskPool(pieces, self.backend, self.directory))
+        return self.pools[-1]
+
+    def file_pool(self, paths: Sequence[Path], shared: Any) -> ShardPool:
+        """Return shards in files with workers; ``shared`` was left out of them."""
+        if isinstance(self.backend, str):
+            self.pools.append(FilePool(paths, shared))
+            return self.pools[-1]
+        common = paths[0].with_name("shared")
+        common.write_bytes(pickle.dumps(shared, protocol=5))
+        self.pools.append(DaskPool.of_files(paths, common, self.backend))
         return self.pools[-1]
 
 

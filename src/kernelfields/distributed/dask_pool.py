@@ -13,20 +13,32 @@ import pickle
 import tempfile
 import time
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 from ..arrays import Array
 from ..errors import DistributedError
 from ..objective import Partial, Shard, ShardPool
+from .file_pool import ShardFile, write_shard
+
+Folder = tempfile.TemporaryDirectory[str]
 
 ATTEMPTS = 5
 """How often an evaluation is begun again from the shards on."""
 PAUSE = 1.0
 """Seconds before the first of these; twice as long before every further one."""
 
-Source = Path | bytes
-"""Where a shard comes from: a file that all workers see, or its bytes, which travel through the scheduler."""
+
+class FileSource(NamedTuple):
+    """A shard in a file that all workers see, and one of what `write_shard` left out of it."""
+
+    path: Path
+    shared: Path | None = None
+
+
+Source = FileSource | bytes
+"""Where a shard comes from: a file, or its bytes, which travel through the scheduler."""
 
 
 class DaskPool(ShardPool):
@@ -47,8 +59,21 @@ class DaskPool(ShardPool):
         self, shards: Sequence[Shard], client: Any, directory: str | os.PathLike[str] | None = None
     ) -> None:
         self.places = tuple(shard.places for shard in shards)
-        self._cluster = _Cluster(shards, client, directory)
+        folder = None
+        if directory is not None or _on_this_machine(client):
+            folder = tempfile.TemporaryDirectory(prefix="kernelfields-", dir=directory)
+        sources = [_source(k, shard, folder) for k, shard in enumerate(shards)]
+        self._cluster = _Cluster(sources, client, folder)
         self._in_double = False
+
+    @classmethod
+    def of_files(cls, paths: Sequence[Path], shared: Path | None, client: Any) -> Self:
+        """Return a pool of shards in files that all workers see, as `write_shard` wrote them."""
+        pool = object.__new__(cls)
+        pool.places = (None,) * len(paths)
+        pool._cluster = _Cluster([FileSource(path, shared) for path in paths], client, None)
+        pool._in_double = False
+        return pool
 
     def map(self, what: str, element: Array, direction: Array | None) -> Iterable[Partial]:
         """Evaluate all shards; begin again where the cluster has lost them."""
@@ -84,23 +109,9 @@ class DaskPool(ShardPool):
 class _Cluster:
     """The shards of a training set on a cluster, in both precisions."""
 
-    def __init__(
-        self, shards: Sequence[Shard], client: Any, directory: str | os.PathLike[str] | None
-    ) -> None:
-        self._client = client
-        self._folder: tempfile.TemporaryDirectory[str] | None = None
-        if directory is not None or _on_this_machine(client):
-            self._folder = tempfile.TemporaryDirectory(prefix="kernelfields-", dir=directory)
-        self._sources = [self._source(k, shard) for k, shard in enumerate(shards)]
+    def __init__(self, sources: Sequence[Source], client: Any, folder: Folder | None) -> None:
+        self._sources, self._client, self._folder = sources, client, folder
         self._made: dict[bool, list[Any]] = {}
-
-    def _source(self, k: int, shard: Shard) -> Source:
-        if self._folder is None:
-            return pickle.dumps(shard, protocol=5)
-        path = Path(self._folder.name, f"{k}.shard")
-        with path.open("wb") as file:
-            pickle.dump(shard, file, protocol=5)
-        return path
 
     def evaluate(self, given: Sequence[Any], in_double: bool) -> list[Partial]:
         """Return what all shards say, in their order."""
@@ -135,14 +146,27 @@ def _on_this_machine(client: Any) -> bool:
     return bool(workers) and all("://127.0.0.1:" in address for address in workers)
 
 
+def _source(k: int, shard: Shard, folder: Folder | None) -> Source:
+    """Write a shard to a file, or to bytes where nobody else would see it."""
+    if folder is None:
+        return pickle.dumps(shard, protocol=5)
+    path = Path(folder.name, f"{k}.shard")
+    write_shard(shard, path)
+    return FileSource(path)
+
+
 def _made(source: Source) -> Shard:
-    shard: Shard
+    """Read a shard where it is needed; arrays of files are mapped into memory."""
     if isinstance(source, bytes):
-        shard = pickle.loads(source)
+        shard: Shard = pickle.loads(source)
         return shard
-    with source.open("rb") as file:
-        shard = pickle.load(file)
-    return shard
+    return ShardFile(source.path, None if source.shared is None else _shared(source.shared)).shard()
+
+
+@lru_cache(maxsize=4)
+def _shared(path: Path) -> Any:
+    """Read what all shards of a training set have in common, once in every process."""
+    return pickle.loads(path.read_bytes())
 
 
 def _in_double(shard: Shard) -> Shard:

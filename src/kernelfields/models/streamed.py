@@ -17,7 +17,7 @@ from ..checks import require_whole, shown
 from ..data.reading import Extractor, read_tokens
 from ..data.rules import barred_scores
 from ..data.training import Observed, Training, read_training
-from ..distributed import FilePool, write_shard
+from ..distributed import SHARING, FilePool, write_shard
 from ..errors import InputError
 from ..features import TemplateFeatures, Templates
 from ..features.sets import TEXTS
@@ -128,7 +128,8 @@ class _Writer:
         """Return the problem on all shards."""
         if self._first is None or self._empty is None or self._observed is None:
             raise InputError("The training set is empty.")
-        pool = FilePool(self._paths, self._observed.features)
+        here, pairs = SHARING.get(), self._observed.features
+        pool = FilePool(self._paths, pairs) if here is None else here.file_pool(self._paths, pairs)
         data = ShardedData(self._empty, pool, Rounding.joined(self._certain, self._reach))
         geometry = Geometry(self._terms, self._empty.dtype).on(self._empty.spaces)
         inputs = self._first.inputs

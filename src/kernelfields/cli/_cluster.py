@@ -1,0 +1,30 @@
+"""Fits of a command on the workers of a Dask cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from ..distributed import use
+from ..errors import InputError
+
+
+@contextmanager
+def shared_by(address: str | None) -> Iterator[None]:
+    """Share out all fits to the workers of the scheduler at an address; none if there is no address."""
+    if address is None:
+        yield
+        return
+    try:
+        from distributed import Client
+    except ImportError:
+        raise InputError('--dask needs Dask: pip install "kernelfields[dask]".') from None
+    try:
+        client = Client(address, timeout=10)  # type: ignore[no-untyped-call]
+    except (OSError, TimeoutError, ValueError) as error:
+        raise InputError(f"--dask {address}: no scheduler answers there ({type(error).__name__}).") from None
+    with client:
+        if not client.scheduler_info(n_workers=-1)["workers"]:
+            raise InputError(f"--dask {address}: the scheduler has no workers.")
+        with use(client):
+            yield
