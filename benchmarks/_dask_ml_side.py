@@ -37,7 +37,12 @@ def _main(rows: str, labels: str, iterations: int) -> None:
     from dask_ml.linear_model import LogisticRegression
     from distributed import Client, LocalCluster
 
-    settings = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None, "host": "127.0.0.1"}
+    settings = {
+        "n_workers": 2,
+        "threads_per_worker": 1,
+        "dashboard_address": "127.0.0.1:0",
+        "host": "127.0.0.1",
+    }
     with LocalCluster(memory_limit=0, **settings) as cluster, Client(cluster) as client:
         X, y = np.load(rows), np.load(labels)
         chunks = -(-len(X) // 2)

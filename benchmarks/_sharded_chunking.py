@@ -95,7 +95,11 @@ class cluster:  # noqa: N801  # used like a function
         from distributed import Client, LocalCluster
 
         self._cluster = LocalCluster(
-            n_workers=workers, threads_per_worker=1, dashboard_address=None, host="127.0.0.1", memory_limit=0
+            n_workers=workers,
+            threads_per_worker=1,
+            dashboard_address="127.0.0.1:0",
+            host="127.0.0.1",
+            memory_limit=0,
         )
         self._client = Client(self._cluster)
 

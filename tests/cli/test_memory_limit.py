@@ -70,7 +70,12 @@ def test_labels_that_are_missing(file: Any, tmp_path: Any) -> None:
 
 def test_a_cluster_shares_the_fit(file: Any, tmp_path: Any) -> None:
     dask = pytest.importorskip("distributed")
-    settings = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": None, "host": "127.0.0.1"}
+    settings = {
+        "n_workers": 1,
+        "threads_per_worker": 1,
+        "dashboard_address": "127.0.0.1:0",
+        "host": "127.0.0.1",
+    }
     with dask.LocalCluster(processes=False, protocol="tcp://", **settings) as cluster:
         for more in ([], ["--memory-limit", "4G"]):
             address = cluster.scheduler_address

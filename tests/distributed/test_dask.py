@@ -12,7 +12,8 @@ import pytest
 from sklearn.base import clone
 
 from kernelfields import CRF, distributed
-from kernelfields.errors import InputError
+from kernelfields.distributed import dask_pool
+from kernelfields.errors import DistributedError, InputError
 from kernelfields.features import TemplateFeatures, sets
 from kernelfields.models import streamed
 from tests.distributed._sets import TOKENS, sentences
@@ -23,7 +24,12 @@ dask = pytest.importorskip("distributed")
 @pytest.fixture(scope="module")
 def client() -> Iterator[Any]:
     """Two processes with one thread each; nannies start them again."""
-    settings = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None, "host": "127.0.0.1"}
+    settings = {
+        "n_workers": 2,
+        "threads_per_worker": 1,
+        "dashboard_address": "127.0.0.1:0",
+        "host": "127.0.0.1",
+    }
     with dask.LocalCluster(**settings) as cluster, dask.Client(cluster) as found:
         yield found
 
@@ -48,13 +54,13 @@ def test_a_cluster_finds_what_threads_find(client: Any, undisturbed: Any) -> Non
 
 def test_workers_die_and_nothing_changes(client: Any, undisturbed: Any) -> None:
     X, y = sentences()
+    alive = sorted(client.run(os.getpid).values())
     killed = []
 
     def kill(progress: Any) -> None:
         if progress.iteration in (2, 9):
-            pid = next(iter(client.run(os.getpid).values()))
-            os.kill(pid, signal.SIGKILL)
-            killed.append(pid)
+            killed.append(alive[len(killed)])
+            os.kill(killed[-1], signal.SIGKILL)
 
     with distributed.use(client, shards=3):
         found = CRF(0.3, callback=kill, **TOKENS).fit(X, y).coef_
@@ -71,6 +77,22 @@ def test_streams_are_with_the_workers(client: Any, monkeypatch: Any) -> None:
     with distributed.use(client):
         found = clone(model).fit_stream(pairs).coef_
     np.testing.assert_array_equal(found, expected)
+
+
+def test_a_cluster_without_workers_is_given_up(client: Any, monkeypatch: Any) -> None:
+    """Nobody waits for ever for those who will not come."""
+    monkeypatch.setattr(dask_pool, "PATIENCE", 0.1)
+    monkeypatch.setattr(dask_pool, "DESERTED", 0.3)
+    X, y = sentences(4)
+    settings = {"n_workers": 0, "dashboard_address": "127.0.0.1:0", "host": "127.0.0.1"}
+    refused = pytest.raises(DistributedError, match="no workers for")
+    with (
+        dask.LocalCluster(**settings) as cluster,
+        dask.Client(cluster) as nobody,
+        refused,
+        distributed.use(nobody),
+    ):
+        CRF(0.3, **TOKENS).fit(X, y)
 
 
 def test_work_that_the_cluster_forgot_is_begun_again(client: Any, undisturbed: Any) -> None:

@@ -22,6 +22,8 @@ from ..errors import DistributedError
 from ..objective import Partial, Shard, ShardPool
 from .file_pool import ShardFile, write_shard
 
+PATIENCE, DESERTED = 10.0, 300.0
+"""Seconds after which it is looked whether there are workers, and for which there may be none."""
 Folder = tempfile.TemporaryDirectory[str]
 
 ATTEMPTS = 5
@@ -117,7 +119,24 @@ class _Cluster:
         """Return what all shards say, in their order."""
         pairs = zip(self._futures(in_double), given, strict=True)
         futures = [self._client.submit(_evaluated, shard, *one, pure=False) for shard, one in pairs]
+        self._wait(futures)
         return list(self._client.gather(futures))
+
+    def _wait(self, futures: Sequence[Any]) -> None:
+        """Wait for results as long as there are workers, or may be soon."""
+        from distributed import wait
+
+        without = 0
+        while without * PATIENCE < DESERTED:
+            try:
+                wait(futures, timeout=PATIENCE)  # type: ignore[no-untyped-call]
+                return
+            except TimeoutError:
+                without = 0 if self._client.scheduler_info(n_workers=-1)["workers"] else without + 1
+        raise DistributedError(
+            f"The cluster has had no workers for {DESERTED:g} seconds; with checkpoint= a fit goes on from "
+            "where it was."
+        )
 
     def _futures(self, in_double: bool) -> list[Any]:
         if in_double not in self._made:
