@@ -207,8 +207,8 @@ void add_features(nb::module_& m) {
         .def("__len__", &FeatureIndex::size)
         .def(
             "rows",
-            [](const FeatureIndex& index, const Tokens& tokens, const Tokens* others,
-               const Keep& keep, const Siblings& siblings) {
+            [](const FeatureIndex& index, const Tokens& tokens, const Tokens* others, const Keep& keep,
+               const Siblings& siblings) {
                 return rows_of(index.templates(), tokens, others, keep, siblings,
                                [&](const auto& batch) { return index.rows(batch); });
             },

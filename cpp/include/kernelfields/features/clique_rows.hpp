@@ -192,7 +192,7 @@ private:
 
     bool pairs_ = false;
     Block<V> sides_[2];
-    std::vector<std::size_t> places_[3];  // by anchor
+    std::vector<std::size_t> places_[3];    // by anchor
     std::vector<std::vector<V>> measured_;  // by channel, of measures only
     std::vector<Between<V>> between_;       // by channel, of those that templates look for between anchors
 };
