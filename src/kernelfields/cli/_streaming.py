@@ -50,7 +50,7 @@ def bytes_of(text: str) -> int:
 
 
 @dataclass(frozen=True)
-class _Observed:
+class _LabelledSentences:
     """Sentences, none of whose labels stands for a missing one."""
 
     sentences: ConllSentences
@@ -85,7 +85,7 @@ def train_stream(
             model.set_params(**{name: getattr(choice, name)})
     keep(model)
     console.print(f"Features are hashed to {COLUMNS} columns, and kept in files.")
-    observed = _Observed(sentences, reading.missing)
+    observed = _LabelledSentences(sentences, reading.missing)
     done = shown(console, model, lambda: model.fit_stream(observed, memory_limit=most), None)
     model.save(out)
     return summary_of(model, out, done.seconds, done.notes)
