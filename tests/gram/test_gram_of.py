@@ -101,7 +101,7 @@ def test_peak_memory() -> None:
     assert result.returncode == 0, result.stderr
     limited, unlimited = map(float, result.stdout.split())
     assert limited < 40
-    assert 70 < unlimited < 120
+    assert 60 < unlimited < 120  # the peak is seen to grow by less where pages were free before
 
 
 @pytest.mark.parametrize("kind", KINDS)
