@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 from .errors import InputError
@@ -29,6 +30,16 @@ def available_memory() -> int:
     """Bytes that this process can still get without swapping; limits of containers and processes included."""
     known = [bytes_ for bytes_ in (_of_machine(), _of_container(), _of_process()) if bytes_ is not None]
     return min(known) if known else UNKNOWN
+
+
+def peak_memory() -> int:
+    """Bytes that this process has taken at most so far; 0 on systems that do not say."""
+    try:
+        import resource
+    except ImportError:
+        return 0
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 
 def _of_machine() -> int | None:

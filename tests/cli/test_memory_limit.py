@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
@@ -50,6 +51,7 @@ def test_trains_and_keeps_checkpoints(file: Any, tmp_path: Any) -> None:
         (["--memory-limit", "4G", "--model", "hmm"], "--model crf"),
         (["--memory-limit", "4G", "--tune"], "without --tune"),
         (["--memory-limit", "4G", "--format", "csv"], "CoNLL columns"),
+        (["--memory-limit", "4G", "--structure", "dependency"], "--memory-limit is not for"),
     ],
 )
 def test_what_does_not_go_together(file: Any, tmp_path: Any, options: list[str], message: str) -> None:
@@ -68,6 +70,24 @@ def test_labels_that_are_missing(file: Any, tmp_path: Any) -> None:
     assert run("train", file, "--memory-limit", "4G").exit_code == 2
 
 
+def test_several_files_are_one_training_set(file: Any, tmp_path: Any) -> None:
+    halves = [tmp_path / "first.conll", tmp_path / "second.conll"]
+    sentences = TEXT.strip().split("\n\n")
+    for half, part in zip(halves, (sentences[:4], sentences[4:]), strict=True):
+        half.write_text("\n\n".join(part) + "\n\n")
+    for options in ([], ["--memory-limit", "4G"]):
+        for name, paths in (("whole.kf", [file]), ("parts.kf", halves)):
+            done = run("train", *paths, "-o", tmp_path / name, "--penalty", 0.1, *options)
+            assert done.exit_code == 0, done.output
+        whole, parts = load(tmp_path / "whole.kf"), load(tmp_path / "parts.kf")
+        np.testing.assert_array_equal(parts.transitions_, whole.transitions_)
+    other = tmp_path / "other.conll"
+    other.write_text("dogs B-NP\n")
+    done = run("train", file, other, "-o", tmp_path / "none.kf")
+    assert done.exit_code == 2
+    assert "other.conll has tokens of one column" in " ".join(done.output.split())
+
+
 def test_a_cluster_shares_the_fit(file: Any, tmp_path: Any) -> None:
     dask = pytest.importorskip("distributed")
     settings = {
@@ -77,14 +97,15 @@ def test_a_cluster_shares_the_fit(file: Any, tmp_path: Any) -> None:
         "host": "127.0.0.1",
     }
     with dask.LocalCluster(processes=False, protocol="tcp://", **settings) as cluster:
-        for more in ([], ["--memory-limit", "4G"]):
+        for more in (["--penalty", 0.1], ["--penalty", 0.1, "--memory-limit", "4G"], ["--tune"]):
             address = cluster.scheduler_address
-            done = run("train", file, "-o", tmp_path / "model.kf", "--dask", address, "--penalty", 0.1, *more)
+            done = run("train", file, "-o", tmp_path / "model.kf", "--dask", address, *more)
             assert done.exit_code == 0, done.output
             assert load(tmp_path / "model.kf").predict([[("the", "DT"), ("dog", "NN")]]) == [["B-NP", "I-NP"]]
     for options, message in (
         (["--dask", "127.0.0.1:1"], "no scheduler answers"),
-        (["--dask", "127.0.0.1:1", "--tune"], "leave out --tune"),
+        (["--dask", "127.0.0.1:1", "--tune"], "no scheduler answers"),
+        (["--dask", "127.0.0.1:1", "--model", "auto"], "not of auto"),
         (["--dask", "127.0.0.1:1", "--structure", "dependency"], "--dask"),
     ):
         done = run("train", file, "-o", tmp_path / "other.kf", *options)

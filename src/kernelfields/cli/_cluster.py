@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from ..distributed import use
 from ..errors import InputError
@@ -15,6 +16,25 @@ def shared_by(address: str | None) -> Iterator[None]:
     if address is None:
         yield
         return
+    with _client(address) as client, use(client):
+        yield
+
+
+@contextmanager
+def backed_by(address: str | None) -> Iterator[int]:
+    """Let the workers of a scheduler run jobs of joblib; give their number, 0 if there is no address."""
+    if address is None:
+        yield 0
+        return
+    from joblib import parallel_config
+
+    with _client(address) as client, parallel_config("dask", wait_for_workers_timeout=10):
+        yield sum(one["nthreads"] for one in client.scheduler_info(n_workers=-1)["workers"].values())
+
+
+@contextmanager
+def _client(address: str) -> Iterator[Any]:
+    """Give a client of the scheduler at an address, which has workers."""
     try:
         from distributed import Client
     except ImportError:
@@ -26,5 +46,4 @@ def shared_by(address: str | None) -> Iterator[None]:
     with client:
         if not client.scheduler_info(n_workers=-1)["workers"]:
             raise InputError(f"--dask {address}: the scheduler has no workers.")
-        with use(client):
-            yield
+        yield client

@@ -55,8 +55,17 @@ def require_folder(out: Path) -> None:
         raise InputError(f"{out} cannot be written: there is no folder {out.parent}.")
 
 
-def set_checkpoint(estimator: Any, name: str, folder: Path | None, seconds: float, resume: bool) -> None:
-    """Let the search keep its state in a file of the folder."""
+class Keeping(NamedTuple):
+    """How the state of training is kept."""
+
+    folder: Path | None
+    seconds: float
+    resume: bool
+
+
+def set_checkpoint(estimator: Any, name: str, keep: Keeping) -> None:
+    """Let the search keep its state in a file of a folder."""
+    folder, seconds, resume = keep
     if folder is None:
         if resume:
             raise InputError("--resume needs --checkpoint FOLDER.")

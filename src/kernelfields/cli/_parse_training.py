@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from rich.console import Console
 
 from ..errors import InputError
-from ._fitting import fit_shown, set_checkpoint
+from ._fitting import Keeping, fit_shown, set_checkpoint
 from ._models import Choice
 from ._parse_models import build_parser
 from ._parses import ParseFile, ParseTask, read_parses, split_parses
@@ -19,17 +20,9 @@ from ._summary import held_out_parses, summary_of
 class ParserPaths(NamedTuple):
     """Files and folders of a training."""
 
-    data: Path
+    data: Sequence[Path]
     dev: Path | None
     out: Path
-    checkpoint: Path | None
-
-
-class Keeping(NamedTuple):
-    """How the state of training is kept."""
-
-    seconds: float
-    resume: bool
 
 
 def train_parser(
@@ -40,13 +33,13 @@ def train_parser(
     choice: Choice,
     reading: Reading,
     holdout: float,
-    keeping: Keeping,
+    keep: Keeping,
 ) -> dict[str, Any]:
     """Train a model and write it; return what there is to say about it."""
     training, held_out = _split(task, paths, reading, holdout, choice.seed)
     structure = task.structure(training)
     estimator = build_parser(model, task, structure, training, choice)
-    set_checkpoint(estimator, model, paths.checkpoint, *keeping)
+    set_checkpoint(estimator, model, keep)
     for note in task.notes(structure):
         console.print(note)
 
@@ -69,7 +62,8 @@ def _split(
     """Return training and held-out items."""
     if paths.dev is not None and holdout:
         raise InputError("--dev and --holdout exclude each other.")
-    data = read_parses(task, paths.data, reading)
+    parts = [read_parses(task, path, reading) for path in paths.data]
+    data = ParseFile([item for part in parts for item in part.items])
     if paths.dev is not None:
         return data, read_parses(task, paths.dev, reading)
     return split_parses(data, holdout, seed, task.noun)

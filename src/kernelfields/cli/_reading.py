@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -104,6 +104,22 @@ def read_data(path: Path, reading: Reading | None = None) -> FileData:
         raise InputError(f"{path}: item {loose} has no {LINKS[data.structure]}, but others have.")
     _require_classes(data, path, reading)
     return data
+
+
+def read_files(paths: Sequence[Path], reading: Reading) -> FileData:
+    """Read all sequences of some files, which must be alike."""
+    first, *others = (read_data(path, reading) for path in paths)
+    for path, other in zip(paths[1:], others, strict=True):
+        require_alike(first, paths[0], other, path)
+    return FileData([item for data in (first, *others) for item in data.items], first.kind)
+
+
+def require_alike(data: FileData, path: Path, other: FileData, other_path: Path) -> None:
+    """Refuse two files whose sequences no model could take together."""
+    if other.form != data.form:
+        raise InputError(f"{path} has {data.form}, but {other_path} has {other.form}.")
+    if other.structure != data.structure:
+        raise InputError(f"{path} has {data.noun}, but {other_path} has {other.noun}.")
 
 
 def _is_complete(items: list[Item]) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -16,7 +16,8 @@ from ..errors import InputError, quoted
 from ..estimators import CRF
 from ..features import TemplateFeatures
 from ..io import ConllSentences
-from ._fitting import shown
+from ..models.streamed import COLUMNS
+from ._fitting import Keeping, set_checkpoint, shown
 from ._models import Choice
 from ._reading import Reading
 from ._summary import summary_of
@@ -24,10 +25,6 @@ from ._token_features import features_of
 
 SOME = 1000
 """Sentences that templates are chosen by."""
-COLUMNS = 2**20
-"""Of features, which are hashed."""
-Keep = Callable[[CRF], None]
-"""Lets a model keep checkpoints."""
 UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 
 
@@ -68,14 +65,20 @@ class _LabelledSentences:
 
 
 def train_stream(
-    console: Console, path: Path, out: Path, choice: Choice, limit: str, reading: Reading, keep: Keep
+    console: Console,
+    paths: Sequence[Path],
+    out: Path,
+    choice: Choice,
+    limit: str,
+    reading: Reading,
+    keep: Keeping,
 ) -> dict[str, Any]:
-    """Train a linear CRF on a file of columns, which is read twice, and write it; return a summary."""
-    _require_streamable(choice, reading, path)
-    most, sentences = bytes_of(limit), ConllSentences((path,), reading.encoding)
+    """Train a linear CRF on files of columns, which are read twice, and write it; return a summary."""
+    _require_streamable(choice, reading, paths)
+    most, sentences = bytes_of(limit), ConllSentences(tuple(paths), reading.encoding)
     head = list(islice(sentences, SOME))
     if not head:
-        raise InputError(f"{path} has no sentences.")
+        raise InputError(f"{paths[0]} has no sentences.")
     seen: Any = _Head([label for _, labels in head for label in labels], len(head[0][0][0]))
     found = features_of(seen, choice.features, choice.clusters)
     features = TemplateFeatures(found.templates, n_hash=COLUMNS, dtype=np.float32, clusters=found.clusters)
@@ -83,7 +86,7 @@ def train_stream(
     for name in ("penalty", "tol", "max_iter"):
         if getattr(choice, name) is not None:
             model.set_params(**{name: getattr(choice, name)})
-    keep(model)
+    set_checkpoint(model, "crf", keep)
     console.print(f"Features are hashed to {COLUMNS} columns, and kept in files.")
     observed = _LabelledSentences(sentences, reading.missing)
     done = shown(console, model, lambda: model.fit_stream(observed, memory_limit=most), None)
@@ -91,12 +94,12 @@ def train_stream(
     return summary_of(model, out, done.seconds, done.notes)
 
 
-def _require_streamable(choice: Choice, reading: Reading, path: Path) -> None:
+def _require_streamable(choice: Choice, reading: Reading, paths: Sequence[Path]) -> None:
     """Refuse what is not read sentence by sentence."""
     names = ("kernel", "gamma", "basis", "structure", "min_count")
     given = [name for name in names if getattr(choice, name) is not None]
     given += [name for name in ("columns", "parents") if getattr(reading, name) is not None]
     if given:
         raise InputError(f"--memory-limit does not go with --{given[0].replace('_', '-')}.")
-    if reading.kind(path) != "conll":
+    if any(reading.kind(path) != "conll" for path in paths):
         raise InputError("--memory-limit is for files of CoNLL columns.")

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import json
-from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
-import numpy as np
 import typer
-from rich.console import Console
 
 from ..errors import InputError
-from ..metrics import token_error
-from ..report import evaluate
 from ._cluster import shared_by
 from ._console import plain_console
-from ._data import FileData
 from ._errors import plain_errors
-from ._fitting import fit_shown, require_folder, set_checkpoint
-from ._models import Choice, build, require_model
+from ._fitting import Keeping, require_folder
+from ._label_training import LabelTask, TrialPlan, split_data
+from ._models import Choice, require_model
 from ._options import (
     MAX_SIZE,
     MISSING,
@@ -33,24 +28,21 @@ from ._options import (
     Parents,
     reading_of,
 )
-from ._panel import PANEL, SECONDS, choose_model
+from ._panel import PANEL, SECONDS
 from ._parse_tasks import TASKS
-from ._parse_training import Keeping, ParserPaths, train_parser
+from ._parse_training import ParserPaths, train_parser
 from ._parses import require_parser_options
-from ._reading import Reading, note_of, read_data
 from ._streaming import train_stream
-from ._structures import StructureName, shaped
-from ._suited import Suit
-from ._summary import held_out_summary, show_summary, summary_of
-from ._tuning import tune as tuned
-
-UNTUNED = ("perceptron", "hmm", "gp")
-"""Models without a penalty that `tune` could set."""
+from ._structures import StructureName
+from ._summary import show_summary
 
 
 def train(
     data: Annotated[
-        Path, typer.Argument(help="Labelled sequences or trees: CoNLL columns, .jsonl, .csv or .npz.")
+        list[Path],
+        typer.Argument(
+            help="Labelled sequences or trees, one file or more: CoNLL columns, .jsonl, .csv, .npz."
+        ),
     ],
     out: Annotated[Path, typer.Option("-o", "--out", help="The model file to write.")] = Path("model.kf"),
     model: Annotated[
@@ -98,7 +90,8 @@ def train(
         typer.Option(help="For text larger than memory: 2G, say; features go to files."),
     ] = None,
     dask: Annotated[
-        str | None, typer.Option(help="Address of a Dask scheduler whose workers share the fit.")
+        str | None,
+        typer.Option(help="Address of a Dask scheduler whose workers share the fit, or the fits of --tune."),
     ] = None,
     data_format: Format = None,
     encoding: Encoding = "utf-8",
@@ -129,58 +122,26 @@ def train(
         choice = Choice(*settings, clusters=paths, min_count=min_count)
         require_folder(out)
         reading = reading_of(data_format, encoding, missing, columns, max_size, parents)
-        if dask is not None and (tune or model == "auto"):
-            raise InputError("--dask shares out one fit; leave out --tune, and name a model.")
+        if dask is not None and model == "auto":
+            raise InputError("--dask shares out the fits of one model, not of auto: name it.")
+        keep = Keeping(checkpoint, checkpoint_seconds, resume)
         if structure in TASKS:
             unfit = {"dask": dask, "parents": parents, "tune": tune, "jobs": jobs, "seconds": seconds}
-            require_parser_options(TASKS[structure], unfit)
-            files = ParserPaths(data, dev, out, checkpoint)
-            keeping = Keeping(checkpoint_seconds, resume)
-            summary = train_parser(console, TASKS[structure], model, files, choice, reading, holdout, keeping)
-            show_summary(console, summary)
-            if as_json:
-                typer.echo(json.dumps(summary))
-            return
-        _require_sense(model, choice, tune, jobs, seconds, checkpoint)
-        if memory_limit is not None:
-            if model != "crf" or tune or holdout or dev is not None:
-                raise InputError("--memory-limit is for --model crf without --tune, --dev and --holdout.")
-            keep = partial(
-                set_checkpoint, name=model, folder=checkpoint, seconds=checkpoint_seconds, resume=resume
-            )
-            with shared_by(dask):
-                summary = train_stream(console, data, out, choice, memory_limit, reading, keep)
-            show_summary(console, summary)
-            if as_json:
-                typer.echo(json.dumps(summary))
-            return
-        training, held_out = _split(data, dev, holdout, seed, reading, structure)
-        note = note_of(training, reading)
-        if note is not None:
-            console.print(note)
-        fitted = None
-        if model == "auto":
-            limit = SECONDS if seconds is None else seconds
-            model, fitted = choose_model(console, training, held_out, choice, limit, jobs or 1)
-            choice = choice.fitting(model)
-            tune = _can_tune(console, model, tune)
-        spent, notes = 0.0, list[str]()
-        if fitted is None:
-            estimator = build(model, training, choice)
-            if tune:
-                held = held_out if dev is not None else None
-                estimator = tuned(console, model, estimator, training, held, jobs or 1, seed)
-            set_checkpoint(estimator, model, checkpoint, checkpoint_seconds, resume)
-            inputs = Suit(estimator, console.print)(training.inputs)
-            by = None if held_out is None else partial(_error, held_out)
-            with shared_by(dask):
-                fitted, spent, notes = fit_shown(console, estimator, inputs, training.labels, by)
-        fitted.save(out)
-        summary = summary_of(fitted, out, spent, notes)
-        if held_out is not None:
-            inputs = Suit(fitted, lambda _: None)(held_out.inputs)
-            found = evaluate(fitted, inputs, held_out.labels, held_out.texts)
-            summary |= held_out_summary(found)
+            require_parser_options(TASKS[structure], unfit | {"memory-limit": memory_limit})
+            files = ParserPaths(data, dev, out)
+            summary = train_parser(console, TASKS[structure], model, files, choice, reading, holdout, keep)
+        else:
+            _require_sense(model, choice, tune, jobs, seconds, checkpoint)
+            if memory_limit is not None:
+                _require_stream(model, dev, holdout, tune)
+                with shared_by(dask):
+                    summary = train_stream(console, data, out, choice, memory_limit, reading, keep)
+            else:
+                task = LabelTask(
+                    console, model, choice, *split_data(data, dev, holdout, seed, reading, structure)
+                )
+                trials = TrialPlan(tune, dev is not None, jobs or 1, SECONDS if seconds is None else seconds)
+                summary = task.train(out, reading, trials, keep, dask)
         show_summary(console, summary)
         if as_json:
             typer.echo(json.dumps(summary))
@@ -208,37 +169,7 @@ def _require_sense(
         raise InputError("--checkpoint needs a model with a name, not auto.")
 
 
-def _can_tune(console: Console, model: str, wanted: bool) -> bool:
-    if wanted and model in UNTUNED:
-        console.print(f"{model} has no penalty to tune.")
-    return wanted and model not in UNTUNED
-
-
-def _split(
-    path: Path, dev: Path | None, holdout: float, seed: int, reading: Reading, structure: str | None
-) -> tuple[FileData, FileData | None]:
-    """Return training and held-out sequences or trees."""
-    if dev is not None and holdout:
-        raise InputError("--dev and --holdout exclude each other.")
-    data = shaped(read_data(path, reading), structure)
-    if dev is not None:
-        held_out = shaped(read_data(dev, reading), structure)
-        if held_out.form != data.form:
-            raise InputError(f"{path} has {data.form}, but {dev} has {held_out.form}.")
-        if held_out.structure != data.structure:
-            raise InputError(f"{path} has {data.noun}, but {dev} has {held_out.noun}.")
-        return data, held_out
-    count = round(holdout * len(data.items))
-    if holdout == 0:
-        return data, None
-    if count == 0:
-        raise InputError(f"--holdout {holdout:g} holds out none of {len(data.items)} {data.noun}.")
-    order = np.random.default_rng(seed).permutation(len(data.items))
-    if count == len(order):
-        raise InputError("Nothing is left to train on; hold out less.")
-    return data.take(np.sort(order[count:])), data.take(np.sort(order[:count]))
-
-
-def _error(held_out: FileData, model: Any) -> float:
-    """Return the share of held-out positions labelled wrong."""
-    return token_error(held_out.labels, model.predict(Suit(model, lambda _: None)(held_out.inputs)))
+def _require_stream(model: str, dev: Path | None, holdout: float, tune: bool) -> None:
+    """Refuse what would need the whole file in memory."""
+    if model != "crf" or tune or holdout or dev is not None:
+        raise InputError("--memory-limit is for --model crf without --tune, --dev and --holdout.")

@@ -8,6 +8,7 @@ because a task saw too many workers die, is submitted again.
 
 from __future__ import annotations
 
+import copy
 import os
 import pickle
 import tempfile
@@ -99,8 +100,8 @@ class DaskPool(ShardPool):
 
     def exact(self) -> DaskPool:
         """Return the same in double."""
-        other = object.__new__(DaskPool)
-        vars(other).update(vars(self), _in_double=True)
+        other = copy.copy(self)
+        other._in_double = True
         return other
 
     def close(self) -> None:

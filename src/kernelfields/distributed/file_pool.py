@@ -6,6 +6,7 @@ shard that is being evaluated is there, and the next one, which a thread fetches
 
 from __future__ import annotations
 
+import copy
 import io
 import mmap
 import os
@@ -93,7 +94,8 @@ class ShardFile:
 
     def drop(self) -> None:
         """Let the system take its pages; views stay what they are, and would be read again."""
-        self._map.madvise(mmap.MADV_DONTNEED)
+        if hasattr(mmap, "MADV_DONTNEED"):  # Windows takes pages back by itself
+            self._map.madvise(mmap.MADV_DONTNEED)
 
 
 class FilePool(ShardPool):
@@ -131,8 +133,8 @@ class FilePool(ShardPool):
 
     def exact(self) -> FilePool:
         """Return the same in double."""
-        other = object.__new__(FilePool)
-        vars(other).update(vars(self), _in_double=True)
+        other = copy.copy(self)
+        other._in_double = True
         return other
 
     def close(self) -> None:

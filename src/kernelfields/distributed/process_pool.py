@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import multiprocessing
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -46,8 +47,8 @@ class ProcessPool(ShardPool):
 
     def exact(self) -> ProcessPool:
         """Return the same in double, with the same processes."""
-        other = object.__new__(ProcessPool)
-        vars(other).update(vars(self), _in_double=True)
+        other = copy.copy(self)
+        other._in_double = True
         return other
 
     def close(self) -> None:

@@ -147,9 +147,8 @@ class KernelModel(SequenceLabeller):
             return self
         checkpoint = None
         if recipe.checkpoint is not None:
-            checkpoint = checkpoint_of(
-                given, training.contents(), KERNEL_SETTINGS
-            )  # before anything is drawn
+            # before anything is drawn: a generator that has drawn is another setting
+            checkpoint = checkpoint_of(given, training.contents(), KERNEL_SETTINGS)
         expanded = expand(data)
         problem = expanded.problem
         stopping = None

@@ -25,7 +25,7 @@ from ..fitting.checkpoint import checkpoint_of
 from ..fitting.held_out import HeldOutSet, read_held_out
 from ..fitting.observers import EarlyStopping, ProgressLine
 from ..fitting.provenance import provenance_of
-from ..fitting.run import Found, mismatches, observers, previous, reporter, search, starts_afresh
+from ..fitting.run import Found, Observer, mismatches, observers, previous, reporter, search, starts_afresh
 from ..fitting.settings import CHECKS
 from ..losses import EntropyRegularised, VariationalEM
 from ..models.learnt import LINEAR
@@ -294,15 +294,7 @@ class CRF(SequenceLabeller):
             raise InputError(f"fit_stream does not go with solver={self.solver!r}, which needs curvatures.")
         with streamed(self, sentences_of(sentences), memory_limit, directory) as stream:
             problem, contents = stream.problem, [stream.provenance.data_hash]
-            checkpoint = None if self.checkpoint is None else checkpoint_of(self, contents)
-            kept = checkpoint.start(problem.size) if checkpoint else None
-            stop = Stop(gap=self.tol, gradient=1e-2 * self.tol, iterations=self.max_iter)
-            with ProgressLine() if self.verbose else nullcontext() as line:
-                watching = observers(reporter(self.callback), line, checkpoint)
-                start = problem.zero() if kept is None else kept
-                found = search(problem, start, solver, stop, watching, problem.exact)
-            if checkpoint is not None:
-                checkpoint.settle(found.point.element, found.reason.final)
+            found = self._minimised(problem, problem.zero, contents, reporter(self.callback), problem.exact)
             self._keep(stream.first, problem, None, found)
             self.provenance_ = stream.provenance
         return self
@@ -390,10 +382,9 @@ class CRF(SequenceLabeller):
         if X_dev is not None or y_dev is not None:
             held_out = read_held_out(self, training, X_dev, y_dev)
             stopping = EarlyStopping(self._held_out(problem, training, held_out), self.patience)
-        stop = Stop(gap=self.tol, gradient=1e-2 * self.tol, iterations=self.max_iter)
-        checkpoint = None if self.checkpoint is None else checkpoint_of(self, training.contents())
-        kept = checkpoint.start(problem.size) if checkpoint else None
-        start = kept if kept is not None else self._first_guess(problem) if start is None else start
+
+        def begin() -> Array:
+            return self._first_guess(problem) if start is None else start
 
         def draft(point: Any) -> CRF:
             model = copy.copy(self)
@@ -403,16 +394,34 @@ class CRF(SequenceLabeller):
         def exact() -> Problem:
             return exact_problem(self, problem, training, base)
 
-        with ProgressLine() if self.verbose else nullcontext() as line:
-            watching = observers(reporter(self.callback, draft), stopping, line, checkpoint)
-            found = search(problem, start, solver, stop, watching, exact)
-        if checkpoint is not None:
-            checkpoint.settle(found.point.element, found.reason.final)
+        watching = observers(reporter(self.callback, draft), stopping)
+        contents = [] if self.checkpoint is None else training.contents()
+        found = self._minimised(problem, begin, contents, watching, exact)
         if stopping is not None and stopping.element is not None:
             point = exact().at(stopping.element.astype(np.float64))
             found = found._replace(point=point, element=stopping.element, certificate=point.certificate)
         self._keep(training, problem, base, found)
         return self
+
+    def _minimised(
+        self,
+        problem: Problem,
+        begin: Callable[[], Array],
+        contents: list[Any],
+        observer: Observer | None,
+        exact: Callable[[], Problem],
+    ) -> Found:
+        """Minimise from the checkpoint on, if there is one for these contents, else from where to begin."""
+        stop = Stop(gap=self.tol, gradient=1e-2 * self.tol, iterations=self.max_iter)
+        checkpoint = None if self.checkpoint is None else checkpoint_of(self, contents)
+        kept = checkpoint.start(problem.size) if checkpoint else None
+        start = begin() if kept is None else kept
+        with ProgressLine() if self.verbose else nullcontext() as line:
+            watching = observers(observer, line, checkpoint)
+            found = search(problem, start, solver_of(self), stop, watching, exact)
+        if checkpoint is not None:
+            checkpoint.settle(found.point.element, found.reason.final)
+        return found
 
     def _first_guess(self, problem: Problem) -> Array:
         """Return where the search starts: zero, or what some passes of stochastic descent lead to."""

@@ -14,7 +14,7 @@ from ..data.inputs import canonical
 from ..data.rules import barred_scores, offset_of
 from ..data.training import Observed, Training
 from ..losses import Log
-from ..objective import LinearChainData, Problem, Term, linear_chain_problem
+from ..objective import Geometry, LinearChainData, Problem, Term
 from ..solvers import Solver
 from ..spaces import LinearFeatures, Pooled, SparseFeatures, as_floats
 from ..structures import EdgeBatch, StructureBatch
@@ -35,6 +35,8 @@ from .terms import (
 
 SEGMENTS = "segment_features"
 """The part of a model that sees candidate segments."""
+SINGLE = 1e-4
+"""The least relative gap that a search in single precision can certify."""
 
 
 @dataclass(frozen=True)
@@ -162,14 +164,21 @@ def linear_problem(model: Any, training: Training, base: Any, fast: bool) -> Pro
     features = training.inputs.features
     terms = linear_terms(model, training.chain, features, training.observed, fast=True)
     if fast and base is None and model.base_measure is None and LinearChainData.suits(training.loss, terms):
-        assert isinstance(training.loss, Log)
-        single = features.dtype != np.float64 and model.tol >= 1e-4  # what it can certify
-        barred = None if training.forbidden is None else barred_scores(training.forbidden)
-        return linear_chain_problem(training.loss, terms, barred, np.float32 if single else np.float64)
+        data = fast_chain_data(model, training, terms)
+        return Problem(Geometry(terms, data.dtype), data)
     if features.dtype == bool:
         features = canonical(as_floats(features))
         terms = linear_terms(model, training.chain, features, training.observed, fast=True)
     return _whole_problem(model, training, features, terms, base)
+
+
+def fast_chain_data(model: Any, training: Training, terms: list[Term]) -> LinearChainData:
+    """Return the loss without second derivatives, in single precision where that can be certified."""
+    assert isinstance(training.loss, Log)
+    single = training.inputs.features.dtype != np.float64 and model.tol >= SINGLE
+    barred = None if training.forbidden is None else barred_scores(training.forbidden)
+    spaces = [term.space for term in terms]
+    return LinearChainData(training.loss, spaces, barred, np.float32 if single else np.float64)
 
 
 def _whole_problem(model: Any, training: Training, features: Any, terms: list[Term], base: Any) -> Problem:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import os
-import resource
-import sys
 import tempfile
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,7 +13,6 @@ import numpy as np
 
 from ..checks import require_whole, shown
 from ..data.reading import Extractor, read_tokens
-from ..data.rules import barred_scores
 from ..data.training import Observed, Training, read_training
 from ..distributed import SHARING, FilePool, write_shard
 from ..errors import InputError
@@ -23,12 +20,12 @@ from ..features import TemplateFeatures, Templates
 from ..features.sets import TEXTS
 from ..fitting.provenance import Provenance, joined_provenance, provenance_of
 from ..io import ConllSentences
-from ..losses import Log
+from ..memory import peak_memory
 from ..objective import Geometry, LinearChainData, Problem, Rounding, Shard, ShardedData
 from ..spaces import SparseFeatures, WeightPairs
 from ..structures import Chain
 from ..tables import structure_of
-from .linear_problem import linear_terms
+from .linear_problem import SINGLE, fast_chain_data, linear_terms
 
 COLUMNS = 2**20
 """Of features of templates, which are hashed: a vocabulary would take another pass, and its own memory."""
@@ -62,12 +59,13 @@ def streamed(
     classes = _classes(model, sentences)
     extractor = _extractor(model.features)
     weights = len(classes) * (extractor.n_features + len(classes) + 3)
-    tokens = _chunk(limit, weights, 4 if model.tol >= 1e-4 else 8)
+    tokens = _chunk(limit, weights, 4 if model.tol >= SINGLE else 8)
     with tempfile.TemporaryDirectory(prefix="kernelfields-", dir=directory) as folder:
         writer = _Writer(model, extractor, classes, Path(folder))
         for chunk in _chunks(sentences, tokens):
             writer.write(chunk)
-        yield writer.finished()
+        with writer.finished() as stream:
+            yield stream
 
 
 class _Writer:
@@ -92,7 +90,7 @@ class _Writer:
             L = len(self._classes)
             self._observed = Observed(WeightPairs.of(features, L), np.ones((L, L), dtype=bool))
         terms = linear_terms(self._model, training.chain, features, self._observed, fast=True)
-        data = self._data(training, terms)
+        data = fast_chain_data(self._model, training, terms)
         self._count(data, terms)
         self._provenance.append(provenance_of(training.inputs, training.encoded))
         path = self._folder / f"{len(self._paths)}.shard"
@@ -110,13 +108,6 @@ class _Writer:
         rules = self._model.constraints
         return read_training(inputs, self._extractor, y, Chain(), constraints=rules, classes=self._classes)
 
-    def _data(self, training: Training, terms: list[Any]) -> LinearChainData:
-        assert isinstance(training.loss, Log)
-        barred = None if training.forbidden is None else barred_scores(training.forbidden)
-        single = training.inputs.features.dtype != np.float64 and self._model.tol >= 1e-4
-        dtype = np.float32 if single else np.float64
-        return LinearChainData(training.loss, [term.space for term in terms], barred, dtype)
-
     def _count(self, data: LinearChainData, terms: list[Any]) -> None:
         certain = data.exact().certain
         assert certain is not None
@@ -124,8 +115,9 @@ class _Writer:
         for term in terms:
             self._reach[term.name] = self._reach.get(term.name, 0.0) + float(term.space.reach)
 
-    def finished(self) -> StreamedSet:
-        """Return the problem on all shards."""
+    @contextmanager
+    def finished(self) -> Iterator[StreamedSet]:
+        """Give the problem on all shards."""
         if self._first is None or self._empty is None or self._observed is None:
             raise InputError("The training set is empty.")
         here, pairs = SHARING.get(), self._observed.features
@@ -135,7 +127,8 @@ class _Writer:
         inputs = self._first.inputs
         # of the first chunk only its labels, rules and shapes are still asked for
         first = self._first._replace(inputs=inputs._replace(features=inputs.features[:0]), observed=None)
-        return StreamedSet(Problem(geometry, data), first, joined_provenance(self._provenance))
+        with closing(pool):
+            yield StreamedSet(Problem(geometry, data), first, joined_provenance(self._provenance))
 
 
 def _require_streamable(model: Any) -> None:
@@ -181,8 +174,7 @@ def _classes(model: Any, sentences: Iterable[Sentence]) -> list[Any]:
 
 def _chunk(limit: int, weights: int, size: int) -> int:
     """Return of how many tokens features are made at a time."""
-    used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-    needed = used + weights * (VECTORS * size + 8)
+    needed = peak_memory() + weights * (VECTORS * size + 8)
     if limit < needed + LEAST:
         raise InputError(
             f"memory_limit is {limit / 2**20:.0f} MB, but {weights} weights and what the process has already "
