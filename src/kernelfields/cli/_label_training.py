@@ -28,7 +28,7 @@ UNTUNED = ("perceptron", "hmm", "gp")
 """Models without a penalty that `tune` could set."""
 
 
-class TrialPlan(NamedTuple):
+class ModelTrials(NamedTuple):
     """How settings and models are chosen."""
 
     tune: bool
@@ -50,7 +50,7 @@ class LabelTask(NamedTuple):
     held_out: FileData | None
 
     def train(
-        self, out: Path, reading: Reading, trials: TrialPlan, keep: Keeping, dask: str | None
+        self, out: Path, reading: Reading, trials: ModelTrials, keep: Keeping, dask: str | None
     ) -> dict[str, Any]:
         """Train a model and write it; return what there is to say about it."""
         note = note_of(self.training, reading)
@@ -70,7 +70,7 @@ class LabelTask(NamedTuple):
         fitted.save(out)
         return summary_of(fitted, out, spent, notes) | self._held_out_summary(fitted)
 
-    def _chosen(self, trials: TrialPlan) -> tuple[LabelTask, Any]:
+    def _chosen(self, trials: ModelTrials) -> tuple[LabelTask, Any]:
         """Return the same with the best model of the panel, and that model if it was fitted to all data."""
         name, fitted = choose_model(
             self.console, self.training, self.held_out, self.choice, trials.seconds, trials.jobs
@@ -82,7 +82,7 @@ class LabelTask(NamedTuple):
             self.console.print(f"{self.model} has no penalty to tune.")
         return wanted and self.model not in UNTUNED
 
-    def _estimator(self, trials: TrialPlan, dask: str | None) -> Any:
+    def _estimator(self, trials: ModelTrials, dask: str | None) -> Any:
         estimator = build(self.model, self.training, self.choice)
         if not trials.tune:
             return estimator

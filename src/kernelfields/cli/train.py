@@ -13,7 +13,7 @@ from ._cluster import shared_by
 from ._console import plain_console
 from ._errors import plain_errors
 from ._fitting import Keeping, require_folder
-from ._label_training import LabelTask, TrialPlan, split_data
+from ._label_training import LabelTask, ModelTrials, split_data
 from ._models import Choice, require_model
 from ._options import (
     MAX_SIZE,
@@ -140,7 +140,9 @@ def train(
                 task = LabelTask(
                     console, model, choice, *split_data(data, dev, holdout, seed, reading, structure)
                 )
-                trials = TrialPlan(tune, dev is not None, jobs or 1, SECONDS if seconds is None else seconds)
+                trials = ModelTrials(
+                    tune, dev is not None, jobs or 1, SECONDS if seconds is None else seconds
+                )
                 summary = task.train(out, reading, trials, keep, dask)
         show_summary(console, summary)
         if as_json:

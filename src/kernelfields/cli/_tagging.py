@@ -1,0 +1,137 @@
+"""Labels for the sequences of one file or stream."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from ..errors import InputError
+from ._data import Item
+from ._errors import INTERRUPTED, end
+from ._loaded import load_labeller, warning_of
+from ._parse_answers import tag_parses
+from ._parse_tasks import task_of
+from ._parses import ParseTask, require_parser_options
+from ._reading import Reading, read_items
+from ._suited import Suit
+from ._tagged import Answer, Writer
+
+BATCH = 256
+"""Sequences of a file that are labelled together; those of a stream are labelled as they come."""
+STREAM = "-"
+"""The name of the standard input."""
+HINT = (
+    "give one token per line, say --labelled if the last column has labels, or take some columns by --columns"
+)
+
+
+@dataclass(frozen=True)
+class Tagging:
+    """A model, and what is asked of it."""
+
+    model: Path
+    reading: Reading
+    to: str | None
+    """Format of the output; that of the input if None."""
+    abstain: float | None
+    kbest: int | None
+    marginals: bool
+    allowed: bool
+    labelled: bool
+    flat: bool
+
+    def run(self, data: str, out: Path | None, quiet: bool = False) -> None:
+        """Label a file, or the standard input."""
+        estimator = load_labeller(self.model)
+        say = (lambda _: None) if quiet else _say
+        warning = warning_of(estimator)
+        if warning is not None:
+            say(warning)
+        task = task_of(estimator)
+        if task is None:
+            self._label(estimator, data, out, say)
+        else:
+            self._parse(task, estimator, data, out)
+
+    def _parse(self, task: ParseTask, estimator: Any, data: str, out: Path | None) -> None:
+        unfit = {"abstain": self.abstain, "marginals": self.marginals, "allowed": self.allowed}
+        unfit |= {"labelled": self.labelled, "parents": self.reading.parents, "flat": self.flat}
+        require_parser_options(task, unfit)
+        streamed = data == STREAM
+        tag_parses(task, estimator, _source(data), self.reading, out, self.to, self.kbest, streamed)
+
+    def _label(self, estimator: Any, data: str, out: Path | None, say: Callable[[str], None]) -> None:
+        streamed = data == STREAM
+        kind = self.reading.kind("" if streamed else data)
+        items = read_items(_source(data), kind, self.reading, labelled=self.labelled or self.allowed)
+        items = (item.flat() for item in items) if self.flat else items
+        suit, done = Suit(estimator, say, HINT), 0
+        written = self.to or ("jsonl" if kind == "npz" else kind)
+        with Writer.to(out, written, estimator, self.marginals) as writer:
+            try:
+                for batch in _batches(items, 1 if streamed else BATCH):
+                    asked = partial(self._answers, estimator, suit([item.input for item in batch]), batch)
+                    for item, answer in zip(batch, _numbered(done, asked), strict=True):
+                        writer.write(item, answer)
+                    done += len(batch)
+                    if streamed:
+                        writer.file.flush()
+            except KeyboardInterrupt:
+                writer.file.flush()
+                end(f"Interrupted; {done} sequences are labelled.", INTERRUPTED)
+
+    def _answers(self, estimator: Any, inputs: list[Any], items: list[Item]) -> list[Answer]:
+        """Label some sequences."""
+        known = {"allowed": [_known(item.y) for item in items]} if self.allowed else {}
+        unsure = {} if self.abstain is None else {"abstain": self.abstain}
+        labels = estimator.predict(inputs, **known, **unsure)
+        marginals = estimator.predict_marginals(inputs, **known)
+        best = estimator.predict_kbest(inputs, self.kbest, **known) if self.kbest else [None] * len(inputs)
+        place = {label: n for n, label in enumerate(estimator.classes_.tolist())}
+        return [
+            Answer(
+                one,
+                [float(p[t].max() if label is None else p[t, place[label]]) for t, label in enumerate(one)],
+                p,
+                several,
+            )
+            for one, p, several in zip(labels, marginals, best, strict=True)
+        ]
+
+
+def _source(data: str) -> Any:
+    return sys.stdin.buffer if data == STREAM else Path(data)
+
+
+def _say(sentence: str) -> None:
+    typer.echo(sentence, err=True)
+
+
+def _batches(items: Iterator[Item], size: int) -> Iterator[list[Item]]:
+    while batch := list(islice(items, size)):
+        yield batch
+
+
+def _known(labels: list[Any] | None) -> list[Any]:
+    if labels is None:
+        raise InputError("--allowed needs labels that say what is known.")
+    return labels
+
+
+def _numbered(first: int, label: Callable[[], list[Answer]]) -> list[Answer]:
+    """Label some sequences; errors count from the first of all."""
+    try:
+        return label()
+    except InputError as error:
+        message = re.sub(
+            r"^(Sequence|Tree|Graph) (\d+)", lambda found: f"{found[1]} {int(found[2]) + first}", str(error)
+        )
+        raise InputError(message) from error
