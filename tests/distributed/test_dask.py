@@ -7,16 +7,18 @@ import signal
 from collections.abc import Iterator
 from typing import Any
 
+import joblib
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
 
 from kernelfields import CRF, distributed
 from kernelfields.distributed import dask_pool
 from kernelfields.errors import DistributedError, InputError
 from kernelfields.features import TemplateFeatures, sets
 from kernelfields.models import streamed
-from tests.distributed._sets import TOKENS, sentences
+from tests.distributed._sets import TOKENS, numbers, sentences
 
 dask = pytest.importorskip("distributed")
 
@@ -50,6 +52,30 @@ def test_a_cluster_finds_what_threads_find(client: Any, undisturbed: Any) -> Non
     np.testing.assert_array_equal(found, undisturbed)
     with pytest.raises(InputError, match="workers="), distributed.use(client, workers=2):
         pass
+
+
+def test_workers_add_up_what_many_shards_say(client: Any) -> None:
+    """In the order of the tree, which is that of other pools: 20 shards in sums of 8, 8 and 4."""
+    X, y = numbers()
+    X, y = X * 3, y * 3
+    model = CRF(0.3, tol=1e-7)
+    with distributed.use("threads", shards=20) as sharing:
+        expected = clone(model).fit(X, y)
+        assert len(sharing.pools[0].places) == 20
+    with distributed.use(client, shards=20):
+        found = clone(model).fit(X, y)
+    np.testing.assert_array_equal(found.coef_, expected.coef_)
+    np.testing.assert_array_equal(found.transitions_, expected.transitions_)
+
+
+def test_searches_for_settings_run_on_workers(client: Any) -> None:
+    X, y = numbers()
+    grid = {"penalty": [0.1, 1.0, 10.0]}
+    alone = GridSearchCV(CRF(), grid, cv=2).fit(X, y)
+    with joblib.parallel_config("dask"):
+        shared = GridSearchCV(CRF(), grid, cv=2, n_jobs=2).fit(X, y)
+    assert shared.best_params_ == alone.best_params_
+    np.testing.assert_allclose(shared.cv_results_["mean_test_score"], alone.cv_results_["mean_test_score"])
 
 
 def test_workers_die_and_nothing_changes(client: Any, undisturbed: Any) -> None:

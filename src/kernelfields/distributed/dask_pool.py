@@ -1,9 +1,10 @@
 """Shards as futures of Dask: pure tasks, which the scheduler gives to another worker when one is lost.
 
 A shard is a task whose argument says where it comes from, so that it can be made again wherever the scheduler
-likes; an evaluation is a task of a shard and an element. Nothing is pinned to a worker, scattered or kept in
-an actor, none of which survives its worker. What even the scheduler gives up on, because it was restarted or
-because a task saw too many workers die, is submitted again.
+likes; an element is a task that returns its argument, so that it leaves here once, and workers get it from
+each other; an evaluation is a task of a shard and an element, and a sum one of evaluations. Nothing is pinned
+to a worker, scattered or kept in an actor, none of which survives its worker. What even the scheduler gives
+up on, because it was restarted or because a task saw too many workers die, is submitted again.
 """
 
 from __future__ import annotations
@@ -13,18 +14,19 @@ import os
 import pickle
 import tempfile
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, TypeVar
 
 from ..arrays import Array
 from ..errors import DistributedError
-from ..objective import Partial, Shard, ShardPool
+from ..objective import BRANCHES, Partial, Shard, ShardPool, sum_of
 from .file_pool import ShardFile, write_shard
 
 PATIENCE, DESERTED = 10.0, 300.0
 """Seconds after which it is looked whether there are workers, and for which there may be none."""
+Result = TypeVar("Result")
 Folder = tempfile.TemporaryDirectory[str]
 
 ATTEMPTS = 5
@@ -79,16 +81,38 @@ class DaskPool(ShardPool):
         return pool
 
     def map(self, what: str, element: Array, direction: Array | None) -> Iterable[Partial]:
-        """Evaluate all shards; begin again where the cluster has lost them."""
+        """Evaluate all shards."""
+        return self._again(
+            lambda: self._cluster.evaluate(self._given(what, element, direction), self._in_double)
+        )
+
+    def total(self, what: str, element: Array, direction: Array | None = None) -> Partial:
+        """Return the sum over all shards; of many, workers find it."""
+        if len(self.places) <= BRANCHES or any(place is not None for place in self.places):
+            return super().total(what, element, direction)
+        found = self._again(
+            lambda: self._cluster.evaluated_sum(self._given(what, element, direction), self._in_double)
+        )
+        return found.rounded(element.dtype)
+
+    def _given(self, what: str, element: Array, direction: Array | None) -> list[Any]:
+        """Return what shards are evaluated with; what all see alike is sent once."""
+        if any(place is not None for place in self.places):
+            return self.arguments(what, element, direction)
+        here, there = (None if one is None else self._cluster.sent(one) for one in (element, direction))
+        return [(what, here, there)] * len(self.places)
+
+    def _again(self, evaluate: Callable[[], Result]) -> Result:
+        """Begin again where the cluster has lost its work."""
         from distributed import CancelledError, KilledWorker
         from distributed.client import FutureCancelledError
         from distributed.comm.core import CommClosedError
 
         lost = (CancelledError, FutureCancelledError, KilledWorker, CommClosedError, TimeoutError, OSError)
-        given, reason = self.arguments(what, element, direction), None
+        reason = None
         for attempt in range(ATTEMPTS):
             try:
-                return self._cluster.evaluate(given, self._in_double)
+                return evaluate()
             except lost as error:
                 reason = error
                 self._cluster.forget()
@@ -114,14 +138,33 @@ class _Cluster:
 
     def __init__(self, sources: Sequence[Source], client: Any, folder: Folder | None) -> None:
         self._sources, self._client, self._folder = sources, client, folder
+        # Elsewhere, the client may see the scheduler only, and would wait for a connection in vain.
+        self._direct = True if _on_this_machine(client) else None
         self._made: dict[bool, list[Any]] = {}
+
+    def sent(self, array: Array) -> Any:
+        """Return an array as a future."""
+        return self._client.submit(_itself, array, pure=False)
 
     def evaluate(self, given: Sequence[Any], in_double: bool) -> list[Partial]:
         """Return what all shards say, in their order."""
+        return self._gathered(self._submitted(given, in_double))
+
+    def evaluated_sum(self, given: Sequence[Any], in_double: bool) -> Partial:
+        """Return the sum of what all shards say, which workers find as `TreeSum` would."""
+        futures = self._submitted(given, in_double)
+        while len(futures) > 1:
+            groups = [futures[k : k + BRANCHES] for k in range(0, len(futures), BRANCHES)]
+            futures = [self._client.submit(sum_of, group, pure=False) for group in groups]
+        return self._gathered(futures)[0]
+
+    def _submitted(self, given: Sequence[Any], in_double: bool) -> list[Any]:
         pairs = zip(self._futures(in_double), given, strict=True)
-        futures = [self._client.submit(_evaluated, shard, *one, pure=False) for shard, one in pairs]
+        return [self._client.submit(_evaluated, shard, *one, pure=False) for shard, one in pairs]
+
+    def _gathered(self, futures: Sequence[Any]) -> list[Partial]:
         self._wait(futures)
-        return list(self._client.gather(futures))
+        return list(self._client.gather(futures, direct=self._direct))
 
     def _wait(self, futures: Sequence[Any]) -> None:
         """Wait for results as long as there are workers, or may be soon."""
@@ -191,6 +234,10 @@ def _shared(path: Path) -> Any:
 
 def _in_double(shard: Shard) -> Shard:
     return shard.exact()
+
+
+def _itself(array: Array) -> Array:
+    return array
 
 
 def _evaluated(shard: Shard, what: str, element: Array, direction: Array | None) -> Partial:

@@ -22,14 +22,27 @@ def split(data: DataTerm, count: int) -> list[Shard]:
     wanted = np.linspace(0, float(offsets[-1]), min(count, max(len(offsets) - 1, 1)) + 1)
     cuts = np.unique(np.searchsorted(offsets, wanted[1:-1]))
     ends = [0, *(int(cut) for cut in cuts if 0 < cut < len(offsets) - 1), len(offsets) - 1]
-    parts = [_seen(data.take(np.arange(a, b))) for a, b in pairwise(ends) if b > a]
+    parts = [_part(data, a, b) for a, b in pairwise(ends) if b > a]
     return parts or [Shard(data)]
 
 
-def _seen(data: DataTerm) -> Shard:
-    """Return a loss on the coordinates that its instances have seen, where these are much fewer."""
+def _part(data: DataTerm, begin: int, end: int) -> Shard:
+    """Return the loss on the instances from one to another."""
+    ids = np.arange(begin, end)
     if not isinstance(data, LinearChainData):
-        return Shard(data)
+        return Shard(data.take(ids))
+    loss, vertices = data.loss.take(ids), data.structure.offsets[[begin, end]].tolist()
+    spaces = [
+        space.part(loss.structure, *vertices)
+        if isinstance(space, SparseFeatures)
+        else space.take(loss.structure, ids)
+        for space in data.spaces
+    ]
+    return _seen(LinearChainData(loss, spaces, data.offsets, data.dtype))
+
+
+def _seen(data: LinearChainData) -> Shard:
+    """Return a loss on the coordinates that its instances have seen, where these are much fewer."""
     found = [_seen_of(space) for space in data.spaces]
     size = sum(space.size for space in data.spaces)
     if sum(len(places) for _, places in found) > WORTHWHILE * size:

@@ -31,9 +31,10 @@ from .geometry import Geometry, Term, slices_of
 from .linear_chain import LinearChainData, Offsets, linear_chain_problem
 from .norms import GroupNorm, L1Norm, Norm, SpaceNorm
 from .problem import Line, Point, Problem
-from .sharded import Partial, Shard, ShardedData, ShardPool
+from .sharded import BRANCHES, Partial, Shard, ShardedData, ShardPool, TreeSum, sum_of
 
 __all__ = [
+    "BRANCHES",
     "ArrayData",
     "BlockDual",
     "Certificate",
@@ -60,9 +61,11 @@ __all__ = [
     "ShardedData",
     "SpaceNorm",
     "Term",
+    "TreeSum",
     "WeightCut",
     "certify",
     "linear_chain_problem",
     "slices_of",
+    "sum_of",
     "weight_cut",
 ]

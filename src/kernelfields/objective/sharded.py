@@ -3,13 +3,14 @@
     loss(f) = Σ_k loss_k(f),   ∇loss(f) = Σ_k ∇loss_k(f)
 
 Shard k is a loss on some instances, on the coordinates of the element that these instances have seen. Sums
-are taken shard by shard in one order, so that they do not depend, to the last bit, on who computed what.
+are taken in one order, by eights, and eights of eights, so that they do not depend, to the last bit, on who
+computed what; workers may add up what other workers have found.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,15 +21,22 @@ from ._base import DataTerm, LossPoint, SecondDerivatives
 from .array_data import ArrayData
 from .certificate import Rounding
 
+BRANCHES = 8
+"""How many sums a further sum is made of."""
+
 
 class Partial(NamedTuple):
-    """What one shard says about an element."""
+    """What one shard, or the sum of some shards, says about an element."""
 
     value: float
     array: Array | None
     """A gradient, or curvatures, on the coordinates of the shard."""
     slack: float = 0.0
     unsettled: int = 0
+
+    def rounded(self, dtype: npt.DTypeLike) -> Partial:
+        """Return the same in another precision."""
+        return self._replace(array=None if self.array is None else self.array.astype(dtype))
 
 
 class Shard(NamedTuple):
@@ -86,18 +94,75 @@ class ShardPool(ABC):
         return [(what, here, there) for here, there in zip(self.cut(element), along, strict=True)]
 
     def total(self, what: str, element: Array, direction: Array | None = None) -> Partial:
-        """Return the sum over all shards, in their order."""
-        value, slack, unsettled = 0.0, 0.0, 0
-        result: Array | None = np.zeros(len(element))
+        """Return the sum over all shards, in the order of the tree."""
+        tree = TreeSum(len(element))
         for place, part in zip(self.places, self.map(what, element, direction), strict=True):
-            value, slack, unsettled = value + part.value, slack + part.slack, unsettled + part.unsettled
-            if part.array is None or result is None:
-                result = None
-            elif place is None:
-                result += part.array
-            else:
-                result[place] += part.array
-        return Partial(value, None if result is None else result.astype(element.dtype), slack, unsettled)
+            tree.add(part, place)
+        return tree.total().rounded(element.dtype)
+
+
+class _Sum:
+    """Some parts, added up from the left to the right in double."""
+
+    def __init__(self, size: int) -> None:
+        self.count = 0
+        self._value, self._slack, self._unsettled = 0.0, 0.0, 0
+        self._array: Array | None = np.zeros(size)
+
+    def add(self, part: Partial, place: Array | None = None) -> None:
+        self.count += 1
+        self._value, self._slack = self._value + part.value, self._slack + part.slack
+        self._unsettled += part.unsettled
+        if part.array is None or self._array is None:
+            self._array = None
+        elif place is None:
+            self._array += part.array
+        else:
+            self._array[place] += part.array
+
+    def total(self) -> Partial:
+        return Partial(self._value, self._array, self._slack, self._unsettled)
+
+
+def sum_of(parts: Sequence[Partial]) -> Partial:
+    """Return the sum of at most ``BRANCHES`` parts."""
+    found = _Sum(0 if parts[0].array is None else len(parts[0].array))
+    for part in parts:
+        found.add(part)
+    return found.total()
+
+
+class TreeSum:
+    """A sum of parts as they come: by ``BRANCHES``, sums of these by ``BRANCHES``, and so on.
+
+    It is the sum that workers find who add up what ``BRANCHES`` others found; here, one vector is kept for
+    every level.
+    """
+
+    def __init__(self, size: int) -> None:
+        self._size, self._levels = size, [_Sum(size)]
+
+    def add(self, part: Partial, place: Array | None = None) -> None:
+        """Add one part, on some coordinates."""
+        self._levels[0].add(part, place)
+        for level, found in enumerate(self._levels):
+            if found.count < BRANCHES:
+                return
+            self._carry(level)
+
+    def _carry(self, level: int) -> None:
+        """Add the sum of one level to the next, and begin a new one."""
+        if level + 1 == len(self._levels):
+            self._levels.append(_Sum(self._size))
+        self._levels[level + 1].add(self._levels[level].total())
+        self._levels[level] = _Sum(self._size)
+
+    def total(self) -> Partial:
+        """Return the sum of all."""
+        for level in range(len(self._levels) - 1):
+            if self._levels[level].count:
+                self._carry(level)
+        return self._levels[-1].total()
 
 
 class ShardedData(DataTerm):

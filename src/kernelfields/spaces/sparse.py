@@ -159,7 +159,11 @@ def _values(features: Any) -> Array | None:
     return None if (features.data == 1).all() else features.data
 
 
-def _ranked(matrix: Any, pairs: WeightPairs) -> tuple[Array, Array, Array | None]:
+Ranked = tuple[Array, Array, Array | None]
+"""Offsets of rows, the ranks of their features, and values; None if all are 1."""
+
+
+def _ranked(matrix: Any, pairs: WeightPairs) -> Ranked:
     """Return the rows of a matrix as `SparseFeatures` keeps them, whatever the order of their entries.
 
     Rows that are not in order are sorted some at a time: a sorted copy of them all would take as much memory
@@ -181,7 +185,7 @@ def _ranked(matrix: Any, pairs: WeightPairs) -> tuple[Array, Array, Array | None
     return first, index, values
 
 
-def _ranked_block(matrix: Any, pairs: WeightPairs, ones: bool) -> tuple[Array, Array, Array | None]:
+def _ranked_block(matrix: Any, pairs: WeightPairs, ones: bool) -> Ranked:
     first = matrix.indptr.astype(np.int64, copy=False)
     indices = matrix.indices.astype(np.int32, copy=False)
     values = None if ones else as_floats(matrix.data)
@@ -229,7 +233,7 @@ class SparseFeatures(Euclidean, Curved, Counted, Grouped):
         self.pairs = WeightPairs.of(matrix, self.width) if pairs is None else pairs
         self.pairs.require_sound(matrix.shape[1], self.width)
         self.size = len(self.pairs.label)
-        self.rows: tuple[Array, Array, Array | None] = _ranked(matrix, self.pairs)
+        self.rows: Ranked = _ranked(matrix, self.pairs)
         """Offsets, features by rank (the frequent ones of each row first), and values, None if all are 1."""
 
     @cached_property
@@ -324,21 +328,34 @@ class SparseFeatures(Euclidean, Curved, Counted, Grouped):
         other.matrix = sparse.csr_matrix(self.matrix.shape, dtype=self.matrix.dtype)
         return other
 
+    def part(self, structure: StructureBatch, begin: int, end: int) -> SparseFeatures:
+        """Return the same on the cliques from one to another, without a matrix."""
+        first, index, values = self.rows
+        a, b = first[begin], first[end]
+        rows = first[begin : end + 1] - a, index[a:b], None if values is None else values[a:b]
+        return self._bare(structure, self.pairs, rows)
+
     def seen(self) -> tuple[SparseFeatures, Array]:
-        """Return the same with features that occur only, and the places of their weights in elements."""
-        columns = np.flatnonzero(np.bincount(self.matrix.indices, minlength=self.matrix.shape[1]))
-        rank, first = self.pairs.rank[columns], self.pairs.first
-        order = np.argsort(rank)
-        ranked, size = rank[order], np.diff(first)[rank[order]]
+        """Return the same with features that occur only, without a matrix, and where their weights are."""
+        first, index, values = self.rows
+        ranked = np.flatnonzero(native.column_counts(index, len(self.pairs.rank)))
+        size = np.diff(self.pairs.first)[ranked]
         starts = offsets_of(size)
-        places = np.arange(starts[-1]) + np.repeat(first[ranked] - starts[:-1], size)
-        own = np.empty(len(columns), dtype=np.int32)
-        own[order] = np.arange(len(columns), dtype=np.int32)
+        places = np.arange(starts[-1]) + np.repeat(self.pairs.first[ranked] - starts[:-1], size)
         frequent, single = np.searchsorted(ranked, [self.pairs.frequent, self.pairs.single]).tolist()
+        own = np.arange(len(ranked), dtype=np.int32)
+        renamed = np.zeros(len(self.pairs.rank), dtype=np.int32)
+        renamed[ranked] = own
         pairs = WeightPairs(own, starts, self.pairs.label[places], frequent, single)
-        matrix = self.matrix[:, columns]
-        rows = np.arange(matrix.shape[0])
-        return SparseFeatures(self.structure, self.clique, matrix, pairs, rows), places
+        return self._bare(self.structure, pairs, (first, renamed[index], values)), places
+
+    def _bare(self, structure: StructureBatch, pairs: WeightPairs, rows: Ranked) -> SparseFeatures:
+        """Return what these rows are, without a matrix."""
+        other = object.__new__(SparseFeatures)
+        other.structure, other.clique, other.width = structure, self.clique, self.width
+        other.pairs, other.size, other.rows = pairs, len(pairs.label), rows
+        other.matrix = sparse.csr_matrix((len(rows[0]) - 1, len(pairs.rank)), dtype=self.matrix.dtype)
+        return other
 
     def _of(self, structure: StructureBatch, matrix: Any) -> SparseFeatures:
         """Return the same with one observation for every clique."""
