@@ -31,7 +31,7 @@ def corpus(tokens: int) -> tuple[Any, np.ndarray, list[list[str]]]:
         for k in range(copies)
         for sentence in given.sentences
     ]
-    X, lengths = TemplateFeatures(chunking(), min_count=20).fit_transform(sentences)
+    X, lengths = TemplateFeatures(chunking(), min_count=20, dtype=bool).fit_transform(sentences)
     return X, lengths, given.labels * copies
 
 

@@ -218,12 +218,23 @@ def _source(k: int, shard: Shard, folder: Folder | None) -> Source:
     return FileSource(path)
 
 
-def _made(source: Source) -> Shard:
+class _HeldShard(NamedTuple):
+    """A shard with a worker."""
+
+    shard: Shard
+    size: int
+
+    def __sizeof__(self) -> int:
+        """Say how large it is, which Dask would not see: it would move shards to elements."""
+        return self.size
+
+
+def _made(source: Source) -> _HeldShard:
     """Read a shard where it is needed; arrays of files are mapped into memory."""
     if isinstance(source, bytes):
-        shard: Shard = pickle.loads(source)
-        return shard
-    return ShardFile(source.path, None if source.shared is None else _shared(source.shared)).shard()
+        return _HeldShard(pickle.loads(source), len(source))
+    file = ShardFile(source.path, None if source.shared is None else _shared(source.shared))
+    return _HeldShard(file.shard(), source.path.stat().st_size)
 
 
 @lru_cache(maxsize=4)
@@ -232,13 +243,13 @@ def _shared(path: Path) -> Any:
     return pickle.loads(path.read_bytes())
 
 
-def _in_double(shard: Shard) -> Shard:
-    return shard.exact()
+def _in_double(held: _HeldShard) -> _HeldShard:
+    return held._replace(shard=held.shard.exact())
 
 
 def _itself(array: Array) -> Array:
     return array
 
 
-def _evaluated(shard: Shard, what: str, element: Array, direction: Array | None) -> Partial:
-    return shard.evaluate(what, element, direction)
+def _evaluated(held: _HeldShard, what: str, element: Array, direction: Array | None) -> Partial:
+    return held.shard.evaluate(what, element, direction)
