@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from kernelfields import CRF, MEMM, GPSequenceClassifier, KernelCRF
+from kernelfields import CRF, HMM, MEMM, GPSequenceClassifier, KernelCRF, StructuredSVM
 from kernelfields.approximation import Nystroem
+from kernelfields.emissions import FullGaussian, GaussianMixture
+from kernelfields.selection import GreedyCliques
 from kernelfields.structures import Dependency, Segments
 
 
@@ -59,5 +61,39 @@ FITS: dict[str, tuple[Any, Any]] = {
         KernelCRF("rbf", penalty=0.3, approximation=Nystroem(8), **KERNEL),
         numbers,
     ),
+    "selected": (
+        KernelCRF("rbf", penalty=0.3, selection=GreedyCliques(6), **KERNEL),
+        numbers,
+    ),
+    "margin": (StructuredSVM(penalty=0.3, features="chunking", tol=1e-6), sentences),
+    "kernel margin": (StructuredSVM("rbf", penalty=0.3, tol=1e-6, dtype="float64"), numbers),
     "gaussian process": (GPSequenceClassifier("rbf", tol=1e-6), numbers),
 }
+
+
+def _hmms() -> dict[str, tuple[Any, Any, Any]]:
+    rows, _ = numbers()
+    counts = [np.abs(np.round(3 * x)) for x in rows]
+    gaps = [np.where(np.arange(x.size).reshape(x.shape) % 7 == 3, np.nan, x) for x in rows]
+    words = [[f"w{int(n) % 4}" for n in x[:, 0]] for x in counts]
+    weight = np.linspace(0.5, 2, len(rows))
+    settings: dict[str, Any] = {"n_states": 2, "max_iter": 6, "tol": 0, "random_state": 0}
+
+    def model(emissions: Any) -> HMM:
+        return HMM(emissions, **settings)
+
+    return {
+        "gaussian": (model("gaussian"), rows, None),
+        "weights": (model("gaussian"), rows, weight),
+        "full": (model(FullGaussian()), rows, None),
+        "gaps in some shards": (model("gaussian"), [*rows[:8], *gaps[8:]], None),
+        "mixture": (model(GaussianMixture(2)), rows, None),
+        "symbols": (model("categorical"), words, None),
+        "symbols with weights": (model("categorical"), words, weight),
+        "counts": (model("poisson"), counts, None),
+        "multinomial": (model("multinomial"), counts, None),
+        "yes and no": (model("bernoulli"), [np.minimum(x, 1) for x in counts], None),
+    }
+
+
+HMMS = _hmms()

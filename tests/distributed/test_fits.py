@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import signal
 from typing import Any
 
@@ -10,10 +11,12 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from kernelfields import CRF, HMM, distributed
+from kernelfields import CRF, HMM, KernelCRF, distributed
+from kernelfields.approximation import Nystroem
+from kernelfields.approximation.columns import KernelColumns
 from kernelfields.errors import DistributedError, InputError
 from kernelfields.losses import EntropyRegularised
-from tests.distributed._sets import FITS, TOKENS, numbers, sentences
+from tests.distributed._sets import FITS, HMMS, KERNEL, TOKENS, numbers, sentences
 
 
 def weights(model: Any) -> Any:
@@ -83,6 +86,56 @@ def test_a_process_that_dies_is_replaced() -> None:
         found = CRF(0.3, callback=kill, **TOKENS).fit(X, y).coef_
     assert len(set(killed)) == 2
     np.testing.assert_array_equal(found, expected)
+
+
+def test_kernel_values_are_computed_by_those_who_have_the_observations(monkeypatch: Any) -> None:
+    """Not here: shards hold observations and landmarks, and values stay behind when they are sent."""
+    X, y = numbers()
+    model = KernelCRF("rbf", penalty=0.3, approximation=Nystroem(8), **KERNEL)
+    asked: list[int] = []
+    plain = KernelColumns.fill
+
+    def fill(columns: Any, basis: Any, out: Any) -> None:
+        asked.append(len(out))
+        plain(columns, basis, out)
+
+    monkeypatch.setattr(KernelColumns, "fill", fill)
+    with distributed.use("threads", shards=3) as sharing:
+        clone(model).fit(X, y)
+    shards = sharing.pools[0]._shards  # type: ignore[attr-defined]
+    sizes = [shard.data.structure.n_vertices for shard in shards]
+    assert all(asked.count(size) == 1 for size in sizes)  # once each, in single and in double
+    assert "matrix" in vars(shards[0].data.spaces[0].factor.products)
+    sent = pickle.loads(pickle.dumps(shards[0]))
+    assert "matrix" not in vars(sent.data.spaces[0].factor.products)
+    element = np.linspace(-1, 1, sent.data.spaces[0].size + sum(s.size for s in sent.data.spaces[1:]))
+    np.testing.assert_array_equal(
+        sent.evaluate("loss", element).array, shards[0].evaluate("loss", element).array
+    )
+
+
+@pytest.mark.parametrize(
+    ("family", "backend"), [*((family, "threads") for family in HMMS), ("gaussian", "processes")]
+)
+def test_expectation_maximisation(family: str, backend: str) -> None:
+    """Every step is that of the whole, whatever states emit; gaps and weights included."""
+    model, X, weight = HMMS[family]
+    whole = clone(model).fit(X, sample_weight=weight)
+    with distributed.use(backend, shards=3) as sharing:
+        shared = clone(model).fit(X, sample_weight=weight)
+    assert len(sharing.pools) == 1
+    np.testing.assert_allclose(shared.log_likelihoods_, whole.log_likelihoods_, rtol=1e-9)
+    np.testing.assert_allclose(shared.transitions_, whole.transitions_, atol=1e-7)
+    np.testing.assert_allclose(shared.start_, whole.start_, atol=1e-7)
+
+
+def test_expectation_maximisation_with_some_labels() -> None:
+    X, y = numbers()
+    y = [[label if t else None for t, label in enumerate(one)] for one in y]
+    whole = HMM("gaussian", max_iter=5, tol=0).fit(X, y)
+    with distributed.use("threads", shards=3):
+        shared = HMM("gaussian", max_iter=5, tol=0).fit(X, y)
+    np.testing.assert_allclose(shared.log_likelihoods_, whole.log_likelihoods_, rtol=1e-9)
 
 
 def test_what_is_not_shared_out_says_so() -> None:

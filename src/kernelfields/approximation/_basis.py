@@ -8,10 +8,12 @@ import numpy as np
 import scipy
 
 from ..arrays import Array
+from ..distributed import SHARING
 from ..kernels import Kernel
-from ..spaces import factor_of
+from ..spaces import FeatureProducts, factor_of
 from ._base import FactoredKernel, LandmarkBasis
 from .columns import KernelColumns, dtype_of, widened
+from .deferred import DeferredProducts
 from .maps import KernelMap
 from .storage import Storage
 
@@ -37,11 +39,18 @@ def with_basis(
     kernel: Kernel, X: Any, chosen: LandmarkBasis, triangle: Array, storage: Storage
 ) -> FactoredKernel:
     """Compute K_XB, the only matrix with N rows: 2 N m D operations, N m numbers."""
-    columns = storage.empty((X.shape[0], len(triangle)), dtype_of(X))
-    KernelColumns(kernel, X).fill(chosen.observations, columns)
     whitening = inverse_transposed(triangle)
-    factor = factor_of(columns, inside=whitening, dual=whitening)
+    factor = factor_of(_columns(kernel, X, chosen, storage), inside=whitening, dual=whitening)
     return FactoredKernel(factor, KernelMap(kernel, chosen.observations), chosen.indices, None)
+
+
+def _columns(kernel: Kernel, X: Any, chosen: LandmarkBasis, storage: Storage) -> Array | FeatureProducts:
+    """Return K_XB, or a promise of it where fits are shared out: workers compute what they need."""
+    if SHARING.get() is not None:
+        return DeferredProducts(kernel, X, chosen.observations)
+    columns = storage.empty((X.shape[0], chosen.observations.shape[0]), dtype_of(X))
+    KernelColumns(kernel, X).fill(chosen.observations, columns)
+    return columns
 
 
 def inverse_transposed(triangle: Array) -> Array:

@@ -6,13 +6,15 @@
         model = CRF(0.1).fit(X, y)
 
 Every fit that is a search for the minimum of an objective is shared out: `CRF`, `MEMM`, `KernelCRF`,
-`GPSequenceClassifier`, with all their solvers. A shard is a pure function of its instances, an evaluation one
+`GPSequenceClassifier`, with all their solvers, `StructuredSVM` with its cutting planes; and so is
+expectation-maximisation of `HMM`. A shard is a pure function of its instances, an evaluation one
 of a shard and an element, and sums are taken in one order: a worker may die at any moment, and the result is
 the same to the last bit.
 """
 
 from .context import SHARING, Sharing, shared_out, use
 from .dask_pool import DaskPool
+from .expectations import shared_expectations
 from .file_pool import FilePool, ShardFile, write_shard
 from .process_pool import ProcessPool
 from .splitting import split
@@ -26,6 +28,7 @@ __all__ = [
     "ShardFile",
     "Sharing",
     "ThreadPool",
+    "shared_expectations",
     "shared_out",
     "split",
     "use",

@@ -36,7 +36,10 @@ class Sharing:
 
     def pool(self, data: Any) -> ShardPool:
         """Return a loss with workers."""
-        pieces = split(data, self.shards)
+        return self.hand_out(split(data, self.shards))
+
+    def hand_out(self, pieces: Sequence[Any]) -> ShardPool:
+        """Return shards with workers."""
         if self.backend == "threads":
             self.pools.append(ThreadPool(pieces, self.workers))
         elif self.backend == "processes":

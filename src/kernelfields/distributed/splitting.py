@@ -18,12 +18,16 @@ def split(data: DataTerm, count: int) -> list[Shard]:
     """Return a loss in up to so many shards of about as many vertices, in the order of the instances."""
     if count == 1:
         return [Shard(data)]
-    offsets = data.structure.offsets
-    wanted = np.linspace(0, float(offsets[-1]), min(count, max(len(offsets) - 1, 1)) + 1)
-    cuts = np.unique(np.searchsorted(offsets, wanted[1:-1]))
-    ends = [0, *(int(cut) for cut in cuts if 0 < cut < len(offsets) - 1), len(offsets) - 1]
-    parts = [_part(data, a, b) for a, b in pairwise(ends) if b > a]
+    parts = [_part(data, a, b) for a, b in pairwise(cuts_of(data.structure.offsets, count))]
     return parts or [Shard(data)]
+
+
+def cuts_of(offsets: Array, count: int) -> list[int]:
+    """Return where instances are cut into up to so many parts of about as many vertices; none is empty."""
+    n = len(offsets) - 1
+    wanted = np.linspace(0, float(offsets[-1]), min(count, max(n, 1)) + 1)
+    inside = np.unique(np.searchsorted(offsets, wanted[1:-1]))
+    return [0, *(int(cut) for cut in inside if 0 < cut < n), *([n] if n else [])]
 
 
 def _part(data: DataTerm, begin: int, end: int) -> Shard:

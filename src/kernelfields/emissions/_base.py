@@ -41,6 +41,14 @@ class ObservedSequences(NamedTuple):
     weights: Array | None = None
     """How many times each sequence counts; None for once."""
 
+    def part(self, begin: int, end: int) -> ObservedSequences:
+        """Return the sequences from one to another."""
+        offsets = self.offsets[begin : end + 1]
+        a, b = offsets[0], offsets[-1]
+        labels = None if self.labels is None else self.labels[a:b]
+        weights = None if self.weights is None else self.weights[begin:end]
+        return ObservedSequences(self.observations.part(a, b), offsets - a, labels, weights)
+
     @property
     def position_weights(self) -> Array | None:
         """How many times each position counts."""
@@ -86,6 +94,10 @@ class Emissions(ABC):
     @abstractmethod
     def improved(self, statistics: Any) -> Emissions:
         """Maximise the expected log-likelihood plus `log_prior`."""
+
+    def joined(self, left: Any, right: Any) -> Any:
+        """Return the statistics of two sets of sequences together: those of counts add up."""
+        return left + right if isinstance(left, np.ndarray) else tuple(map(np.add, left, right))
 
     @abstractmethod
     def log_prior(self) -> float:

@@ -29,6 +29,24 @@ class Moments(NamedTuple):
     scatter: Array
     """(L, D) or (L, D, D): Σ weight (x − mean)², or (x − mean)(x − mean)ᵀ."""
 
+    def plus(self, other: Moments) -> Moments:
+        """Return the moments of both sets of rows [chan1983]; a mean without weight counts for nothing."""
+        left, right = self._weights, other._weights
+        total = left + right
+        share = np.divide(right, total, out=np.zeros(total.shape), where=total > 0)
+        gap, moved = other.mean - self.mean, left * share
+        if self.scatter.ndim == 3:
+            between = moved[:, :, None] * gap[:, :, None] * gap[:, None, :]
+        else:
+            between = moved * gap**2
+        weight = total[:, 0] if total.shape[1] == 1 else total
+        return Moments(weight, self.mean + share * gap, self.scatter + other.scatter + between)
+
+    @property
+    def _weights(self) -> Array:
+        """(L, 1) or (L, D)."""
+        return self.weight[:, None] if self.weight.ndim == 1 else self.weight
+
 
 class GaussianFamily(RowFamily):
     """Gaussian distributions; subclasses define the form of covariances.
@@ -167,6 +185,10 @@ class GaussianEmissions(RowEmissions):
         mean = np.where(gone if gone.ndim == 2 else gone[:, None], self.means, moments.mean)
         start = parts["node"][chain.first_positions].sum(axis=0)
         return Expectations(value, start, parts["edge"], moments._replace(mean=mean))
+
+    def joined(self, left: Moments, right: Moments) -> Moments:
+        """Return the moments of all rows."""
+        return left.plus(right)
 
     def improved(self, statistics: Moments) -> GaussianEmissions:
         """Return Gaussians with new means and covariances; a state without weight keeps its old ones."""

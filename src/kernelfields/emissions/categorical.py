@@ -165,6 +165,10 @@ class Symbols:
     def __len__(self) -> int:
         return len(self.numbers)
 
+    def part(self, begin: int, end: int) -> Symbols:
+        """Return the symbols from one to another; words know what was before them."""
+        return Symbols(self.numbers[begin:end], self.vocabulary)
+
 
 class CategoricalEmissions(Emissions):
     """Probabilities of symbols in every state.

@@ -71,8 +71,18 @@ class EMResult(NamedTuple):
     """Why it stopped."""
 
 
+Expect = Callable[[HiddenMarkovModel], Expectations]
+"""The expectation step on a training set."""
+
+
+def expectations_of(data: ObservedSequences) -> Expect:
+    """Return the expectation step on sequences that are here."""
+    return lambda model: model.emissions.expected(data, model.markov)
+
+
 def maximise(
     data: ObservedSequences,
+    expect: Expect,
     model: HiddenMarkovModel,
     smoothing: Smoothing,
     tol: float,
@@ -84,7 +94,7 @@ def maximise(
     It ends when a step gains less than ``tol`` times the objective, or after ``max_iter`` steps; Ctrl-C
     keeps the current model.
     """
-    run = _Run(data, smoothing, report)
+    run = _Run(data.weights, expect, smoothing, report)
     try:
         while True:
             found = run.look(model)
@@ -105,19 +115,22 @@ class _Run:
     """The history of one run."""
 
     def __init__(
-        self, data: ObservedSequences, smoothing: Smoothing, report: Callable[[Progress], object] | None
+        self,
+        weights: Array | None,
+        expect: Expect,
+        smoothing: Smoothing,
+        report: Callable[[Progress], object] | None,
     ) -> None:
-        self.data, self.smoothing, self.report = data, smoothing, report
+        self.weights, self.expect, self.smoothing, self.report = weights, expect, smoothing, report
         self.started = time.perf_counter()
         self.likelihoods: list[float] = []
         self.objectives: list[float] = []
 
     def look(self, model: HiddenMarkovModel) -> Expectations:
         """Make an expectation step, and record the likelihood of the model."""
-        found = model.emissions.expected(self.data, model.markov)
-        weights = self.data.weights
+        found = self.expect(model)
         values = found.log_probability
-        likelihood = float(values.sum() if weights is None else np.dot(values, weights))
+        likelihood = float(values.sum() if self.weights is None else np.dot(values, self.weights))
         objective = likelihood + self.smoothing.log_prior(model)
         self.likelihoods, self.objectives = [*self.likelihoods, likelihood], [*self.objectives, objective]
         if self.report is not None:

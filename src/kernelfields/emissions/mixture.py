@@ -132,6 +132,10 @@ class MixtureEmissions(ScoredEmissions, RowEmissions):
         mean = np.where(gone if gone.ndim == 2 else gone[:, None], self.gaussians.means, moments.mean)
         return MixtureStatistics(weight, moments._replace(mean=mean))
 
+    def joined(self, left: MixtureStatistics, right: MixtureStatistics) -> MixtureStatistics:
+        """Return the statistics of all rows."""
+        return MixtureStatistics(left.weight + right.weight, left.moments.plus(right.moments))
+
     def improved(self, statistics: MixtureStatistics) -> MixtureEmissions:
         """Return new mixtures."""
         gaussians = self.gaussians.improved(statistics.moments)

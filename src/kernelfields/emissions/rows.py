@@ -32,6 +32,10 @@ class NumberRows:
     def __len__(self) -> int:
         return len(self.values)
 
+    def part(self, begin: int, end: int) -> NumberRows:
+        """Return the rows from one to another."""
+        return NumberRows(self.values[begin:end])
+
     def place(self, row: int) -> str:
         """Return where a row is, for messages."""
         if self.offsets is None:

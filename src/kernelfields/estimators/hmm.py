@@ -22,8 +22,9 @@ from ..data.sample_weights import read_weights
 from ..data.seeds import random_state
 from ..data.states import encode_states
 from ..decoders import Decoder
+from ..distributed import shared_expectations
 from ..emissions import Emissions, Family, ObservedSequences
-from ..emissions.em import LABELLED, LIMIT, EMResult, HiddenMarkovModel, Smoothing, maximise
+from ..emissions.em import LABELLED, LIMIT, EMResult, Expect, HiddenMarkovModel, Smoothing, maximise
 from ..errors import InputError, warn_user
 from ..fitting.observers import ProgressLine
 from ..fitting.provenance import provenance_of
@@ -231,6 +232,7 @@ class HMM(SequenceLabeller):
         seed = random_state(self.random_state).randint(2**31 - 1)
         rng = np.random.default_rng(int(seed))
         best: EMResult | None = None
+        expect = shared_expectations(data)
         for _ in range(max(self.n_init, 1)):
             chances = [
                 self._guess(given, allowed, rng)
@@ -240,7 +242,7 @@ class HMM(SequenceLabeller):
                 )
             ]
             emissions = family.guess(data.observations, len(chances[0]), rng) if known is None else known
-            run = self._run(data, HiddenMarkovModel(chances[0], chances[1], emissions), smoothing)
+            run = self._run(data, expect, HiddenMarkovModel(chances[0], chances[1], emissions), smoothing)
             interrupted = run.ended == Reason.INTERRUPTED.value
             if best is None or _higher(run, best):
                 best = run
@@ -268,13 +270,23 @@ class HMM(SequenceLabeller):
         model = HiddenMarkovModel(
             first.of(starts, smoothing.start), first.of(pairs, smoothing.transitions), emissions
         )
-        return EMResult(model, [], [], LABELLED) if every else self._run(data, model, smoothing)
+        if every:
+            return EMResult(model, [], [], LABELLED)
+        return self._run(data, shared_expectations(data), model, smoothing)
 
-    def _run(self, data: ObservedSequences, model: HiddenMarkovModel, smoothing: Smoothing) -> EMResult:
+    def _run(
+        self, data: ObservedSequences, expect: Expect, model: HiddenMarkovModel, smoothing: Smoothing
+    ) -> EMResult:
         with ProgressLine() if self.verbose else nullcontext() as line:
             watching = observers(reporter(self.callback), line)
             return maximise(
-                data, model, smoothing, self.tol, self.max_iter, lambda progress: watching(progress, None)
+                data,
+                expect,
+                model,
+                smoothing,
+                self.tol,
+                self.max_iter,
+                lambda progress: watching(progress, None),
             )
 
     def _keep(self, classes: Array, forbidden: Forbidden | None, trained: EMResult) -> None:

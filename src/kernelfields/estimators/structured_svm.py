@@ -17,6 +17,7 @@ from ..data.base_measure import BaseMeasure, kept_measure
 from ..data.seeds import random_state
 from ..data.training import Training, warn_of
 from ..decoders import Decoder
+from ..distributed import shared_out
 from ..errors import InputError
 from ..fitting.observers import ProgressLine
 from ..fitting.provenance import provenance_of
@@ -285,7 +286,7 @@ class StructuredSVM(SequenceLabeller):
             observer = observers(reporter(self.callback, draft), note, line)
             if isinstance(solver, CuttingPlane):
                 start = problem.zero() if last is None else last.element_for(problem)
-                result = solver.minimize(problem, start, stop, observer)
+                result = solver.minimize(shared_out(problem), start, stop, observer)
             elif dual is None:
                 raise InputError("rescaling='relaxed' goes with solver='one-slack' only.")
             else:

@@ -12,7 +12,7 @@ from ._base import (
     first_members,
     places_of,
 )
-from ._products import Products
+from ._products import FeatureProducts, Products
 from .expansion import Expansion, LabelEmbedding
 from .factor import Factor, factor_of
 from .free import Boundary, Free
@@ -33,6 +33,7 @@ __all__ = [
     "Euclidean",
     "Expansion",
     "Factor",
+    "FeatureProducts",
     "Free",
     "Functions",
     "Grouped",

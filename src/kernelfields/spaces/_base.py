@@ -199,6 +199,11 @@ def _unless_identity(rows: Array, size: int) -> Array | None:
     return None if same else rows
 
 
+def window_of(rows: Array) -> tuple[int, int]:
+    """Return the least range that some rows are in."""
+    return (int(rows.min()), int(rows.max()) + 1) if len(rows) else (0, 0)
+
+
 class RowMap:
     """Clique c sees the observation ``rows[c]`` of n; None stands for each its own, in order."""
 

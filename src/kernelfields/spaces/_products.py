@@ -36,9 +36,27 @@ class FeatureProducts(ABC):
     matrix: Features
 
     @property
+    def shape(self) -> tuple[int, int]:
+        """N, D."""
+        rows, columns = self.matrix.shape
+        return int(rows), int(columns)
+
+    @property
     def precision(self) -> np.dtype[Any]:
         """The precision in which products are taken."""
         return np.dtype(self.matrix.dtype)
+
+    def some(self, rows: Array) -> Array:
+        """Return some rows of X."""
+        return np.asarray(self.matrix[rows])
+
+    @abstractmethod
+    def part(self, begin: int, end: int) -> FeatureProducts:
+        """Return those with the rows from one to another."""
+
+    def precise(self) -> FeatureProducts:
+        """Return products in double."""
+        return PreciseProducts(self)
 
     @abstractmethod
     def times(self, weights: Array) -> Array:
@@ -58,6 +76,10 @@ class Products(FeatureProducts):
 
     def __init__(self, matrix: Features) -> None:
         self.matrix = sound_rows(matrix) if sparse.issparse(matrix) else _with_contiguous_rows(matrix)
+
+    def part(self, begin: int, end: int) -> Products:
+        """Return those with the rows from one to another, not copied."""
+        return self if (begin, end) == (0, self.matrix.shape[0]) else Products(self.matrix[begin:end])
 
     @cached_property
     def _transposed(self) -> Features:
@@ -100,13 +122,35 @@ class PreciseProducts(FeatureProducts):
     up more rounding errors than they may be large.
     """
 
-    def __init__(self, matrix: Array) -> None:
-        self.matrix = matrix
+    def __init__(self, source: FeatureProducts) -> None:
+        self._source = source
+
+    @property
+    def matrix(self) -> Array:
+        """X."""
+        return np.asarray(self._source.matrix)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """N, D."""
+        return self._source.shape
 
     @property
     def precision(self) -> np.dtype[Any]:
         """Double."""
         return np.dtype(np.float64)
+
+    def some(self, rows: Array) -> Array:
+        """Return some rows of X."""
+        return self._source.some(rows)
+
+    def part(self, begin: int, end: int) -> PreciseProducts:
+        """Return those with the rows from one to another."""
+        return PreciseProducts(self._source.part(begin, end))
+
+    def precise(self) -> PreciseProducts:
+        """Return these."""
+        return self
 
     def times(self, weights: Array) -> Array:
         """X·W."""

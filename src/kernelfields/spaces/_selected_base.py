@@ -9,7 +9,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..structures import StructureBatch
-from ._base import Euclidean, RowMap, first_members, in_rows, require_own_scores
+from ._base import Euclidean, RowMap, first_members, in_rows, require_own_scores, window_of
 from ._products import judged_by_some
 from .functions import Functions
 
@@ -33,7 +33,7 @@ class SelectedFunctions(Euclidean):
         self.clique = clique
         self.functions = functions
         self.size = functions.size
-        n = functions.products.matrix.shape[0]
+        n = functions.products.shape[0]
         self._map = RowMap(first_members(structure, clique) if rows is None else rows, n)
 
     @property
@@ -50,7 +50,7 @@ class SelectedFunctions(Euclidean):
     def reach(self) -> float:
         """Σ_c ‖φ(x_c)‖, judged by some observations, and what label pairs add."""
         functions = self.functions
-        seen = judged_by_some(functions.products.matrix.shape[0], functions.norms)
+        seen = judged_by_some(functions.products.shape[0], functions.norms)
         return self._map.most * seen + float(np.sqrt(functions.share)) * self.structure.n_vertices
 
     def add_scores(self, element: Array, into: Array) -> None:
@@ -68,5 +68,8 @@ class SelectedFunctions(Euclidean):
     def _spread(self, gradient: Array) -> Array:
         return self._map.spread(in_rows(gradient))
 
-    def _taken(self, ids: Any) -> Array:
-        return self._map.take(self.structure.cliques[self.clique].offsets, ids)
+    def _taken(self, ids: Any) -> tuple[Functions, Array]:
+        """Return the functions on the observations that some instances see, and which each clique sees."""
+        rows = self._map.take(self.structure.cliques[self.clique].offsets, ids)
+        begin, end = window_of(rows)
+        return self.functions.part(begin, end), rows - begin

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from ..arrays import Array
-from ._products import ROWS, FeatureProducts, PreciseProducts, Products, judged_by_some, row_norms
+from ._products import ROWS, FeatureProducts, Products, judged_by_some, row_norms
 
 ROWS_PER_COLUMN = 4
 
@@ -35,7 +35,7 @@ class Factor:
     @property
     def shape(self) -> tuple[int, int]:
         """N, q."""
-        return int(self.products.matrix.shape[0]), self.inside.shape[1]
+        return self.products.shape[0], self.inside.shape[1]
 
     def times(self, weights: Array) -> Array:
         """Φ·W."""
@@ -52,40 +52,48 @@ class Factor:
     @cached_property
     def reach(self) -> float:
         """Σ_i ‖φ_i‖, judged by some rows: to multiply A T out would cost more than a search."""
-        return judged_by_some(self.shape[0], lambda rows: row_norms(self.products.matrix[rows] @ self.inside))
+        return judged_by_some(self.shape[0], lambda rows: row_norms(self.products.some(rows) @ self.inside))
+
+    def part(self, begin: int, end: int) -> Factor:
+        """Return the same on the observations from one to another, with their share of the spectrum."""
+        share = (end - begin) / max(1, self.shape[0])
+        return replace(self, products=self.products.part(begin, end), spectrum=share * self.spectrum)
 
     def precise(self) -> Factor:
         """Return the same with products in double precision."""
-        return replace(self, products=PreciseProducts(self.products.matrix))
+        return replace(self, products=self.products.precise())
 
 
-def factor_of(columns: Array, inside: Array | None = None, dual: Array | None = None) -> Factor:
+def factor_of(
+    columns: Array | FeatureProducts, inside: Array | None = None, dual: Array | None = None
+) -> Factor:
     """Return the factor A T in its principal coordinates; T and the way to coefficients are 1 by default.
 
     The coordinates are those of some rows, four per column, evenly spread: 9 q³ + 8 m q² operations. Any
     rotation leaves the space as it is; a worse one only makes for more iterations. There is none where
     columns outnumber rows.
     """
-    n, m = columns.shape
+    products = columns if isinstance(columns, FeatureProducts) else Products(columns)
+    n, m = products.shape
     rows = np.unique(np.linspace(0, n - 1, min(n, ROWS_PER_COLUMN * m)).astype(np.int64))
-    spectrum, rotation = _principal(columns, rows, inside)
+    spectrum, rotation = _principal(products, rows, inside)
     front = rotation if inside is None else inside @ rotation
     back = front if dual is inside else rotation if dual is None else dual @ rotation
-    return Factor(Products(columns), front, back, spectrum * (n / max(1, len(rows))))
+    return Factor(products, front, back, spectrum * (n / max(1, len(rows))))
 
 
-def _principal(columns: Array, rows: Array, inside: Array | None) -> tuple[Array, Array]:
+def _principal(products: FeatureProducts, rows: Array, inside: Array | None) -> tuple[Array, Array]:
     """The diagonal of RᵀΦᵀΦR, (q,), and the rotation R, (q, q), by some rows of Φ, few of them at a time.
 
     The columns may lie in a file because memory is short.
     """
-    q = columns.shape[1] if inside is None else inside.shape[1]
-    products = np.zeros((q, q))
+    q = products.shape[1] if inside is None else inside.shape[1]
+    squares = np.zeros((q, q))
     for start in range(0, len(rows), ROWS):
-        some = columns[rows[start : start + ROWS]].astype(np.float64)
+        some = products.some(rows[start : start + ROWS]).astype(np.float64)
         some = some if inside is None else some @ inside
-        products += some.T @ some
+        squares += some.T @ some
     if len(rows) < q:
-        return products.diagonal().copy(), np.eye(q)
-    spectrum, rotation = np.linalg.eigh(products)
+        return squares.diagonal().copy(), np.eye(q)
+    spectrum, rotation = np.linalg.eigh(squares)
     return np.maximum(spectrum, 0), rotation

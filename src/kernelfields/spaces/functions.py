@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..arrays import Array
-from ._products import FeatureProducts, PreciseProducts, row_norms
+from ._products import FeatureProducts, row_norms
 
 
 class KernelRows(FeatureProducts):
@@ -20,6 +20,10 @@ class KernelRows(FeatureProducts):
     def matrix(self) -> Array:
         """K_XB, (n, m): a view."""
         return self.rows.T
+
+    def part(self, begin: int, end: int) -> KernelRows:
+        """Return those with the observations from one to another."""
+        return KernelRows(self.rows[:, begin:end])
 
     def times(self, weights: Array) -> Array:
         """K_XB·W."""
@@ -80,7 +84,7 @@ class Functions:
 
     def table(self, coefficients: Array) -> Array:
         """Σ c_j over the atoms of every basis observation and label, (m, r)."""
-        m = self.products.matrix.shape[1]
+        m = self.products.shape[1]
         place = self.rows * self.width + self.labels
         total = _sums(place, coefficients[self.owners], m * self.width).reshape(m, self.width)
         return self._centred(total)
@@ -108,7 +112,7 @@ class Functions:
 
     def norms(self, rows: Array) -> Array:
         """‖φ‖ of some observations with the label that makes it longest."""
-        values = self.products.matrix[rows].astype(np.float64, copy=False)
+        values = self.products.some(rows).astype(np.float64, copy=False)
         found = np.zeros(len(rows))
         for label in range(self.width):
             seen = np.zeros((self.size, len(rows)))
@@ -117,6 +121,10 @@ class Functions:
             np.maximum(found, row_norms((self.inverse @ seen).T), out=found)
         return found
 
+    def part(self, begin: int, end: int) -> Functions:
+        """Return the same on the observations from one to another."""
+        return replace(self, products=self.products.part(begin, end))
+
     def precise(self) -> Functions:
         """Return the same with products in double precision."""
-        return replace(self, products=PreciseProducts(self.products.matrix))
+        return replace(self, products=self.products.precise())

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from ..arrays import Array
 from ..structures import StructureBatch
-from ._base import Curved, Euclidean, RowMap, first_members, in_rows, require_own_scores, values_of
+from ._base import Curved, Euclidean, RowMap, first_members, in_rows, require_own_scores, values_of, window_of
 from .expansion import LabelEmbedding
 from .factor import Factor
 
@@ -95,7 +95,8 @@ class LowRank(Euclidean, Curved):
     def take(self, structure: StructureBatch, ids: npt.ArrayLike) -> LowRank:
         """Return the same functions on some instances."""
         rows = self._map.take(self.structure.cliques[self.clique].offsets, ids)
-        return LowRank(structure, self.clique, self.factor, rows, self.embedding)
+        begin, end = window_of(rows)
+        return LowRank(structure, self.clique, self.factor.part(begin, end), rows - begin, self.embedding)
 
     def precise(self) -> LowRank:
         """Return the same with products in double precision."""

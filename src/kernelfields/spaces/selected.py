@@ -37,7 +37,7 @@ class Selected(SelectedFunctions):
 
     def take(self, structure: StructureBatch, ids: npt.ArrayLike) -> Selected:
         """Return the same functions on some instances."""
-        return Selected(structure, self.clique, self.functions, self._taken(ids))
+        return Selected(structure, self.clique, *self._taken(ids))
 
 
 class SelectedCliques(SelectedFunctions, Joint):
@@ -82,4 +82,4 @@ class SelectedCliques(SelectedFunctions, Joint):
     def take(self, structure: StructureBatch, ids: npt.ArrayLike) -> SelectedCliques:
         """Return the same functions on some instances."""
         assert isinstance(structure, LabelledBatch)
-        return SelectedCliques(structure, self.functions, self._taken(ids))
+        return SelectedCliques(structure, *self._taken(ids))
