@@ -15,7 +15,8 @@ import numpy as np
 
 from kernelfields import CRF, distributed
 
-from ._sharded_chunking import cluster, corpus
+from ._sharded_chunking import corpus
+from ._sharded_sides import cluster
 
 
 def measured(quick: bool, seed: int = 0) -> tuple[int, int, dict[str, float]]:

@@ -16,18 +16,20 @@ import numpy as np
 
 from kernelfields import CRF, distributed
 
-from . import _dask_ml_side, _run, _sharded_chunking, _worker_kills
+from . import _dask_ml_side, _run, _sharded_chunking, _sharded_residues, _sharded_sides, _worker_kills
 
 
 def run(quick: bool) -> _run.Result:
-    ratios, rows = _sharded_chunking.measured(quick)
-    kills, alike, late = _worker_kills.measured(quick)
-    bars = [
-        _run.Bar("two_workers_speedup", ratios["two_workers_speedup"], at_least=1.8),
-        _run.Bar("one_worker_over_local", ratios["one_worker_over_local"], at_most=1.15),
-        _run.Bar("fits_equal_after_kills", float(alike), at_least=float(kills)),
-    ]
-    details: dict[str, Any] = {"machine": _run.machine(), "quick": quick, "chunking": rows, "kills": late}
+    details: dict[str, Any] = {"machine": _run.machine(), "quick": quick}
+    bars = []
+    for name, make in (("", _sharded_chunking.task), ("_residues", _sharded_residues.task)):
+        rows = details[f"sides{name}"] = _sharded_sides.measured(make(quick))
+        two, one = _sharded_sides.ratios(rows, "seconds")
+        details[f"per_iteration{name}"] = _sharded_sides.ratios(rows, "seconds_per_iteration")
+        bars.append(_run.Bar(f"two_workers_speedup{name}", two, at_least=1.8))
+        bars.append(_run.Bar(f"one_worker_over_local{name}", one, at_most=1.15))
+    kills, alike, details["kills"] = _worker_kills.measured(quick)
+    bars.append(_run.Bar("fits_equal_after_kills", float(alike), at_least=float(kills)))
     if _dask_ml_side.PYTHON:
         details["rows"] = _rows(quick)
         bars.append(_run.Bar("over_dask_ml", details["rows"]["ratio"], at_least=10.0))
@@ -52,7 +54,7 @@ def _rows(quick: bool) -> dict[str, float]:
 def _seconds_per_iteration(X: np.ndarray, y: np.ndarray, iterations: int) -> float:
     """Every row is a sequence of its own: a chain without edges."""
     stamps: list[tuple[int, float]] = []
-    with _sharded_chunking.cluster(2) as client, distributed.use(client), warnings.catch_warnings():
+    with _sharded_sides.cluster(2) as client, distributed.use(client), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model = CRF(1.0, fit_intercept=False, boundaries=False, max_iter=iterations + 2, tol=1e-14)
         model.set_params(callback=lambda p: stamps.append((p.iteration, time.perf_counter())), quick_start=0)
