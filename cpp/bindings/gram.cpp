@@ -1,5 +1,5 @@
 #include "kernelfields/gram/gram.hpp"
-#include "arrays.hpp"
+#include "matrices.hpp"
 
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/vector.h>
@@ -8,15 +8,6 @@
 
 namespace kernelfields::bindings {
 namespace {
-
-// A matrix whose rows are contiguous, but not necessarily next to each other.
-template <class S> using Matrix = nb::ndarray<S, nb::ndim<2>, nb::device::cpu>;
-
-template <class S> std::size_t require_rows(const Matrix<S>& matrix, const char* name) {
-    if ((matrix.shape(1) > 1 && matrix.stride(1) != 1) || matrix.stride(0) < 0)
-        throw std::invalid_argument(std::string(name) + " must have contiguous rows.");
-    return static_cast<std::size_t>(matrix.stride(0));
-}
 
 template <class S> PanelPlan<S> plan_of(const In<S>& panels, std::size_t size) {
     PanelPlan<S> plan(size);
@@ -60,7 +51,7 @@ template <class S, class T> Out<T> times(In<S> panels, std::size_t size, In<T> c
 }
 
 template <class S, class T> Out<T> matrix_times(Matrix<const S> matrix, In<T> columns) {
-    const std::size_t stride = require_rows(matrix, "matrix");
+    const std::size_t stride = require_contiguous_rows(matrix, "matrix");
     if (columns.ndim() != 2) throw std::invalid_argument("columns must be a matrix.");
     require_shape(columns, "columns", {matrix.shape(1), columns.shape(1)});
     auto out = make<T>({matrix.shape(0), columns.shape(1)});
@@ -70,7 +61,7 @@ template <class S, class T> Out<T> matrix_times(Matrix<const S> matrix, In<T> co
 }
 
 template <class S, class T> Out<double> matrix_transposed_times(Matrix<const S> matrix, In<T> columns) {
-    const std::size_t stride = require_rows(matrix, "matrix");
+    const std::size_t stride = require_contiguous_rows(matrix, "matrix");
     if (columns.ndim() != 2) throw std::invalid_argument("columns must be a matrix.");
     require_shape(columns, "columns", {matrix.shape(0), columns.shape(1)});
     auto out = make<double>({matrix.shape(1), columns.shape(1)});
@@ -91,7 +82,7 @@ template <class S> Out<S> block(In<S> panels, std::size_t size, In<std::int64_t>
 }
 
 template <class S> void gaussian(Matrix<S> products, In<S> left, In<S> right, double gamma) {
-    const std::size_t stride = require_rows(products, "products");
+    const std::size_t stride = require_contiguous_rows(products, "products");
     require_shape(left, "left", {products.shape(0)});
     require_shape(right, "right", {products.shape(1)});
     nb::gil_scoped_release release;
@@ -100,7 +91,7 @@ template <class S> void gaussian(Matrix<S> products, In<S> left, In<S> right, do
 }
 
 template <class S> void polynomial(Matrix<S> products, double gamma, double offset, unsigned degree) {
-    const std::size_t stride = require_rows(products, "products");
+    const std::size_t stride = require_contiguous_rows(products, "products");
     nb::gil_scoped_release release;
     polynomial_transform(products.data(), stride, products.shape(0), products.shape(1), static_cast<S>(gamma),
                          static_cast<S>(offset), degree);

@@ -29,6 +29,7 @@ void add_segments(nanobind::module_&);
 void add_sparse(nanobind::module_&);
 void add_factor_graph(nanobind::module_&);
 void add_features(nanobind::module_&);
+void add_dense_rows(nanobind::module_&);
 void add_linear_chain(nanobind::module_&);
 void add_linear_tagger(nanobind::module_&);
 void add_matching(nanobind::module_&);
@@ -82,6 +83,7 @@ NB_MODULE(_core, m) {
     kernelfields::bindings::add_sparse(m);
     kernelfields::bindings::add_factor_graph(m);
     kernelfields::bindings::add_features(m);
+    kernelfields::bindings::add_dense_rows(m);
     kernelfields::bindings::add_linear_chain(m);
     kernelfields::bindings::add_linear_tagger(m);
     kernelfields::bindings::add_matching(m);

@@ -31,6 +31,8 @@ Folder = tempfile.TemporaryDirectory[str]
 
 ATTEMPTS = 5
 """How often an evaluation is begun again from the shards on."""
+LARGE = 2**16
+"""Bytes from which on an element is a task of its own: that costs a message, and saves sending it often."""
 PAUSE = 1.0
 """Seconds before the first of these; twice as long before every further one."""
 
@@ -96,8 +98,9 @@ class DaskPool(ShardPool):
         return found.rounded(element.dtype)
 
     def _given(self, what: str, element: Array, direction: Array | None) -> list[Any]:
-        """Return what shards are evaluated with; what all see alike is sent once."""
-        if any(place is not None for place in self.places):
+        """Return what shards are evaluated with; what all see alike is sent once, if it is large."""
+        small = getattr(element, "nbytes", LARGE) < LARGE
+        if small or any(place is not None for place in self.places):
             return self.arguments(what, element, direction)
         here, there = (None if one is None else self._cluster.sent(one) for one in (element, direction))
         return [(what, here, there)] * len(self.places)
@@ -141,6 +144,7 @@ class _Cluster:
         # Elsewhere, the client may see the scheduler only, and would wait for a connection in vain.
         self._direct = True if _on_this_machine(client) else None
         self._made: dict[bool, list[Any]] = {}
+        self._last: list[Any] = []
 
     def sent(self, array: Array) -> Any:
         """Return an array as a future."""
@@ -159,8 +163,13 @@ class _Cluster:
         return self._gathered(futures)[0]
 
     def _submitted(self, given: Sequence[Any], in_double: bool) -> list[Any]:
-        pairs = zip(self._futures(in_double), given, strict=True)
-        return [self._client.submit(_evaluated, shard, *one, pure=False) for shard, one in pairs]
+        """Submit all evaluations in one message: a client waits for ten milliseconds between two.
+
+        For the same reason what was submitted before is given up after that, and not before.
+        """
+        arguments = zip(*given, strict=True)
+        self._last = self._client.map(_evaluated, self._futures(in_double), *arguments, pure=False)
+        return list(self._last)
 
     def _gathered(self, futures: Sequence[Any]) -> list[Partial]:
         self._wait(futures)
@@ -186,19 +195,19 @@ class _Cluster:
         if in_double not in self._made:
             if in_double:
                 single = self._futures(in_double=False)
-                made = [self._client.submit(_in_double, shard, pure=False) for shard in single]
+                made = self._client.map(_in_double, single, pure=False)
             else:
-                made = [self._client.submit(_made, source, pure=False) for source in self._sources]
+                made = self._client.map(_made, self._sources, pure=False)
             self._made[in_double] = made
         return self._made[in_double]
 
     def forget(self) -> None:
         """Begin again from the sources on."""
-        self._made = {}
+        self._made, self._last = {}, []
 
     def close(self) -> None:
         """Let go of futures and files."""
-        self._made = {}
+        self.forget()
         if self._folder is not None:
             self._folder.cleanup()
 

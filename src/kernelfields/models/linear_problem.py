@@ -14,7 +14,7 @@ from ..data.inputs import canonical
 from ..data.rules import barred_scores, offset_of
 from ..data.training import Observed, Training
 from ..losses import Log
-from ..objective import Geometry, LinearChainData, Problem, Term
+from ..objective import Geometry, LinearChainData, Problem, RowData, Term
 from ..solvers import Solver
 from ..spaces import LinearFeatures, Pooled, SparseFeatures, as_floats
 from ..structures import EdgeBatch, StructureBatch
@@ -163,13 +163,24 @@ def linear_problem(model: Any, training: Training, base: Any, fast: bool) -> Pro
     """Build the objective; ``fast`` takes the one without second derivatives where there is one."""
     features = training.inputs.features
     terms = linear_terms(model, training.chain, features, training.observed, fast=True)
-    if fast and base is None and model.base_measure is None and LinearChainData.suits(training.loss, terms):
-        data = fast_chain_data(model, training, terms)
-        return Problem(Geometry(terms, data.dtype), data)
+    if fast and base is None and model.base_measure is None:
+        data = _fast_data(model, training, terms)
+        if data is not None:
+            return Problem(Geometry(terms, data.dtype), data)
     if features.dtype == bool:
         features = canonical(as_floats(features))
         terms = linear_terms(model, training.chain, features, training.observed, fast=True)
     return _whole_problem(model, training, features, terms, base)
+
+
+def _fast_data(model: Any, training: Training, terms: list[Term]) -> LinearChainData | RowData | None:
+    """Return the loss without second derivatives, where there is one."""
+    if LinearChainData.suits(training.loss, terms):
+        return fast_chain_data(model, training, terms)
+    if training.forbidden is None and RowData.suits(training.loss, terms):
+        assert isinstance(training.loss, Log)
+        return RowData(training.loss, [term.space for term in terms], np.float64)
+    return None
 
 
 def fast_chain_data(model: Any, training: Training, terms: list[Term]) -> LinearChainData:
@@ -200,7 +211,7 @@ def _whole_problem(model: Any, training: Training, features: Any, terms: list[Te
 
 def exact_problem(model: Any, problem: Problem, training: Training, base: Any) -> Problem:
     """Return the same objective in double: the scores of the search carry its rounding."""
-    if isinstance(problem.data, LinearChainData):
+    if isinstance(problem.data, LinearChainData | RowData):
         return problem.exact()
     features = canonical(training.inputs.features.astype(np.float64, copy=False))
     terms = linear_terms(model, training.chain, features, training.observed, fast=True)

@@ -31,6 +31,7 @@ from .geometry import Geometry, Term, slices_of
 from .linear_chain import LinearChainData, Offsets, linear_chain_problem
 from .norms import GroupNorm, L1Norm, Norm, SpaceNorm
 from .problem import Line, Point, Problem
+from .row_data import RowData
 from .sharded import BRANCHES, Partial, Shard, ShardedData, ShardPool, TreeSum, sum_of
 
 __all__ = [
@@ -55,6 +56,7 @@ __all__ = [
     "Point",
     "Problem",
     "Rounding",
+    "RowData",
     "SecondDerivatives",
     "Shard",
     "ShardPool",
