@@ -111,3 +111,54 @@ def test_a_cluster_shares_the_fit(file: Any, tmp_path: Any) -> None:
         done = run("train", file, "-o", tmp_path / "other.kf", *options)
         assert done.exit_code == 2
         assert message in " ".join(done.output.split())
+
+
+@pytest.fixture
+def table(tmp_path: Any) -> Any:
+    """The same sentences in a Parquet file."""
+    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    rows = [[line.split() for line in one.splitlines()] for one in TEXT.strip().split("\n\n")]
+    names = ("tokens", "pos", "labels")
+    columns = {name: [[row[c] for row in one] for one in rows] for c, name in enumerate(names)}
+    parquet.write_table(pyarrow.table(columns), tmp_path / "some.parquet")
+    parquet.write_table(pyarrow.table({"tokens": columns["tokens"]}), tmp_path / "bare.parquet")
+    return tmp_path / "some.parquet"
+
+
+def test_files_of_parquet(file: Any, table: Any, tmp_path: Any) -> None:
+    for options in ([], ["--memory-limit", "4G"]):
+        for name, given in (("columns.kf", file), ("lists.kf", table)):
+            done = run("train", given, "-o", tmp_path / name, "--penalty", 0.1, *options)
+            assert done.exit_code == 0, done.output
+        columns, lists = load(tmp_path / "columns.kf"), load(tmp_path / "lists.kf")
+        np.testing.assert_array_equal(lists.transitions_, columns.transitions_)
+        assert (lists.coef_ != columns.coef_).sum() == 0
+        assert lists.features.templates == columns.features.templates
+    done = run("tag", tmp_path / "lists.kf", table)
+    assert json.loads(done.stdout.splitlines()[0])["predicted"] == ["B-NP", "I-NP", "O"]
+    (tmp_path / "out").mkdir()
+    assert run("tag", tmp_path / "lists.kf", table, "-o", tmp_path / "out").exit_code == 0
+    assert (tmp_path / "out" / "some.jsonl").read_text() == done.stdout
+    assert run("evaluate", tmp_path / "lists.kf", table).exit_code == 0
+    assert run("convert", table, "-o", tmp_path / "again.conll").exit_code == 0
+    assert (tmp_path / "again.conll").read_text() == TEXT
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        (["train", "some.parquet", "some.conll", "--memory-limit", "4G"], "or for Parquet"),
+        (["train", "bare.parquet", "--memory-limit", "4G"], "no column labels; its columns are tokens"),
+        (["train", "bare.parquet"], "sequence 0 has no labels"),
+        (["train", "some.parquet", "--columns", "1,3"], "--columns is for columns of text, not for parquet"),
+        (["train", "some.conll", "--format", "parquet"], "neither a Parquet nor an Arrow file"),
+        (["convert", "some.conll", "-o", "b.parquet"], "does not say the format to write"),
+        (["convert", "some.conll", "-o", "b.parquet", "--to", "parquet"], "parquet are only read"),
+    ],
+)
+@pytest.mark.usefixtures("file", "table")
+def test_parquet_that_is_refused(tmp_path: Any, monkeypatch: Any, command: list[str], message: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = run(*command)
+    assert done.exit_code == 2
+    assert message in " ".join(done.output.split())

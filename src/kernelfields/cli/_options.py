@@ -14,7 +14,9 @@ GIGABYTE = 2**30
 
 Format = Annotated[
     str | None,
-    typer.Option("--format", help="conll, jsonl, csv or npz, if the name of the file does not say it."),
+    typer.Option(
+        "--format", help="conll, jsonl, csv, npz or parquet, if the name of the file does not say it."
+    ),
 ]
 Encoding = Annotated[str, typer.Option(help="Of CoNLL columns.")]
 Missing = Annotated[

@@ -17,10 +17,13 @@ from ..io.jsonl import Record, read_jsonl
 from ..io.lines import read_lines
 from ..io.npz import LIMIT, read_npz
 from ..io.parents import require_parents
+from ..io.parquet import ENDINGS, read_parquet
 from ._data import LINKS, FileData, Item, NamedColumns
 
 Source = Path | IO[bytes]
-FORMATS = ("conll", "jsonl", "csv", "npz")
+FORMATS = ("conll", "jsonl", "csv", "npz", "parquet")
+ALIASES = {"json": "jsonl", **{ending.removeprefix("."): "parquet" for ending in ENDINGS}}
+"""Formats of endings that have another name."""
 NO_WORD = re.compile(r"\d+[-.]\d+")
 CONLLU = 10
 """Columns of CoNLL-U."""
@@ -52,7 +55,7 @@ class Reading:
         ending = ending_of(str(path))
         if ending == "tsv":
             return "csv" if _has_header(path) else "conll"
-        return {"json": "jsonl"}.get(ending, ending if ending in FORMATS else "conll")
+        return ALIASES.get(ending, ending if ending in FORMATS else "conll")
 
 
 def ending_of(name: str) -> str:
@@ -81,7 +84,9 @@ def read_items(source: Source, kind: str, reading: Reading, *, labelled: bool) -
     if kind == "csv":
         return (_from_frames(one) for one in read_csv(source))
     if not isinstance(source, Path):
-        raise InputError("Arrays (.npz) cannot be read from a stream.")
+        raise InputError(f"Files of {kind} cannot be read from a stream.")
+    if kind == "parquet":
+        return (_from_record(one) for one in read_parquet(source))
     return _from_arrays(source, reading.limit)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -15,7 +15,7 @@ from rich.console import Console
 from ..errors import InputError, quoted
 from ..estimators import CRF
 from ..features import TemplateFeatures
-from ..io import ConllSentences
+from ..io import ConllSentences, ParquetSentences
 from ..models.streamed import COLUMNS
 from ._fitting import Keeping, set_checkpoint, shown
 from ._models import Choice
@@ -73,10 +73,10 @@ def train_stream(
     reading: Reading,
     keep: Keeping,
 ) -> dict[str, Any]:
-    """Train a linear CRF on files of columns, which are read twice, and write it; return a summary."""
-    _require_streamable(choice, reading, paths)
-    most, sentences = bytes_of(limit), ConllSentences(tuple(paths), reading.encoding)
-    head = list(islice(sentences, SOME))
+    """Train a linear CRF on files of sentences, which are read twice, and write it; return a summary."""
+    _require_streamable(choice, reading)
+    most, sentences = bytes_of(limit), _sentences(reading, paths)
+    head = [one for one in islice(sentences, SOME) if one[0]]
     if not head:
         raise InputError(f"{paths[0]} has no sentences.")
     seen: Any = _Head([label for _, labels in head for label in labels], len(head[0][0][0]))
@@ -88,18 +88,25 @@ def train_stream(
             model.set_params(**{name: getattr(choice, name)})
     set_checkpoint(model, "crf", keep)
     console.print(f"Features are hashed to {COLUMNS} columns, and kept in files.")
-    observed = _LabelledSentences(sentences, reading.missing)
-    done = shown(console, model, lambda: model.fit_stream(observed, memory_limit=most), None)
+    done = shown(console, model, lambda: model.fit_stream(sentences, memory_limit=most), None)
     model.save(out)
     return summary_of(model, out, done.seconds, done.notes)
 
 
-def _require_streamable(choice: Choice, reading: Reading, paths: Sequence[Path]) -> None:
+def _require_streamable(choice: Choice, reading: Reading) -> None:
     """Refuse what is not read sentence by sentence."""
     names = ("kernel", "gamma", "basis", "structure", "min_count")
     given = [name for name in names if getattr(choice, name) is not None]
     given += [name for name in ("columns", "parents") if getattr(reading, name) is not None]
     if given:
         raise InputError(f"--memory-limit does not go with --{given[0].replace('_', '-')}.")
-    if any(reading.kind(path) != "conll" for path in paths):
-        raise InputError("--memory-limit is for files of CoNLL columns.")
+
+
+def _sentences(reading: Reading, paths: Sequence[Path]) -> Iterable[Any]:
+    """Return the sentences of files, all in one format; only in columns of text may a label be missing."""
+    kinds = {reading.kind(path) for path in paths}
+    if kinds == {"parquet"}:
+        return ParquetSentences(tuple(paths))
+    if kinds != {"conll"}:
+        raise InputError("--memory-limit is for files of CoNLL columns, or for Parquet and Arrow files.")
+    return _LabelledSentences(ConllSentences(tuple(paths), reading.encoding), reading.missing)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..errors import InputError
+from ..io.parquet import ENDINGS
 from ._cluster import backed_by
 from ._loaded import load_labeller
 from ._tagging import STREAM, Tagging
@@ -49,9 +50,9 @@ def _labelled(asked: Tagging, data: str, out: Path, quiet: bool) -> str | None:
 
 
 def _name(path: Path, to: str | None) -> str:
-    """Return the name of an answer: arrays become JSON lines, and nothing is compressed."""
+    """Return the name of an answer: arrays and tables become JSON lines, and nothing is compressed."""
     name = path.name.removesuffix(".gz")
-    ending = to or ("jsonl" if name.endswith(".npz") else None)
+    ending = to or ("jsonl" if Path(name).suffix.lower() in (".npz", *ENDINGS) else None)
     return name if ending is None else f"{Path(name).stem}.{ending}"
 
 

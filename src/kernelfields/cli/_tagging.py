@@ -74,7 +74,7 @@ class Tagging:
         items = read_items(_source(data), kind, self.reading, labelled=self.labelled or self.allowed)
         items = (item.flat() for item in items) if self.flat else items
         suit, done = Suit(estimator, say, HINT), 0
-        written = self.to or ("jsonl" if kind == "npz" else kind)
+        written = self.to or ("jsonl" if kind in ("npz", "parquet") else kind)
         with Writer.to(out, written, estimator, self.marginals) as writer:
             try:
                 for batch in _batches(items, 1 if streamed else BATCH):

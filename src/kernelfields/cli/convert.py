@@ -24,7 +24,7 @@ from ._options import (
     Parents,
     reading_of,
 )
-from ._reading import FORMATS, Reading, ending_of, read_items
+from ._reading import Reading, ending_of, read_items
 
 CRFSUITE = b"lCRF"
 """What model files of CRFsuite begin with."""
@@ -73,9 +73,12 @@ def convert(
 
 def _kind(name: str, given: str | None) -> str:
     """Tell the format to write; unlike those read, a name must say it."""
-    if given is None and ending_of(name) not in (*FORMATS, "json"):
-        raise InputError(f"{name} does not say the format to write; add --to, one of {', '.join(FORMATS)}.")
-    return Reading(given).kind(name)
+    if given is None and ending_of(name) not in (*WRITERS, "json"):
+        raise InputError(f"{name} does not say the format to write; add --to, one of {', '.join(WRITERS)}.")
+    kind = Reading(given).kind(name)
+    if kind not in WRITERS:
+        raise InputError(f"Files of {kind} are only read; choose one of {', '.join(WRITERS)}.")
+    return kind
 
 
 def _is_crfsuite(path: Path) -> bool:

@@ -41,7 +41,7 @@ def train(
     data: Annotated[
         list[Path],
         typer.Argument(
-            help="Labelled sequences or trees, one file or more: CoNLL columns, .jsonl, .csv, .npz."
+            help="Labelled sequences or trees, one file or more: CoNLL columns, .jsonl, .csv, .npz, .parquet."
         ),
     ],
     out: Annotated[Path, typer.Option("-o", "--out", help="The model file to write.")] = Path("model.kf"),

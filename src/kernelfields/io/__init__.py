@@ -8,14 +8,17 @@ from .csv import Frames, read_csv
 from .jsonl import Record, read_jsonl, write_jsonl
 from .npz import Arrays, read_npz
 from .parallel import SentencePair, read_parallel, write_parallel
-from .sentences import ConllSentences
+from .parquet import ParquetSentences, read_parquet
+from .sentences import BagSentences, ConllSentences, stored_sentences
 
 __all__ = [
     "DOCUMENT_MARK",
     "AlignmentLink",
     "Arrays",
+    "BagSentences",
     "ConllSentences",
     "Frames",
+    "ParquetSentences",
     "ParsedSentence",
     "Record",
     "Sentence",
@@ -29,7 +32,9 @@ __all__ = [
     "read_naacl",
     "read_npz",
     "read_parallel",
+    "read_parquet",
     "read_pharaoh",
+    "stored_sentences",
     "write_brackets",
     "write_conll",
     "write_conllu",

@@ -1,0 +1,176 @@
+"""Sentences in Parquet and Arrow files: a row each, with a list of labels and lists of strings as long."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..arrays import Array
+from ..errors import InputError
+from .arrow import StoredTable, open_table, pyarrow_for
+from .jsonl import Record
+from .lines import LONGEST_TEXT, require_short
+
+ENDINGS = (".parquet", ".pq", ".arrow", ".feather")
+"""Of names of files in these formats."""
+LABELS = "labels"
+"""The column of labels; all other lists are columns of tokens."""
+TEXTS = ("string", "large_string", "string_view")
+"""Names of types in Arrow."""
+
+
+def read_parquet(path: str | os.PathLike[str]) -> Iterator[Record]:
+    """Read sentences one by one from a Parquet or Arrow (Feather) file, with the package pyarrow.
+
+    A row is a sentence: the column ``labels``, if there is one, is a list of strings, and so are one or more
+    columns of tokens, in their order. Columns that are no lists are left out. Malformed input raises an
+    `InputError` that names file, row, counted from 0, and reason.
+
+    Parameters
+    ----------
+    path : path
+        The first bytes of the file tell its format.
+    """
+    path = Path(path)
+    with open_table(path) as table:
+        for tokens, labels in _sentences(path, table, _names(path, table.schema)):
+            one = tokens[0] if len(tokens) == 1 else [list(token) for token in zip(*tokens, strict=True)]
+            yield Record(one, None if labels is None else [*labels])
+
+
+@dataclass(frozen=True)
+class ParquetSentences:
+    """Sentences of Parquet and Arrow (Feather) files, as `read_parquet` has them: pairs of tokens and labels.
+
+    Parameters
+    ----------
+    paths : tuple of paths
+        Files with the same columns, ``labels`` among them.
+    """
+
+    paths: tuple[Path, ...]
+
+    def __iter__(self) -> Iterator[tuple[list[tuple[str, ...]], list[str]]]:
+        """Read one file after the other, some rows at a time."""
+        first: list[str] = []
+        for path in self.paths:
+            with open_table(path) as table:
+                names = _names(path, table.schema)
+                _require_labelled(path, names, table.schema)
+                first = first or names
+                if names != first:
+                    raise InputError(
+                        f"{path} has the lists {', '.join(names)}, "
+                        f"but {self.paths[0]} has {', '.join(first)}."
+                    )
+                for tokens, labels in _sentences(path, table, names):
+                    yield list(zip(*tokens, strict=True)), labels or []
+
+
+class _TextLists(NamedTuple):
+    """A column of some rows."""
+
+    name: str
+    texts: list[str]
+    """Of all rows, one after the other."""
+    lengths: Array
+
+
+def _names(path: Path, schema: Any) -> list[str]:
+    """Return the names of columns of lists: tokens in their order, and labels at the end."""
+    names = [field.name for field in schema if _is_list(path, field)]
+    double = next((name for n, name in enumerate(names) if name in names[:n]), None)
+    if double is not None:
+        raise InputError(f"{path} has two columns {double}.")
+    tokens = [name for name in names if name != LABELS]
+    if not tokens:
+        raise InputError(f"{path} has no column of tokens, which are lists of strings.")
+    return tokens + [LABELS] * (LABELS in names)
+
+
+def _is_list(path: Path, field: Any) -> bool:
+    """Return whether a column has lists of strings; refuse lists of anything else."""
+    types = pyarrow_for(path).types
+    lists = (types.is_list, types.is_large_list, types.is_fixed_size_list)
+    views = (types.is_list_view, types.is_large_list_view)
+    if not any(is_kind(field.type) for is_kind in lists + views):
+        if field.name == LABELS:
+            raise InputError(f"{path}: the column {LABELS} is of {field.type}, not of lists of strings.")
+        return False
+    value = field.type.value_type
+    if str(value.value_type if types.is_dictionary(value) else value) not in TEXTS:
+        raise InputError(f"{path}: the column {field.name} has lists of {value}, not of strings.")
+    return True
+
+
+def _require_labelled(path: Path, names: list[str], schema: Any) -> None:
+    if LABELS not in names:
+        raise InputError(f"{path} has no column {LABELS}; its columns are {', '.join(schema.names)}.")
+
+
+def _sentences(
+    path: Path, table: StoredTable, names: list[str]
+) -> Iterator[tuple[list[list[str]], list[str] | None]]:
+    """Yield the columns of tokens of every sentence, and its labels if there are any."""
+    row, labelled = 0, LABELS in names
+    for batch in table.rows(names):
+        columns = [_lists(path, name, batch.column(name), row) for name in names]
+        _require_equal(path, columns, row)
+        ends = np.cumsum(columns[0].lengths).tolist()
+        for a, b in zip([0, *ends], ends, strict=False):
+            found = [column.texts[a:b] for column in columns]
+            labels = found.pop() if labelled else None
+            yield found, labels
+        row += batch.num_rows
+
+
+def _lists(path: Path, name: str, column: Any, row: int) -> _TextLists:
+    """Return the strings of a column whose first row has a number."""
+    pyarrow = pyarrow_for(path)
+    if column.null_count:
+        place = int(np.argmax(column.is_null().to_numpy(zero_copy_only=False)))
+        raise InputError(f"{path}, row {row + place}: {name} is null.")
+    lengths = pyarrow.compute.list_value_length(column).to_numpy()
+    flat = column.flatten()
+    if pyarrow.types.is_dictionary(flat.type):
+        flat = flat.dictionary_decode()
+    texts = flat.to_numpy(zero_copy_only=False).tolist()
+    found = _TextLists(name, texts, lengths)
+    if flat.null_count:
+        raise InputError(
+            f"{path}, row {row + _row(found, texts.index(None))}: {name} has a null in its list."
+        )
+    _require_short(path, found, row)
+    return found
+
+
+def _row(column: _TextLists, place: int) -> int:
+    """Return the row that has one of all strings."""
+    return int(np.searchsorted(np.cumsum(column.lengths), place, side="right"))
+
+
+def _require_short(path: Path, column: _TextLists, row: int) -> None:
+    """Refuse a string that is too long for a token or label."""
+    if max(map(len, column.texts), default=0) > LONGEST_TEXT:
+        place = next(n for n, text in enumerate(column.texts) if len(text) > LONGEST_TEXT)
+        require_short(
+            column.texts[place], f"{path}, row {row + _row(column, place)}: a string of {column.name}"
+        )
+
+
+def _require_equal(path: Path, columns: list[_TextLists], row: int) -> None:
+    """Refuse lists of different lengths in a row."""
+    first, *others = columns
+    for other in others:
+        wrong = np.flatnonzero(other.lengths != first.lengths)
+        if len(wrong):
+            n = wrong[0]
+            raise InputError(
+                f"{path}, row {row + n}: {first.name} has {first.lengths[n]} entries, "
+                f"but {other.name} has {other.lengths[n]}."
+            )
