@@ -105,6 +105,18 @@ def test_streams_are_with_the_workers(client: Any, monkeypatch: Any) -> None:
     np.testing.assert_array_equal(found, expected)
 
 
+def test_bags_are_streams() -> None:
+    from dask import bag, config
+
+    X, y = sentences()
+    pairs = list(zip(X, y, strict=True))
+    model = CRF(0.3, features=TemplateFeatures(sets.chunking(), n_hash=2**12, dtype=np.float32))
+    expected = clone(model).fit_stream(pairs).coef_
+    with config.set(scheduler="synchronous"):
+        found = clone(model).fit_stream(bag.from_sequence(pairs, npartitions=3)).coef_
+    np.testing.assert_array_equal(found, expected)
+
+
 def test_a_cluster_without_workers_is_given_up(client: Any, monkeypatch: Any) -> None:
     """Nobody waits for ever for those who will not come."""
     monkeypatch.setattr(dask_pool, "PATIENCE", 0.1)

@@ -24,6 +24,7 @@ from tests.distributed._sets import sentences
 HASHED = TemplateFeatures(sets.chunking(), n_hash=2**12, dtype=np.float32)
 X, Y = sentences()
 PAIRS = list(zip(X, Y, strict=True))
+COUNTED = TemplateFeatures(sets.chunking(), min_count=3, dtype=np.float32)
 
 
 @pytest.fixture
@@ -43,6 +44,9 @@ def small_chunks(monkeypatch: Any) -> None:
         {"fit_intercept": False, "boundaries": False},
         {"classes": ["O", "I-x", "B-x", "B-y"]},
         {"features": TemplateFeatures(sets.chunking(), dtype=np.float32).fit(X)},
+        {"features": TemplateFeatures(sets.chunking())},
+        {"features": COUNTED},
+        {"features": COUNTED, "classes": ["O", "I-x", "B-x", "B-y"], "tol": 1e-7},
     ],
     ids=str,
 )
@@ -59,6 +63,59 @@ def test_the_model_is_that_of_memory(settings: Any, tmp_path: Any) -> None:
     assert list(tmp_path.iterdir()) == []
     found.save(tmp_path / "model")
     assert load(tmp_path / "model").predict(X) == found.predict(X)
+
+
+@pytest.mark.parametrize("size", [1, 7, 60, 10**6])
+@pytest.mark.parametrize("min_count", [1, 3])
+def test_the_vocabulary_is_that_of_memory(min_count: int, size: int, monkeypatch: Any) -> None:
+    """Columns, their order and what is learnt for them, however the stream is cut; nothing else changes."""
+    monkeypatch.setattr(streamed, "_chunk", lambda *_: size)
+    pairs = [([], []), *PAIRS[:9], ([("straße", "日"), ("\\&", "日")], ["O", "B-x"]), *PAIRS[9:], ([], [])]
+    given = TemplateFeatures(sets.chunking(), min_count)
+    model = CRF(0.3, features=given, tol=1e-8)
+    expected = clone(model).fit(*map(list, zip(*pairs, strict=True)))
+    found = model.fit_stream(pairs)
+    assert found.features_.names() == expected.features_.names()
+    assert ("w[0]=straße" in found.features_.names()) == (min_count == 1)
+    assert found.certificate_.value == pytest.approx(expected.certificate_.value, rel=1e-6)
+    np.testing.assert_allclose(found.coef_, expected.coef_, atol=1e-3)
+    assert model.features is given
+    assert not given.fitted
+
+
+@pytest.mark.usefixtures("small_chunks")
+def test_a_refit_counts_again() -> None:
+    model = CRF(0.3, features=COUNTED).fit_stream(PAIRS[:20])
+    few, first = model.features_.names(), model.features_
+    model.fit_stream(PAIRS)
+    assert model.features_.names() == clone(model).fit(X, Y).features_.names() != few
+    assert first.names() == few
+
+
+@pytest.mark.usefixtures("small_chunks")
+def test_a_vocabulary_that_is_there_is_used() -> None:
+    few = TemplateFeatures(sets.chunking()).fit(X[:5])
+    assert CRF(0.3, features=few).fit_stream(PAIRS).features_.names() == few.names()
+
+
+@pytest.mark.usefixtures("small_chunks")
+def test_a_stream_is_gone_through_twice_at_most() -> None:
+    class Passes(list[Any]):
+        begun = 0
+
+        def __iter__(self) -> Any:
+            self.begun += 1
+            return super().__iter__()
+
+    for settings, wanted in (
+        ({"features": COUNTED}, 2),
+        ({"features": COUNTED, "classes": ["B-x", "I-x", "O"]}, 2),
+        ({"features": HASHED}, 2),
+        ({"features": HASHED, "classes": ["B-x", "I-x", "O"]}, 1),
+    ):
+        given = Passes(PAIRS)
+        CRF(0.3, **settings).fit_stream(given)
+        assert given.begun == wanted
 
 
 @pytest.mark.usefixtures("small_chunks")
@@ -104,10 +161,13 @@ def test_a_search_goes_on_from_its_checkpoint(tmp_path: Any) -> None:
         ({"solver": "newton-cg"}, PAIRS, "needs curvatures"),
         ({"class_weight": "balanced"}, PAIRS, "class_weight='balanced'"),
         ({"features": None}, PAIRS, "templates or TemplateFeatures"),
-        ({"features": TemplateFeatures(sets.chunking())}, PAIRS, "Call fit first"),
+        ({"features": TemplateFeatures(sets.arcs())}, PAIRS, "templates of arcs"),
         ({}, iter(PAIRS), "gone through twice"),
         ({}, [], "empty"),
         ({}, [(X[0], [None] * len(X[0]))], "has None"),
+        ({"features": COUNTED}, [], "empty"),
+        ({"features": COUNTED}, [(X[0], [None] * len(X[0]))], "has None"),
+        ({"features": COUNTED}, [(["lonely"], ["O"])], "the token is one string"),
         ({"classes": ["O"]}, PAIRS, "B-x"),
     ],
 )
@@ -121,6 +181,15 @@ def test_too_little_memory() -> None:
         CRF(0.3, features="chunking").fit_stream(PAIRS, memory_limit=100 * 2**20)
     with pytest.raises(InputError, match="memory_limit"):
         CRF(0.3, features="chunking").fit_stream(PAIRS, memory_limit="2G")  # type: ignore[arg-type]
+
+
+def test_too_many_counts_for_memory(monkeypatch: Any) -> None:
+    """What counts take is looked at again after every chunk."""
+    taken = iter([2**20, 2**20, 2**28])
+    monkeypatch.setattr(streamed, "COUNTED", 60)
+    monkeypatch.setattr(streamed, "peak_memory", lambda: next(taken))
+    with pytest.raises(InputError, match=r"memory_limit is 200 MB, but counts of features .* take 320 MB"):
+        CRF(0.3, features=COUNTED).fit_stream(PAIRS, memory_limit=200 * 2**20)
 
 
 def test_shards_come_back_from_files(tmp_path: Any) -> None:
@@ -149,3 +218,28 @@ def test_shards_come_back_from_files(tmp_path: Any) -> None:
         assert found.value == pytest.approx(expected.value, rel=tolerance)
         np.testing.assert_allclose(found.mismatch(), expected.mismatch(), atol=20 * tolerance)
         np.testing.assert_allclose(found.variances(), expected.variances(), atol=20 * tolerance)
+
+
+@pytest.mark.usefixtures("small_chunks")
+def test_files_of_parquet_and_arrow(tmp_path: Any) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import feather, parquet
+
+    def table(pairs: Any) -> Any:
+        words, ends = ([[token[c] for token in x] for x, _ in pairs] for c in range(2))
+        ids = list(range(len(pairs)))
+        return pyarrow.table({"id": ids, "tokens": words, "ends": ends, "labels": [y for _, y in pairs]})
+
+    parquet.write_table(table(PAIRS[0::2]), tmp_path / "0.parquet", row_group_size=7)
+    feather.write_feather(table(PAIRS[1::2]), tmp_path / "1.feather", chunksize=7)
+    model = CRF(0.3, features=HASHED)
+    pairs = clone(model).fit_stream([*PAIRS[0::2], *PAIRS[1::2]])
+    paths = [str(tmp_path / "0.parquet"), tmp_path / "1.feather"]
+    found = clone(model).fit_stream(paths, memory_limit=2**32)
+    np.testing.assert_array_equal(found.coef_, pairs.coef_)
+    np.testing.assert_array_equal(found.transitions_, pairs.transitions_)
+    assert found.provenance_.data_hash == pairs.provenance_.data_hash
+    one = clone(model).fit_stream(str(paths[0]))
+    np.testing.assert_array_equal(one.coef_, clone(model).fit_stream(PAIRS[0::2]).coef_)
+    with pytest.raises(InputError, match="different formats"):
+        clone(model).fit_stream([*paths, tmp_path / "2.conll"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -16,6 +16,7 @@ from ..native import FeatureIndex, Tokens, WordPaths, fit_features, hashed_featu
 from ._settings import unusual
 from .brown import BrownClusters
 from .siblings import joined_siblings
+from .tally import FeatureTally
 from .templates import CliqueKind, Templates, parse_templates
 
 Sentences = Sequence[Any]
@@ -101,6 +102,11 @@ class TemplateFeatures:
         """Number of columns."""
         return self.n_hash if self.n_hash is not None else len(self._fitted())
 
+    @property
+    def fitted(self) -> bool:
+        """Whether columns are known: by `fit`, or because features are hashed."""
+        return self.n_hash is not None or self._index is not None
+
     def fit(self, sentences: Sentences) -> TemplateFeatures:
         """Learn the features of sentences.
 
@@ -115,6 +121,24 @@ class TemplateFeatures:
         """
         if self.n_hash is None:
             self._fit(self._pack(sentences))
+        return self
+
+    def fit_chunks(self, chunks: Iterable[Sentences]) -> TemplateFeatures:
+        """Learn the features of sentences that do not fit into memory at once.
+
+        The vocabulary is that of `fit` on all of them, however they are cut into chunks. In memory are one
+        chunk at a time and the counts of all features, rare ones included.
+
+        Parameters
+        ----------
+        chunks : iterable of lists of sentences
+            What `fit` would take, piece by piece; gone through once.
+        """
+        if self.n_hash is None:
+            tally = FeatureTally(self.templates)
+            for chunk in chunks:
+                tally.add(*self._counted(chunk))
+            self.restore(tally.vocabulary(self.min_count, self.by_frequency))
         return self
 
     def transform(self, sentences: Sentences, keep: Array | None = None) -> Matrix:
@@ -220,6 +244,15 @@ class TemplateFeatures:
                 kept,
                 packed.siblings,
             )
+
+    def _counted(self, sentences: Sentences) -> tuple[dict[str, Array], Array]:
+        """Return all features of sentences as they first appear, and how often they occur."""
+        alone = TemplateFeatures(
+            self.templates, boundaries=self.boundaries, by_frequency=False, clusters=self.clusters
+        )
+        packed = alone._pack(sentences)
+        alone._fit(packed)
+        return alone.export(), np.bincount(alone._rows(packed).indices, minlength=alone.n_features)
 
     def _paths(self) -> WordPaths | None:
         return None if self.clusters is None else self.clusters.core
