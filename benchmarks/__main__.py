@@ -15,6 +15,7 @@ BENCHMARKS = {
     "chain_inference": "benchmarks.chain_inference",
     "compat": "benchmarks.compat",
     "distributed": "benchmarks.distributed",
+    "distributed_cost": "benchmarks.distributed_cost",
     "out_of_core": "benchmarks.out_of_core",
     "crfsuite_files": "benchmarks.crfsuite_files",
     "gram": "benchmarks.gram",

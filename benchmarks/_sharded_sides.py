@@ -34,7 +34,7 @@ class Task(NamedTuple):
 
 def measured(task: Task) -> dict[str, dict[str, float]]:
     """Return a row for every side."""
-    rows = {name: _fit(task, shares) for name, shares in SIDES.items()}
+    rows = {name: fit(task, shares) for name, shares in SIDES.items()}
     for row in rows.values():  # searches end at a limit of iterations, by paths that differ in digits
         np.testing.assert_allclose(row["objective"], rows["here"]["objective"], rtol=1e-2)
     return rows
@@ -46,7 +46,8 @@ def ratios(rows: dict[str, dict[str, float]], what: str) -> tuple[float, float]:
     return two, rows["one worker"][what] / rows["here"][what]
 
 
-def _fit(task: Task, shares: tuple[int, int] | None) -> dict[str, float]:
+def fit(task: Task, shares: tuple[int, int] | None) -> dict[str, float]:
+    """Return the seconds of a fit by so many workers with so many shards, and where it came to."""
     stamps: list[float] = []
     model = task.model().set_params(callback=lambda _: stamps.append(time.perf_counter()))
     with warnings.catch_warnings():
