@@ -22,6 +22,7 @@ from typing import Any, NamedTuple, Self, TypeVar
 from ..arrays import Array
 from ..errors import DistributedError
 from ..objective import BRANCHES, Partial, Shard, ShardPool, sum_of
+from .clients import is_loss, workers_of
 from .file_pool import ShardFile, write_shard
 
 PATIENCE, DESERTED = 10.0, 300.0
@@ -33,6 +34,8 @@ ATTEMPTS = 5
 """How often an evaluation is begun again from the shards on."""
 LARGE = 2**16
 """Bytes from which on an element is a task of its own: that costs a message, and saves sending it often."""
+KEPT = 16
+"""Evaluations at small elements whose results are given up together."""
 PAUSE = 1.0
 """Seconds before the first of these; twice as long before every further one."""
 
@@ -107,16 +110,13 @@ class DaskPool(ShardPool):
 
     def _again(self, evaluate: Callable[[], Result]) -> Result:
         """Begin again where the cluster has lost its work."""
-        from distributed import CancelledError, KilledWorker
-        from distributed.client import FutureCancelledError
-        from distributed.comm.core import CommClosedError
-
-        lost = (CancelledError, FutureCancelledError, KilledWorker, CommClosedError, TimeoutError, OSError)
         reason = None
         for attempt in range(ATTEMPTS):
             try:
                 return evaluate()
-            except lost as error:
+            except Exception as error:
+                if not self._cluster.has_lost(error):
+                    raise
                 reason = error
                 self._cluster.forget()
                 time.sleep(PAUSE * 2**attempt)
@@ -144,7 +144,7 @@ class _Cluster:
         # Elsewhere, the client may see the scheduler only, and would wait for a connection in vain.
         self._direct = True if _on_this_machine(client) else None
         self._made: dict[bool, list[Any]] = {}
-        self._last: list[Any] = []
+        self._kept: list[list[Any]] = []
 
     def sent(self, array: Array) -> Any:
         """Return an array as a future."""
@@ -165,11 +165,16 @@ class _Cluster:
     def _submitted(self, given: Sequence[Any], in_double: bool) -> list[Any]:
         """Submit all evaluations in one message: a client waits for ten milliseconds between two.
 
-        For the same reason what was submitted before is given up after that, and not before.
+        For the same reason, results that are small are given up some at a time, and none before the next
+        evaluation is on its way.
         """
         arguments = zip(*given, strict=True)
-        self._last = self._client.map(_evaluated, self._futures(in_double), *arguments, pure=False)
-        return list(self._last)
+        futures: list[Any] = self._client.map(_evaluated, self._futures(in_double), *arguments, pure=False)
+        self._kept.append(futures)
+        small = getattr(given[0][1], "nbytes", LARGE) < LARGE
+        if len(self._kept) > (KEPT if small else 1):
+            self._kept = [futures]
+        return list(futures)
 
     def _gathered(self, futures: Sequence[Any]) -> list[Partial]:
         self._wait(futures)
@@ -182,10 +187,11 @@ class _Cluster:
         without = 0
         while without * PATIENCE < DESERTED:
             try:
-                wait(futures, timeout=PATIENCE)  # type: ignore[no-untyped-call]
+                with self._client.as_current():  # the client that `wait` asks is the default one otherwise
+                    wait(futures, timeout=PATIENCE)  # type: ignore[no-untyped-call]
                 return
             except TimeoutError:
-                without = 0 if self._client.scheduler_info(n_workers=-1)["workers"] else without + 1
+                without = 0 if workers_of(self._client) else without + 1
         raise DistributedError(
             f"The cluster has had no workers for {DESERTED:g} seconds; with checkpoint= a fit goes on from "
             "where it was."
@@ -201,9 +207,13 @@ class _Cluster:
             self._made[in_double] = made
         return self._made[in_double]
 
+    def has_lost(self, error: Exception) -> bool:
+        """Whether an error says that work was lost, which may be begun again."""
+        return is_loss(self._client, error)
+
     def forget(self) -> None:
         """Begin again from the sources on."""
-        self._made, self._last = {}, []
+        self._made, self._kept = {}, []
 
     def close(self) -> None:
         """Let go of futures and files."""
@@ -214,7 +224,7 @@ class _Cluster:
 
 def _on_this_machine(client: Any) -> bool:
     """Whether all workers listen on loopback, which nobody else could reach."""
-    workers = client.scheduler_info(n_workers=-1)["workers"]
+    workers = workers_of(client)
     return bool(workers) and all("://127.0.0.1:" in address for address in workers)
 
 
