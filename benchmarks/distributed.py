@@ -1,4 +1,4 @@
-"""Fits on a Dask cluster: two workers against one, one against none, workers that die, and dask-ml.
+"""Fits on a Dask cluster: two workers against one, one against none, workers that die, and rivals.
 
 All workers are single-threaded processes of this machine. Whole fits are timed, with what it takes to hand
 out the data; searches end after so many iterations, which is when most of a fit's time has passed.
@@ -17,7 +17,15 @@ import numpy as np
 
 from kernelfields import CRF, distributed
 
-from . import _dask_ml_side, _run, _sharded_chunking, _sharded_residues, _sharded_sides, _worker_kills
+from . import (
+    _dask_ml_side,
+    _rival_kills_side,
+    _run,
+    _sharded_chunking,
+    _sharded_residues,
+    _sharded_sides,
+    _worker_kills,
+)
 
 
 def run(quick: bool) -> _run.Result:
@@ -37,6 +45,7 @@ def run(quick: bool) -> _run.Result:
         details["rows"] = [_rows(size, 2 if quick else 20) for size in sizes]
         middle = details["rows"][len(sizes) // 2]
         bars.append(_run.Bar("over_dask_ml", middle["ratio"], at_least=10.0))
+        details["rivals_after_kill"] = _rival_kills_side.measured(_dask_ml_side.PYTHON, quick)
     return _run.Result("distributed", bars, details)
 
 

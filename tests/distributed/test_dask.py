@@ -17,7 +17,7 @@ from kernelfields import CRF, distributed
 from kernelfields.distributed import dask_pool
 from kernelfields.errors import DistributedError, InputError
 from kernelfields.features import TemplateFeatures, sets
-from kernelfields.models import streamed
+from kernelfields.models import stream_chunks
 from tests.distributed._sets import TOKENS, numbers, sentences
 
 dask = pytest.importorskip("distributed")
@@ -97,7 +97,7 @@ def test_workers_die_and_nothing_changes(client: Any, undisturbed: Any) -> None:
 def test_streams_are_with_the_workers(client: Any, monkeypatch: Any) -> None:
     X, y = sentences()
     pairs = list(zip(X, y, strict=True))
-    monkeypatch.setattr(streamed, "_chunk", lambda *_: 60)
+    monkeypatch.setattr(stream_chunks, "_size", lambda *_: 60)
     model = CRF(0.3, features=TemplateFeatures(sets.chunking(), n_hash=2**12, dtype=np.float32))
     expected = clone(model).fit_stream(pairs).coef_
     with distributed.use(client):

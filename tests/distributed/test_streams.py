@@ -15,7 +15,7 @@ from kernelfields.errors import InputError
 from kernelfields.features import TemplateFeatures, sets
 from kernelfields.io import ConllSentences, Sentence, write_conll
 from kernelfields.losses import Log
-from kernelfields.models import streamed
+from kernelfields.models import stream_chunks
 from kernelfields.objective import ShardedData, Term, linear_chain_problem
 from kernelfields.spaces import Free, SparseFeatures
 from kernelfields.structures import ChainBatch
@@ -30,7 +30,7 @@ COUNTED = TemplateFeatures(sets.chunking(), min_count=3, dtype=np.float32)
 @pytest.fixture
 def small_chunks(monkeypatch: Any) -> None:
     """A shard for every sixty tokens."""
-    monkeypatch.setattr(streamed, "_chunk", lambda *_: 60)
+    monkeypatch.setattr(stream_chunks, "_size", lambda *_: 60)
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_the_model_is_that_of_memory(settings: Any, tmp_path: Any) -> None:
 @pytest.mark.parametrize("min_count", [1, 3])
 def test_the_vocabulary_is_that_of_memory(min_count: int, size: int, monkeypatch: Any) -> None:
     """Columns, their order and what is learnt for them, however the stream is cut; nothing else changes."""
-    monkeypatch.setattr(streamed, "_chunk", lambda *_: size)
+    monkeypatch.setattr(stream_chunks, "_size", lambda *_: size)
     pairs = [([], []), *PAIRS[:9], ([("straße", "日"), ("\\&", "日")], ["O", "B-x"]), *PAIRS[9:], ([], [])]
     given = TemplateFeatures(sets.chunking(), min_count)
     model = CRF(0.3, features=given, tol=1e-8)
@@ -186,8 +186,8 @@ def test_too_little_memory() -> None:
 def test_too_many_counts_for_memory(monkeypatch: Any) -> None:
     """What counts take is looked at again after every chunk."""
     taken = iter([2**20, 2**20, 2**28])
-    monkeypatch.setattr(streamed, "COUNTED", 60)
-    monkeypatch.setattr(streamed, "peak_memory", lambda: next(taken))
+    monkeypatch.setattr(stream_chunks, "COUNTED", 60)
+    monkeypatch.setattr(stream_chunks, "peak_memory", lambda: next(taken))
     with pytest.raises(InputError, match=r"memory_limit is 200 MB, but counts of features .* take 320 MB"):
         CRF(0.3, features=COUNTED).fit_stream(PAIRS, memory_limit=200 * 2**20)
 

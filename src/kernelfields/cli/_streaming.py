@@ -16,7 +16,7 @@ from ..errors import InputError, quoted
 from ..estimators import CRF
 from ..features import TemplateFeatures
 from ..io import ConllSentences, ParquetSentences
-from ..models.streamed import COLUMNS
+from ..models.stream_chunks import COLUMNS
 from ._fitting import Keeping, set_checkpoint, shown
 from ._models import Choice
 from ._reading import Reading

@@ -31,7 +31,8 @@ from ..losses import EntropyRegularised, VariationalEM
 from ..models.learnt import LINEAR
 from ..models.linear_problem import LinearWeights, exact_problem, linear_problem, linear_terms, solver_of
 from ..models.model import Model, fitted_structure, linear_model
-from ..models.streamed import sentences_of, streamed
+from ..models.stream_chunks import sentences_of
+from ..models.streamed import streamed
 from ..objective import Certificate, Norm, Problem
 from ..online import Sweep, descend_first
 from ..solvers import LBFGS, OWLQN, ConjugateGradients, Progress, Solver, Stop

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import copy
-import os
 import tempfile
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,30 +15,13 @@ from ..data.reading import Extractor, read_tokens
 from ..data.training import Observed, Training, read_training
 from ..distributed import SHARING, FilePool, write_shard
 from ..errors import InputError
-from ..features import CliqueKind, TemplateFeatures, Templates
-from ..features.sets import TEXTS
 from ..fitting.provenance import Provenance, joined_provenance, provenance_of
-from ..io import BagSentences, stored_sentences
-from ..memory import peak_memory
 from ..objective import Geometry, LinearChainData, Problem, Rounding, Shard, ShardedData
 from ..spaces import SparseFeatures, WeightPairs
 from ..structures import Chain
 from ..tables import structure_of
 from .linear_problem import SINGLE, fast_chain_data, linear_terms
-
-COLUMNS = 2**20
-"""Of features of templates by themselves, which are hashed: a vocabulary would take memory of its own."""
-COUNTED = 2**15
-"""Tokens whose features are counted at a time: enough to be quick, and the rest of memory is for counts."""
-BYTES_PER_TOKEN = 1500
-"""About what a token takes while its features are made: its words as objects of Python, keys, rows twice."""
-VECTORS = 32
-"""About how many numbers a search keeps for every weight."""
-LEAST = 2**26
-"""Bytes that must be left for sentences."""
-
-Sentence = tuple[Any, Sequence[Hashable]]
-"""Tokens and labels."""
+from .stream_chunks import LabelledTokens, chunks_within, columns_and_classes
 
 
 class StreamedSet(NamedTuple):
@@ -54,17 +35,16 @@ class StreamedSet(NamedTuple):
 
 @contextmanager
 def streamed(
-    model: Any, sentences: Iterable[Sentence], memory_limit: int, directory: Any
+    model: Any, sentences: Iterable[LabelledTokens], memory_limit: int, directory: Any
 ) -> Iterator[StreamedSet]:
     """Read sentences twice, for labels and columns, then for features; keep these in files while in use."""
     _require_streamable(model)
     limit = require_whole("memory_limit", memory_limit, 2**20)
-    extractor, classes = _columns_and_classes(model, sentences, limit)
+    extractor, classes = columns_and_classes(model, sentences, limit)
     weights = len(classes) * (extractor.n_features + len(classes) + 3)
-    tokens = _chunk(limit, weights, 4 if model.tol >= SINGLE else 8)
     with tempfile.TemporaryDirectory(prefix="kernelfields-", dir=directory) as folder:
         writer = _Writer(model, extractor, classes, Path(folder))
-        for chunk in _chunks(sentences, tokens):
+        for chunk in chunks_within(limit, sentences, weights, 4 if model.tol >= SINGLE else 8):
             writer.write(chunk)
         with writer.finished() as stream:
             yield stream
@@ -84,7 +64,7 @@ class _Writer:
         self._reach: dict[str, float] = {}
         self._provenance: list[Provenance] = []
 
-    def write(self, sentences: Sequence[Sentence]) -> None:
+    def write(self, sentences: Sequence[LabelledTokens]) -> None:
         """Write one shard."""
         training = self._training(sentences)
         features = training.inputs.features
@@ -104,7 +84,7 @@ class _Writer:
             self._empty = data.take([])
             self._first, self._terms = training, terms
 
-    def _training(self, sentences: Sequence[Sentence]) -> Training:
+    def _training(self, sentences: Sequence[LabelledTokens]) -> Training:
         X, y = [x for x, _ in sentences], [list(labels) for _, labels in sentences]
         inputs = read_tokens(self._extractor, X, fit=False)
         rules = self._model.constraints
@@ -148,88 +128,3 @@ def _require_streamable(model: Any) -> None:
     for name, value in usual.items():
         if getattr(model, name) != value:
             raise InputError(f"fit_stream does not go with {name}={shown(getattr(model, name))}.")
-
-
-def _extractor(features: Any) -> TemplateFeatures:
-    """Return what makes features of one sentence after the other; it may have to learn a vocabulary."""
-    if isinstance(features, str):
-        features = TEXTS.get(features, features)
-    if isinstance(features, str | Templates):
-        features = TemplateFeatures(features, n_hash=COLUMNS, dtype=np.float32)
-    if not isinstance(features, TemplateFeatures):
-        raise InputError(f"features is {shown(features)}; fit_stream needs templates or TemplateFeatures.")
-    if features.templates.cliques is not CliqueKind.TOKENS:
-        kind = features.templates.cliques.name.lower()
-        raise InputError(f"features are templates of {kind}; fit_stream needs templates of tokens.")
-    return features
-
-
-def _columns_and_classes(
-    model: Any, sentences: Iterable[Sentence], limit: int
-) -> tuple[TemplateFeatures, list[Any]]:
-    """Return an extractor that knows its columns, and all labels, in the order of their names.
-
-    That takes one pass through all sentences, or none if a user has said both.
-    """
-    extractor = _extractor(model.features)
-    found: set[Any] = set()
-    if not extractor.fitted:
-        extractor = copy.copy(extractor).fit_chunks(_counted(sentences, found, limit))
-    elif model.classes is None:
-        for _, labels in sentences:
-            found.update(labels)
-    if model.classes is not None:
-        return extractor, list(model.classes)
-    if None in found:
-        raise InputError("fit_stream needs every label to be observed; y has None.")
-    return extractor, sorted(found)
-
-
-def _counted(sentences: Iterable[Sentence], found: set[Any], limit: int) -> Iterator[list[Any]]:
-    """Yield tokens, a chunk at a time; add their labels to those found."""
-    for chunk in _chunks(sentences, min(_chunk(limit, 0, 0), COUNTED)):
-        for _, labels in chunk:
-            found.update(labels)
-        yield [tokens for tokens, _ in chunk]
-        _chunk(limit, 0, 0)  # refuses counts that have grown too many
-
-
-def _chunk(limit: int, weights: int, size: int) -> int:
-    """Return of how many tokens features are made at a time."""
-    needed = peak_memory() + weights * (VECTORS * size + 8)
-    if limit < needed + LEAST:
-        what = f"{weights} weights" if weights else "counts of features"
-        raise InputError(
-            f"memory_limit is {limit / 2**20:.0f} MB, but {what} and what the process has already "
-            f"take {(needed + LEAST) / 2**20:.0f} MB; use fewer columns (n_hash)."
-        )
-    # A power of two: a run that goes on from a checkpoint must cut alike, although its process may have taken
-    # a little more or less so far.
-    return 1 << max((limit - needed) // BYTES_PER_TOKEN, 1024).bit_length() - 1
-
-
-def _chunks(sentences: Iterable[Sentence], tokens: int) -> Iterator[list[Sentence]]:
-    """Yield as many sentences as have about so many tokens."""
-    chunk: list[Sentence] = []
-    count = 0
-    for sentence in sentences:
-        size = len(sentence[1])
-        if count >= tokens and size:  # empty sentences go with those before: nobody learns from them alone
-            yield chunk
-            chunk, count = [], 0
-        chunk.append(sentence)
-        count += size
-    if chunk:
-        yield chunk
-
-
-def sentences_of(given: Any) -> Iterable[Sentence]:
-    """Return what can be gone through twice: the sentences of files, by their paths, or what a user gave."""
-    paths = [given] if isinstance(given, str | os.PathLike) else given
-    if isinstance(paths, list | tuple) and paths and isinstance(paths[0], str | os.PathLike):
-        return stored_sentences([Path(path) for path in paths])
-    if hasattr(given, "to_delayed"):
-        return BagSentences(given)
-    if isinstance(given, Iterator) or not isinstance(given, Iterable):
-        raise InputError("sentences must be something that can be gone through twice, such as a list.")
-    return given
