@@ -58,23 +58,23 @@ def _disturbed(python: str, given: list[str], moments: Sequence[float], grace: f
 
 
 def _outcome(python: str, given: list[str], limit: float) -> dict[str, Any]:
-    """Return what the program printed; unless it said otherwise in time, training hangs."""
+    """Return what the program printed; if that was not how training ended, it hangs, or the program died."""
+    found: dict[str, Any] = {"ended": "died", "seconds": limit}
     # Without this folder, which has a file distributed.py; in a group of its own, which ends with it.
     call = [python, "-P", __file__, *given]
     with tempfile.TemporaryFile("w+") as output:
         program = subprocess.Popen(call, stdout=output, stderr=subprocess.DEVNULL, start_new_session=True)
         try:
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                program.wait(limit)
+            program.wait(limit)
+        except subprocess.TimeoutExpired:
+            found["ended"] = "hangs"
         finally:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(program.pid, signal.SIGKILL)
             program.wait()
         output.seek(0)
-        said = [json.loads(line) for line in output if line.startswith("{")]
-    found: dict[str, Any] = {"ended": "hangs", "seconds": limit}
-    for one in said:
-        found |= one
+        for line in output:
+            found |= json.loads(line) if line.startswith("{") else {}
     return found
 
 
