@@ -36,5 +36,5 @@ def corpus(tokens: int) -> tuple[Any, np.ndarray, list[list[str]]]:
 def task(quick: bool) -> Task:
     """Return the fit that is shared out."""
     X, lengths, labels = corpus(2_000 if quick else 5_000_000)
-    iterations = 3 if quick else 60
+    iterations = 3 if quick else 40
     return Task(X, lengths, labels, lambda: CRF(1.0, max_iter=iterations, tol=1e-4, quick_start=0))

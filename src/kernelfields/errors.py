@@ -1,4 +1,4 @@
-"""The exceptions and warnings that users see. All exceptions are kinds of ``ValueError``."""
+"""The exceptions and warnings that users see. All that are about input are kinds of ``ValueError``."""
 
 from __future__ import annotations
 

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from kernelfields import load
+from kernelfields import CRF, load
 from kernelfields.cli import _streaming
 from kernelfields.cli.app import app
+from kernelfields.errors import DistributedError
 
 TEXT = "the DT B-NP\ndog NN I-NP\nbarks VBZ O\n\ndogs NNS B-NP\nbark VBP O\n\n" * 5
 
@@ -86,6 +87,21 @@ def test_several_files_are_one_training_set(file: Any, tmp_path: Any) -> None:
     done = run("train", file, other, "-o", tmp_path / "none.kf")
     assert done.exit_code == 2
     assert "other.conll has tokens of one column" in " ".join(done.output.split())
+
+
+def test_a_cluster_that_goes_away_is_one_sentence(file: Any, tmp_path: Any, monkeypatch: Any) -> None:
+    def lost(*_: Any, **__: Any) -> None:
+        raise DistributedError(
+            "The cluster lost its work 5 times (KilledWorker); with checkpoint= it goes on."
+        )
+
+    monkeypatch.setattr(CRF, "fit", lost)
+    done = run("train", file, "-o", tmp_path / "model.kf")
+    assert done.exit_code == 3
+    assert "5 times (KilledWorker); with --checkpoint FOLDER, --resume goes on" in " ".join(
+        done.output.split()
+    )
+    assert not (tmp_path / "model.kf").exists()
 
 
 def test_a_cluster_shares_the_fit(file: Any, tmp_path: Any) -> None:

@@ -9,10 +9,19 @@ from typing import NoReturn
 
 import typer
 
-from ..errors import InfeasibleError, InputError, MissingDataError, ModelFormatError, ScoreError
+from ..errors import (
+    DistributedError,
+    InfeasibleError,
+    InputError,
+    MissingDataError,
+    ModelFormatError,
+    ScoreError,
+)
 
 WRONG_INPUT = 2
 """Exit code: a file, an option or a model that cannot be used; nothing was changed."""
+LOST = 3
+"""Exit code: a cluster that went away; nothing was written."""
 INTERRUPTED = 130
 """Exit code: Ctrl-C before there was anything to keep."""
 
@@ -28,6 +37,11 @@ def plain_errors(debug: bool = False) -> Iterator[None]:
         if debug:
             raise
         end(str(error), WRONG_INPUT)
+    except DistributedError as error:
+        if debug:
+            raise
+        reason = str(error).partition(";")[0]
+        end(f"{reason}; with --checkpoint FOLDER, --resume goes on from where a fit was.", LOST)
     except BrokenPipeError:  # the reader of our output has gone: nothing to say to anybody
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         raise typer.Exit(0) from None
