@@ -78,6 +78,21 @@ def test_searches_for_settings_run_on_workers(client: Any) -> None:
     np.testing.assert_allclose(shared.cv_results_["mean_test_score"], alone.cv_results_["mean_test_score"])
 
 
+def test_evaluations_of_a_round_are_a_group(client: Any) -> None:
+    """Of their own, by their names: Dask spreads groups that grow without asking where shards are."""
+    X, y = numbers()
+    with distributed.use(client, shards=3) as sharing:
+        CRF(0.3, max_iter=12).fit(X, y)
+        pool: Any = sharing.pools[0]
+        kept = pool._cluster._kept
+        names = [{future.key[0] for future in futures} for futures in kept]
+        places = [list(client.who_has(shard).values()) for shard in pool._cluster._made[False]]
+    assert len(kept) > 1
+    assert all(len(one) == 1 for one in names)
+    assert len(set.union(*names)) == len(kept)
+    assert all(len(workers) == 1 for (workers,) in places)
+
+
 def test_workers_die_and_nothing_changes(client: Any, undisturbed: Any) -> None:
     X, y = sentences()
     alive = sorted(client.run(os.getpid).values())

@@ -14,6 +14,7 @@ import os
 import pickle
 import tempfile
 import time
+import uuid
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -169,12 +170,23 @@ class _Cluster:
         evaluation is on its way.
         """
         arguments = zip(*given, strict=True)
-        futures: list[Any] = self._client.map(_evaluated, self._futures(in_double), *arguments, pure=False)
+        futures = self._mapped(_evaluated, self._futures(in_double), *arguments)
         self._kept.append(futures)
         small = getattr(given[0][1], "nbytes", LARGE) < LARGE
         if len(self._kept) > (KEPT if small else 1):
             self._kept = [futures]
         return list(futures)
+
+    def _mapped(self, function: Callable[..., Any], *arguments: Iterable[Any]) -> list[Any]:
+        """Submit calls for all shards, in one message, as a group of their own.
+
+        Names that are texts would put the calls of all rounds into one group, which soon looks like one of
+        many tasks with few dependencies: Dask spreads such tasks without asking where their shards are.
+        """
+        name = f"{function.__name__.lstrip('_')}-{uuid.uuid4().hex}"
+        keys = [(name, k) for k in range(len(self._sources))]
+        found: list[Any] = self._client.map(function, *arguments, key=keys, pure=False)
+        return found
 
     def _gathered(self, futures: Sequence[Any]) -> list[Partial]:
         self._wait(futures)
@@ -201,9 +213,9 @@ class _Cluster:
         if in_double not in self._made:
             if in_double:
                 single = self._futures(in_double=False)
-                made = self._client.map(_in_double, single, pure=False)
+                made = self._mapped(_in_double, single)
             else:
-                made = self._client.map(_made, self._sources, pure=False)
+                made = self._mapped(_made, self._sources)
             self._made[in_double] = made
         return self._made[in_double]
 
