@@ -13,6 +13,7 @@ from kernelfields import CRF, load
 from kernelfields.cli import _streaming
 from kernelfields.cli.app import app
 from kernelfields.errors import DistributedError
+from tests._clusters import local_cluster
 
 TEXT = "the DT B-NP\ndog NN I-NP\nbarks VBZ O\n\ndogs NNS B-NP\nbark VBP O\n\n" * 5
 
@@ -105,14 +106,7 @@ def test_a_cluster_that_goes_away_is_one_sentence(file: Any, tmp_path: Any, monk
 
 
 def test_a_cluster_shares_the_fit(file: Any, tmp_path: Any) -> None:
-    dask = pytest.importorskip("distributed")
-    settings = {
-        "n_workers": 1,
-        "threads_per_worker": 1,
-        "dashboard_address": "127.0.0.1:0",
-        "host": "127.0.0.1",
-    }
-    with dask.LocalCluster(processes=False, protocol="tcp://", **settings) as cluster:
+    with local_cluster(n_workers=1, processes=False, protocol="tcp://") as cluster:
         for more in (["--penalty", 0.1], ["--penalty", 0.1, "--memory-limit", "4G"], ["--tune"]):
             address = cluster.scheduler_address
             done = run("train", file, "-o", tmp_path / "model.kf", "--dask", address, *more)

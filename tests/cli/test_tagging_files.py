@@ -9,6 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from kernelfields.cli.app import app
+from tests._clusters import local_cluster
 
 TEXT = "the DT B-NP\ndog NN I-NP\nbarks VBZ O\n\ndogs NNS B-NP\nbark VBP O\n\n"
 NAMES = ("first.conll", "second.conll", "third.conll")
@@ -43,15 +44,8 @@ def test_answers_are_those_of_one_file_at_a_time(folder: Path, tmp_path: Path, o
 
 
 def test_a_cluster_shares_them(folder: Path, tmp_path: Path) -> None:
-    dask = pytest.importorskip("distributed")
-    settings = {
-        "n_workers": 1,
-        "threads_per_worker": 1,
-        "dashboard_address": "127.0.0.1:0",
-        "host": "127.0.0.1",
-    }
     files = [folder / name for name in NAMES]
-    with dask.LocalCluster(processes=False, protocol="tcp://", **settings) as cluster:
+    with local_cluster(n_workers=1, processes=False, protocol="tcp://") as cluster:
         address = cluster.scheduler_address
         done = run("tag", folder / "model.kf", *files, "-o", tmp_path, "--dask", address)
         assert done.exit_code == 0, done.output

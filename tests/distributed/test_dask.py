@@ -18,6 +18,7 @@ from kernelfields.distributed import dask_pool
 from kernelfields.errors import DistributedError, InputError
 from kernelfields.features import TemplateFeatures, sets
 from kernelfields.models import stream_chunks
+from tests._clusters import local_cluster
 from tests.distributed._sets import TOKENS, numbers, sentences
 
 dask = pytest.importorskip("distributed")
@@ -26,13 +27,7 @@ dask = pytest.importorskip("distributed")
 @pytest.fixture(scope="module")
 def client() -> Iterator[Any]:
     """Two processes with one thread each; nannies start them again."""
-    settings = {
-        "n_workers": 2,
-        "threads_per_worker": 1,
-        "dashboard_address": "127.0.0.1:0",
-        "host": "127.0.0.1",
-    }
-    with dask.LocalCluster(**settings) as cluster, dask.Client(cluster) as found:
+    with local_cluster(n_workers=2) as cluster, dask.Client(cluster) as found:
         yield found
 
 
@@ -137,10 +132,9 @@ def test_a_cluster_without_workers_is_given_up(client: Any, monkeypatch: Any) ->
     monkeypatch.setattr(dask_pool, "PATIENCE", 0.1)
     monkeypatch.setattr(dask_pool, "DESERTED", 0.3)
     X, y = sentences(4)
-    settings = {"n_workers": 0, "dashboard_address": "127.0.0.1:0", "host": "127.0.0.1"}
     refused = pytest.raises(DistributedError, match="no workers for")
     with (
-        dask.LocalCluster(**settings) as cluster,
+        local_cluster(n_workers=0) as cluster,
         dask.Client(cluster) as nobody,
         refused,
         distributed.use(nobody),

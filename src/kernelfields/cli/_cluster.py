@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ..distributed import use
+from ..distributed import threads_of, use
 from ..errors import InputError
 
 
@@ -29,7 +29,7 @@ def backed_by(address: str | None) -> Iterator[int]:
     from joblib import parallel_config
 
     with _client(address) as client, parallel_config("dask", wait_for_workers_timeout=10):
-        yield sum(one["nthreads"] for one in client.scheduler_info(n_workers=-1)["workers"].values())
+        yield threads_of(client)
 
 
 @contextmanager
@@ -44,6 +44,6 @@ def _client(address: str) -> Iterator[Any]:
     except (OSError, TimeoutError, ValueError) as error:
         raise InputError(f"--dask {address}: no scheduler answers there ({type(error).__name__}).") from None
     with client:
-        if not client.scheduler_info(n_workers=-1)["workers"]:
+        if not threads_of(client):
             raise InputError(f"--dask {address}: the scheduler has no workers.")
         yield client

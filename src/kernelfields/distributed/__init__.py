@@ -12,6 +12,7 @@ of a shard and an element, and sums are taken in one order: a worker may die at 
 the same to the last bit.
 """
 
+from .clients import threads_of
 from .context import SHARING, Sharing, shared_out, use
 from .dask_pool import DaskPool
 from .expectations import shared_expectations
@@ -31,6 +32,7 @@ __all__ = [
     "shared_expectations",
     "shared_out",
     "split",
+    "threads_of",
     "use",
     "write_shard",
 ]

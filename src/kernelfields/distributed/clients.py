@@ -31,6 +31,11 @@ def workers_of(client: Any) -> dict[str, dict[str, Any]]:
     return client.scheduler_info(n_workers=-1)["workers"]
 
 
+def threads_of(client: Any) -> int:
+    """Return how many threads all workers have together."""
+    return sum(worker["nthreads"] for worker in workers_of(client).values())
+
+
 def is_loss(client: Any, error: Exception) -> bool:
     """Whether an error says that the cluster has lost work, which its client may submit again."""
     require_open(client, error)

@@ -14,7 +14,7 @@ from typing import Any
 from ..checks import require_whole, shown
 from ..errors import InputError
 from ..objective import Problem, ShardedData, ShardPool
-from .clients import workers_of
+from .clients import threads_of
 from .dask_pool import DaskPool
 from .file_pool import FilePool
 from .process_pool import ProcessPool
@@ -104,7 +104,7 @@ def use(
             raise InputError(f"backend is {shown(backend)}; it must be a Client, 'threads' or 'processes'.")
         if workers is not None:
             raise InputError("workers= is for threads and processes; a cluster has as many as it has.")
-        count = sum(one["nthreads"] for one in workers_of(backend).values()) or 1
+        count = threads_of(backend) or 1
     elif backend not in ("threads", "processes"):
         raise InputError(f"backend is {shown(backend)}; it must be a Client, 'threads' or 'processes'.")
     pieces = count if shards is None else require_whole("shards", shards, 1, 2**20)

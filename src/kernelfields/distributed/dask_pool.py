@@ -94,17 +94,22 @@ class DaskPool(ShardPool):
 
     def total(self, what: str, element: Array, direction: Array | None = None) -> Partial:
         """Return the sum over all shards; of many, workers find it."""
-        if len(self.places) <= BRANCHES or any(place is not None for place in self.places):
+        if len(self.places) <= BRANCHES or not self._see_alike:
             return super().total(what, element, direction)
         found = self._again(
             lambda: self._cluster.evaluated_sum(self._given(what, element, direction), self._in_double)
         )
         return found.rounded(element.dtype)
 
+    @property
+    def _see_alike(self) -> bool:
+        """Whether all shards have all coordinates."""
+        return all(place is None for place in self.places)
+
     def _given(self, what: str, element: Array, direction: Array | None) -> list[Any]:
         """Return what shards are evaluated with; what all see alike is sent once, if it is large."""
         small = getattr(element, "nbytes", LARGE) < LARGE
-        if small or any(place is not None for place in self.places):
+        if small or not self._see_alike:
             return self.arguments(what, element, direction)
         here, there = (None if one is None else self._cluster.sent(one) for one in (element, direction))
         return [(what, here, there)] * len(self.places)

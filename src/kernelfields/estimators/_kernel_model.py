@@ -21,7 +21,7 @@ from ..fitting.checkpoint import KERNEL_SETTINGS, checkpoint_of
 from ..fitting.held_out import HeldOutSet, read_held_out
 from ..fitting.observers import EarlyStopping, ProgressLine
 from ..fitting.provenance import provenance_of
-from ..fitting.run import Found, mismatches, observers, previous, reporter, search, starts_afresh
+from ..fitting.run import Found, mismatches, observers, previous, reporter, starts_afresh, watched_search
 from ..fitting.settings import CHECKS, selecting
 from ..gram import origins, unique_observations
 from ..kernels import Kernel
@@ -170,15 +170,13 @@ class KernelModel(SequenceLabeller):
             model.clique_kernels_ = [] if data.cliques is None else data.cliques.fitted(point)
             return model
 
-        with ProgressLine() if recipe.verbose else nullcontext() as line:
-            watching = observers(reporter(recipe.callback, draft), stopping, line, checkpoint)
-            found = search(problem, start, solver, recipe.stop, watching, expanded.exact)
-        if checkpoint is not None:
-            checkpoint.settle(found.point.element, found.reason.final)
+        watching, exact = observers(reporter(recipe.callback, draft), stopping), expanded.exact
+        found = watched_search(
+            problem, start, solver, recipe.stop, watching, exact, checkpoint, recipe.verbose
+        )
         if stopping is not None and stopping.element is not None:
-            exact = expanded.exact()
-            best = exact.refreshed(stopping.element.astype(np.float64))
-            point = exact.at(best)
+            precise = exact()
+            point = precise.at(precise.refreshed(stopping.element.astype(np.float64)))
             found = found._replace(point=point, certificate=point.certificate)
         self._kernels, self.edge_kernel_ = kernels, edge_kernel
         self.fourier_ = expanded.fourier

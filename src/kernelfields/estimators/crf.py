@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import os
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
@@ -23,9 +22,18 @@ from ..decoders import Decoder
 from ..errors import InputError
 from ..fitting.checkpoint import checkpoint_of
 from ..fitting.held_out import HeldOutSet, read_held_out
-from ..fitting.observers import EarlyStopping, ProgressLine
+from ..fitting.observers import EarlyStopping
 from ..fitting.provenance import provenance_of
-from ..fitting.run import Found, Observer, mismatches, observers, previous, reporter, search, starts_afresh
+from ..fitting.run import (
+    Found,
+    Observer,
+    mismatches,
+    observers,
+    previous,
+    reporter,
+    starts_afresh,
+    watched_search,
+)
 from ..fitting.settings import CHECKS
 from ..losses import EntropyRegularised, VariationalEM
 from ..models.learnt import LINEAR
@@ -421,12 +429,8 @@ class CRF(SequenceLabeller):
         checkpoint = None if self.checkpoint is None else checkpoint_of(self, contents)
         kept = checkpoint.start(problem.size) if checkpoint else None
         start = begin() if kept is None else kept
-        with ProgressLine() if self.verbose else nullcontext() as line:
-            watching = observers(observer, line, checkpoint)
-            found = search(problem, start, solver_of(self), stop, watching, exact)
-        if checkpoint is not None:
-            checkpoint.settle(found.point.element, found.reason.final)
-        return found
+        solver = solver_of(self)
+        return watched_search(problem, start, solver, stop, observer, exact, checkpoint, self.verbose)
 
     def _first_guess(self, problem: Problem) -> Array:
         """Return where the search starts: zero, or what some passes of stochastic descent lead to."""

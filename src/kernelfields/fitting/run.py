@@ -6,6 +6,7 @@ What is found is certified in double, with a warning where the search fell short
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import nullcontext
 from functools import wraps
 from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
@@ -19,9 +20,10 @@ from ..losses import LogWithEntropy, PseudoLikelihood
 from ..objective import Certificate, Dual, Problem
 from ..persistence.savable import Savable
 from ..solvers import Progress, Reason, Result, Solver, Stop
+from .checkpoint import Checkpoint
 from .em import alternate
 from .entropy import begin_with_labels
-from .observers import Onlooker
+from .observers import Onlooker, ProgressLine
 
 Model = TypeVar("Model", bound=Savable)
 Settings = ParamSpec("Settings")
@@ -119,6 +121,24 @@ def search(
     if isinstance(loss, LogWithEntropy):
         return begin_with_labels(problem, start, loss, minimise)
     return _minimise(problem, start, solver, stop, observer, exact)
+
+
+def watched_search(
+    problem: Problem,
+    start: Array,
+    solver: Solver,
+    stop: Stop,
+    observer: Observer | None,
+    exact: Callable[[], Problem],
+    checkpoint: Checkpoint | None,
+    verbose: int,
+) -> Found:
+    """Search with a line of progress if a user wants it, and with the state of the search in a file."""
+    with ProgressLine() if verbose else nullcontext() as line:
+        found = search(problem, start, solver, stop, observers(observer, line, checkpoint), exact)
+    if checkpoint is not None:
+        checkpoint.settle(found.point.element, found.reason.final)
+    return found
 
 
 def _search_on_shards(

@@ -61,6 +61,25 @@ class LossPoint(ABC):
         """Return the loss on a ray; None where nothing of this point would be of use there."""
 
 
+class EvaluatedLossPoint(LossPoint):
+    """A loss that was evaluated together with its gradient; no scores are kept."""
+
+    def __init__(self, value: float, gradient: Array) -> None:
+        self._value, self._gradient = value, gradient
+
+    @property
+    def value(self) -> float:
+        """The loss."""
+        return self._value
+
+    def mismatch(self) -> Array:
+        """Return the gradient."""
+        return self._gradient.copy()
+
+    def along(self, direction: Array) -> None:
+        """Return nothing: there are no scores to share."""
+
+
 class SecondDerivatives(ABC):
     """Part of an evaluation that knows second derivatives."""
 

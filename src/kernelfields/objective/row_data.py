@@ -14,7 +14,7 @@ from ..arrays import Array
 from ..losses import Log
 from ..spaces import BoundSpace, LinearFeatures, places_of
 from ..structures import ChainBatch
-from ._base import DataTerm, LossPoint
+from ._base import DataTerm, EvaluatedLossPoint
 from .array_data import ArrayData
 from .certificate import Rounding
 from .geometry import Term
@@ -114,25 +114,13 @@ class RowData(DataTerm):
         return ArrayData(self.loss, self.spaces, None, self._features.precision)
 
 
-class RowLossPoint(LossPoint):
-    """A loss at one element, evaluated once."""
+class RowLossPoint(EvaluatedLossPoint):
+    """A loss of rows at one element."""
 
     def __init__(self, data: RowData, element: Array) -> None:
+        super().__init__(*data.swept(element))
         self._data, self._element = data, element
-        self._value, self._gradient = data.swept(element)
-
-    @property
-    def value(self) -> float:
-        """The loss."""
-        return self._value
-
-    def mismatch(self) -> Array:
-        """Return the gradient."""
-        return self._gradient.copy()
 
     def variances(self) -> Array | None:
         """Return those of arrays of scores, which are asked for once."""
         return self._data.arrays.at(self._element).variances()
-
-    def along(self, direction: Array) -> None:
-        """Return nothing: no scores are kept."""

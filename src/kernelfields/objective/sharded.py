@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Array
-from ._base import DataTerm, LossPoint, SecondDerivatives
+from ._base import DataTerm, EvaluatedLossPoint, SecondDerivatives
 from .array_data import ArrayData
 from .certificate import Rounding
 
@@ -208,31 +208,19 @@ class ShardedData(DataTerm):
         return self.whole.arrays
 
 
-class ShardedLossPoint(LossPoint):
+class ShardedLossPoint(EvaluatedLossPoint):
     """A sum over shards at one element."""
 
     def __init__(self, data: ShardedData, element: Array) -> None:
         self._pool, self._element = data.pool, element
         found = data.pool.total("loss", element)
         assert found.array is not None
-        self._value, self._gradient = found.value, found.array
+        super().__init__(found.value, found.array)
         self.slack, self.unsettled = found.slack, found.unsettled
-
-    @property
-    def value(self) -> float:
-        """The loss."""
-        return self._value
-
-    def mismatch(self) -> Array:
-        """Return the gradient."""
-        return self._gradient.copy()
 
     def variances(self) -> Array | None:
         """Return the sum of those of all shards."""
         return self._pool.total("variances", self._element).array
-
-    def along(self, direction: Array) -> None:
-        """Return nothing: scores stay with the shards."""
 
 
 class CurvedShardedLossPoint(ShardedLossPoint, SecondDerivatives):
