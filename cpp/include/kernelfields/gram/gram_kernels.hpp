@@ -50,6 +50,10 @@ template <class S> struct GramKernels {
 
     // products[j] becomes (gamma products[j] + offset)^degree.
     void (*polynomial)(S* products, std::size_t n, S gamma, S offset, unsigned degree);
+
+    // Losses and derivatives of rows, as row_losses.hpp says.
+    double (*differentiate_rows)(double* scores, std::size_t stride, std::size_t labels, std::size_t rows,
+                                 const std::int32_t* label, const double* times, double* best);
 };
 
 }  // namespace kernelfields

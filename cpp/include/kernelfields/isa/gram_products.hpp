@@ -32,13 +32,14 @@ template <class Body> KF_INLINE void split_evenly(std::size_t total, std::size_t
     }
 }
 
+// Rows of a block end where the block ends: up to there, a vector may reach into the next row.
 template <class S, int R, int L>
-KF_INLINE void row_products(const S* block, std::size_t stride, std::size_t columns, const S* right,
+KF_INLINE void row_products(const S* block, std::size_t stride, std::size_t columns, const S* end, const S* right,
                             std::size_t right_stride, double* sums, std::size_t sums_stride) {
     Vec<S> total[R][L] = {};
     const auto add = [&](std::size_t c, auto load_from) {
         Vec<S> a[L];
-        for (int l = 0; l < L; ++l) a[l] = load_from(right + l * right_stride + c);
+        for (int l = 0; l < L; ++l) a[l] = load(right + l * right_stride + c);
         for (int r = 0; r < R; ++r) {
             const Vec<S> k = load_from(block + r * stride + c);
             for (int l = 0; l < L; ++l) total[r][l] += k * a[l];
@@ -47,7 +48,7 @@ KF_INLINE void row_products(const S* block, std::size_t stride, std::size_t colu
     std::size_t c = 0;
     for (; c + kWidth<S> <= columns; c += kWidth<S>) add(c, [](const S* p) { return load(p); });
     if (const std::size_t rest = columns - c)
-        add(c, [rest](const S* p) { return load_first<S>(p, rest, p + rest, S(0)); });
+        add(c, [rest, end](const S* p) { return load_first<S>(p, rest, end, S(0)); });
     for (int r = 0; r < R; ++r)
         for (int l = 0; l < L; ++l) sums[l * sums_stride + r] += static_cast<double>(sum<S>(total[r][l]));
 }
@@ -55,15 +56,16 @@ KF_INLINE void row_products(const S* block, std::size_t stride, std::size_t colu
 template <class S>
 void add_row_products(const S* block, std::size_t stride, std::size_t rows, std::size_t columns, const S* right,
                       std::size_t right_stride, std::size_t m, double* sums, std::size_t sums_stride) {
+    const S* end = block + rows * stride - (stride - columns);
     split_evenly(m, 3, [&](std::size_t l, std::size_t labels) {
         with_count<3>(labels, [&](auto L) {
             std::size_t r = 0;
             for (; r + 4 <= rows; r += 4)
-                row_products<S, 4, L.value>(block + r * stride, stride, columns, right + l * right_stride, right_stride,
-                                            sums + l * sums_stride + r, sums_stride);
+                row_products<S, 4, L.value>(block + r * stride, stride, columns, end, right + l * right_stride,
+                                            right_stride, sums + l * sums_stride + r, sums_stride);
             for (; r < rows; ++r)
-                row_products<S, 1, L.value>(block + r * stride, stride, columns, right + l * right_stride, right_stride,
-                                            sums + l * sums_stride + r, sums_stride);
+                row_products<S, 1, L.value>(block + r * stride, stride, columns, end, right + l * right_stride,
+                                            right_stride, sums + l * sums_stride + r, sums_stride);
         });
     });
 }
@@ -99,8 +101,8 @@ void add_column_products(const S* block, std::size_t stride, std::size_t rows, s
 
 // Adds multiples of R rows to sums: rows are read once and in order, sums stay in the cache.
 template <class S, int R, int L>
-KF_INLINE void scaled_rows(const S* block, std::size_t stride, std::size_t columns, const S* left, std::size_t m,
-                           S* sums, std::size_t sums_stride) {
+KF_INLINE void scaled_rows(const S* block, std::size_t stride, std::size_t columns, const S* end, const S* left,
+                           std::size_t m, S* sums, std::size_t sums_stride) {
     Vec<S> a[R][L];
     for (int r = 0; r < R; ++r)
         for (int l = 0; l < L; ++l) a[r][l] = broadcast(left[r * m + l]);
@@ -117,16 +119,17 @@ KF_INLINE void scaled_rows(const S* block, std::size_t stride, std::size_t colum
     std::size_t c = 0;
     for (; c + kWidth<S> <= columns; c += kWidth<S>) add(c, [](const S* p) { return load(p); });
     if (const std::size_t rest = columns - c)
-        add(c, [rest](const S* p) { return load_first<S>(p, rest, p + rest, S(0)); });
+        add(c, [rest, end](const S* p) { return load_first<S>(p, rest, end, S(0)); });
 }
 
 template <class S>
 void add_scaled_rows(const S* block, std::size_t stride, std::size_t rows, std::size_t columns, const S* left,
                      std::size_t m, S* sums, std::size_t sums_stride) {
+    const S* end = block + rows * stride - (stride - columns);
     split_evenly(m, 4, [&](std::size_t l, std::size_t labels) {
         with_count<4>(labels, [&](auto L) {
             const auto add = [&](std::size_t r, auto R) {
-                scaled_rows<S, R.value, L.value>(block + r * stride, stride, columns, left + r * m + l, m,
+                scaled_rows<S, R.value, L.value>(block + r * stride, stride, columns, end, left + r * m + l, m,
                                                  sums + l * sums_stride, sums_stride);
             };
             std::size_t r = 0;
