@@ -1,8 +1,9 @@
 """What an iteration on a cluster costs, fitted to measurements on workers of this machine:
 
-    seconds = a * tokens / workers + b * weights + c
+    seconds = (a + d * log2(weights / CACHED)) * tokens / workers + b * weights + c
 
-a is the evaluation of a shard, b what grows with the weights (the search, and their way there and back), c
+a is the evaluation of a token, d what it costs that weights and gradient are found further away the more
+there are (nothing below CACHED), b what grows with the weights (the search, and their way there and back), c
 what a round costs anyway. What it says for more workers than there are here is an extrapolation, and a
 network is no part of it: `details["far"]` adds its time by the bytes that travel.
 """
@@ -27,6 +28,8 @@ TOKENS, WORKERS, COLUMNS = 10**9, 100, 2**20
 """Of the extrapolation."""
 NETWORK = 1.25e9
 """Bytes in a second: ten gigabits."""
+CACHED = 2**16
+"""Weights that the caches of one core hold, about."""
 GROUP = 8
 """Sums that a worker adds up."""
 
@@ -34,16 +37,22 @@ GROUP = 8
 def run(quick: bool) -> _run.Result:
     warnings.simplefilter("ignore")  # searches end at a limit
     rows = [_measured(*case, quick) for case in _cases(quick)]
-    terms = np.array([[row["tokens"] / row["workers"], row["weights"], 1.0] for row in rows])
+    terms = np.array([_terms(row) for row in rows])
     seconds = np.array([row["seconds"] for row in rows])
     # Relative errors count: a slow case is no more important than a fast one.
     found, _ = scipy.optimize.nnls(terms / seconds[:, None], np.ones(len(rows)))
     errors = terms @ found / seconds - 1
     details: dict[str, Any] = {"machine": _run.machine(), "quick": quick, "cases": rows}
-    details["seconds_per_token"], details["seconds_per_weight"], details["seconds_per_round"] = found.tolist()
+    names = ("seconds_per_token", "seconds_per_token_and_doubling", "seconds_per_weight", "seconds_per_round")
+    details |= dict(zip(names, found.tolist(), strict=True))
     details["far"] = _far(*found.tolist(), labels=rows[0]["labels"])
     bars = [_run.Bar("largest_relative_error", float(np.abs(errors).max()), at_most=0.5)]
     return _run.Result("distributed_cost", bars, details)
+
+
+def _terms(row: dict[str, float]) -> list[float]:
+    share = row["tokens"] / row["workers"]
+    return [share, share * max(np.log2(row["weights"] / CACHED), 0.0), row["weights"], 1.0]
 
 
 def _cases(quick: bool) -> list[tuple[int, int, int]]:
@@ -69,9 +78,12 @@ def _measured(tokens: int, columns: int, workers: int, quick: bool) -> dict[str,
     }
 
 
-def _far(per_token: float, per_weight: float, per_round: float, labels: int) -> dict[str, float]:
+def _far(
+    per_token: float, per_doubling: float, per_weight: float, per_round: float, labels: int
+) -> dict[str, float]:
     """Return the seconds of an iteration on many tokens and workers, with a network between them."""
     weights = labels * COLUMNS
+    per_token += per_doubling * float(np.log2(weights / CACHED))
     compute, search = per_token * TOKENS / WORKERS, per_weight * weights
     # Elements hop from worker to worker, twice as many having them each time; sums of eight come in single
     # precision from shards and in double from sums.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Any
 
@@ -18,7 +18,9 @@ Features = Any
 """An (N, D) array or scipy-sparse matrix."""
 
 ROWS = 256
-"""Rows of a single-precision matrix that are widened at a time: few enough to stay in the cache."""
+"""Rows that are looked at together where some are to speak for all."""
+WIDENED = 2**16
+"""Entries of a single-precision matrix that are widened at a time: few enough to stay in the cache."""
 
 MOST_COLUMNS = 2**31 - 1
 """Columns of sparse matrices are numbers of 32 bits."""
@@ -155,19 +157,31 @@ class PreciseProducts(FeatureProducts):
     def times(self, weights: Array) -> Array:
         """X·W."""
         weights = np.ascontiguousarray(weights, dtype=np.float64)
-        result = np.empty((len(self.matrix), weights.shape[1]))
-        for start in range(0, len(self.matrix), ROWS):
-            rows = self.matrix[start : start + ROWS].astype(np.float64, copy=False)
-            np.matmul(rows, weights, out=result[start : start + ROWS])
+        result = np.empty((self.shape[0], weights.shape[1]))
+        for place, rows in self._widened():
+            result[place] = rows.times(weights)
         return result
 
     def transposed_times(self, gradient: Array) -> Array:
         """Xᵀ·G."""
-        result = np.zeros((self.matrix.shape[1], gradient.shape[1]))
-        for start in range(0, len(self.matrix), ROWS):
-            rows = self.matrix[start : start + ROWS].astype(np.float64, copy=False)
-            result += rows.T @ gradient[start : start + ROWS].astype(np.float64, copy=False)
+        result = np.zeros((self.shape[1], gradient.shape[1]))
+        for place, rows in self._widened():
+            result += rows.transposed_times(gradient[place].astype(np.float64, copy=False))
         return result
+
+    def _widened(self) -> Iterator[tuple[slice, Products]]:
+        """Yield some rows at a time, in memory that the next ones overwrite.
+
+        Fresh memory would take longer to get than the product: workers of Dask give back what they free.
+        """
+        matrix, (count, columns) = self.matrix, self.shape
+        height = max(1, WIDENED // max(columns, 1))
+        buffer = np.empty((min(height, count), columns))
+        for start in range(0, count, height):
+            place = slice(start, min(start + height, count))
+            rows = buffer[: place.stop - start]
+            rows[...] = matrix[place]
+            yield place, Products(rows)
 
 
 def sound_rows(matrix: Any) -> Any:
