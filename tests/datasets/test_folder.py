@@ -22,6 +22,7 @@ PROSODY = (
     "<file>\tempty.txt\n!\tNA\tNA\tNA\tNA\n"
     "<file>\ttwo.txt\n...\tNA\tNA\tNA\tNA\nincomprehensibly\t0\t0\t0.0\t0.0\n"
 )
+BOUNDARIES = [[0.2, 0.7, 2.0], [0.0]]
 
 
 @pytest.fixture
@@ -80,13 +81,14 @@ def test_spelling_looks_at_three_tokens():
 
 
 def test_prosody_has_two_labels_and_hangs_punctuation_on_words(folder):
-    sentences, labels = load_prosody()
+    sentences, labels, boundaries = load_prosody()
     # "the" occurs twice, all else once; ⌊log₂ 2⌋ = 1
     assert sentences == [
         [("the", "1", "3", "-"), ("jolly", "0", "5", ","), ("the", "1", "3", "-")],
         [("incomprehensibly", "0", "10", "-")],
     ]
     assert labels == [["plain", "accented", "accented"], ["plain"]]
+    assert [boundary.tolist() for boundary in boundaries] == BOUNDARIES
     assert len(load_prosody("dev", 1).sentences) == 1
 
 

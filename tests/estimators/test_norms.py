@@ -74,6 +74,19 @@ def test_moments_match_up_to_epsilon(data: Any) -> None:
     np.testing.assert_allclose(model.coef_, squared.coef_, atol=1e-3)
 
 
+@pytest.mark.parametrize(("name", "axis"), [("l1", ()), ("group", 0)])
+def test_moments_match_in_the_dual_norm(name: str, axis: Any, data: Any) -> None:
+    norm = L1Norm(1.5) if name == "l1" else GroupNorm(1.5)
+    model = CRF(0.0, edge_penalty=1.0, norms={"features": norm}, tol=1e-8, max_iter=5000, **PLAIN).fit(*data)
+    X, y = data
+    off = np.zeros_like(model.coef_)
+    for x, labels, p in zip(X, y, model.predict_marginals(X), strict=True):
+        off += (p - (np.asarray(labels)[:, None] == model.classes_)).T @ np.asarray(x)
+    far = np.abs(off).max() if axis == () else np.linalg.norm(off, axis=axis).max()
+    assert far == pytest.approx(1.5, rel=1e-3)
+    assert model.mismatch_["features"] == pytest.approx(far, rel=1e-6)
+
+
 def test_l1_is_the_norm_of_features(data: Any) -> None:
     one = CRF(0.5, l1=0.7, tol=1e-8).fit(*data)
     other = CRF(0.5, norms={"features": L1Norm(0.7)}, tol=1e-8).fit(*data)

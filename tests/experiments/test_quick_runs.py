@@ -16,7 +16,7 @@ ALWAYS = {
     "letters-svm": "largest_gap_over_tolerance",
     "margin-length": "largest_relative_gap",
     "ner-table1": "degree1_objective_is_that_of_crf",
-    "pitch-accent": "primal_minus_dual_points",
+    "pitch-accent": "largest_relative_gap_20",
     "explicit": "optimum_relative_difference",
     "gene": "genes_of_viterbi_in_frame_percent",
     "sparsity": "largest_relative_gap",

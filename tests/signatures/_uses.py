@@ -42,6 +42,7 @@ y = [["a" if row[0] > 0 else "b" for row in x] for x in X]
 SYMBOLS = [[1, 0, 1], [0], [1, 0]]
 STATES = [["a", "b", "a"], ["b"], ["a", "b"]]
 COUNTS = [np.array([[1, 2], [2, 1], [3, 0]]), np.array([[0, 3]])]
+IMAGES = [np.eye(128)[:2]]
 MARGINALS = [np.full((len(x), 2), 0.5) for x in X]
 FLAT, CODES = np.concatenate(X), np.array([k for labels in y for k in labels])
 
@@ -413,6 +414,10 @@ USES: dict[str, Use] = {
         X[0], [[0, 1]], **{"hops": 1, **given}
     ),
     "features.diffused": lambda given: features.diffused(X[0], [[0, 1]], **given),
+    "features.BlurredPixels": lambda given: features.BlurredPixels(**given).fit(IMAGES).transform(IMAGES),
+    "features.OrientationChannels": lambda given: (
+        features.OrientationChannels(**given).fit(IMAGES).transform(IMAGES)
+    ),
     "features.stack_windows": lambda given: features.stack_windows(X, **{"width": 3, **given}),
     "metrics.expected_calibration_error": lambda given: metrics.expected_calibration_error(
         y, MARGINALS, ["a", "b"], **given

@@ -12,6 +12,7 @@ from .letters import Letters, draw_letter, load_letters
 from .mouse_genes import MouseGene, load_mouse_genes
 from .parts_of_speech import TaggedSentences, load_ptb_sample, load_ud_ewt
 from .prosody import Prosody, load_prosody, prosody_templates
+from .prosody_numbers import ProsodyLanguage, prosody_numbers
 from .proteins import Proteins, load_cb513, load_jpred4
 from .scenes import Scenes, load_scene
 from .treebank import Treebank, load_ptb_trees
@@ -27,6 +28,7 @@ __all__ = [
     "MouseGene",
     "ParsedSentences",
     "Prosody",
+    "ProsodyLanguage",
     "Proteins",
     "Scenes",
     "TaggedSentences",
@@ -51,6 +53,7 @@ __all__ = [
     "load_snakes",
     "load_ud_ewt",
     "load_ud_trees",
+    "prosody_numbers",
     "prosody_templates",
     "spelling_templates",
 ]

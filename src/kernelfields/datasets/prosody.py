@@ -9,6 +9,9 @@ from math import log2
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+
+from ..arrays import Array
 from ..checks import require_whole
 from ..features import Templates, parse_templates
 from ._draw import drawn
@@ -26,11 +29,20 @@ class Prosody(NamedTuple):
     """Words in lower case, with their columns: word, frequency, length, punctuation after it."""
     labels: list[list[str]]
     """"accented" or "plain"; both classes of prominent words are accented."""
+    boundaries: list[Array]
+    """One (T,) array per sentence: how strong the boundary after each word sounds, from 0 on."""
+
+    def pick(self, ids: Array) -> Prosody:
+        """Return some of the sentences."""
+        return Prosody(
+            [self.sentences[i] for i in ids], [self.labels[i] for i in ids], [self.boundaries[i] for i in ids]
+        )
 
 
 class _Word(NamedTuple):
     text: str
     label: str
+    boundary: float
     after: str
 
 
@@ -40,7 +52,8 @@ def load_prosody(
     """Read the Helsinki Prosody Corpus from the folder of data sets.
 
     Punctuation has no prominence; it is a property of the word before it, not a position. Frequencies are
-    those in the text of the whole file, as ⌊log₂⌋.
+    those in the text of the whole file, as ⌊log₂⌋. Boundaries come from the sound; so does prominence, whose
+    real-valued column is not read, because labels are that column cut at thresholds.
 
     Parameters
     ----------
@@ -60,6 +73,7 @@ def load_prosody(
     return Prosody(
         [[_columns(word, counts) for word in words] for words in sentences],
         [[word.label for word in words] for words in sentences],
+        [np.array([word.boundary for word in words]) for words in sentences],
     )
 
 
@@ -84,7 +98,9 @@ def _sentences(path: Path) -> Iterator[list[_Word]]:
                 yield words
                 words = []
             elif rest[0] != "NA":
-                words.append(_Word(text.lower(), "plain" if rest[0] == "0" else "accented", NOTHING))
+                label = "plain" if rest[0] == "0" else "accented"
+                boundary = 0.0 if rest[3] == "NA" else float(rest[3])
+                words.append(_Word(text.lower(), label, boundary, NOTHING))
             elif words:
                 words[-1] = words[-1]._replace(after=text)
     yield words

@@ -183,8 +183,10 @@ class CRF(SequenceLabeller):
         Value, lower bound and gap; None where no bound exists (unobserved labels, or a penalty of
         0).
     mismatch_ : dict
-        For every part of the model the distance between expected and observed features, the ε in
-        "maximum entropy with moments matched up to ε" that the penalty stands for.
+        For every part of the model the distance between expected and observed features, summed over the
+        training set, in the dual of the norm that ``norms`` or ``l1`` penalise, or in that of the space. For
+        means instead of sums, divide it by the number of sequences: that is the ε in "maximum entropy with
+        moments matched up to ε" that the penalty stands for.
     n_iter_, stop_reason_ : int, str
         How and why the search ended.
     provenance_ : Provenance

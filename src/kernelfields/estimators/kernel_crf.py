@@ -184,8 +184,10 @@ class KernelCRF(KernelModel):
     selected_ : dict of Atoms
         With ``selection``: the functions, positions of the training set and labels, by kernel.
     mismatch_ : dict
-        For every part of the model the distance between expected and observed features, the ε in
-        "maximum entropy with moments matched up to ε" that the penalty stands for.
+        For every part of the model the distance between expected and observed features, summed over the
+        training set, in the dual of the norm that ``norms`` or ``l1`` penalise, or in that of the space. For
+        means instead of sums, divide it by the number of sequences: that is the ε in "maximum entropy with
+        moments matched up to ε" that the penalty stands for.
     n_iter_, stop_reason_ : int, str
         How and why the search ended.
     provenance_ : Provenance

@@ -1,4 +1,4 @@
-"""Sparse features from token columns, dictionaries and data frames."""
+"""Sparse features from token columns, dictionaries and data frames; windows, neighbours and images."""
 
 from ..arrays import FeatureRows, Matrix
 from .brown import BrownClusters
@@ -6,6 +6,7 @@ from .dicts import DictFeatures
 from .extractor import TemplateFeatures
 from .frames import FrameSentences, sentences_of
 from .graph_windows import stack_graph_windows
+from .images import BlurredPixels, OrientationChannels
 from .neighbours import diffused, neighbour_averages
 from .templates import (
     BEGIN,
@@ -25,12 +26,14 @@ __all__ = [
     "BEGIN",
     "BETWEEN",
     "END",
+    "BlurredPixels",
     "BrownClusters",
     "CliqueKind",
     "DictFeatures",
     "FeatureRows",
     "FrameSentences",
     "Matrix",
+    "OrientationChannels",
     "Template",
     "TemplateFeatures",
     "TemplatePart",

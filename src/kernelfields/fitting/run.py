@@ -17,7 +17,7 @@ from ..data.training import warn_of, warn_of_unsettled
 from ..distributed import SHARING, shared_out
 from ..errors import InputError, warn_user
 from ..losses import LogWithEntropy, PseudoLikelihood
-from ..objective import Certificate, Dual, Problem
+from ..objective import Certificate, Dual, Problem, Term
 from ..persistence.savable import Savable
 from ..solvers import Progress, Reason, Result, Solver, Stop
 from .checkpoint import Checkpoint
@@ -217,12 +217,18 @@ def exact_certificate(point: Any, result: Result) -> Certificate | None:
 
 
 def mismatches(problem: Problem, mismatch: Array) -> dict[str, float]:
-    """‖E[Φ] − observed Φ‖ for every part of a model: the ε that its penalty stands for."""
-    return {
-        term.name: float(np.sqrt(max(term.space.inner(r, r), 0.0))) * term.metric
-        for term in problem.terms
-        for r in [mismatch[problem.slices[term.name]]]
-    }
+    """‖E[Φ] − observed Φ‖ for every part of a model, in the dual of the norm that its penalty has.
+
+    Sums are over all instances, as those of the loss are: divided by their number, this is the ε that the
+    penalty stands for [altun2006, Theorem 1].
+    """
+    return {term.name: _mismatch(term, mismatch[problem.slices[term.name]]) for term in problem.terms}
+
+
+def _mismatch(term: Term, part: Array) -> float:
+    if term.norm is not None:
+        return term.norm.dual(term.space, part) * term.metric
+    return float(np.sqrt(max(term.space.inner(part, part), 0.0))) * term.metric
 
 
 def observers(*given: Observer | None) -> Observer:

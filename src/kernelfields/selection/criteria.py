@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from ..arrays import Array
-from ..checks import Check, Checked, whole
+from ..checks import Check, Checked, require_flag, whole
 from .atoms import Atoms
 from .orders import steepest
 from .refit import gain_of
@@ -42,11 +42,23 @@ class GapShare(Criterion):
 
 @dataclass(frozen=True)
 class FunctionalGradient(Criterion):
-    """|⟨∇R, h⟩| / √λ, the initial slope of R along h: the papers' choice [altun2006, lafferty2004]."""
+    """|⟨∇R, h⟩| / √λ, the initial slope of R along h: the papers' choice [altun2006, lafferty2004].
+
+    Parameters
+    ----------
+    scaled : bool
+        Whether slopes are divided by √λ, which makes no difference unless pools have different λ. Then it
+        does not matter whether a kernel is small or its λ is large, as it does not for the fit. False is
+        the papers' rule, whose ranking of vertices among edges changes with the scale of their kernels.
+    """
+
+    scaled: bool = True
+    _checks: ClassVar[Mapping[str, Check]] = {"scaled": require_flag}
 
     def judge(self, view: View, name: str, functions: Atoms, threshold: float = 0.0) -> Array:
-        """Return the absolute slopes over √λ."""
-        return np.abs(_steep(view, name, functions, threshold)) / np.sqrt(view.task.pools[name].penalty)
+        """Return the absolute slopes, over √λ if they are scaled."""
+        slopes = np.abs(_steep(view, name, functions, threshold))
+        return slopes / np.sqrt(view.task.pools[name].penalty) if self.scaled else slopes
 
 
 @dataclass(frozen=True)
