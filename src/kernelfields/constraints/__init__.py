@@ -2,6 +2,7 @@
 
 from ._base import Forbidden, Rule
 from .named import Constraints
+from .rewriting import rewritten
 from .tags import BILOU, BMES, IOB2, IOBES, TagScheme
 from .topologies import Cyclic, LeftRight
 
@@ -16,4 +17,5 @@ __all__ = [
     "LeftRight",
     "Rule",
     "TagScheme",
+    "rewritten",
 ]

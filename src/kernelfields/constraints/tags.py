@@ -53,7 +53,7 @@ class TagScheme(Rule):
 
     def forbidden(self, names: Sequence[Hashable]) -> Forbidden:
         """Return what is forbidden, as masks over these tags; other labels are refused."""
-        tags = [self._tag(name) for name in names]
+        tags = [self.tag(name) for name in names]
         unfinished = np.array([bool(self.end) and self._open(tag) for tag in tags], dtype=bool)
         goes_on = np.array([self._goes_on(tag) for tag in tags], dtype=bool)
         pairs = np.repeat(unfinished[:, None], len(tags), axis=1)
@@ -74,7 +74,12 @@ class TagScheme(Rule):
         """Return whether the tag needs an open segment."""
         return tag.letter in (self.inside, self.end)
 
-    def _tag(self, label: Hashable) -> Tag:
+    def continues(self, before: Tag, tag: Tag) -> bool:
+        """Return whether two neighbouring tags belong to one segment."""
+        return self._open(before) and self._goes_on(tag) and before.kind == tag.kind
+
+    def tag(self, label: Hashable) -> Tag:
+        """Return a label taken apart; what is no tag of this scheme is refused."""
         if isinstance(label, str):
             letter, hyphen, kind = label.partition("-")
             if label == "O" or (letter in self.letters and bool(hyphen) == bool(kind)):

@@ -4,11 +4,13 @@ from collections.abc import Mapping
 
 from .active import ACTIVE
 from .align import ALIGN
+from .chunking import CHUNKING
 from .collective import COLLECTIVE
 from .explicit import EXPLICIT
 from .galaxy import GALAXY
 from .gaussian_hmm import GAUSSIAN_HMM
 from .gene import GENE
+from .gestures import GESTURES
 from .gestures_semi import GESTURES_SEMI
 from .horses import HORSES
 from .letters import LETTERS
@@ -47,6 +49,7 @@ EXPERIMENTS: Mapping[str, Experiment] = {
         MARGIN_LENGTH,
         GENE,
         SEGMENTS,
+        CHUNKING,
         NER_300,
         TWO_BY_TWO,
         POS_TABLE,
@@ -61,6 +64,7 @@ EXPERIMENTS: Mapping[str, Experiment] = {
         LETTERS_SEMI,
         PROTEIN_SEMI,
         PARSE,
+        GESTURES,
         GESTURES_SEMI,
         PENN,
     )
