@@ -38,7 +38,7 @@ class ConfigurationSelection(SequenceSelection):
             return []
         L = view.task.structure.n_labels
         merits = self.by.judge(view, NAME, self.functions(keys, L), self.threshold)
-        chosen = keys[steepest(merits, self.step, self.groups(keys, L))]
+        chosen = keys[steepest(merits, self.steps(view) * self.step, self.groups(keys, L))]
         return [Proposal(NAME, chosen, self.functions(chosen, L))]
 
     @abstractmethod

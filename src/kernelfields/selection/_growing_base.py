@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from ..arrays import Array, rows_of
-from ..checks import Check, Checked, optional, require_not_negative, require_positive, whole
+from ..checks import Check, Checked, optional, require_not_negative, require_positive, require_share, whole
 from .atoms import Atoms
 from .orders import AtRandom, Order
 from .refit import Refit, RefitAll
@@ -36,6 +36,10 @@ class Selection(Checked, ABC):
         p, the number of functions; below 1, as a share of the number of positions.
     step : int
         d, the number of functions added at once.
+    growth : float
+        Add this share of the functions so far instead, where it is more than d, from as many more candidates:
+        the number of refits grows with log p. Where labels are few, a quarter costs little; where they are
+        many, functions chosen together resemble each other. With 0, all steps are alike, as in the papers.
     threshold : float
         η: candidates with |⟨∇R, h⟩| ≤ η are ignored; the search ends when no others are left.
     gap : float, optional
@@ -47,11 +51,13 @@ class Selection(Checked, ABC):
 
     size: float = 500
     step: int = 10
+    growth: float = 0.0
     threshold: float = 0.0
     gap: float | None = None
     _checks: ClassVar[Mapping[str, Check]] = {
         "size": require_positive,
         "step": whole(),
+        "growth": require_share,
         "threshold": require_not_negative,
         "gap": optional(require_not_negative),
     }
@@ -63,6 +69,17 @@ class Selection(Checked, ABC):
     def limit(self, n_positions: int) -> int:
         """Return p, the number of functions to stop at."""
         return int(self.size) if self.size >= 1 else max(1, round(self.size * n_positions))
+
+    @property
+    def refitting(self) -> Refit:
+        """How coefficients are refitted: at least as well as the whole space is to be searched."""
+        if self.gap is None or self.gap == 0 or self.gap >= self.refit.tol:
+            return self.refit
+        return replace(self.refit, tol=self.gap)
+
+    def steps(self, view: View) -> int:
+        """Return how many times d functions are added at once."""
+        return max(1, round(self.growth * view.state.size / self.step))
 
     @abstractmethod
     def propose(self, view: View, visit: int, random: np.random.RandomState) -> list[Proposal]:
@@ -104,7 +121,8 @@ class SequenceSelection(Selection):
             np.maximum.at(result, places, np.abs(values))
             return result
 
-        return self.order.pick(visit, view.task.structure.n_instances, random, steepness)
+        count = view.task.structure.n_instances
+        return self.order.pick(visit, count, random, steepness, self.steps(view))
 
 
 class SequencePositions(NamedTuple):

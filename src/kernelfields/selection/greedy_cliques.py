@@ -71,7 +71,7 @@ class GreedyCliques(Selection):
         judged = [self._judged(view, name, random) for name in names]
         merits = np.concatenate([merit for _, _, merit in judged])
         groups = [_rivals(view.task.pools[name], k, keys) for k, (name, keys, _) in enumerate(judged)]
-        chosen = steepest(merits, self.step, np.concatenate(groups))
+        chosen = steepest(merits, self.steps(view) * self.step, np.concatenate(groups))
         ends = np.cumsum([0, *(len(keys) for _, keys, _ in judged)])
         result = []
         for k, (name, keys, _) in enumerate(judged):
@@ -92,8 +92,9 @@ class GreedyCliques(Selection):
         """Return the keys o r + label of candidates, and the merit of each."""
         pool = view.task.pools[name]
         observations = np.unique(view.task.looks(pool.clique))
-        if self.sample is not None and self.sample < len(observations):
-            observations = np.sort(random.choice(observations, self.sample, replace=False))
+        some = None if self.sample is None else self.steps(view) * self.sample
+        if some is not None and some < len(observations):
+            observations = np.sort(random.choice(observations, some, replace=False))
         keys = (observations[:, None] * pool.width + np.arange(pool.width)).ravel()
         allowed = fresh(view, name, keys)
         if self.seen_only:

@@ -146,7 +146,7 @@ class Growth:
     def _fit(self, before: GrowthState, added: dict[str, Extension]) -> Point | None:
         """Refit, update the state and extend the path; return None if interrupted."""
         started = time.perf_counter()
-        self.state, point, reason = self.selection.refit.run(self.task, before, added)
+        self.state, point, reason = self.selection.refitting.run(self.task, before, added)
         state = self.state
         self.seconds += time.perf_counter() - started
         held_out = error = None

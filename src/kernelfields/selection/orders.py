@@ -20,8 +20,10 @@ class Order(Checked, ABC):
     """The order in which sequences are picked."""
 
     @abstractmethod
-    def pick(self, visit: int, count: int, random: np.random.RandomState, steepness: Steepness) -> Array:
-        """Return the sequences of a visit, out of ``count``."""
+    def pick(
+        self, visit: int, count: int, random: np.random.RandomState, steepness: Steepness, times: int = 1
+    ) -> Array:
+        """Return the sequences of a visit, out of ``count``: ``times`` as many as usual."""
 
     @abstractmethod
     def patience(self, count: int) -> int:
@@ -41,9 +43,11 @@ class InTurn(Order):
     batch: int = 1
     _checks: ClassVar[Mapping[str, Check]] = {"batch": whole()}
 
-    def pick(self, visit: int, count: int, random: np.random.RandomState, steepness: Steepness) -> Array:
+    def pick(
+        self, visit: int, count: int, random: np.random.RandomState, steepness: Steepness, times: int = 1
+    ) -> Array:
         """Return the next ones."""
-        batch = min(self.batch, count)
+        batch = min(times * self.batch, count)
         return (visit * batch + np.arange(batch)) % count
 
     def patience(self, count: int) -> int:
@@ -64,9 +68,11 @@ class AtRandom(Order):
     batch: int = 1
     _checks: ClassVar[Mapping[str, Check]] = {"batch": whole()}
 
-    def pick(self, visit: int, count: int, random: np.random.RandomState, steepness: Steepness) -> Array:
+    def pick(
+        self, visit: int, count: int, random: np.random.RandomState, steepness: Steepness, times: int = 1
+    ) -> Array:
         """Draw sequences at random."""
-        return np.sort(random.choice(count, min(self.batch, count), replace=False))
+        return np.sort(random.choice(count, min(times * self.batch, count), replace=False))
 
     def patience(self, count: int) -> int:
         """Return a number of visits among which any given sequence very likely is."""
@@ -89,12 +95,15 @@ class LargestGradient(Order):
     sample: int | None = None
     _checks: ClassVar[Mapping[str, Check]] = {"sample": optional(whole())}
 
-    def pick(self, visit: int, count: int, random: np.random.RandomState, steepness: Steepness) -> Array:
-        """Pick the steepest of all sequences, or of a sample."""
+    def pick(
+        self, visit: int, count: int, random: np.random.RandomState, steepness: Steepness, times: int = 1
+    ) -> Array:
+        """Pick the steepest of all sequences, or of a sample; several where more are to be added."""
         some = np.arange(count)
-        if self.sample is not None and self.sample < count:
-            some = np.sort(random.choice(count, self.sample, replace=False))
-        return some[[first_of_largest(steepness(some))]]
+        if self.sample is not None and times * self.sample < count:
+            some = np.sort(random.choice(count, times * self.sample, replace=False))
+        found = steepest(steepness(some), times)
+        return some[np.sort(found)] if len(found) else some[:1]
 
     def patience(self, count: int) -> int:
         """Return 1, or a number of visits among which any given sequence very likely is."""

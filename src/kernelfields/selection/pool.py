@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from ..approximation.columns import dtype_of, widened
+from ..approximation.columns import widened
 from ..arrays import Array
-from ..gram import KernelBlocks, kernel_times
 from ..kernels import Kernel
 from .atoms import Atoms
+from .kernel_table import KernelTable
 
 
 @dataclass(frozen=True)
@@ -43,15 +44,15 @@ class Pool:
 
     def rows(self, chosen: Array) -> Array:
         """Return kernel values between some observations and all, (q, n)."""
-        X = self.observations
-        blocks = KernelBlocks(self.kernel, X[chosen], X, dtype_of(X))
-        out = np.empty(blocks.shape, dtype=dtype_of(X))
-        blocks.fill(out, 0, 0)
-        return out
+        return self._table.rows(chosen)
 
     def times(self, chosen: Array, coefficients: Array) -> Array:
-        """Return Σ_i k(x_o, x_i) a_i for some o, (q, r) float64, a block of kernel values at a time."""
-        return kernel_times(self.kernel, self.observations[chosen], self.observations, coefficients)
+        """Return Σ_i k(x_o, x_i) a_i for some o, (q, r) float64."""
+        return self._table.times(chosen, coefficients)
+
+    @cached_property
+    def _table(self) -> KernelTable:
+        return KernelTable(self.kernel, self.observations)
 
     def block(self, left: Array, right: Array) -> Array:
         """Return kernel values between observations, in double precision."""

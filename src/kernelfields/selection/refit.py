@@ -36,13 +36,15 @@ class Refit(Checked, ABC):
     iterations : int
         Limit of iterations; few are enough, because they start from the coefficients of the last step.
     tol : float
-        Relative certified gap, in the span of what is refitted, at which to stop.
+        Relative certified gap, in the span of what is refitted, at which to stop. It need not be small on the
+        way: slopes of candidates hardly change with the last digits, and the last fit has a tolerance of its
+        own.
     solver : Solver
         How to minimise.
     """
 
     iterations: int = 10
-    tol: float = 1e-3
+    tol: float = 1e-2
     solver: Solver = field(default_factory=lambda: LBFGS(memory=20))
     _checks: ClassVar[Mapping[str, Check]] = {"iterations": whole(0), "tol": require_positive}
 

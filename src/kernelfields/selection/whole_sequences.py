@@ -50,7 +50,7 @@ class WholeSequences(SequenceSelection):
         slopes = np.concatenate([slopes for _, slopes, _ in found])
         slopes[np.abs(slopes) <= self.threshold] = 0
         slopes[~fresh(view, NAME, keys)] = 0
-        chosen = steepest(slopes, self.step)
+        chosen = steepest(slopes, self.steps(view) * self.step)
         owners = np.repeat(ids, [len(keys) for keys, _, _ in found])
         rows = [labels for _, _, every in found for labels in every]
         functions = Atoms.empty()
