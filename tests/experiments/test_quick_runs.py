@@ -37,6 +37,7 @@ ALWAYS = {
     "protein-semi": "largest_relative_gap",
     "chunking": "largest_relative_gap",
     "gestures": "largest_relative_gap",
+    "ner": "largest_relative_gap",
     "gestures-semi": "largest_relative_gap",
     "penn": "largest_error_of_expected_spans",
     "parse": "outputs_that_are_no_projective_trees",

@@ -418,6 +418,7 @@ USES: dict[str, Use] = {
     "features.OrientationChannels": lambda given: (
         features.OrientationChannels(**given).fit(IMAGES).transform(IMAGES)
     ),
+    "features.Gazetteer": lambda given: features.Gazetteer(**given).fit([["a", "b"]], [["B-X", "O"]]),
     "features.stack_windows": lambda given: features.stack_windows(X, **{"width": 3, **given}),
     "metrics.expected_calibration_error": lambda given: metrics.expected_calibration_error(
         y, MARGINALS, ["a", "b"], **given

@@ -8,10 +8,12 @@ from typing import Any
 
 from ..approximation import Nystroem
 from ..estimators import CRF, HMM, KernelCRF, StructuredPerceptron, StructuredSVM
+from ..features.images import OrientationChannels
 from ..kernels import RBF
 
 KERNEL = RBF(gamma=0.03)
 PENALTY = 0.05
+STROKES = OrientationChannels((16, 8), blur=0.85)
 BASIS = 600
 """Basis functions of the sparse model, an eighth of those of the dense one."""
 
@@ -25,13 +27,19 @@ class DemoModel:
     """Whether scores of letters are linear in the pixels."""
     make: Callable[[], Any]
     """Return the estimator, unfitted; settings are those of ``kf reproduce letters`` and ``letters-svm``."""
+    strokes: bool = False
+    """Whether it sees directions of strokes instead of pixels."""
+
+    def inputs(self, words: list[Any]) -> list[Any]:
+        """Return what the model sees of words."""
+        return STROKES.transform(words) if self.strokes else words
 
 
 ENTRIES = (
-    DemoModel("HMM", True, lambda: HMM("bernoulli")),
-    DemoModel("perceptron", True, lambda: StructuredPerceptron(random_state=0)),
-    DemoModel("CRF", True, lambda: CRF(penalty=2.0)),
-    DemoModel("structured SVM", True, lambda: StructuredSVM(penalty=5.0, tol=1e-2)),
+    DemoModel("HMM", True, lambda: HMM("bernoulli", decoder="posterior")),
+    DemoModel("perceptron", True, lambda: StructuredPerceptron(random_state=0, decoder="posterior")),
+    DemoModel("CRF", True, lambda: CRF(penalty=2.0, decoder="posterior")),
+    DemoModel("structured SVM", True, lambda: StructuredSVM(penalty=5.0, tol=1e-2, decoder="posterior")),
     DemoModel(
         "kernel CRF, dense",
         False,
@@ -48,5 +56,11 @@ ENTRIES = (
             fit_intercept=False,
             decoder="posterior",
         ),
+    ),
+    DemoModel(
+        "kernel CRF, strokes",
+        False,
+        lambda: KernelCRF(RBF(gamma=0.45), penalty=0.03, fit_intercept=False, decoder="posterior"),
+        strokes=True,
     ),
 )

@@ -52,7 +52,7 @@ def demo(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object, the last line.")] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,
 ) -> None:
-    """Train six models on handwritten words, compare them, and write a report of the best.
+    """Train seven models on handwritten words, compare them, and write a report of the best.
 
     Examples: kf demo, kf demo --report letters.html, kf demo --quick --json
     """
@@ -94,11 +94,11 @@ def try_entry(console: Console, entry: DemoModel, training: Words, test: Words) 
     model = entry.make()
     started = time.perf_counter()
     with LiveLine(console, None) as line:
-        model.set_params(callback=line).fit(*training)
+        model.set_params(callback=line).fit(entry.inputs(training[0]), training[1])
     seconds = time.perf_counter() - started
     model.set_params(callback=None)
     pictures = [[draw_letter(image) for image in word] for word in test[0]]
-    found = judge(model, *test, pictures, path=line.records or None)
+    found = judge(model, entry.inputs(test[0]), test[1], pictures, path=line.records or None)
     row = DemoRow(
         name=entry.name,
         linear=entry.linear,

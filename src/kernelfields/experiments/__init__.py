@@ -21,6 +21,7 @@ from .lib.experiment import Experiment, reproduce
 from .lib.results import Outcome, claims_of, columns_of, last_result, text_of
 from .loss_curves import LOSS_CURVES
 from .margin_length import MARGIN_LENGTH
+from .ner import NER
 from .ner_300 import NER_300
 from .ner_table1 import NER_TABLE1
 from .parse import PARSE
@@ -50,6 +51,7 @@ EXPERIMENTS: Mapping[str, Experiment] = {
         GENE,
         SEGMENTS,
         CHUNKING,
+        NER,
         NER_300,
         TWO_BY_TWO,
         POS_TABLE,

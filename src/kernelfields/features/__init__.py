@@ -5,6 +5,7 @@ from .brown import BrownClusters
 from .dicts import DictFeatures
 from .extractor import TemplateFeatures
 from .frames import FrameSentences, sentences_of
+from .gazetteer import Gazetteer
 from .graph_windows import stack_graph_windows
 from .images import BlurredPixels, OrientationChannels
 from .neighbours import diffused, neighbour_averages
@@ -32,6 +33,7 @@ __all__ = [
     "DictFeatures",
     "FeatureRows",
     "FrameSentences",
+    "Gazetteer",
     "Matrix",
     "OrientationChannels",
     "Template",
