@@ -35,6 +35,7 @@ ALWAYS = {
     "galaxy": "largest_relative_gap",
     "letters-semi": "largest_relative_gap",
     "protein-semi": "largest_relative_gap",
+    "cb513": "largest_relative_gap",
     "chunking": "largest_relative_gap",
     "gestures": "largest_relative_gap",
     "ner": "largest_relative_gap",

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from .active import ACTIVE
 from .align import ALIGN
+from .cb513 import CB513
 from .chunking import CHUNKING
 from .collective import COLLECTIVE
 from .explicit import EXPLICIT
@@ -44,6 +45,7 @@ EXPERIMENTS: Mapping[str, Experiment] = {
         NER_TABLE1,
         PITCH_ACCENT,
         PROTEIN,
+        CB513,
         EXPLICIT,
         SPARSITY,
         GAUSSIAN_HMM,
