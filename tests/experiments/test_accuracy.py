@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
+from kernelfields.constraints import IOB2, IOBES
 from kernelfields.experiments.lib.accuracy import CALIBRATION, ERROR, LIKELIHOOD, SUREST, judged
 from kernelfields.experiments.lib.row_models import RowModel
 from kernelfields.experiments.lib.second_pass import cross_fitted, with_elsewhere
+from kernelfields.experiments.lib.tag_marginals import as_iob2
 from kernelfields.metrics import expected_calibration_error
 
 CLASSES = ["a", "b"]
@@ -46,6 +48,14 @@ def test_classifiers_of_rows_skip_what_is_not_known_or_rare() -> None:
         [label for k, label in enumerate(chain.from_iterable(y)) if k not in (0, 5)],
     )
     np.testing.assert_allclose(np.concatenate(marginals), alone.predict_proba(np.concatenate(X)))
+
+
+def test_probabilities_of_one_scheme_as_of_another() -> None:
+    p, classes = [np.array([[0.1, 0.2, 0.3, 0.15, 0.25]])], ["B-X", "E-X", "I-X", "O", "S-X"]
+    found, names = as_iob2(p, np.array(classes), IOBES)
+    assert names == ["B-X", "I-X", "O"]
+    np.testing.assert_allclose(found[0], [[0.35, 0.5, 0.15]])
+    assert as_iob2(p, classes, IOB2)[0][0] is p[0]
 
 
 class Remembering:
