@@ -163,7 +163,7 @@ def _notes(settings: ChunkingSettings) -> list[str]:
     return [
         "Trained on the training part, tested once on the test part; F1 of phrases by the best sequence, all "
         "else by the probabilities of single tags of IOB2. Penalties were chosen on the last tenth of the "
-        f"training part. Clusters: {settings.clusters} Brown clusters of the training part's words, no other data. "
+        f"training part. Clusters: {settings.clusters} Brown clusters of its words, no other data. "
         "CRFsuite (L-BFGS) has the same 19 templates and penalty as the first row, where it is installed.",
     ]
 
