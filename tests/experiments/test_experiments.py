@@ -105,7 +105,7 @@ def test_settings_of_folds_are_those_of_letters_only():
 
 @pytest.mark.parametrize(
     ("text", "words"),
-    [("[full]\n", "lack 'max_error'"), ("[full", "cannot be read"), (None, "cannot be read")],
+    [("[full]\n", "lack 'blur'"), ("[full", "cannot be read"), (None, "cannot be read")],
 )
 def test_bad_settings_are_refused_in_one_sentence(tmp_path, text, words):
     file = tmp_path / "settings.toml"
