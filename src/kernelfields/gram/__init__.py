@@ -1,7 +1,7 @@
 """Gram matrices: how they are computed, stored and multiplied."""
 
 from ..observations import UniqueObservations, find_observations, origins, unique_observations
-from ._base import Gram
+from ._base import Gram, block_times
 from .blocks import KernelBlocks
 from .collapsed import CollapsedGram
 from .cross import kernel_times
@@ -17,6 +17,7 @@ __all__ = [
     "StoredGram",
     "TiledGram",
     "UniqueObservations",
+    "block_times",
     "find_observations",
     "gram_of",
     "kernel_times",

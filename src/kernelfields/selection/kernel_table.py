@@ -8,8 +8,7 @@ import numpy as np
 
 from ..approximation.columns import dtype_of
 from ..arrays import Array
-from ..gram import KernelBlocks, PackedGram, kernel_times
-from ..gram._base import block_times
+from ..gram import KernelBlocks, PackedGram, block_times, kernel_times
 from ..kernels import Kernel
 
 MOST = 2**29
