@@ -55,7 +55,7 @@ class GestureMethod(NamedTuple):
     choices: Sequence[Choice]
 
 
-class Answer(NamedTuple):
+class VideoAnswer(NamedTuple):
     """What one model says of one video."""
 
     marginals: Array
@@ -68,7 +68,7 @@ class Answer(NamedTuple):
 def run(settings: GesturesSettings, report: Report) -> Outcome:
     """Leave out every video in turn; choose settings on two of the others, fit to all of them, and test."""
     videos = frames_of_gestures(settings.n_videos, settings.n_frames)
-    found: dict[str, list[Answer]] = {}
+    found: dict[str, list[VideoAnswer]] = {}
     for name, method in _methods(settings).items():
         for test in range(len(videos.y)):
             report(f"{name}: video {test}")
@@ -108,7 +108,7 @@ def _each(values: Sequence[float]) -> list[Choice]:
     return [(value,) for value in values]
 
 
-def _answer(method: GestureMethod, videos: Videos, test: int) -> Answer:
+def _answer(method: GestureMethod, videos: Videos, test: int) -> VideoAnswer:
     others = np.array([video for video in range(len(videos.y)) if video != test])
     # The two that come next after the one left out are those to choose on: every video in turn.
     held = np.array([others[(test + k) % len(others)] for k in range(min(HELD, len(others) - 1))])
@@ -118,7 +118,7 @@ def _answer(method: GestureMethod, videos: Videos, test: int) -> Answer:
     seconds = perf_counter() - started
     certificate = getattr(model, "certificate_", None)
     gap = None if certificate is None else certificate.relative_gap
-    return Answer(model.predict_marginals([videos.X[test]])[0], model.classes_, choice, seconds, gap)
+    return VideoAnswer(model.predict_marginals([videos.X[test]])[0], model.classes_, choice, seconds, gap)
 
 
 def _chosen(method: GestureMethod, videos: Videos, train: Array, held: Array) -> Choice:
@@ -134,14 +134,14 @@ def _chosen(method: GestureMethod, videos: Videos, train: Array, held: Array) ->
     return min(method.choices, key=wrong)
 
 
-def _errors(videos: Videos, answers: list[Answer]) -> list[float]:
+def _errors(videos: Videos, answers: list[VideoAnswer]) -> list[float]:
     return [
         judged([y], [answer.marginals], answer.classes)[ERROR]
         for y, answer in zip(videos.y, answers, strict=True)
     ]
 
 
-def _row(name: str, answers: list[Answer], errors: dict[str, list[float]], videos: Videos) -> Row:
+def _row(name: str, answers: list[VideoAnswer], errors: dict[str, list[float]], videos: Videos) -> Row:
     by_video = mean_of(errors[name])
     pooled = judged(videos.y, [answer.marginals for answer in answers], answers[0].classes)
     low, high = paired_interval([a - b for a, b in zip(errors[name], errors[OURS], strict=True)])
@@ -157,7 +157,7 @@ def _row(name: str, answers: list[Answer], errors: dict[str, list[float]], video
     }
 
 
-def _claims(rows: list[Row], found: dict[str, list[Answer]], settings: GesturesSettings) -> list[Claim]:
+def _claims(rows: list[Row], found: dict[str, list[VideoAnswer]], settings: GesturesSettings) -> list[Claim]:
     ours = next(row for row in rows if row["model"] == OURS)
     rivals = [row for row in rows if row["model"] not in (OURS, LINEAR)]
     gaps = [answer.gap for name in (OURS, LINEAR) for answer in found[name] if answer.gap is not None]
