@@ -77,12 +77,16 @@ def test_words_to_learn_from_are_not_tested_on():
 
 
 def test_verdict_compares_the_best_of_both_kinds():
-    def row(name, linear, error):
-        return DemoRow(name, linear, error, -1.0, 0.1, 1.0, None)
+    def row(name, linear, error, strokes=False):
+        return DemoRow(name, linear, strokes, error, -1.0, 0.1, 1.0, None)
 
     rows = [row("a", True, 0.3), row("b", True, 0.2), row("c", False, 0.15), row("d", False, 0.4)]
-    assert "b, gets 20.0% of the letters wrong, c 15.0%: 25% fewer errors" in verdict(rows)
-    assert "b, gets 20.0% of the letters wrong, d 40.0%: 100% more errors" in verdict([*rows[:2], rows[3]])
+    other = row("e", False, 0.05, strokes=True)
+    said = verdict([*rows, other])
+    assert "b, gets 20.0% of the letters wrong, c 15.0%: 25% fewer errors" in said
+    assert said.endswith("it is 5.0%.")
+    said = verdict([*rows[:2], rows[3], other])
+    assert "b, gets 20.0% of the letters wrong, d 40.0%: 100% more errors" in said
 
 
 def test_letters_are_drawn_dot_by_dot():

@@ -35,11 +35,12 @@ class DemoModel:
         return STROKES.transform(words) if self.strokes else words
 
 
+# Models with probabilities answer label by label; those without, by their best sequence.
 ENTRIES = (
     DemoModel("HMM", True, lambda: HMM("bernoulli", decoder="posterior")),
-    DemoModel("perceptron", True, lambda: StructuredPerceptron(random_state=0, decoder="posterior")),
+    DemoModel("perceptron", True, lambda: StructuredPerceptron(random_state=0)),
     DemoModel("CRF", True, lambda: CRF(penalty=2.0, decoder="posterior")),
-    DemoModel("structured SVM", True, lambda: StructuredSVM(penalty=5.0, tol=1e-2, decoder="posterior")),
+    DemoModel("structured SVM", True, lambda: StructuredSVM(penalty=5.0, tol=1e-2)),
     DemoModel(
         "kernel CRF, dense",
         False,
