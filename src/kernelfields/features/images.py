@@ -69,7 +69,7 @@ class BlurredPixels(_ImageFeatures):
     Examples
     --------
     >>> BlurredPixels((1, 3), sigma=0.5).transform(np.array([[0.0, 1.0, 0.0]])).round(2)
-    array([[0.11, 0.79, 0.11]])
+    array([[0.08, 0.62, 0.08]])
     """
 
     def __init__(self, shape: tuple[int, int] = (16, 8), sigma: float = 1.0) -> None:
@@ -110,8 +110,8 @@ class OrientationChannels(_ImageFeatures):
     --------
     >>> image = np.tile([0.0, 0.0, 1.0, 1.0], (4, 1)).reshape(1, -1)  # dark on the left, light on the right
     >>> features = OrientationChannels((4, 4), channels=4).transform(image)
-    >>> features.shape, int(features.reshape(4, 4).sum(axis=1).argmax())
-    ((1, 16), 0)
+    >>> features.shape, int(features.reshape(4, 16).sum(axis=1).argmax())  # to the right
+    ((1, 64), 0)
     """
 
     def __init__(
