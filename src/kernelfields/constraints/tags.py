@@ -78,6 +78,18 @@ class TagScheme(Rule):
         """Return whether two neighbouring tags belong to one segment."""
         return self._open(before) and self._goes_on(tag) and before.kind == tag.kind
 
+    def segments(self, labels: Sequence[Hashable]) -> list[tuple[int, int, str]]:
+        """Return start, end and kind of every segment; a tag that has nothing to go on begins one."""
+        tags = [self.tag(label) for label in labels]
+        found: list[tuple[int, int, str]] = []
+        for t, tag in enumerate(tags):
+            if t and self.continues(tags[t - 1], tag):
+                start, _, kind = found.pop()
+                found.append((start, t + 1, kind))
+            elif tag.letter != "O":
+                found.append((t, t + 1, tag.kind))
+        return found
+
     def tag(self, label: Hashable) -> Tag:
         """Return a label taken apart; what is no tag of this scheme is refused."""
         if isinstance(label, str):

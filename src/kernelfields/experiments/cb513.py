@@ -11,13 +11,12 @@ import numpy as np
 
 from ..arrays import Array
 from ..datasets import Proteins, load_cb513
-from ..estimators import CRF, Cascade
-from ..features.windows import stack_windows
+from ..estimators import CRF
 from .lib.accuracy import CALIBRATION, ERROR, LIKELIHOOD, SUREST, judged
 from .lib.claims import Claim
 from .lib.experiment import Experiment, Report
 from .lib.folds import mean_of, pick
-from .lib.protein_all import CASCADE, ONE, AllSettings, models
+from .lib.protein_all import CASCADE, ONE, AllSettings, largest_gap, models, windowed
 from .lib.results import Outcome, Row
 from .lib.row_models import RowModel
 
@@ -28,7 +27,7 @@ PUBLISHED = 79.5
 
 @dataclass(frozen=True)
 class Cb513Settings:
-    """Settings of inputs and models, chosen on the first fold's training chains."""
+    """Settings of inputs and models."""
 
     test_folds: list[int]
     shares: float
@@ -58,7 +57,7 @@ def run(settings: Cb513Settings, report: Report) -> Outcome:
             mine["y"] += y
             mine["p"] += p
             mine["fold"].append(100 - judged(y, p, model.classes_)[ERROR])
-            mine["gap"].append(_gap(model))
+            mine["gap"].append(largest_gap(model))
             mine["classes"] = model.classes_
     rows = [_row(name, one) for name, one in found.items()]
     return Outcome("cb513", _claims(rows, chosen), rows, notes=_notes(settings, chosen))
@@ -80,9 +79,7 @@ def _inputs(proteins: Proteins, aligned: Proteins, weight: float, settings: AllS
         np.hstack([scores - 0.5, weight * np.sqrt(shares)]).astype(np.float32)
         for scores, shares in zip(proteins.profiles, aligned.profiles, strict=True)
     ]
-    away = np.arange(settings.window) - settings.window // 2
-    weights = np.exp(-0.5 * (away / settings.reach) ** 2).astype(np.float32)
-    return stack_windows(both, settings.window, weights=weights)
+    return windowed(both, settings)
 
 
 def _known(proteins: Proteins, ids: Array) -> Array:
@@ -92,13 +89,6 @@ def _known(proteins: Proteins, ids: Array) -> Array:
 
 def _some(ids: Array, settings: AllSettings) -> Array:
     return ids[: settings.max_chains]
-
-
-def _gap(model: Any) -> float | None:
-    fitted = [*model.first_, model.second_] if isinstance(model, Cascade) else [model]
-    certificates = [getattr(one, "certificate_", None) for one in fitted]
-    gaps = [float(one.relative_gap) for one in certificates if one is not None]
-    return max(gaps) if gaps else None
 
 
 def _row(name: str, found: dict[str, Any]) -> Row:

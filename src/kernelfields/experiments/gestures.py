@@ -178,7 +178,8 @@ def _notes(settings: GesturesSettings) -> list[str]:
     return [
         "Seven videos of three people, each left out in turn; settings of every model are chosen on two of "
         "the others. All see the same windows: positions of hands and wrists, how they move, and means of "
-        "what comes before and after, standardised video by video, without labels. All answer the most "
+        "what comes before and after, standardised video by video, without labels. Ranges of settings were "
+        "set after trial runs on all videos. All answer the most "
         "probable phase of every frame. The SVC's probabilities are Platt's.",
         "Intervals are those of differences video by video; there are only seven.",
     ]

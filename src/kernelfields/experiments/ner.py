@@ -74,7 +74,7 @@ near[0] & near[1]
 
 @dataclass(frozen=True)
 class NerSettings:
-    """Penalty and size of the search, chosen on testa."""
+    """Penalty and size of the search."""
 
     languages: list[str]
     n_sentences: int
@@ -217,7 +217,7 @@ class _Tagger:
 
 def _notes(settings: NerSettings) -> list[str]:
     return [
-        "Trained on the training part, settings and the model of the claim chosen on testa, tested on testb; "
+        "Trained on the training part, the model of the claim chosen on testa, tested on testb; "
         "F1 of entities by the best sequence, all else by the probabilities of single tags. No other data: "
         f"names and {settings.clusters} Brown clusters are those of the training part. The second pass sees "
         "what a first model says of the same capitalised words elsewhere, in the same text where texts are "

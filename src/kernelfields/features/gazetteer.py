@@ -62,7 +62,7 @@ class Gazetteer(Parameterised):
             texts = [_columns(token)[0] for token in sentence]
             for word, tag in zip(texts, tags, strict=True):
                 words[word][IOB2.tag(tag).kind or OUTSIDE] += 1
-            for start, stop, kind in _segments(tags):
+            for start, stop, kind in IOB2.segments(tags):
                 phrases[tuple(texts[start:stop])][kind] += 1
         self.phrases_ = {phrase: _most(kinds) for phrase, kinds in phrases.items()}
         self.words_ = {word: _kind(kinds) for word, kinds in words.items()}
@@ -108,23 +108,6 @@ class Gazetteer(Parameterised):
 
 def _columns(token: Any) -> Token:
     return (token,) if isinstance(token, str) else tuple(token)
-
-
-def _segments(tags: Sequence[str]) -> list[tuple[int, int, str]]:
-    read = [IOB2.tag(tag) for tag in tags]
-    starts = [
-        t
-        for t, tag in enumerate(read)
-        if tag.letter != OUTSIDE and not (t and IOB2.continues(read[t - 1], tag))
-    ]
-    return [(start, _end(read, start), read[start].kind) for start in starts]
-
-
-def _end(read: Sequence[Any], start: int) -> int:
-    stop = start + 1
-    while stop < len(read) and IOB2.continues(read[stop - 1], read[stop]):
-        stop += 1
-    return stop
 
 
 def _most(kinds: Mapping[str, int]) -> str:

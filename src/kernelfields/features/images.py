@@ -6,6 +6,7 @@ same place. Blurring lets a kernel see what is near as alike, by the distance th
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, Self
 
@@ -22,7 +23,7 @@ WIDEST = 1000
 """Pixels that a blur may have as its standard deviation: more than any image that is small."""
 
 
-class _ImageFeatures(Parameterised):
+class _ImageFeatures(Parameterised, ABC):
     """Something computed image by image; nothing is learned from them."""
 
     shape: tuple[int, int]
@@ -52,8 +53,9 @@ class _ImageFeatures(Parameterised):
         require_whole("the first number of shape", height, 1)
         require_whole("the second number of shape", width, 1)
 
+    @abstractmethod
     def _features(self, images: Array) -> Array:
-        raise NotImplementedError
+        """Return a row of features for every image."""
 
 
 class BlurredPixels(_ImageFeatures):

@@ -259,8 +259,8 @@ def chunking(clusters: bool = False, more: bool = False) -> Templates:
 
     Words and parts of speech of a window of five, pairs of words, pairs and triples of parts of speech.
     ``more`` adds spelling, words with parts of speech, triples of words, four and five parts of speech, and
-    a window of seven: twice the time, and half a point of F1. ``clusters`` adds the Brown clusters of words,
-    for `TemplateFeatures` with ``clusters=``.
+    a window of seven: several times the time, and a quarter of a point of F1 on CoNLL-2000. ``clusters``
+    adds the Brown clusters of words, for `TemplateFeatures` with ``clusters=``.
     """
     return _with(TEXTS["chunking-more" if more else "chunking"], clusters)
 

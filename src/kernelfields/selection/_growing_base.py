@@ -36,10 +36,6 @@ class Selection(Checked, ABC):
         p, the number of functions; below 1, as a share of the number of positions.
     step : int
         d, the number of functions added at once.
-    growth : float
-        Add this share of the functions so far instead, where it is more than d, from as many more candidates:
-        the number of refits grows with log p. Where labels are few, a quarter costs little; where they are
-        many, functions chosen together resemble each other. With 0, all steps are alike, as in the papers.
     threshold : float
         η: candidates with |⟨∇R, h⟩| ≤ η are ignored; the search ends when no others are left.
     gap : float, optional
@@ -47,11 +43,14 @@ class Selection(Checked, ABC):
         kernel. The test takes N² kernel values, and is made whenever the basis has grown by a quarter.
     refit : Refit
         Which coefficients are fitted after every step: `RefitAll` or `RefitNew`. At the end, all are fitted.
+    growth : float
+        Add this share of the functions so far instead, where it is more than d, from as many more candidates:
+        the number of refits grows with log p. Where labels are few, a quarter costs little; where they are
+        many, functions chosen together resemble each other. With 0, all steps are alike, as in the papers.
     """
 
     size: float = 500
     step: int = 10
-    growth: float = 0.0
     threshold: float = 0.0
     gap: float | None = None
     _checks: ClassVar[Mapping[str, Check]] = {
@@ -62,6 +61,7 @@ class Selection(Checked, ABC):
         "gap": optional(require_not_negative),
     }
     refit: Refit = field(default_factory=RefitAll)
+    growth: float = field(default=0.0, kw_only=True)
 
     labels_pairs = False
     """Whether functions of this selection score label pairs, which then need no separate scores."""

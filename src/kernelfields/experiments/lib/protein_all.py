@@ -64,9 +64,16 @@ def run_all(settings: AllSettings, report: Report) -> list[Row]:
         seconds = perf_counter() - started
         truth = [proteins.labels[i] for i in blind]
         judged = judge(model, inputs(proteins, blind, settings), truth)
-        judged["gap"] = _largest_gap(model)
+        gap = largest_gap(model)
         rows.append(
-            {"data": "JPred4 blind", "chains": len(train), "model": name, **judged, "seconds": seconds}
+            {
+                "data": "JPred4 blind",
+                "chains": len(train),
+                "model": name,
+                **judged,
+                "gap": gap,
+                "seconds": seconds,
+            }
         )
     return rows
 
@@ -108,7 +115,11 @@ def models(settings: AllSettings) -> dict[str, Any]:
 
 def inputs(proteins: Proteins, ids: Array, settings: AllSettings) -> list[Array]:
     """Return profiles in windows, in which distant positions count less."""
-    profiles = [proteins.profiles[i] for i in ids]
+    return windowed([proteins.profiles[i] for i in ids], settings)
+
+
+def windowed(profiles: list[Array], settings: AllSettings) -> list[Array]:
+    """Return rows of every position in a window, weighted by their distance."""
     away = np.arange(settings.window) - settings.window // 2
     weights = np.exp(-0.5 * (away / settings.reach) ** 2).astype(np.float32)
     return stack_windows(profiles, settings.window, weights=weights)
@@ -129,10 +140,11 @@ def judge(model: Any, X: list[Array], y: list[Any]) -> dict[str, float]:
     }
 
 
-def _largest_gap(model: Any) -> float:
-    """Return the certified relative gap, for a cascade the largest of its models."""
+def largest_gap(model: Any) -> float | None:
+    """Return the certified relative gap, for a cascade the largest of its models; None without one."""
     fitted = [*model.first_, model.second_] if isinstance(model, Cascade) else [model]
-    return max(float(one.certificate_.relative_gap) for one in fitted)
+    certificates = [getattr(one, "certificate_", None) for one in fitted]
+    return max((one.relative_gap for one in certificates if one is not None), default=None)
 
 
 def _some(proteins: Proteins, folds: list[int], most: int) -> Array:
