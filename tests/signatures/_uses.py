@@ -428,6 +428,7 @@ USES: dict[str, Use] = {
         _fitted("CRF"), X, y, **given
     ),
     "constraints.LeftRight": lambda given: constraints.LeftRight(**given).forbidden(["a", "b"]),
+    "constraints.RunParts": lambda given: constraints.RunParts(**given).split([["a", "a"]]),
     "constraints.Forbidden.nothing": lambda given: constraints.Forbidden.nothing(**given),
     **{
         f"emissions.{name}": _family(name)

@@ -3,6 +3,7 @@
 from ._base import Forbidden, Rule
 from .named import Constraints
 from .rewriting import rewritten
+from .runs import RunParts
 from .tags import BILOU, BMES, IOB2, IOBES, TagScheme
 from .topologies import Cyclic, LeftRight
 
@@ -16,6 +17,7 @@ __all__ = [
     "Forbidden",
     "LeftRight",
     "Rule",
+    "RunParts",
     "TagScheme",
     "rewritten",
 ]

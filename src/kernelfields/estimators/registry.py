@@ -165,6 +165,7 @@ RECORDS = (
     constraints.Cyclic,
     constraints.Forbidden,
     constraints.LeftRight,
+    constraints.RunParts,
     constraints.TagScheme,
     decoders.Abstain,
     decoders.BayesRule,
