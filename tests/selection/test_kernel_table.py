@@ -31,8 +31,20 @@ def test_kept_values_are_those_computed(dtype: type, kind: str) -> None:
         found = table.times(some, coefficients)
         assert found.dtype == np.float64
         np.testing.assert_allclose(found, whole[some] @ coefficients, atol=100 * digits)
-    assert table._matrix is not None
-    assert pickle.loads(pickle.dumps(table))._matrix is None
+    assert table._gram is not None
+    assert pickle.loads(pickle.dumps(table))._gram is None
+
+
+def test_few_rows_are_computed_though_all_are_kept() -> None:
+    X = np.random.default_rng(0).random((400, 2))
+    table = KernelTable(RBF(1.0), X)
+    assert not table._many(2, 1)
+    assert table._many(20, 1)
+    assert not table._many(20, 26), "products with many columns take longer than kernel values"
+    table.times(np.arange(300), np.ones((400, 1)))
+    assert table._gram is not None
+    whole = RBF(1.0).block(X, X)
+    np.testing.assert_allclose(table.times(np.arange(2), np.ones((400, 1))), whole[:2].sum(axis=1)[:, None])
 
 
 def test_large_sets_keep_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -40,8 +52,8 @@ def test_large_sets_keep_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     X = np.random.default_rng(0).random((50, 2))
     table = KernelTable(RBF(1.0), X)
     for _ in range(5):
-        table.rows(np.arange(50))
-    assert table._matrix is None
+        table.times(np.arange(50), np.ones((50, 1)))
+    assert table._gram is None
 
 
 @pytest.mark.parametrize(

@@ -38,8 +38,22 @@ class ConfigurationSelection(SequenceSelection):
             return []
         L = view.task.structure.n_labels
         merits = self.by.judge(view, NAME, self.functions(keys, L), self.threshold)
-        chosen = keys[steepest(merits, self.steps(view) * self.step, self.groups(keys, L))]
+        chosen = keys[self._best(view, keys, merits)]
         return [Proposal(NAME, chosen, self.functions(chosen, L))]
+
+    def _best(self, view: View, keys: Array, merits: Array) -> Array:
+        """Return the best candidates, first those of groups that have none yet.
+
+        The second of a group is nearly always a combination of others, once there are some label pairs:
+        judged first, such candidates would take most of the places, and give nothing.
+        """
+        L, count = view.task.structure.n_labels, self.steps(view) * self.step
+        groups = self.groups(keys, L)
+        seconds = np.isin(groups, self.groups(view.state.spent[NAME], L))
+        first = steepest(np.where(seconds, 0.0, merits), count, groups)
+        if len(first) == count:
+            return first
+        return np.concatenate([first, steepest(np.where(seconds, merits, 0.0), count - len(first), groups)])
 
     @abstractmethod
     def keys(self, view: View, ids: Array) -> tuple[Array, Array]:

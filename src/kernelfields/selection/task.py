@@ -118,9 +118,15 @@ class View:
         self.task = task
         self.state = state
         self.point = point
+        self._coefficients: dict[str, Array] = {}
 
     def coefficients(self, name: str) -> Array:
         """Return ∇R of a space as an expansion over all its observations, dθ + λα, (n, r)."""
+        if name not in self._coefficients:
+            self._coefficients[name] = self._expanded(name)
+        return self._coefficients[name]
+
+    def _expanded(self, name: str) -> Array:
         pool, grown = self.task.pools[name], self.state.grown[name]
         gradient = self.point.loss.gradient[pool.clique]
         flat = gradient.reshape(len(gradient), -1).astype(np.float64)

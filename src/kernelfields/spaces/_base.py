@@ -210,7 +210,7 @@ class RowMap:
     def __init__(self, rows: Array | None, size: int) -> None:
         self.rows = None if rows is None else _unless_identity(np.asarray(rows), size)
         self.size = size
-        self._distinct = self.rows is None or len(np.unique(self.rows)) == len(self.rows)
+        self._distinct = self.most <= 1
 
     def seen(self, values: Any) -> Any:
         """Values of observations, (n, r), as cliques see them."""
