@@ -4,7 +4,7 @@ from ..observations import UniqueObservations, find_observations, origins, uniqu
 from ._base import Gram, block_times
 from .blocks import KernelBlocks
 from .collapsed import CollapsedGram
-from .cross import kernel_times
+from .cross import blocks_times, kernel_times
 from .packed import PackedGram, gram_of
 from .stored import StoredGram
 from .tiled import TiledGram
@@ -18,6 +18,7 @@ __all__ = [
     "TiledGram",
     "UniqueObservations",
     "block_times",
+    "blocks_times",
     "find_observations",
     "gram_of",
     "kernel_times",

@@ -10,6 +10,7 @@ are too.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial, singledispatch
@@ -54,6 +55,14 @@ class KernelBlocks:
         self.right = prepare(right, dtype)
         self.left = self.right if same else prepare(left, dtype)
         self._products = _products_of(kernel, self.left, self.right, dtype)
+
+    def some(self, chosen: Array) -> KernelBlocks:
+        """Return the blocks of some observations on the left; those on the right are prepared already."""
+        result = copy.copy(self)
+        result.left = self.left[chosen]
+        if self._products is not None:
+            result._products = self._products.some(chosen)
+        return result
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -103,6 +112,11 @@ class _DenseProducts:
         self.right_norms = _squared_norms(right, dtype)
         self.left_norms = self.right_norms if left is right else _squared_norms(left, dtype)
 
+    def some(self, chosen: Array) -> _DenseProducts:
+        result = copy.copy(self)
+        result.left, result.left_norms = self.left[chosen], self.left_norms[chosen]
+        return result
+
     def fill(self, out: Array, rows: slice, columns: slice) -> None:
         np.matmul(self.left[rows], self.right[columns].T, out=out)
 
@@ -113,7 +127,16 @@ class _SparseProducts:
     def __init__(self, left: Any, right: Any, dtype: np.dtype[Any]) -> None:
         self.right_norms = _squared_norms(right, dtype)
         self.left_norms = self.right_norms if left is right else _squared_norms(left, dtype)
-        self.fill = SparsePair.of(left, right).fill
+        self.left, self.pair = left, SparsePair.of(left, right)
+
+    def some(self, chosen: Array) -> _SparseProducts:
+        result = copy.copy(self)
+        result.left, result.left_norms = self.left[chosen], self.left_norms[chosen]
+        result.pair = self.pair.with_left(result.left)
+        return result
+
+    def fill(self, out: Array, rows: slice, columns: slice) -> None:
+        self.pair.fill(out, rows, columns)
 
 
 def _squared_norms(X: Observations, dtype: np.dtype[Any]) -> Array:

@@ -41,6 +41,11 @@ def kernel_times(
         Of the kernel values; that of ``X_basis`` if not given.
     """
     blocks = KernelBlocks(kernel, X_new, X_basis, precision_of(X_basis, dtype))
+    return blocks_times(blocks, coefficients, memory_limit)
+
+
+def blocks_times(blocks: KernelBlocks, coefficients: Array, memory_limit: int | None = None) -> Array:
+    """Return the same for observations that are prepared already."""
     n, N = blocks.shape
     if coefficients.ndim != 2 or len(coefficients) != N:
         raise InputError(

@@ -47,6 +47,10 @@ class SparsePair(NamedTuple):
         kind = native.SparseIndex32 if right.dtype == np.float32 else native.SparseIndex64
         return cls(SparseRows.of(left, binary), kind(*SparseRows.of(right, binary), right.shape[1]))
 
+    def with_left(self, left: Any) -> SparsePair:
+        """Return the same with some of the rows on the left."""
+        return SparsePair(SparseRows.of(left, self.left.value is None), self.by_feature)
+
     def fill(self, out: Array, rows: slice, columns: slice) -> None:
         """Write ⟨x_i, y_j⟩."""
         self.by_feature.products(*self.left.part(rows.start, rows.stop), columns.start, out)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from ..approximation.columns import dtype_of
 from ..arrays import Array
-from ..gram import KernelBlocks, PackedGram, kernel_times
+from ..gram import KernelBlocks, PackedGram, blocks_times
 from ..kernels import Kernel
 
 MOST = 2**28
@@ -35,7 +36,7 @@ class KernelTable:
 
     def rows(self, chosen: Array) -> Array:
         """Return kernel values between some observations and all, (q, n)."""
-        blocks = KernelBlocks(self._kernel, self._X[chosen], self._X, self._dtype)
+        blocks = self._blocks.some(chosen)
         out = np.empty(blocks.shape, dtype=self._dtype)
         blocks.fill(out, 0, 0)
         return out
@@ -44,9 +45,14 @@ class KernelTable:
         """Return Σ_i k(x_o, x_i) a_i for some o, (q, r) float64."""
         gram = self._known(len(chosen)) if self._many(len(chosen), coefficients.shape[1]) else None
         if gram is None:
-            return kernel_times(self._kernel, self._X[chosen], self._X, coefficients)
+            return blocks_times(self._blocks.some(chosen), coefficients)
         products = gram.times(np.ascontiguousarray(coefficients, dtype=self._dtype))
         return products[chosen].astype(np.float64)
+
+    @cached_property
+    def _blocks(self) -> KernelBlocks:
+        """Blocks between all observations, which are prepared once."""
+        return KernelBlocks(self._kernel, self._X, self._X, self._dtype)
 
     def _many(self, count: int, columns: int) -> bool:
         """Return whether all rows take less time than to compute so many of them."""
