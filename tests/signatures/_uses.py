@@ -486,6 +486,9 @@ USES: dict[str, Use] = {
     "gram.PackedGram.empty": lambda given: gram.PackedGram.empty(dtype=np.dtype(float), **given),
     "kernels.GraphKernel": lambda given: kernels.GraphKernel(**given).on(FLAT)(FLAT),
     "gram.gram_of": lambda given: gram.gram_of(kernels.RBF(), FLAT, **given),
+    "gram.blocks_times": lambda given: gram.blocks_times(
+        gram.KernelBlocks(kernels.RBF(), FLAT, FLAT, FLAT.dtype), FLAT, **given
+    ),
     "gram.kernel_times": lambda given: gram.kernel_times(kernels.RBF(), FLAT, FLAT, FLAT, **given),
     "metrics.segment_scores": lambda given: metrics.segment_scores(y, y, **given),
     "io.AlignmentLink": lambda given: files.write_naacl(
