@@ -20,6 +20,7 @@ from .passive_aggressive import PassiveAggressive
 from .perceptron import StructuredPerceptron
 from .registry import REGISTRY
 from .self_training import SelfTraining
+from .sequence_adaboost import SequenceAdaBoost
 from .stochastic_crf import StochasticCRF
 from .structure_learner import StructureLearner
 from .structured_svm import StructuredSVM
@@ -43,6 +44,7 @@ __all__ = [
     "PassiveAggressive",
     "PoissonLearning",
     "SelfTraining",
+    "SequenceAdaBoost",
     "SequenceLabeller",
     "StochasticCRF",
     "StructureLearner",

@@ -70,6 +70,7 @@ from .memm import MEMM
 from .passive_aggressive import PassiveAggressive
 from .perceptron import StructuredPerceptron
 from .self_training import SelfTraining
+from .sequence_adaboost import SequenceAdaBoost
 from .stochastic_crf import StochasticCRF
 from .structure_learner import StructureLearner
 from .structured_svm import Round, StructuredSVM
@@ -90,6 +91,7 @@ RECIPES: Mapping[str, type[Savable]] = {
     "passive-aggressive": PassiveAggressive,
     "poisson-learning": PoissonLearning,
     "self-training": SelfTraining,
+    "sequence-adaboost": SequenceAdaBoost,
     "stochastic-crf": StochasticCRF,
     "structure-learner": StructureLearner,
     "structured-perceptron": StructuredPerceptron,
