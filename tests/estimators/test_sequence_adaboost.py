@@ -1,8 +1,8 @@
-"""SequenceAdaBoost against sums over all labellings: loss, slopes, bounds, steps and the order of features."""
+"""SequenceAdaBoost against sums over all labellings: loss, slopes, bounds, steps, and what is chosen."""
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -26,7 +26,7 @@ LENGTHS = [4, 1, 3, 2]
 def parts_of(x, labels):
     """All features of a labelled sequence, as one vector: pairs first, then columns by label."""
     pairs, columns = np.zeros((L, L)), np.zeros((x.shape[1] + 3, L))
-    for a, b in zip(labels, labels[1:], strict=False):
+    for a, b in pairwise(labels):
         pairs[a, b] += 1
     for t, label in enumerate(labels):
         ends = [1.0, float(t == 0), float(t == len(labels) - 1)]
@@ -206,7 +206,7 @@ def test_what_is_forbidden_has_no_part_in_the_loss(task):
     loss = 0.0
     for x, right in zip(X, y, strict=True):
         for other in product(range(L), repeat=len(x)):
-            pairs = set(zip(other, other[1:], strict=False))
+            pairs = set(pairwise(other))
             if list(other) != right and not pairs & {(2, 0), (1, 0)} and other[0] != 2:
                 loss += np.exp((parts_of(x, other) - parts_of(x, right)) @ weights_of(model))
     assert model.log_losses_[-1] == pytest.approx(np.log(loss), abs=1e-9)

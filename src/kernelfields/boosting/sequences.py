@@ -42,8 +42,8 @@ class SequenceBoosting:
     A round takes the feature whose bound of R(F + δf_k)/R(F), minimised over |δ| ≤ longest, is the lowest
     of all [altun2003discriminative, Section 4]. Bounds are convex and have slope s_k at 0, so that none is
     below 1 − |s_k|·longest; nor below 1 − |s_k|·(1 − exp(−longest)) where features are whole numbers, because
-    1 − exp(−δd) ≤ d·(1 − exp(−δ)) for d ≥ 1. Features are tried in the order of |s_k|, until none that is left
-    can win.
+    1 − exp(−δd) ≤ d·(1 − exp(−δ)) for d ≥ 1. Features are tried in the order of |s_k|, until none that is
+    left can win.
 
     Parameters
     ----------

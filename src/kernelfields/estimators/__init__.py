@@ -9,6 +9,7 @@ from ._base import SequenceLabeller
 from .arow import AROW
 from .boosted_crf import BoostedCRF
 from .cascade import Cascade
+from .classifier_markov_model import ClassifierMarkovModel
 from .crf import CRF
 from .gp_sequence_classifier import GPSequenceClassifier
 from .hmm import HMM
@@ -32,6 +33,7 @@ __all__ = [
     "MEMM",
     "BoostedCRF",
     "Cascade",
+    "ClassifierMarkovModel",
     "CliqueKernel",
     "CliqueMeasures",
     "GPSequenceClassifier",

@@ -60,6 +60,7 @@ from ._structure_search import Trial
 from .arow import AROW
 from .boosted_crf import BoostedCRF
 from .cascade import Cascade
+from .classifier_markov_model import ClassifierMarkovModel
 from .crf import CRF
 from .gp_sequence_classifier import GPSequenceClassifier
 from .hmm import HMM
@@ -79,6 +80,7 @@ RECIPES: Mapping[str, type[Savable]] = {
     "arow": AROW,
     "boosted-crf": BoostedCRF,
     "cascade": Cascade,
+    "classifier-markov-model": ClassifierMarkovModel,
     "crf": CRF,
     "gp-sequence-classifier": GPSequenceClassifier,
     "hmm": HMM,

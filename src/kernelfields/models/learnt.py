@@ -23,6 +23,7 @@ from ..models.trail import Trail
 from ..models.vertex_kernels import VertexKernels
 from ..objective import Certificate
 from ..persistence.fields import Field, Kind, Numbers, Observations, Rules, Sizes, shape_objection
+from ..persistence.savable import Savable
 from ..structures import Structure
 
 LABELLER: Mapping[str, Field] = {
@@ -339,3 +340,38 @@ PERCEPTRON: Mapping[str, Field] = {
     "_steps": Kind(int),
 }
 """Of perceptrons with a kernel."""
+
+
+@dataclass(frozen=True)
+class Classifiers(Field):
+    """Classifiers of positions, or None in place of some; their labels are indices of those there are."""
+
+    needed: bool = True
+    large: bool = True
+
+    def objection(self, value: Any, sizes: Sizes) -> str:
+        """Say if they are too many or too few, or know other labels or columns."""
+        if not isinstance(value, list) or len(value) not in (1, sizes["L"] + 1):
+            return "is no list of classifiers"
+        sizes["C"] = len(value)
+        for one in (one for one in value if one is not None):
+            if not isinstance(one, Savable) or not hasattr(one, "predict_proba"):
+                return "has classifiers that are none"
+            labels = one.classes_
+            if labels.dtype.kind != "i" or not ((labels >= 0) & (labels < sizes["L"])).all():
+                return "has classifiers of other labels"
+            if getattr(one, "n_features_in_", None) != sizes["D"]:
+                return "has classifiers of other features"
+        return ""
+
+
+CLASSIFIERS: Mapping[str, Field] = {
+    **LABELLER,
+    "kind_": Kind(str),
+    "classifiers_": Classifiers(),
+    "trust_": Chances("C"),
+    "start_": Chances("L"),
+    "transitions_": Chances("L L"),
+    "shares_": Chances("L"),
+}
+"""Of classifiers with inference."""

@@ -1,0 +1,203 @@
+"""Classifiers as the local models of chains."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
+from inspect import signature
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from ..arrays import Array
+from ..checks import one_of, require_settings, shown
+from ..constraints import Rule
+from ..data.rules import read_rules
+from ..data.sample_weights import read_weights
+from ..decoders import Decoder
+from ..errors import InputError
+from ..fitting.provenance import provenance_of
+from ..fitting.run import starts_afresh
+from ..fitting.settings import CHECKS
+from ..models.classifier_scorers import LocalClassifier, ProjectionScorer, RatioScorer
+from ..models.learnt import CLASSIFIERS
+from ..models.linear import LabelledSet, read_labelled
+from ..models.model import Model, fitted_model
+from ..persistence.fields import Field
+from ..structures import Chain
+from ._base import SequenceLabeller
+
+HMM_KIND, PMM_KIND = "hmm", "pmm"
+
+
+@dataclass(eq=False, repr=False)
+class ClassifierMarkovModel(SequenceLabeller):
+    """Any classifier of positions, with inference along a chain [punyakanok2001].
+
+    Two ways to make a model of sequences from p(y_t|…, x_t). The hidden Markov model ("hmm") has one
+    classifier, turned around by Bayes' rule, and steps that are counted,
+
+        p(y|x) ∝ p(y_1) Π_t p(y_{t+1}|y_t) Π_t p(y_t|x_t)/p(y_t);
+
+    the projection-based Markov model ("pmm") has one classifier for each label before, trained on the
+    positions that follow this label, and one for first positions,
+
+        p(y|x) = p(y_1|x_1) Π_t p(y_{t+1}|y_t, x_{t+1}).
+
+    Each classifier is fitted by itself, without any recursion; labels are decided together. Where all that
+    was seen after a label is one label, or none, probabilities are constant there. `MEMM` is such a model
+    whose classifiers share their weights; `CRF` is trained as it is used, and is usually better.
+
+    Parameters
+    ----------
+    classifier : classifier
+        As scikit-learn has them: `fit`, ``classes_`` and `predict_proba`. Its copies see rows of features
+        and labels as numbers, indices of ``classes_``.
+    kind : "hmm" or "pmm"
+        Which model.
+    pseudocount : float
+        Added to every count of a first label, of a label and of a step. A classifier that has seen n
+        positions gives out n/(n + L·pseudocount) of the probability; all labels have the same part of the
+        rest.
+    features : str, Templates, TemplateFeatures or DictFeatures, optional
+        What to look at where X holds tokens instead of arrays, as for `CRF`.
+    classes : list, optional
+        All labels that there are, as in `CRF`.
+    constraints : "iob2", "iobes", "bilou", "bmes", Rule or None
+        Label pairs, starts and ends that cannot occur in a prediction; the probabilities of those labellings
+        go to the others.
+    decoder : "viterbi", "posterior" or Decoder
+        How `predict` decides.
+    random_state : int, RandomState or None
+        Seed of `sample`; the classifier has its own.
+
+    Attributes
+    ----------
+    classes_ : (L,) array
+        Labels.
+    classifiers_ : list
+        One classifier ("hmm"); or one for each label before, in the order of ``classes_``, and the one of
+        first positions ("pmm"). None where probabilities are constant: those of ``transitions_`` and
+        ``start_``.
+    trust_ : array
+        Which part of the probability each of them gives out.
+    start_, transitions_, shares_ : arrays
+        Frequencies of first labels, of steps from row to column, and of labels, with pseudocounts.
+
+    Notes
+    -----
+    `save` writes models whose classifiers are of this library, such as `KernelLogisticRegression`. Files hold
+    no code, so that there is no safe place in them for others; these models can be pickled.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from kernelfields import ClassifierMarkovModel
+    >>> X = [[[0.0], [1.0], [1.0]], [[1.0], [0.0]]]
+    >>> y = [["A", "B", "B"], ["B", "A"]]
+    >>> ClassifierMarkovModel(LogisticRegression(C=10.0), kind="pmm").fit(X, y).predict([[[1.0], [0.0]]])
+    [['B', 'A']]
+    """
+
+    _learnt: ClassVar[Mapping[str, Field]] = CLASSIFIERS
+    _lacks: ClassVar[Mapping[str, str]] = {
+        **dict.fromkeys(
+            ["X_dev", "y_dev", "warm_start", "checkpoint", "verbose", "callback"],
+            "nothing is searched for but what the classifier looks for",
+        ),
+    }
+
+    classifier: Any
+    _: KW_ONLY
+    kind: str = HMM_KIND
+    pseudocount: float = 0.1
+    features: Any = None
+    classes: Sequence[Hashable] | None = None
+    constraints: str | Rule | None = None
+    decoder: str | Decoder = "viterbi"
+    random_state: Any = None
+
+    @starts_afresh
+    def fit(self, X: Any, y: Any, *, lengths: Any = None, sample_weight: Any = None) -> Self:
+        """Fit all classifiers, and count.
+
+        Parameters
+        ----------
+        X : list of (T, D) arrays, or flat array
+            Sequences.
+        y : list of label sequences
+            Labels, all of them observed.
+        lengths : sequence of int, optional
+            Lengths of the sequences in a flat X.
+        sample_weight : (S,) array, optional
+            How many times each sequence counts; the classifier must take it.
+        """
+        require_settings(vars(self), {**CHECKS, "kind": one_of([HMM_KIND, PMM_KIND])})
+        _require_classifier(self.classifier)
+        data = read_labelled(Chain(), self.features, X, y, lengths, classes=self.classes)
+        self.forbidden_ = read_rules(data.structure, self.constraints, data.chain, data.encoded)
+        counts = None
+        if sample_weight is not None:
+            each = read_weights(sample_weight, data.chain.n_instances)
+            counts = np.repeat(each, np.diff(data.chain.offsets))
+        self._fit_parts(data, counts)
+        self.kind_ = str(self.kind)
+        self.classes_, self.structure_ = data.encoded.classes, data.structure
+        self.features_, self.n_features_in_ = data.extractor, data.inputs.features.shape[1]
+        self.provenance_ = provenance_of(data.inputs, data.encoded)
+        if data.inputs.names is not None:
+            self.feature_names_in_ = data.inputs.names
+        return self
+
+    def _fit_parts(self, data: LabelledSet, counts: Array | None) -> None:
+        """Count labels and steps, and fit one classifier to all positions or one after each label."""
+        L, labels, chain = data.chain.n_labels, data.encoded.labels, data.chain
+        before = np.full(len(labels), L)  # none: a first position
+        before[chain.edge_heads] = labels[chain.edge_tails]
+        steps = np.bincount(before * (L + 1) + labels, counts, (L + 1) ** 2).reshape(L + 1, L + 1)[:, :L]
+        self.transitions_, self.start_ = self._shares(steps[:L]), self._shares(steps[L])
+        self.shares_ = self._shares(steps.sum(axis=0))
+        if self.kind == HMM_KIND:
+            groups, seen = [np.arange(len(labels))], steps.sum(keepdims=True)[0]
+        else:
+            groups, seen = [np.flatnonzero(before == k) for k in range(L + 1)], steps.sum(axis=1)
+        self.classifiers_ = [self._fitted(data, rows, counts) for rows in groups]
+        smoothed = seen + L * self.pseudocount
+        self.trust_ = np.divide(seen, smoothed, out=np.zeros(len(seen)), where=smoothed > 0)
+
+    def _shares(self, counts: Array) -> Array:
+        """Return frequencies; the same for all where there is nothing to count."""
+        above = counts + float(self.pseudocount)
+        total = above.sum(axis=-1, keepdims=True)
+        return np.divide(above, total, out=np.full(above.shape, 1 / above.shape[-1]), where=total > 0)
+
+    def _fitted(self, data: LabelledSet, rows: Array, counts: Array | None) -> Any:
+        """Return a classifier of some positions; None if they have one label, or there are none."""
+        from sklearn.base import clone
+
+        if counts is not None:
+            rows = rows[counts[rows] > 0]
+        labels = data.encoded.labels[rows]
+        if len(np.unique(labels)) < 2:
+            return None
+        if counts is None:
+            return clone(self.classifier).fit(data.inputs.features[rows], labels)
+        if "sample_weight" not in signature(self.classifier.fit).parameters:
+            name = type(self.classifier).__name__
+            raise InputError(f"sample_weight cannot be had: {name}.fit does not take it.")
+        return clone(self.classifier).fit(data.inputs.features[rows], labels, sample_weight=counts[rows])
+
+    def _model(self) -> Model:
+        constants = [self.shares_] if self.kind_ == HMM_KIND else [*self.transitions_, self.start_]
+        parts = zip(self.classifiers_, self.trust_.tolist(), constants, strict=True)
+        *after, last = (LocalClassifier(*part) for part in parts)
+        if self.kind_ == HMM_KIND:
+            return fitted_model(self, RatioScorer(last, self.shares_, self.start_, self.transitions_))
+        return fitted_model(self, ProjectionScorer(last, after))
+
+
+def _require_classifier(model: Any) -> None:
+    if isinstance(model, type) or not all(hasattr(model, name) for name in ("fit", "get_params")):
+        raise InputError(f"classifier is {shown(model)}; it must be a classifier as scikit-learn has them.")
+    if not hasattr(model, "predict_proba"):
+        raise InputError(f"classifier is {shown(model)}, which has no predict_proba.")
