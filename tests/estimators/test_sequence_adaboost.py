@@ -129,6 +129,18 @@ def test_bounds_hold_and_steps_minimise_them(task, monkeypatch):
         assert chosen.part * L * L + chosen.k == np.argmin(best)
 
 
+@pytest.mark.parametrize("tried", [1, 3])
+def test_the_steepest_features_may_be_all_that_are_tried(task, tried):
+    X, y, _ = task
+    boosting = boosting_of(X, y)
+    put(boosting, 0.5 * np.random.default_rng(2).normal(size=24))
+    boosting.tried, expected = tried, []
+    for part in boosting.parts:
+        steepest = np.argsort(-np.abs(part.slopes(boosting.wrong)))[:tried]
+        expected += best_steps(part.chords(boosting.wrong, steepest), tried, LONGEST).bounds.tolist()
+    assert boosting.best().bound == pytest.approx(min(expected), abs=1e-14)
+
+
 def test_steps_without_a_limit_solve_for_a_slope_of_zero(task):
     X, y, _ = task
     boosting = boosting_of(X, y)
@@ -235,6 +247,6 @@ def test_a_long_sequence_does_not_outgrow_the_arithmetic():
     assert model.score([np.eye(3)[labels]], [labels.tolist()]) == 1.0
 
 
-@pytest.mark.parametrize("model", [SequenceAdaBoost(30), SequenceAdaBoost(10, balanced=True, max_step=0.5)])
+@pytest.mark.parametrize("model", [SequenceAdaBoost(30), SequenceAdaBoost(10, balanced=True, n_candidates=3)])
 def test_conformance(model, rng):
     check_estimator(model, rng)

@@ -53,10 +53,14 @@ class SequenceBoosting:
         Features.
     longest : float
         The longest step. A feature that occurs with one label only would go to infinity at once.
+    tried : int, optional
+        How many features of each set have a bound, those with the largest |s_k|; if not given, all.
     """
 
-    def __init__(self, loss: ExponentialLoss, parts: list[Candidates], longest: float) -> None:
-        self.loss, self.parts, self.longest = loss, parts, longest
+    def __init__(
+        self, loss: ExponentialLoss, parts: list[Candidates], longest: float, tried: int | None = None
+    ) -> None:
+        self.loss, self.parts, self.longest, self.tried = loss, parts, longest, tried
         self.scores = {clique: np.zeros(shape) for clique, shape in loss.chain.shapes.items()}
         self.wrong = loss.at(self.scores)
 
@@ -78,8 +82,7 @@ class SequenceBoosting:
         reach = -np.expm1(-self.longest) if candidates.whole else self.longest
         most = np.abs(candidates.slopes(self.wrong)) * reach
         left = np.flatnonzero(most > 1.0 - found.bound)
-        if len(left) > FIRST:  # so good a step that few others are left to be tried
-            left = left[np.argpartition(-most[left], FIRST)]
+        left = _largest_first(left, most, FIRST if self.tried is None else self.tried)[: self.tried]
         count = FIRST
         while len(left):
             found = self._best_of(part, left[:count], found)
@@ -94,6 +97,11 @@ class SequenceBoosting:
         if not bounds[k] < found.bound:
             return found
         return BoostingStep(part, int(ids[k]), float(steps[k]), float(bounds[k]))
+
+
+def _largest_first(ids: Array, values: Array, count: int) -> Array:
+    """Return ids with those of the largest values in front, in no order among themselves."""
+    return ids if len(ids) <= count else ids[np.argpartition(-values[ids], count - 1)]
 
 
 class BoostingHistory(NamedTuple):

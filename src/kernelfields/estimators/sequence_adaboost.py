@@ -14,7 +14,7 @@ from scipy import sparse
 from ..boosting.exponential import ExponentialLoss
 from ..boosting.sequence_features import PairFeatures, PositionFeatures
 from ..boosting.sequences import SequenceBoosting, boost
-from ..checks import require_flag, require_positive, require_settings, require_share, whole
+from ..checks import optional, require_flag, require_positive, require_settings, require_share, whole
 from ..constraints import Forbidden, Rule
 from ..data.rules import offset_of, read_rules
 from ..data.sample_weights import read_weights
@@ -56,6 +56,10 @@ class SequenceAdaBoost(SequenceLabeller):
     max_step : float
         The longest step of a weight. A feature that was seen with one label only would get an infinite weight
         in one round.
+    n_candidates : int, optional
+        How many features have their bounds compared in a round: those along which R is steepest, of label
+        pairs and of all others apart; if not given, all. Few make rounds quick, and choose features that
+        occur often.
     balanced : bool
         Whether each sequence counts the same at the start, its wrong labellings sharing one unit of weight,
         instead of every wrong labelling. What is minimised then is no bound of the number of errors.
@@ -116,6 +120,7 @@ class SequenceAdaBoost(SequenceLabeller):
     n_rounds: int = 500
     _: KW_ONLY
     max_step: float = 1.0
+    n_candidates: int | None = None
     balanced: bool = False
     features: Any = None
     fit_intercept: bool = True
@@ -179,7 +184,7 @@ class SequenceAdaBoost(SequenceLabeller):
             loss.balance()
         columns = self._columns(data.inputs.features, chain)
         parts = [PairFeatures(chain, labels), PositionFeatures(chain, columns, labels)]
-        return SequenceBoosting(loss, parts, float(self.max_step))
+        return SequenceBoosting(loss, parts, float(self.max_step), self.n_candidates)
 
     def _columns(self, features: Any, chain: ChainBatch) -> sparse.csc_matrix:
         """Return features, and beside them what stands for the bias and for the ends of sequences."""
@@ -208,6 +213,7 @@ class SequenceAdaBoost(SequenceLabeller):
 _CHECKS = {
     "n_rounds": whole(0),
     "max_step": require_positive,
+    "n_candidates": optional(whole()),
     "balanced": require_flag,
     "tol": require_share,
 }
