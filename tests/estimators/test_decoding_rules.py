@@ -35,6 +35,8 @@ MODELS = [
     kf.CRF(0.1, constraints="iob2"),
     kf.HMM("gaussian", constraints="iob2"),
     kf.MEMM(constraints="iob2"),
+    kf.SequenceAdaBoost(50, constraints="iob2"),
+    kf.ClassifierMarkovModel(kf.KernelLogisticRegression("linear"), kind="pmm", constraints="iob2"),
     kf.KernelCRF("linear", constraints="iob2"),
     kf.StructuredPerceptron(constraints="iob2", random_state=0),
 ]

@@ -14,8 +14,11 @@ from kernelfields import (
     MEMM,
     BoostedCRF,
     Cascade,
+    ClassifierMarkovModel,
     KernelCRF,
+    KernelLogisticRegression,
     KernelPerceptron,
+    SequenceAdaBoost,
     StructuredPerceptron,
     StructuredSVM,
 )
@@ -31,6 +34,8 @@ MAKERS = [
     partial(StructuredPerceptron, random_state=0),
     partial(KernelPerceptron, random_state=0),
     MEMM,
+    partial(SequenceAdaBoost, 20),
+    partial(ClassifierMarkovModel, KernelLogisticRegression("linear")),
 ]
 
 

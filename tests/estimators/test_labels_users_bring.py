@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import chain
 
 import numpy as np
@@ -14,10 +15,13 @@ from kernelfields import (
     HMM,
     MEMM,
     BoostedCRF,
+    ClassifierMarkovModel,
     GPSequenceClassifier,
     KernelCRF,
+    KernelLogisticRegression,
     KernelPerceptron,
     PassiveAggressive,
+    SequenceAdaBoost,
     StochasticCRF,
     StructuredPerceptron,
     StructuredSVM,
@@ -81,7 +85,8 @@ def test_log_proba_of_partly_known_labellings_that_rules_forbid(X):
     "make",
     [
         *(CRF, KernelCRF, GPSequenceClassifier, BoostedCRF, StructuredSVM, MEMM, StructuredPerceptron, AROW),
-        *(PassiveAggressive, StochasticCRF, KernelPerceptron),
+        *(PassiveAggressive, StochasticCRF, KernelPerceptron, SequenceAdaBoost),
+        *(partial(ClassifierMarkovModel, KernelLogisticRegression("linear"), kind=k) for k in ("hmm", "pmm")),
     ],
 )
 def test_classes_name_labels_that_training_lacks(make, X, tmp_path):

@@ -16,10 +16,13 @@ from kernelfields import (
     MEMM,
     BoostedCRF,
     Cascade,
+    ClassifierMarkovModel,
     InputError,
     KernelCRF,
+    KernelLogisticRegression,
     KernelPerceptron,
     PassiveAggressive,
+    SequenceAdaBoost,
     StructuredSVM,
     StructureLearner,
     load,
@@ -40,6 +43,9 @@ MODELS = {
     "kernel perceptron": KernelPerceptron(random_state=0),
     "votes": KernelPerceptron(combination="voted", max_iter=2, random_state=0),
     "MEMM": MEMM(),
+    "AdaBoost": SequenceAdaBoost(20),
+    "classifier": ClassifierMarkovModel(KernelLogisticRegression("linear")),
+    "classifiers": ClassifierMarkovModel(KernelLogisticRegression("linear"), kind="pmm"),
     "cascade": Cascade(CRF(), CRF(), window=3, folds=2, random_state=0),
     "cascade, inputs": Cascade(
         CRF(), CRF(), window=3, folds=2, keep_inputs=True, refit=False, random_state=0

@@ -12,9 +12,11 @@ from kernelfields import (
     HMM,
     MEMM,
     BoostedCRF,
+    ClassifierMarkovModel,
     KernelCRF,
     KernelLogisticRegression,
     KernelPerceptron,
+    SequenceAdaBoost,
     StructuredPerceptron,
     StructuredSVM,
     load,
@@ -46,6 +48,9 @@ REFITS = [
     (BoostedCRF(structure="chain2", min_samples_leaf=2, random_state=0), {"structure": "chain"}),
     (KernelPerceptron(combination="voted", random_state=0), {"combination": "last"}),
     (MEMM(), WIDE),
+    (SequenceAdaBoost(10), WIDE),
+    (ClassifierMarkovModel(KernelLogisticRegression("linear"), kind="pmm"), WIDE),
+    (ClassifierMarkovModel(KernelLogisticRegression("linear"), kind="pmm"), {"kind": "hmm"}),
     (HMM(), WIDE),
 ]
 

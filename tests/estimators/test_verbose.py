@@ -19,6 +19,7 @@ MODELS = [
     kf.KernelCRF(),
     kf.KernelPerceptron(random_state=0),
     kf.PassiveAggressive(random_state=0),
+    kf.SequenceAdaBoost(5),
     kf.StochasticCRF(random_state=0),
     kf.StructuredPerceptron(random_state=0),
     kf.StructuredSVM(),

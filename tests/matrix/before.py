@@ -32,6 +32,8 @@ RICH: dict[str, list[dict[str, str]]] = {
     "StochasticCRF": [{"averaging": "False"}],
     "KernelPerceptron": [{"combination": "voted"}, {"kernel": "poly"}],
     "MEMM": [{"penalty": "0.1"}],
+    "SequenceAdaBoost": [{"balanced": "True"}],
+    "ClassifierMarkovModel": [{"kind": "pmm"}],
     "BoostedCRF": [{"structure": "chain2"}, {"edge_trees": "True"}],
     "Cascade": [{"keep_inputs": "True", "second": "kernel"}, {"refit": "False"}],
     "SelfTraining": [{"by": "position"}],

@@ -8,7 +8,16 @@ import numpy as np
 from scipy import sparse
 from scipy.special import log_softmax
 
-from kernelfields import HMM, MEMM, BoostedCRF, Cascade, KernelPerceptron, SelfTraining, StructureLearner
+from kernelfields import (
+    HMM,
+    MEMM,
+    BoostedCRF,
+    Cascade,
+    ClassifierMarkovModel,
+    KernelPerceptron,
+    SelfTraining,
+    StructureLearner,
+)
 from kernelfields.kernels import RBF
 from kernelfields.structures import Graph, Tree
 from kernelfields.transduction import LabelGraphClassifier
@@ -56,6 +65,8 @@ def _of_item(model: Any, x: Any, links: Any) -> Scores:
         return _hidden(model, x)
     if isinstance(model, MEMM):
         return _memm(model, x, links)
+    if isinstance(model, ClassifierMarkovModel):
+        return _classified(model, x)
     tails, heads = edges_of(links, len(x))
     roots, leaves = ends_of(links, len(x))
     count = len(model.classes_)
@@ -179,6 +190,30 @@ def _memm(model: Any, x: Any, parents: Any) -> Scores:
     node[roots] = log_softmax(local[roots] + model.start_, axis=-1)
     edge = log_softmax(local[heads, None, :] + model.transitions_, axis=-1)
     return Scores(node, edge, links=parents)
+
+
+def _classified(model: Any, x: Any) -> Scores:
+    """Log-probabilities by one classifier and counts, or by a classifier for each label before."""
+    count = len(model.classes_)
+
+    def chances(k: int, constant: Any, rows: Any) -> Any:
+        one, trust = model.classifiers_[k], model.trust_[k]
+        if one is None:
+            return np.tile(constant, (len(rows), 1))
+        result = np.zeros((len(rows), count))
+        if len(rows):
+            result[:, one.classes_] = one.predict_proba(np.asarray(rows))
+        return trust * result + (1 - trust) / count
+
+    with np.errstate(divide="ignore"):
+        if len(model.classifiers_) == 1:
+            node = np.log(chances(0, model.shares_, x)) - np.log(np.where(model.shares_, model.shares_, 1.0))
+            node[0] += np.log(model.start_)
+            return Scores(node, np.tile(np.log(model.transitions_), (len(x) - 1, 1, 1)))
+        node = np.zeros((len(x), count))
+        node[:1] = np.log(chances(count, model.start_, x[:1]))
+        after = [np.log(chances(k, model.transitions_[k], x[1:])) for k in range(count)]
+    return Scores(node, np.stack(after, axis=1))
 
 
 def _rings(frames: Any, v: int, pairs: list[tuple[int, int]], half: int) -> Any:

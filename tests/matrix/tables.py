@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from kernelfields import CRF, HMM, CliqueKernel, KernelCRF, StructuredPerceptron
+from kernelfields import CRF, HMM, CliqueKernel, KernelCRF, KernelLogisticRegression, StructuredPerceptron
 from kernelfields.approximation import IncompleteCholesky, Nystroem, RandomFourier
 from kernelfields.graphs import NeighborGraph
 from kernelfields.kernels import RBF, Linear, Polynomial, Spectrum, Standardized
@@ -420,6 +420,51 @@ def boosted() -> list[Setting]:
             verbose=1,
             sample_weight=("uneven", "zeros"),
             dev=True,
+        )
+        + OBSERVED
+    )
+
+
+def sequence_boosting() -> list[Setting]:
+    return (
+        options(
+            n_rounds=2,
+            max_step=0.1,
+            n_candidates=3,
+            balanced=True,
+            features=FEATURES,
+            fit_intercept=False,
+            boundaries=False,
+            classes=CLASSES,
+            constraints=CONSTRAINTS,
+            decoder=without(DECODERS, "viterbi"),
+            tol=0.1,
+            random_state=7,
+            callback=CALLBACK,
+            verbose=1,
+            sample_weight=("uneven", "zeros"),
+        )
+        + OBSERVED
+    )
+
+
+def classified() -> dict[str, Any]:
+    """What every model of classifiers begins with, unless a case says otherwise."""
+    return {"classifier": KernelLogisticRegression("linear")}
+
+
+def classifiers() -> list[Setting]:
+    return (
+        options(
+            classifier={"kernel": lambda: KernelLogisticRegression("rbf", penalty=0.1)},
+            kind="pmm",
+            pseudocount=(0.0, 2.0),
+            features=FEATURES,
+            classes=CLASSES,
+            constraints=CONSTRAINTS,
+            decoder=without(DECODERS, "viterbi"),
+            random_state=7,
+            sample_weight=("uneven", "zeros"),
         )
         + OBSERVED
     )

@@ -16,13 +16,14 @@ from .lib.experiment import Experiment, Report
 from .lib.folds import folds_of, mean_of
 from .lib.gram import degree_kernel, sequences_of
 from .lib.intervals import paired_interval
-from .lib.methods import crf, hmm, perceptron, svm
+from .lib.methods import adaboost, crf, hmm, perceptron, svm, with_classifier
 from .lib.plots import points_of_models
 from .lib.results import Outcome, Row
 
 HMM_WORDS, HMM_SPELLING, CRF_WORDS = "HMM words", "HMM spelling", "CRF words"
 CRF, PERCEPTRON, ZERO_ONE, MARGIN = "CRF", "perceptron", "SVM 0/1", "SVM margin"
 SLACK, KERNEL = "SVM slack", "SVM degree 2"
+CLASSIFIER_HMM, PMM, ADABOOST = "HMM with classifier", "PMM", "AdaBoost"
 GENERATIVE = (HMM_WORDS, HMM_SPELLING)
 DISCRIMINATIVE = (CRF, PERCEPTRON, ZERO_ONE, MARGIN, SLACK, KERNEL)
 
@@ -38,6 +39,12 @@ class NER300Settings:
     pseudocounts: list[float]
     crf_penalties: list[float]
     epochs: list[float]
+    classifier_penalties: list[float]
+    """Of the logistic regressions of the HMM with a classifier, and of the projection-based Markov model."""
+    rounds: list[float]
+    """Of AdaBoost."""
+    n_candidates: int
+    """Features whose bounds AdaBoost compares in a round."""
     zero_one_penalties: list[float]
     margin_penalties: list[float]
     slack_penalties: list[float]
@@ -92,6 +99,9 @@ def _tasks(settings: NER300Settings) -> list[MethodGroup]:
             [
                 crf(CRF, some.crf_penalties, some.tol),
                 perceptron(PERCEPTRON, some.epochs),
+                with_classifier(CLASSIFIER_HMM, "hmm", some.classifier_penalties),
+                with_classifier(PMM, "pmm", some.classifier_penalties),
+                adaboost(ADABOOST, some.rounds, some.n_candidates),
                 svm(ZERO_ONE, some.zero_one_penalties, some.svm_tol, rescaling="zero-one"),
                 svm(MARGIN, some.margin_penalties, some.svm_tol),
                 svm(SLACK, some.slack_penalties, some.svm_tol, rescaling="slack"),
@@ -161,11 +171,12 @@ def _notes(settings: NER300Settings) -> list[str]:
     return [
         f"{n} sentences drawn with seed {settings.seed}, {settings.n_folds}-fold cross-validation, standard "
         f"errors over folds; all methods decode with Viterbi's algorithm. `chosen` is a penalty, a number of "
-        f"epochs (perceptron) or a pseudocount (HMM), the best on {n} sentences after training on {n} more, "
-        "none of them in the folds, where the settings have several.",
+        f"epochs (perceptron) or rounds (AdaBoost) or a pseudocount (HMM), the best on {n} sentences after "
+        f"training on {n} more, none of them in the folds, where the settings have several.",
         "`words`: nothing but the words is seen, and unknown ones are all alike. `HMM spelling` takes rare "
         "words by shape and ending. The others see word, lower case, prefixes, suffixes, shape and flags in "
-        "a window of three.",
+        "a window of three. `HMM with classifier` and `PMM` have logistic regressions as local models; "
+        f"AdaBoost compares the bounds of {settings.n_candidates} features in a round.",
     ]
 
 
@@ -178,7 +189,7 @@ def draw(outcome: Outcome, figure: Any) -> None:
 
 NER_300 = Experiment(
     "ner-300",
-    "300 Spanish sentences: HMM, CRF, perceptron and SVMs with 0/1, margin and slack rescaling [goernitz]",
+    "300 Spanish sentences: HMMs, CRF, classifiers, perceptron, AdaBoost and SVMs [goernitz]",
     "conll2002",
     NER300Settings,
     run,

@@ -6,7 +6,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...emissions import Categorical, UnknownWords
-from ...estimators import CRF, HMM, KernelCRF, StructuredPerceptron, StructuredSVM
+from ...estimators import (
+    CRF,
+    HMM,
+    ClassifierMarkovModel,
+    KernelCRF,
+    SequenceAdaBoost,
+    StructuredPerceptron,
+    StructuredSVM,
+)
 from ...kernels import Kernel
 from .contest import Method
 
@@ -65,6 +73,26 @@ def svm(
             fit_intercept=kernel is None,  # as the kernel CRF
             random_state=0,
         )
+
+    return Method(name, make, penalties)
+
+
+def adaboost(name: str, rounds: Sequence[float], n_candidates: int) -> Method:
+    """Return AdaBoost for label sequences; the number to choose is that of rounds."""
+
+    def make(count: float) -> SequenceAdaBoost:
+        return SequenceAdaBoost(int(count), n_candidates=n_candidates)
+
+    return Method(name, make, rounds)
+
+
+def with_classifier(name: str, kind: str, penalties: Sequence[float]) -> Method:
+    """Return logistic regressions with inference, as a hidden Markov model or one after each label."""
+
+    def make(penalty: float) -> ClassifierMarkovModel:
+        from sklearn.linear_model import LogisticRegression
+
+        return ClassifierMarkovModel(LogisticRegression(C=1 / penalty, max_iter=1000), kind=kind)
 
     return Method(name, make, penalties)
 
