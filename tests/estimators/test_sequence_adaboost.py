@@ -12,7 +12,7 @@ from scipy.optimize import minimize_scalar
 from kernelfields import SequenceAdaBoost
 from kernelfields.boosting import sequences
 from kernelfields.boosting.exponential import ExponentialLoss
-from kernelfields.boosting.sequence_features import PairFeatures, PositionFeatures
+from kernelfields.boosting.sequence_features import LabelPairFeatures, PositionFeatures
 from kernelfields.boosting.sequences import DONE, NO_GAIN, SEPARATED, SequenceBoosting
 from kernelfields.boosting.step_bounds import Chords, best_steps
 from kernelfields.constraints import Constraints
@@ -65,7 +65,7 @@ def boosting_of(X, y, weights=None):
     ends = np.zeros((chain.n_vertices, 3))
     ends[:, 0] = ends[chain.first_positions, 1] = ends[chain.last_positions, 2] = 1.0
     columns, labels = sparse.csc_matrix(np.hstack([np.concatenate(X), ends])), np.concatenate(y)
-    parts = [PairFeatures(chain, labels), PositionFeatures(chain, columns, labels)]
+    parts = [LabelPairFeatures(chain, labels), PositionFeatures(chain, columns, labels)]
     return SequenceBoosting(ExponentialLoss(chain, labels, weights), parts, LONGEST)
 
 

@@ -14,7 +14,7 @@ from .exponential import WrongLabellings
 from .step_bounds import Chords
 
 
-class Candidates(ABC):
+class SequenceFeatures(ABC):
     """Features f_k(x, y), numbered in one row, that are sums over the cliques of a sequence."""
 
     weights: Array
@@ -61,7 +61,7 @@ class _Runs(NamedTuple):
         return cls(offsets, entries[begins], lengths, negative, positive)
 
 
-class PositionFeatures(Candidates):
+class PositionFeatures(SequenceFeatures):
     """f_{dl}(x, y) = Σ_{t: y_t = l} x_{td} for the columns d of a matrix and the labels l.
 
     Parameters
@@ -110,7 +110,7 @@ class PositionFeatures(Candidates):
         scores["node"][self.columns.indices[here], label] += step * self.columns.data[here]
 
 
-class PairFeatures(Candidates):
+class LabelPairFeatures(SequenceFeatures):
     """f_{ab}(y) = number of times that label b follows label a.
 
     Parameters

@@ -12,7 +12,7 @@ from ..fitting.run import Observer
 from ..solvers import Progress
 from .boosting import DONE, INTERRUPTED
 from .exponential import ExponentialLoss
-from .sequence_features import Candidates
+from .sequence_features import SequenceFeatures
 from .step_bounds import best_steps
 
 FIRST, AT_ONCE = 16, 256
@@ -49,7 +49,7 @@ class SequenceBoosting:
     ----------
     loss : ExponentialLoss
         R.
-    parts : list of Candidates
+    parts : list of SequenceFeatures
         Features.
     longest : float
         The longest step. A feature that occurs with one label only would go to infinity at once.
@@ -58,7 +58,7 @@ class SequenceBoosting:
     """
 
     def __init__(
-        self, loss: ExponentialLoss, parts: list[Candidates], longest: float, tried: int | None = None
+        self, loss: ExponentialLoss, parts: list[SequenceFeatures], longest: float, tried: int | None = None
     ) -> None:
         self.loss, self.parts, self.longest, self.tried = loss, parts, longest, tried
         self.scores = {clique: np.zeros(shape) for clique, shape in loss.chain.shapes.items()}

@@ -40,6 +40,7 @@ from ..models.clique_types import Boundaries, Edges, FurtherKernel, InputEdges, 
 from ..models.graph_cliques import AllUnused, LabelPair, LabelPairs, UnusedCliques
 from ..models.label_switching import SwitchingStep
 from ..models.separate_kernels import SeparateKernels
+from ..models.structure_search import Trial
 from ..models.trail import Trail
 from ..models.vertex_kernels import LabelGroup, VertexKernels
 from ..objective import Certificate
@@ -56,7 +57,6 @@ from ..persistence.objects import (
 from ..persistence.random_states import RANDOM_STATE
 from ..persistence.savable import Savable
 from ..transduction import LabelPropagation, LabelSpreading, PoissonLearning, TransductiveSVM
-from ._structure_search import Trial
 from .arow import AROW
 from .boosted_crf import BoostedCRF
 from .cascade import Cascade

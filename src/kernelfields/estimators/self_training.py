@@ -14,12 +14,12 @@ from ..data.groups import pick
 from ..data.labels import UNOBSERVED
 from ..data.sample_weights import read_weights
 from ..errors import InputError
+from ..fitting.model_wrapper import ModelWrapper
 from ..fitting.run import starts_afresh
 from ..missing import is_missing
 from ..persistence.fields import Field, Kind
 from ..persistence.savable import Savable
 from ..transduction.pseudo_labels import Labelled, PseudoLabels, of_positions, of_sequences
-from ._wrapper_base import ModelWrapper
 from .kernel_logistic_regression import KernelLogisticRegression
 
 ALL, NONE, LIMIT = "All are labelled.", "No guess was sure enough.", "The limit of rounds was reached."

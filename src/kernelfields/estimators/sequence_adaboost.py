@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from ..boosting.exponential import ExponentialLoss
-from ..boosting.sequence_features import PairFeatures, PositionFeatures
+from ..boosting.sequence_features import LabelPairFeatures, PositionFeatures
 from ..boosting.sequences import SequenceBoosting, boost
 from ..checks import optional, require_flag, require_positive, require_settings, require_share, whole
 from ..constraints import Forbidden, Rule
@@ -183,7 +183,7 @@ class SequenceAdaBoost(SequenceLabeller):
         if self.balanced:
             loss.balance()
         columns = self._columns(data.inputs.features, chain)
-        parts = [PairFeatures(chain, labels), PositionFeatures(chain, columns, labels)]
+        parts = [LabelPairFeatures(chain, labels), PositionFeatures(chain, columns, labels)]
         return SequenceBoosting(loss, parts, float(self.max_step), self.n_candidates)
 
     def _columns(self, features: Any, chain: ChainBatch) -> sparse.csc_matrix:

@@ -9,14 +9,14 @@ from ..checks import require_settings, shown
 from ..data.labels import name_outputs
 from ..errors import InputError
 from ..fitting.held_out import held_out_labels, require_both
+from ..fitting.model_wrapper import ModelWrapper
 from ..fitting.run import starts_afresh
 from ..fitting.settings import CHECKS
 from ..models.clique_types import CliqueFamily, CliqueType
+from ..models.structure_search import StructureSearch, Trial, gap_of, value_of
 from ..persistence.fields import Field, Kind
 from ..persistence.savable import require_fitted
 from ._base import Labels
-from ._structure_search import StructureSearch, Trial, gap_of, value_of
-from ._wrapper_base import ModelWrapper
 from .crf import CRF
 from .kernel_crf import KernelCRF
 
@@ -120,7 +120,8 @@ class StructureLearner(ModelWrapper):
             raise InputError(
                 "What a candidate can gain is only known for convex losses and penalties above 0."
             )
-        search = StructureSearch(X, y, sample_weight, _held_out(X_dev, y_dev, model), self.worth)
+        held_out = _held_out(X_dev, y_dev, model)
+        search = StructureSearch(X, y, sample_weight, held_out, self.worth, isinstance(model, CRF))
         left, kept = _members(self.candidates, model), []
         for number in range(1, len(left) + 1):
             if self.search == "gain":

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..arrays import Array
-from ..fitting.routing import Routed
 from ..parameters import Parameterised
 from ..persistence.savable import Savable, declared_state, require_fitted
+from .routing import Routed
 
 
 class ModelWrapper(Parameterised, Routed, Savable):

@@ -10,10 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import TableSizeError
-from ..models.clique_types import CliqueType, Together
-from ..models.gain_bounds import adding_up, extension, gain_bounds
-from ._base import Labels
-from .crf import CRF
+from .clique_types import CliqueType, Together
+from .gain_bounds import adding_up, extension, gain_bounds
 
 
 @dataclass(frozen=True)
@@ -85,13 +83,16 @@ class StructureSearch:
         Inputs and labels that no fit sees.
     worth : float or "bic"
         What a candidate must gain, as in `StructureLearner`.
+    linear : bool
+        Whether models are linear ones, which start where the smaller one ended.
     """
 
     X: Any
     y: Any
     weights: Any
-    held_out: tuple[Any, Labels] | None
+    held_out: tuple[Any, Any] | None
     worth: float | str
+    linear: bool
     trials: list[Trial] = field(default_factory=list)
 
     def by_bound(self, model: Any, left: Sequence[CliqueType], number: int, count: int = 1) -> RoundResult:
@@ -157,7 +158,7 @@ class StructureSearch:
         """Fit the extended model; None if several candidates together make too large a graph."""
         candidate = chosen[0] if len(chosen) == 1 else Together(tuple(chosen))
         try:
-            tried = _extended(model, candidate, self.X, self.y, self.weights)
+            tried = self._extended(model, candidate)
         except TableSizeError:
             return None
         gain, rise = value_of(model) - value_of(tried), None
@@ -165,6 +166,15 @@ class StructureSearch:
             after, before = (one.sequence_log_proba(*self.held_out) for one in (tried, model))
             rise = float(np.sum(after - before))
         return Attempt(candidate, tried, bound, gain, rise, self._price(model, chosen))
+
+    def _extended(self, model: Any, candidate: CliqueType) -> Any:
+        """Return the model with one clique type more, fitted."""
+        unfitted = extension(model, candidate)
+        if not self.linear:
+            return unfitted.fit(self.X, self.y, sample_weight=self.weights)
+        started = copy.copy(model).set_params(**{**unfitted.get_params(deep=False), "warm_start": True})
+        started.fit(self.X, self.y, sample_weight=self.weights)
+        return started.set_params(warm_start=model.warm_start)
 
     def _note(self, number: int, attempt: Attempt, *, kept: bool) -> None:
         self.trials.append(
@@ -180,12 +190,3 @@ def value_of(model: Any) -> float:
 def gap_of(model: Any) -> float:
     """Return how far R can be from its optimum."""
     return float(model.certificate_.gap)
-
-
-def _extended(model: Any, candidate: CliqueType, X: Any, y: Any, weights: Any) -> Any:
-    """Return the model with one clique type more, fitted; a linear one starts where the smaller one ended."""
-    unfitted = extension(model, candidate)
-    if not isinstance(model, CRF):
-        return unfitted.fit(X, y, sample_weight=weights)
-    started = copy.copy(model).set_params(**{**unfitted.get_params(deep=False), "warm_start": True})
-    return started.fit(X, y, sample_weight=weights).set_params(warm_start=model.warm_start)
