@@ -120,15 +120,15 @@ def models() -> dict[str, tuple[Any, Any, Any]]:
             [*y[:2], None, None],
         ),
         "classifier-markov-model": (
-            kf.ClassifierMarkovModel(kf.KernelLogisticRegression("linear"), kind="pmm"),
-            X,
-            y,
+            kf.ClassifierMarkovModel(kf.KernelLogisticRegression("linear")),
+            X[:2],
+            y[:2],
         ),
         "memm": (kf.MEMM(), X, y),
         "passive-aggressive": (kf.PassiveAggressive(random_state=0), X, y),
         "poisson-learning": (kf.PoissonLearning(NeighborGraph(3)), X, [*y[:2], None, None]),
         "self-training": (kf.SelfTraining(kf.CRF(), by="average"), X, [*y[:3], None]),
-        "sequence-adaboost": (kf.SequenceAdaBoost(20), X, y),
+        "sequence-adaboost": (kf.SequenceAdaBoost(5), X[:2], y[:2]),
         "stochastic-crf": (kf.StochasticCRF(max_iter=2, random_state=0), X, y),
         "structure-learner": (
             kf.StructureLearner(
