@@ -60,6 +60,11 @@ def symbols_of(header: dict[str, Any]) -> list[Any]:
     return sorted(others, key=lambda other: other[1]["parts"]["shape"] == "any")
 
 
+def field_of(header: dict[str, Any]) -> dict[str, Any]:
+    """What a classifier among others has learnt."""
+    return model_of(header)["state"]["classifiers_"][0]["$model"]["state"]["_field"]["$model"]
+
+
 def abstaining(threshold):
     """An object of a decoder."""
     inner = {"$object": "Viterbi", "parts": {}}
@@ -149,6 +154,16 @@ HOSTILE = [
         setting("selection", {"$object": "RBF", "parts": {}}),
         "takes selection of type",
     ),
+    ("classifier-markov-model", state("classifiers_", []), "classifiers_ is no list of classifiers"),
+    ("classifier-markov-model", state("classifiers_", [1]), "classifiers_ has classifiers that are none"),
+    (
+        "classifier-markov-model",
+        lambda h, a: field_of(h).__setitem__("labels", [0, 1, 3]),
+        "classifiers_ has classifiers of other labels",
+    ),
+    ("classifier-markov-model", state("n_features_in_", 4), "classifiers_ has classifiers of other features"),
+    ("classifier-markov-model", state("kind_", "pmm"), "describes no model"),
+    ("classifier-markov-model", array("trust_", np.array([2.0])), "trust_ has numbers that are no prob"),
     ("cascade", state("first_", []), "first_ is no list of models"),
     ("cascade", state("first_", [1]), "first_ is no list of models"),
     ("cascade", state("second_", 7), "second_ is of type int"),
