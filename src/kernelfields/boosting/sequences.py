@@ -116,7 +116,8 @@ class BoostingHistory(NamedTuple):
 
 def boost(boosting: SequenceBoosting, rounds: int, tol: float, report: Observer | None) -> BoostingHistory:
     """Do some rounds; Ctrl-C keeps what was reached."""
-    log_losses, bounds, started = [boosting.wrong.log_loss], [], time.perf_counter()
+    log_losses, started = [boosting.wrong.log_loss], time.perf_counter()
+    bounds: list[float] = []
     nothing = VANISHED + _log_sum(boosting.loss.log_weights)
     try:
         for k in range(1, rounds + 1):
