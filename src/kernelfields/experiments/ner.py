@@ -74,12 +74,15 @@ near[0] & near[1]
 
 @dataclass(frozen=True)
 class NerSettings:
-    """Penalty and size of the search."""
+    """Penalties and size of the search."""
 
     languages: list[str]
     n_sentences: int
     """At most that many of every part."""
-    penalty: float
+    penalties: list[float]
+    """To choose from on testa, for every model."""
+    first_penalty: float
+    """Of the first pass."""
     clusters: int
     folds: int
     """Of the first pass over the training part."""
@@ -155,18 +158,20 @@ class _Language:
             self._row(SECOND, again, self._second(known, marked)),
         ]
 
-    def _model(self, templates: str) -> _Tagger:
-        return _Tagger(templates, self.clusters if "cluster" in templates else None, self.settings)
+    def _model(self, templates: str, penalty: float) -> _Tagger:
+        return _Tagger(templates, penalty, self.clusters if "cluster" in templates else None, self.settings)
 
     def _second(self, templates: str, marked: Sequence[Tokens]) -> list[Tokens]:
         """Return all parts with what a first model says of the same words elsewhere."""
         self.report(f"{self.name}: first pass")
         settings = self.settings
-        first = self._model(templates).fit(marked[0], self.train.y)
+
+        def make() -> _Tagger:
+            return self._model(templates, settings.first_penalty)
+
+        first = make().fit(marked[0], self.train.y)
         labels = [
-            cross_fitted(
-                lambda: self._model(templates), marked[0], self.train.y, settings.folds, settings.seed
-            ),
+            cross_fitted(make, marked[0], self.train.y, settings.folds, settings.seed),
             *map(first.predict, marked[1:]),
         ]
         parts = (self.train, self.dev, self.test)
@@ -176,30 +181,47 @@ class _Language:
         ]
 
     def _row(self, name: str, templates: str, inputs: Sequence[Tokens]) -> Row:
-        self.report(f"{self.name}: {name}")
-        started = perf_counter()
-        model = self._model(templates).fit(inputs[0], self.train.y)
-        seconds = perf_counter() - started
+        tried = [self._tried(name, templates, penalty, inputs) for penalty in self.settings.penalties]
+        model, right, seconds = max(tried, key=lambda one: one.right)
         crf = model.crf
         assert crf.certificate_ is not None
         marginals = as_iob2(crf.predict_marginals(inputs[2]), crf.classes_, IOBES)
         return {
             "language": self.name,
             "model": name,
-            "F1, testa": 100 * entity_f1(self.dev.y, model.predict(inputs[1])),
+            "λ": crf.penalty,
+            "F1, testa": right,
             "F1": 100 * entity_f1(self.test.y, model.predict(inputs[2])),
             **judged(self.test.y, *marginals),
             "seconds": seconds,
             "gap": crf.certificate_.relative_gap,
         }
 
+    def _tried(self, name: str, templates: str, penalty: float, inputs: Sequence[Tokens]) -> _Tried:
+        self.report(f"{self.name}: {name}, λ = {penalty:g}")
+        started = perf_counter()
+        model = self._model(templates, penalty).fit(inputs[0], self.train.y)
+        seconds = perf_counter() - started
+        return _Tried(model, 100 * entity_f1(self.dev.y, model.predict(inputs[1])), seconds)
+
+
+class _Tried(NamedTuple):
+    """A model with one penalty."""
+
+    model: _Tagger
+    right: float
+    """F1 on testa."""
+    seconds: float
+
 
 class _Tagger:
     """A CRF over IOBES that reads and writes IOB2."""
 
-    def __init__(self, templates: str, clusters: BrownClusters | None, settings: NerSettings) -> None:
+    def __init__(
+        self, templates: str, penalty: float, clusters: BrownClusters | None, settings: NerSettings
+    ) -> None:
         self.crf = CRF(
-            settings.penalty,
+            penalty,
             features=TemplateFeatures(parse_templates(templates), clusters=clusters),
             constraints=IOBES,
             observed_only=True,
@@ -217,7 +239,7 @@ class _Tagger:
 
 def _notes(settings: NerSettings) -> list[str]:
     return [
-        "Trained on the training part, the model of the claim chosen on testa, tested on testb; "
+        "Trained on the training part, penalties and the model of the claim chosen on testa, tested on testb. "
         "F1 of entities by the best sequence, all else by the probabilities of single tags. No other data: "
         f"names and {settings.clusters} Brown clusters are those of the training part. The second pass sees "
         "what a first model says of the same capitalised words elsewhere, in the same text where texts are "
