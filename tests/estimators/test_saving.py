@@ -52,7 +52,15 @@ from kernelfields.estimators.registry import RECIPES
 from kernelfields.features import DictFeatures, TemplateFeatures, parse_templates
 from kernelfields.models.clique_types import Edges, FurtherKernel, InputEdges
 from kernelfields.persistence import files
-from kernelfields.selection import SGSA, GainBound, GreedyCliques, InTurn, RefitNew, WholeSequences
+from kernelfields.selection import (
+    SGSA,
+    GainBound,
+    GreedyCliques,
+    ImportVectors,
+    InTurn,
+    RefitNew,
+    WholeSequences,
+)
 from kernelfields.solvers import LBFGS, OWLQN, BlockFrankWolfe
 from kernelfields.testing.estimators import labelled_sequences
 
@@ -317,6 +325,7 @@ def test_kernel_logistic_regression(rng: np.random.Generator, tmp_path: Path) ->
         {},
         {"approximation": "nystroem", "random_state": 1},
         {"fit_intercept": True, "penalty": 0.1},
+        {"selection": ImportVectors(4, refit=RefitNew(4)), "random_state": 1},
     ):
         model = KernelLogisticRegression(**settings).fit(X, y)
         model.save(tmp_path / "model.kf")

@@ -20,7 +20,11 @@ RICH: dict[str, list[dict[str, str]]] = {
         {"selection": "sgps"},
     ],
     "GPSequenceClassifier": [{"sparse": "True"}, {"kernel": "poly"}],
-    "KernelLogisticRegression": [{"approximation": "fourier"}, {"kernel": "poly", "fit_intercept": "False"}],
+    "KernelLogisticRegression": [
+        {"approximation": "fourier"},
+        {"kernel": "poly", "fit_intercept": "False"},
+        {"selection": "import"},
+    ],
     "TransductiveSVM": [{"kernel": "poly"}],
     "LabelSpreading": [{"graph": "local"}],
     "LabelPropagation": [{"graph": "local"}],

@@ -17,7 +17,7 @@ from kernelfields.graphs import NeighborGraph
 from kernelfields.kernels import RBF, Linear, Polynomial, Spectrum, Standardized
 from kernelfields.models.clique_types import Boundaries, Edges, FurtherKernel, InputEdges, SecondOrder
 from kernelfields.objective import L1Norm, SpaceNorm
-from kernelfields.selection import SGPS, SGSA, GreedyCliques, WholeSequences
+from kernelfields.selection import SGPS, SGSA, GreedyCliques, ImportVectors, WholeSequences
 
 from .inputs import TEMPLATES
 from .settings import CALLBACK, CHECKPOINT, CLASS_WEIGHTS, CONSTRAINTS, DECODERS, Setting, options
@@ -47,6 +47,7 @@ SELECTIONS = {
     "sgps": lambda: SGPS(6, 2),
     "sgsa": lambda: SGSA(6, 2),
     "whole": lambda: WholeSequences(6, 2),
+    "import": lambda: ImportVectors(6, sample=4),
 }
 CLASSES = {"more": lambda: ["O", "B-x", "I-x", "B-y"]}
 LABEL_KERNEL = {"array": lambda: np.eye(3) + 0.25}
@@ -199,6 +200,7 @@ def logistic() -> list[Setting]:
             class_weight=CLASS_WEIGHTS,
             base_measure=BASE_MEASURE,
             approximation=APPROXIMATIONS,
+            selection=SELECTIONS,
             solver="newton-cg",
             tol=1e-5,
             max_iter=2,

@@ -467,7 +467,7 @@ USES: dict[str, Use] = {
         f"selection.{name}": _selecting(name)
         for name in (
             *("SGPS", "SGSA", "GreedyCliques", "WholeSequences", "AtRandom", "InTurn", "LargestGradient"),
-            *("ExactGain", "GainBound", "RefitAll", "RefitNew"),
+            *("ExactGain", "GainBound", "ImportVectors", "RefitAll", "RefitNew"),
         )
     },
     **{

@@ -17,6 +17,7 @@ from ..errors import InputError
 from ..fitting.row_classifier import RowClassifier
 from ..fitting.run import starts_afresh
 from ..persistence.fields import Field, Kind
+from ..selection import Selection
 from ..solvers import Progress, Solver
 from ..structures import Chain, Structure
 from ..tables import structure_of
@@ -48,6 +49,9 @@ class KernelLogisticRegression(RowClassifier):
         all labels with the same probability.
     class_weight : dict or "balanced", optional
         Factors of the losses of rows, by label, as in scikit-learn; "balanced" makes all labels count alike.
+    selection : Selection, optional
+        Functions of labelled rows that are selected one after the other, as in `KernelCRF`, every row a
+        sequence of its own. With `ImportVectors` this is the import vector machine [zhu2001].
     dtype : "float64" or "float32"
         Precision of kernel values; single precision takes half the memory.
     kernel_weights, label_kernel, base_measure, approximation, solver, tol, max_iter, memory_limit, \
@@ -57,8 +61,10 @@ random_state, callback, verbose
     Attributes
     ----------
     classes_, basis_, dual_coef_, intercept_, kernel_, kernel_weights_, weights_certificate_, certificate_, \
-mismatch_, n_iter_, stop_reason_
+mismatch_, path_, n_iter_, stop_reason_
         As in `KernelCRF`.
+    selected_ : dict of Atoms
+        With ``selection``: the functions, rows of the training set and labels.
     n_features_in_, feature_names_in_ : int, array
         As in scikit-learn.
 
@@ -95,6 +101,7 @@ mismatch_, n_iter_, stop_reason_
     class_weight: dict[Any, float] | str | None = None
     base_measure: BaseMeasure = None
     approximation: str | Approximation | None = None
+    selection: Selection | None = None
     solver: str | Solver = "lbfgs"
     tol: float = 1e-3
     max_iter: int = 1000
@@ -144,6 +151,11 @@ mismatch_, n_iter_, stop_reason_
         field.fit(features, given, lengths=ones, sample_weight=weights, X_unlabelled=others)
         if field.basis_origin_ is not None:
             field.basis_origin_ = _origins(rows, kept, field.basis_origin_)
+        if self.selection is not None:
+            field.selected_ = {
+                name: atoms._replace(observations=kept[atoms.observations])
+                for name, atoms in field.selected_.items()
+            }
         if hasattr(self, "feature_names_in_"):
             field.feature_names_in_ = self.feature_names_in_
         self._take(field, structure_of(self.structure))

@@ -182,6 +182,7 @@ RECORDS = (
     selection.GainBound,
     selection.GapShare,
     selection.GreedyCliques,
+    selection.ImportVectors,
     selection.InTurn,
     approximation.IncompleteCholesky,
     approximation.KMeans,

@@ -34,7 +34,7 @@ def task_of(data: KernelTraining) -> Chosen:
     """Return the problem of a kernel model, with nothing selected yet."""
     recipe, training, observations, rows, kernels, edge_kernel, _ = data
     selection = recipe.selection
-    _require_selectable(recipe, selection, kernels)
+    _require_selectable(recipe, selection, kernels, linked=len(training.chain.edge_tails) > 0)
     several = (
         _several(recipe) if isinstance(recipe.kernel, list | tuple) and not selection.labels_pairs else []
     )
@@ -44,7 +44,7 @@ def task_of(data: KernelTraining) -> Chosen:
     L, edge = training.chain.n_labels, recipe.penalties.edge
     pools = {}
     for n, (kernel, penalty) in enumerate(named):
-        share = penalty / edge if selection.labels_pairs else 0.0
+        share = penalty / edge if selection.labels_pairs and recipe.edges else 0.0
         name = "kernel" if len(named) == 1 else f"kernel {n}"
         pools[name] = Pool(kernel, observations, L, penalty, share=share)
     if edge_kernel is not None:
@@ -61,7 +61,9 @@ def task_of(data: KernelTraining) -> Chosen:
     return Chosen(task, [kernel for kernel, _ in named])
 
 
-def _require_selectable(recipe: KernelRecipe, selection: Any, kernels: VertexKernels) -> None:
+def _require_selectable(
+    recipe: KernelRecipe, selection: Any, kernels: VertexKernels, *, linked: bool
+) -> None:
     if not isinstance(selection, Selection):
         raise InputError(f"{selection!r} is no selection; give SGPS(), SGSA() or GreedyCliques(), say.")
     for name in ("clique_kernels", "norms"):
@@ -72,7 +74,8 @@ def _require_selectable(recipe: KernelRecipe, selection: Any, kernels: VertexKer
     if recipe.label_kernel is not None or kernels.groups[0].labels is not None:
         raise InputError("A selection needs one kernel for all labels, and no kernel on labels.")
     second = structure_of(recipe.structure) == Chain(order=2)
-    if selection.labels_pairs and (second or recipe.edge_kernel is not None or not recipe.edges):
+    no_pairs = linked and not recipe.edges  # rows without neighbours have none that they could miss
+    if selection.labels_pairs and (second or recipe.edge_kernel is not None or no_pairs):
         name = type(selection).__name__
         raise InputError(f"{name} is for label pairs without input, and for no triples; use GreedyCliques.")
 

@@ -5,6 +5,8 @@ from .atoms import Atoms
 from .criteria import Criterion, ExactGain, FunctionalGradient, GainBound, GapShare
 from .greedy_cliques import GreedyCliques
 from .growth import Growth, SelectionReason, SelectionStep
+from .import_vectors import ImportVectors
+from .newton_gains import NewtonGains
 from .orders import AtRandom, InTurn, LargestGradient, Order
 from .pool import Pool
 from .refit import Refit, RefitAll, RefitNew
@@ -28,8 +30,10 @@ __all__ = [
     "Growth",
     "GrowthState",
     "GrowthTask",
+    "ImportVectors",
     "InTurn",
     "LargestGradient",
+    "NewtonGains",
     "Order",
     "Pool",
     "Refit",

@@ -28,7 +28,7 @@ class Proposal(NamedTuple):
 
 @dataclass(frozen=True)
 class Selection(Checked, ABC):
-    """A space that starts empty and grows by columns until one of three limits is reached.
+    """A space that starts empty and grows by columns until one of several limits is reached.
 
     Parameters
     ----------
@@ -47,6 +47,8 @@ class Selection(Checked, ABC):
         Add this share of the functions so far instead, where it is more than d, from as many more candidates:
         the number of refits grows with log p. Where labels are few, a quarter costs little; where they are
         many, functions chosen together resemble each other. With 0, all steps are alike, as in the papers.
+    change : float
+        Stop when a step has lowered R by less than this share of it [zhu2001]; 0 for no such rule.
     """
 
     size: float = 500
@@ -57,11 +59,13 @@ class Selection(Checked, ABC):
         "size": require_positive,
         "step": whole(),
         "growth": require_share,
+        "change": require_not_negative,
         "threshold": require_not_negative,
         "gap": optional(require_not_negative),
     }
     refit: Refit = field(default_factory=RefitAll)
     growth: float = field(default=0.0, kw_only=True)
+    change: float = field(default=0.0, kw_only=True)
 
     labels_pairs = False
     """Whether functions of this selection score label pairs, which then need no separate scores."""
@@ -72,10 +76,9 @@ class Selection(Checked, ABC):
 
     @property
     def refitting(self) -> Refit:
-        """How coefficients are refitted: at least as well as the whole space is to be searched."""
-        if self.gap is None or self.gap == 0 or self.gap >= self.refit.tol:
-            return self.refit
-        return replace(self.refit, tol=self.gap)
+        """How coefficients are refitted: at least as well as the rules that end the search can tell."""
+        finest = min(tol for tol in (self.refit.tol, self.gap, self.change) if tol)
+        return self.refit if finest == self.refit.tol else replace(self.refit, tol=finest)
 
     def steps(self, view: View) -> int:
         """Return how many times d functions are added at once."""

@@ -46,6 +46,7 @@ class SelectionReason(Enum):
     SIZE = "The number of functions asked for was reached."
     THRESHOLD = "No candidate is steeper than the threshold."
     GAP = "The certified relative gap in the whole space is below the tolerance."
+    CHANGE = "The last step lowered the objective by less than the change asked for."
     OBSERVER = "The observer asked to stop."
     INTERRUPTED = "Interrupted; the functions selected so far were kept."
 
@@ -126,6 +127,8 @@ class Growth:
                     return SelectionReason.INTERRUPTED
                 if self._asked_to_stop(point):
                     return SelectionReason.OBSERVER
+                if self._hardly_changed():
+                    return SelectionReason.CHANGE
         return SelectionReason.SIZE
 
     def _added(self, point: Point, limit: int) -> tuple[dict[str, Extension], dict[str, Any]]:
@@ -174,6 +177,11 @@ class Growth:
             return False
         self._looked_at = self.state.size
         return View(self.task, self.state, point).full_gap() <= self.selection.gap * abs(point.value)
+
+    def _hardly_changed(self) -> bool:
+        before, now = (step.value for step in self.path[-2:])
+        least = self.selection.change * abs(now)
+        return least > 0 and before - now < least
 
     def _asked_to_stop(self, point: Point) -> bool:
         if self.observer is None:
