@@ -14,6 +14,7 @@ from kernelfields import (
     BoostedCRF,
     Cascade,
     ClassifierMarkovModel,
+    KernelLogisticRegression,
     KernelPerceptron,
     SelfTraining,
     StructureLearner,
@@ -114,7 +115,8 @@ def _expansion(model: Any, x: Any) -> Any:
             for k, label in enumerate(model.classes_.tolist())
         ]
         return np.stack(columns, axis=1)
-    ends = [0, *model._kernels.ends]  # which part of the basis is whose
+    field = model.sequence_model() if isinstance(model, KernelLogisticRegression) else model
+    ends = [0, *field._kernels.ends]  # which part of the basis is whose
     parts = zip(kernel.values(), ends[:-1], ends[1:], strict=True)
     return sum(_values(k, x, model.basis_[a:b]) @ coef[a:b] for k, a, b in parts)
 
