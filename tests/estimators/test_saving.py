@@ -106,6 +106,10 @@ def words(rng: np.random.Generator) -> tuple[Any, Any]:
     ]
 
 
+def brackets(rng: np.random.Generator) -> tuple[Any, Any]:
+    return [["(S (A u) (B v))", "(S (B v))"], ["(S (B v) (A thé))"]], [["a", "b"], ["a"]]
+
+
 def dictionaries(rng: np.random.Generator) -> tuple[Any, Any]:
     return DICTS[:3], WORD_TAGS[:3]
 
@@ -168,6 +172,7 @@ def kernel_table() -> list[Any]:
         (kernels.Tanimoto(), positive),
         (kernels.Spectrum(), words),
         (kernels.Normalized(kernels.Subsequence(decay=0.4)), words),
+        (kernels.Normalized(kernels.TreeFragments(decay=0.3)), brackets),
         (kernels.WindowSum(kernels.RBF(), width=3), dense),
         (kernels.WindowProduct(kernels.RBF(), width=3), dense),
         (kernels.Columns(kernels.RBF(), slice(0, 2)) + kernels.Columns(kernels.Linear(), [2]), dense),

@@ -31,6 +31,7 @@ from kernelfields.kernels import (
     Spectrum,
     Subsequence,
     Tanimoto,
+    TreeFragments,
     WindowProduct,
     WindowSum,
 )
@@ -71,6 +72,11 @@ def digits(rng: np.random.Generator, n: int) -> Any:
 
 def strings(rng: np.random.Generator, n: int) -> Any:
     return ["".join(rng.choice(list("abc"), size=rng.integers(0, 9))) for _ in range(n)]
+
+
+def trees(rng: np.random.Generator, n: int) -> Any:
+    parts = ["(A u)", "(A v)", "(B u)", "(B (A u) (A v))", "(B (A u) (A u))"]
+    return [f"({rng.choice(['S', 'T'])} {rng.choice(parts)} {rng.choice(parts)})" for _ in range(n)]
 
 
 def words(rng: np.random.Generator, n: int) -> Any:
@@ -146,6 +152,8 @@ OBJECTS = [
     Case(Spectrum(length=3, blended=True), strings),
     Case(Subsequence(length=3, decay=0.6), strings),
     Case(Normalized(Subsequence()) + 0.5 * Normalized(Spectrum(1)), strings),
+    Case(TreeFragments(decay=0.6), trees),
+    Case(Normalized(TreeFragments(complete=True)), trees),
     Case(Precomputed(given_gram()), indices),
 ]
 """Kernels on other things."""

@@ -98,7 +98,8 @@ def _asking(name: str, method: str) -> Use:
 
 def _kernel(name: str, *first: Any) -> Use:
     cls = getattr(kernels, name)
-    observations = ["uvu", "vv"] if name in ("Spectrum", "Subsequence") else np.abs(FLAT)
+    texts = {"Spectrum": ["uvu", "vv"], "Subsequence": ["uvu", "vv"], "TreeFragments": ["(S u)", "(S v)"]}
+    observations = texts.get(name, np.abs(FLAT))
     return lambda given: cls(*first, **given)(observations)
 
 
@@ -392,7 +393,7 @@ USES: dict[str, Use] = {
         f"kernels.{name}": _kernel(name)
         for name in (
             *("RBF", "Constant", "ExponentialChiSquare", "Laplacian", "Matern", "Polynomial"),
-            *("Spectrum", "Subsequence"),
+            *("Spectrum", "Subsequence", "TreeFragments"),
         )
     },
     **{

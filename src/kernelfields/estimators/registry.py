@@ -128,6 +128,7 @@ KERNELS = (
     kernels.Subsequence,
     kernels.Sum,
     kernels.Tanimoto,
+    kernels.TreeFragments,
     kernels.WindowProduct,
     kernels.WindowSum,
 )

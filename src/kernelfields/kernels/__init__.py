@@ -32,6 +32,7 @@ from .standardized import Standardized
 from .subsequence import Subsequence
 from .sum import Sum
 from .tanimoto import Tanimoto
+from .tree_fragments import TreeFragments
 from .window import WindowProduct, WindowSum
 
 __all__ = [
@@ -70,6 +71,7 @@ __all__ = [
     "Subsequence",
     "Sum",
     "Tanimoto",
+    "TreeFragments",
     "WindowProduct",
     "WindowSum",
     "alignment_weights",

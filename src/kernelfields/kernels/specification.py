@@ -27,6 +27,7 @@ from .rbf import RBF
 from .spectrum import Spectrum
 from .subsequence import Subsequence
 from .tanimoto import Tanimoto
+from .tree_fragments import TreeFragments
 
 NAMES: Mapping[str, Callable[[], Kernel]] = {
     "additive_chi2": AdditiveChiSquare,
@@ -45,6 +46,7 @@ NAMES: Mapping[str, Callable[[], Kernel]] = {
     "spectrum": Spectrum,
     "subsequence": Subsequence,
     "tanimoto": Tanimoto,
+    "tree_fragments": TreeFragments,
 }
 """Kernels that need no further settings, with their defaults."""
 
@@ -69,7 +71,7 @@ def as_kernel(specification: Any) -> Kernel:
         ...
     kernelfields.errors.InputError: kernel='tree' is not known; choose one of 'additive_chi2', 'chi2', \
 'constant', 'cosine', 'graph', 'hamming', 'jaccard', 'laplacian', 'linear', 'matern', 'poly', 'polynomial', \
-'rbf', 'spectrum', 'subsequence', 'tanimoto' or 'sigmoid'.
+'rbf', 'spectrum', 'subsequence', 'tanimoto', 'tree_fragments' or 'sigmoid'.
     """
     if isinstance(specification, Kernel):
         return specification
