@@ -74,11 +74,13 @@ def test_both_ends_know_what_one_does_not(data: Any) -> None:
     assert score(edge_kernel=True) < 0.95
 
 
-def test_first_is_the_kernel_on_edges(data: Any) -> None:
+@pytest.mark.parametrize("penalty", [None, 0.1, 3.0])
+def test_first_is_the_kernel_on_edges(penalty: float | None, data: Any) -> None:
     X, y = data
     common = {"dtype": "float64", "tol": 1e-9}
-    one = KernelCRF(RBF(1.0), penalty=0.5, edge_kernel=RBF(2.0), **common).fit(X, y)
-    kernel = CliqueKernel("edge", RBF(2.0), view="first", penalty=0.5)
+    one = KernelCRF(RBF(1.0), penalty=0.5, edge_kernel=RBF(2.0), edge_kernel_penalty=penalty, **common)
+    one.fit(X, y)
+    kernel = CliqueKernel("edge", RBF(2.0), view="first", penalty=0.5 if penalty is None else penalty)
     other = KernelCRF(RBF(1.0), penalty=0.5, clique_kernels=[kernel], **common).fit(X, y)
     assert other.certificate_.value == pytest.approx(one.certificate_.value, rel=1e-8)
     for a, b in zip(one.predict_marginals(X), other.predict_marginals(X), strict=True):

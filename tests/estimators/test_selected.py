@@ -83,6 +83,7 @@ def test_whole_labellings_approach_the_dense_model(data):
     "options",
     [
         {"kernel": RBF(0.5), "edge_kernel": True},
+        {"kernel": RBF(0.5), "edge_kernel": True, "edge_penalty": 2.0, "edge_kernel_penalty": 0.2},
         {"kernel": RBF(0.5), "edge_kernel": Linear(), "structure": "chain2"},
         {"kernel": Polynomial(2), "fit_intercept": True, "edge_penalty": 3.0},
         {"kernel": [RBF(0.5), RBF(5.0)], "penalty": [1.0, 2.0]},

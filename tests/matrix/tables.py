@@ -130,6 +130,7 @@ def kernel_field() -> list[Setting]:
             boundaries=False,
             edges=False,
             edge_kernel={"same": lambda: True, "linear": lambda: "linear"},
+            edge_kernel_penalty=3.0,
             label_kernel=LABEL_KERNEL,
             classes=CLASSES,
             class_weight=CLASS_WEIGHTS,

@@ -70,6 +70,8 @@ class KernelCRF(KernelModel):
     edge_kernel : kernel or True, optional
         Edges with input: adds g(x_t, y_t, y_{t+1}), g in the space of [(y, y⁺) = (y′, y′⁺)] k_e(x, x′)
         with the penalty of edges. True stands for ``kernel``, whose Gram matrix then serves both.
+    edge_kernel_penalty : float, optional
+        λ of g, where it is not that of V: pairs of labels are few and seen often, g is as rich as f.
     clique_kernels : CliqueKernel or list of them, optional
         Further functions of cliques, each with its kernel, penalty and view: with
         ``CliqueKernel("edge", "rbf", view="all")`` a function of label pairs sees the observations of both
@@ -217,6 +219,7 @@ class KernelCRF(KernelModel):
     boundaries: bool = True
     edges: bool = True
     edge_kernel: Any = None
+    edge_kernel_penalty: float | None = None
     clique_kernels: CliqueKernel | Sequence[CliqueKernel] | None = None
     label_kernel: Any = None
     norms: Mapping[str, Norm] | None = None

@@ -114,6 +114,7 @@ KERNEL_SETTINGS = (
     "boundaries",
     "edges",
     "edge_kernel",
+    "edge_kernel_penalty",
     "clique_kernels",
     "label_kernel",
     "class_weight",

@@ -69,7 +69,9 @@ CHECKS: Mapping[str, Check] = {
     **dict.fromkeys(["budget", "max_depth", "n_states"], optional(whole())),
     **dict.fromkeys(["aggressiveness", "edge_variance", "gamma", "tol", "variance"], require_positive),
     **dict.fromkeys(["checkpoint_seconds", "l1", "pseudocount"], require_not_negative),
-    **dict.fromkeys(["edge_penalty", "second_order_penalty"], optional(require_not_negative)),
+    **dict.fromkeys(
+        ["edge_kernel_penalty", "edge_penalty", "second_order_penalty"], optional(require_not_negative)
+    ),
     **dict.fromkeys(["max_features", "subsample"], proper_share),
     "callback": optional(require_function),
     "decoder": chosen(DECODERS),

@@ -143,7 +143,7 @@ class InputEdges(CliqueType):
             recipe.memory_limit,
         )
         space = Expansion(chain, "edge", gram, np.asarray(rows)[chain.edge_tails])
-        return Term("edge_kernel", space, recipe.penalties.edge)
+        return Term("edge_kernel", space, recipe.penalty_of_edge_kernel)
 
 
 @dataclass(frozen=True)

@@ -53,6 +53,7 @@ class KernelRecipe:
     boundaries: bool = False
     edges: bool = True
     edge_kernel: Any = None
+    edge_kernel_penalty: float | None = None
     clique_kernels: Any = None
     label_kernel: Any = None
     norms: Any = None
@@ -81,6 +82,12 @@ class KernelRecipe:
     def penalties(self) -> Penalties:
         """λ of each part."""
         return Penalties.of(first_penalty(self.penalty), self.edge_penalty, self.second_order_penalty)
+
+    @property
+    def penalty_of_edge_kernel(self) -> float:
+        """λ of the function of input and label pair."""
+        given = self.edge_kernel_penalty
+        return self.penalties.edge if given is None else float(given)
 
     @property
     def untied(self) -> bool:
@@ -252,7 +259,7 @@ class KernelTraining(NamedTuple):
             terms.append(Term("kernel" if labels is None else f"kernel {n}", space, self.kernels.penalty))
         if self.edge_kernel is not None:
             edges = kind(chain, "edge", values[id(self.edge_kernel)], self.rows[chain.edge_tails])
-            terms.append(Term("edge_kernel", edges, self.recipe.penalties.edge))
+            terms.append(Term("edge_kernel", edges, self.recipe.penalty_of_edge_kernel))
         return terms
 
     def problem(self, terms: Sequence[Term], dtype: Any = np.float64) -> Problem:

@@ -48,7 +48,7 @@ def task_of(data: KernelTraining) -> Chosen:
         name = "kernel" if len(named) == 1 else f"kernel {n}"
         pools[name] = Pool(kernel, observations, L, penalty, share=share)
     if edge_kernel is not None:
-        pools["edge_kernel"] = Pool(edge_kernel, observations, L * L, edge, "edge")
+        pools["edge_kernel"] = Pool(edge_kernel, observations, L * L, recipe.penalty_of_edge_kernel, "edge")
     free = [
         t for t in recipe.free_terms(training.chain) if not (selection.labels_pairs and t.name == "edges")
     ]
