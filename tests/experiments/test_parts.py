@@ -11,7 +11,7 @@ from kernelfields.experiments.lib.folds import folds_of
 from kernelfields.experiments.lib.gram import degree_kernel, precomputed, row_numbers, sequences_of
 from kernelfields.experiments.lib.intervals import paired_interval
 from kernelfields.experiments.lib.nested import NestedValidation
-from kernelfields.experiments.lib.protein_few import boundary_rule
+from kernelfields.experiments.lib.protein_fields import boundary_rule
 from kernelfields.experiments.pitch_accent import decrease
 from kernelfields.kernels import Precomputed
 from kernelfields.structures import ChainBatch

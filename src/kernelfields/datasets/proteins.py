@@ -76,7 +76,7 @@ def load_cb513(
     """Load CB513: 513 chains with profiles of the residues aligned to theirs.
 
     A profile has 21 columns, the shares of the twenty residues and of gaps among aligned sequences; or 20,
-    the log-odds of PSI-BLAST scaled to 0…1, in tenths.
+    log-odds s of PSI-BLAST scaled to 0…1, in tenths: 0 below −5, 1 above 5, 0.5 + 0.1 s between [kim2003].
     The set has no published folds: chains of one protein, which share the first four letters of their
     names, are put into one fold. Some chains are in JPred4's sets too: do not train on one and test on the
     other.
