@@ -243,8 +243,8 @@ def _notes(settings: NerSettings) -> list[str]:
         "testb. F1 of entities by the best sequence, all else by the probabilities of single tags. "
         f"No other data: names and {settings.clusters} Brown clusters are those of the training part. "
         "The second pass sees what a first model says of the same capitalised words elsewhere, in the same "
-        f"text where texts are marked (Dutch), else up to {settings.reach} sentences away; of the training part, models say that "
-        "who have not seen it.",
+        f"text where texts are marked (Dutch), else up to {settings.reach} sentences away; "
+        "of the training part, models say that who have not seen it.",
     ]
 
 
