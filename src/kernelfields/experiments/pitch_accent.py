@@ -44,10 +44,9 @@ class PitchAccentSettings:
     """Samples, folds and penalties."""
 
     setups: list[dict[str, int]]
-    """The papers' numbers of sentences, and how many words on either side a window has."""
+    """The papers' numbers of sentences, how many words on either side a window has, and how many draws."""
     tuning: int
     """Sentences that settings are chosen on, which no sample has."""
-    n_draws: int
     n_folds: int
     penalties: list[float]
     """λ to choose from, for features and label pairs alike; C = 1/λ for the SVM."""
@@ -81,7 +80,7 @@ def run(settings: PitchAccentSettings, report: Report) -> Outcome:
         models, apart = _models(settings), samples.apart()
         chosen = {model: _chosen(make, apart, settings) for model, make in models.items()}
         found: dict[str, list[Tested]] = {model: [] for model in chosen}
-        for draw in range(settings.n_draws):
+        for draw in range(setup["n_draws"]):
             sample = samples.draw(draw)
             for number, fold in enumerate(folds_of(len(sample.y), settings.n_folds, settings.seed + draw)):
                 report(f"{name}: draw {draw}, fold {number}, {sample.words} words")
@@ -211,7 +210,7 @@ def decrease(curve: dict[str, list[float]], answered: float = 1 - ABSTAINED) -> 
 
 def _notes(settings: PitchAccentSettings) -> list[str]:
     return [
-        f"Read English (Helsinki Prosody Corpus, dev), {settings.n_draws} draws, {settings.n_folds} folds "
+        f"Read English (Helsinki Prosody Corpus, dev), {_draws(settings)} draws, {settings.n_folds} folds "
         "each; intervals are those of differences fold by fold. The papers use telephone speech, and show "
         "most accuracies in figures only.",
         "Features of every word in the window: log p(w), log p(w | word before), log p(w | word after), the "
@@ -221,6 +220,10 @@ def _notes(settings: PitchAccentSettings) -> list[str]:
         f"Penalties are chosen on {settings.tuning} sentences that no sample has. Sparse: SGPS with "
         f"{settings.share:g} N functions.",
     ]
+
+
+def _draws(settings: PitchAccentSettings) -> str:
+    return " and ".join(str(setup["n_draws"]) for setup in settings.setups)
 
 
 def draw(outcome: Outcome, figure: Any) -> None:
