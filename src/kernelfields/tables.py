@@ -30,6 +30,7 @@ from .solvers import (
     ConjugateGradients,
     CuttingPlane,
     IterativeScaling,
+    LinearProgramming,
     MarginSolver,
     MetaDescent,
     NewtonCG,
@@ -55,11 +56,13 @@ SOLVERS: Table[Solver] = Table(
 # Elements of low rank are short beside the data: a long memory costs next to nothing, and saves a third of
 # the iterations.
 LOW_RANK_SOLVERS: Table[Solver] = Table(Solver, entries={**SOLVERS, "lbfgs": LBFGS(memory=30)})
-MARGIN_SOLVERS: Table[MarginSolver | CuttingPlane] = Table(
+MARGIN_SOLVERS: Table[MarginSolver | CuttingPlane | LinearProgramming] = Table(
     MarginSolver,
     CuttingPlane,
+    LinearProgramming,
     entries={
         "bcfw": BlockFrankWolfe(),
+        "linear-program": LinearProgramming(),
         "n-slack": WorkingSet(),
         "one-slack": CuttingPlane(),
         "subgradient": Subgradient(),

@@ -240,6 +240,7 @@ RECORDS = (
     solvers.CuttingPlane,
     solvers.IterativeScaling,
     solvers.LBFGS,
+    solvers.LinearProgramming,
     solvers.MetaDescent,
     solvers.NewtonCG,
     solvers.OWLQN,

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from ..arrays import Array
-from ..checks import each, optional, require_positive, require_settings
+from ..checks import each, one_of, optional, require_positive, require_settings
 from ..constraints import Rule
 from ..data.base_measure import BaseMeasure, kept_measure
 from ..data.seeds import random_state
@@ -33,7 +33,7 @@ from ..models.margin_faces import Face, KernelFace, LinearFace
 from ..models.margin_start import Ended
 from ..models.model import Model, linear_model
 from ..objective import BlockDual, Certificate, Point, Problem
-from ..solvers import CuttingPlane, MarginSolver, Progress, Result
+from ..solvers import CuttingPlane, LinearProgramming, MarginSolver, Progress, Result
 from ..structures import Structure
 from ..tables import MARGIN_SOLVERS, choose
 from ._base import SequenceLabeller
@@ -75,6 +75,9 @@ class StructuredSVM(SequenceLabeller):
         λ.
     edge_penalty : float, optional
         λ_e; as ``penalty`` if not given.
+    norm : "squared" or "l1"
+        Whether penalties are (λ/2)‖·‖², or λ‖·‖₁ of every part: then most weights are zero, and the fit is a
+        linear program, for small problems without a kernel; with "linear-program" only.
     rescaling : "margin", "slack", "zero-one" or "relaxed"
         Which loss. Slack rescaling takes T times as long for sequences of length T; for pairs and parses it
         is searched with a bound (see `losses.SearchedSlackHinge`). "relaxed" is margin
@@ -103,11 +106,12 @@ class StructuredSVM(SequenceLabeller):
         log q, added to the scores and not learnt: log-odds by label, a function from an (N, D) matrix of
         observations to an (N, L) array with columns as in ``classes_``, or `CliqueMeasures` for
         label pairs and triples, too.
-    solver : "one-slack", "bcfw", "n-slack", "subgradient", MarginSolver or CuttingPlane
+    solver : "one-slack", "bcfw", "n-slack", "subgradient", "linear-program", MarginSolver, CuttingPlane \
+or LinearProgramming
         Cutting planes of the whole objective, which search all sequences in one native call on all cores
         and are soonest as a rule; block-coordinate Frank-Wolfe; the working-set algorithm with a slack
-        variable for every sequence; stochastic subgradients. All reach the same optimum. Only the last
-        three go from sequence to sequence, on one core.
+        variable for every sequence; stochastic subgradients. All reach the same optimum. All but the first
+        go from sequence to sequence, on one core. "linear-program" is for ``norm="l1"``, and the only one.
     decoder : "viterbi", "posterior" or Decoder
         How `predict` decides.
     tol : float
@@ -169,6 +173,7 @@ class StructuredSVM(SequenceLabeller):
     _: KW_ONLY
     penalty: float = 1.0
     edge_penalty: float | None = None
+    norm: str = "squared"
     rescaling: str = "margin"
     cost: Any = "hamming"
     features: Any = None
@@ -178,7 +183,7 @@ class StructuredSVM(SequenceLabeller):
     classes: Sequence[Hashable] | None = None
     constraints: str | Rule | None = None
     base_measure: BaseMeasure = None
-    solver: str | MarginSolver | CuttingPlane = "one-slack"
+    solver: str | MarginSolver | CuttingPlane | LinearProgramming = "one-slack"
     decoder: str | Decoder = "viterbi"
     tol: float = 1e-3
     max_iter: int = 1000
@@ -221,13 +226,14 @@ class StructuredSVM(SequenceLabeller):
         there ``checkpoint``: Ctrl-C keeps what was reached, and ``warm_start`` goes on.
         """
         special = {"penalty": each(require_positive), "edge_penalty": optional(require_positive)}
-        require_settings(vars(self), {**CHECKS, **special})
+        require_settings(vars(self), {**CHECKS, **special, "norm": one_of(["squared", "l1"])})
+        self._require_solvable()
         face = self._face()
         linear = self.kernel is None
         training = face.recipe.read(X, y, lengths, sample_weight, X_unlabelled, sibling_features=linear)
         expanded = face.expanded(training)
         problem = expanded.problem
-        dual = BlockDual(problem) if isinstance(problem.loss, Hinge) else None
+        dual = BlockDual(problem) if isinstance(problem.loss, Hinge) and problem.smooth else None
         history: list[Round] = []
 
         def draft(point: Any) -> StructuredSVM:
@@ -244,6 +250,14 @@ class StructuredSVM(SequenceLabeller):
         self.history_ = history
         self._last = Ended.of(self, training, problem, dual, result) if self.warm_start else None
         return self
+
+    def _require_solvable(self) -> None:
+        """Refuse a solver of another problem."""
+        linear = isinstance(choose(MARGIN_SOLVERS, self.solver, "solver"), LinearProgramming)
+        if linear != (self.norm == "l1"):
+            raise InputError("norm='l1' and solver='linear-program' go together, and with no other.")
+        if linear and self.kernel is not None:
+            raise InputError("norm='l1' is for linear functions of the features; leave out the kernel.")
 
     def _face(self) -> Face:
         recipe = KernelRecipe(
@@ -263,7 +277,7 @@ class StructuredSVM(SequenceLabeller):
             dtype=self.dtype,
             memory_limit=self.memory_limit,
         )
-        return LinearFace(recipe) if self.kernel is None else KernelFace(recipe)
+        return LinearFace(recipe, self.norm == "l1") if self.kernel is None else KernelFace(recipe)
 
     def _search(
         self,
@@ -284,9 +298,11 @@ class StructuredSVM(SequenceLabeller):
         stop = self._face().recipe.stop
         with ProgressLine() if self.verbose else nullcontext() as line:
             observer = observers(reporter(self.callback, draft), note, line)
-            if isinstance(solver, CuttingPlane):
+            if isinstance(solver, CuttingPlane | LinearProgramming):
                 start = problem.zero() if last is None else last.element_for(problem)
-                result = solver.minimize(shared_out(problem), start, stop, observer)
+                # a linear program takes the loss apart by itself
+                given = shared_out(problem) if isinstance(solver, CuttingPlane) else problem
+                result = solver.minimize(given, start, stop, observer)
             elif dual is None:
                 raise InputError("rescaling='relaxed' goes with solver='one-slack' only.")
             else:

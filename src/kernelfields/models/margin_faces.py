@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from ..arrays import Array
 from ..data.training import Training
 from ..gram import unique_observations
-from ..objective import Point, Problem, Term
+from ..objective import L1Norm, Point, Problem, Term
 from ..structures import EdgeBatch
 from .expansion import Expanded, expand, gather
 from .kernel_recipe import KernelRecipe, KernelTraining, fixed_scores, in_precision
@@ -35,8 +35,12 @@ class Face(ABC):
         """Make what was found attributes of the model."""
 
 
+@dataclass(frozen=True)
 class LinearFace(Face):
     """⟨w_y, x⟩: the model has ``coef_``."""
+
+    l1: bool = False
+    """Whether penalties are λ‖w‖₁ instead of (λ/2)‖w‖²."""
 
     def expanded(self, training: Training) -> Expanded:
         """Return the objective."""
@@ -51,7 +55,8 @@ class LinearFace(Face):
 
     def _terms(self, chain: EdgeBatch, features: Any) -> list[Term]:
         nodes = Term("features", answer_features(chain, features), self.recipe.penalties.node)
-        return [nodes, *self.recipe.free_terms(chain), *sibling_terms(chain, self.recipe.penalties)]
+        terms = [nodes, *self.recipe.free_terms(chain), *sibling_terms(chain, self.recipe.penalties)]
+        return [replace(term, penalty=0.0, norm=L1Norm(term.penalty)) for term in terms] if self.l1 else terms
 
 
 class KernelFace(Face):

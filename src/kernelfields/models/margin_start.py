@@ -13,6 +13,7 @@ from ..objective import BlockDual, Problem
 from ..solvers import Reason, Result
 
 SETTINGS = (
+    "norm",
     "rescaling",
     "cost",
     "kernel",

@@ -8,6 +8,7 @@ from .cutting_plane import CuttingPlane
 from .frank_wolfe import BlockFrankWolfe
 from .iterative_scaling import IterativeScaling
 from .lbfgs import LBFGS
+from .linear_programming import LinearProgramming
 from .meta_descent import MetaDescent
 from .newton_cg import NewtonCG
 from .owlqn import OWLQN
@@ -25,6 +26,7 @@ __all__ = [
     "ConjugateGradients",
     "CuttingPlane",
     "IterativeScaling",
+    "LinearProgramming",
     "MarginSolver",
     "MetaDescent",
     "NewtonCG",
