@@ -251,12 +251,15 @@ def _notes(settings: NerSettings) -> list[str]:
 def draw(outcome: Outcome, figure: Any) -> None:
     """Draw F1 of all models."""
     panel = figure.subplots()
-    bars = panel.barh(
-        [f"{row['language']}, {row['model']}" for row in outcome.rows], [row["F1"] for row in outcome.rows]
-    )
-    panel.bar_label(bars, fmt="%.2f")
+    names = [f"{row['language']}, {row['model']}" for row in outcome.rows]
+    for part, marker in (("F1", "o"), ("F1, testa", "x")):
+        panel.plot(
+            [row[part] for row in outcome.rows], names, marker, label="testa" if marker == "x" else "testb"
+        )
     panel.invert_yaxis()
-    panel.set_xlabel("F1 of entities, testb")
+    panel.set_xlabel("F1 of entities")
+    panel.grid(alpha=0.3)
+    panel.legend()
 
 
 NER = Experiment(

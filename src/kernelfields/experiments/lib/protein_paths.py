@@ -60,7 +60,7 @@ def apart(curves: Curves, curve: str, count: int) -> Array:
 def least_lead(every: Mapping[str, Curves], curve: str, counts: list[int], sign: float) -> float:
     """Return the lowest end of the intervals of the lead of edges, over training sets and counts."""
     return min(
-        paired_interval(sign * apart(curves, curve, count))[0]
+        paired_interval((sign * apart(curves, curve, count)).tolist())[0]
         for curves in every.values()
         for count in counts
     )
@@ -75,7 +75,7 @@ def path_rows(data: str, chains: int, curves: Curves, counts: list[int]) -> list
             row |= {curve: mean_of([one[count] for one in mine[curve]]).mean for curve in CURVES}
             if model == GREEDY + EDGES:
                 for curve in CURVES:
-                    low, high = paired_interval(apart(curves, curve, count))
+                    low, high = paired_interval(apart(curves, curve, count).tolist())
                     row[f"{curve} above vertices"] = f"{low:+.4f} … {high:+.4f}"
             rows.append(row)
     return rows
