@@ -1,16 +1,13 @@
 """What experiments compute, against the same computed otherwise."""
 
 from itertools import product
-from typing import ClassVar
 
 import numpy as np
 import pytest
 
 from kernelfields.experiments.explicit import degree2_features, windowed
-from kernelfields.experiments.lib.folds import folds_of
 from kernelfields.experiments.lib.gram import degree_kernel, precomputed, row_numbers, sequences_of
 from kernelfields.experiments.lib.intervals import paired_interval
-from kernelfields.experiments.lib.nested import NestedValidation
 from kernelfields.experiments.lib.protein_fields import boundary_rule
 from kernelfields.experiments.pitch_accent import decrease
 from kernelfields.kernels import Precomputed
@@ -62,59 +59,6 @@ def test_error_falls_by_percent_of_itself():
     curve = {"answered": [1.0, 0.8, 0.6], "error": [20.0, 15.0, 10.0]}
     assert decrease(curve, 0.8) == pytest.approx(25.0)
     assert decrease(curve, 0.9) == pytest.approx(12.5)
-
-
-class Stub:
-    """Gets the first ``wrong`` labels of all sequences wrong; notes what it was trained on."""
-
-    seen: ClassVar[list] = []
-
-    def __init__(self, wrong, tol):
-        self.wrong, self.tol = wrong, tol
-        self.certificate_, self.classes_ = None, np.array(["a", "b"])
-
-    def fit(self, X, y):
-        self.seen.append((self.wrong, self.tol, sorted(X)))
-
-    def predict(self, X):
-        labels = ["b"] * 4
-        return [["a" if t < self.wrong else "b" for t in range(len(labels))] for _ in X]
-
-    def predict_marginals(self, X):
-        return [np.full((4, 2), 0.5) for _ in X]
-
-
-def test_penalty_is_chosen_inside_the_training_part():
-    Stub.seen = []
-    nested = NestedValidation([["b"] * 4] * 12, n_folds=3, n_inner=2, tol=1e-3, inner_tol=1e-1, seed=0)
-    X = list(range(12))
-    tests = nested.run("stub", Stub, X, [[3, 1, 2]] * 3, lambda line: None)
-    assert [tested.penalty for tested in tests] == [1, 1, 1]
-    assert [tested.error for tested in tests] == [0.25] * 3
-    folds = folds_of(12, 3, 0)
-    per_fold = len(Stub.seen) // 3
-    assert per_fold == 3 * 2 + 1
-    for number, fold in enumerate(folds):
-        *inner, (chosen, tol, trained) = Stub.seen[number * per_fold : (number + 1) * per_fold]
-        assert (chosen, tol, trained) == (1, 1e-3, fold.train.tolist())
-        for _, inner_tol, some in inner:
-            assert inner_tol == 1e-1
-            assert set(some) < set(fold.train.tolist())
-
-
-def test_known_penalty_is_not_chosen_again():
-    Stub.seen = []
-    nested = NestedValidation([["b"] * 4] * 4, n_folds=2, n_inner=2, tol=1e-3, inner_tol=1e-1, seed=0)
-    tests = nested.run("stub", Stub, list(range(4)), [[2], [0]], lambda line: None)
-    assert [tested.penalty for tested in tests] == [2, 0]
-    assert [tested.error for tested in tests] == [0.5, 0.0]
-    assert len(Stub.seen) == 2
-
-
-def test_of_equal_penalties_the_largest_is_chosen():
-    nested = NestedValidation([["b"] * 4] * 4, n_folds=2, n_inner=2, tol=1e-3, inner_tol=1e-1, seed=0)
-    make = lambda penalty, tol: Stub(0, tol)  # noqa: E731
-    assert [t.penalty for t in nested.run("stub", make, [0, 1, 2, 3], [[1, 5, 3]] * 2, print)] == [5, 5]
 
 
 def test_intervals_of_differences_are_those_of_scipy(rng):

@@ -1,1 +1,1 @@
-"""What experiments share: claims and results, folds and nested validation, methods and data."""
+"""What experiments share: claims and results, folds and intervals, methods and data."""
