@@ -105,7 +105,7 @@ class _Bundle:
     def add(self, plane: Any) -> None:
         """Take a plane in."""
         m = len(self.planes)
-        products = np.array([self.problem.inner(plane.mismatch, other.mismatch) for other in self.planes])
+        products = self.problem.inners([other.mismatch for other in self.planes], plane.mismatch)
         grown = np.zeros((m + 1, m + 1))
         grown[:m, :m] = self.gram
         grown[m, :m] = grown[:m, m] = products
@@ -120,10 +120,9 @@ class _Bundle:
         levels = np.array([plane.level for plane in self.planes])
         self.shares = simplex_qp(self.gram, levels, self.shares)
         self.bound = float(levels @ self.shares - 0.5 * self.shares @ self.gram @ self.shares)
-        mismatch = sum(
-            share * plane.mismatch for share, plane in zip(self.shares, self.planes, strict=True) if share
+        mixture = self.planes[0]._replace(
+            level=float(levels @ self.shares), mismatch=self._mixed(self.shares)
         )
-        mixture = self.planes[0]._replace(level=float(levels @ self.shares), mismatch=mismatch)
         self.idle = np.where(self.shares > 0, 0, self.idle + 1)
         self._forget(self.idle <= self.patience)
         return mixture
@@ -133,9 +132,15 @@ class _Bundle:
         if not self.planes:
             return []
         return [
-            -sum(share * plane.mismatch for share, plane in zip(shares, self.planes, strict=True))
-            for shares in (self.shares, np.full(len(self.planes), 1 / len(self.planes)))
+            -self._mixed(shares) for shares in (self.shares, np.full(len(self.planes), 1 / len(self.planes)))
         ]
+
+    def _mixed(self, shares: Array) -> Array:
+        """Return Σ share · mismatch, in one pass over the planes that count."""
+        used = np.flatnonzero(shares)
+        result = np.zeros_like(self.planes[0].mismatch)
+        self.problem.add_multiples(result, [self.planes[k].mismatch for k in used], shares[used])
+        return result
 
     def _forget(self, kept: Any) -> None:
         if kept.all():
