@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kernelfields import KernelCRF
-from kernelfields.datasets.conll2002 import Entities
+from kernelfields.datasets import Entities
 from kernelfields.errors import InputError
 from kernelfields.experiments.lib import ner_samples
 from kernelfields.experiments.lib.ner_rows import (

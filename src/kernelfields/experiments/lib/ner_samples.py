@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...arrays import Array
-from ...datasets import load_conll2002, spelling_templates
-from ...datasets.conll2002 import Entities
+from ...datasets import Entities, load_conll2002, spelling_templates
 from ...errors import InputError
 from ...features import TemplateFeatures
 
