@@ -120,31 +120,40 @@ def _notes(settings: SparsitySettings) -> list[str]:
 
 
 def draw(outcome: Outcome, figure: Any) -> None:
-    """Draw the accuracy against p/N on both data sets, and the race of orders."""
-    panels = figure.subplots(2, 2)
-    for panel, data in zip(panels[0], (PROSODY, LETTERS), strict=True):
-        rows = [row for row in outcome.rows if row["data"] == data]
-        for model in dict.fromkeys(row["model"] for row in rows):
-            mine = [row for row in rows if row["model"] == model]
-            if model == DENSE:
-                panel.axhline(mine[0]["accuracy %"], color="black", label=DENSE)
-            else:
-                panel.plot(
-                    [row["p/N"] for row in mine], [row["accuracy %"] for row in mine], "o-", label=model
-                )
-        panel.set(xlabel="p/N", ylabel="accuracy, %", title=data, xscale="log")
-        panel.grid(alpha=0.3)
-    handles = panels[0][1].get_legend_handles_labels()
-    figure.legend(*handles, loc="outside upper center", ncols=6, fontsize="x-small")
-    for panel, axis in zip(panels[1], ("visits", "seconds"), strict=True):
+    """Draw the accuracy per function and per second on both data sets, and the race of orders."""
+    panels = figure.subplots(2, 3)
+    for row, data in zip(panels, (PROSODY, LETTERS), strict=True):
+        mine = [one for one in outcome.rows if one["data"] == data]
+        for panel, axis in zip(row, ("p/N", "seconds"), strict=False):
+            _draw_accuracy(panel, mine, axis)
+            panel.set_title(data, fontsize="small")
+    for panel, axis in zip(panels[:, 2], ("visits", "seconds"), strict=True):
         for data, orders in outcome.details["races"].items():
             for name, curve in orders.items():
-                panel.plot(curve[axis], np.asarray(curve["above optimum"]), label=f"{data}, {name}")
-        panel.set(xlabel=axis, ylabel="above the optimum, relative", yscale="log")
+                panel.plot(curve[axis], curve["above optimum"], label=f"{data}, {name}")
+        panel.set(xlabel=axis, yscale="log")
+        panel.set_ylabel("above the optimum, relative", fontsize="small")
         panel.grid(alpha=0.3)
-    figure.legend(
-        *panels[1][0].get_legend_handles_labels(), loc="outside lower center", ncols=4, fontsize="x-small"
-    )
+    where = {"outside upper center": panels[0][0], "outside lower center": panels[0][2]}
+    for place, panel in where.items():
+        figure.legend(*panel.get_legend_handles_labels(), loc=place, ncols=4, fontsize=6)
+
+
+def _draw_accuracy(panel: Any, rows: list[Row], axis: str) -> None:
+    for model in dict.fromkeys(row["model"] for row in rows):
+        some = [row for row in rows if row["model"] == model]
+        accuracies = [row["accuracy %"] for row in some]
+        if model == DENSE and axis == "p/N":
+            panel.axhline(accuracies[0], color="black", label=model)
+        else:
+            look = {"color": "black"} if model == DENSE else {}
+            panel.plot([row[axis] for row in some], accuracies, "o-", markersize=3, label=model, **look)
+    shown = sorted({round(row[axis], 2) for row in rows if row["model"] != DENSE}) if axis == "p/N" else []
+    panel.set(xlabel=axis, ylabel="accuracy, %", xscale="log" if shown else "linear")
+    if shown:
+        panel.set_xticks(shown, [f"{share:g}" for share in shown])
+        panel.xaxis.set_ticks([], minor=True)
+    panel.grid(alpha=0.3)
 
 
 SPARSITY = Experiment(
