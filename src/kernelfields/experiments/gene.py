@@ -109,7 +109,9 @@ class _Field:
 
     def __init__(self, penalty: float, tol: float) -> None:
         # Short stretches may lack some states.
-        self.model = CRF(penalty, constraints=grammar(), classes=list(range(len(STATES))), tol=tol)
+        self.model = CRF(
+            penalty, constraints=grammar(), classes=list(range(len(STATES))), tol=tol, max_iter=3000
+        )
 
     @property
     def gap(self) -> float:
@@ -119,7 +121,9 @@ class _Field:
 
     def fit(self, pieces: list[Genome]) -> None:
         y = [states_of(piece.labels) for piece in pieces]
-        self.model.fit(word_features([piece.bases for piece in pieces]), y, lengths=[len(s) for s in y])
+        # In double: sums over a million bases in single precision are too coarse for a gap of 1e-3.
+        features = _features(pieces).astype(np.float64)
+        self.model.fit(features, y, lengths=[len(s) for s in y])
 
     def strands(self, pieces: list[Genome]) -> list[Array]:
         lengths = [len(piece.bases) for piece in pieces]
