@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import kernelfields
-from kernelfields import CRF, InputError, KernelCRF
+from kernelfields import CRF, InputError, KernelCRF, KernelLogisticRegression
 from kernelfields.fitting.routing import Routed
 
 SETTINGS = ("verbose", "warm_start", "checkpoint")
@@ -16,7 +16,12 @@ CLASSES = [
     for name in kernelfields.__all__
     if isinstance(value := getattr(kernelfields, name), type) and issubclass(value, Routed)
 ]
-REQUIRED = {"Cascade": (CRF(), CRF()), "SelfTraining": (CRF(),), "StructureLearner": (KernelCRF(),)}
+REQUIRED = {
+    "Cascade": (CRF(), CRF()),
+    "ClassifierMarkovModel": (KernelLogisticRegression("linear"),),
+    "SelfTraining": (CRF(),),
+    "StructureLearner": (KernelCRF(),),
+}
 X, Y = [np.eye(2)], [["a", "b"]]
 
 

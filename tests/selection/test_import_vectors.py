@@ -155,9 +155,11 @@ def test_what_is_not_new_gains_nothing(rng):
 
 
 def test_a_sample_of_candidates(data):
-    every, some = fitted(data, ImportVectors(6)), fitted(data, ImportVectors(6, sample=4))
+    every, some = fitted(data, ImportVectors(48)), fitted(data, ImportVectors(6, sample=4))
     assert len(some.basis_) == 3
-    assert some.path_[-1].value >= every.path_[-1].value
+    assert every.path_[-1].value < some.path_[-1].value < some.path_[0].value
+    first, again = fitted(data, ImportVectors(6)), fitted(data, ImportVectors(6, sample=16))
+    assert [step.value for step in again.path_] == [step.value for step in first.path_]
 
 
 def test_rows_that_are_selected_are_rows_of_the_training_set(data):

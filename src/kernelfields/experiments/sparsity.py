@@ -159,7 +159,7 @@ def _draw_accuracy(panel: Any, rows: list[Row], axis: str) -> None:
 SPARSITY = Experiment(
     "sparsity",
     "Accuracy against the share of parameters, all selections; random against best sequence [altun2006]",
-    "helsinkiprosody",
+    "helsinki_prosody",
     SparsitySettings,
     run,
     draw,

@@ -13,6 +13,7 @@ from ..checks import require_whole
 from ..features import DictFeatures, TemplateFeatures
 from ..models.model import fitted_structure
 from ..parameters import Parameterised
+from ..persistence.savable import Savable
 from ..structures import Structure, Tree
 from ..tables import STRUCTURES
 from .described_tables import known_of_emissions, known_of_trees
@@ -119,7 +120,7 @@ def describe(model: Any, count: int = 5) -> Description:
         strength=strength,
         structure=_structure_name(structure),
         ends=_ends(known, structure),
-        steps="probabilities" if "emissions_" in known else "scores",
+        steps="probabilities" if {"emissions_", "classifiers_"} & known.keys() else "scores",
         trials=[{**asdict(trial), "verdict": trial.verdict} for trial in known.get("trials_", [])],
         parts=[describe(part, count) for part in _parts(known)],
     )
@@ -141,7 +142,8 @@ def _ends(known: dict[str, Any], structure: Structure) -> dict[str, list[float]]
 def _parts(known: dict[str, Any]) -> list[Any]:
     """The fitted models within a model."""
     inside = [*known.get("first_", []), known.get("second_"), known.get("model_"), known.get("estimator_")]
-    return [part for part in inside if part is not None]
+    classifiers = [one for one in known.get("classifiers_", []) if isinstance(one, Savable)]
+    return [part for part in (*inside, *classifiers) if part is not None]
 
 
 def _names(extractor: Any, known: dict[str, Any]) -> Any:
