@@ -243,7 +243,9 @@ def draw(outcome: Outcome, figure: Any) -> None:
         panel.set_xlabel("accuracy, %")
         panel.grid(alpha=0.3)
     for setup, curve in curves.items():
-        panels[-1].plot([100 * share for share in curve["answered"]], curve["error"], label=setup.split(",")[0])
+        panels[-1].plot(
+            [100 * share for share in curve["answered"]], curve["error"], label=setup.split(",")[0]
+        )
     panels[-1].set_xlabel("words answered, %")
     panels[-1].set_ylabel("error among them, %")
     panels[-1].grid(alpha=0.3)
