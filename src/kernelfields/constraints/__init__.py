@@ -1,6 +1,7 @@
 """Constraints: rules about which labels may follow one another, start or end a sequence."""
 
 from ._base import Forbidden, Rule
+from .merging import merged_marginals
 from .named import Constraints
 from .rewriting import rewritten
 from .runs import RunParts
@@ -19,5 +20,6 @@ __all__ = [
     "Rule",
     "RunParts",
     "TagScheme",
+    "merged_marginals",
     "rewritten",
 ]

@@ -13,6 +13,7 @@ from ..arrays import Array
 from ..checks import Check, Checked, whole
 from ..errors import InputError
 from ._base import Forbidden, Rule
+from .merging import merged_marginals
 
 
 class RunPlace(NamedTuple):
@@ -63,10 +64,7 @@ class RunParts(Checked, Rule):
         self, marginals: Iterable[Array], classes: Iterable[Hashable]
     ) -> tuple[list[Array], list[str]]:
         """Return the probabilities of whole labels, sums over their parts, and the labels in order."""
-        names = [self.place(name).label for name in classes]
-        labels = sorted(set(names))
-        sums = np.array([[name == label for label in labels] for name in names], dtype=float)
-        return [np.asarray(p) @ sums for p in marginals], labels
+        return merged_marginals(marginals, [self.place(name).label for name in classes])
 
     def forbidden(self, names: Sequence[Hashable]) -> Forbidden:
         """Return what is forbidden, as masks over split labels; other labels are refused."""

@@ -19,7 +19,7 @@ NAME = "kernel"
 
 @dataclass(frozen=True)
 class ConfigurationSelection(SequenceSelection):
-    """A selection among the labelled cliques of some training sequences.
+    """A selection among the labelled cliques of some training sequences, those of new positions first.
 
     Parameters
     ----------

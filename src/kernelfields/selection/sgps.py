@@ -19,8 +19,9 @@ class SGPS(ConfigurationSelection):
 
     A coordinate is the function k(x_t, ·) [y = σ] + κ [(y, y⁺) = (σ, τ)], which acts on scores of vertices
     and of edges. At the last position there is no τ. The d best of a sequence are added, but at most one for
-    each position and label, since those that differ only in τ are good at the same time. With all coordinates
-    this is the dense problem, whose solution is a combination of them (Proposition 1).
+    each position and label, since those that differ only in τ are good at the same time; positions and labels
+    that have none yet come first, which the paper does not ask for. With all coordinates this is the dense
+    problem, whose solution is a combination of them (Proposition 1).
 
     Parameters
     ----------

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from ...arrays import Array
-from ...constraints import IOB2, IOBES, TagScheme
+from ...constraints import IOB2, IOBES, TagScheme, merged_marginals
 
 LETTERS = {IOBES.single: IOB2.begin, IOBES.end: IOB2.inside}
 """What a segment of one word begins with, and what it ends with, in IOB2."""
@@ -20,7 +18,4 @@ def as_iob2(marginals: Sequence[Array], classes: Any, scheme: TagScheme) -> tupl
     if scheme is IOB2:
         return list(marginals), names
     written = [LETTERS.get(name[0], name[0]) + name[1:] for name in names]
-    merged = sorted(set(written))
-    sums = np.zeros((len(names), len(merged)))
-    sums[np.arange(len(names)), [merged.index(name) for name in written]] = 1.0
-    return [np.asarray(p) @ sums for p in marginals], merged
+    return merged_marginals(marginals, written)
