@@ -3,6 +3,7 @@
 from ._base import Forbidden, Rule
 from .merging import merged_marginals
 from .named import Constraints
+from .owned import OwnedRule
 from .rewriting import rewritten
 from .runs import RunParts
 from .tags import BILOU, BMES, IOB2, IOBES, TagScheme
@@ -17,6 +18,7 @@ __all__ = [
     "Cyclic",
     "Forbidden",
     "LeftRight",
+    "OwnedRule",
     "Rule",
     "RunParts",
     "TagScheme",

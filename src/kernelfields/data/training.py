@@ -16,11 +16,15 @@ from ..data.sample_weights import read_weights
 from ..errors import InputError, warn_user
 from ..losses import (
     EntropyRegularised,
+    HiddenStateLog,
+    Information,
+    InformationMaximisation,
     LocalLoss,
     Log,
     LogWithEntropy,
     Loss,
     MarginalLog,
+    OwnedStates,
     PartialLog,
     Piecewise,
     PseudoLikelihood,
@@ -55,7 +59,7 @@ class Observed(NamedTuple):
 
 
 ClassWeight = dict[Any, float] | str | None
-LossSettings = VariationalEM | EntropyRegularised
+LossSettings = VariationalEM | EntropyRegularised | OwnedStates | InformationMaximisation
 """Losses that have settings."""
 
 
@@ -153,6 +157,8 @@ def read_training(
         make = partial(entropy_loss_of, settings=make)
     whole = make(chain, encoded, weights, class_weight, cost)
     return Training(inputs, encoded, chain, weights, whole, forbidden, observed, extractor, structure, untied)
+    if isinstance(make, OwnedStates | InformationMaximisation):
+        make = partial(unlabelled_loss_of, settings=make)
 
 
 def learns_without_labels(loss: Any) -> bool:
@@ -283,6 +289,23 @@ def entropy_loss_of(
 
 def _additive(chain: EdgeBatch, encoded: Encoded, cost: Any) -> dict[str, Array]:
     """Return a cost that adds up over cliques; inside a sum over labellings no other can be had."""
+def unlabelled_loss_of(
+    chain: EdgeBatch,
+    encoded: Encoded,
+    weights: Array | None,
+    class_weight: ClassWeight,
+    cost: Any,
+    settings: OwnedStates | InformationMaximisation,
+) -> Loss:
+    """Return a loss to which the labels in y are where to begin: hidden states, or clusters."""
+    for name, setting in (("class_weight", class_weight), ("cost", cost)):
+        if setting is not None:
+            raise InputError(f"{name} needs every label to be observed; hidden states and clusters are not.")
+    if isinstance(settings, OwnedStates):
+        return HiddenStateLog(chain, encoded.labels, settings, weights)
+    return Information(chain, settings, encoded.labels, weights)
+
+
     if callable(cost) or (isinstance(cost, str) and cost != "hamming"):
         known = "'hamming', a dictionary of labels, a table of labels or of label pairs, or a PairCost"
         raise InputError(f"cost is {shown(cost)}; inside the log loss it must be {known}.")
@@ -295,6 +318,8 @@ LOSSES: Table[Callable[..., Loss] | LossSettings] = Table(
     EntropyRegularised,
     entries={
         "log": loss_of,
+    OwnedStates,
+    InformationMaximisation,
         "marginal-log": marginal_log_loss_of,
         "pseudo": pseudo_loss_of,
         "piecewise": piecewise_loss_of,

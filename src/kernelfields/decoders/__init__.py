@@ -1,6 +1,6 @@
 """Decoders: from clique scores to labels."""
 
-from ._base import ABSTAINED, Decoder, best_output
+from ._base import ABSTAINED, Decoder, best_allowed, best_output
 from .abstain import Abstain
 from .cost import BayesRule, Best, Candidates, Draws, MinimumRisk
 from .linear_program import LinearProgram, Relaxation
@@ -20,5 +20,6 @@ __all__ = [
     "Posterior",
     "Relaxation",
     "Viterbi",
+    "best_allowed",
     "best_output",
 ]

@@ -12,6 +12,7 @@ from .cascade import Cascade
 from .classifier_markov_model import ClassifierMarkovModel
 from .crf import CRF
 from .gp_sequence_classifier import GPSequenceClassifier
+from .hidden_states import HiddenStates
 from .hmm import HMM
 from .kernel_crf import KernelCRF
 from .kernel_logistic_regression import KernelLogisticRegression
@@ -37,6 +38,7 @@ __all__ = [
     "CliqueKernel",
     "CliqueMeasures",
     "GPSequenceClassifier",
+    "HiddenStates",
     "KernelCRF",
     "KernelLogisticRegression",
     "KernelPerceptron",

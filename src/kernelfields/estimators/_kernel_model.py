@@ -48,6 +48,8 @@ from ._base import SequenceLabeller
 
 FIT_ONLY = (
     "certificate_",
+    "objective_",
+    "objective_path_",
     "certificate_space_",
     "weights_certificate_",
     "mismatch_",
@@ -299,6 +301,9 @@ class KernelModel(SequenceLabeller):
         point = found.point
         self._take(training, observations, gathered, point)
         self.certificate_: Certificate | None = found.certificate
+        self.objective_ = float(point.value)
+        if found.path:
+            self.objective_path_ = list(found.path)
         self.mismatch_ = mismatches(point.problem, point.mismatch)
         self.provenance_ = provenance_of(training.inputs, training.encoded, training.unlabelled)
         self.n_iter_ = found.iterations

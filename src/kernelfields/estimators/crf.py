@@ -16,7 +16,7 @@ from ..constraints import Rule
 from ..data.base_measure import BaseMeasure, kept_measure
 from ..data.labels import unlabelled_items
 from ..data.reading import read_to_fit
-from ..data.training import Training, learns_without_labels, read_training
+from ..data.training import LossSettings, Training, learns_without_labels, read_training
 from ..data.unlabelled import joined, set_aside
 from ..decoders import Decoder
 from ..errors import InputError
@@ -35,7 +35,6 @@ from ..fitting.run import (
     watched_search,
 )
 from ..fitting.settings import CHECKS
-from ..losses import EntropyRegularised, VariationalEM
 from ..models.learnt import LINEAR
 from ..models.linear_problem import LinearWeights, exact_problem, linear_problem, linear_terms, solver_of
 from ..models.model import Model, fitted_structure, linear_model
@@ -182,6 +181,9 @@ class CRF(SequenceLabeller):
     certificate_ : Certificate or None
         Value, lower bound and gap; None where no bound exists (unobserved labels, or a penalty of
         0).
+    objective_ : float
+        Loss and penalty of the model, with a certificate or without; ``objective_path_`` has those before
+        every step of EM, where labels own hidden states.
     mismatch_ : dict
         For every part of the model the distance between expected and observed features, summed over the
         training set, in the dual of the norm that ``norms`` or ``l1`` penalise, or in that of the space. For
@@ -221,7 +223,7 @@ class CRF(SequenceLabeller):
     classes: Sequence[Hashable] | None = None
     class_weight: dict[Any, float] | str | None = None
     cost: Any = None
-    loss: str | VariationalEM | EntropyRegularised = "log"
+    loss: str | LossSettings = "log"
     constraints: str | Rule | None = None
     base_measure: BaseMeasure = None
     solver: str | Solver = "lbfgs"
@@ -474,6 +476,9 @@ class CRF(SequenceLabeller):
         self._take(training, problem, found.element, base)
         self.provenance_ = provenance_of(training.inputs, training.encoded)
         self.certificate_: Certificate | None = found.certificate
+        self.objective_ = float(point.value)
+        if found.path:
+            self.objective_path_ = list(found.path)
         self.mismatch_ = mismatches(problem, point.mismatch)
         self.n_iter_, self.stop_reason_ = found.iterations, found.reason.value
 

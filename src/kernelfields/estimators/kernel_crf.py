@@ -10,8 +10,8 @@ from typing import Any
 from ..approximation import Approximation
 from ..constraints import Rule
 from ..data.base_measure import BaseMeasure
+from ..data.training import LossSettings
 from ..decoders import Decoder
-from ..losses import EntropyRegularised, VariationalEM
 from ..models.clique_kernels import CliqueKernel
 from ..objective import Norm
 from ..selection import Selection
@@ -185,6 +185,9 @@ class KernelCRF(KernelModel):
         With ``selection``: number of functions, value, gap, and what held-out data said, step by step.
     selected_ : dict of Atoms
         With ``selection``: the functions, positions of the training set and labels, by kernel.
+    objective_ : float
+        Loss and penalty of the model, with a certificate or without; ``objective_path_`` has those before
+        every step of EM, where labels own hidden states.
     mismatch_ : dict
         For every part of the model the distance between expected and observed features, summed over the
         training set, in the dual of the norm that ``norms`` or ``l1`` penalise, or in that of the space. For
@@ -226,7 +229,7 @@ class KernelCRF(KernelModel):
     classes: Sequence[Hashable] | None = None
     class_weight: dict[Any, float] | str | None = None
     cost: Any = None
-    loss: str | VariationalEM | EntropyRegularised = "log"
+    loss: str | LossSettings = "log"
     constraints: str | Rule | None = None
     base_measure: BaseMeasure = None
     approximation: str | Approximation | None = None

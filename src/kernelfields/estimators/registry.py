@@ -63,6 +63,7 @@ from .cascade import Cascade
 from .classifier_markov_model import ClassifierMarkovModel
 from .crf import CRF
 from .gp_sequence_classifier import GPSequenceClassifier
+from .hidden_states import HiddenStates
 from .hmm import HMM
 from .kernel_crf import KernelCRF
 from .kernel_logistic_regression import KernelLogisticRegression
@@ -83,6 +84,7 @@ RECIPES: Mapping[str, type[Savable]] = {
     "classifier-markov-model": ClassifierMarkovModel,
     "crf": CRF,
     "gp-sequence-classifier": GPSequenceClassifier,
+    "hidden-states": HiddenStates,
     "hmm": HMM,
     "kernel-crf": KernelCRF,
     "kernel-logistic-regression": KernelLogisticRegression,
@@ -172,6 +174,7 @@ RECORDS = (
     constraints.LeftRight,
     constraints.RunParts,
     constraints.TagScheme,
+    constraints.OwnedRule,
     decoders.Abstain,
     decoders.BayesRule,
     decoders.LinearProgram,
@@ -206,6 +209,8 @@ RECORDS = (
     losses.EntropyRegularised,
     structures.Alignment,
     structures.AlphaExpansion,
+    losses.InformationMaximisation,
+    losses.OwnedStates,
     structures.AtMost,
     structures.BeliefPropagation,
     structures.Bethe,

@@ -16,13 +16,14 @@ from ..arrays import Array
 from ..data.training import warn_of, warn_of_unsettled
 from ..distributed import SHARING, shared_out
 from ..errors import InputError, warn_user
-from ..losses import LogWithEntropy, PseudoLikelihood
+from ..losses import HiddenStateLog, Information, LogWithEntropy, PseudoLikelihood
 from ..objective import Certificate, Dual, Problem, Term
 from ..persistence.savable import Savable
 from ..solvers import Progress, Reason, Result, Solver, Stop
 from .checkpoint import Checkpoint
 from .em import alternate
 from .entropy import begin_with_labels
+from .hidden import Search, learn_clusters, learn_states
 from .observers import Onlooker, ProgressLine
 
 Model = TypeVar("Model", bound=Savable)
@@ -98,6 +99,8 @@ class Found(NamedTuple):
     iterations: int
     reason: Reason
     certificate: Certificate | None
+    path: tuple[float, ...] = ()
+    """The objective before every step of EM, and at the end; empty for other searches."""
 
 
 def search(
@@ -120,6 +123,10 @@ def search(
         return alternate(problem, start, loss.unobserved, minimise)
     if isinstance(loss, LogWithEntropy):
         return begin_with_labels(problem, start, loss, minimise)
+    if isinstance(loss, HiddenStateLog):
+        return learn_states(problem, start, loss, Search(solver, stop, observer, minimise))
+    if isinstance(loss, Information):
+        return learn_clusters(problem, start, loss, Search(solver, stop, observer, minimise))
     return _minimise(problem, start, solver, stop, observer, exact)
 
 
@@ -146,7 +153,7 @@ def _search_on_shards(
 ) -> Found:
     loss = problem.loss
     unobserved = isinstance(loss, PseudoLikelihood) and loss.unobserved is not None
-    if unobserved or isinstance(loss, LogWithEntropy):
+    if unobserved or isinstance(loss, LogWithEntropy | HiddenStateLog | Information):
         raise InputError(f"{type(loss).__name__} is not learnt on shards: fit outside of distributed.use.")
     shared = shared_out(problem)
     return _minimise(shared, start, solver, stop, observer, shared.exact)

@@ -26,7 +26,7 @@ from ..checks import (
 from ..data.seeds import random_state
 from ..data.training import LOSSES
 from ..errors import InputError
-from ..losses import EntropyRegularised, VariationalEM
+from ..losses import EntropyRegularised, InformationMaximisation, OwnedStates, VariationalEM
 from ..selection import Selection
 from ..tables import DECODERS, STRUCTURES
 
@@ -77,7 +77,9 @@ CHECKS: Mapping[str, Check] = {
     "decoder": chosen(DECODERS),
     "dtype": precision,
     "folds": optional(whole(2)),
-    "loss": chosen(Table(VariationalEM, EntropyRegularised, entries=LOSSES)),
+    "loss": chosen(
+        Table(VariationalEM, EntropyRegularised, OwnedStates, InformationMaximisation, entries=LOSSES)
+    ),
     "max_leaf_nodes": optional(whole(2)),
     "max_iter": whole(0),
     "memory_limit": optional(lambda name, value: require_whole(name, value, 0)),

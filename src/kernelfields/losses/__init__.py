@@ -5,12 +5,15 @@ from ._hinge_base import Hinge, Planes
 from ._local_base import LocalLoss
 from .costs import ErrorFunction, LabellingCost, PairCost, edge_cost, hamming_cost, pair_cost, vertex_cost
 from .entropy import EntropyRegularised, LogWithEntropy
+from .expected_log import ExpectedLog
+from .hidden_states import HiddenStateLog, OwnedStates
 from .hinge_callback import CallbackHinge
 from .hinge_errors import CountedHinge, CountedMarginHinge, SlackHinge
 from .hinge_margin import MarginHinge
 from .hinge_relaxed import RelaxedMarginHinge
 from .hinge_slack import SearchedSlackHinge
 from .hinge_zero_one import ZeroOneHinge
+from .information import Information, InformationMaximisation
 from .log import Log, require_sums
 from .marginal_log import MarginalLog
 from .partial_log import PartialLog
@@ -25,7 +28,11 @@ __all__ = [
     "CountedMarginHinge",
     "EntropyRegularised",
     "ErrorFunction",
+    "ExpectedLog",
+    "HiddenStateLog",
     "Hinge",
+    "Information",
+    "InformationMaximisation",
     "LabellingCost",
     "LocalLoss",
     "Log",
@@ -34,6 +41,7 @@ __all__ = [
     "LossValue",
     "MarginHinge",
     "MarginalLog",
+    "OwnedStates",
     "PairCost",
     "PartialLog",
     "Piecewise",

@@ -41,7 +41,7 @@ class PartialLog(BlockLoss):
     def at(self, scores: Scores) -> LossValue:
         """Value and gradient, by a free and a restricted sweep."""
         free = self.structure.marginals(scores, self.weights)
-        fixed = self.structure.marginals(self._restricted(scores), self.weights)
+        fixed = self.structure.marginals(self.restricted(scores), self.weights)
         gradient = {clique: parts - fixed.parts[clique] for clique, parts in free.parts.items()}
         values = free.log_partition - fixed.log_partition
         total = values.sum() if self.weights is None else np.dot(values, self.weights)
@@ -53,7 +53,7 @@ class PartialLog(BlockLoss):
         if not isinstance(self.structure, CovarianceOracle):
             raise TypeError(f"{type(self.structure).__name__} does not differentiate its marginals.")
         free = self.structure.covariance(scores, direction, self.weights)
-        fixed = self.structure.covariance(self._restricted(scores), direction, self.weights)
+        fixed = self.structure.covariance(self.restricted(scores), direction, self.weights)
         return {clique: parts - fixed[clique] for clique, parts in free.items()}
 
     def blocks(self, scores: Scores) -> dict[str, Blocks]:
@@ -67,6 +67,7 @@ class PartialLog(BlockLoss):
         rows = rows_of(self.structure.cliques[self.structure.answer].offsets, ids)
         return PartialLog(self.structure.take(ids), self.allowed[rows], weights)
 
-    def _restricted(self, scores: Scores) -> Scores:
+    def restricted(self, scores: Scores) -> Scores:
+        """Return scores that are −inf for what does not agree with what was observed."""
         answer = self.structure.answer
         return {**scores, answer: np.where(self.allowed, scores[answer], -np.inf)}

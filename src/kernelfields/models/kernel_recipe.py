@@ -16,11 +16,11 @@ from ..data.inputs import Inputs
 from ..data.labels import unlabelled_items
 from ..data.reading import Extractor, read_to_fit
 from ..data.rules import offset_of
-from ..data.training import ClassWeight, Training, learns_without_labels, read_training
+from ..data.training import ClassWeight, LossSettings, Training, learns_without_labels, read_training
 from ..data.unlabelled import SetAside, joined, read_unlabelled, set_aside
 from ..errors import InputError
 from ..kernels import Kernel, as_kernel
-from ..losses import EntropyRegularised, Log, VariationalEM
+from ..losses import Log
 from ..objective import Problem, Term
 from ..observations import stacked
 from ..solvers import Progress, Solver, Stop
@@ -60,7 +60,7 @@ class KernelRecipe:
     classes: Sequence[Hashable] | None = None
     class_weight: ClassWeight = None
     cost: Any = None
-    loss: str | VariationalEM | EntropyRegularised = "log"
+    loss: str | LossSettings = "log"
     constraints: str | Rule | None = None
     base_measure: BaseMeasure = None
     approximation: Any = None

@@ -33,6 +33,8 @@ LABELLER: Mapping[str, Field] = {
     "forbidden_": Rules(),
     "structure_": Kind(Structure, needed=False),
     "certificate_": Kind(Certificate, needed=False),
+    "objective_": Kind(float, needed=False),
+    "objective_path_": Kind(list, needed=False),
     "mismatch_": Kind(dict, needed=False),
     "n_iter_": Kind(int, needed=False),
     "stop_reason_": Kind(str, needed=False),

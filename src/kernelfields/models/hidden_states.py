@@ -1,0 +1,136 @@
+"""Hidden states of labels: which there are, first guesses of them, and settings of a model of states."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..arrays import Array
+from ..constraints import OwnedRule
+from ..data.labels import encode_outputs, unlabelled_items
+from ..data.reading import read_to_fit
+from ..data.state_starts import clustered_states, random_states, run_states
+from ..data.unlabelled import set_aside
+from ..errors import InputError
+from ..persistence.fields import Field, Sizes
+from ..structures import Chain, Graph, Tree
+from ..tables import CONSTRAINTS, choose, structure_of
+from .vertex_kernels import takes_objects
+
+REFUSED: Mapping[str, str] = {
+    "loss": "hidden states have a loss of their own",
+    "class_weight": "it needs every state to be observed",
+    "cost": "it needs every state to be observed",
+    "observed_only": "it needs every state to be observed",
+    "label_kernel": "it is about labels, and states have none",
+    "kernel_weights": "they are for losses that are convex",
+    "selection": "it is for losses that are convex",
+    "warm_start": "every start is a guess",
+    "checkpoint": "every start would write to the same file",
+}
+"""Settings that a model of states cannot have, and why."""
+NEUTRAL = (None, False, "log")
+"""What they have to be."""
+
+
+@dataclass(frozen=True)
+class StateNumbers(Field):
+    """The label of every state, in order, as numbers."""
+
+    needed: bool = True
+    large: bool = False
+
+    def objection(self, value: Any, sizes: Sizes) -> str:
+        """Say if it is none."""
+        if not isinstance(value, np.ndarray) or value.dtype.kind != "i" or value.ndim != 1:
+            return "is no array of whole numbers"
+        labels = np.arange(sizes["L"])
+        sound = np.array_equal(np.unique(value), labels) and not (np.diff(value) < 0).any()
+        return "" if sound else "does not give every label its states, in order"
+
+
+class StateTraining(NamedTuple):
+    """A training set, as far as guesses of states look at it."""
+
+    features: Any
+    offsets: Array
+    labels: Array
+    """Of all positions, −1 where there is none."""
+    classes: Array
+    owners: Array
+    missing: frozenset[int]
+    """Sequences without labels."""
+    in_sequence: bool
+    """Whether positions are in order: whether there are runs."""
+
+    def guessed(self, start: str, random: np.random.RandomState) -> list[Any]:
+        """Return states to begin with, as y; None for sequences without labels."""
+        counts = np.bincount(self.owners, minlength=len(self.classes))
+        first = np.concatenate([[0], np.cumsum(counts)[:-1]])
+        if start == "run":
+            if not self.in_sequence:
+                raise InputError("start='run' is for sequences; use start='kmeans' or start='random'.")
+            states = run_states(self.labels, self.offsets, first, counts)
+        elif start == "random":
+            states = random_states(self.labels, first, counts, random)
+        else:
+            states = clustered_states(self.labels, self.features, first, counts, random)
+        named = [None if state < 0 else state for state in states.tolist()]
+        each = [named[a:b] for a, b in pairwise(self.offsets.tolist())]
+        return [None if s in self.missing else one for s, one in enumerate(each)]
+
+
+def read_states(estimator: Any, X: Any, y: Any, lengths: Any, n_states: Any) -> StateTraining:
+    """Read a training set to guess states from, changing nothing; refuse what states cannot have."""
+    settings = estimator.get_params(deep=False)
+    for name, reason in REFUSED.items():
+        given = settings.get(name)
+        if not any(given is neutral or (isinstance(given, str) and given == neutral) for neutral in NEUTRAL):
+            raise InputError(f"HiddenStates does not go with {name}={given!r} of estimator: {reason}.")
+    structure = structure_of(estimator.structure)
+    if not isinstance(structure, Chain | Tree | Graph) or structure.forbidden_pairs:
+        raise InputError(
+            f"HiddenStates takes sequences, trees and graphs whose labels any may follow, not {structure!r}."
+        )
+    parts = set_aside(structure, X, y, lengths)
+    verbatim = "kernel" in settings and takes_objects(settings["kernel"])
+    inputs, _ = read_to_fit(
+        structure, settings["features"], parts.labelled.X, parts.labelled.lengths, verbatim=verbatim
+    )
+    encoded = encode_outputs(structure, parts.y, inputs, None, settings["classes"])
+    owners = np.repeat(np.arange(len(encoded.classes)), _counts(n_states, encoded.classes.tolist()))
+    missing = frozenset(unlabelled_items(y, X, lengths))
+    in_sequence = isinstance(structure, Chain)
+    return StateTraining(
+        inputs.features, inputs.offsets, encoded.labels, encoded.classes, owners, missing, in_sequence
+    )
+
+
+def _counts(n_states: Any, labels: list[Any]) -> list[int]:
+    """Return how many states every label has."""
+    if not isinstance(n_states, Mapping):
+        return [int(n_states)] * len(labels)
+    for label in n_states:
+        if label not in labels:
+            raise InputError(f"n_states has the unknown label {label!r}.")
+    return [int(n_states.get(label, 1)) for label in labels]
+
+
+def owned_settings(estimator: Any, training: StateTraining) -> dict[str, Any]:
+    """Return the settings of a model of states: those of labels, said of the states they own."""
+    labels = [training.classes.tolist()[k] for k in training.owners.tolist()]
+    found: dict[str, Any] = {"classes": list(range(len(labels)))}
+    if estimator.constraints is not None:
+        found["constraints"] = OwnedRule(choose(CONSTRAINTS, estimator.constraints, "constraints"), labels)
+    measure = estimator.base_measure
+    if isinstance(measure, Mapping):
+        found["base_measure"] = {s: measure[label] for s, label in enumerate(labels) if label in measure}
+    elif measure is not None:
+        raise InputError("HiddenStates takes a base_measure of estimator that is a mapping of labels.")
+    if isinstance(getattr(estimator, "kernel", None), Mapping):
+        raise InputError("HiddenStates takes one kernel for all labels, not a mapping of labels.")
+    return found
