@@ -102,7 +102,8 @@ def find_observations(X: Observations, wanted: Observations) -> Array:
     order = np.argsort(hashes)
     place = np.searchsorted(hashes[order], sought)
     found = order[np.minimum(place, len(order) - 1)]
-    differ = X[found] != wanted
+    stored = sparse.issparse(X) or sparse.issparse(wanted)
+    differ = X[found] != wanted if stored else _differ(X[found], wanted)
     wrong = np.asarray(differ.sum(axis=1)).ravel() > 0
     return np.where(wrong, -1, found)
 
@@ -195,4 +196,9 @@ def _same_rows(X: Any, other: Array) -> bool:
         return (X[changed] != X[other[changed]]).nnz == 0
     step = max(1, _CHUNK // max(1, X.shape[1]))
     parts = (changed[start : start + step] for start in range(0, len(changed), step))
-    return all(np.array_equal(X[part], X[other[part]]) for part in parts)
+    return not any(_differ(X[part], X[other[part]]).any() for part in parts)
+
+
+def _differ(left: Array, right: Array) -> Array:
+    """Return where numbers differ; those missing from both are equal."""
+    return (left != right) & ~((left != left) & (right != right))

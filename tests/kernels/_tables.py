@@ -16,6 +16,7 @@ from kernelfields.kernels import (
     Constant,
     Cosine,
     ExponentialChiSquare,
+    GaussianExpectation,
     GaussianProcessKernel,
     Hamming,
     Jaccard,
@@ -68,6 +69,15 @@ def binary(rng: np.random.Generator, n: int) -> Any:
 
 def digits(rng: np.random.Generator, n: int) -> Any:
     return rng.integers(0, 3, (n, 6)).astype(float)
+
+
+def incomplete(rng: np.random.Generator, n: int) -> Any:
+    """A third missing, one row of nothing else, one row of all."""
+    X = rng.normal(size=(n, 3))
+    X[rng.random(X.shape) < 0.3] = np.nan
+    X[:1] = np.nan
+    X[1:2] = 0.5
+    return X
 
 
 def strings(rng: np.random.Generator, n: int) -> Any:
@@ -138,7 +148,12 @@ ROWS = [
 ]
 """Kernels on rows of numbers, dense or sparse."""
 
+COVARIANCE = np.array([[2.0, 0.9, 0.0], [0.9, 1.0, -0.3], [0.0, -0.3, 0.7]])
+
 DENSE = [
+    Case(GaussianExpectation(RBF(0.4), [0.0, 1.0, -0.5], COVARIANCE), incomplete),
+    Case(GaussianExpectation(RBF(0.4) + 2.0 * Linear(), [0.0, 1.0, -0.5], [1.0, 2.0, 0.5]), incomplete),
+    Case(GaussianExpectation(Polynomial(), [0.0, 1.0, -0.5], COVARIANCE), incomplete),
     Case(GaussianProcessKernel(gp.RationalQuadratic() + 0.5 * gp.DotProduct()), real),
     Case(MatrixFunction(lambda X, Y: X @ Y.T), real),
     Case(PairFunction(minimum), histograms),

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import scipy
+from scipy import sparse
 
 from ..arrays import Array
 from ..checks import Check, optional, require_positive, whole
@@ -51,6 +52,10 @@ class KMeans(Landmarks):
         """Return the centres of clusters."""
         if X.dtype == object:
             raise InputError("KMeans needs observations that are rows of numbers.")
+        if kernel.takes_missing and not sparse.issparse(X) and np.isnan(X).any():
+            raise InputError(
+                "KMeans needs complete observations, X has NaN: Uniform() takes some as they are."
+            )
         from sklearn.cluster import MiniBatchKMeans
         from sklearn.exceptions import ConvergenceWarning
 

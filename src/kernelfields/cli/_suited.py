@@ -9,7 +9,7 @@ import numpy as np
 
 from ..data.reading import Verbatim
 from ..errors import InputError, quoted
-from ..features import DictFeatures, TemplateFeatures
+from ..features import DictFeatures, MissingValues, TemplateFeatures
 from ..tables import STRUCTURES
 from ._data import LINKS, GraphInput, TreeInput
 from ._loaded import takes_symbols
@@ -38,7 +38,8 @@ class Suit:
     def __init__(
         self, model: Any, say: Callable[[str], Any], hint: str = "--columns takes some of them"
     ) -> None:
-        self.extractor = getattr(model, "features_", None)
+        given = getattr(model, "features_", None)
+        self.extractor = None if isinstance(given, MissingValues) else given  # which takes numbers
         self.symbols = takes_symbols(model) or isinstance(self.extractor, Verbatim)
         self.numbers = self.extractor is None and not self.symbols and hasattr(model, "n_features_in_")
         self.structure = structure_named(model)

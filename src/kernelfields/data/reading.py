@@ -11,7 +11,7 @@ from scipy import sparse
 from ..arrays import Array, offsets_of
 from ..checks import as_list
 from ..errors import InputError
-from ..features import DictFeatures, TemplateFeatures, Templates
+from ..features import DictFeatures, MissingValues, TemplateFeatures, Templates
 from ..features.sets import TEXTS
 from ..structures import SEQUENCES, Structure, Words
 from .inputs import Inputs, read_inputs
@@ -32,7 +32,7 @@ class Verbatim:
         return result, [len(sequence) for sequence in X]
 
 
-Extractor = TemplateFeatures | DictFeatures | Verbatim
+Extractor = TemplateFeatures | DictFeatures | MissingValues | Verbatim
 
 
 def extractor_for(features: Any, X: Any, *, verbatim: bool = False) -> Extractor | None:
@@ -40,7 +40,7 @@ def extractor_for(features: Any, X: Any, *, verbatim: bool = False) -> Extractor
 
     With ``verbatim``, strings are observations themselves.
     """
-    if isinstance(features, TemplateFeatures | DictFeatures):
+    if isinstance(features, TemplateFeatures | DictFeatures | MissingValues):
         return copy.copy(features)
     if isinstance(features, Templates):
         return TemplateFeatures(features, dtype=np.float32)
@@ -88,9 +88,33 @@ def read_tokens(
                 raise InputError(
                     f"{words.name(s, 'X')} is a {kind}; with features= it must be a list of tokens."
                 )
+    assert not isinstance(extractor, MissingValues)
     more = {} if keep is None else {"keep": keep}
     matrix, lengths = extractor.fit_transform(X, **more) if fit else extractor.transform(X, **more)
     return Inputs(matrix, offsets_of(lengths), None)
+
+
+def read_incomplete(
+    structure: Structure,
+    extractor: MissingValues,
+    X: Any,
+    lengths: Any,
+    *,
+    fit: bool,
+    names: Array | None = None,
+) -> Inputs:
+    """Return numbers with those that are missing filled in, which the extractor learns from if asked to."""
+    if extractor.method == "interpolate" and (structure.linked or not structure.in_sequences):
+        kind = type(structure).__name__
+        raise InputError(f"MissingValues('interpolate') is for sequences in time, which {kind} has not.")
+    width = None if fit else extractor.n_features_in_
+    names = names if fit else extractor.fitted_names
+    inputs = read_inputs(X, lengths, width, names=names, missing=True, words=structure.words)
+    if fit:
+        extractor.fit_rows(inputs.features, inputs.names)
+    filled = extractor.fill(inputs.features, inputs.offsets)
+    known = None if inputs.names is None else extractor.get_feature_names_out(inputs.names)
+    return Inputs(filled, inputs.offsets, known)
 
 
 def read_rows(extractor: Extractor | None, X: Any) -> Inputs:
@@ -110,6 +134,7 @@ def read_to_fit(
     names: Array | None = None,
     verbatim: bool = False,
     binary: bool = False,
+    missing: bool = False,
 ) -> tuple[Inputs, Extractor | None]:
     """Read X to learn from; return the extractor that read it, too.
 
@@ -129,12 +154,16 @@ def read_to_fit(
         Whether strings are observations themselves.
     binary : bool
         Whether a flat sparse matrix of booleans stays one.
+    missing : bool
+        Whether NaN is let through, as a value that is missing.
     """
     X, parts = structure.split(X, lengths)
     extractor = extractor_for(features, X, verbatim=verbatim) if fitted is None else fitted
     _require_cliques(structure, extractor)
     if extractor is None:
-        inputs = read_inputs(X, lengths, names=names, binary=binary, words=structure.words)
+        inputs = read_inputs(X, lengths, names=names, binary=binary, missing=missing, words=structure.words)
+    elif isinstance(extractor, MissingValues):
+        inputs = read_incomplete(structure, extractor, X, lengths, fit=fitted is None)
     else:
         keep = _kept(structure, extractor, parts)
         inputs = read_tokens(extractor, X, fit=fitted is None, words=structure.words, keep=keep)
@@ -170,7 +199,9 @@ def read_to_predict(
 ) -> Inputs:
     """Read X as a fitted model does; ``as_rows`` asks an extractor for rows instead of a matrix."""
     X, parts = structure.split(X, lengths)
-    if extractor is None or lengths is not None:
+    if isinstance(extractor, MissingValues):
+        inputs = read_incomplete(structure, extractor, X, lengths, fit=False)
+    elif extractor is None or lengths is not None:
         inputs = read_inputs(X, lengths, width, names=names, missing=missing, words=structure.words)
     else:
         inputs = (

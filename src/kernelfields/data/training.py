@@ -79,6 +79,8 @@ class Training(NamedTuple):
     untied: bool
     unlabelled: tuple[Inputs, ...] = ()
     """Sequences without labels, for kernels that look at them."""
+    missing: bool = False
+    """Whether NaN in X is a missing value rather than a mistake."""
 
     def batch_of(self, inputs: Inputs) -> EdgeBatch:
         """Return the batch of other inputs with the same labels."""

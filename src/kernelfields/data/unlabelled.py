@@ -118,18 +118,25 @@ def _rows(X: Any, lengths: Any, kept: Any) -> Given:
 
 
 def read_unlabelled(
-    structure: Structure, extractor: Extractor | None, rest: Sequence[Given], like: Inputs
+    structure: Structure,
+    extractor: Extractor | None,
+    rest: Sequence[Given],
+    like: Inputs,
+    *,
+    missing: bool = False,
 ) -> tuple[Inputs, ...]:
-    """Read sequences without labels as the training set was."""
-    return tuple(_read(structure, extractor, part, like) for part in rest)
+    """Read sequences without labels as the training set was; ``missing`` lets NaN through."""
+    return tuple(_read(structure, extractor, part, like, missing) for part in rest)
 
 
-def _read(structure: Structure, extractor: Extractor | None, part: Given, like: Inputs) -> Inputs:
+def _read(
+    structure: Structure, extractor: Extractor | None, part: Given, like: Inputs, missing: bool
+) -> Inputs:
     if part.lengths is None and not is_list(part.X):
         raise InputError(f"{part.name} is {shown(part.X)}; it must be a list of {structure.words.items}.")
     width = like.features.shape[1] if like.features.ndim == 2 else 1
     try:
-        return read_to_predict(structure, extractor, part.X, part.lengths, width, like.names)
+        return read_to_predict(structure, extractor, part.X, part.lengths, width, like.names, missing=missing)
     except InputError as error:
         if part.name == "X":
             raise

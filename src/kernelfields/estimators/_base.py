@@ -23,6 +23,7 @@ from ..errors import InfeasibleError, InputError, warn_user
 from ..fitting.routing import Routed
 from ..memory import require_memory
 from ..models.model import Model, ScoredBatch, fitted_structure
+from ..models.vertex_kernels import takes_missing
 from ..parameters import Parameterised
 from ..persistence.savable import Savable, declared_state, require_fitted
 from ..structures import (
@@ -236,7 +237,7 @@ class SequenceLabeller(Parameterised, Routed, Savable, ABC):
             lengths,
             self.n_features_in_,
             names,
-            missing=self._missing,
+            missing=self._missing or takes_missing(self),
             as_rows=as_rows,
         )
 

@@ -1,4 +1,4 @@
-"""Sparse features from token columns, dictionaries and data frames; windows, neighbours and images."""
+"""Sparse features from token columns, dictionaries and data frames; windows, images, missing values."""
 
 from ..arrays import FeatureRows, Matrix
 from .brown import BrownClusters
@@ -8,6 +8,7 @@ from .frames import FrameSentences, sentences_of
 from .gazetteer import Gazetteer
 from .graph_windows import stack_graph_windows
 from .images import BlurredPixels, OrientationChannels
+from .missing_values import MissingValues
 from .neighbours import diffused, neighbour_averages
 from .templates import (
     BEGIN,
@@ -35,6 +36,7 @@ __all__ = [
     "FrameSentences",
     "Gazetteer",
     "Matrix",
+    "MissingValues",
     "OrientationChannels",
     "Template",
     "TemplateFeatures",

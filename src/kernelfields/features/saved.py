@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..errors import ModelFormatError
 from ..persistence.objects import Check, Parts, StoredClass
 from .brown import BrownClusters
 from .dicts import DictFeatures
 from .extractor import TemplateFeatures
+from .missing_values import MissingValues
 from .templates import Templates, parse_templates
 
 
@@ -57,10 +59,47 @@ def _dict_features(parts: Parts, check: Check) -> DictFeatures:
     return result if names is None else result.restore(names.tolist())
 
 
+LEARNT = ("mean_", "covariance_", "indicated_", "n_features_in_", "feature_names_in_")
+"""Of missing values."""
+
+
+def _missing_parts(found: MissingValues) -> Parts:
+    known = vars(found) if "mean_" in vars(found) else {}
+    return {**found.get_params(deep=False), **{name: known.get(name) for name in LEARNT}}
+
+
+def _missing_values(parts: Parts, check: Check) -> MissingValues:
+    learnt = {name: parts.pop(name, None) for name in LEARNT}
+    result = MissingValues(**check(MissingValues, parts))
+    if learnt["mean_"] is None:
+        return result
+    if not _sound(learnt):
+        raise ModelFormatError("The means and columns of MissingValues do not fit each other.")
+    vars(result).update(learnt)
+    return result
+
+
+def _sound(learnt: Parts) -> bool:
+    """Tell whether arrays are as `MissingValues.fit` makes them: columns are followed."""
+    mean, covariance, indicated = (learnt[name] for name in LEARNT[:3])
+    D, names = learnt["n_features_in_"], learnt["feature_names_in_"]
+    return (
+        isinstance(mean, np.ndarray)
+        and mean.shape == (D,)
+        and (covariance is None or (isinstance(covariance, np.ndarray) and covariance.shape == (D, D)))
+        and isinstance(indicated, np.ndarray)
+        and indicated.ndim == 1
+        and indicated.dtype.kind == "i"
+        and bool(((indicated >= 0) & (indicated < D)).all())
+        and (names is None or (isinstance(names, np.ndarray) and names.shape == (D,)))
+    )
+
+
 SAVED = (
     StoredClass("TemplateFeatures", TemplateFeatures, _template_parts, _template_features),
     StoredClass("BrownClusters", BrownClusters, _cluster_parts, _brown_clusters),
     StoredClass("DictFeatures", DictFeatures, _dict_parts, _dict_features),
+    StoredClass("MissingValues", MissingValues, _missing_parts, _missing_values),
     StoredClass(
         "Templates",
         Templates,

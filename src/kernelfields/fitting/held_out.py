@@ -42,7 +42,7 @@ def read_held_out(model: Any, training: Training, X: Any, y: Any) -> HeldOutSet:
         None,
         width,
         training.inputs.names,
-        missing=model._missing,
+        missing=model._missing or training.missing,
     )
     labels = held_out_labels(training.structure, y, inputs, training.encoded.classes)
     chain = training.batch_of(inputs)

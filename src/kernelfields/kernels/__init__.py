@@ -7,6 +7,7 @@ from .columns import Columns
 from .constant import Constant
 from .cosine import Cosine
 from .data_kernel import DataKernel
+from .expected import Expected, GaussianExpectation
 from .feature_map import FeatureMapKernel
 from .functions import MatrixFunction, PairFunction
 from .gaussian_process import GaussianProcessKernel
@@ -44,8 +45,10 @@ __all__ = [
     "Constant",
     "Cosine",
     "DataKernel",
+    "Expected",
     "ExponentialChiSquare",
     "FeatureMapKernel",
+    "GaussianExpectation",
     "GaussianProcessKernel",
     "GraphKernel",
     "Hamming",

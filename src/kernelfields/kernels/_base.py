@@ -69,6 +69,14 @@ class Kernel(Parameterised, metaclass=_KernelType):
         several = (part for one in settings for part in (one if isinstance(one, list | tuple) else [one]))
         return any(part.looks_first for part in several if isinstance(part, Kernel))
 
+    @property
+    def takes_missing(self) -> bool:
+        """Whether NaN is a missing number to it; to a kernel of kernels, if it is that to all of them."""
+        settings = self.get_params(deep=False).values()
+        several = (part for one in settings for part in (one if isinstance(one, list | tuple) else [one]))
+        parts = [part for part in several if isinstance(part, Kernel)]
+        return bool(parts) and all(part.takes_missing for part in parts)
+
     __array_ufunc__ = None  # else ``array * kernel`` would be an array of kernels
 
     @abstractmethod
@@ -133,6 +141,11 @@ class ProductKernel(Kernel):
     computes by BLAS, or in the core where observations are sparse. Sums, products, powers, multiples
     and normalisations of such kernels are such kernels too, and share one block of inner products.
     """
+
+    @property
+    def takes_missing(self) -> bool:
+        """It does not: no inner product is known of vectors that are not."""
+        return False
 
     @abstractmethod
     def apply(self, products: Array, left: Array, right: Array) -> None:

@@ -24,6 +24,11 @@ class Constant(ProductKernel):
     def __init__(self, value: float = 1.0) -> None:
         self.value = value
 
+    @property
+    def takes_missing(self) -> bool:
+        """It looks at no number."""
+        return True
+
     def apply(self, products: Array, left: Array, right: Array) -> None:
         """Return c."""
         products[...] = not_negative(self, "value")

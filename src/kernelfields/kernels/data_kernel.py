@@ -25,6 +25,11 @@ class DataKernel(Kernel):
         """It does."""
         return True
 
+    @property
+    def takes_missing(self) -> bool:
+        """It does not, unless it says so: what it looks at first must be numbers."""
+        return False
+
     @abstractmethod
     def on(self, observations: Observations) -> Kernel:
         """Return the kernel that these observations make of the settings, a function of two observations."""

@@ -108,6 +108,14 @@ class KernelRecipe:
     @property
     def looks_first(self) -> bool:
         """Whether a kernel has to look at observations before it compares any."""
+        return any(kernel.looks_first for kernel in self._every_kernel())
+
+    @property
+    def takes_missing(self) -> bool:
+        """Whether NaN is a missing number to all kernels."""
+        return all(kernel.takes_missing for kernel in self._every_kernel())
+
+    def _every_kernel(self) -> list[Kernel]:
         several = (
             list(self.kernel.values())
             if isinstance(self.kernel, Mapping)
@@ -117,7 +125,7 @@ class KernelRecipe:
         )
         edges = [] if self.edge_kernel is None or self.edge_kernel is True else [self.edge_kernel]
         every = [*several, *edges, *(one.kernel for one in self._kernels_of_cliques())]
-        return any(as_kernel(one).looks_first for one in every)
+        return [as_kernel(one) for one in every]
 
     def read(
         self,
@@ -140,7 +148,9 @@ class KernelRecipe:
             return self._read_apart(
                 structure, set_aside(structure, X, y, lengths), sample_weight, X_unlabelled
             )
-        inputs, extractor = read_to_fit(structure, self.features, X, lengths, verbatim=verbatim)
+        inputs, extractor = read_to_fit(
+            structure, self.features, X, lengths, verbatim=verbatim, missing=self.takes_missing
+        )
         return self._training(structure, inputs, extractor, y, sample_weight, sibling_features)
 
     def _read_apart(
@@ -156,10 +166,11 @@ class KernelRecipe:
             parts.labelled.lengths,
             fitted=learnt,
             verbatim=verbatim,
+            missing=self.takes_missing,
         )
         weights = parts.weights(sample_weight, structure.words)
         training = self._training(structure, inputs, extractor, parts.y, weights)
-        others = read_unlabelled(training.structure, extractor, rest, inputs)
+        others = read_unlabelled(training.structure, extractor, rest, inputs, missing=self.takes_missing)
         return training._replace(unlabelled=others)
 
     def observations(self, training: Training) -> Any:
@@ -176,7 +187,7 @@ class KernelRecipe:
         sample_weight: Any,
         sibling_features: bool = False,
     ) -> Training:
-        return read_training(
+        training = read_training(
             inputs,
             extractor,
             y,
@@ -191,6 +202,7 @@ class KernelRecipe:
             segment_features=self._has_kernel_on("segment"),
             sibling_features=sibling_features,
         )
+        return training._replace(missing=self.takes_missing)
 
     def on(self, observations: Any) -> KernelRecipe:
         """Return the settings with kernels of vertices and edges as they are on these observations.

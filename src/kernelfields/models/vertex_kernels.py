@@ -142,6 +142,16 @@ def takes_objects(spec: Any) -> bool:
     return not isinstance(as_kernel(spec), ProductKernel)
 
 
+def takes_missing(model: Any) -> bool:
+    """Whether NaN is a missing number to all kernels of a fitted model; not if it has none."""
+    known = vars(model)
+    spec = known.get("kernel_")
+    several = list(spec.values()) if isinstance(spec, Mapping) else [spec]
+    several += [known.get("edge_kernel_"), *(one.kernel for one in known.get("clique_kernels_") or ())]
+    kernels = [one for one in several if isinstance(one, Kernel)]
+    return bool(kernels) and all(one.takes_missing for one in kernels)
+
+
 def first_penalty(penalty: Any) -> float:
     """λ of the first kernel, which is that of all other functions of single labels."""
     return float(penalty[0]) if isinstance(penalty, list | tuple) else float(penalty)

@@ -17,6 +17,7 @@ from ..arrays import Array, label_array
 from ..errors import ModelFormatError
 from ..io.container import Container
 from ..io.strings import Strings, unpack_strings
+from .encoder import holds_observations
 from .objects import Registry
 
 DEEPEST = 40
@@ -105,7 +106,9 @@ class FileDecoder:
     def _checked_array(self, node: dict[str, Any]) -> Array:
         array = self.container.array(node["$array"])
         if array.dtype.kind == "f":
-            _require_numbers(array, node["$array"], infinite=node.get("infinite") is True)
+            missing = node.get("missing") is True and holds_observations(node["$array"])
+            values = np.nan_to_num(array, nan=0.0, posinf=np.inf, neginf=-np.inf) if missing else array
+            _require_numbers(values, node["$array"], infinite=node.get("infinite") is True)
         if array.dtype == bool and len(array) and array.view(np.uint8).max() > 1:
             raise ModelFormatError(f"Tensor {node['$array']!r} has booleans that are none.")
         axes = node.get("axes")

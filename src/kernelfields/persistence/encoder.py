@@ -86,7 +86,8 @@ class FileEncoder:
 
     def _numbers(self, array: Array, where: str) -> Any:
         """Axes go in the order they have in memory: sums then come out the same to the last bit."""
-        if array.dtype.kind == "f" and np.isnan(array).any():
+        missing = array.dtype.kind == "f" and bool(np.isnan(array).any())
+        if missing and not holds_observations(where):
             raise InputError(f"{where} holds NaN, which a model file cannot hold.")
         axes = sorted(range(array.ndim), key=lambda axis: -abs(array.strides[axis]))
         result: dict[str, Any] = {"$array": self._put(array, where, axes)}
@@ -94,6 +95,8 @@ class FileEncoder:
             result["axes"] = axes
         if array.dtype.kind == "f" and np.isinf(array).any():
             result["infinite"] = True
+        if missing:
+            result["missing"] = True
         return result
 
     def _put(self, array: Array, where: str, axes: list[int] | None = None) -> str:
@@ -110,6 +113,11 @@ class FileEncoder:
         names = ("data", "indices", "indptr")
         parts = [self.encode(getattr(matrix, name), f"{where}.{name}") for name in names]
         return {"$sparse": matrix.format, "shape": list(matrix.shape), "parts": parts}
+
+
+def holds_observations(where: str) -> bool:
+    """Tell by the name of an array whether it has observations, whose numbers may be missing."""
+    return where.rpartition(".")[2] in ("basis_", "basis")
 
 
 def encode_labels(encoder: FileEncoder, classes: Array) -> list[Any]:

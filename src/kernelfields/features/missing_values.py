@@ -1,0 +1,185 @@
+"""Missing numbers in sequences, filled in and marked."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+
+from ..arrays import Array
+from ..checks import is_list, one_of, require_flag, require_not_negative, shown
+from ..errors import InputError
+from ..incomplete import JointGaussian, complete_rows, fit_gaussian
+from ..parameters import Parameterised
+
+METHODS = ("mean", "interpolate", "gaussian")
+
+
+class MissingValues(Parameterised):
+    """NaN in sequences of numbers, filled in, with columns of 0 and 1 that say where.
+
+    Estimators that take ``features=`` take it as that: it is then learnt in every fit, and saved in the
+    model's file. It is a transformer of lists of arrays for scikit-learn's pipelines, too.
+
+    What is filled in is a guess that a linear model cannot tell from an observation; the indicators let it
+    tell: with them, missing numbers have a score of their own whatever was filled in, and what it says that
+    a number is missing is used.
+
+    Parameters
+    ----------
+    method : "gaussian", "interpolate" or "mean"
+        What is filled in: E[x_m | x_o], the mean given what was observed at the same position, under a joint
+        Gaussian of the columns, fitted to all positions by `fit_gaussian`; numbers on the line from the last
+        to the next one observed of the same column and sequence, the nearest beyond the first and the last,
+        the mean of the column where the sequence has none (for sequences in time, not for trees and
+        graphs); or the mean of the column over all positions.
+    indicators : bool
+        Whether to add a column for every one that lacks numbers where it is fitted: 1 where one is missing,
+        else 0.
+    prior : float
+        Of the joint Gaussian: how many positions the prior, independent columns, counts for.
+
+    Attributes
+    ----------
+    mean_ : (D,) array
+        Means; ``covariance_`` (D, D) with "gaussian", else None.
+    indicated_ : (I,) array
+        Columns that have indicators.
+    n_features_in_, feature_names_in_ : int, array or None
+        Columns that it takes, and their names if they came in frames.
+
+    Examples
+    --------
+    >>> nan = float("nan")
+    >>> fill = MissingValues("interpolate")
+    >>> fill.fit_transform([[[1.0, 5.0], [nan, 7.0], [2.0, 6.0]]])[0].tolist()
+    [[1.0, 5.0, 0.0], [1.5, 7.0, 1.0], [2.0, 6.0, 0.0]]
+    """
+
+    mean_: Array
+    covariance_: Array | None
+    indicated_: Array
+    n_features_in_: int
+    feature_names_in_: Array | None
+
+    def __init__(self, method: str = "gaussian", *, indicators: bool = True, prior: float = 1.0) -> None:
+        self.method = method
+        self.indicators = indicators
+        self.prior = prior
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn means, covariances, and which columns lack numbers, from a list of (T, D) arrays."""
+        rows, _, names = _stacked(X)
+        return self.fit_rows(rows, names)
+
+    def transform(self, X: Any) -> list[Array]:
+        """Return the sequences, filled in, each with its indicators behind its columns."""
+        rows, offsets, _ = _stacked(X, self.fitted_names)
+        filled = self.fill(rows, offsets)
+        return [filled[a:b] for a, b in pairwise(offsets)]
+
+    def fit_transform(self, X: Any, y: Any = None) -> list[Array]:
+        """Fit, and transform the same sequences."""
+        return self.fit(X).transform(X)
+
+    def get_feature_names_out(self, input_features: Any = None) -> Array:
+        """Return the names of columns, ``missing(name)`` of indicators; x0, x1, … where there are none."""
+        self._require_fitted()
+        given = self.feature_names_in_ if input_features is None else input_features
+        names = [f"x{j}" for j in range(self.n_features_in_)] if given is None else list(given)
+        return np.array([*names, *(f"missing({names[j]})" for j in self.indicated_)], dtype=object)
+
+    @property
+    def fitted_names(self) -> Array | None:
+        """The names of the columns that it was fitted to; None if they had none, or it was not fitted."""
+        return vars(self).get("feature_names_in_")
+
+    def fit_rows(self, rows: Any, names: Array | None = None) -> Self:
+        """Learn from positions, one below the other, whatever sequence they are of."""
+        one_of(METHODS)("method", self.method)
+        require_flag("indicators", self.indicators)
+        prior = require_not_negative("prior", self.prior)
+        rows = _dense(rows)
+        if not len(rows):
+            raise InputError("MissingValues needs at least one position to learn from; X has none.")
+        gaussian = fit_gaussian(rows, full=self.method == "gaussian", prior=prior)
+        self.mean_ = gaussian.mean
+        self.covariance_ = gaussian.covariance if self.method == "gaussian" else None
+        lacking = np.isnan(rows).any(axis=0)
+        self.indicated_ = np.flatnonzero(lacking) if self.indicators else np.zeros(0, dtype=np.int64)
+        self.n_features_in_, self.feature_names_in_ = rows.shape[1], names
+        return self
+
+    def fill(self, rows: Any, offsets: Array) -> Array:
+        """Return rows of sequences that begin at the offsets, filled in, in their precision."""
+        self._require_fitted()
+        rows = _dense(rows)
+        if rows.shape[1] != self.n_features_in_:
+            raise InputError(f"X has {rows.shape[1]} features, MissingValues expects {self.n_features_in_}.")
+        missing = np.isnan(rows)
+        filled = rows if not missing.any() else self._filled(rows, offsets).astype(rows.dtype)
+        indicators = missing[:, self.indicated_].astype(rows.dtype)
+        return np.concatenate([filled, indicators], axis=1)
+
+    def _filled(self, rows: Array, offsets: Array) -> Array:
+        if self.covariance_ is not None:
+            return complete_rows(rows, JointGaussian(self.mean_, self.covariance_)).means
+        result = np.array(rows, dtype=np.float64)
+        if self.method == "interpolate":
+            for a, b in pairwise(offsets):
+                _interpolate(result[a:b])
+        return np.where(np.isnan(result), self.mean_, result)
+
+    def _require_fitted(self) -> None:
+        if "mean_" not in vars(self):
+            raise InputError("This MissingValues is not fitted yet; call fit first.")
+
+
+def _interpolate(rows: Array) -> None:
+    """Fill in, column by column, between and beyond what was observed; not where nothing was."""
+    for column in rows.T:
+        seen = ~np.isnan(column)
+        if seen.any() and not seen.all():
+            places = np.arange(len(column))
+            column[~seen] = np.interp(places[~seen], places[seen], column[seen])
+
+
+def _dense(rows: Any) -> Array:
+    if sparse.issparse(rows):
+        raise InputError("MissingValues takes dense arrays: what a sparse matrix does not hold is 0.")
+    return np.asarray(rows)
+
+
+def _stacked(X: Any, names: Array | None = None) -> tuple[Array, Array, Array | None]:
+    """Return the rows of a list of arrays, where each begins, and the names of frames' columns."""
+    if not is_list(X) or (isinstance(X, np.ndarray) and X.ndim == 2):
+        raise InputError(f"X is {shown(X)}; MissingValues takes a list of (T, D) arrays.")
+    for x in X:
+        names = _names(x) if names is None else names
+    arrays = [_array(x, s, names) for s, x in enumerate(X)]
+    widths = {array.shape[1] for array in arrays}
+    if len(widths) > 1:
+        raise InputError(f"Sequences of X have {min(widths)} and {max(widths)} features, expected as many.")
+    offsets = np.cumsum([0, *(len(array) for array in arrays)])
+    return np.concatenate(arrays) if arrays else np.zeros((0, 0)), offsets, names
+
+
+def _array(x: Any, s: int, names: Array | None) -> Array:
+    try:
+        own = _names(x)
+        if own is not None and names is not None:
+            x = x[list(names)]
+        array = _dense(x)
+        array = array if array.dtype in (np.float32, np.float64) else array.astype(np.float64)
+    except (TypeError, ValueError, KeyError) as error:
+        raise InputError(f"Sequence {s} of X is not an array of numbers: {error}.") from error
+    if array.ndim != 2 or np.isinf(array).any():
+        raise InputError(f"Sequence {s} of X must have two dimensions, and no infinite number.")
+    return array
+
+
+def _names(x: Any) -> Array | None:
+    columns = getattr(x, "columns", None)
+    return None if columns is None else np.asarray(list(columns), dtype=object)
