@@ -15,6 +15,7 @@ from .scorers import (
     token_accuracy_scorer,
 )
 from .segmentation import Segment, SegmentScores, segment_scores, segments_of
+from .spans import EntitySpan, entity_spans
 from .tokens import AverageScores, LabelScores, label_scores, sequence_accuracy, token_error
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "Confusion",
     "EntityScore",
     "EntityScores",
+    "EntitySpan",
     "LabelScores",
     "Reliability",
     "Segment",
@@ -40,6 +42,7 @@ __all__ = [
     "entity_f1",
     "entity_f1_scorer",
     "entity_scores",
+    "entity_spans",
     "expected_calibration_error",
     "has_entities",
     "label_scores",

@@ -1,0 +1,25 @@
+"""Guarantees: thresholds below which a model abstains so that errors stay rare, proved on held-out data."""
+
+from ._base import Gains, MeanTest, mean_gains
+from .answers import Answers
+from .betting import Betting
+from .hoeffding_bentkus import HoeffdingBentkus
+from .learn_then_test import Guarantee, learn_threshold
+from .risk_control import Missed, RiskControl, control_misses, label_sets
+from .threshold import Threshold
+
+__all__ = [
+    "Answers",
+    "Betting",
+    "Gains",
+    "Guarantee",
+    "HoeffdingBentkus",
+    "MeanTest",
+    "Missed",
+    "RiskControl",
+    "Threshold",
+    "control_misses",
+    "label_sets",
+    "learn_threshold",
+    "mean_gains",
+]

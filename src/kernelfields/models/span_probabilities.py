@@ -1,0 +1,82 @@
+"""The probability that an entity stands where it was found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..arrays import Array
+from ..errors import InputError
+from ..metrics.spans import EntityRules, EntitySpan
+from ..structures import ApproximateSum, SumOracle
+
+BLOCK = 2_000_000
+"""Scores of vertices that are kept at a time."""
+
+
+def span_probabilities(
+    batch: Any,
+    scores: dict[str, Array],
+    labels: Array,
+    spans: Sequence[Sequence[EntitySpan]],
+    rules: EntityRules,
+) -> Array:
+    """Return p(labels of the entity, which begins and ends there | x) for all entities, one after the other.
+
+    The entity from a to b stands there if its positions have the labels that were found and, by the rules of
+    labels, it begins after the label before a, and ends before that after b. It is the quotient of two
+    sums over labellings, those that fulfil this and all: exact wherever sums are.
+
+    Parameters
+    ----------
+    batch, scores : StructureBatch, dict
+        A batch of sequences with its clique scores.
+    labels : (N,) array
+        Labels that were found.
+    spans : list of lists of EntitySpan
+        The entities of every sequence, as `EntityRules.spans` gives them.
+    rules : EntityRules
+        Those of the labels.
+    """
+    if not isinstance(batch, SumOracle | ApproximateSum):
+        raise InputError(f"Probabilities of entities need a SumOracle, which {type(batch).__name__} is not.")
+    counts = [len(each) for each in spans]
+    owner = np.repeat(np.arange(len(spans)), counts)
+    if len(owner) == 0:
+        return np.zeros(0)
+    every = [span for each in spans for span in each]
+    whole = batch.log_partition(scores)
+    size = max(1, BLOCK // max(1, int(np.diff(batch.offsets).max()) * scores["node"].shape[1]))
+    parts = [
+        _constrained(batch, scores, labels, owner[a : a + size], every[a : a + size], rules)
+        for a in range(0, len(owner), size)
+    ]
+    result: Array = np.exp(np.minimum(np.concatenate(parts) - whole[owner], 0.0))
+    return result
+
+
+def _constrained(
+    batch: Any,
+    scores: dict[str, Array],
+    labels: Array,
+    owner: Array,
+    spans: list[EntitySpan],
+    rules: EntityRules,
+) -> Array:
+    """Return log of the sum over labellings that have the entity, one instance per entity."""
+    part, within = batch.take(owner), batch.cut(scores, owner)
+    node = np.array(within["node"])
+    every = np.arange(node.shape[1])
+    for n, (start, stop, _) in enumerate(spans):
+        here, there = int(part.offsets[n]), int(batch.offsets[owner[n]])
+        last = int(part.offsets[n + 1]) - here
+        found = labels[there + start : there + stop]
+        node[here + start : here + stop][found[:, None] != every] = -np.inf
+        if start > 0:
+            node[here + start - 1, ~rules.begins[:-1, found[0]]] = -np.inf
+        if stop < last:
+            node[here + stop, ~rules.ends[found[-1], :-1]] = -np.inf
+    result: Array = part.log_partition({**within, "node": node})
+    return result
