@@ -13,6 +13,7 @@ from .classifier_markov_model import ClassifierMarkovModel
 from .crf import CRF
 from .gp_sequence_classifier import GPSequenceClassifier
 from .hidden_states import HiddenStates
+from .hidden_unit_crf import HiddenUnitCRF
 from .hmm import HMM
 from .kernel_crf import KernelCRF
 from .kernel_logistic_regression import KernelLogisticRegression
@@ -39,6 +40,7 @@ __all__ = [
     "CliqueMeasures",
     "GPSequenceClassifier",
     "HiddenStates",
+    "HiddenUnitCRF",
     "KernelCRF",
     "KernelLogisticRegression",
     "KernelPerceptron",

@@ -64,6 +64,7 @@ from .classifier_markov_model import ClassifierMarkovModel
 from .crf import CRF
 from .gp_sequence_classifier import GPSequenceClassifier
 from .hidden_states import HiddenStates
+from .hidden_unit_crf import HiddenUnitCRF
 from .hmm import HMM
 from .kernel_crf import KernelCRF
 from .kernel_logistic_regression import KernelLogisticRegression
@@ -85,6 +86,7 @@ RECIPES: Mapping[str, type[Savable]] = {
     "crf": CRF,
     "gp-sequence-classifier": GPSequenceClassifier,
     "hidden-states": HiddenStates,
+    "hidden-unit-crf": HiddenUnitCRF,
     "hmm": HMM,
     "kernel-crf": KernelCRF,
     "kernel-logistic-regression": KernelLogisticRegression,

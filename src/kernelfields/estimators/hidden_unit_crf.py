@@ -1,0 +1,265 @@
+"""Conditional random fields with binary hidden units at every position."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from ..arrays import Array
+from ..checks import require_settings, whole
+from ..constraints import Rule
+from ..data.labels import unlabelled_items
+from ..data.reading import read_to_fit
+from ..data.rules import offset_of
+from ..data.seeds import random_state
+from ..data.training import Training, read_training, require_labelling, warn_of
+from ..data.unlabelled import set_aside
+from ..decoders import Decoder
+from ..errors import InputError
+from ..fitting.held_out import read_held_out
+from ..fitting.observers import EarlyStopping, ProgressLine
+from ..fitting.provenance import provenance_of
+from ..fitting.run import observers, reporter, starts_afresh
+from ..fitting.settings import CHECKS
+from ..models.hidden_units import HiddenUnitProblem, HiddenUnitScorer
+from ..models.learnt import FREE, LABELLER
+from ..models.model import LabelScorer, Model, fitted_model
+from ..models.terms import Penalties, free_weights, label_terms
+from ..objective import Problem
+from ..persistence.fields import Field, Kind, Numbers
+from ..solvers import LBFGS, ConjugateGradients, Progress, Result, Solver, Stop
+from ..structures import Structure
+from ..tables import SOLVERS, choose, structure_of
+from ._base import SequenceLabeller
+
+
+@dataclass(eq=False, repr=False)
+class HiddenUnitCRF(SequenceLabeller):
+    """Hidden-unit conditional random field [vandermaaten2011].
+
+    Every position has K binary hidden units z between observation and label. Given x and y they are
+    independent, and are summed out in closed form: the score of label y at a position is
+
+        θ(x, y) = b_y + Σ_k log(1 + exp(⟨w_k, x⟩ + c_k + V_{k,y})),
+
+    beside transitions, start and end as in `CRF`. Each unit is a feature that is learnt, and that all labels
+    share; so many units make 2^K linear functions. Minimises −log p(y|x) plus (λ/2)·(squares of all weights).
+
+    It is **not convex**: the search follows the gradient from ``n_init`` random starts, and the lowest
+    objective is kept. There is no certificate.
+
+    Parameters
+    ----------
+    penalty : float
+        λ of the weights of units, of b, start and end.
+    n_units : int
+        K.
+    edge_penalty : float, optional
+        λ of transitions; ``penalty`` if not given. ``second_order_penalty``, that of label triples.
+    features, structure, fit_intercept, boundaries, classes, class_weight, cost, constraints
+        As in `CRF`; the structure must label vertices.
+    n_init : int
+        Number of starts.
+    solver : "lbfgs", "conjugate-gradients" or Solver
+        How to minimise, without second derivatives.
+    decoder : "viterbi", "posterior" or Decoder
+        How `predict` decides: the best labelling as a whole, or label by label.
+    tol : float
+        The search ends when the norm of the gradient is below ``tol`` / 100, relative to the start.
+    max_iter : int
+        Limit of iterations of a search; reaching it is a `ConvergenceWarning`.
+    patience : int
+        With held-out data: iterations without improvement there after which to stop.
+    random_state : int, RandomState or None
+        Seed of the starts, and of `sample`.
+    callback : callable, optional
+        Called with a `Progress` record after every iteration.
+    verbose : int
+        1 shows a line of progress.
+
+    Attributes
+    ----------
+    classes_ : (L,) array
+        Labels, in the order of all arrays over labels.
+    coef_ : (K, D) array
+        w; ``unit_intercept_`` (K,) is c, ``unit_labels_`` (K, L) is V.
+    intercept_, transitions_, start_, end_ : arrays
+        Of labels alone, as in `CRF`; ``second_order_`` (L, L, L) with "chain2".
+    objectives_ : list of float
+        The objective that each start led to; the lowest is that of the model, ``objective_``.
+    certificate_ : None
+        No bound is known: the loss is not convex in the weights.
+    n_iter_, stop_reason_, provenance_, forbidden_, n_features_in_, feature_names_in_
+        As in `CRF`.
+
+    Examples
+    --------
+    >>> from kernelfields import HiddenUnitCRF
+    >>> X = [[[-1.0], [0.0], [1.0]], [[0.1], [0.9]], [[-1.1], [0.1]], [[1.0], [-0.9], [0.0]]]
+    >>> y = [["out", "in", "out"], ["in", "out"], ["out", "in"], ["out", "out", "in"]]
+    >>> HiddenUnitCRF(0.001, n_units=4, random_state=0).fit(X, y).predict([[[-1.0], [1.0], [0.0]]])
+    [['out', 'out', 'in']]
+    """
+
+    _learnt: ClassVar[Mapping[str, Field]] = {
+        **LABELLER,
+        **FREE,
+        "coef_": Numbers("K D"),
+        "unit_intercept_": Numbers("K"),
+        "unit_labels_": Numbers("K L"),
+        "objectives_": Kind(list),
+    }
+    _lacks: ClassVar[Mapping[str, str]] = {
+        **dict.fromkeys(["warm_start", "checkpoint"], "it starts several times, at random"),
+        "X_unlabelled": "its loss does not learn from sequences without labels",
+    }
+
+    penalty: float = 0.1
+    _: KW_ONLY
+    n_units: int = 100
+    edge_penalty: float | None = None
+    features: Any = None
+    structure: str | Structure = "chain"
+    second_order_penalty: float | None = None
+    fit_intercept: bool = True
+    boundaries: bool = True
+    classes: Sequence[Hashable] | None = None
+    class_weight: dict[Any, float] | str | None = None
+    cost: Any = None
+    constraints: str | Rule | None = None
+    n_init: int = 1
+    solver: str | Solver = "lbfgs"
+    decoder: str | Decoder = "viterbi"
+    tol: float = 1e-2
+    max_iter: int = 1000
+    patience: int = 5
+    random_state: Any = None
+    callback: Callable[[Progress], None] | None = None
+    verbose: int = 0
+
+    @starts_afresh
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        lengths: Any = None,
+        sample_weight: Any = None,
+        X_dev: Any = None,
+        y_dev: Any = None,
+    ) -> Self:
+        """Fit to labelled sequences.
+
+        Parameters
+        ----------
+        X, y, lengths, sample_weight, X_dev, y_dev
+            As in `CRF.fit`.
+        """
+        require_settings(vars(self), {**CHECKS, "n_units": whole(1, 100_000)})
+        solver = choose(SOLVERS, self.solver, "solver")
+        if not isinstance(solver, LBFGS | ConjugateGradients):
+            raise InputError(f"solver is {self.solver!r}, which needs curvatures; use 'lbfgs'.")
+        training = self._training(X, y, lengths, sample_weight)
+        problem = self._problem(training)
+        held_out = None
+        if X_dev is not None or y_dev is not None:
+            held_out = read_held_out(self, training, X_dev, y_dev)
+
+        def judged(element: Array) -> float:
+            assert held_out is not None
+            return held_out.loss_of(self._draft(training, problem, element)._model())
+
+        random = random_state(self.random_state)
+        found = []
+        for _ in range(self.n_init):
+            stopping = None if held_out is None else EarlyStopping(judged, self.patience)
+            found.append(self._search(problem, problem.start(random), solver, training, stopping))
+        objectives = [point.value for point, _ in found]
+        point, result = found[int(np.argmin(objectives))]
+        self._take(training, problem, point.element)
+        self.objectives_, self.objective_ = objectives, float(point.value)
+        self.certificate_ = None
+        self.provenance_ = provenance_of(training.inputs, training.encoded)
+        self.n_iter_, self.stop_reason_ = result.progress.iteration, result.reason.value
+        if not result.reason.converged:
+            warn_of(result.reason, result.progress, None)
+        return self
+
+    def _training(self, X: Any, y: Any, lengths: Any, sample_weight: Any) -> Training:
+        """Read and check a training set, changing nothing."""
+        structure = structure_of(self.structure)
+        require_labelling(structure, "n_units")
+        if unlabelled_items(y, X, lengths):
+            parts = set_aside(structure, X, y, lengths)
+            (X, lengths, _), y = parts.labelled, parts.y
+            sample_weight = parts.weights(sample_weight, structure.words)
+        inputs, extractor = read_to_fit(structure, self.features, X, lengths, binary=True)
+        return read_training(
+            inputs,
+            extractor,
+            y,
+            structure,
+            sample_weight=sample_weight,
+            class_weight=self.class_weight,
+            cost=self.cost,
+            constraints=self.constraints,
+            classes=self.classes,
+        )
+
+    def _problem(self, training: Training) -> HiddenUnitProblem:
+        chain, forbidden = training.chain, training.forbidden
+        penalties = Penalties.of(self.penalty, self.edge_penalty, self.second_order_penalty)
+        terms = label_terms(chain, penalties, bias=self.fit_intercept, boundaries=self.boundaries)
+        offset = None if forbidden is None else offset_of(forbidden, chain, np.float64)
+        free = Problem.of(training.loss, terms, offset)
+        return HiddenUnitProblem(training.inputs.features, self.n_units, self.penalty, free)
+
+    def _search(
+        self,
+        problem: HiddenUnitProblem,
+        start: Array,
+        solver: Solver,
+        training: Training,
+        stopping: EarlyStopping | None,
+    ) -> tuple[Any, Result]:
+        """Minimise from a start; with held-out data, the point that was best on them."""
+
+        def draft(point: Any) -> HiddenUnitCRF:
+            return self._draft(training, problem, point.element)
+
+        stop = Stop(gap=self.tol, gradient=1e-2 * self.tol, iterations=self.max_iter)
+        with ProgressLine() if self.verbose else nullcontext() as line:
+            watching = observers(reporter(self.callback, draft), stopping, line)
+            task: Any = problem  # has what solvers ask of smooth functions without second derivatives
+            result = solver.minimize(task, start, stop, watching)
+        if stopping is not None and stopping.element is not None:
+            return problem.at(stopping.element), result
+        return result.point, result
+
+    def _draft(self, training: Training, problem: HiddenUnitProblem, element: Array) -> HiddenUnitCRF:
+        model = copy.copy(self)
+        model._take(training, problem, element)
+        return model
+
+    def _take(self, training: Training, problem: HiddenUnitProblem, element: Array) -> None:
+        """Take over what predictions need."""
+        weights = problem.parts(element)
+        self.coef_ = np.ascontiguousarray(weights.coef.T)
+        self.unit_intercept_, self.unit_labels_ = weights.bias.copy(), weights.labels.copy()
+        self.classes_, self.structure_ = training.encoded.classes, training.structure
+        free = free_weights(weights.free, problem.free.slices, len(self.classes_))
+        for name, value in free.items():
+            setattr(self, f"{name}_", value)
+        self.n_features_in_ = training.inputs.features.shape[1]
+        if training.inputs.names is not None:
+            self.feature_names_in_ = training.inputs.names
+        self.forbidden_, self.features_ = training.forbidden, training.extractor
+
+    def _model(self) -> Model:
+        units = HiddenUnitScorer(self.coef_, self.unit_intercept_, self.unit_labels_)
+        return fitted_model(self, units, LabelScorer.of(vars(self)))
