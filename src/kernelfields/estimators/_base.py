@@ -35,11 +35,12 @@ from ..structures import (
     SumOracle,
 )
 from ..tables import DECODERS, choose
+from ._calibrated_base import CalibratedLabeller
 
 Labels = list[list[Hashable]]
 
 
-class SequenceLabeller(Parameterised, Routed, Savable, ABC):
+class SequenceLabeller(CalibratedLabeller, Parameterised, Routed, Savable, ABC):
     """A fitted model that gives every position of a sequence a distribution over labels.
 
     Sequences come as a list of (T, D) arrays, scipy-sparse matrices or data frames, as one flat array
@@ -71,6 +72,8 @@ class SequenceLabeller(Parameterised, Routed, Savable, ABC):
         allowed: Any = None,
         decoder: str | Decoder | None = None,
         abstain: float | None = None,
+        error_at_most: float | None = None,
+        confidence: float | None = None,
     ) -> Labels:
         """Label sequences.
 
@@ -87,12 +90,20 @@ class SequenceLabeller(Parameterised, Routed, Savable, ABC):
             Instead of the one the model was made with.
         abstain : float, optional
             Give None instead of a label whose probability is below this.
+        error_at_most : float, optional
+            Give None so often that, with the confidence, at most this share of the other answers is
+            wrong; needs `calibrate`, whose decoder and units it takes.
+        confidence : float, optional
+            The probability, over calibration sets, that this holds; 0.95 if not given.
 
         Returns
         -------
         list of lists
             One label per position.
         """
+        if error_at_most is not None or confidence is not None:
+            others = {"allowed": allowed, "decoder": decoder, "abstain": abstain}
+            return self._guaranteed(X, lengths, error_at_most, confidence, others)
         scored = self._batch(X, lengths, allowed)
         rule = self._decoder(decoder)
         if abstain is not None:

@@ -17,6 +17,7 @@ from .. import (
     decoders,
     emissions,
     graphs,
+    guarantees,
     kernels,
     losses,
     objective,
@@ -34,11 +35,13 @@ from ..errors import ModelFormatError
 from ..features.saved import SAVED as SAVED_FEATURES
 from ..fitting.provenance import Provenance, versions
 from ..kernels.saved import SAVED as SAVED_KERNELS
+from ..models.calibration import Calibration
 from ..models.changes import Changes
 from ..models.clique_kernels import CliqueExpansion, CliqueKernel
 from ..models.clique_types import Boundaries, Edges, FurtherKernel, InputEdges, SecondOrder
 from ..models.graph_cliques import AllUnused, LabelPair, LabelPairs, UnusedCliques
 from ..models.label_switching import SwitchingStep
+from ..models.scaling import Scaling
 from ..models.separate_kernels import SeparateKernels
 from ..models.structure_search import Trial
 from ..models.trail import Trail
@@ -151,6 +154,7 @@ GRAPHS = (
 RECORDS = (
     AllUnused,
     Boundaries,
+    Calibration,
     Certificate,
     Changes,
     CliqueExpansion,
@@ -164,6 +168,7 @@ RECORDS = (
     LabelPairs,
     Provenance,
     Round,
+    Scaling,
     SecondOrder,
     SeparateKernels,
     SwitchingStep,
@@ -183,6 +188,10 @@ RECORDS = (
     decoders.BayesRule,
     decoders.LinearProgram,
     decoders.Viterbi,
+    guarantees.Answers,
+    guarantees.Betting,
+    guarantees.HoeffdingBentkus,
+    guarantees.Missed,
     selection.AtRandom,
     selection.Atoms,
     selection.ExactGain,

@@ -16,8 +16,10 @@ from ..emissions import Emissions
 from ..features import DictFeatures, MissingValues, TemplateFeatures
 from ..fitting.provenance import Provenance
 from ..kernels import Kernel
+from ..models.calibration import Calibrations
 from ..models.changes import Changes
 from ..models.clique_kernels import VIEWS, CliqueExpansion
+from ..models.scaling import Scalings
 from ..models.separate_kernels import SeparateKernels
 from ..models.trail import Trail
 from ..models.vertex_kernels import VertexKernels
@@ -39,6 +41,8 @@ LABELLER: Mapping[str, Field] = {
     "n_iter_": Kind(int, needed=False),
     "stop_reason_": Kind(str, needed=False),
     "provenance_": Kind(Provenance, needed=False),
+    "scaling_": Scalings(),
+    "calibration_": Calibrations(),
 }
 """Of all that label sequences."""
 

@@ -203,7 +203,8 @@ def _whole_problem(model: Any, training: Training, features: Any, terms: list[Te
         )
         offset = {clique: values.astype(features.dtype) for clique, values in offset.items()}
     if base is not None:
-        before = base._model()._replace(forbidden=None).scores(training.inputs._replace(features=features))
+        learnt = base._model()._replace(forbidden=None, scaling=None)
+        before = learnt.scores(training.inputs._replace(features=features))
         known = before.scores
         offset = known if offset is None else {name: offset[name] + known[name] for name in known}
     return Problem.of(training.loss, terms, offset, features.dtype)

@@ -20,6 +20,7 @@ from ..features import FeatureRows
 from ..native import chain_add_label_scores
 from ..spaces import Products, as_floats, coefficient_scores, run_mean
 from ..structures import Chain, EdgeBatch, SequenceBatch, Structure, StructureBatch
+from .scaling import Scaling
 
 
 class ScoredBatch(NamedTuple):
@@ -57,6 +58,8 @@ class Model(NamedTuple):
     """log q of labels, known beforehand."""
     forbidden: Forbidden | None = None
     """What rules forbid."""
+    scaling: Scaling | None = None
+    """How held-out data have rescaled all of it."""
 
     def scores(self, inputs: Inputs, batch: Any = None) -> ScoredBatch:
         """Return the scores of some inputs; ``batch`` is theirs, if it has been made before."""
@@ -71,6 +74,8 @@ class Model(NamedTuple):
             add_base_measure(self.measure, batch, matrix_of(inputs.features), self.alphabet, theta)
         if self.forbidden is not None:
             forbid(self.forbidden, batch, theta)
+        if self.scaling is not None:
+            theta = self.scaling.of(theta, batch.answer)
         return ScoredBatch(batch, theta, inputs)
 
     def batch_of(self, inputs: Inputs) -> Any:
@@ -273,7 +278,8 @@ def fitted_model(model: Any, *scorers: Scorer) -> Model:
     """Return these scorers on the structure of a fitted model, with what it has not learnt."""
     learnt = vars(model)
     measure, forbidden = learnt.get("base_measure_"), learnt.get("forbidden_")
-    return Model(fitted_structure(model), model.classes_, scorers, measure, forbidden)
+    scaling = learnt.get("scaling_")
+    return Model(fitted_structure(model), model.classes_, scorers, measure, forbidden, scaling)
 
 
 def fitted_structure(model: Any) -> Structure:
