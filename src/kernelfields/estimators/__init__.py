@@ -12,6 +12,7 @@ from .cascade import Cascade
 from .classifier_markov_model import ClassifierMarkovModel
 from .crf import CRF
 from .gp_sequence_classifier import GPSequenceClassifier
+from .field_clustering import FieldClustering
 from .hidden_states import HiddenStates
 from .hidden_unit_crf import HiddenUnitCRF
 from .hmm import HMM
@@ -25,6 +26,7 @@ from .registry import REGISTRY
 from .self_training import SelfTraining
 from .sequence_adaboost import SequenceAdaBoost
 from .stochastic_crf import StochasticCRF
+from .sequence_clustering import SequenceClustering
 from .structure_learner import StructureLearner
 from .structured_svm import StructuredSVM
 
@@ -39,6 +41,7 @@ __all__ = [
     "CliqueKernel",
     "CliqueMeasures",
     "GPSequenceClassifier",
+    "FieldClustering",
     "HiddenStates",
     "HiddenUnitCRF",
     "KernelCRF",
@@ -53,6 +56,7 @@ __all__ = [
     "SequenceAdaBoost",
     "SequenceLabeller",
     "StochasticCRF",
+    "SequenceClustering",
     "StructureLearner",
     "StructuredPerceptron",
     "StructuredSVM",

@@ -67,6 +67,7 @@ from .classifier_markov_model import ClassifierMarkovModel
 from .crf import CRF
 from .gp_sequence_classifier import GPSequenceClassifier
 from .hidden_states import HiddenStates
+from .field_clustering import FieldClustering
 from .hidden_unit_crf import HiddenUnitCRF
 from .hmm import HMM
 from .kernel_crf import KernelCRF
@@ -79,6 +80,7 @@ from .self_training import SelfTraining
 from .sequence_adaboost import SequenceAdaBoost
 from .stochastic_crf import StochasticCRF
 from .structure_learner import StructureLearner
+from .sequence_clustering import SequenceClustering
 from .structured_svm import Round, StructuredSVM
 
 RECIPES: Mapping[str, type[Savable]] = {
@@ -89,6 +91,7 @@ RECIPES: Mapping[str, type[Savable]] = {
     "crf": CRF,
     "gp-sequence-classifier": GPSequenceClassifier,
     "hidden-states": HiddenStates,
+    "field-clustering": FieldClustering,
     "hidden-unit-crf": HiddenUnitCRF,
     "hmm": HMM,
     "kernel-crf": KernelCRF,
@@ -104,6 +107,7 @@ RECIPES: Mapping[str, type[Savable]] = {
     "stochastic-crf": StochasticCRF,
     "structure-learner": StructureLearner,
     "structured-perceptron": StructuredPerceptron,
+    "sequence-clustering": SequenceClustering,
     "structured-svm": StructuredSVM,
     "transductive-svm": TransductiveSVM,
 }
