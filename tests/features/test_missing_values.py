@@ -34,7 +34,9 @@ def sequences(n: int = 14) -> tuple[list[np.ndarray], list[list[str]]]:
 def test_means_are_those_of_scikit_learn() -> None:
     X, _ = sequences()
     wanted = SimpleImputer(add_indicator=True).fit_transform(np.concatenate(X))
-    np.testing.assert_allclose(np.concatenate(MissingValues("mean").fit_transform(X)), wanted)
+    np.testing.assert_allclose(
+        np.concatenate(MissingValues("mean", indicators=True).fit_transform(X)), wanted
+    )
 
 
 def test_interpolation_stays_within_sequences_and_columns() -> None:
@@ -43,7 +45,7 @@ def test_interpolation_stays_within_sequences_and_columns() -> None:
         [[NAN, 1.0]],
         [[10.0, 1.0]],
     ]
-    got = MissingValues("interpolate", indicators=False).fit_transform(X)
+    got = MissingValues("interpolate").fit_transform(X)
     assert got[0].tolist() == [[2.0, 1.0], [2.0, 2.0], [5.0, 3.0], [8.0, 4.0], [8.0, 5.0]]
     assert got[1].tolist() == [[20 / 3, 1.0]]  # the mean of 2, 8 and 10: the sequence has none of its own
 
@@ -52,13 +54,13 @@ def test_gaussian_fills_in_conditional_means() -> None:
     X, _ = sequences()
     rows = np.concatenate(X)
     wanted = complete_rows(rows, fit_gaussian(rows)).means
-    got = np.concatenate(MissingValues("gaussian", indicators=False).fit_transform(X))
+    got = np.concatenate(MissingValues("gaussian").fit_transform(X))
     np.testing.assert_allclose(got, wanted)
 
 
 def test_indicators_are_those_of_columns_that_lacked_numbers() -> None:
     X, _ = sequences()
-    fill = MissingValues().fit(X)
+    fill = MissingValues(indicators=True).fit(X)
     assert fill.indicated_.tolist() == [1, 2]
     got = fill.transform([[[NAN, 0.0, NAN]]])[0]
     assert got[0, 3:].tolist() == [0.0, 1.0]
@@ -81,8 +83,8 @@ MODELS = [CRF(), KernelCRF("linear"), StructuredSVM(), StructuredPerceptron(rand
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
 def test_as_features_of_estimators(model: Any, tmp_path: Any) -> None:
     X, y = sequences()
-    fitted = clone(model).set_params(features=MissingValues()).fit(X, y)
-    filled = MissingValues().fit(X)
+    fitted = clone(model).set_params(features=MissingValues(indicators=True)).fit(X, y)
+    filled = MissingValues(indicators=True).fit(X)
     apart = clone(model).fit(filled.transform(X), y)
     assert fitted.predict(X) == apart.predict(filled.transform(X))
     assert fitted.score(X, y) > 0.8
@@ -106,7 +108,7 @@ def test_held_out_and_unlabelled_sequences_are_filled_in() -> None:
 def test_frames_are_matched_by_name(tmp_path: Any) -> None:
     X, y = sequences()
     frames = [pd.DataFrame(x, columns=["a", "b", "c"]) for x in X]
-    model = CRF(features=MissingValues()).fit(frames, y)
+    model = CRF(features=MissingValues(indicators=True)).fit(frames, y)
     assert model.feature_names_in_.tolist() == ["a", "b", "c", "missing(b)", "missing(c)"]
     model.save(tmp_path / "model.kf")
     turned = [frame[["c", "a", "b"]] for frame in frames]
@@ -115,6 +117,21 @@ def test_frames_are_matched_by_name(tmp_path: Any) -> None:
     np.testing.assert_allclose(np.concatenate(fill.transform(turned)), np.concatenate(fill.transform(X)))
     with pytest.raises(InputError, match="other columns than those the model knows: it lacks 'c'"):
         model.predict([frames[0].rename(columns={"c": "d"})[["a", "b"]]])
+
+
+def test_indicators_pay_where_labels_decide_what_is_missing() -> None:
+    """The only column says nothing but by being missing: half of the B, a tenth of the A."""
+    rng = np.random.default_rng(0)
+    y = [rng.choice(["A", "B"], 20).tolist() for _ in range(60)]
+    X = [rng.normal(size=(20, 1)) for _ in y]
+    for x, labels in zip(X, y, strict=True):
+        x[rng.random(20) < np.where(np.array(labels) == "B", 0.5, 0.1)] = NAN
+    plain, marked = (
+        CRF(features=MissingValues(indicators=flag)).fit(X[:40], y[:40]).score(X[40:], y[40:])
+        for flag in (False, True)
+    )
+    assert plain < 0.6
+    assert marked > 0.65
 
 
 def test_searches_choose_methods_in_pipelines_and_as_features() -> None:

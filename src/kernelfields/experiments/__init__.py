@@ -23,6 +23,7 @@ from .lib.results import Outcome, claims_of, columns_of, last_result, text_of
 from .loss_curves import LOSS_CURVES
 from .margin_length import MARGIN_LENGTH
 from .ner import NER
+from .missing import MISSING
 from .ner_300 import NER_300
 from .ner_table1 import NER_TABLE1
 from .parse import PARSE
@@ -71,6 +72,7 @@ EXPERIMENTS: Mapping[str, Experiment] = {
         GESTURES,
         GESTURES_SEMI,
         PENN,
+        MISSING,
     )
 }
 

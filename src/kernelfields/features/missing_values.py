@@ -18,14 +18,14 @@ METHODS = ("mean", "interpolate", "gaussian")
 
 
 class MissingValues(Parameterised):
-    """NaN in sequences of numbers, filled in, with columns of 0 and 1 that say where.
+    """NaN in sequences of numbers, filled in, if wanted with columns of 0 and 1 that say where.
 
     Estimators that take ``features=`` take it as that: it is then learnt in every fit, and saved in the
     model's file. It is a transformer of lists of arrays for scikit-learn's pipelines, too.
 
-    What is filled in is a guess that a linear model cannot tell from an observation; the indicators let it
-    tell: with them, missing numbers have a score of their own whatever was filled in, and what it says that
-    a number is missing is used.
+    What is filled in is a guess that a linear model cannot tell from an observation. With indicators it can:
+    missing numbers then have a score of their own. That pays where it depends on the label whether a number
+    is missing; where numbers are missing at random, it is noise (``kf reproduce missing``).
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ class MissingValues(Parameterised):
         the mean of the column where the sequence has none (for sequences in time, not for trees and
         graphs); or the mean of the column over all positions.
     indicators : bool
-        Whether to add a column for every one that lacks numbers where it is fitted: 1 where one is missing,
+        Whether to add a column for every one that lacks numbers in the training set: 1 where one is missing,
         else 0.
     prior : float
         Of the joint Gaussian: how many positions the prior, independent columns, counts for.
@@ -53,7 +53,7 @@ class MissingValues(Parameterised):
     Examples
     --------
     >>> nan = float("nan")
-    >>> fill = MissingValues("interpolate")
+    >>> fill = MissingValues("interpolate", indicators=True)
     >>> fill.fit_transform([[[1.0, 5.0], [nan, 7.0], [2.0, 6.0]]])[0].tolist()
     [[1.0, 5.0, 0.0], [1.5, 7.0, 1.0], [2.0, 6.0, 0.0]]
     """
@@ -64,7 +64,7 @@ class MissingValues(Parameterised):
     n_features_in_: int
     feature_names_in_: Array | None
 
-    def __init__(self, method: str = "gaussian", *, indicators: bool = True, prior: float = 1.0) -> None:
+    def __init__(self, method: str = "gaussian", *, indicators: bool = False, prior: float = 1.0) -> None:
         self.method = method
         self.indicators = indicators
         self.prior = prior
