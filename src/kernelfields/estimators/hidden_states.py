@@ -92,8 +92,8 @@ class HiddenStates(Parameterised, Routed, Savable):
     Examples
     --------
     >>> from kernelfields import CRF, HiddenStates
-    >>> X = [[[-1.0], [0.0], [1.0]], [[0.1], [0.9]], [[-1.1], [0.1]], [[1.0], [-0.9], [0.0]]]
-    >>> y = [["out", "in", "out"], ["in", "out"], ["out", "in"], ["out", "out", "in"]]
+    >>> X = [[[-1.0], [0.0], [0.1], [1.0]], [[1.0], [-1.1], [0.1]], [[0.0], [-0.9], [0.9]], [[0.1], [1.1]]]
+    >>> y = [["out", "in", "in", "out"], ["out", "out", "in"], ["in", "out", "out"], ["in", "out"]]
     >>> model = HiddenStates(CRF(0.01), n_states={"out": 2}, random_state=0).fit(X, y)
     >>> model.predict([[[-1.0], [1.0], [0.0]]])
     [['out', 'out', 'in']]

@@ -100,9 +100,9 @@ class HiddenUnitCRF(SequenceLabeller):
     Examples
     --------
     >>> from kernelfields import HiddenUnitCRF
-    >>> X = [[[-1.0], [0.0], [1.0]], [[0.1], [0.9]], [[-1.1], [0.1]], [[1.0], [-0.9], [0.0]]]
-    >>> y = [["out", "in", "out"], ["in", "out"], ["out", "in"], ["out", "out", "in"]]
-    >>> HiddenUnitCRF(0.001, n_units=4, random_state=0).fit(X, y).predict([[[-1.0], [1.0], [0.0]]])
+    >>> X = [[[-1.0], [0.0], [0.1], [1.0]], [[1.0], [-1.1], [0.1]], [[0.0], [-0.9], [0.9]], [[0.1], [1.1]]]
+    >>> y = [["out", "in", "in", "out"], ["out", "out", "in"], ["in", "out", "out"], ["in", "out"]]
+    >>> HiddenUnitCRF(0.01, n_units=8, random_state=0).fit(X, y).predict([[[-1.0], [1.0], [0.0]]])
     [['out', 'out', 'in']]
     """
 

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Array
-from ..checks import Check, Checked, require_not_negative, whole
+from ..checks import Check, Checked, require_flag, require_not_negative, whole
 from ..errors import InputError
 from ..structures import CovarianceOracle, EdgeBatch, Scores, StructureBatch
 from ._base import Loss, LossValue
@@ -38,17 +38,25 @@ class InformationMaximisation(Checked):
         c. Above 1 clusters become more alike in size.
     first : int
         Iterations with the labels in y.
+    by_instance : bool
+        Whether p̄ is the mean over instances, at their sources, and N their number: where an instance has one
+        label for all its vertices.
     """
 
     balance: float = 1.0
     first: int = 20
-    _checks: ClassVar[Mapping[str, Check]] = {"balance": require_not_negative, "first": whole(0)}
+    by_instance: bool = False
+    _checks: ClassVar[Mapping[str, Check]] = {
+        "balance": require_not_negative,
+        "first": whole(0),
+        "by_instance": require_flag,
+    }
 
 
 class Information(Loss):
-    """Σ_s weight_s H_s(θ) − c N H(p̄), N = Σ_s weight_s T_s, and its gradient
+    """Σ_s weight_s H_s(θ) − c N H(p̄), N the sum of weights over all vertices that count, and its gradient
 
-        Cov(θ)·d,      d = −θ everywhere,  + c log p̄ at vertices,
+        Cov(θ)·d,      d = −θ everywhere,  + c log p̄ at vertices that count,
 
     by one covariance product: that of an entropy is −Cov(θ)·θ, and p̄ depends on θ by the marginals, whose
     derivative is the covariance. Forbidden parts have probability 0, and no share in it.
@@ -85,15 +93,18 @@ class Information(Loss):
         known = (labels[:, None] < 0) | (labels[:, None] == np.arange(n_labels))
         self.begin = PartialLog(structure, known, weights)
         """The log loss of the labels to begin with."""
-        self._offsets = structure.offsets
+        self._counted = np.ones(structure.n_vertices)
+        if settings.by_instance:
+            self._counted = np.isin(np.arange(structure.n_vertices), structure.sources).astype(np.float64)
+        owner = np.repeat(np.arange(structure.n_instances), np.diff(structure.offsets))
+        self._sizes = np.bincount(owner, self._counted, structure.n_instances)
 
     def at(self, scores: Scores) -> LossValue:
-        """Value and gradient; the entropy of p̄ is shared among instances by their weights and lengths."""
+        """Value and gradient; instances share in the entropy of p̄ by the vertices of theirs that count."""
         theta = {clique: values.astype(np.float64, copy=False) for clique, values in scores.items()}
         entropies, shares = self.structure.entropy(theta), self.shares(theta)
         c = self.settings.balance
-        lengths = np.diff(self._offsets)
-        values = entropies - c * lengths * _entropy(shares)
+        values = entropies - c * self._sizes * _entropy(shares)
         total = values.sum() if self.weights is None else np.dot(values, self.weights)
         slope = self._slope(theta)
         gradient = {clique: parts.astype(scores[clique].dtype, copy=False) for clique, parts in slope.items()}
@@ -101,7 +112,7 @@ class Information(Loss):
 
     def shares(self, scores: Scores) -> Array:
         """p̄, the mean probability of every label, (L,)."""
-        node = self.structure.marginals(scores, self.weights).parts["node"].sum(axis=0)
+        node = self._counted @ self.structure.marginals(scores, self.weights).parts["node"]
         total = float(node.sum())
         return node / total if total else np.full(len(node), 1.0 / len(node))
 
@@ -119,7 +130,8 @@ class Information(Loss):
     def _slope(self, theta: Scores) -> dict[str, Array]:
         """Cov(θ)·(−θ + c log p̄)."""
         along = {clique: np.where(np.isfinite(values), -values, 0.0) for clique, values in theta.items()}
-        along["node"] = along["node"] + self.settings.balance * _log(self.shares(theta))
+        towards = self.settings.balance * _log(self.shares(theta))
+        along["node"] = along["node"] + self._counted[:, None] * towards
         return self.structure.covariance(theta, along, self.weights)
 
 
