@@ -46,6 +46,8 @@ MODELS = {
 }
 GRAPHS = ("LabelPropagation", "LabelSpreading", "PoissonLearning")
 """Without weights and log-likelihoods; test_label_graphs and test_poisson_learning have them."""
+WITHOUT_INPUTS = ("MarkovField",)
+"""Fitted to labels alone; tests/fields has them."""
 WEIGHTED = [
     name for name, model in MODELS.items() if "sample_weight" in inspect.signature(model.fit).parameters
 ]
@@ -54,7 +56,11 @@ FOLDS = KFold(2)
 
 def test_all_estimators_are_here():
     classes = [getattr(kf, name) for name in kf.__all__]
-    assert {c.__name__ for c in classes if inspect.isclass(c) and hasattr(c, "fit")} == {*MODELS, *GRAPHS}
+    assert {c.__name__ for c in classes if inspect.isclass(c) and hasattr(c, "fit")} == {
+        *MODELS,
+        *GRAPHS,
+        *WITHOUT_INPUTS,
+    }
     assert len(WEIGHTED) >= 9
 
 

@@ -124,6 +124,11 @@ def models() -> dict[str, tuple[Any, Any, Any]]:
             X[:2],
             y[:2],
         ),
+        "markov-field": (
+            kf.MarkovField(structure="graph", links=[[0, 1], [1, 2], [0, 2]], tables="own"),
+            [["a", "b", None], ["b", None, "a"], ["a", "a", "b"], [None, "a", "a"]],
+            None,
+        ),
         "memm": (kf.MEMM(), X, y),
         "passive-aggressive": (kf.PassiveAggressive(random_state=0), X, y),
         "poisson-learning": (kf.PoissonLearning(NeighborGraph(3)), X, [*y[:2], None, None]),

@@ -20,6 +20,7 @@ from kernelfields import (
     emissions,
     estimators,
     features,
+    fields,
     gram,
     kernels,
     losses,
@@ -227,6 +228,8 @@ def _extracted(extractor: Any) -> Any:
 
 
 KNOWN = [*y[:3], *[None] * 3]
+FIELD = kf.MarkovField(random_state=0).fit(y)
+HOLES = [np.where(x > 1, np.nan, x) for x in X]
 
 
 def _questions(name: str) -> Use:
@@ -400,6 +403,14 @@ USES: dict[str, Use] = {
         f"kernels.{name}": _kernel(name, kernels.Laplacian())
         for name in ("Power", "Scaled", "WindowProduct", "WindowSum")
     },
+    "estimators.MarkovField": lambda given: kf.MarkovField(**given).fit(y),
+    "estimators.MarkovField.sample": lambda given: FIELD.sample(shape=2, **given),
+    "fields.Annealing": lambda given: kf.MarkovField(density=fields.Annealing(**given)).fit(y[:2]),
+    "fields.PersistentChains": lambda given: kf.MarkovField(
+        method=fields.PersistentChains(**{"steps": 5, **given}), random_state=0
+    ).fit(y[:2]),
+    "features.MissingValues": lambda given: features.MissingValues(**given).fit_transform(HOLES),
+    "kernels.Expected": lambda given: kernels.Expected(kernels.RBF(), **given).on(np.concatenate(HOLES)),
     "features.DictFeatures": lambda given: features.DictFeatures(**given).fit_transform([[{"a": 1.0}]]),
     "features.BrownClusters": lambda given: features.BrownClusters(**given).fit([["a", "b"], ["a", "c"]]),
     "features.BrownClusters.restore": lambda given: features.BrownClusters().restore(
@@ -507,6 +518,9 @@ USES: dict[str, Use] = {
 }
 
 RECORDS = (
+    "fields.AnnealedSum",
+    "fields.LogPartition",
+    "fields.MarkovField",  # as of estimators
     *("decoders.Relaxation", "features.BinaryRows", "metrics.AverageScores", "metrics.EntityScore"),
     *(
         "solvers.Progress",

@@ -14,6 +14,7 @@ MODULES = (
     "structures",
     "kernels",
     "features",
+    "fields",
     "metrics",
     "constraints",
     "emissions",

@@ -1,6 +1,7 @@
 """Estimators: recipes of structure, space, loss, solver and decoder, with a scikit-learn face."""
 
 from ..data.base_measure import CliqueMeasures
+from ..fields import MarkovField
 from ..fitting.observers import Onlooker
 from ..models.clique_kernels import CliqueKernel
 from ..persistence.files import install, load
@@ -49,6 +50,7 @@ __all__ = [
     "KernelPerceptron",
     "LabelPropagation",
     "LabelSpreading",
+    "MarkovField",
     "Onlooker",
     "PassiveAggressive",
     "PoissonLearning",

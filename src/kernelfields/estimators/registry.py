@@ -33,6 +33,8 @@ from ..emissions.saved import SAVED as SAVED_EMISSIONS
 from ..emissions.unknown import WordClass
 from ..errors import ModelFormatError
 from ..features.saved import SAVED as SAVED_FEATURES
+from ..fields import Annealing, MarkovField, PersistentChains
+from ..fields.layout import FieldLayout
 from ..fitting.provenance import Provenance, versions
 from ..kernels.saved import SAVED as SAVED_KERNELS
 from ..models.calibration import Calibration
@@ -99,6 +101,7 @@ RECIPES: Mapping[str, type[Savable]] = {
     "kernel-perceptron": KernelPerceptron,
     "label-propagation": LabelPropagation,
     "label-spreading": LabelSpreading,
+    "markov-field": MarkovField,
     "memm": MEMM,
     "passive-aggressive": PassiveAggressive,
     "poisson-learning": PoissonLearning,
@@ -157,6 +160,7 @@ GRAPHS = (
 """Graphs and transforms, which are their settings."""
 RECORDS = (
     AllUnused,
+    Annealing,
     Boundaries,
     Calibration,
     Certificate,
@@ -165,11 +169,13 @@ RECORDS = (
     CliqueKernel,
     CliqueMeasures,
     Edges,
+    FieldLayout,
     FurtherKernel,
     InputEdges,
     LabelGroup,
     LabelPair,
     LabelPairs,
+    PersistentChains,
     Provenance,
     Round,
     Scaling,
