@@ -12,8 +12,8 @@ from .boosted_crf import BoostedCRF
 from .cascade import Cascade
 from .classifier_markov_model import ClassifierMarkovModel
 from .crf import CRF
-from .gp_sequence_classifier import GPSequenceClassifier
 from .field_clustering import FieldClustering
+from .gp_sequence_classifier import GPSequenceClassifier
 from .hidden_states import HiddenStates
 from .hidden_unit_crf import HiddenUnitCRF
 from .hmm import HMM
@@ -26,8 +26,8 @@ from .perceptron import StructuredPerceptron
 from .registry import REGISTRY
 from .self_training import SelfTraining
 from .sequence_adaboost import SequenceAdaBoost
-from .stochastic_crf import StochasticCRF
 from .sequence_clustering import SequenceClustering
+from .stochastic_crf import StochasticCRF
 from .structure_learner import StructureLearner
 from .structured_svm import StructuredSVM
 
@@ -41,8 +41,8 @@ __all__ = [
     "ClassifierMarkovModel",
     "CliqueKernel",
     "CliqueMeasures",
-    "GPSequenceClassifier",
     "FieldClustering",
+    "GPSequenceClassifier",
     "HiddenStates",
     "HiddenUnitCRF",
     "KernelCRF",
@@ -56,9 +56,9 @@ __all__ = [
     "PoissonLearning",
     "SelfTraining",
     "SequenceAdaBoost",
+    "SequenceClustering",
     "SequenceLabeller",
     "StochasticCRF",
-    "SequenceClustering",
     "StructureLearner",
     "StructuredPerceptron",
     "StructuredSVM",

@@ -67,9 +67,9 @@ from .boosted_crf import BoostedCRF
 from .cascade import Cascade
 from .classifier_markov_model import ClassifierMarkovModel
 from .crf import CRF
+from .field_clustering import FieldClustering
 from .gp_sequence_classifier import GPSequenceClassifier
 from .hidden_states import HiddenStates
-from .field_clustering import FieldClustering
 from .hidden_unit_crf import HiddenUnitCRF
 from .hmm import HMM
 from .kernel_crf import KernelCRF
@@ -80,9 +80,9 @@ from .passive_aggressive import PassiveAggressive
 from .perceptron import StructuredPerceptron
 from .self_training import SelfTraining
 from .sequence_adaboost import SequenceAdaBoost
+from .sequence_clustering import SequenceClustering
 from .stochastic_crf import StochasticCRF
 from .structure_learner import StructureLearner
-from .sequence_clustering import SequenceClustering
 from .structured_svm import Round, StructuredSVM
 
 RECIPES: Mapping[str, type[Savable]] = {
@@ -91,9 +91,9 @@ RECIPES: Mapping[str, type[Savable]] = {
     "cascade": Cascade,
     "classifier-markov-model": ClassifierMarkovModel,
     "crf": CRF,
+    "field-clustering": FieldClustering,
     "gp-sequence-classifier": GPSequenceClassifier,
     "hidden-states": HiddenStates,
-    "field-clustering": FieldClustering,
     "hidden-unit-crf": HiddenUnitCRF,
     "hmm": HMM,
     "kernel-crf": KernelCRF,
@@ -107,10 +107,10 @@ RECIPES: Mapping[str, type[Savable]] = {
     "poisson-learning": PoissonLearning,
     "self-training": SelfTraining,
     "sequence-adaboost": SequenceAdaBoost,
+    "sequence-clustering": SequenceClustering,
     "stochastic-crf": StochasticCRF,
     "structure-learner": StructureLearner,
     "structured-perceptron": StructuredPerceptron,
-    "sequence-clustering": SequenceClustering,
     "structured-svm": StructuredSVM,
     "transductive-svm": TransductiveSVM,
 }
@@ -191,9 +191,9 @@ RECORDS = (
     constraints.Cyclic,
     constraints.Forbidden,
     constraints.LeftRight,
+    constraints.OwnedRule,
     constraints.RunParts,
     constraints.TagScheme,
-    constraints.OwnedRule,
     decoders.Abstain,
     decoders.BayesRule,
     decoders.LinearProgram,
@@ -230,10 +230,10 @@ RECORDS = (
     losses.PairCost,
     losses.VariationalEM,
     losses.EntropyRegularised,
-    structures.Alignment,
-    structures.AlphaExpansion,
     losses.InformationMaximisation,
     losses.OwnedStates,
+    structures.Alignment,
+    structures.AlphaExpansion,
     structures.AtMost,
     structures.BeliefPropagation,
     structures.Bethe,
