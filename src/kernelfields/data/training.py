@@ -157,10 +157,10 @@ def read_training(
         make = partial(pseudo_loss_of, unobserved=make)
     if isinstance(make, EntropyRegularised):
         make = partial(entropy_loss_of, settings=make)
-    whole = make(chain, encoded, weights, class_weight, cost)
-    return Training(inputs, encoded, chain, weights, whole, forbidden, observed, extractor, structure, untied)
     if isinstance(make, OwnedStates | InformationMaximisation):
         make = partial(unlabelled_loss_of, settings=make)
+    whole = make(chain, encoded, weights, class_weight, cost)
+    return Training(inputs, encoded, chain, weights, whole, forbidden, observed, extractor, structure, untied)
 
 
 def learns_without_labels(loss: Any) -> bool:
@@ -289,8 +289,6 @@ def entropy_loss_of(
     return LogWithEntropy(observed, float(settings.weight) * unlabelled)
 
 
-def _additive(chain: EdgeBatch, encoded: Encoded, cost: Any) -> dict[str, Array]:
-    """Return a cost that adds up over cliques; inside a sum over labellings no other can be had."""
 def unlabelled_loss_of(
     chain: EdgeBatch,
     encoded: Encoded,
@@ -308,6 +306,8 @@ def unlabelled_loss_of(
     return Information(chain, settings, encoded.labels, weights)
 
 
+def _additive(chain: EdgeBatch, encoded: Encoded, cost: Any) -> dict[str, Array]:
+    """Return a cost that adds up over cliques; inside a sum over labellings no other can be had."""
     if callable(cost) or (isinstance(cost, str) and cost != "hamming"):
         known = "'hamming', a dictionary of labels, a table of labels or of label pairs, or a PairCost"
         raise InputError(f"cost is {shown(cost)}; inside the log loss it must be {known}.")
@@ -318,10 +318,10 @@ LOSSES: Table[Callable[..., Loss] | LossSettings] = Table(
     Callable,
     VariationalEM,
     EntropyRegularised,
-    entries={
-        "log": loss_of,
     OwnedStates,
     InformationMaximisation,
+    entries={
+        "log": loss_of,
         "marginal-log": marginal_log_loss_of,
         "pseudo": pseudo_loss_of,
         "piecewise": piecewise_loss_of,
