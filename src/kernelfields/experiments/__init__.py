@@ -22,8 +22,8 @@ from .lib.experiment import Experiment, reproduce
 from .lib.results import Outcome, claims_of, columns_of, last_result, text_of
 from .loss_curves import LOSS_CURVES
 from .margin_length import MARGIN_LENGTH
-from .ner import NER
 from .missing import MISSING
+from .ner import NER
 from .ner_300 import NER_300
 from .ner_table1 import NER_TABLE1
 from .parse import PARSE
@@ -71,8 +71,9 @@ EXPERIMENTS: Mapping[str, Experiment] = {
         PARSE,
         GESTURES,
         GESTURES_SEMI,
-        PENN,
         MISSING,
+        PENN,
+        GUARANTEE,
     )
 }
 
