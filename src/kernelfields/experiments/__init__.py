@@ -73,7 +73,6 @@ EXPERIMENTS: Mapping[str, Experiment] = {
         GESTURES_SEMI,
         MISSING,
         PENN,
-        GUARANTEE,
     )
 }
 
