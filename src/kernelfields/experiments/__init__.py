@@ -13,6 +13,7 @@ from .gaussian_hmm import GAUSSIAN_HMM
 from .gene import GENE
 from .gestures import GESTURES
 from .gestures_semi import GESTURES_SEMI
+from .guarantee import GUARANTEE
 from .horses import HORSES
 from .letters import LETTERS
 from .letters_semi import LETTERS_SEMI
@@ -73,6 +74,7 @@ EXPERIMENTS: Mapping[str, Experiment] = {
         GESTURES_SEMI,
         MISSING,
         PENN,
+        GUARANTEE,
     )
 }
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ._base import Gains, MeanTest, require_chance
-from .answers import Answers
+from .answers import Answers, ranks
 from .betting import Betting
 from .path import PLANNED, Path, plan
 from .threshold import NOTHING, Threshold, gains_of
@@ -106,9 +106,10 @@ def _walk(
 ) -> tuple[Threshold, float]:
     """Test thresholds in turn; return the last that passed, and its p-value."""
     chosen, last = NOTHING, 1.0
+    parts = [(part, ranks(part.confidence, part.offsets)) for part in (first, rest)]
     for a in range(0, len(path.levels), TOGETHER):
         levels = path.levels[a : a + TOGETHER]
-        before, draws = (gains_of(part, levels, path.limit, alpha) for part in (first, rest))
+        before, draws = (gains_of(*part, levels, path.limit, alpha) for part in parts)
         p_values = test.p_values(Gains(draws, -(1 - alpha) * path.limit, alpha * path.limit), level, before)
         passed = int(np.argmax([*(p_values > level), True]))
         if passed:

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..arrays import Array
 from ._base import Gains, MeanTest
-from .answers import Answers
+from .answers import Answers, ranks
 from .threshold import gains_of
 
 PLANNED = 0.15
@@ -49,9 +49,10 @@ def plan(
         return None
     grid = _grid(answers, STEPS)
     drawn = rng.integers(answers.n_sequences, size=n)
+    places = ranks(answers.confidence, answers.offsets)
     best, path = (-1.0, -1.0), None
     for limit in limits_of(np.diff(answers.offsets)):
-        gains = gains_of(answers, grid, limit, alpha)
+        gains = gains_of(answers, places, grid, limit, alpha)
         start = _start(gains, alpha, limit, -np.log(level) / n)
         tried = Gains(gains[start::COARSE, drawn], -(1 - alpha) * limit, alpha * limit)
         p_values = test.p_values(tried, level, gains[start::COARSE])

@@ -33,12 +33,13 @@ NOTHING = Threshold(float("inf"), 1)
 """No answer at all."""
 
 
-def gains_of(answers: Answers, levels: Array, limit: int, alpha: float) -> Array:
+def gains_of(answers: Answers, places: Array, levels: Array, limit: int, alpha: float) -> Array:
     """Return D_i = α a_i − e_i of every sequence, a row for each of the falling thresholds λ.
 
-    a_i is the number of answers to sequence i, e_i that of the wrong ones among them.
+    a_i is the number of answers to sequence i, e_i that of the wrong ones among them; ``places`` are the
+    `ranks` of the answers.
     """
-    few = ranks(answers.confidence, answers.offsets) < limit
+    few = places < limit
     first = np.searchsorted(-levels, -answers.confidence[few])  # the first threshold that answers
     shape = (len(levels) + 1, answers.n_sequences)
     cells = first * shape[1] + answers.sequence_numbers()[few]
