@@ -45,6 +45,10 @@ class MeanTest(ABC):
             Further draws, independent of the others, that help to choose how to test; m may be 0.
         """
 
+    @abstractmethod
+    def evidence(self, gains: Gains, n: int) -> Array:
+        """Return −log p, roughly, that n draws like these are to be expected to give, for each mean."""
+
 
 def mean_gains(values: npt.ArrayLike, least: float, most: float) -> Gains:
     """Return draws with their bounds, one row or several; refuse those that are outside.

@@ -12,6 +12,9 @@ from ..arrays import Array
 from ..checks import proper_share, require_whole
 from ._base import Gains, MeanTest
 
+BETS = (0.02, 0.06, 0.2, 0.5, 0.9)
+"""Bets of forecasts, as shares of the capital that one draw can cost."""
+
 
 @dataclass(frozen=True)
 class Betting(MeanTest):
@@ -58,6 +61,13 @@ class Betting(MeanTest):
             capital, highest = path[:, -1], np.maximum(highest, path.max(axis=1))
             squares, seen = squares + (draws[:, a:b] ** 2).sum(axis=1), seen + b - a
         return np.exp(-highest)
+
+    def evidence(self, gains: Gains, n: int) -> Array:
+        """Return n max_ν mean log(1 + ν D)."""
+        bets = np.array(BETS) / -gains.least
+        logs = [np.log1p(bet * gains.values).mean(axis=1) for bet in bets]
+        result: Array = n * np.max(logs, axis=0)
+        return result
 
 
 def _bets(capital: Array, highest: Array, level: float, variance: Array, most: float) -> Array:

@@ -26,14 +26,17 @@ class HoeffdingBentkus(MeanTest):
 
     def p_values(self, gains: Gains, level: float, before: Array) -> Array:
         """Return p; neither the level nor earlier draws matter."""
-        n = gains.values.shape[1]
-        if n == 0:
-            return np.ones(len(gains.values))
+        return np.exp(-self.evidence(gains, gains.values.shape[1]))
+
+    def evidence(self, gains: Gains, n: int) -> Array:
+        """Return −log p of n draws with the means of these."""
+        if gains.values.shape[1] == 0:
+            return np.zeros(len(gains.values))
         width = gains.most - gains.least
         rate = gains.most / width
         mean = np.clip((gains.most - gains.values).mean(axis=1) / width, 0.0, 1.0)
         a = np.minimum(mean, rate)
-        hoeffding = np.exp(-n * (xlogy(a, a / rate) + xlogy(1 - a, (1 - a) / (1 - rate))))
+        hoeffding = n * (xlogy(a, a / rate) + xlogy(1 - a, (1 - a) / (1 - rate)))
         # three wrong ones of ten must not become four by rounding
-        bentkus = np.e * bdtr(np.ceil(n * mean - 1e-9), n, rate)
-        return np.minimum(np.minimum(hoeffding, bentkus), 1.0)
+        tail = bdtr(np.ceil(n * mean - 1e-9), n, rate)
+        return np.maximum(np.maximum(hoeffding, -1.0 - np.log(np.maximum(tail, 1e-300))), 0.0)

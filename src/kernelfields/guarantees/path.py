@@ -17,12 +17,10 @@ STEPS = 200
 """Thresholds, at equal steps of the share that is answered."""
 COARSE = 4
 """Of which every one so many is tried when limits are compared."""
-BETS = (0.02, 0.06, 0.2, 0.5, 0.9)
-"""Bets that are tried, as shares of the capital that one sequence can cost."""
 EASE = 1.5
-"""How much more than enough a bet should gain at the first threshold."""
+"""How much more evidence than enough there should be at the first threshold."""
 NEAR = 0.8
-"""Share of the largest gain that is enough where none is so large."""
+"""Share of the most evidence that is enough where there is less than that."""
 SHARES = (0.8, 0.9, 0.95, 0.98, 0.99, 1.0)
 """Shares of sequences that have no more answers than a limit that is tried."""
 
@@ -53,7 +51,7 @@ def plan(
     best, path = (-1.0, -1.0), None
     for limit in limits_of(np.diff(answers.offsets)):
         gains = gains_of(answers, places, grid, limit, alpha)
-        start = _start(gains, alpha, limit, -np.log(level) / n)
+        start = _start(gains, alpha, limit, test, -np.log(level), n)
         tried = Gains(gains[start::COARSE, drawn], -(1 - alpha) * limit, alpha * limit)
         p_values = test.p_values(tried, level, gains[start::COARSE])
         passed = int(np.argmax([*(p_values > level), True]))
@@ -76,16 +74,16 @@ def limits_of(sizes: Array) -> list[int]:
     return sorted({*found, 2 * max(found)})
 
 
-def _start(gains: Array, alpha: float, limit: int, needed: float) -> int:
-    """Return the first row where bets gain more than is needed; if there is none, nearly the most.
+def _start(gains: Array, alpha: float, limit: int, test: MeanTest, needed: float, n: int) -> int:
+    """Return the first row with more evidence than is needed; if there is none, with nearly the most.
 
-    What they gain is max_ν mean log(1 + ν D), with one more sequence that has one answer, a wrong one: else
-    few answers that happen to be right would look too good.
+    One more sequence that has one answer, a wrong one, is added: else few answers that happen to be right
+    would look too good.
     """
-    bets = np.array(BETS) / ((1 - alpha) * limit)
-    logs = [np.log1p(bet * gains).sum(axis=1) + np.log1p(-bet * (1 - alpha)) for bet in bets]
-    growth = np.max(logs, axis=0) / (gains.shape[1] + 1)
-    return int(np.argmax(growth >= min(EASE * needed, NEAR * growth.max())))
+    wrong = np.full((len(gains), 1), alpha - 1)
+    more = Gains(np.concatenate([gains, wrong], axis=1), -(1 - alpha) * limit, alpha * limit)
+    evidence = test.evidence(more, n)
+    return int(np.argmax(evidence >= min(EASE * needed, NEAR * evidence.max())))
 
 
 def _answered(answers: Answers, least: float) -> Array:
