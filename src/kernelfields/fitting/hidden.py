@@ -31,7 +31,8 @@ class Search(NamedTuple):
 
     def steps(self, problem: Problem, start: Array, loss: Loss, count: int) -> tuple[Array, int]:
         """Return where a few iterations with another loss lead, and how many they were."""
-        part = Stop(self.stop.gap, self.stop.gradient, min(count, self.stop.iterations))
+        # No gap is small enough: where a step begins, the touching function is often within it already.
+        part = Stop(0.0, self.stop.gradient, min(count, self.stop.iterations))
         result = self.solver.minimize(with_loss(loss)(problem), start, part, self.observer)
         return result.point.element, result.progress.iteration
 
