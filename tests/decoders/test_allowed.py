@@ -16,10 +16,11 @@ from kernelfields.decoders import (
     LinearProgram,
     MinimumRisk,
     Posterior,
+    SemidefiniteProgram,
     Viterbi,
 )
 from kernelfields.errors import InfeasibleError, InputError
-from kernelfields.structures import ChainBatch, SecondOrderChainBatch, TreeBatch
+from kernelfields.structures import ChainBatch, SecondOrderChainBatch, SemidefiniteMax, TreeBatch
 from tests._problems import small_scores
 
 
@@ -51,6 +52,7 @@ DECODERS = [
     Posterior(),
     BayesRule(1.0 - np.eye(3)),
     LinearProgram(),
+    SemidefiniteProgram(SemidefiniteMax(max_iter=20)),
     MinimumRisk(differing, Best(5)),
     MinimumRisk(differing, Draws(20, seed=1)),
     MinimumRisk(differing, Anything()),
@@ -86,7 +88,7 @@ def allowed(structure, scores, labels):
 
 def applies(decoder, structure):
     sequences = isinstance(structure, ChainBatch | SecondOrderChainBatch)
-    if isinstance(decoder, LinearProgram):
+    if isinstance(decoder, LinearProgram | SemidefiniteProgram):
         return not isinstance(structure, SecondOrderChainBatch)
     return sequences or not (isinstance(decoder, MinimumRisk) and isinstance(decoder.candidates, Best))
 

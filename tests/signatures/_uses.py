@@ -320,7 +320,13 @@ USES: dict[str, Use] = {
     "structures.SearchedGraphBatch": lambda given: structures.SearchedGraphBatch([0, 2], [[0, 1]], **given),
     **{
         f"structures.{name}": _searching(name)
-        for name in ("AlphaExpansion", "DualDecomposition", "LabelSwap", "TreeReweightedMax")
+        for name in (
+            "AlphaExpansion",
+            "DualDecomposition",
+            "LabelSwap",
+            "SemidefiniteMax",
+            "TreeReweightedMax",
+        )
     },
     "structures.AtMost": _ruled("AtMost", label=0),
     "structures.ExactlyOne": _ruled("ExactlyOne", label=0),
@@ -352,6 +358,7 @@ USES: dict[str, Use] = {
             structures.DualDecomposition,
             structures.LabelSwap,
             structures.LinearProgramMax,
+            structures.SemidefiniteMax,
             structures.TreeReweightedMax,
         )
     },

@@ -6,6 +6,7 @@ from .cost import BayesRule, Best, Candidates, Draws, MinimumRisk
 from .linear_program import LinearProgram, Relaxation
 from .map import Viterbi
 from .posterior import Posterior
+from .semidefinite import SemidefiniteProgram
 
 __all__ = [
     "ABSTAINED",
@@ -19,6 +20,7 @@ __all__ = [
     "MinimumRisk",
     "Posterior",
     "Relaxation",
+    "SemidefiniteProgram",
     "Viterbi",
     "best_allowed",
     "best_output",

@@ -40,7 +40,8 @@ class MissingSettings:
     """Of linear models."""
     kernel_penalty: float
     tol: float
-    seed: int
+    draws: int
+    """Of what is missing; results are means over them."""
 
 
 class Tested(NamedTuple):
@@ -66,10 +67,10 @@ def run(settings: MissingSettings, report: Report) -> Outcome:
     }
     for run_length in settings.runs:
         for share in settings.shares:
-            holes = _with_holes(X, share, run_length, settings.seed)
+            holes = [_with_holes(X, share, run_length, seed) for seed in range(settings.draws)]
             for name, make in methods.items():
                 report(f"{share:.0%} missing in runs of {run_length}: {name}")
-                found[run_length, share, name] = _tested(make, holes, y)
+                found[run_length, share, name] = _mean([_tested(make, one, y) for one in holes])
     rows = [_row(*key, tested) for key, tested in found.items()]
     return Outcome("missing", _claims(found, settings), rows, notes=_notes())
 
@@ -136,6 +137,14 @@ def _tested(make: Callable[[], Any], X: Sequence[Array], y: Sequence[list[str]])
         likelihoods.append(float(model.sequence_log_proba([X[v]], [y[v]])[0]) / len(y[v]))
         gaps.append(model.certificate_.relative_gap)
     return Tested(np.array(errors), np.array(likelihoods), max(gaps))
+
+
+def _mean(tested: Sequence[Tested]) -> Tested:
+    return Tested(
+        np.mean([one.errors for one in tested], axis=0),
+        np.mean([one.likelihoods for one in tested], axis=0),
+        max(one.gap for one in tested),
+    )
 
 
 def _row(run_length: int, share: float, name: str, tested: Tested) -> Row:

@@ -64,6 +64,7 @@ from .reweighted_max import TreeReweightedMax
 from .searched_graph import SearchedGraphBatch
 from .segment_batch import SegmentBatch
 from .segments import Segments
+from .semidefinite_max import SemidefiniteMax
 from .settings import Chain, Structure, Tree
 from .sibling_parses import SiblingDependency
 from .siblings import SiblingDependencyBatch
@@ -147,6 +148,7 @@ __all__ = [
     "SecondOrderChainBatch",
     "SegmentBatch",
     "Segments",
+    "SemidefiniteMax",
     "SequenceBatch",
     "SiblingDependency",
     "SiblingDependencyBatch",
