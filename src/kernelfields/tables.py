@@ -23,6 +23,7 @@ from .emissions import (
     TiedGaussian,
 )
 from .online import Variant
+from .posterior import Laplace, PosteriorMethod, SliceSampling, Variational
 from .solvers import (
     LBFGS,
     BlockFrankWolfe,
@@ -67,6 +68,10 @@ MARGIN_SOLVERS: Table[MarginSolver | CuttingPlane | LinearProgramming] = Table(
         "one-slack": CuttingPlane(),
         "subgradient": Subgradient(),
     },
+)
+POSTERIORS: Table[PosteriorMethod] = Table(
+    PosteriorMethod,
+    entries={"laplace": Laplace(), "variational": Variational(), "mcmc": SliceSampling()},
 )
 STRUCTURES: Table[Structure] = Table(
     Structure,

@@ -17,6 +17,7 @@ from ..structures import (
     Scores,
     StructureBatch,
     SumOracle,
+    marginal_parts,
     require_feasible,
 )
 
@@ -86,9 +87,9 @@ def require(structure: StructureBatch, oracle: type[Oracle], decoder: str) -> Or
 
 def marginals_of(structure: StructureBatch, scores: Scores, decoder: str) -> dict[str, Array]:
     """Return marginals, or beliefs in their place where sums are approximate; refuse what has neither."""
-    if isinstance(structure, ApproximateSum):
-        return structure.marginals(scores).parts
-    return require(structure, SumOracle, decoder).marginals(scores).parts
+    if not isinstance(structure, ApproximateSum):
+        require(structure, SumOracle, decoder)
+    return marginal_parts(structure, scores)
 
 
 def best_output(structure: StructureBatch, scores: Scores, decoder: str) -> Array:

@@ -21,6 +21,7 @@ from ..structures import (
     SampleOracle,
     Scores,
     StructureBatch,
+    drawn_outputs,
 )
 from ._base import Decoder, best_allowed, marginals_of, require
 
@@ -114,10 +115,10 @@ class Draws(Candidates):
     def of(self, structure: StructureBatch, scores: Scores) -> tuple[Array, Array]:
         """By forward filtering, backward sampling."""
         if isinstance(structure, ApproximateSample):
-            labels = structure.approximate_sample(scores, self.count, self.seed)
+            draw = structure.approximate_sample
         else:
-            exact = require(structure, SampleOracle, "Choosing among samples")
-            labels = exact.sample(scores, self.count, self.seed)
+            draw = require(structure, SampleOracle, "Choosing among samples").sample
+        labels = drawn_outputs(draw, scores, self.count, self.seed)
         return labels, np.full((structure.n_instances, self.count), 1.0 / self.count)
 
 

@@ -21,7 +21,9 @@ from ..data.training import require_labelling, warn_of_unsettled
 from ..decoders import ABSTAINED, Abstain, Decoder
 from ..errors import InfeasibleError, InputError, warn_user
 from ..fitting.routing import Routed
+from ..guarantees import Guarantee
 from ..memory import require_memory
+from ..models.averaging import mixed
 from ..models.model import Model, ScoredBatch, fitted_structure
 from ..models.vertex_kernels import takes_missing
 from ..parameters import Parameterised
@@ -31,8 +33,13 @@ from ..structures import (
     ApproximateSum,
     KBestOracle,
     LabelledBatch,
+    MixedScores,
     SampleOracle,
     SumOracle,
+    changed,
+    drawn_outputs,
+    log_mean,
+    marginal_parts,
 )
 from ..tables import DECODERS, choose
 from ._calibrated_base import CalibratedLabeller
@@ -72,7 +79,7 @@ class SequenceLabeller(CalibratedLabeller, Parameterised, Routed, Savable, ABC):
         allowed: Any = None,
         decoder: str | Decoder | None = None,
         abstain: float | None = None,
-        error_at_most: float | None = None,
+        error_at_most: float | Mapping[Hashable, Guarantee] | None = None,
         confidence: float | None = None,
     ) -> Labels:
         """Label sequences.
@@ -90,9 +97,10 @@ class SequenceLabeller(CalibratedLabeller, Parameterised, Routed, Savable, ABC):
             Instead of the one the model was made with.
         abstain : float, optional
             Give None instead of a label whose probability is below this.
-        error_at_most : float, optional
+        error_at_most : float or dict, optional
             Give None so often that, with the confidence, at most this share of the other answers is
-            wrong; needs `calibrate`, whose decoder and units it takes.
+            wrong; needs `calibrate`, whose decoder and units it takes. For many calls, what
+            `guarantees` returned.
         confidence : float, optional
             The probability, over calibration sets, that this holds; 0.95 if not given.
 
@@ -117,7 +125,7 @@ class SequenceLabeller(CalibratedLabeller, Parameterised, Routed, Savable, ABC):
         scored = self._batch(X, lengths, allowed)
         batch = scored.batch
         _require_oracle(batch, (SumOracle, ApproximateSum), "predict_marginals")
-        marginals = batch.marginals(scored.scores).parts[batch.answer]
+        marginals = marginal_parts(batch, scored.scores)[batch.answer]
         warn_of_unsettled(batch)
         each = [marginals[a:b] for a, b in pairwise(batch.cliques[batch.answer].offsets)]
         result: list[Array] = fitted_structure(self).shaped_marginals(each, scored.inputs.links)
@@ -138,7 +146,9 @@ class SequenceLabeller(CalibratedLabeller, Parameterised, Routed, Savable, ABC):
             count = min(count, scored.batch.n_labels**longest)
         labels, value = scored.batch.kbest(scored.scores, count)
         log_proba = value
-        if isinstance(scored.batch, SumOracle | ApproximateSum):
+        if isinstance(scored.scores, MixedScores):
+            labels, log_proba = _mixed_kbest(scored.batch, scored.scores, labels, value)
+        elif isinstance(scored.batch, SumOracle | ApproximateSum):
             log_proba = value - scored.batch.log_partition(scored.scores)[:, None]
         named = [self._names(scored, np.maximum(row, 0)) for row in labels]
         return [
@@ -155,19 +165,23 @@ class SequenceLabeller(CalibratedLabeller, Parameterised, Routed, Savable, ABC):
         scored = self._batch(X, lengths, None)
         labels = look_up_outputs(fitted_structure(self), y, scored.inputs, self.classes_)
         _require_oracle(scored.batch, (SumOracle, ApproximateSum), "sequence_log_proba")
-        result = scored.batch.log_partition(scored.scores)
+        # every answer is given, if not always a known one
+        complete = (labels >= 0).all() or not fitted_structure(self).labelling
+        possible = None
+        if not complete:
+            possible = (labels[:, None] < 0) | (labels[:, None] == np.arange(len(self.classes_)))
+
+        def log_proba(scores: Mapping[str, Array]) -> Array:
+            total = scored.batch.log_partition(scores)
+            if possible is None:
+                return scored.batch.score(scores, np.maximum(labels, 0)) - total
+            within = {**scores, "node": np.where(possible, scores["node"], -np.inf)}
+            return _log_partition(scored.batch, within) - total
+
+        result = log_mean(scored.scores, log_proba)
         warn_of_unsettled(scored.batch)
-        if (labels >= 0).all():
-            return scored.batch.score(scored.scores, labels) - result
-        strange = self._strange(labels, scored.batch)
-        if not fitted_structure(self).labelling:  # every answer is given, if not always a known one
-            result = scored.batch.score(scored.scores, np.maximum(labels, 0)) - result
-            result[strange] = -np.inf
-            return result
-        possible = (labels[:, None] < 0) | (labels[:, None] == np.arange(len(self.classes_)))
-        within = {**scored.scores, "node": np.where(possible, scored.scores["node"], -np.inf)}
-        result = _log_partition(scored.batch, within) - result
-        result[strange] = -np.inf
+        if (labels < 0).any():
+            result[self._strange(labels, scored.batch)] = -np.inf
         return result
 
     def _strange(self, labels: Array, batch: Any) -> Array:
@@ -192,7 +206,8 @@ class SequenceLabeller(CalibratedLabeller, Parameterised, Routed, Savable, ABC):
         draw = _drawing(scored.batch)
         require_memory(f"n={count}", 4 * count * int(scored.batch.output_offsets[-1]))
         seed = random_state(self.random_state).randint(2**31 - 1)
-        return [self._names(scored, row) for row in draw(scored.scores, count, int(seed))]
+        rows = drawn_outputs(draw, scored.scores, count, int(seed))
+        return [self._names(scored, row) for row in rows]
 
     def score(self, X: Any, y: Any, *, lengths: Any = None, sample_weight: Any = None) -> float:
         """Return the share of right answers (labels of positions, heads of words, spans of trees).
@@ -217,14 +232,17 @@ class SequenceLabeller(CalibratedLabeller, Parameterised, Routed, Savable, ABC):
 
     def _batch(self, X: Any, lengths: Any, allowed: Any) -> ScoredBatch:
         self._require_fitted()
-        scored = self._model().scores(self._read(X, lengths, as_rows=self._scores_rows))
+        scored = mixed(self, self._model().scores(self._read(X, lengths, as_rows=self._scores_rows)))
         if allowed is None:
             return scored
         require_labelling(fitted_structure(self), "allowed")
         allowed = fitted_structure(self).flattened(allowed, scored.inputs.links, "allowed")
         mask = read_allowed(allowed, self.classes_, np.diff(scored.batch.offsets), scored.batch.words)
-        node = np.where(mask, scored.scores["node"], -np.inf)
-        return scored._replace(scores={**scored.scores, "node": node})
+
+        def within(scores: dict[str, Array]) -> dict[str, Array]:
+            return {**scores, "node": np.where(mask, scores["node"], -np.inf)}
+
+        return scored._replace(scores=changed(scored.scores, within))
 
     def _state(self) -> dict[str, Any]:
         self._require_fitted()
@@ -272,7 +290,22 @@ def _require_oracle(batch: Any, oracle: type | tuple[type, ...], question: str) 
         raise InputError(f"{question} needs a {name}, which {type(batch).__name__} is not.")
 
 
-def _drawing(batch: Any) -> Callable[[dict[str, Array], int, int], Array]:
+def _mixed_kbest(batch: Any, scores: MixedScores, labels: Array, value: Array) -> tuple[Array, Array]:
+    """Return the best outputs of the mode, ordered by the probabilities of the mixture."""
+    each = [
+        log_mean(scores, lambda one, row=row: batch.score(one, np.maximum(row, 0)) - batch.log_partition(one))  # type: ignore[misc]
+        for row in labels
+    ]
+    log_proba = np.where(value > -np.inf, np.stack(each, axis=1), -np.inf)
+    order = np.argsort(-log_proba, axis=1, kind="stable")
+    ends = batch.output_offsets
+    ranked = labels.copy()
+    for s in range(batch.n_instances):
+        ranked[:, ends[s] : ends[s + 1]] = labels[order[s], ends[s] : ends[s + 1]]
+    return ranked, np.take_along_axis(log_proba, order, axis=1)
+
+
+def _drawing(batch: Any) -> Callable[[Mapping[str, Array], int, int], Array]:
     """Return how to draw outputs, exactly where that is possible."""
     if isinstance(batch, ApproximateSample):
         return batch.approximate_sample

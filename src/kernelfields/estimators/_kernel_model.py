@@ -25,6 +25,7 @@ from ..fitting.run import Found, mismatches, observers, previous, reporter, star
 from ..fitting.settings import CHECKS, selecting
 from ..gram import origins, unique_observations
 from ..kernels import Kernel
+from ..models.averaging import Averaging
 from ..models.clique_kernels import CliqueExpansion, CliqueTerms, read_clique_kernels
 from ..models.expansion import Gathered, expand, gather
 from ..models.full_gap import full_certificate
@@ -35,6 +36,7 @@ from ..models.kernel_scorers import kernel_model
 from ..models.kernel_weights import weighed
 from ..models.learnt import KERNEL
 from ..models.model import Model
+from ..models.posterior_fit import kernel_attributes, posterior_of, selected_attributes
 from ..models.selected import continued, finish, gathered, pair_scores, selected_of, task_of
 from ..models.selected_held_out import SelectionHeldOut
 from ..models.separate_kernels import SeparateKernels
@@ -79,11 +81,12 @@ class KernelModel(SequenceLabeller):
     kernel_weights_: Array | None
     weights_certificate_: Certificate | None
     _learnt = KERNEL
-    _transient = ("_growth",)
+    _transient = ("_growth", "_residual")
 
     path_: list[SelectionStep]
     selected_: dict[str, Atoms]
     _growth: Growth | None
+    posterior_: Averaging | None
 
     def _recipe(self) -> KernelRecipe:
         """Return the settings, by the names they have for all kernel models."""
@@ -183,10 +186,16 @@ class KernelModel(SequenceLabeller):
         self._kernels, self.edge_kernel_ = kernels, edge_kernel
         self.fourier_ = expanded.fourier
         self.certificate_space_ = "full" if recipe.approximation is None else "approximation"
-        self._keep(training, observations, gather(found.point, expanded.bases), found)
+        whole = recipe.posterior is not None
+        self._keep(training, observations, gather(found.point, expanded.bases, whole=whole), found)
         self.clique_kernels_ = [] if data.cliques is None else data.cliques.fitted(found.point)
         self.basis_origin_ = origins(self.basis_, observations, rows, training.inputs.offsets)
         self._certify_weights(bound)
+        if recipe.posterior is not None:
+            read = kernel_attributes(expanded, len(self.classes_))
+            self.posterior_ = posterior_of(
+                recipe.posterior, problem, found.point.element, read, recipe.random_state
+            )
         return self
 
     def _certify_weights(self, bound: float | None) -> None:
@@ -225,6 +234,11 @@ class KernelModel(SequenceLabeller):
             task.rows,
             training.inputs.offsets,
         )
+        if recipe.posterior is not None:
+            read = selected_attributes(chosen, state, len(self.classes_))
+            self.posterior_ = posterior_of(
+                recipe.posterior, found.point.problem, found.point.element, read, recipe.random_state
+            )
         self.path_, self.selected_ = list(growth.path), selected_of(state, task.rows)
         self.n_iter_, self.stop_reason_ = growth.visits, growth.ending.value
         self._growth = (

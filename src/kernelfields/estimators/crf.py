@@ -38,10 +38,12 @@ from ..fitting.settings import CHECKS
 from ..models.learnt import LINEAR
 from ..models.linear_problem import LinearWeights, exact_problem, linear_problem, linear_terms, solver_of
 from ..models.model import Model, fitted_structure, linear_model
+from ..models.posterior_fit import linear_attributes, posterior_of
 from ..models.stream_chunks import sentences_of
 from ..models.streamed import streamed
 from ..objective import Certificate, Norm, Problem
 from ..online import Sweep, descend_first
+from ..posterior import PosteriorMethod
 from ..solvers import LBFGS, OWLQN, ConjugateGradients, Progress, Solver, Stop
 from ..structures import Structure
 from ..tables import structure_of
@@ -157,6 +159,9 @@ class CRF(SequenceLabeller):
         goes on from it; it is removed when the search has converged.
     checkpoint_seconds : float
         See there.
+    posterior : "laplace", "variational", "mcmc", PosteriorMethod, optional
+        Average probabilities over functions drawn from the posterior exp(−R), instead of taking the most
+        probable one: see `posterior`. ``posterior_`` has them, and the evidence of the settings.
     warm_start : bool
         Whether `fit` starts from the weights of the last one, if labels and features are the same.
     random_state : int, RandomState or None
@@ -234,6 +239,7 @@ class CRF(SequenceLabeller):
     quick_start: int | None = None
     checkpoint: str | os.PathLike[str] | None = None
     checkpoint_seconds: float = 30.0
+    posterior: str | PosteriorMethod | None = None
     warm_start: bool = False
     random_state: Any = None
     callback: Callable[[Progress], None] | None = None
@@ -418,6 +424,11 @@ class CRF(SequenceLabeller):
             point = exact().at(stopping.element.astype(np.float64))
             found = found._replace(point=point, element=stopping.element, certificate=point.certificate)
         self._keep(training, problem, base, found)
+        if self.posterior is not None:
+            if base is not None:
+                raise InputError("partial_fit has no posterior; set posterior=None, or call fit.")
+            read = linear_attributes(len(training.encoded.classes))
+            self.posterior_ = posterior_of(self.posterior, problem, found.element, read, self.random_state)
         return self
 
     def _minimised(

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from ..data.base_measure import BaseMeasure
 from ..decoders import Decoder
+from ..posterior import PosteriorMethod
 from ..selection import SGPS, Selection
 from ..solvers import Progress, Solver
 from ..structures import Structure
@@ -41,6 +42,8 @@ class GPSequenceClassifier(KernelModel):
         `SGSA`, `WholeSequences` and `GreedyCliques` of ``selection`` with settings.
     edge_variance : float
         κ.
+    posterior : "laplace", "variational", "mcmc", PosteriorMethod, optional
+        As in `KernelCRF`.
     warm_start : bool
         As in `KernelCRF`.
     structure, classes, base_measure, features, solver, decoder, tol, max_iter, patience, dtype, memory_limit
@@ -72,6 +75,7 @@ class GPSequenceClassifier(KernelModel):
     _: KW_ONLY
     sparse: bool | Selection = False
     edge_variance: float = 1.0
+    posterior: str | PosteriorMethod | None = None
     warm_start: bool = False
     structure: str | Structure = "chain"
     classes: Sequence[Hashable] | None = None

@@ -14,6 +14,7 @@ from ..data.training import LossSettings
 from ..decoders import Decoder
 from ..models.clique_kernels import CliqueKernel
 from ..objective import Norm
+from ..posterior import PosteriorMethod
 from ..selection import Selection
 from ..solvers import Progress, Solver
 from ..structures import Structure
@@ -112,6 +113,9 @@ class KernelCRF(KernelModel):
         Instead of expansions over all positions, functions of labelled cliques that are selected one after
         the other: `GreedyCliques`, `SGPS`, `SGSA` or `WholeSequences` of ``selection``. Kernel values are
         computed for these only. With `GreedyCliques`, several kernels in a list have functions of their own.
+    posterior : "laplace", "variational", "mcmc", PosteriorMethod, optional
+        Average probabilities over functions drawn from the posterior exp(−R), instead of taking the most
+        probable one: see `posterior`. ``posterior_`` has them, and the evidence of the settings.
     warm_start : bool
         Whether `fit` starts from the function of the last one, if labels are the same: from its
         coefficients at observations that the training set has again. With ``selection``: keep what it takes
@@ -234,6 +238,7 @@ class KernelCRF(KernelModel):
     base_measure: BaseMeasure = None
     approximation: str | Approximation | None = None
     selection: Selection | None = None
+    posterior: str | PosteriorMethod | None = None
     warm_start: bool = False
     solver: str | Solver = "lbfgs"
     decoder: str | Decoder = "viterbi"

@@ -17,9 +17,10 @@ from ..errors import InputError
 from ..fitting.row_classifier import RowClassifier
 from ..fitting.run import starts_afresh
 from ..persistence.fields import Field, Kind
+from ..posterior import PosteriorMethod
 from ..selection import Selection
 from ..solvers import Progress, Solver
-from ..structures import Chain, Structure
+from ..structures import Chain, Structure, marginal_parts
 from ..tables import structure_of
 from .kernel_crf import KernelCRF
 
@@ -52,6 +53,8 @@ class KernelLogisticRegression(RowClassifier):
     selection : Selection, optional
         Functions of labelled rows that are selected one after the other, as in `KernelCRF`, every row a
         sequence of its own. With `ImportVectors` this is the import vector machine [zhu2001].
+    posterior : "laplace", "variational", "mcmc", PosteriorMethod, optional
+        As in `KernelCRF`.
     dtype : "float64" or "float32"
         Precision of kernel values; single precision takes half the memory.
     kernel_weights, label_kernel, base_measure, approximation, solver, tol, max_iter, memory_limit, \
@@ -102,6 +105,7 @@ mismatch_, path_, n_iter_, stop_reason_
     base_measure: BaseMeasure = None
     approximation: str | Approximation | None = None
     selection: Selection | None = None
+    posterior: str | PosteriorMethod | None = None
     solver: str | Solver = "lbfgs"
     tol: float = 1e-3
     max_iter: int = 1000
@@ -209,7 +213,7 @@ mismatch_, path_, n_iter_, stop_reason_
     def _label_scores(self, rows: Rows) -> Array:
         """Return p(y|x) of all rows, (N, L)."""
         scored = self._field._batch(rows.features, np.ones(rows.features.shape[0], np.int64), None)
-        return scored.batch.marginals(scored.scores).parts["node"]
+        return marginal_parts(scored.batch, scored.scores)["node"]
 
 
 def _origins(rows: Rows, kept: Array, origins: Array) -> Array:

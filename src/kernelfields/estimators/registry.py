@@ -21,6 +21,7 @@ from .. import (
     kernels,
     losses,
     objective,
+    posterior,
     selection,
     solvers,
     structures,
@@ -37,6 +38,7 @@ from ..fields import Annealing, MarkovField, PersistentChains
 from ..fields.layout import FieldLayout
 from ..fitting.provenance import Provenance, versions
 from ..kernels.saved import SAVED as SAVED_KERNELS
+from ..models.averaging import Averaging
 from ..models.calibration import Calibration
 from ..models.changes import Changes
 from ..models.clique_kernels import CliqueExpansion, CliqueKernel
@@ -161,6 +163,7 @@ GRAPHS = (
 RECORDS = (
     AllUnused,
     Annealing,
+    Averaging,
     Boundaries,
     Calibration,
     Certificate,
@@ -203,6 +206,9 @@ RECORDS = (
     guarantees.Betting,
     guarantees.HoeffdingBentkus,
     guarantees.Missed,
+    posterior.Laplace,
+    posterior.SliceSampling,
+    posterior.Variational,
     selection.AtRandom,
     selection.Atoms,
     selection.ExactGain,

@@ -28,7 +28,7 @@ from ..data.training import LOSSES
 from ..errors import InputError
 from ..losses import EntropyRegularised, InformationMaximisation, OwnedStates, VariationalEM
 from ..selection import Selection
-from ..tables import DECODERS, STRUCTURES
+from ..tables import DECODERS, POSTERIORS, STRUCTURES
 
 
 def odd(name: str, value: Any) -> None:
@@ -85,6 +85,7 @@ CHECKS: Mapping[str, Check] = {
     "memory_limit": optional(lambda name, value: require_whole(name, value, 0)),
     "structure": chosen(STRUCTURES),
     "penalty": require_not_negative,
+    "posterior": optional(chosen(POSTERIORS)),
     "quick_start": optional(whole(0)),
     "random_state": optional(lambda name, value: random_state(value)),
     "learning_rate": optional(require_positive),

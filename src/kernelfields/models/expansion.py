@@ -122,8 +122,11 @@ def dense_problem(data: KernelTraining, dtype: np.dtype[Any]) -> Problem:
     return data.problem(data.terms(Expansion, grams), dtype)
 
 
-def gather(point: Point, bases: tuple[Any, ...]) -> Gathered:
-    """Put the coefficients of all kernels on one basis, without observations that have none."""
+def gather(point: Point, bases: tuple[Any, ...], *, whole: bool = False) -> Gathered:
+    """Put the coefficients of all kernels on one basis, without observations that have none.
+
+    ``whole`` keeps these, too: other functions may have coefficients there.
+    """
     terms, slices = point.problem.terms[: len(bases)], point.problem.slices
     parts = [coefficients_of(term.space, point.element[slices[term.name]]) for term in terms]
     if isinstance(bases[0], Spanned):  # it is the only one
@@ -143,6 +146,7 @@ def gather(point: Point, bases: tuple[Any, ...]) -> Gathered:
     if basis is None:
         return Gathered(None, coef, _in_pairs(edge_coef, L))
     used = coef.any(axis=1) if edge_coef is None else coef.any(axis=1) | edge_coef.any(axis=1)
+    used |= whole
     kept = edge_coef if edge_coef is None else edge_coef[used]
     # A copy in any case: the observations may be the user's own array, to be changed later.
     return Gathered(basis.copy() if used.all() else basis[used], coef[used], _in_pairs(kept, L))

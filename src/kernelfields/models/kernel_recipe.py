@@ -65,6 +65,7 @@ class KernelRecipe:
     base_measure: BaseMeasure = None
     approximation: Any = None
     selection: Any = None
+    posterior: Any = None
     warm_start: bool = False
     solver: str | Solver = "lbfgs"
     tol: float = 1e-3

@@ -16,6 +16,7 @@ from ..emissions import Emissions
 from ..features import DictFeatures, MissingValues, TemplateFeatures
 from ..fitting.provenance import Provenance
 from ..kernels import Kernel
+from ..models.averaging import Averagings
 from ..models.calibration import Calibrations
 from ..models.changes import Changes
 from ..models.clique_kernels import VIEWS, CliqueExpansion
@@ -43,6 +44,7 @@ LABELLER: Mapping[str, Field] = {
     "provenance_": Kind(Provenance, needed=False),
     "scaling_": Scalings(),
     "calibration_": Calibrations(),
+    "posterior_": Averagings(),
 }
 """Of all that label sequences."""
 

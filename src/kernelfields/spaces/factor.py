@@ -25,8 +25,8 @@ class Factor:
 
     products: FeatureProducts
     """Of A."""
-    inside: Array
-    """T, (m, q), float64."""
+    inside: Array | None
+    """T, (m, q), float64; None stands for the identity."""
     dual: Array
     """From weights to coefficients, (m, q): T, or another matrix if A holds no kernel values."""
     spectrum: Array
@@ -35,15 +35,17 @@ class Factor:
     @property
     def shape(self) -> tuple[int, int]:
         """N, q."""
-        return self.products.shape[0], self.inside.shape[1]
+        n, m = self.products.shape
+        return n, m if self.inside is None else self.inside.shape[1]
 
     def times(self, weights: Array) -> Array:
         """Φ·W."""
-        return self.products.times(self.inside @ weights)
+        return self.products.times(weights if self.inside is None else self.inside @ weights)
 
     def transposed_times(self, gradient: Array) -> Array:
         """Φᵀ·G, float64."""
-        return self.inside.T @ self.products.transposed_times(gradient)
+        found = self.products.transposed_times(gradient)
+        return found if self.inside is None else self.inside.T @ found
 
     def coefficients(self, weights: Array) -> Array:
         """F = Σ_o k(basis_o, ·) times row o of this; weights of features where there is no basis."""
@@ -52,7 +54,12 @@ class Factor:
     @cached_property
     def reach(self) -> float:
         """Σ_i ‖φ_i‖, judged by some rows: to multiply A T out would cost more than a search."""
-        return judged_by_some(self.shape[0], lambda rows: row_norms(self.products.some(rows) @ self.inside))
+        return judged_by_some(self.shape[0], lambda rows: row_norms(self._some(rows)))
+
+    def _some(self, rows: Array) -> Array:
+        """Φ of some observations."""
+        some = self.products.some(rows)
+        return some if self.inside is None else some @ self.inside
 
     def part(self, begin: int, end: int) -> Factor:
         """Return the same on the observations from one to another, with their share of the spectrum."""

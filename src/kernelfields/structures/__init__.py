@@ -55,6 +55,7 @@ from .matching import MatchingBatch
 from .matchings import Matching
 from .mean_field import MeanField, MeanFieldBatch
 from .merged_cliques import MergedCliques
+from .mixed_scores import MixedScores, changed, drawn_outputs, log_mean, marginal_parts
 from .multi_label import MultiLabel
 from .parses import Dependency
 from .phrase_structure import Constituency
@@ -137,6 +138,7 @@ __all__ = [
     "MeanField",
     "MeanFieldBatch",
     "MergedCliques",
+    "MixedScores",
     "MultiLabel",
     "PairBatch",
     "PairStructure",
@@ -163,7 +165,11 @@ __all__ = [
     "Words",
     "binary_spans",
     "bounded_argmax",
+    "changed",
     "count_symbols",
+    "drawn_outputs",
+    "log_mean",
+    "marginal_parts",
     "relaxed_argmax",
     "require_feasible",
     "require_max",

@@ -1,0 +1,99 @@
+"""The posterior of a model that has been fitted: drawn functions, as attributes it could have had."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from ..arrays import Array
+from ..checks import choose
+from ..data.seeds import random_state
+from ..errors import InputError
+from ..memory import require_memory
+from ..objective import Point, Problem
+from ..posterior import Laplace, PosteriorMethod, UnitProblem
+from ..tables import POSTERIORS
+from .averaging import Averaging, stacked_draws
+from .expansion import Expanded, gather
+from .linear_problem import LinearWeights
+from .selected import Chosen, gathered, pair_scores
+from .terms import free_weights
+
+Attributes = Callable[[Problem, Array], Mapping[str, Any]]
+"""Reads the attributes of a model off an element."""
+
+
+def posterior_of(
+    setting: str | PosteriorMethod, problem: Problem, element: Array, attributes: Attributes, seed: Any
+) -> Averaging:
+    """Return functions drawn from the posterior around a mode.
+
+    Parameters
+    ----------
+    setting : str or PosteriorMethod
+        How it is approximated.
+    problem : Problem
+        The objective that was minimised.
+    element : array
+        Where.
+    attributes : callable
+        From an element, in orthonormal coordinates, to what the model would have learnt.
+    seed : int, RandomState or None
+        As for ``random_state``.
+    """
+    method = choose(POSTERIORS, setting, "posterior")
+    unit = UnitProblem(problem)
+    require_memory(f"posterior with n_samples={method.n_samples}", 8 * method.n_samples * unit.size)
+    number = int(random_state(seed).randint(2**31 - 1))
+    found = method.of(unit, unit.coordinates(element), np.random.default_rng(number))
+    each = [attributes(unit.problem, unit.element(u)) for u in found.draws]
+    share = method.scale if isinstance(method, Laplace) else 1.0
+    gamma = {} if found.spectrum is None else found.spectrum.n_effective
+    return Averaging(
+        stacked_draws(each), found.log_evidence, found.evidence_error, gamma, float(share), number
+    )
+
+
+def linear_attributes(n_labels: int) -> Attributes:
+    """Return how weights of a linear model are read."""
+
+    def read(problem: Problem, element: Array) -> Mapping[str, Any]:
+        weights = vars(LinearWeights.of(problem, element, n_labels))
+        return {f"{name}_": value for name, value in weights.items()}
+
+    return read
+
+
+def kernel_attributes(expanded: Expanded, n_labels: int) -> Attributes:
+    """Return how coefficients of a kernel model are read, on the whole basis."""
+    if expanded.cliques is not None:
+        raise InputError("posterior does not go with clique_kernels.")
+
+    def read(problem: Problem, element: Array) -> Mapping[str, Any]:
+        point = Point(problem, element, None)  # type: ignore[arg-type]  # nobody asks for the loss
+        found = gather(point, expanded.bases, whole=True)
+        free = free_weights(element, problem.slices, n_labels)
+        return {
+            "dual_coef_": found.coef,
+            "edge_dual_coef_": found.edge_coef,
+            **{f"{name}_": value for name, value in free.items()},
+        }
+
+    return read
+
+
+def selected_attributes(chosen: Chosen, state: Any, n_labels: int) -> Attributes:
+    """Return how coefficients of selected functions are read."""
+
+    def read(problem: Problem, element: Array) -> Mapping[str, Any]:
+        here = state._replace(parts={name: element[place] for name, place in problem.slices.items()})
+        found = gathered(chosen, here)[0]
+        free = {f"{n}_": v for n, v in free_weights(element, problem.slices, n_labels).items()}
+        pairs = pair_scores(here, n_labels)
+        if pairs is not None:
+            free["transitions_"] = pairs
+        return {"dual_coef_": found.coef, "edge_dual_coef_": found.edge_coef, **free}
+
+    return read

@@ -1,0 +1,24 @@
+"""Averaging over the posterior of the function, and the evidence of settings."""
+
+from ._base import Posterior, PosteriorMethod
+from .averaged_loss import AveragedLoss
+from .curvature import Curvature
+from .determinant import Spectrum, spectrum
+from .laplace import Laplace, laplace_evidence
+from .slice_sampling import SliceSampling
+from .unit_problem import UnitProblem
+from .variational import Variational
+
+__all__ = [
+    "AveragedLoss",
+    "Curvature",
+    "Laplace",
+    "Posterior",
+    "PosteriorMethod",
+    "SliceSampling",
+    "Spectrum",
+    "UnitProblem",
+    "Variational",
+    "laplace_evidence",
+    "spectrum",
+]
