@@ -121,6 +121,22 @@ def test_the_gradient_is_that_of_the_likelihood(rng):
         assert abs(values[0] - values[1]) / 2e-4 < 1e-2
 
 
+def test_states_that_share_most_are_nearly_one(rng):
+    X, y = drawn(rng, 20)
+    plain = KernelCRF("linear", penalty=0.3, tol=1e-5).fit(X, y)
+    estimator = KernelCRF("linear", penalty=0.3, tol=1e-5)
+    scores = {}
+    for share in (0.0, 0.5, 1 - 1e-9):
+        model = HiddenStates(estimator, share=share, n_init=1, random_state=0).fit(X, y)
+        scores[share] = model.score(X, y)
+    assert min(scores[0.0], scores[0.5]) > 0.9
+    weights = model.estimator_.basis_.T @ model.estimator_.dual_coef_
+    np.testing.assert_allclose(weights[:, 0], weights[:, 1], atol=1e-3)
+    np.testing.assert_allclose(weights[:, 2], weights[:, 3], atol=1e-3)
+    assert scores[1 - 1e-9] < 0.8
+    assert plain.score(X, y) < 0.8
+
+
 def test_rules_about_labels_hold(rng):
     X, _ = drawn(rng, 12)
     y = [["O", "B-x", "I-x", "O", "B-x"] for _ in X]
@@ -188,6 +204,9 @@ def test_files_copies_and_seeds(rng, tmp_path):
         ({"n_states": 0}, "n_states is 0"),
         ({"n_states": {"z": 2}}, "n_states has the unknown label 'z'"),
         ({"method": "cccp"}, "method='cccp' is not known"),
+        ({"share": 0.5}, "share is 0.5, which needs a KernelCRF"),
+        ({"share": 1.0, "estimator": KernelCRF()}, "share is 1.0; states that have all in common are one"),
+        ({"estimator": KernelCRF(label_kernel=np.eye(2))}, "does not go with label_kernel"),
         ({"start": "zero"}, "start='zero' is not known"),
         ({"n_init": 0}, "n_init is 0"),
         ({"decoder": BayesRule()}, "decoder is BayesRule.*for hidden states"),

@@ -19,7 +19,13 @@ from ..errors import InputError, ModelFormatError
 from ..fitting.routing import Routed
 from ..fitting.run import starts_afresh
 from ..losses import OwnedStates
-from ..models.hidden_states import StateNumbers, StateTraining, owned_settings, read_states
+from ..models.hidden_states import (
+    StateNumbers,
+    StateTraining,
+    owned_settings,
+    read_states,
+    shared_functions,
+)
 from ..models.model import ScoredBatch, fitted_structure
 from ..parameters import Parameterised
 from ..persistence.fields import Field, Kind
@@ -60,6 +66,12 @@ class HiddenStates(Parameterised, Routed, Savable):
         How many states a label owns, or how many each label owns; 1 for those that a mapping leaves out.
     method : "gradient" or "em"
         How to minimise.
+    share : float
+        How much the functions of states of one label have in common, from 0 to below 1; above 0 for
+        `KernelCRF` only (``KernelCRF("linear")`` is the linear model). The function of state h is u + v_h, u
+        that of its label: the kernel of states h and h′ is ``share`` · [same label] + (1 − ``share``) ·
+        [h = h′]. With few observations of a label, states should differ where there is reason only: 0.9 is
+        a good start.
     start : "kmeans", "random" or "run"
         First guesses: clusters of the observations of each label; states at random; or the place in a run
         of equal labels, first part to last part, of sequences.
@@ -129,6 +141,7 @@ class HiddenStates(Parameterised, Routed, Savable):
         *,
         n_states: int | Mapping[Any, int] = 2,
         method: str = "gradient",
+        share: float = 0.0,
         start: str = "kmeans",
         n_init: int = 3,
         decoder: str | Decoder = "posterior",
@@ -137,6 +150,7 @@ class HiddenStates(Parameterised, Routed, Savable):
         self.estimator = estimator
         self.n_states = n_states
         self.method = method
+        self.share = share
         self.start = start
         self.n_init = n_init
         self.decoder = decoder
@@ -167,6 +181,10 @@ class HiddenStates(Parameterised, Routed, Savable):
         _decoder(self.decoder)
         if not isinstance(self.estimator, CRF | KernelCRF):
             raise InputError(f"estimator is {shown(self.estimator)}; it must be a CRF or a KernelCRF.")
+        if self.share and not isinstance(self.estimator, KernelCRF):
+            raise InputError(
+                f"share is {self.share:g}, which needs a KernelCRF, such as KernelCRF('linear')."
+            )
         training = read_states(self.estimator, X, y, lengths, self.n_states)
         random = random_state(self.random_state)
         more = {} if X_unlabelled is None else {"X_unlabelled": X_unlabelled}
@@ -188,7 +206,10 @@ class HiddenStates(Parameterised, Routed, Savable):
 
         states = training.guessed(self.start, random)
         loss = OwnedStates(tuple(training.owners.tolist()), ROUNDS if self.method == "em" else 0)
-        model = clone(self.estimator).set_params(loss=loss, **owned_settings(self.estimator, training))
+        settings = owned_settings(self.estimator, training)
+        if self.share:
+            settings["label_kernel"] = shared_functions(training.owners, float(self.share))
+        model = clone(self.estimator).set_params(loss=loss, **settings)
         return model.fit(X, states, **how)
 
     def predict(
@@ -332,8 +353,14 @@ def _n_states(name: str, value: Any) -> None:
         whole(1, 10_000)(name, one)
 
 
+def _share(name: str, value: Any) -> None:
+    if require_share(name, value) == 1:
+        raise InputError(f"{name} is {shown(value)}; states that have all in common are one.")
+
+
 _CHECKS = {
     "n_states": _n_states,
+    "share": _share,
     "method": one_of(["gradient", "em"]),
     "start": one_of(["kmeans", "random", "run"]),
     "n_init": whole(),

@@ -26,7 +26,7 @@ REFUSED: Mapping[str, str] = {
     "class_weight": "it needs every state to be observed",
     "cost": "it needs every state to be observed",
     "observed_only": "it needs every state to be observed",
-    "label_kernel": "it is about labels, and states have none",
+    "label_kernel": "share says what states have in common",
     "kernel_weights": "they are for losses that are convex",
     "selection": "it is for losses that are convex",
     "warm_start": "every start is a guess",
@@ -118,6 +118,11 @@ def _counts(n_states: Any, labels: list[Any]) -> list[int]:
         if label not in labels:
             raise InputError(f"n_states has the unknown label {label!r}.")
     return [int(n_states.get(label, 1)) for label in labels]
+
+
+def shared_functions(owners: Array, share: float) -> Array:
+    """Return the kernel of states whose functions have a part in common: that of their label."""
+    return np.asarray(share * (owners[:, None] == owners) + (1.0 - share) * np.eye(len(owners)))
 
 
 def owned_settings(estimator: Any, training: StateTraining) -> dict[str, Any]:
