@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from ..emissions import CategoricalEmissions
 from ..errors import InputError, ModelFormatError, quoted
 from ..estimators import HMM, KernelLogisticRegression, SelfTraining, StructureLearner, load
+from ..models.scaling import has_probabilities
 from ..report.evaluation import NOT_PROBABILISTIC
 
 Answer = TypeVar("Answer")
@@ -46,6 +47,12 @@ def _labeller(model: Any) -> Any:
     return model.sequence_model() if isinstance(model, KernelLogisticRegression) else model
 
 
+def require_calibrated(model: Any) -> None:
+    """Refuse models that held-out data have not calibrated."""
+    if getattr(model, "calibration_", None) is None:
+        raise InputError("--error-at-most needs a calibrated model: see kf calibrate.")
+
+
 def takes_symbols(model: Any) -> bool:
     """Return whether a model takes symbols as positions."""
     if not isinstance(model, HMM):
@@ -62,4 +69,4 @@ def _names_symbols(emissions: Any) -> bool:
 
 def warning_of(model: Any) -> str | None:
     """Return a note for models whose training does not make probabilities."""
-    return None if model.probabilistic else NOT_PROBABILISTIC.format(type(model).__name__)
+    return None if has_probabilities(model) else NOT_PROBABILISTIC.format(type(model).__name__)

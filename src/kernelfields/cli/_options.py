@@ -31,6 +31,17 @@ Parents = Annotated[
 ]
 Flat = Annotated[bool, typer.Option("--flat", help="Leave parents or edges out: take all for sequences.")]
 MaxSize = Annotated[float, typer.Option(help="Gigabytes that the arrays of an .npz may take.", min=0.0)]
+ErrorAtMost = Annotated[
+    float | None,
+    typer.Option(
+        help="Of calibrated models: leave labels open so that at most this share of the others is wrong.",
+        min=0.0,
+        max=1.0,
+    ),
+]
+Confidence = Annotated[
+    float | None, typer.Option(help="How surely --error-at-most is to hold; 0.95.", min=0.0, max=1.0)
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object, the last line.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks.")]
 MISSING = "_"

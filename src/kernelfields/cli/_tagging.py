@@ -9,14 +9,15 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import typer
 
 from ..errors import InputError
+from ..report.guaranteed import CONFIDENCE
 from ._data import Item
 from ._errors import INTERRUPTED, end
-from ._loaded import load_labeller, warning_of
+from ._loaded import load_labeller, require_calibrated, warning_of
 from ._parse_answers import tag_parses
 from ._parse_tasks import task_of
 from ._parses import ParseTask, require_parser_options
@@ -33,6 +34,23 @@ HINT = (
 )
 
 
+class Promise(NamedTuple):
+    """A guarantee on errors that is asked for, if any."""
+
+    error_at_most: float | None = None
+    confidence: float | None = None
+
+    def of(self, estimator: Any) -> dict[str, Any]:
+        """Return what `predict` takes: the guarantee, computed once for all calls."""
+        if self.error_at_most is None:
+            if self.confidence is not None:
+                raise InputError("--confidence is that of --error-at-most, which is missing.")
+            return {}
+        require_calibrated(estimator)
+        sure = CONFIDENCE if self.confidence is None else self.confidence
+        return {"error_at_most": estimator.guarantees(self.error_at_most, sure)}
+
+
 @dataclass(frozen=True)
 class Tagging:
     """A model, and what is asked of it."""
@@ -47,6 +65,7 @@ class Tagging:
     allowed: bool
     labelled: bool
     flat: bool
+    promise: Promise
 
     def run(self, data: str, out: Path | None, quiet: bool = False) -> None:
         """Label a file, or the standard input."""
@@ -63,6 +82,7 @@ class Tagging:
 
     def _parse(self, task: ParseTask, estimator: Any, data: str, out: Path | None) -> None:
         unfit = {"abstain": self.abstain, "marginals": self.marginals, "allowed": self.allowed}
+        unfit |= {"error-at-most": self.promise.error_at_most, "confidence": self.promise.confidence}
         unfit |= {"labelled": self.labelled, "parents": self.reading.parents, "flat": self.flat}
         require_parser_options(task, unfit)
         streamed = data == STREAM
@@ -74,11 +94,14 @@ class Tagging:
         items = read_items(_source(data), kind, self.reading, labelled=self.labelled or self.allowed)
         items = (item.flat() for item in items) if self.flat else items
         suit, done = Suit(estimator, say, HINT), 0
+        unsure = self._unsure(estimator)
         written = self.to or ("jsonl" if kind in ("npz", "parquet") else kind)
         with Writer.to(out, written, estimator, self.marginals) as writer:
             try:
                 for batch in _batches(items, 1 if streamed else BATCH):
-                    asked = partial(self._answers, estimator, suit([item.input for item in batch]), batch)
+                    asked = partial(
+                        self._answers, estimator, suit([item.input for item in batch]), batch, unsure
+                    )
                     for item, answer in zip(batch, _numbered(done, asked), strict=True):
                         writer.write(item, answer)
                     done += len(batch)
@@ -88,10 +111,19 @@ class Tagging:
                 writer.file.flush()
                 end(f"Interrupted; {done} sequences are labelled.", INTERRUPTED)
 
-    def _answers(self, estimator: Any, inputs: list[Any], items: list[Item]) -> list[Answer]:
+    def _unsure(self, estimator: Any) -> dict[str, Any]:
+        """Return when labels are to be left open."""
+        promised = self.promise.of(estimator)
+        for option, given in (("abstain", self.abstain is not None), ("allowed", self.allowed)):
+            if promised and given:
+                raise InputError(f"--{option} does not go with --error-at-most.")
+        return promised if self.abstain is None else {"abstain": self.abstain}
+
+    def _answers(
+        self, estimator: Any, inputs: list[Any], items: list[Item], unsure: dict[str, Any]
+    ) -> list[Answer]:
         """Label some sequences."""
         known = {"allowed": [_known(item.y) for item in items]} if self.allowed else {}
-        unsure = {} if self.abstain is None else {"abstain": self.abstain}
         labels = estimator.predict(inputs, **known, **unsure)
         marginals = estimator.predict_marginals(inputs, **known)
         best = estimator.predict_kbest(inputs, self.kbest, **known) if self.kbest else [None] * len(inputs)

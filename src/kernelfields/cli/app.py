@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from .. import __version__
+from .calibrate import calibrate
 from .clusters import clusters
 from .compare import compare
 from .convert import convert
@@ -30,7 +31,7 @@ app = typer.Typer(
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (train, tag, evaluate, compare, inspect, convert, clusters, demo, reproduce):
+for command in (train, calibrate, tag, evaluate, compare, inspect, convert, clusters, demo, reproduce):
     app.command(help=_flowing(command))(command)
 
 

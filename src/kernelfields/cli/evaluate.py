@@ -14,14 +14,16 @@ from ..report import Evaluation, write_report
 from ..report import evaluate as judge
 from ._console import plain_console
 from ._errors import plain_errors
-from ._loaded import load_labeller
+from ._loaded import load_labeller, require_calibrated
 from ._options import (
     MAX_SIZE,
     MISSING,
     AsJson,
     Columns,
+    Confidence,
     Debug,
     Encoding,
+    ErrorAtMost,
     Flat,
     Format,
     MaxSize,
@@ -45,6 +47,8 @@ def evaluate(
     threshold: Annotated[
         float, typer.Option(help="Of the abstaining figures: leave less probable labels open.", min=0, max=1)
     ] = 0.9,
+    error_at_most: ErrorAtMost = None,
+    confidence: Confidence = None,
     data_format: Format = None,
     encoding: Encoding = "utf-8",
     missing: Missing = MISSING,
@@ -58,7 +62,9 @@ def evaluate(
     """Test a model: errors, entities, calibration, what abstaining would be worth.
 
     Models that learn no probabilities (ssvm, perceptron) are judged by a softmax of their scores, which is
-    said. Positions whose label was not observed are not judged. Sequences and trees are counted from 0.
+    said. Calibrated models (kf calibrate) say what they guarantee, at most 5 % of errors if not told
+    otherwise, and what came of it. Positions whose label was not observed are not judged. Sequences and
+    trees are counted from 0.
 
     Examples: kf evaluate ner.kf esp.testb, kf evaluate ner.kf esp.testb --report ner.html --json
     """
@@ -68,7 +74,8 @@ def evaluate(
         reading = reading_of(data_format, encoding, missing, columns, max_size, parents)
         task = task_of(estimator)
         if task is not None:
-            require_parser_options(task, {"parents": parents, "flat": flat})
+            unfit = {"error-at-most": error_at_most, "confidence": confidence}
+            require_parser_options(task, {"parents": parents, "flat": flat, **unfit})
             evaluate_parses(console, task, estimator, data, reading, threshold, report, as_json)
             return
         sequences = read_data(data, reading)
@@ -77,10 +84,22 @@ def evaluate(
         if note is not None:
             console.print(note)
         inputs = Suit(estimator, console.print)(sequences.inputs)
-        found = judge(estimator, inputs, sequences.labels, sequences.texts, threshold=threshold)
+        if error_at_most is not None or confidence is not None:
+            require_calibrated(estimator)
+        found = judge(
+            estimator,
+            inputs,
+            sequences.labels,
+            sequences.texts,
+            threshold=threshold,
+            error_at_most=error_at_most,
+            confidence=confidence,
+        )
         if found.warning is not None:
             console.print(found.warning, style="yellow")
         console.print(_scores(found))
+        if found.guaranteed is not None:
+            console.print(found.guaranteed.sentence)
         console.print(_by_label(found))
         _examples(console, found)
         if report is not None:

@@ -62,6 +62,7 @@ def _summary(found: Description, path: str, size: int | None) -> Table:
         "basis functions": found.n_basis,
         "size": None if size is None else f"{size:,} bytes",
         **{name.replace("_", " "): value for name, value in found.certificate.items()},
+        **{name.replace("_", " "): value for name, value in found.trust.items()},
         **{name.replace("_", " "): value for name, value in found.provenance.items()},
     }
     for name, value in rows.items():

@@ -13,8 +13,10 @@ from ._options import (
     MAX_SIZE,
     MISSING,
     Columns,
+    Confidence,
     Debug,
     Encoding,
+    ErrorAtMost,
     Flat,
     Format,
     MaxSize,
@@ -23,7 +25,7 @@ from ._options import (
     reading_of,
 )
 from ._tag_files import tag_files
-from ._tagging import STREAM, Tagging
+from ._tagging import STREAM, Promise, Tagging
 
 
 def tag(
@@ -37,6 +39,8 @@ def tag(
     abstain: Annotated[
         float | None, typer.Option(help="Leave labels less probable than this open.", min=0.0, max=1.0)
     ] = None,
+    error_at_most: ErrorAtMost = None,
+    confidence: Confidence = None,
     kbest: Annotated[int | None, typer.Option(help="Also print the k best labellings.", min=1)] = None,
     marginals: Annotated[
         bool, typer.Option("--marginals", help="Also print the probability of every label.")
@@ -69,11 +73,13 @@ def tag(
     to files of the same names in a folder.
 
     Examples: kf tag ner.kf news.conll, cat news.conll | kf tag ner.kf --abstain 0.9, kf tag ner.kf
-    news.jsonl --kbest 3 -o tagged.jsonl, kf tag ner.kf news/*.conll -o tagged --jobs 2
+    news.jsonl --kbest 3 -o tagged.jsonl, kf tag ner.kf news.conll --error-at-most 0.05, kf tag ner.kf
+    news/*.conll -o tagged --jobs 2
     """
     with plain_errors(debug):
         reading = reading_of(data_format, encoding, missing, columns, max_size, parents)
-        asked = Tagging(model, reading, to, abstain, kbest, marginals, allowed, labelled, flat)
+        promise = Promise(error_at_most, confidence)
+        asked = Tagging(model, reading, to, abstain, kbest, marginals, allowed, labelled, flat, promise)
         if data and (len(data) > 1 or (out is not None and out.is_dir())):
             tag_files(asked, data, out, jobs, dask)
             return

@@ -14,7 +14,7 @@ from ..data.inputs import Inputs
 from ..data.labels import UNKNOWN, look_up_outputs, read_outputs, require_sequences
 from ..data.training import require_labelling, warn_of_unsettled
 from ..decoders import Abstain, Decoder
-from ..errors import InputError, warn_user
+from ..errors import InputError
 from ..guarantees import (
     Betting,
     Guarantee,
@@ -27,9 +27,10 @@ from ..guarantees import (
 from ..metrics import has_entities
 from ..models.answer_units import entity_kinds
 from ..models.calibrating import CalibrationSettings, LabelledAnswers, calibration_of
-from ..models.calibration import ENTITIES, UNITS, Calibration, given_answers
+from ..models.calibration import ENTITIES, UNITS, Calibration, given_answers, warn_of_silence
 from ..models.model import ScoredBatch, fitted_structure
 from ..models.recalibration import fit_temperature, fit_vector, held_out
+from ..models.scaling import Scaling
 from ..structures import ApproximateSum, SumOracle
 from ..tables import Table, choose
 
@@ -46,6 +47,10 @@ class CalibratedLabeller(ABC):
 
     classes_: Array
     decoder: str | Decoder
+    scaling_: Scaling
+    """What `recalibrate` found."""
+    calibration_: Calibration
+    """What `calibrate` keeps."""
 
     @abstractmethod
     def predict_marginals(self, X: Any, *, lengths: Any = None, allowed: Any = None) -> list[Array]:
@@ -141,6 +146,10 @@ class CalibratedLabeller(ABC):
         one_of(SCALINGS)("method", method)
         if likelihood is not None:
             one_of(LIKELIHOODS)("likelihood", likelihood)
+        if vars(self).get("posterior_") is not None:
+            raise InputError(
+                "recalibrate does not go with a posterior: its averages are not scores to rescale."
+            )
         structure, vector = fitted_structure(self), method == "vector"
         if vector and likelihood == "positions":
             raise InputError("likelihood='positions' goes with method='temperature' only.")
@@ -215,30 +224,39 @@ class CalibratedLabeller(ABC):
         return control_misses(record.missed_among(np.array([names.index(one) for one in of])), miss_at_most)
 
     def _guaranteed(
-        self,
-        X: Any,
-        lengths: Any,
-        error_at_most: float | None,
-        confidence: float | None,
-        others: Mapping[str, Any],
+        self, X: Any, lengths: Any, error_at_most: Any, confidence: Any, others: Mapping[str, Any]
     ) -> Any:
         """Label sequences, None where the guarantee does not allow an answer."""
         if error_at_most is None:
-            raise InputError(f"confidence is {confidence}, but there is no error_at_most to be confident of.")
+            raise InputError(
+                f"confidence is {shown(confidence)}, but error_at_most, which it is of, is None."
+            )
         for name, value in others.items():
             if value is not None:
                 raise InputError(
                     f"{name} does not go with error_at_most, whose guarantee knows nothing of it."
                 )
         record = self._calibration("error_at_most")
-        names = self._kinds(record.units)
-        given = CONFIDENCE if confidence is None else confidence
-        guarantees = record.guarantees(names, error_at_most, given)
-        _warn_of_silence(guarantees, error_at_most, given)
+        guarantees = self._asked_for(error_at_most, confidence)
+        warn_of_silence(guarantees)
         scored, seen = self._seen(X, lengths, record.decoder)
         units = seen.units(record.units)
-        mask = given_answers(guarantees, names, units.judged(np.zeros(len(units.starts), dtype=bool)))
+        every = units.judged(np.zeros(len(units.starts), dtype=bool))
+        mask = given_answers(guarantees, self._kinds(record.units), every)
         return self._names(scored, units.left_out(seen.outputs, mask))
+
+    def _asked_for(self, error_at_most: Any, confidence: Any) -> Mapping[Hashable, Guarantee]:
+        """Return guarantees, as they were given or by their two numbers."""
+        if not isinstance(error_at_most, Mapping):
+            return self.guarantees(error_at_most, CONFIDENCE if confidence is None else confidence)
+        if confidence is not None:
+            raise InputError("confidence is already in the guarantees that error_at_most is.")
+        record = self._calibration("error_at_most")
+        known = self._kinds(record.units) if record.per_label else [None]
+        found = list(error_at_most.values())
+        if list(error_at_most) != known or not all(isinstance(one, Guarantee) for one in found):
+            raise InputError("error_at_most must be a number, or what guarantees of this model returned.")
+        return error_at_most
 
     def _calibration(self, asked: str) -> Calibration:
         record: Calibration | None = getattr(self, "calibration_", None)
@@ -280,18 +298,3 @@ class CalibratedLabeller(ABC):
         each = [np.asarray(p).reshape(-1, len(names)) for p in self.predict_marginals(X, lengths=lengths)]
         marginals = np.concatenate([np.zeros((0, len(names))), *each])
         return scored, LabelledAnswers(scored.batch, scored.scores, outputs, marginals, names)
-
-
-def _warn_of_silence(guarantees: dict[Hashable, Guarantee], error_at_most: float, confidence: float) -> None:
-    """Say, as a warning, that nothing is answered, or which kinds of answers never are."""
-    silent = [name for name, found in guarantees.items() if not found.holds]
-    if not silent:
-        return
-    promise = f"errors at most {error_at_most:.3g} of the answers with confidence {confidence:.3g}"
-    if len(silent) == len(guarantees):
-        warn_user(f"No threshold is proved to keep {promise}: nothing is answered.", UserWarning)
-    else:
-        listed = ", ".join(map(str, silent[:5])) + (", …" if len(silent) > 5 else "")
-        warn_user(
-            f"No threshold is proved to keep {promise} for {listed}: these are not answered.", UserWarning
-        )

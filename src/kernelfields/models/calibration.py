@@ -10,6 +10,7 @@ import numpy as np
 
 from ..arrays import Array, offsets_of
 from ..decoders import Decoder
+from ..errors import warn_user
 from ..guarantees import Answers, Guarantee, MeanTest, Missed, learn_threshold
 from ..persistence.fields import Field, Sizes
 
@@ -67,6 +68,20 @@ def given_answers(guarantees: Mapping[Hashable, Guarantee], names: list[Any], an
         mask = guarantees[name].threshold.answers(part.confidence, part.offsets)
         result[np.flatnonzero(answers.kinds == kind)] = mask
     return result
+
+
+def warn_of_silence(guarantees: Mapping[Hashable, Guarantee]) -> None:
+    """Say, as a warning, that nothing is answered, or which kinds of answers never are."""
+    silent = [name for name, found in guarantees.items() if not found.holds]
+    if not silent:
+        return
+    one = guarantees[silent[0]]
+    promise = f"errors at most {one.error_at_most:.3g} of the answers with confidence {one.confidence:.3g}"
+    if len(silent) == len(guarantees):
+        warn_user(f"No threshold is proved to keep {promise}: nothing is answered.", UserWarning)
+    else:
+        listed = ", ".join(map(str, silent[:5])) + (", …" if len(silent) > 5 else "")
+        warn_user(f"No threshold is proved to keep {promise} for {listed}: left open.", UserWarning)
 
 
 @dataclass(frozen=True)

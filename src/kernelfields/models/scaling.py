@@ -59,4 +59,4 @@ class Scalings(Field):
 
 def has_probabilities(model: Any) -> bool:
     """Return whether training or held-out data gave a model probabilities."""
-    return bool(getattr(model, "probabilistic", True)) or vars(model).get("scaling_") is not None
+    return bool(getattr(model, "probabilistic", True)) or getattr(model, "scaling_", None) is not None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from ..arrays import Array
 from ..errors import InputError
 from ..metrics.spans import EntityRules, EntitySpan
-from ..structures import ApproximateSum, SumOracle
+from ..structures import ApproximateSum, SumOracle, log_mean
 
 BLOCK = 2_000_000
 """Scores of vertices that are kept at a time."""
@@ -27,7 +27,8 @@ def span_probabilities(
 
     The entity from a to b stands there if its positions have the labels that were found and, by the rules of
     labels, it begins after the label before a, and ends before that after b. It is the quotient of two
-    sums over labellings, those that fulfil this and all: exact wherever sums are.
+    sums over labellings, those that fulfil this and all: exact wherever sums are. Of several functions drawn
+    from a posterior it is the mean of their probabilities.
 
     Parameters
     ----------
@@ -47,19 +48,22 @@ def span_probabilities(
     if len(owner) == 0:
         return np.zeros(0)
     every = [span for each in spans for span in each]
-    whole = batch.log_partition(scores)
     size = max(1, BLOCK // max(1, int(np.diff(batch.offsets).max()) * scores["node"].shape[1]))
-    parts = [
-        _constrained(batch, scores, labels, owner[a : a + size], every[a : a + size], rules)
-        for a in range(0, len(owner), size)
-    ]
-    result: Array = np.exp(np.minimum(np.concatenate(parts) - whole[owner], 0.0))
-    return result
+
+    def log_probability(one: Mapping[str, Array]) -> Array:
+        parts = [
+            _constrained(batch, one, labels, owner[a : a + size], every[a : a + size], rules)
+            for a in range(0, len(owner), size)
+        ]
+        result: Array = np.concatenate(parts) - batch.log_partition(one)[owner]
+        return result
+
+    return np.exp(np.minimum(log_mean(scores, log_probability), 0.0))
 
 
 def _constrained(
     batch: Any,
-    scores: dict[str, Array],
+    scores: Mapping[str, Array],
     labels: Array,
     owner: Array,
     spans: list[EntitySpan],

@@ -17,6 +17,7 @@ from ..persistence.savable import Savable
 from ..structures import Structure, Tree
 from ..tables import STRUCTURES
 from .described_tables import known_of_emissions, known_of_trees
+from .described_trust import trust_of
 
 MOST_FEATURES = 5
 """Features of one observation that are written out."""
@@ -68,6 +69,8 @@ class Description:
     """What ``transitions`` are: scores, or of hidden Markov models probabilities."""
     trials: list[dict[str, Any]] = field(default_factory=list)
     """What became of the candidates of a structure learner, in every round."""
+    trust: dict[str, Any] = field(default_factory=dict)
+    """What held-out data said: temperature, biases, the guarantee on errors."""
     parts: list[Description] = field(default_factory=list)
     """The models that a cascade, or another model of models, consists of."""
 
@@ -122,6 +125,7 @@ def describe(model: Any, count: int = 5) -> Description:
         ends=_ends(known, structure),
         steps="probabilities" if {"emissions_", "classifiers_"} & known.keys() else "scores",
         trials=[{**asdict(trial), "verdict": trial.verdict} for trial in known.get("trials_", [])],
+        trust=trust_of(model),
         parts=[describe(part, count) for part in _parts(known)],
     )
 

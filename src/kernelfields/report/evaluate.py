@@ -31,10 +31,12 @@ from ..metrics import (
 from ..metrics.pairs import observed_counts, require_observed
 from ..metrics.sequences import read_sequences
 from ..metrics.steps import for_sequences, last_step
+from ..models.scaling import has_probabilities
 from ..structures import Alignment, Constituency, Dependency, Grid, Matching, Segments, Tree
 from .constituencies import judge_constituencies
 from .dependencies import judge_dependencies
 from .evaluation import Evaluation, TestSequences, Timings
+from .guaranteed import judge_guarantee
 from .judged_parses import Predictions, parse_evaluation
 from .matchings import judge_matchings
 from .parse_evaluation import ParseEvaluation
@@ -74,6 +76,8 @@ def evaluate(
     path: Iterable[Any] | None = None,
     tags: Any = None,
     possible: Any = None,
+    error_at_most: float | None = None,
+    confidence: float | None = None,
 ) -> Any:
     """Label test sequences and compare.
 
@@ -101,6 +105,8 @@ def evaluate(
         Of dependency trees, the parts of speech of words, for scores without punctuation.
     possible : list of lists of pairs, optional
         Of matchings and alignments, links that may be answered besides those of y.
+    error_at_most, confidence : float, optional
+        Of calibrated models, the guarantee to judge: 0.05 and 0.95 if not given.
 
     Examples
     --------
@@ -115,6 +121,8 @@ def evaluate(
     structure = getattr(labeller, "structure_", None)
     extras = {"tags": tags, "possible": possible}
     if structure is not None and not structure.labelling:
+        if error_at_most is not None or confidence is not None:
+            raise InputError(f"error_at_most is for labels of positions, which {structure!r} has not.")
         return _parses(name, labeller, structure, inputs, y, tokens, extras, threshold, path)
     _require_none(extras)
     placed = _placed(labeller, inputs, y)
@@ -139,7 +147,7 @@ def evaluate(
     known = [label for labels in true for label in labels if label is not None]
     return Evaluation(
         model=name,
-        probabilistic=getattr(labeller, "probabilistic", True),
+        probabilistic=has_probabilities(labeller),
         sequences=sequences,
         token_error=token_error(true, answers),
         sequence_error=1.0 - sequence_accuracy(true, answers),
@@ -161,6 +169,7 @@ def evaluate(
         timings=Timings(predict_seconds, marginal_seconds, timed),
         path=path_of(labeller, path),
         segments=_segments(structure, true, answers),
+        guaranteed=judge_guarantee(labeller, inputs, true, answers, error_at_most, confidence),
     )
 
 

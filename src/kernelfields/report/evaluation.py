@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from ..arrays import Array
 from ..metrics import AnsweredCurve, Confusion, EntityScores, LabelScores, Reliability, SegmentScores
+from .guaranteed import GuaranteedAnswers
 from .path import TrainingPath
 
 
@@ -102,6 +103,8 @@ class Evaluation:
     """How training went, where that is known."""
     segments: dict[str, SegmentScores] | None = None
     """Scores of segments by the overlap that counts, "0.1", "0.25" and "0.5"; None for other structures."""
+    guaranteed: GuaranteedAnswers | None = None
+    """What a guarantee on errors promised, and what came of it; None for models that are not calibrated."""
 
     @property
     def warning(self) -> str | None:
@@ -167,6 +170,7 @@ class Evaluation:
                 "threshold": self.threshold,
                 "answered": self.answered.answered[self.chosen],
                 "answered_error": self.answered.error[self.chosen],
+                "guaranteed": self.guaranteed,
                 "timings": self.timings,
                 "worst": self.worst,
                 "slowest": self.slowest,

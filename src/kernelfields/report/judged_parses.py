@@ -11,6 +11,7 @@ import numpy as np
 
 from ..metrics.abstaining import answered_by
 from ..metrics.calibration import calibration_gap, reliability_of
+from ..models.scaling import has_probabilities
 from ..structures import Matching
 from .evaluation import RankedSequence, Timings
 from .parse_evaluation import Answers, ParseEvaluation, ParseWords, PartScores
@@ -79,7 +80,7 @@ def parse_evaluation(
     return ParseEvaluation(
         model=name,
         structure=test.structure,
-        probabilistic=getattr(labeller, "probabilistic", True),
+        probabilistic=has_probabilities(labeller),
         words=test.words,
         n_items=len(test.sizes),
         n_words=sum(test.sizes),

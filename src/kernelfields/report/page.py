@@ -79,6 +79,7 @@ def page(
         "data": embedded(data),
         "size": escape(f"{evaluation.n_tokens:,} labels in {evaluation.n_sequences:,} {noun}s"),
         "warning": element("p", escape(evaluation.warning), class_="warning") if evaluation.warning else "",
+        "guaranteed": _guaranteed(evaluation),
         "tiles": tiles(evaluation),
         "scores": score_table(evaluation),
         "answered": picture,
@@ -98,6 +99,12 @@ def page(
         "shown": _shown(evaluation, len(data["sequences"])),
     }
     return _filled("page.html", pieces)
+
+
+def _guaranteed(evaluation: Evaluation) -> str:
+    """Say what a calibrated model promised."""
+    found = evaluation.guaranteed
+    return "" if found is None else element("p", escape(found.sentence), class_="guaranteed")
 
 
 def _filled(template: str, pieces: dict[str, str]) -> str:

@@ -26,6 +26,8 @@ SCORES = {
     "changes of label found": "both labels right where the true label changes",
     "labels never seen in training": "positions that no model could get right",
     "positions without a label": "true label not known: not scored",
+    "answered with the guarantee": "on errors, see above",
+    "wrong among those": "answers that the guarantee allowed",
     "seconds to label": "everything in one batch",
 }
 
@@ -48,6 +50,8 @@ def score_table(evaluation: Evaluation) -> str:
         "changes of label found": None if e.boundary_accuracy is None else _share(e.boundary_accuracy),
         "labels never seen in training": f"{e.unseen:,}" if e.unseen else None,
         "positions without a label": f"{e.n_unobserved:,}" if e.n_unobserved else None,
+        "answered with the guarantee": e.guaranteed and _share(e.guaranteed.answered),
+        "wrong among those": _share(e.guaranteed.error) if e.guaranteed and e.guaranteed.answered else None,
         "seconds to label": f"{e.timings.predict:.3g}",
     }
     return table_of([], [(name, value, SCORES[name]) for name, value in values.items() if value is not None])

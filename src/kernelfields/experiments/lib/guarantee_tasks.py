@@ -59,7 +59,9 @@ def spanish_tasks(settings: Any, report: Callable[[str], None]) -> dict[str, Ans
     for name, units in ((TOKENS, "positions"), (ENTITIES, "entities")):
         model.calibrate(texts[n:], labels[n:], units=units)
         record = model.calibration_
-        missed = record.true_labels if units == "positions" else record.true_entities
+        missed = (
+            record.true_labels if record.true_entities is None or name == TOKENS else record.true_entities
+        )
         tasks[name] = AnswerTask(record.answers, missed, settings.n_sentences)
         report(f"{name}: {record.answers.n_sequences} sentences, error {record.answers.wrong.mean():.3f}")
     return tasks
