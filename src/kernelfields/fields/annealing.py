@@ -70,7 +70,7 @@ def annealed_sum(
             heated = {name: v if name == "node" else level * v for name, v in theta.items()}
             particles.sweep(heated, random)
         weights += many.score(others, particles.labels) / settings.steps
-    total = float(logsumexp(weights)) - np.log(settings.particles)
+    total = float(logsumexp(weights) - np.log(settings.particles))
     spread = np.exp(weights - weights.max())
     error = float(spread.std(ddof=1) / (spread.mean() * np.sqrt(settings.particles)))
     return AnnealedSum(_independent(batch, scores, labels) + total, error)

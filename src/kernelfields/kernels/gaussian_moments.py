@@ -148,9 +148,17 @@ def _rbf_full(gamma: float, left: GaussianRows, right: GaussianRows) -> Array:
         widths = np.eye(D) + 2 * gamma * (left.covariances[pattern] + right.covariances)
         factors = np.linalg.cholesky(widths)
         logs = np.log(np.diagonal(factors, axis1=1, axis2=2)).sum(axis=1)
-        inverses = np.linalg.inv(widths)[right.patterns]
+        chosen = factors[right.patterns]
         for i in rows:
-            apart = left.means[i] - right.means
-            forms = np.einsum("md,mde,me->m", apart, inverses, apart, optimize=True)
-            result[i] = np.exp(-gamma * forms - logs[right.patterns])
+            whitened = _solved(chosen, left.means[i] - right.means)
+            result[i] = np.exp(-gamma * (whitened**2).sum(axis=1) - logs[right.patterns])
+    return result
+
+
+def _solved(factors: Array, right: Array) -> Array:
+    """Return L⁻¹ r of every triangular factor and its row, row by row of the factors: all at once."""
+    result = np.empty_like(right)
+    for k in range(right.shape[1]):
+        before = np.einsum("mj,mj->m", factors[:, k, :k], result[:, :k])
+        result[:, k] = (right[:, k] - before) / factors[:, k, k]
     return result
