@@ -14,6 +14,7 @@ from .gene import GENE
 from .gestures import GESTURES
 from .gestures_semi import GESTURES_SEMI
 from .guarantee import GUARANTEE
+from .hidden import HIDDEN
 from .horses import HORSES
 from .letters import LETTERS
 from .letters_semi import LETTERS_SEMI
@@ -72,6 +73,7 @@ EXPERIMENTS: Mapping[str, Experiment] = {
         PARSE,
         GESTURES,
         GESTURES_SEMI,
+        HIDDEN,
         MISSING,
         PENN,
         GUARANTEE,
