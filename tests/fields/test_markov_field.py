@@ -7,6 +7,7 @@ from itertools import product
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.optimize import minimize
 from scipy.special import logsumexp
@@ -141,13 +142,20 @@ def test_both_likelihoods_find_the_field_in_the_limit(method: str) -> None:
     np.testing.assert_allclose(np.exp(field.score_samples(Z)), weights / 1e6, atol=1e-4)
 
 
-@pytest.mark.parametrize("method", ["exact", "pseudo", "pcd"])
+@pytest.mark.parametrize("method", ["exact", "pseudo"])
 def test_draws_of_a_known_field_give_it_back(method: str) -> None:
     """4,000 draws: the standard error of a coupling is about 0.02 here, five of them are allowed."""
-    chosen = PersistentChains(steps=200) if method == "pcd" else method
-    field = MarkovField(0.1, structure="graph", links=RING, tables="own", method=chosen, random_state=0)
-    field.fit(drawn(4000))
+    Z, counts = np.unique(drawn(4000), axis=0, return_counts=True)
+    field = MarkovField(0.1, structure="graph", links=RING, tables="own", method=method)
+    field.fit(Z, sample_weight=counts)
     np.testing.assert_allclose(couplings_of(field.edge_tables_), COUPLINGS, atol=0.1)
+
+
+def test_chains_find_the_field_of_draws() -> None:
+    """1,000 draws: the standard error is about 0.04."""
+    chains = PersistentChains(steps=150, chains=300)
+    field = MarkovField(0.1, structure="graph", links=RING, tables="own", method=chains, random_state=0)
+    np.testing.assert_allclose(couplings_of(field.fit(drawn(1000)).edge_tables_), COUPLINGS, atol=0.2)
 
 
 def test_chains_find_the_likelihoods_maximum() -> None:
@@ -165,13 +173,13 @@ def test_chains_find_the_likelihoods_maximum() -> None:
 
 @pytest.mark.parametrize("method", ["exact", "pcd"])
 def test_learning_with_missing_labels(method: str) -> None:
-    Z: list[list[Any]] = drawn(1500).tolist()
+    Z: list[list[Any]] = drawn(500).tolist()
     rng = np.random.default_rng(1)
     holes = [[None if rng.random() < 0.2 else label for label in z] for z in Z]
     settings = {"structure": "graph", "links": RING, "tables": "own", "random_state": 0}
-    chosen = PersistentChains(steps=150) if method == "pcd" else method
+    chosen = PersistentChains(steps=100) if method == "pcd" else method
     field = MarkovField(0.1, method=chosen, **settings).fit(holes)
-    np.testing.assert_allclose(couplings_of(field.edge_tables_), COUPLINGS, atol=0.25)
+    np.testing.assert_allclose(couplings_of(field.edge_tables_), COUPLINGS, atol=0.4)
     assert field.certificate_ is None
 
 
@@ -253,6 +261,16 @@ def test_cross_validation_prefers_a_penalty() -> None:
     assert scores[0] < scores[1]
 
 
+def test_data_frames_have_a_labelling_per_row() -> None:
+    frame = pd.DataFrame(drawn(50), columns=list("abcd"))
+    holes = frame.astype(float).mask(np.random.default_rng(0).random(frame.shape) < 0.1)
+    for given in (frame, holes):
+        field = MarkovField(structure="graph", links=RING, tables="own").fit(given)
+        listed = MarkovField(structure="graph", links=RING, tables="own").fit(given.to_numpy().tolist())
+        np.testing.assert_array_equal(field.score_samples(given), listed.score_samples(given.to_numpy()))
+    assert not np.isnan(np.array(field.predict(holes), dtype=float)).any()
+
+
 def test_unknown_labels() -> None:
     field = MarkovField().fit(WORDS)
     with pytest.warns(UserWarning, match="1 of 2 sequences have labels that training did not have"):
@@ -292,7 +310,14 @@ def test_a_failed_fit_changes_nothing() -> None:
         ({"density": "ais"}, WORDS, None, "density is 'ais'; it must be None or Annealing"),
         ({"penalty": -1.0}, WORDS, None, "penalty is -1.0"),
         ({"tables": "own"}, WORDS, [np.ones((3, 1))] * 5, "tables='own' does not go with X"),
-        ({"links": [[0, 1]]}, WORDS, [np.ones((3, 1))] * 5, "links does not go with X"),
+        ({"links": [[0, 1]]}, WORDS, None, "links is for trees and graphs; Chain says itself"),
+        ({"structure": Grid(), "links": [[0, 1]]}, WORDS, None, "links is for trees and graphs; Grid says"),
+        (
+            {"structure": "graph", "links": [[0, 1]]},
+            WORDS,
+            [(np.ones((3, 1)), [[0, 1]])] * 5,
+            "links does not go with X",
+        ),
         ({"structure": Tree()}, WORDS, [np.ones((3, 1))] * 5, "not a pair"),
         ({"structure": Grid()}, WORDS, None, "rows of labels"),
     ],

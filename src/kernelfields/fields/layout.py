@@ -75,6 +75,19 @@ def require_structure(structure: Structure) -> None:
         raise InputError(f"MarkovField is for Chain, Tree, Graph and Grid, not {type(structure).__name__}.")
 
 
+def rows_of_frame(Z: Any) -> Any:
+    """Return the rows of a data frame, one labelling each; others as they are."""
+    return Z.to_numpy() if getattr(Z, "columns", None) is not None else Z
+
+
+def require_links(structure: Structure, links: Any) -> None:
+    """Refuse links where the structure says itself what joins vertices."""
+    if links is not None and isinstance(structure, Chain | Grid):
+        raise InputError(
+            f"links is for trees and graphs; {type(structure).__name__} says itself what it joins."
+        )
+
+
 def shape_of(z: Any, s: int, structure: Structure) -> Shape:
     """Return the shape of the labels of one item."""
     name = structure.words.name(s, "Z")

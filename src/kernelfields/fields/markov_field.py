@@ -34,7 +34,15 @@ from ..solvers import Progress, Solver
 from ..structures import ApproximateSample, ApproximateSum, SampleOracle, Structure, SumOracle
 from ..tables import DECODERS, structure_of
 from .annealing import Annealing
-from .layout import FieldLayout, Shape, own_tables, require_structure, shape_of
+from .layout import (
+    FieldLayout,
+    Shape,
+    own_tables,
+    require_links,
+    require_structure,
+    rows_of_frame,
+    shape_of,
+)
 from .learning import METHODS, FieldTerms, loss_of_method
 from .log_partition import LogPartition, log_densities, log_partition_of, restricted
 from .persistent_chains import PersistentChains
@@ -158,8 +166,8 @@ class MarkovField(Parameterised, Routed, Savable):
         Parameters
         ----------
         Z : list of labellings
-            As y of `CRF`: a list of labels for every item, rows of them for grids; None marks a label that
-            was not observed, and is summed out.
+            As y of `CRF`: a list of labels for every item, rows of them for grids, or a data frame with a
+            row for every item; None or NaN marks a label that was not observed, and is summed out.
         X : list, optional
             Features of vertices, with the links of every item, as X of `CRF`: p(z) given these.
         sample_weight : (S,) array, optional
@@ -168,6 +176,8 @@ class MarkovField(Parameterised, Routed, Savable):
         require_settings(vars(self), FIELD_CHECKS)
         structure = structure_of(self.structure)
         require_structure(structure)
+        require_links(structure, self.links)
+        Z = rows_of_frame(Z)
         shapes = _shapes(Z, structure)
         structure, layout = self._layout(structure, shapes, X)
         self.layout_: FieldLayout = layout
@@ -252,7 +262,7 @@ class MarkovField(Parameterised, Routed, Savable):
         It is −inf for labellings with a label that training did not have; how many these are is a warning.
         """
         scored, labels = self._scored(Z, X)
-        batch, shapes = scored.batch, _shapes(Z, fitted_structure(self), fitted=True)
+        batch, shapes = scored.batch, _shapes(rows_of_frame(Z), fitted_structure(self), fitted=True)
         alike = list(range(len(shapes))) if self.layout_.covariates else shapes
         values = log_densities(
             batch,
@@ -341,7 +351,7 @@ class MarkovField(Parameterised, Routed, Savable):
 
     def _scored(self, Z: Any, X: Any) -> tuple[ScoredBatch, Array]:
         require_fitted(self)
-        structure = fitted_structure(self)
+        structure, Z = fitted_structure(self), rows_of_frame(Z)
         inputs = self._read(self._items(structure, _shapes(Z, structure, fitted=True), X))
         return self._model().scores(inputs), look_up_outputs(structure, Z, inputs, self.classes_)
 
