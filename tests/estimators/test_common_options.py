@@ -19,6 +19,7 @@ CLASSES = [
 REQUIRED = {
     "Cascade": (CRF(), CRF()),
     "ClassifierMarkovModel": (KernelLogisticRegression("linear"),),
+    "HiddenStates": (CRF(),),
     "SelfTraining": (CRF(),),
     "StructureLearner": (KernelCRF(),),
 }

@@ -22,6 +22,8 @@ from kernelfields import (
     Cascade,
     ClassifierMarkovModel,
     GPSequenceClassifier,
+    HiddenStates,
+    HiddenUnitCRF,
     InputError,
     KernelCRF,
     KernelLogisticRegression,
@@ -289,6 +291,11 @@ MODELS = [
         SelfTraining(KernelLogisticRegression("rbf"), k_best=3),
         dense,
     ),
+    (HiddenStates(CRF(features=TEMPLATES), n_init=1, random_state=0), words),
+    (HiddenStates(CRF(constraints="iob2"), n_init=1, random_state=0), named),
+    (HiddenStates(KernelCRF(structure="chain2"), method="em", share=0.5, n_init=1, random_state=0), dense),
+    (HiddenUnitCRF(n_units=3, constraints="iob2", random_state=0), named),
+    (HiddenUnitCRF(n_units=3, features=TEMPLATES, random_state=0), words),
     (
         StructureLearner(
             KernelCRF(edges=False),

@@ -31,6 +31,8 @@ MODELS = {
     "ClassifierMarkovModel": kf.ClassifierMarkovModel(kf.KernelLogisticRegression("linear")),
     "GPSequenceClassifier": kf.GPSequenceClassifier(),
     "HMM": kf.HMM(),
+    "HiddenStates": kf.HiddenStates(kf.CRF(), n_init=1, random_state=0),
+    "HiddenUnitCRF": kf.HiddenUnitCRF(n_units=3, random_state=0),
     "KernelCRF": kf.KernelCRF(),
     "KernelLogisticRegression": kf.KernelLogisticRegression(),
     "KernelPerceptron": kf.KernelPerceptron(random_state=0),
@@ -46,6 +48,8 @@ MODELS = {
 }
 GRAPHS = ("LabelPropagation", "LabelSpreading", "PoissonLearning")
 """Without weights and log-likelihoods; test_label_graphs and test_poisson_learning have them."""
+CLUSTERS = ("FieldClustering", "SequenceClustering")
+"""Fitted to observations alone; test_clustering has them."""
 WITHOUT_INPUTS = ("MarkovField",)
 """Fitted to labels alone; tests/fields has them."""
 WEIGHTED = [
@@ -59,6 +63,7 @@ def test_all_estimators_are_here():
     assert {c.__name__ for c in classes if inspect.isclass(c) and hasattr(c, "fit")} == {
         *MODELS,
         *GRAPHS,
+        *CLUSTERS,
         *WITHOUT_INPUTS,
     }
     assert len(WEIGHTED) >= 9

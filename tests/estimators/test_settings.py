@@ -20,6 +20,8 @@ ESTIMATORS: list[Any] = [
     kf.BoostedCRF(2, random_state=0),
     kf.ClassifierMarkovModel(kf.KernelLogisticRegression("linear")),
     kf.GPSequenceClassifier(),
+    kf.HiddenStates(kf.CRF(), random_state=0),
+    kf.HiddenUnitCRF(n_units=2, random_state=0),
     kf.KernelCRF(),
     kf.KernelPerceptron(random_state=0),
     kf.PassiveAggressive(random_state=0),
