@@ -62,7 +62,7 @@ def held_out(batch: Any, scores: dict[str, Array], labels: Array, unknown: int) 
     ends = batch.output_offsets
     owner = np.repeat(np.arange(batch.n_instances), np.diff(ends))
     strange = np.isin(np.arange(batch.n_instances), owner[labels == unknown])
-    told = np.isin(np.arange(batch.n_instances), owner[labels >= 0])
+    told = np.isin(np.arange(batch.n_instances), owner[(labels >= 0) | (labels == unknown)])
     possible = np.flatnonzero(told & ~strange)
     kept = possible[_feasible(_some(batch, exact, labels, possible))]
     lost = int(told.sum()) - len(kept)
@@ -110,8 +110,9 @@ def fit_temperature(held: HeldOut, *, marginal: bool) -> Scaling:
     found = minimize_scalar(
         lambda x: -likelihood(np.exp(x)), bounds=bounds, method="bounded", options={"xatol": 1e-6}
     )
-    if min(found.x - bounds[0], bounds[1] - found.x) < 1e-3:
-        _warn_of_bound(float(np.exp(-found.x)))
+    for bound in bounds:
+        if likelihood(np.exp(bound)) >= -found.fun - 1e-9 * (1 + abs(found.fun)):
+            _warn_of_bound(float(np.exp(-bound)))
     count = int(held.observed.sum()) if marginal else held.batch.n_instances
     return _scaling(held, float(np.exp(found.x)), None, likelihood(1.0), -float(found.fun), count)
 
