@@ -44,7 +44,7 @@ class MissingSettings:
     """Of what is missing; results are means over them."""
 
 
-class Tested(NamedTuple):
+class VideoResults(NamedTuple):
     """What models say of the videos that they have not seen."""
 
     errors: Array
@@ -54,7 +54,7 @@ class Tested(NamedTuple):
     gap: float
 
 
-Results = dict[tuple[int, float, str], Tested]
+Results = dict[tuple[int, float, str], VideoResults]
 """By length of runs, share that is missing, and method."""
 
 
@@ -127,7 +127,7 @@ def _mask(shape: tuple[int, ...], share: float, run_length: int, random: np.rand
     return np.repeat(covered, POINT, axis=1)[:, :D]
 
 
-def _tested(make: Callable[[], Any], X: Sequence[Array], y: Sequence[list[str]]) -> Tested:
+def _tested(make: Callable[[], Any], X: Sequence[Array], y: Sequence[list[str]]) -> VideoResults:
     """Test a model of the other videos on every one."""
     errors, likelihoods, gaps = [], [], []
     for v in range(len(X)):
@@ -136,18 +136,18 @@ def _tested(make: Callable[[], Any], X: Sequence[Array], y: Sequence[list[str]])
         errors.append(100 * (1 - model.score([X[v]], [y[v]])))
         likelihoods.append(float(model.sequence_log_proba([X[v]], [y[v]])[0]) / len(y[v]))
         gaps.append(model.certificate_.relative_gap)
-    return Tested(np.array(errors), np.array(likelihoods), max(gaps))
+    return VideoResults(np.array(errors), np.array(likelihoods), max(gaps))
 
 
-def _mean(tested: Sequence[Tested]) -> Tested:
-    return Tested(
+def _mean(tested: Sequence[VideoResults]) -> VideoResults:
+    return VideoResults(
         np.mean([one.errors for one in tested], axis=0),
         np.mean([one.likelihoods for one in tested], axis=0),
         max(one.gap for one in tested),
     )
 
 
-def _row(run_length: int, share: float, name: str, tested: Tested) -> Row:
+def _row(run_length: int, share: float, name: str, tested: VideoResults) -> Row:
     return {
         "in a row": run_length,
         "missing %": 100 * share,

@@ -14,7 +14,7 @@ from ..errors import InputError
 from ..structures import GraphBatch, LabelledBatch, Scores
 
 
-class Side(NamedTuple):
+class ColourSide(NamedTuple):
     """The cliques of one type that have a vertex of one colour at one place."""
 
     name: str
@@ -71,7 +71,7 @@ class Particles:
                 np.add.at(lines, side.vertices, self._lines(side, scores[side.name]))
             self.labels[vertices] = _drawn(self._allowed(lines, vertices), random)
 
-    def _lines(self, side: Side, table: Array) -> Array:
+    def _lines(self, side: ColourSide, table: Array) -> Array:
         """Return the scores of cliques for every label of one vertex, those of the others as they are."""
         cliques = self.batch.cliques[side.name]
         members = cliques.members[side.cliques]
@@ -92,7 +92,7 @@ def _drawn(lines: Array, random: np.random.RandomState) -> Array:
     return np.asarray((lines + random.gumbel(size=lines.shape)).argmax(axis=1))
 
 
-def _sides(batch: LabelledBatch, vertices: Array) -> Iterator[Side]:
+def _sides(batch: LabelledBatch, vertices: Array) -> Iterator[ColourSide]:
     place_of = np.full(batch.n_vertices, -1)
     place_of[vertices] = np.arange(len(vertices))
     for name, cliques in batch.cliques.items():
@@ -100,7 +100,7 @@ def _sides(batch: LabelledBatch, vertices: Array) -> Iterator[Side]:
             found = place_of[cliques.members[:, place]]
             chosen = np.flatnonzero(found >= 0)
             if len(chosen):
-                yield Side(name, place, chosen, found[chosen])
+                yield ColourSide(name, place, chosen, found[chosen])
 
 
 def colours_of(batch: LabelledBatch) -> Array:
