@@ -77,7 +77,34 @@ def trail(**parts: Any) -> Callable[[Any, Any], None]:
     return state("_trail", {"$object": "Trail", "parts": {**known, **parts}})
 
 
+def filling(**parts: Any) -> Callable[[Any, Any], None]:
+    """What fills in missing numbers, some of it wrong."""
+    known = {"method": "mean", "mean_": {"$array": "start_"}, "covariance_": None, "n_features_in_": 3}
+    columns = {"indicated_": {"$array": "columns"}, "feature_names_in_": None}
+
+    def change(header: Any, arrays: Any) -> None:
+        arrays["columns"] = np.array([0, 7])
+        model_of(header)["state"]["features_"] = {
+            "$object": "MissingValues",
+            "parts": {**known, **columns, **parts},
+        }
+
+    return change
+
+
+def missing_weights(header: Any, arrays: Any) -> None:
+    """NaN announced where no observations are."""
+    arrays["coef_"] = np.full((3, 3), np.nan)
+    model_of(header)["state"]["coef_"]["missing"] = True
+
+
 HOSTILE = [
+    ("crf", missing_weights, "holds NaN"),
+    ("crf", filling(), "MissingValues do not fit each other"),
+    ("crf", filling(indicated_={"$array": "start_"}), "MissingValues do not fit each other"),
+    ("crf", filling(method=3), "takes method of type str"),
+    ("markov-field", state("layout_", 3), "layout_ is of type int"),
+    ("markov-field", array("edge_coef_", np.ones((2, 3, 3))), "edge_coef_ has shape"),
     ("arow", trail(steps=-1), "_trail has counts that are none"),
     ("arow", trail(averaged=0), "_trail has counts that are none"),
     ("arow", trail(step=-0.5), "_trail has a step that is none"),
