@@ -10,7 +10,7 @@ from sklearn.base import clone
 
 from kernelfields import CRF, HMM, InputError, KernelCRF, StructuredPerceptron, StructuredSVM, load
 from kernelfields.decoders import Abstain, Posterior
-from kernelfields.guarantees import Answers, Betting, learn_threshold
+from kernelfields.guarantees import Betting, JudgedAnswers, learn_threshold
 from kernelfields.metrics import entity_spans
 from kernelfields.structures import Dependency, Grid
 from tests.estimators.test_dependency import task
@@ -62,7 +62,7 @@ def test_guarantees_are_those_of_the_marginals(calibrated, data):
     p = np.concatenate(calibrated.predict_marginals(X))
     names = calibrated.classes_[p.argmax(axis=1)]
     offsets = np.concatenate([[0], np.cumsum([len(x) for x in X])])
-    own = Answers(p.max(axis=1), names != np.array(flat(y)), p.argmax(axis=1), offsets)
+    own = JudgedAnswers(p.max(axis=1), names != np.array(flat(y)), p.argmax(axis=1), offsets)
     assert learn_threshold(own, ALPHA, SURE) == calibrated.guarantees(ALPHA, SURE)[None]
     given = calibrated.predict(X, error_at_most=calibrated.guarantees(ALPHA, SURE))
     assert given == calibrated.predict(X, error_at_most=ALPHA, confidence=SURE)

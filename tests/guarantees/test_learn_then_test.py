@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kernelfields import InputError
-from kernelfields.guarantees import Answers, HoeffdingBentkus, Threshold, learn_threshold
+from kernelfields.guarantees import HoeffdingBentkus, JudgedAnswers, Threshold, learn_threshold
 from kernelfields.guarantees.answers import ranks
 from kernelfields.guarantees.threshold import NOTHING, gains_of
 
@@ -16,7 +16,7 @@ def drawn(rng, n, longest=9, shift=0.0):
     p = 1 - 0.5 * rng.uniform(size=offsets[-1]) ** 1.5
     twice = np.repeat(np.where(rng.uniform(size=n) < 0.2, 2.0, 0.75), sizes)
     wrong = rng.uniform(size=len(p)) < np.minimum(twice * (1 - p + shift), 1)
-    return Answers(p, wrong, np.zeros(len(p), dtype=int), offsets)
+    return JudgedAnswers(p, wrong, np.zeros(len(p), dtype=int), offsets)
 
 
 def answered(threshold, answers):
@@ -74,7 +74,7 @@ def test_few_sequences_or_none_prove_nothing(n):
 def test_hoeffding_bentkus_where_sequences_have_one_answer():
     rng = np.random.default_rng(1)
     p = 1 - 0.5 * rng.uniform(size=5000) ** 2
-    known = Answers(p, rng.uniform(size=5000) > p, np.zeros(5000, int), np.arange(5001))
+    known = JudgedAnswers(p, rng.uniform(size=5000) > p, np.zeros(5000, int), np.arange(5001))
     found = learn_threshold(known, 0.1, 0.9, test=HoeffdingBentkus())
     assert found.holds
     assert found.error < 0.1
@@ -87,7 +87,7 @@ def test_fixed_sequence_stops_where_that_of_mapie_does():
 
     rng, alpha, delta, n = np.random.default_rng(5), 0.1, 0.1, 4000
     p = 1 - 0.5 * rng.uniform(size=n) ** 2
-    known = Answers(p, rng.uniform(size=n) > p, np.zeros(n, int), np.arange(n + 1))
+    known = JudgedAnswers(p, rng.uniform(size=n) > p, np.zeros(n, int), np.arange(n + 1))
     order = np.random.default_rng(0).permutation(n)  # as `learn_threshold` draws it
     first, rest = known.take(order[: round(0.15 * n)]), known.take(order[round(0.15 * n) :])
     found = learn_threshold(known, alpha, 1 - delta, test=HoeffdingBentkus())

@@ -24,6 +24,7 @@ from ..fitting.routing import Routed
 from ..guarantees import Guarantee
 from ..memory import require_memory
 from ..models.averaging import mixed
+from ..models.calibrated_labeller import CalibratedLabeller
 from ..models.model import Model, ScoredBatch, fitted_structure
 from ..models.vertex_kernels import takes_missing
 from ..parameters import Parameterised
@@ -42,7 +43,6 @@ from ..structures import (
     marginal_parts,
 )
 from ..tables import DECODERS, choose
-from ._calibrated_base import CalibratedLabeller
 
 Labels = list[list[Hashable]]
 

@@ -202,7 +202,7 @@ RECORDS = (
     decoders.LinearProgram,
     decoders.SemidefiniteProgram,
     decoders.Viterbi,
-    guarantees.Answers,
+    guarantees.JudgedAnswers,
     guarantees.Betting,
     guarantees.HoeffdingBentkus,
     guarantees.Missed,

@@ -9,7 +9,7 @@ import numpy as np
 
 from .lib.claims import Claim
 from .lib.experiment import Experiment, Report
-from .lib.guarantee_draws import BETTING, METHODS, Draws, draw_misses, draw_thresholds
+from .lib.guarantee_draws import BETTING, METHODS, ThresholdDraws, draw_misses, draw_thresholds
 from .lib.guarantee_tasks import LETTERS, AnswerTask, letter_task, spanish_tasks
 from .lib.results import Outcome, Row
 
@@ -49,7 +49,7 @@ def run(settings: GuaranteeSettings, report: Report) -> Outcome:
     """Draw calibration sets for every task and method."""
     tasks = {**spanish_tasks(settings, report)}  # first: the data may be missing
     tasks = {LETTERS: letter_task(settings, report), **tasks}
-    found: dict[tuple[str, str], Draws] = {}
+    found: dict[tuple[str, str], ThresholdDraws] = {}
     for name, task in tasks.items():
         for method in METHODS:
             report(f"{name}: {settings.repeats} calibration sets, {method}")
@@ -75,7 +75,7 @@ def run(settings: GuaranteeSettings, report: Report) -> Outcome:
     return Outcome("guarantee", _claims(rows, settings), rows, details, _notes(settings, missed))
 
 
-def _row(name: str, method: str, task: AnswerTask, draws: Draws, settings: GuaranteeSettings) -> Row:
+def _row(name: str, method: str, task: AnswerTask, draws: ThresholdDraws, settings: GuaranteeSettings) -> Row:
     return {
         "data": name,
         "guarantee by": method,

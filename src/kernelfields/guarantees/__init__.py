@@ -1,7 +1,7 @@
 """Guarantees: thresholds below which a model abstains so that errors stay rare, proved on held-out data."""
 
 from ._base import Gains, MeanTest, mean_gains
-from .answers import Answers
+from .answers import JudgedAnswers
 from .betting import Betting
 from .hoeffding_bentkus import HoeffdingBentkus
 from .learn_then_test import Guarantee, learn_threshold
@@ -9,11 +9,11 @@ from .risk_control import Missed, RiskControl, control_misses, label_sets
 from .threshold import Threshold
 
 __all__ = [
-    "Answers",
     "Betting",
     "Gains",
     "Guarantee",
     "HoeffdingBentkus",
+    "JudgedAnswers",
     "MeanTest",
     "Missed",
     "RiskControl",

@@ -9,7 +9,7 @@ import numpy as np
 from ..arrays import Array, offsets_of, rows_of
 
 
-class Answers(NamedTuple):
+class JudgedAnswers(NamedTuple):
     """Answers of a model, sequence by sequence: labels of positions, or entities."""
 
     confidence: Array
@@ -26,17 +26,17 @@ class Answers(NamedTuple):
         """Number of sequences."""
         return len(self.offsets) - 1
 
-    def of_kind(self, kind: int) -> Answers:
+    def of_kind(self, kind: int) -> JudgedAnswers:
         """Return the answers of one kind; all sequences stay."""
         kept = np.flatnonzero(self.kinds == kind)
         counts = np.bincount(self.sequence_numbers()[kept], minlength=self.n_sequences)
-        return Answers(self.confidence[kept], self.wrong[kept], self.kinds[kept], offsets_of(counts))
+        return JudgedAnswers(self.confidence[kept], self.wrong[kept], self.kinds[kept], offsets_of(counts))
 
-    def take(self, ids: Array) -> Answers:
+    def take(self, ids: Array) -> JudgedAnswers:
         """Return the answers about some sequences, in this order."""
         rows = rows_of(self.offsets, ids)
         counts = np.diff(self.offsets)[ids]
-        return Answers(self.confidence[rows], self.wrong[rows], self.kinds[rows], offsets_of(counts))
+        return JudgedAnswers(self.confidence[rows], self.wrong[rows], self.kinds[rows], offsets_of(counts))
 
     def sequence_numbers(self) -> Array:
         """Return the sequence of every answer."""

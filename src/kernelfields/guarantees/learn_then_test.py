@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ._base import Gains, MeanTest, require_chance
-from .answers import Answers, ranks
+from .answers import JudgedAnswers, ranks
 from .betting import Betting
 from .path import PLANNED, Path, plan
 from .threshold import NOTHING, Threshold, gains_of
@@ -41,7 +41,7 @@ class Guarantee(NamedTuple):
 
 
 def learn_threshold(
-    answers: Answers,
+    answers: JudgedAnswers,
     error_at_most: float = 0.05,
     confidence: float = 0.95,
     *,
@@ -63,7 +63,7 @@ def learn_threshold(
 
     Parameters
     ----------
-    answers : Answers
+    answers : JudgedAnswers
         Of a calibration set that nothing else was fitted to.
     error_at_most : float
         α.
@@ -81,7 +81,7 @@ def learn_threshold(
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
     >>> p = rng.uniform(0.5, 1.0, 4000)
-    >>> answers = Answers(p, rng.uniform(size=4000) > p, np.zeros(4000, int), np.arange(0, 4001, 4))
+    >>> answers = JudgedAnswers(p, rng.uniform(size=4000) > p, np.zeros(4000, int), np.arange(0, 4001, 4))
     >>> found = learn_threshold(answers, 0.1, 0.9)
     >>> found.holds, found.error < 0.1, 0.7 < found.threshold.least < 0.85
     (True, True, True)
@@ -102,7 +102,7 @@ def learn_threshold(
 
 
 def _walk(
-    first: Answers, rest: Answers, path: Path, alpha: float, level: float, test: MeanTest
+    first: JudgedAnswers, rest: JudgedAnswers, path: Path, alpha: float, level: float, test: MeanTest
 ) -> tuple[Threshold, float]:
     """Test thresholds in turn; return the last that passed, and its p-value."""
     chosen, last = NOTHING, 1.0
@@ -122,7 +122,7 @@ def _walk(
 
 
 def _described(
-    answers: Answers, chosen: Threshold, p_value: float, alpha: float, confidence: float, n: int
+    answers: JudgedAnswers, chosen: Threshold, p_value: float, alpha: float, confidence: float, n: int
 ) -> Guarantee:
     """Return a threshold with what it does to the calibration set."""
     answered = chosen.answers(answers.confidence, answers.offsets)

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..arrays import Array
 from ._base import Gains, MeanTest
-from .answers import Answers, ranks
+from .answers import JudgedAnswers, ranks
 from .threshold import gains_of
 
 PLANNED = 0.15
@@ -35,7 +35,7 @@ class Path(NamedTuple):
 
 
 def plan(
-    answers: Answers, alpha: float, level: float, n: int, test: MeanTest, rng: np.random.Generator
+    answers: JudgedAnswers, alpha: float, level: float, n: int, test: MeanTest, rng: np.random.Generator
 ) -> Path | None:
     """Return what n further sequences should test; None where there is no answer to learn from.
 
@@ -62,7 +62,7 @@ def plan(
     return path
 
 
-def _grid(answers: Answers, steps: int) -> Array:
+def _grid(answers: JudgedAnswers, steps: int) -> Array:
     """Return thresholds at equal steps of the share that is answered, falling, and 0 at the end."""
     shares = np.linspace(0, 1, steps)
     return np.append(np.unique(np.quantile(answers.confidence, shares, method="higher"))[::-1], 0.0)
@@ -86,7 +86,7 @@ def _start(gains: Array, alpha: float, limit: int, test: MeanTest, needed: float
     return int(np.argmax(evidence >= min(EASE * needed, NEAR * evidence.max())))
 
 
-def _answered(answers: Answers, least: float) -> Array:
+def _answered(answers: JudgedAnswers, least: float) -> Array:
     """Return how many answers each sequence has from a threshold on."""
     numbers = answers.sequence_numbers()[answers.confidence >= least]
     return np.bincount(numbers, minlength=answers.n_sequences)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..arrays import Array
-from .answers import Answers, ranks
+from .answers import JudgedAnswers, ranks
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ NOTHING = Threshold(float("inf"), 1)
 """No answer at all."""
 
 
-def gains_of(answers: Answers, places: Array, levels: Array, limit: int, alpha: float) -> Array:
+def gains_of(answers: JudgedAnswers, places: Array, levels: Array, limit: int, alpha: float) -> Array:
     """Return D_i = α a_i − e_i of every sequence, a row for each of the falling thresholds λ.
 
     a_i is the number of answers to sequence i, e_i that of the wrong ones among them; ``places`` are the

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..arrays import Array, offsets_of
 from ..decoders import ABSTAINED
-from ..guarantees import Answers
+from ..guarantees import JudgedAnswers
 from ..metrics.spans import EntityRules, entity_spans
 from .span_probabilities import span_probabilities
 
@@ -29,9 +29,9 @@ class AnswerUnits(NamedTuple):
     offsets: Array
     """(S + 1,) where each sequence's begin."""
 
-    def judged(self, wrong: Array) -> Answers:
+    def judged(self, wrong: Array) -> JudgedAnswers:
         """Return them with what is known to be wrong."""
-        return Answers(self.confidence, wrong, self.kinds, self.offsets)
+        return JudgedAnswers(self.confidence, wrong, self.kinds, self.offsets)
 
     def left_out(self, outputs: Array, given: Array) -> Array:
         """Return labels, `ABSTAINED` throughout the answers that are not given."""

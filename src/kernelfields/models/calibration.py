@@ -11,7 +11,7 @@ import numpy as np
 from ..arrays import Array, offsets_of
 from ..decoders import Decoder
 from ..errors import warn_user
-from ..guarantees import Answers, Guarantee, MeanTest, Missed, learn_threshold
+from ..guarantees import Guarantee, JudgedAnswers, MeanTest, Missed, learn_threshold
 from ..persistence.fields import Field, Sizes
 
 POSITIONS, ENTITIES = "positions", "entities"
@@ -21,7 +21,7 @@ UNITS = (POSITIONS, ENTITIES)
 class Calibration(NamedTuple):
     """A calibration set as a model saw it."""
 
-    answers: Answers
+    answers: JudgedAnswers
     """Labels of positions, or entities, that the model would answer."""
     true_labels: Missed
     """Probabilities of the true labels of all positions."""
@@ -58,7 +58,9 @@ class Calibration(NamedTuple):
         return Missed(self.true_labels.probability[kept], offsets_of(counts))
 
 
-def given_answers(guarantees: Mapping[Hashable, Guarantee], names: list[Any], answers: Answers) -> Array:
+def given_answers(
+    guarantees: Mapping[Hashable, Guarantee], names: list[Any], answers: JudgedAnswers
+) -> Array:
     """Return which answers pass the threshold of all, or that of their kind: a mask."""
     if None in guarantees:
         return guarantees[None].threshold.answers(answers.confidence, answers.offsets)
@@ -100,7 +102,7 @@ class Calibrations(Field):
         if not isinstance(value.test, MeanTest) or not isinstance(value.decoder, Decoder):
             return "has a test or a decoder that is none"
         a = value.answers
-        if not isinstance(a, Answers) or not _ragged(a.offsets, a.confidence, a.wrong, a.kinds):
+        if not isinstance(a, JudgedAnswers) or not _ragged(a.offsets, a.confidence, a.wrong, a.kinds):
             return "has answers that are none"
         if a.wrong.dtype != bool or a.kinds.dtype.kind != "i" or (a.kinds < 0).any():
             return "has answers that are none"

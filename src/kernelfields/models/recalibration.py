@@ -16,7 +16,7 @@ COLDEST, HOTTEST = 1e-2, 1e2
 """Between these temperatures are searched."""
 
 
-class HeldOut(NamedTuple):
+class HeldOutBatch(NamedTuple):
     """A batch that was held out, with what is known of its labels."""
 
     batch: Any
@@ -53,7 +53,7 @@ class HeldOut(NamedTuple):
         return float(np.log(np.maximum(marginals[rows, self.labels[rows]], 1e-300)).sum())
 
 
-def held_out(batch: Any, scores: dict[str, Array], labels: Array, unknown: int) -> HeldOut:
+def held_out(batch: Any, scores: dict[str, Array], labels: Array, unknown: int) -> HeldOutBatch:
     """Return the instances whose labels the model can have; the others are left out, with a warning.
 
     An instance without any label does not count either, and needs no warning.
@@ -77,11 +77,11 @@ def held_out(batch: Any, scores: dict[str, Array], labels: Array, unknown: int) 
     return _some(batch, exact, labels, kept)
 
 
-def _some(batch: Any, scores: dict[str, Array], labels: Array, ids: Array) -> HeldOut:
-    return HeldOut(batch.take(ids), batch.cut(scores, ids), batch.cut_outputs(labels, ids))
+def _some(batch: Any, scores: dict[str, Array], labels: Array, ids: Array) -> HeldOutBatch:
+    return HeldOutBatch(batch.take(ids), batch.cut(scores, ids), batch.cut_outputs(labels, ids))
 
 
-def _feasible(held: HeldOut) -> Array:
+def _feasible(held: HeldOutBatch) -> Array:
     """Return which instances have labels that rules allow."""
     n = held.batch.n_instances
     try:
@@ -93,7 +93,7 @@ def _feasible(held: HeldOut) -> Array:
         return np.concatenate(each)
 
 
-def fit_temperature(held: HeldOut, *, marginal: bool) -> Scaling:
+def fit_temperature(held: HeldOutBatch, *, marginal: bool) -> Scaling:
     """Return the temperature T with the largest Σ_i log p(y_i|x_i) at scores θ/T [guo2017].
 
     It is concave in 1/T where labels are all observed. With ``marginal``, the sum is over positions,
@@ -117,7 +117,7 @@ def fit_temperature(held: HeldOut, *, marginal: bool) -> Scaling:
     return _scaling(held, float(np.exp(found.x)), None, likelihood(1.0), -float(found.fun), count)
 
 
-def fit_vector(held: HeldOut) -> Scaling:
+def fit_vector(held: HeldOutBatch) -> Scaling:
     """Return temperature and biases with the largest Σ_i log p(y_i|x_i) − ½‖b‖², which is concave.
 
     Scores are θ/T, and b_y more for the label of each vertex. The prior of the biases keeps those of labels
@@ -152,7 +152,7 @@ def _sums(batch: Any, scores: dict[str, Array]) -> tuple[float, dict[str, Array]
     return float(found.log_partition.sum()), found.parts
 
 
-def _observed(held: HeldOut, scores: dict[str, Array]) -> tuple[float, dict[str, Array]]:
+def _observed(held: HeldOutBatch, scores: dict[str, Array]) -> tuple[float, dict[str, Array]]:
     """Return the score of the observed labels, summed over the others, and its gradient."""
     if held.observed.all():
         return float(held.batch.score(scores, held.labels).sum()), held.batch.parts(held.labels)
@@ -160,7 +160,7 @@ def _observed(held: HeldOut, scores: dict[str, Array]) -> tuple[float, dict[str,
 
 
 def _scaling(
-    held: HeldOut, inverse: float, bias: Array | None, before: float, after: float, count: int
+    held: HeldOutBatch, inverse: float, bias: Array | None, before: float, after: float, count: int
 ) -> Scaling:
     return Scaling(1 / inverse, bias, before / count, after / count, int(held.batch.n_instances))
 

@@ -26,7 +26,7 @@ SCORES = {
     "changes of label found": "both labels right where the true label changes",
     "labels never seen in training": "positions that no model could get right",
     "positions without a label": "true label not known: not scored",
-    "answered with the guarantee": "on errors, see above",
+    "answered with the guarantee": "as far as the promise above allows",
     "wrong among those": "answers that the guarantee allowed",
     "seconds to label": "everything in one batch",
 }

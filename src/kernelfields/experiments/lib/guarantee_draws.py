@@ -8,9 +8,9 @@ import numpy as np
 
 from ...arrays import Array
 from ...guarantees import (
-    Answers,
     Betting,
     HoeffdingBentkus,
+    JudgedAnswers,
     Missed,
     Threshold,
     control_misses,
@@ -22,7 +22,7 @@ BETTING, BENTKUS, SEEN = "betting", "Hoeffding–Bentkus", "none: error seen the
 METHODS = (BETTING, BENTKUS, SEEN)
 
 
-class Draws(NamedTuple):
+class ThresholdDraws(NamedTuple):
     """One number for each calibration set."""
 
     error: Array
@@ -35,7 +35,7 @@ class Draws(NamedTuple):
 
 def draw_thresholds(
     task: AnswerTask, method: str, alpha: float, delta: float, repeats: int, seed: int
-) -> Draws:
+) -> ThresholdDraws:
     """Draw calibration sets without replacement, and judge each by the sequences that it does not have."""
     rows = []
     for number in range(repeats):
@@ -45,17 +45,17 @@ def draw_thresholds(
         given = threshold.answers(rest.confidence, rest.offsets)
         error = float(rest.wrong[given].mean()) if given.any() else 0.0
         rows.append((error, float(given.mean()), _oracle_share(rest, alpha)))
-    return Draws(*np.array(rows).T)
+    return ThresholdDraws(*np.array(rows).T)
 
 
-def _threshold(known: Answers, method: str, alpha: float, delta: float, seed: int) -> Threshold:
+def _threshold(known: JudgedAnswers, method: str, alpha: float, delta: float, seed: int) -> Threshold:
     if method == SEEN:
         return Threshold(_laxest(known, alpha)[0], len(known.confidence))
     test = Betting() if method == BETTING else HoeffdingBentkus()
     return learn_threshold(known, alpha, 1 - delta, test=test, seed=seed).threshold
 
 
-def _laxest(answers: Answers, alpha: float) -> tuple[float, float]:
+def _laxest(answers: JudgedAnswers, alpha: float) -> tuple[float, float]:
     """Return the lowest threshold whose error is at most α, and what it answers."""
     order = np.argsort(-answers.confidence, kind="stable")
     confidence, wrong = answers.confidence[order], np.cumsum(answers.wrong[order])
@@ -64,7 +64,7 @@ def _laxest(answers: Answers, alpha: float) -> tuple[float, float]:
     return (float(confidence[fits[-1]]), (fits[-1] + 1) / len(wrong)) if len(fits) else (np.inf, 0.0)
 
 
-def _oracle_share(rest: Answers, alpha: float) -> float:
+def _oracle_share(rest: JudgedAnswers, alpha: float) -> float:
     return _laxest(rest, alpha)[1]
 
 

@@ -11,7 +11,7 @@ from ...datasets import load_conll2002, load_letters
 from ...estimators import CRF, KernelCRF
 from ...features import TemplateFeatures
 from ...features.sets import ner
-from ...guarantees import Answers, Missed
+from ...guarantees import JudgedAnswers, Missed
 from ...kernels import RBF
 
 LETTERS, TOKENS, ENTITIES = "letters", "Spanish tokens", "Spanish entities"
@@ -20,7 +20,7 @@ LETTERS, TOKENS, ENTITIES = "letters", "Spanish tokens", "Spanish entities"
 class AnswerTask(NamedTuple):
     """What a model answered about a pool of sequences, and what sets of labels would miss there."""
 
-    answers: Answers
+    answers: JudgedAnswers
     missed: Missed
     n_calibration: int
     """Sequences of each calibration set."""

@@ -25,14 +25,14 @@ from ..guarantees import (
     label_sets,
 )
 from ..metrics import has_entities
-from ..models.answer_units import entity_kinds
-from ..models.calibrating import CalibrationSettings, LabelledAnswers, calibration_of
-from ..models.calibration import ENTITIES, UNITS, Calibration, given_answers, warn_of_silence
-from ..models.model import ScoredBatch, fitted_structure
-from ..models.recalibration import fit_temperature, fit_vector, held_out
-from ..models.scaling import Scaling
 from ..structures import ApproximateSum, SumOracle
 from ..tables import Table, choose
+from .answer_units import entity_kinds
+from .calibrating import CalibrationSettings, LabelledAnswers, calibration_of
+from .calibration import ENTITIES, UNITS, Calibration, given_answers, warn_of_silence
+from .model import ScoredBatch, fitted_structure
+from .recalibration import fit_temperature, fit_vector, held_out
+from .scaling import Scaling
 
 TESTS: Table[MeanTest] = Table(
     MeanTest, entries={"betting": Betting(), "hoeffding-bentkus": HoeffdingBentkus()}
