@@ -153,7 +153,7 @@ def test_labels_and_odd_probabilities_are_refused(rng):
     X, y = persistent(rng, 4, 4)
     with pytest.raises(InputError, match="FieldClustering learns without labels"):
         FieldClustering().fit(X, y)
-    for stay in (0.0, 1.5):
+    for stay in (0.0, 1.5, None):
         with pytest.raises(InputError, match=f"stay is {stay}"):
             FieldClustering(stay=stay).fit(X)
     with pytest.raises(InputError, match="SequenceClustering has no structure: a sequence has one cluster"):

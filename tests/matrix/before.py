@@ -40,6 +40,8 @@ RICH: dict[str, list[dict[str, str]]] = {
     "ClassifierMarkovModel": [{"kind": "pmm"}],
     "BoostedCRF": [{"structure": "chain2"}, {"edge_trees": "True"}],
     "Cascade": [{"keep_inputs": "True", "second": "kernel"}, {"refit": "False"}],
+    "HiddenStates": [{"method": "em"}, {"estimator": "kernel"}],
+    "HiddenUnitCRF": [{"structure": "chain2"}],
     "SelfTraining": [{"by": "position"}],
     "StructureLearner": [{"candidates": "kernel"}],
 }

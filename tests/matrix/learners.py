@@ -16,6 +16,8 @@ from kernelfields import (
     Cascade,
     ClassifierMarkovModel,
     GPSequenceClassifier,
+    HiddenStates,
+    HiddenUnitCRF,
     KernelCRF,
     KernelLogisticRegression,
     KernelPerceptron,
@@ -102,6 +104,8 @@ LEARNERS = {
             {**tables.classified(), **SEED},
         ),
         Learner("Cascade", Cascade, tables.cascade(), {**tables.cascaded(), **SEED}),
+        Learner("HiddenStates", HiddenStates, tables.hidden_states(), {**tables.owning(), **SEED}),
+        Learner("HiddenUnitCRF", HiddenUnitCRF, tables.hidden_units(), {"n_units": 3, **SEED}),
         Learner("SelfTraining", SelfTraining, tables.self_training(), tables.self_trained()),
         Learner("StructureLearner", StructureLearner, tables.structure(), tables.extended()),
     )

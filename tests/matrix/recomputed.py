@@ -14,6 +14,8 @@ from kernelfields import (
     BoostedCRF,
     Cascade,
     ClassifierMarkovModel,
+    HiddenStates,
+    HiddenUnitCRF,
     KernelLogisticRegression,
     KernelPerceptron,
     SelfTraining,
@@ -36,6 +38,8 @@ def scores_of(model: Any, given: Given) -> list[Scores] | None:
         return scores_of(model.model_, given)
     if isinstance(model, SelfTraining):
         return scores_of(model.estimator_, given)
+    if isinstance(model, HiddenStates):
+        return None  # no scores of labels: probabilities are sums over states
     if isinstance(model, Cascade):
         return _of_cascade(model, given)
     if isinstance(model, LabelGraphClassifier):
@@ -97,6 +101,9 @@ def _node(model: Any, x: Any) -> Any:
         return forest_scores(model.forests_["node"], x)
     if getattr(model, "dual_coef_", None) is not None:
         return _expansion(model, x)
+    if isinstance(model, HiddenUnitCRF):
+        units = x @ model.coef_.T + model.unit_intercept_
+        return np.logaddexp(0.0, units[:, :, None] + model.unit_labels_).sum(axis=1)
     coef = model.coef_.toarray() if sparse.issparse(model.coef_) else model.coef_
     return x @ np.asarray(coef, dtype=np.float64).T
 

@@ -530,6 +530,63 @@ def self_training() -> list[Setting]:
     )
 
 
+def owning() -> dict[str, Any]:
+    """What every learner of states begins with, unless a case says otherwise."""
+    return {"estimator": CRF(random_state=0), "n_init": 1}
+
+
+def hidden_states() -> list[Setting]:
+    return (
+        options(
+            estimator={
+                "kernel": lambda: KernelCRF("rbf", random_state=0),
+                "order": lambda: CRF(structure="chain2", random_state=0),
+                "words": lambda: CRF(features=TEMPLATES, random_state=0),
+            },
+            method="em",
+            share=0.5,
+            start=("random", "run"),
+            n_init=2,
+            decoder="viterbi",
+            random_state=7,
+            sample_weight=("uneven", "zeros"),
+            X_unlabelled=True,
+        )
+        + OBSERVED
+    )
+
+
+def hidden_units() -> list[Setting]:
+    return (
+        options(
+            penalty=(1.0, 0.0),
+            n_units=5,
+            edge_penalty=10.0,
+            features=FEATURES,
+            structure="chain2",
+            second_order_penalty=3.0,
+            fit_intercept=False,
+            boundaries=False,
+            classes=CLASSES,
+            class_weight=CLASS_WEIGHTS,
+            cost=COST,
+            constraints=CONSTRAINTS,
+            n_init=2,
+            solver="conjugate-gradients",
+            decoder=without(DECODERS, "viterbi"),
+            tol=1e-3,
+            max_iter=5,
+            patience=1,
+            random_state=7,
+            callback=CALLBACK,
+            verbose=1,
+            sample_weight=("uneven", "zeros"),
+            dev=True,
+        )
+        + OBSERVED
+    )
+
+
 def extended() -> dict[str, Any]:
     """What every learner of structures begins with, unless a case says otherwise."""
     return {

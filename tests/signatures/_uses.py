@@ -53,6 +53,8 @@ FAST: dict[str, Given] = {
     "Cascade": {"first": kf.CRF(), "second": kf.CRF(), "folds": 2, "window": 3, "random_state": 0},
     "ClassifierMarkovModel": {"classifier": kf.KernelLogisticRegression("linear")},
     "HMM": {"emissions": "gaussian", "max_iter": 3, "n_states": 2, "random_state": 0, "tol": 1e-3},
+    "HiddenStates": {"estimator": kf.CRF(max_iter=20), "n_init": 1, "random_state": 0},
+    "HiddenUnitCRF": {"n_units": 2, "max_iter": 5, "random_state": 0},
     "KernelPerceptron": {"max_iter": 2, "random_state": 0},
     "PassiveAggressive": {"max_iter": 2, "random_state": 0},
     "SelfTraining": {"estimator": kf.CRF(), "by": "average", "max_iter": 2},
@@ -266,6 +268,14 @@ USES: dict[str, Use] = {
         for name in (*FAST, "CRF", "GPSequenceClassifier", "KernelCRF", "MEMM")
         for method in ("predict", "predict_kbest", "sample")
     },
+    **{
+        f"estimators.{name}": lambda given, name=name: (
+            getattr(kf, name)(**{"n_init": 1, "max_iter": 5, "random_state": 0, **given}).fit(X).predict(X)
+        )
+        for name in ("FieldClustering", "SequenceClustering")
+    },
+    "losses.InformationMaximisation": lambda given: losses.InformationMaximisation(**given),
+    "losses.OwnedStates": lambda given: losses.OwnedStates(**{"owners": (0, 1), **given}),
     "estimators.CRF.fit_stream": lambda given: kf.CRF(
         features=features.TemplateFeatures("columns: w\nw[0]", n_hash=16), max_iter=5
     ).fit_stream([(["a", "b"], ["x", "y"])], **given),
@@ -576,6 +586,7 @@ INSIDE = (
         "estimators.StructureLearner.",
         "estimators.Cascade.",
         "estimators.SelfTraining.",
+        "estimators.FieldClustering.",
     ),
     *("active.Determinantal.", "active.Diversity", "active.KCenter.", "active.LabelPool."),
 )

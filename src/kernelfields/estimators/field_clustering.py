@@ -138,9 +138,7 @@ class FieldClustering(ModelWrapper):
         sample_weight : (S,) array, optional
             How many times each sequence counts.
         """
-        found = fit_clusters(
-            self, X, y, lengths, sample_weight, structure=self.structure, stay=float(self.stay)
-        )
+        found = fit_clusters(self, X, y, lengths, sample_weight, structure=self.structure, stay=self.stay)
         self.estimator_, self.classes_ = found.model, found.model.classes_
         self.objectives_, self.objective_ = found.objectives, found.model.objective_
         self.n_iter_, self.stop_reason_ = found.model.n_iter_, found.model.stop_reason_
