@@ -64,8 +64,8 @@ def _judge(text: str, refusal: str | None) -> None:
     assert refusal is None or refusal in str(outcome.refusal)
 
 
-WITHOUT_LABELS = ("FieldClustering", "SequenceClustering")
-"""Cases compare predictions with labels; test_clustering has those that take none."""
+WITHOUT_LABELS = ("FieldClustering", "MarkovField", "SequenceClustering")
+"""Cases compare predictions with labels; test_clustering and tests/fields have those that take none."""
 
 
 def test_no_estimator_is_left_out() -> None:
