@@ -51,7 +51,7 @@ from kernelfields.emissions import (
     UnknownWords,
 )
 from kernelfields.estimators.registry import RECIPES
-from kernelfields.features import DictFeatures, TemplateFeatures, parse_templates
+from kernelfields.features import DictFeatures, MissingValues, TemplateFeatures, parse_templates
 from kernelfields.models.clique_types import Edges, FurtherKernel, InputEdges
 from kernelfields.persistence import files
 from kernelfields.selection import (
@@ -189,6 +189,8 @@ def kernel_table() -> list[Any]:
 
 MODELS = [
     (CRF(), dense),
+    (CRF(features=MissingValues("interpolate", indicators=True)), gaps),
+    (KernelCRF(kernels.Expected(kernels.Standardized(kernels.RBF("scale")))), gaps),
     (CRF(structure="chain2"), dense),
     (CRF(edge_features=True, class_weight={"red": 2.0}), dense),
     (CRF(fit_intercept=False, boundaries=False, decoder=Posterior()), dense),
