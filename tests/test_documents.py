@@ -31,7 +31,7 @@ def test_blocks_run(path, monkeypatch, tmp_path):
 def test_examples_run(path, monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(sys, "argv", [path.name, str(tmp_path / "out.html")])
     main = runpy.run_path(str(path))["main"]
-    every = {"report.py": 20, "trees.py": 500, "graphs.py": 4}[path.name]
+    every = {"report.py": 20, "trees.py": 500, "graphs.py": 4, "guarantee.py": 4}[path.name]
     monkeypatch.setitem(main.__globals__, "EVERY", every)
     try:
         main()

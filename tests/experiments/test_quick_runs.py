@@ -45,6 +45,7 @@ ALWAYS = {
     "segments": "largest_relative_gap",
     "hidden": "largest_relative_gap",
     "missing": "largest_relative_gap",
+    "guarantee": "violated_share",
 }
 """Claims that do not depend on how much data there are: two ways to one optimum."""
 
