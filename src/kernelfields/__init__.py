@@ -35,6 +35,7 @@ from .estimators import (
     StructureLearner,
     TransductiveSVM,
     load,
+    tune_by_evidence,
 )
 
 __version__ = version("kernelfields")
@@ -76,4 +77,5 @@ __all__ = [
     "__version__",
     "distributed",
     "load",
+    "tune_by_evidence",
 ]

@@ -44,9 +44,11 @@ from ..models.terms import free_weights, read_norms, solver_for
 from ..models.vertex_kernels import VertexKernels
 from ..models.warm import warm_element
 from ..objective import Certificate
+from ..posterior import PosteriorMethod, require_posterior
 from ..selection import Atoms, Growth, GrowthTask, SelectionReason, SelectionStep
 from ..tables import LOW_RANK_SOLVERS, SOLVERS, choose
 from ._base import SequenceLabeller
+from ._fold_scale import posterior_method
 
 FIT_ONLY = (
     "certificate_",
@@ -147,7 +149,7 @@ class KernelModel(SequenceLabeller):
             data, self.kernel_weights_, bound = weighed(data, solver)
             recipe, kernels, edge_kernel = data.recipe, data.kernels, data.edge_kernel
         if recipe.selection is not None:
-            self._fit_selected(data, X_dev, y_dev)
+            self._fit_selected(data, X_dev, y_dev, (X, y, lengths, sample_weight))
             self._certify_weights(bound)
             return self
         checkpoint = None
@@ -156,6 +158,9 @@ class KernelModel(SequenceLabeller):
             checkpoint = checkpoint_of(given, training.contents(), KERNEL_SETTINGS)
         expanded = expand(data)
         problem = expanded.problem
+        if recipe.posterior is not None:
+            read = kernel_attributes(expanded, len(training.encoded.classes))
+            require_posterior(problem)
         stopping = None
         if X_dev is not None or y_dev is not None:
             held_out = read_held_out(self, training, X_dev, y_dev)
@@ -192,11 +197,13 @@ class KernelModel(SequenceLabeller):
         self.basis_origin_ = origins(self.basis_, observations, rows, training.inputs.offsets)
         self._certify_weights(bound)
         if recipe.posterior is not None:
-            read = kernel_attributes(expanded, len(self.classes_))
-            self.posterior_ = posterior_of(
-                recipe.posterior, problem, found.point.element, read, recipe.random_state
-            )
+            method = self._method(recipe.posterior, X, y, lengths, sample_weight)
+            self.posterior_ = posterior_of(method, problem, found.point.element, read, recipe.random_state)
         return self
+
+    def _method(self, setting: Any, X: Any, y: Any, lengths: Any, sample_weight: Any) -> PosteriorMethod:
+        """Return how the posterior is approximated, once folds have said how wide it is."""
+        return posterior_method(self, setting, X, y, lengths, sample_weight)
 
     def _certify_weights(self, bound: float | None) -> None:
         """Say how far the objective can be above that of the best weights."""
@@ -204,7 +211,9 @@ class KernelModel(SequenceLabeller):
             value = self.certificate_.value
             self.weights_certificate_ = self.certificate_._replace(lower_bound=min(bound, value))
 
-    def _fit_selected(self, data: KernelTraining, X_dev: Any, y_dev: Any) -> Self:
+    def _fit_selected(
+        self, data: KernelTraining, X_dev: Any, y_dev: Any, given: tuple[Any, Any, Any, Any]
+    ) -> Self:
         """Let the space grow, fit all coefficients at the end, and take over what was found."""
         recipe, training = data.recipe, data.training
         chosen = task_of(data)
@@ -236,8 +245,9 @@ class KernelModel(SequenceLabeller):
         )
         if recipe.posterior is not None:
             read = selected_attributes(chosen, state, len(self.classes_))
+            method = self._method(recipe.posterior, *given)
             self.posterior_ = posterior_of(
-                recipe.posterior, found.point.problem, found.point.element, read, recipe.random_state
+                method, found.point.problem, found.point.element, read, recipe.random_state
             )
         self.path_, self.selected_ = list(growth.path), selected_of(state, task.rows)
         self.n_iter_, self.stop_reason_ = growth.visits, growth.ending.value

@@ -43,11 +43,12 @@ from ..models.stream_chunks import sentences_of
 from ..models.streamed import streamed
 from ..objective import Certificate, Norm, Problem
 from ..online import Sweep, descend_first
-from ..posterior import PosteriorMethod
+from ..posterior import PosteriorMethod, require_posterior
 from ..solvers import LBFGS, OWLQN, ConjugateGradients, Progress, Solver, Stop
 from ..structures import Structure
 from ..tables import structure_of
 from ._base import SequenceLabeller
+from ._fold_scale import posterior_method
 
 EPOCHS = 10
 """Passes of stochastic descent for large training sets: few beside the iterations they save."""
@@ -286,7 +287,12 @@ class CRF(SequenceLabeller):
             X, y, sample_weight = joined(X, y, lengths, sample_weight, X_unlabelled)
         training = self._training(X, y, lengths, sample_weight)
         start = self._start(training) if self.warm_start else None
-        return self._search(training, start, X_dev, y_dev)
+        found, problem = self._search(training, start, X_dev, y_dev)
+        if self.posterior is not None:
+            read = linear_attributes(len(training.encoded.classes))
+            method = posterior_method(self, self.posterior, X, y, lengths, sample_weight)
+            self.posterior_ = posterior_of(method, problem, found.element, read, self.random_state)
+        return self
 
     @starts_afresh
     def fit_stream(
@@ -312,6 +318,8 @@ class CRF(SequenceLabeller):
             bytes with the features "chunking", 204 with "ner".
         """
         require_settings(vars(self), CHECKS)
+        if self.posterior is not None:
+            raise InputError("fit_stream has no posterior; set posterior=None, or call fit.")
         solver = solver_of(self)
         if not isinstance(solver, LBFGS | OWLQN | ConjugateGradients):
             raise InputError(f"fit_stream does not go with solver={self.solver!r}, which needs curvatures.")
@@ -343,6 +351,8 @@ class CRF(SequenceLabeller):
             raise InputError("partial_fit does not go with l1 or norms.")
         if self.checkpoint is not None:
             raise InputError("partial_fit keeps no checkpoints; set checkpoint=None, or call fit.")
+        if self.posterior is not None:
+            raise InputError("partial_fit has no posterior; set posterior=None, or call fit.")
         base = previous(self)
         known = classes if base is None else base.classes_.tolist()
         training = self._training(X, y, lengths, sample_weight, known, base)
@@ -351,7 +361,8 @@ class CRF(SequenceLabeller):
             base = copy.copy(base)
             base.classes_ = training.encoded.classes
             weights.put(base)
-        return self._search(training, None, None, None, base)
+        self._search(training, None, None, None, base)
+        return self
 
     def _training(
         self,
@@ -395,12 +406,14 @@ class CRF(SequenceLabeller):
 
     def _search(
         self, training: Training, start: Array | None, X_dev: Any, y_dev: Any, base: CRF | None = None
-    ) -> Self:
-        """Minimise and keep what was found, on top of the weights of ``base``."""
+    ) -> tuple[Found, Problem]:
+        """Minimise and keep what was found, on top of the weights of ``base``; return it, and of what."""
         solver = solver_of(self)
         problem = linear_problem(
             self, training, base, fast=isinstance(solver, LBFGS | OWLQN | ConjugateGradients)
         )
+        if self.posterior is not None:
+            require_posterior(problem)
         stopping = None
         if X_dev is not None or y_dev is not None:
             held_out = read_held_out(self, training, X_dev, y_dev)
@@ -424,12 +437,7 @@ class CRF(SequenceLabeller):
             point = exact().at(stopping.element.astype(np.float64))
             found = found._replace(point=point, element=stopping.element, certificate=point.certificate)
         self._keep(training, problem, base, found)
-        if self.posterior is not None:
-            if base is not None:
-                raise InputError("partial_fit has no posterior; set posterior=None, or call fit.")
-            read = linear_attributes(len(training.encoded.classes))
-            self.posterior_ = posterior_of(self.posterior, problem, found.element, read, self.random_state)
-        return self
+        return found, problem
 
     def _minimised(
         self,

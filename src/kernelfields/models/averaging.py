@@ -32,6 +32,8 @@ class Averaging(NamedTuple):
     """Its standard error."""
     n_effective: dict[str, float]
     """γ of every part of the model: how many coordinates the data determine; empty where not known."""
+    squares: dict[str, float]
+    """λ‖f‖² of every part, at the mode: what γ would be if the penalty were the most evident one."""
     residual: float
     """Variance of functions of the kernel that are outside of the basis, as a multiple of the prior kernel's:
     0 where models have no kernel, or functions are drawn without it."""
@@ -133,7 +135,8 @@ class Averagings(Field):
             return "has functions that are no numbers"
         if len({len(one) for one in arrays}) != 1 or not len(arrays[0]):
             return "has functions of different numbers"
-        if not isinstance(value.n_effective, dict) or type(value.seed) is not int:
+        counts = (value.n_effective, value.squares)
+        if not all(isinstance(one, dict) for one in counts) or type(value.seed) is not int:
             return "has counts that are none"
         numbers = (value.log_evidence, value.evidence_error)
         if not all(one is None or type(one) is float for one in numbers):

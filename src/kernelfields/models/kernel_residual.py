@@ -42,8 +42,10 @@ class KernelResidual(NamedTuple):
             kept: KernelResidual | None = known["_residual"]
             return kept
         kernels, basis = known.get("_kernels"), known.get("basis_")
+        if not isinstance(kernels, VertexKernels) or basis is None:
+            return None
         found = None
-        if isinstance(kernels, VertexKernels) and basis is not None and kernels.groups[0].labels is None:
+        if kernels.groups[0].labels is None:
             K = np.asarray(kernels.kernel.block(basis, basis), dtype=np.float64)
             K[np.diag_indices(len(K))] += JITTER * max(float(np.trace(K)) / max(len(K), 1), 1e-300)
             found = cls(kernels.kernel, basis, np.linalg.cholesky(K), kernels.penalty)

@@ -47,12 +47,14 @@ def posterior_of(
     unit = UnitProblem(problem)
     require_memory(f"posterior with n_samples={method.n_samples}", 8 * method.n_samples * unit.size)
     number = int(random_state(seed).randint(2**31 - 1))
-    found = method.of(unit, unit.coordinates(element), np.random.default_rng(number))
+    mode = unit.coordinates(element)
+    found = method.of(unit, mode, np.random.default_rng(number))
     each = [attributes(unit.problem, unit.element(u)) for u in found.draws]
     share = method.scale if isinstance(method, Laplace) else 1.0
     gamma = {} if found.spectrum is None else found.spectrum.n_effective
+    squares = {name: float(mode[place] @ mode[place]) for name, place in unit.slices.items()}
     return Averaging(
-        stacked_draws(each), found.log_evidence, found.evidence_error, gamma, float(share), number
+        stacked_draws(each), found.log_evidence, found.evidence_error, gamma, squares, float(share), number
     )
 
 

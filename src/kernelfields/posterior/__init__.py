@@ -6,7 +6,7 @@ from .curvature import Curvature
 from .determinant import Spectrum, spectrum
 from .laplace import Laplace, laplace_evidence
 from .slice_sampling import SliceSampling
-from .unit_problem import UnitProblem
+from .unit_problem import UnitProblem, require_posterior
 from .variational import Variational
 
 __all__ = [
@@ -20,5 +20,6 @@ __all__ = [
     "UnitProblem",
     "Variational",
     "laplace_evidence",
+    "require_posterior",
     "spectrum",
 ]

@@ -32,7 +32,7 @@ class UnitProblem:
     """
 
     def __init__(self, problem: Problem) -> None:
-        self.loss: Log = _require_posterior(problem)
+        self.loss: Log = require_posterior(problem)
         """On a structure with exact sums and draws."""
         arrays = problem.arrays
         kinds = [
@@ -103,7 +103,7 @@ def cholesky_coordinates(expansion: Expansion, space: LowRank, element: Array) -
     return space.factor.products.transposed_times(expansion.coordinates(element)).ravel()
 
 
-def _require_posterior(problem: Problem) -> Log:
+def require_posterior(problem: Problem) -> Log:
     """Refuse an objective that is not a log-likelihood with a Gaussian prior."""
     loss = problem.loss
     if not isinstance(loss, Log) or loss.cost is not None:
