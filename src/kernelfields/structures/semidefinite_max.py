@@ -36,7 +36,9 @@ class SemidefiniteMax(MaxSearch):
     moments as covariance, as in [goemans1995], each vertex taking the label nearest to its part of it, and
     then better labels while there are any (ICM). The best bound and the best labelling of all are kept.
 
-    For small graphs of vertices and pairs: n (L − 1) at most 400. Seconds, where others take milliseconds.
+    For small graphs of vertices and pairs: n (L − 1) below 400. Seconds, where others take milliseconds; and
+    stopped early, the bound holds but may be looser than that of the linear program: on sparse graphs, which
+    are nearly trees, `TreeReweightedMax` is the better choice.
 
     Parameters
     ----------
