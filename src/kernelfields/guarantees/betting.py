@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from scipy.special import ndtri
+import scipy
 
 from ..arrays import Array
 from ..checks import proper_share, require_whole
@@ -76,7 +76,7 @@ def _bets(capital: Array, highest: Array, level: float, variance: Array, most: f
     With less than a thousandth of the aim, bets are those for a thousandth: the others would be wild.
     """
     share = np.clip(level * np.exp(capital), 1e-3, 1.0)
-    z = ndtri(share)
+    z = scipy.special.ndtri(share)
     density = np.where(share < 1, np.exp(-0.5 * z**2) / np.sqrt(2 * np.pi), 0.0)
     bets = density / (share * np.sqrt(np.maximum(variance, 1e-300)))
     return np.where(highest >= -np.log(level), 0.0, np.minimum(bets, most))

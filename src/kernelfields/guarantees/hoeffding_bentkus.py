@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import bdtr, xlogy
+import scipy
 
 from ..arrays import Array
 from ._base import Gains, MeanTest
@@ -36,7 +36,8 @@ class HoeffdingBentkus(MeanTest):
         rate = gains.most / width
         mean = np.clip((gains.most - gains.values).mean(axis=1) / width, 0.0, 1.0)
         a = np.minimum(mean, rate)
+        xlogy = scipy.special.xlogy
         hoeffding = n * (xlogy(a, a / rate) + xlogy(1 - a, (1 - a) / (1 - rate)))
         # three wrong ones of ten must not become four by rounding
-        tail = bdtr(np.ceil(n * mean - 1e-9), n, rate)
+        tail = scipy.special.bdtr(np.ceil(n * mean - 1e-9), n, rate)
         return np.maximum(np.maximum(hoeffding, -1.0 - np.log(np.maximum(tail, 1e-300))), 0.0)

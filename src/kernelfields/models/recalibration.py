@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.optimize import minimize, minimize_scalar
+import scipy
 
 from ..arrays import Array
 from ..errors import InfeasibleError, InputError, warn_user
@@ -107,7 +107,7 @@ def fit_temperature(held: HeldOutBatch, *, marginal: bool) -> Scaling:
         return float(held.log_likelihoods(scores).sum())
 
     bounds = (-np.log(HOTTEST), -np.log(COLDEST))
-    found = minimize_scalar(
+    found = scipy.optimize.minimize_scalar(
         lambda x: -likelihood(np.exp(x)), bounds=bounds, method="bounded", options={"xatol": 1e-6}
     )
     for bound in bounds:
@@ -138,7 +138,9 @@ def fit_vector(held: HeldOutBatch) -> Scaling:
 
     start = np.concatenate([[1.0], np.zeros(held.scores[answer].shape[1])])
     bounds = [(1 / HOTTEST, 1 / COLDEST), *[(None, None)] * (len(start) - 1)]
-    found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 500})
+    found = scipy.optimize.minimize(
+        loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 500}
+    )
     if found.x[0] in bounds[0]:
         _warn_of_bound(1 / float(found.x[0]))
     after = -float(found.fun) + 0.5 * float(found.x[1:] @ found.x[1:])
