@@ -7,6 +7,7 @@ from .align import ALIGN
 from .cb513 import CB513
 from .chunking import CHUNKING
 from .collective import COLLECTIVE
+from .evidence import EVIDENCE_SEARCH
 from .explicit import EXPLICIT
 from .galaxy import GALAXY
 from .gaussian_hmm import GAUSSIAN_HMM
@@ -32,6 +33,7 @@ from .parse import PARSE
 from .penn import PENN
 from .pitch_accent import PITCH_ACCENT
 from .pos_table import POS_TABLE
+from .posterior import POSTERIOR
 from .protein import PROTEIN
 from .protein_semi import PROTEIN_SEMI
 from .scene import SCENE
@@ -77,6 +79,8 @@ EXPERIMENTS: Mapping[str, Experiment] = {
         MISSING,
         PENN,
         GUARANTEE,
+        POSTERIOR,
+        EVIDENCE_SEARCH,
     )
 }
 
