@@ -97,7 +97,7 @@ def test_labellings_are_points_of_the_relaxation(labels: int) -> None:
     np.testing.assert_allclose(np.trace(np.outer(z, z)), 5.0)
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", range(15))
 def test_whatever_the_multipliers_the_bound_holds(seed: int) -> None:
     moments, scores = relaxation(seed)
     rng = np.random.default_rng(100 + seed)
@@ -144,7 +144,7 @@ def test_complete_graphs_have_the_value_that_is_known(n: int) -> None:
     assert n**2 / 4 - 1e-9 <= found.bound[0] < n**2 / 4 + 1e-3
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(5))
 def test_the_best_score_lies_between_value_and_bound(seed: int) -> None:
     graph = random_pairs(seed)
     scores = random_scores(graph, seed)
@@ -155,7 +155,7 @@ def test_the_best_score_lies_between_value_and_bound(seed: int) -> None:
     assert (found.value >= best - 1e-9).mean() > 0.7
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(4))
 def test_forbidden_pairs_stay_forbidden(seed: int) -> None:
     graph = SearchedGraphBatch([0, 6], complete(6), 3, shared_edges=False)
     scores = random_scores(graph, seed, forbidden=0.15)
@@ -166,7 +166,7 @@ def test_forbidden_pairs_stay_forbidden(seed: int) -> None:
     assert np.isfinite(found.value).all() == np.isfinite(best).all()
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 def test_it_is_at_least_as_tight_as_the_linear_program(seed: int) -> None:
     """Ising models on six vertices that are all joined, of either sign: mostly frustrated."""
     rng = np.random.default_rng(seed)
