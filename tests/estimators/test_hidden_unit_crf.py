@@ -56,7 +56,7 @@ def test_gradient_of_the_objective(structure, rng):
 def test_the_objective_is_that_of_the_fitted_model(rng):
     X, y = drawn(rng)
     model = HiddenUnitCRF(0.1, n_units=6, edge_penalty=0.4, n_init=2, random_state=0).fit(X, y)
-    small = ("coef_", "unit_intercept_", "unit_labels_", "intercept_", "start_", "end_")
+    small = ("unit_coef_", "unit_intercept_", "unit_labels_", "intercept_", "start_", "end_")
     size = sum(0.1 * float((vars(model)[name] ** 2).sum()) for name in small)
     size += 0.4 * float((model.transitions_**2).sum())
     wanted = 0.5 * size - model.sequence_log_proba(X, y).sum()

@@ -102,7 +102,7 @@ def _node(model: Any, x: Any) -> Any:
     if getattr(model, "dual_coef_", None) is not None:
         return _expansion(model, x)
     if isinstance(model, HiddenUnitCRF):
-        units = x @ model.coef_.T + model.unit_intercept_
+        units = x @ model.unit_coef_.T + model.unit_intercept_
         return np.logaddexp(0.0, units[:, :, None] + model.unit_labels_).sum(axis=1)
     coef = model.coef_.toarray() if sparse.issparse(model.coef_) else model.coef_
     return x @ np.asarray(coef, dtype=np.float64).T

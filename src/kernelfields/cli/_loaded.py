@@ -8,7 +8,14 @@ from typing import Any, TypeVar
 
 from ..emissions import CategoricalEmissions
 from ..errors import InputError, ModelFormatError, quoted
-from ..estimators import HMM, KernelLogisticRegression, SelfTraining, StructureLearner, load
+from ..estimators import (
+    HMM,
+    KernelLogisticRegression,
+    SelfTraining,
+    SequenceClustering,
+    StructureLearner,
+    load,
+)
 from ..models.scaling import has_probabilities
 from ..report.evaluation import NOT_PROBABILISTIC
 
@@ -32,7 +39,7 @@ def read_model(path: Path, ask: Callable[[Any], Answer]) -> Answer:
 def load_labeller(path: Path) -> Any:
     """Read a model file; logistic regression labels sequences row by row, other classifiers are refused."""
     found = read_model(path, _labeller)
-    if not hasattr(found, "predict_marginals"):
+    if not hasattr(found, "predict_marginals") or isinstance(found, SequenceClustering):
         raise InputError(
             f"{path} holds a {type(found).__name__}, which is no model of sequences; use it from Python."
         )

@@ -86,7 +86,7 @@ class HiddenUnitCRF(SequenceLabeller):
     ----------
     classes_ : (L,) array
         Labels, in the order of all arrays over labels.
-    coef_ : (K, D) array
+    unit_coef_ : (K, D) array
         w; ``unit_intercept_`` (K,) is c, ``unit_labels_`` (K, L) is V.
     intercept_, transitions_, start_, end_ : arrays
         Of labels alone, as in `CRF`; ``second_order_`` (L, L, L) with "chain2".
@@ -109,7 +109,7 @@ class HiddenUnitCRF(SequenceLabeller):
     _learnt: ClassVar[Mapping[str, Field]] = {
         **LABELLER,
         **FREE,
-        "coef_": Numbers("K D"),
+        "unit_coef_": Numbers("K D"),
         "unit_intercept_": Numbers("K"),
         "unit_labels_": Numbers("K L"),
         "objectives_": Kind(list),
@@ -249,7 +249,7 @@ class HiddenUnitCRF(SequenceLabeller):
     def _take(self, training: Training, problem: HiddenUnitProblem, element: Array) -> None:
         """Take over what predictions need."""
         weights = problem.parts(element)
-        self.coef_ = np.ascontiguousarray(weights.coef.T)
+        self.unit_coef_ = np.ascontiguousarray(weights.coef.T)
         self.unit_intercept_, self.unit_labels_ = weights.bias.copy(), weights.labels.copy()
         self.classes_, self.structure_ = training.encoded.classes, training.structure
         free = free_weights(weights.free, problem.free.slices, len(self.classes_))
@@ -261,5 +261,5 @@ class HiddenUnitCRF(SequenceLabeller):
         self.forbidden_, self.features_ = training.forbidden, training.extractor
 
     def _model(self) -> Model:
-        units = HiddenUnitScorer(self.coef_, self.unit_intercept_, self.unit_labels_)
+        units = HiddenUnitScorer(self.unit_coef_, self.unit_intercept_, self.unit_labels_)
         return fitted_model(self, units, LabelScorer.of(vars(self)))
