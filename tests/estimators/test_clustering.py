@@ -9,6 +9,7 @@ from sklearn.metrics import adjusted_rand_score
 
 import kernelfields as kf
 from kernelfields import FieldClustering, InputError, SequenceClustering
+from kernelfields.cli._loaded import load_labeller
 from kernelfields.kernels import RBF, GraphKernel
 
 CENTRES = np.array([[0.0, 0.0], [4.0, 0.0], [0.0, 4.0]])
@@ -113,6 +114,11 @@ def test_files_copies_and_options(kind, rng, tmp_path):
     np.testing.assert_allclose(weighted.objective_, 2 * halved.objective_, rtol=1e-3)
     flat = clone(model).fit(np.concatenate(X), lengths=[6] * 8)
     np.testing.assert_allclose(flat.objective_, model.objective_, rtol=1e-6)
+    if kind is SequenceClustering:
+        with pytest.raises(InputError, match="SequenceClustering, which is no model of sequences"):
+            load_labeller(tmp_path / "model.kf")
+    else:
+        assert load_labeller(tmp_path / "model.kf").predict(X) == model.labels_
     approximate = clone(model).set_params(approximation="nystroem").fit(X)
     np.testing.assert_allclose(approximate.objective_, model.objective_, rtol=0.05)
 
