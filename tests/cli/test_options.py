@@ -177,3 +177,29 @@ def test_held_out_data_are_of_the_same_form(tmp_path):
         assert refused.exit_code == 2
         assert refused.output == f"{training} has {forms[0]}, but {dev} has {forms[1]}.\n"
     assert not model.exists()
+
+
+def test_settings_by_evidence_and_averages_over_the_posterior(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    rows = ["sequence,a,label"]
+    for number in range(12):
+        for value in rng.normal(size=4):
+            rows.append(f"{number},{value:.3f},{'x' if value > 0 else 'y'}")
+    (tmp_path / "data.csv").write_text("\n".join(rows) + "\n")
+    options = ["--model", "kernel-crf", "--tune-by", "evidence", "--posterior", "folds", "-o", "m.kf"]
+    shown = run("train", "data.csv", *options)
+    assert shown.exit_code == 0, shown.output
+    assert "log-evidence" in shown.output
+    model = load("m.kf")
+    assert model.posterior_ is not None
+    assert model.scaling_ is not None
+    for option, message in (
+        (["--tune-by", "chance"], "must be folds or evidence"),
+        (["--posterior", "wide"], "must be one of laplace, folds, variational"),
+        (["--model", "perceptron", "--posterior", "laplace"], "perceptron has no posterior"),
+        (["--model", "hmm", "--tune-by", "evidence"], "has no posterior, hence no evidence"),
+    ):
+        refused = run("train", "data.csv", *option)
+        assert refused.exit_code != 0
+        assert message in " ".join(refused.output.split())

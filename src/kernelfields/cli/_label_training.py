@@ -15,6 +15,7 @@ from ..metrics import token_error
 from ..report import evaluate
 from ._cluster import backed_by, shared_by
 from ._data import FileData
+from ._evidence import evident, set_posterior
 from ._fitting import Keeping, fit_shown, set_checkpoint
 from ._models import Choice, build
 from ._panel import choose_model
@@ -38,6 +39,10 @@ class ModelTrials(NamedTuple):
     """Fits at a time."""
     seconds: float
     """Limit of every fit of the panel."""
+    by_evidence: bool = False
+    """By the evidence of the training set, instead of either."""
+    posterior: str | None = None
+    """What probabilities are averaged over."""
 
 
 class LabelTask(NamedTuple):
@@ -84,7 +89,10 @@ class LabelTask(NamedTuple):
 
     def _estimator(self, trials: ModelTrials, dask: str | None) -> Any:
         estimator = build(self.model, self.training, self.choice)
-        if not trials.tune:
+        if trials.by_evidence:
+            estimator = evident(self.console, estimator, self.training)
+        set_posterior(estimator, self.model, trials.posterior)
+        if not trials.tune or trials.by_evidence:
             return estimator
         held_out = self.held_out if trials.by_dev else None
         with backed_by(dask) as workers:

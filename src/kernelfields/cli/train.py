@@ -76,6 +76,18 @@ def train(
     tune: Annotated[
         bool, typer.Option("--tune", help="Choose penalty and kernel by --dev, else by cross-validation.")
     ] = False,
+    tune_by: Annotated[
+        str | None,
+        typer.Option(
+            help="folds, as --tune does, or evidence: the training set alone, in a tenth of the fits."
+        ),
+    ] = None,
+    posterior: Annotated[
+        str | None,
+        typer.Option(
+            help="Average over functions: laplace, folds (laplace, as wide as folds say), variational."
+        ),
+    ] = None,
     jobs: Annotated[int | None, typer.Option(help="Fits at a time of --tune and auto; 1.", min=1)] = None,
     seconds: Annotated[
         float | None, typer.Option(help=f"Time limit of every fit that auto tries; {SECONDS:g}.", min=0.0)
@@ -127,22 +139,24 @@ def train(
         keep = Keeping(checkpoint, checkpoint_seconds, resume)
         if structure in TASKS:
             unfit = {"dask": dask, "parents": parents, "tune": tune, "jobs": jobs, "seconds": seconds}
+            unfit |= {"tune-by": tune_by, "posterior": posterior}
             require_parser_options(TASKS[structure], unfit | {"memory-limit": memory_limit})
             files = ParserPaths(data, dev, out)
             summary = train_parser(console, TASKS[structure], model, files, choice, reading, holdout, keep)
         else:
+            tune = tune or _named(tune_by)
             _require_sense(model, choice, tune, jobs, seconds, checkpoint)
             if memory_limit is not None:
-                _require_stream(model, dev, holdout, tune)
+                _require_stream(model, dev, holdout, tune or posterior is not None)
                 with shared_by(dask):
                     summary = train_stream(console, data, out, choice, memory_limit, reading, keep)
             else:
                 task = LabelTask(
                     console, model, choice, *split_data(data, dev, holdout, seed, reading, structure)
                 )
-                trials = ModelTrials(
-                    tune, dev is not None, jobs or 1, SECONDS if seconds is None else seconds
-                )
+                limit = SECONDS if seconds is None else seconds
+                by_evidence = tune_by == "evidence"
+                trials = ModelTrials(tune, dev is not None, jobs or 1, limit, by_evidence, posterior)
                 summary = task.train(out, reading, trials, keep, dask)
         show_summary(console, summary)
         if as_json:
@@ -171,7 +185,16 @@ def _require_sense(
         raise InputError("--checkpoint needs a model with a name, not auto.")
 
 
+def _named(tune_by: str | None) -> bool:
+    """Return whether settings are to be chosen; refuse ways that are not known."""
+    if tune_by not in (None, "folds", "evidence"):
+        raise InputError(f"--tune-by is {tune_by!r}; it must be folds or evidence.")
+    return tune_by is not None
+
+
 def _require_stream(model: str, dev: Path | None, holdout: float, tune: bool) -> None:
     """Refuse what would need the whole file in memory."""
     if model != "crf" or tune or holdout or dev is not None:
-        raise InputError("--memory-limit is for --model crf without --tune, --dev and --holdout.")
+        raise InputError(
+            "--memory-limit is for --model crf without --tune, --posterior, --dev and --holdout."
+        )

@@ -11,6 +11,7 @@ from ..data.groups import fold_numbers, pick
 from ..data.labels import look_up_outputs
 from ..data.training import require_labelling
 from ..errors import InputError
+from ..fitting.copies import silent_copy
 from ..models.fold_scale import ChosenScale, FoldScores, choose_scale
 from ..models.model import fitted_structure
 from ..models.scaling import Scaling
@@ -58,18 +59,14 @@ def settle_scale(model: Any, method: Laplace, X: Any, y: Any, lengths: Any, samp
 
 def _fold(model: Any, method: Laplace, X: Any, y: Any, weights: Any, held: Any) -> FoldScores:
     """Return a fold as a model of the others sees it."""
-    from sklearn.base import clone
-
     known, unknown = np.flatnonzero(~held), np.flatnonzero(held)
     count = min(method.n_samples, FOLD_SAMPLES)
     whole = replace(method, n_samples=count, scale=1.0, folds=None, evidence=False)
-    settings = {"posterior": whole, "classes": model.classes_.tolist(), "verbose": 0, "callback": None}
-    names = model.get_params(deep=False)
-    if "classes" not in names:
+    if "classes" not in model.get_params(deep=False):
         raise InputError(f"Laplace(folds=…) needs estimators with classes; {type(model).__name__} has none.")
-    given = {name: value for name, value in settings.items() if name in names}
     extra = {} if weights is None else {"sample_weight": weights[known]}
-    other = clone(model).set_params(**given).fit(pick(X, known), pick(y, known), **extra)
+    other = silent_copy(model, posterior=whole, classes=model.classes_.tolist())
+    other.fit(pick(X, known), pick(y, known), **extra)
     scored = other._batch(pick(X, unknown), None, None)
     labels = look_up_outputs(fitted_structure(model), pick(y, unknown), scored.inputs, model.classes_)
     return FoldScores(scored.batch, scored.scores, labels)

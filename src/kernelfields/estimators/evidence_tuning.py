@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from ..approximation import Nystroem
 from ..checks import require_whole
 from ..errors import InputError
+from ..fitting.copies import silent_copy
 from ..posterior import Laplace
 
 PENALTIES: Mapping[str, tuple[str, ...]] = {
@@ -34,7 +35,7 @@ class EvidenceTuning(NamedTuple):
     """What a search by the evidence found."""
 
     model: Any
-    """Fitted to all of the training set, with the best settings."""
+    """Fitted to all of the training set, with the best settings; None without ``refit``."""
     settings: dict[str, float]
     log_evidence: float
     """Of the search, which may have been in a subspace."""
@@ -52,6 +53,7 @@ def tune_by_evidence(
     max_fits: int = 12,
     rank: int | None = 200,
     evidence: Laplace | None = None,
+    refit: bool = True,
 ) -> EvidenceTuning:
     """Choose penalties, and parameters of kernels, by Laplace's approximation of log p(y|x).
 
@@ -75,6 +77,8 @@ def tune_by_evidence(
         Landmarks of the search, where the model has an expansion over all positions; None for all of them.
     evidence : Laplace, optional
         How the determinant is estimated.
+    refit : bool
+        Whether the model is fitted with what was found.
 
     Examples
     --------
@@ -93,7 +97,7 @@ def tune_by_evidence(
     best = best._replace(settings={name: best.settings[name] for name in asked})
     for name in ["penalty", *further, *(name for name in asked if name not in ("penalty", *further))]:
         best = search.climb(best, name)
-    fitted = search.fitted(best.settings)
+    fitted = search.fitted(best.settings) if refit else None
     return EvidenceTuning(fitted, best.settings, best.log_evidence, search.path)
 
 
@@ -141,10 +145,8 @@ class _Search:
 
     def tried(self, settings: dict[str, float]) -> tuple[EvidenceStep, dict[str, float]]:
         """Return the evidence of settings, and the penalties that they ask for."""
-        from sklearn.base import clone
-
-        extra = {**self.subspace, "posterior": self.method}
-        found = clone(self.model).set_params(**settings, **extra).fit(*self.data, **self.options).posterior_
+        other = silent_copy(self.model, **settings, **self.subspace, posterior=self.method)
+        found = other.fit(*self.data, **self.options).posterior_
         step = EvidenceStep(settings, float(found.log_evidence), float(found.evidence_error))
         self.path.append(step)
         asked = {}

@@ -1,0 +1,47 @@
+"""Settings by the evidence, and averages over the posterior, for the command line."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from ..errors import InputError
+from ..estimators import tune_by_evidence
+from ..kernels import RBF
+from ..posterior import Laplace, PosteriorMethod, Variational
+from ._data import FileData
+
+POSTERIORS: dict[str, PosteriorMethod] = {
+    "laplace": Laplace(),
+    "folds": Laplace(folds=3),
+    "variational": Variational(),
+}
+
+
+def evident(console: Console, estimator: Any, data: FileData) -> Any:
+    """Return a model with the settings of the highest evidence, after a table of what was tried."""
+    kernel = estimator.get_params(deep=False).get("kernel")
+    if isinstance(kernel, RBF):
+        estimator.set_params(kernel=RBF(gamma=float(kernel.inverse_width)))
+    found = tune_by_evidence(estimator, data.inputs, data.labels, refit=False)
+    names = list(found.settings)
+    table = Table(*(name.replace("kernel__gamma", "γ") for name in names), "log-evidence", title="evidence")
+    for step in found.path:
+        cells = [f"{step.settings[name]:.3g}" for name in names]
+        value = f"{step.log_evidence:.1f}"
+        table.add_row(*cells, value, style="bold" if step.log_evidence == found.log_evidence else "")
+    console.print(table)
+    return estimator.set_params(**found.settings)
+
+
+def set_posterior(estimator: Any, name: str, posterior: str | None) -> None:
+    """Let a model average over its posterior, if it has one."""
+    if posterior is None:
+        return
+    if posterior not in POSTERIORS:
+        raise InputError(f"--posterior is {posterior!r}; it must be one of {', '.join(POSTERIORS)}.")
+    if "posterior" not in estimator.get_params(deep=False):
+        raise InputError(f"{name} has no posterior to average over.")
+    estimator.set_params(posterior=POSTERIORS[posterior])

@@ -1,0 +1,17 @@
+"""Copies of estimators that are fitted on the side, without anybody watching."""
+
+from __future__ import annotations
+
+from typing import Any
+
+SILENT = {"callback": None, "verbose": 0, "checkpoint": None}
+"""Settings of those who watch, or keep, a fit; callbacks may be of a kind that cannot be copied."""
+
+
+def silent_copy(model: Any, **settings: Any) -> Any:
+    """Return an unfitted copy of an estimator with other settings, nested ones included."""
+    from sklearn.base import clone
+
+    known = model.get_params(deep=False)
+    quiet = {name: value for name, value in SILENT.items() if name in known}
+    return clone(type(model)(**{**known, **quiet})).set_params(**settings)
