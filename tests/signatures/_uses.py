@@ -22,6 +22,7 @@ from kernelfields import (
     features,
     fields,
     gram,
+    guarantees,
     kernels,
     losses,
     metrics,
@@ -90,6 +91,11 @@ def _fitting(name: str) -> Use:
     return use
 
 
+JUDGED = guarantees.JudgedAnswers(
+    np.linspace(0.5, 1.0, 40), np.arange(40) % 9 == 0, np.zeros(40, dtype=np.int64), np.arange(0, 41, 2)
+)
+
+
 @cache
 def _fitted(name: str) -> Any:
     return getattr(estimators, name)(**FAST.get(name, {})).fit(X, y)
@@ -97,6 +103,10 @@ def _fitted(name: str) -> Any:
 
 def _asking(name: str, method: str) -> Use:
     return lambda given: getattr(_fitted(name), method)(X, **given)
+
+
+def _calibrated(name: str, method: str, *first: Any) -> Use:
+    return lambda given: getattr(_fitted(name).calibrate(X, y), method)(*first, **given)
 
 
 def _kernel(name: str, *first: Any) -> Use:
@@ -268,6 +278,19 @@ USES: dict[str, Use] = {
         for name in (*FAST, "CRF", "GPSequenceClassifier", "KernelCRF", "MEMM")
         for method in ("predict", "predict_kbest", "sample")
     },
+    **{
+        f"estimators.{name}.{method}": _calibrated(name, method, *first)
+        for name in (*FAST, "CRF", "GPSequenceClassifier", "KernelCRF", "MEMM")
+        for method, first in (("guarantees", ()), ("miss_control", ()), ("predict_sets", (X,)))
+    },
+    "guarantees.Betting": lambda given: guarantees.Betting(**given),
+    "guarantees.mean_gains": lambda given: guarantees.mean_gains(
+        [0.1, -0.1], **{"least": -1.0, "most": 1.0, **given}
+    ),
+    "guarantees.learn_threshold": lambda given: guarantees.learn_threshold(JUDGED, **given),
+    "guarantees.control_misses": lambda given: guarantees.control_misses(
+        guarantees.Missed(JUDGED.confidence, JUDGED.offsets), **given
+    ),
     **{
         f"estimators.{name}": lambda given, name=name: (
             getattr(kf, name)(**{"n_init": 1, "max_iter": 5, "random_state": 0, **given}).fit(X).predict(X)
@@ -554,11 +577,18 @@ RECORDS = (
         "metrics.Segment",
         "kernels.Alignments",
         "active.Query",
+        "guarantees.Gains",
+        "guarantees.Guarantee",
+        "guarantees.RiskControl",
+        "guarantees.Threshold",
+        "metrics.EntitySpan",
     ),
 )
 """What is computed, in the hands of those who ask: nothing is made of their numbers."""
 
 INSIDE = (
+    *("guarantees.Betting.", "guarantees.HoeffdingBentkus.", "guarantees.JudgedAnswers."),
+    *("guarantees.MeanTest.", "guarantees.label_sets"),
     *("structures.Chain.on", "structures.Structure.on", "structures.Tree.on", "structures.Words"),
     *("structures.Exact.on", "structures.Graph.on", "structures.GraphInference", "structures.Grid.on"),
     *("structures.Constituency.on", "structures.Dependency.on", "structures.GrammarTrees.on"),

@@ -28,6 +28,7 @@ MODULES = (
     "gram",
     "report",
     "active",
+    "guarantees",
 )
 
 NAN, INF = float("nan"), float("inf")

@@ -65,7 +65,7 @@ class StructuredSVM(SequenceLabeller):
     of the search give a gap of the same objective, which closes as far as labellings are proved best.
     Unlike the log loss, the hinge loss ignores labellings beyond the margin: kernel models are sparse. Scores
     are no log-probabilities, so that probabilities derived from them are not calibrated; use a CRF for
-    those.
+    those, or `recalibrate`.
 
     Parameters
     ----------

@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..checks import require_whole, shown
+from ..errors import InputError
 from ._base import Gains, MeanTest, require_chance
 from .answers import JudgedAnswers, ranks
 from .betting import Betting
@@ -90,9 +92,11 @@ def learn_threshold(
         require_chance("error_at_most", error_at_most),
         1 - require_chance("confidence", confidence),
     )
-    rng, test = np.random.default_rng(seed), test or Betting()
+    rng, test = np.random.default_rng(require_whole("seed", seed, 0)), test or Betting()
+    if not isinstance(test, MeanTest):
+        raise InputError(f"test is {shown(test)}; it must be a MeanTest, Betting() say.")
     order = rng.permutation(answers.n_sequences)
-    n = round(planned * len(order))
+    n = round(require_chance("planned", planned) * len(order))
     first, rest = answers.take(order[:n]), answers.take(order[n:])
     path = plan(first, alpha, level, rest.n_sequences, test, rng)
     found = NOTHING, 1.0
