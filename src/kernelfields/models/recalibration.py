@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -173,6 +172,3 @@ def _warn_of_bound(temperature: float) -> None:
         "have nothing to do with the scores.",
         UserWarning,
     )
-
-
-FITTERS: dict[str, Callable[..., Scaling]] = {"temperature": fit_temperature, "vector": fit_vector}
