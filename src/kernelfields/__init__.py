@@ -35,8 +35,8 @@ from .estimators import (
     StructureLearner,
     TransductiveSVM,
     load,
-    tune_by_evidence,
 )
+from .fitting.evidence_tuning import tune_by_evidence
 
 __version__ = version("kernelfields")
 

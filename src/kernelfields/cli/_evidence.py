@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 
 from ..errors import InputError
-from ..estimators import tune_by_evidence
+from ..fitting.evidence_tuning import tune_by_evidence
 from ..kernels import RBF
 from ..posterior import Laplace, PosteriorMethod, Variational
 from ._data import FileData

@@ -12,7 +12,6 @@ from .boosted_crf import BoostedCRF
 from .cascade import Cascade
 from .classifier_markov_model import ClassifierMarkovModel
 from .crf import CRF
-from .evidence_tuning import EvidenceTuning, tune_by_evidence
 from .field_clustering import FieldClustering
 from .gp_sequence_classifier import GPSequenceClassifier
 from .hidden_states import HiddenStates
@@ -42,7 +41,6 @@ __all__ = [
     "ClassifierMarkovModel",
     "CliqueKernel",
     "CliqueMeasures",
-    "EvidenceTuning",
     "FieldClustering",
     "GPSequenceClassifier",
     "HiddenStates",
@@ -66,6 +64,5 @@ __all__ = [
     "StructuredSVM",
     "TransductiveSVM",
     "load",
-    "tune_by_evidence",
 ]
 install(REGISTRY)

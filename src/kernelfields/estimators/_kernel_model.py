@@ -28,6 +28,7 @@ from ..kernels import Kernel
 from ..models.averaging import Averaging
 from ..models.clique_kernels import CliqueExpansion, CliqueTerms, read_clique_kernels
 from ..models.expansion import Gathered, expand, gather
+from ..models.fold_choice import posterior_method
 from ..models.full_gap import full_certificate
 from ..models.graph_diagnosis import warn_of_graphs
 from ..models.kernel_held_out import held_out_fixed, held_out_loss
@@ -48,7 +49,6 @@ from ..posterior import PosteriorMethod, require_posterior
 from ..selection import Atoms, Growth, GrowthTask, SelectionReason, SelectionStep
 from ..tables import LOW_RANK_SOLVERS, SOLVERS, choose
 from ._base import SequenceLabeller
-from ._fold_scale import posterior_method
 
 FIT_ONLY = (
     "certificate_",

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..estimators import tune_by_evidence
+from ..fitting.evidence_tuning import tune_by_evidence
 from .lib.accuracy import ERROR, LIKELIHOOD, judged
 from .lib.claims import Claim
 from .lib.experiment import Experiment, Report

@@ -1,9 +1,9 @@
 """Averaging over the posterior of the function, and the evidence of settings."""
 
-from ._base import Posterior, PosteriorMethod
+from ._base import PosteriorDraws, PosteriorMethod
 from .averaged_loss import AveragedLoss
 from .curvature import Curvature
-from .determinant import Spectrum, spectrum
+from .determinant import PrecisionSpectrum, spectrum
 from .laplace import Laplace, laplace_evidence
 from .slice_sampling import SliceSampling
 from .unit_problem import UnitProblem, require_posterior
@@ -13,10 +13,10 @@ __all__ = [
     "AveragedLoss",
     "Curvature",
     "Laplace",
-    "Posterior",
+    "PosteriorDraws",
     "PosteriorMethod",
+    "PrecisionSpectrum",
     "SliceSampling",
-    "Spectrum",
     "UnitProblem",
     "Variational",
     "laplace_evidence",

@@ -8,11 +8,11 @@ from typing import NamedTuple
 import numpy as np
 
 from ..arrays import Array
-from .determinant import Spectrum
+from .determinant import PrecisionSpectrum
 from .unit_problem import UnitProblem
 
 
-class Posterior(NamedTuple):
+class PosteriorDraws(NamedTuple):
     """Functions drawn from p(f|S), and what is known about the whole of it."""
 
     centre: Array
@@ -25,7 +25,7 @@ class Posterior(NamedTuple):
     """Standard error of that estimate, of random vectors alone."""
     bound: bool = False
     """Whether it is a lower bound, but for that error."""
-    spectrum: Spectrum | None = None
+    spectrum: PrecisionSpectrum | None = None
     """Of the precision, where it is known."""
 
 
@@ -35,5 +35,5 @@ class PosteriorMethod(ABC):
     n_samples: int
 
     @abstractmethod
-    def of(self, unit: UnitProblem, mode: Array, rng: np.random.Generator) -> Posterior:
+    def of(self, unit: UnitProblem, mode: Array, rng: np.random.Generator) -> PosteriorDraws:
         """Return functions drawn from the posterior, from the coordinates u of its mode."""

@@ -17,7 +17,7 @@ TRACE_TOL = 0.1
 """Relative residual of solutions that traces are read off: far below the noise of random vectors."""
 
 
-class Spectrum(NamedTuple):
+class PrecisionSpectrum(NamedTuple):
     """What the evidence needs to know of A = 1 + JᵀWJ."""
 
     log_determinant: float
@@ -27,7 +27,7 @@ class Spectrum(NamedTuple):
     """γ_τ = tr_τ(1 − A⁻¹): how many coordinates of each space the data determine [mackay1992]."""
 
 
-def spectrum(curvature: Curvature, probes: int, steps: int, seed: int) -> Spectrum:
+def spectrum(curvature: Curvature, probes: int, steps: int, seed: int) -> PrecisionSpectrum:
     """Return log|A| and γ of every space.
 
     Parameters
@@ -51,14 +51,14 @@ def spectrum(curvature: Curvature, probes: int, steps: int, seed: int) -> Spectr
         shares.append([float(np.sum(probe[s] * (probe[s] - inverse[s]))) for s in slices.values()])
     error = float(np.std(values, ddof=1) / np.sqrt(probes)) if probes > 1 else np.inf
     found = dict(zip(slices, np.mean(shares, axis=0).tolist(), strict=True))
-    return Spectrum(float(np.mean(values)), error, found)
+    return PrecisionSpectrum(float(np.mean(values)), error, found)
 
 
-def _written_out(A: Array, slices: Mapping[str, slice]) -> Spectrum:
+def _written_out(A: Array, slices: Mapping[str, slice]) -> PrecisionSpectrum:
     factor = np.linalg.cholesky(A)
     inverse = np.linalg.inv(A)
     gamma = {name: float(np.sum(1 - np.diagonal(inverse)[s])) for name, s in slices.items()}
-    return Spectrum(2 * float(np.log(np.diagonal(factor)).sum()), 0.0, gamma)
+    return PrecisionSpectrum(2 * float(np.log(np.diagonal(factor)).sum()), 0.0, gamma)
 
 
 def _quadrature(curvature: Curvature, probe: Array, steps: int) -> float:

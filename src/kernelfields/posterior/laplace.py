@@ -9,9 +9,9 @@ from scipy.linalg import solve_triangular
 
 from ..arrays import Array
 from ..checks import require_not_negative, require_positive, require_whole
-from ._base import Posterior, PosteriorMethod
+from ._base import PosteriorDraws, PosteriorMethod
 from .curvature import Curvature, solve
-from .determinant import SMALL, Spectrum, spectrum
+from .determinant import SMALL, PrecisionSpectrum, spectrum
 from .unit_problem import UnitProblem
 
 
@@ -67,7 +67,7 @@ class Laplace(PosteriorMethod):
         if self.folds is not None:
             require_whole("folds", self.folds, 2)
 
-    def of(self, unit: UnitProblem, mode: Array, rng: np.random.Generator) -> Posterior:
+    def of(self, unit: UnitProblem, mode: Array, rng: np.random.Generator) -> PosteriorDraws:
         """Draw functions around the mode, and estimate the evidence."""
         curvature = Curvature(unit, [unit.scores(mode)])
         draws = mode[None]
@@ -75,13 +75,13 @@ class Laplace(PosteriorMethod):
             width = float(np.sqrt(self.scale))
             draws = mode + width * deviations(curvature, self.n_samples, rng, self.tol, self.max_iter)
         if not self.evidence:
-            return Posterior(mode, draws, None, None)
+            return PosteriorDraws(mode, draws, None, None)
         found = spectrum(curvature, self.probes, self.steps, int(rng.integers(2**31 - 1)))
         value = laplace_evidence(unit, mode, found)
-        return Posterior(mode, draws, value, 0.5 * found.error, spectrum=found)
+        return PosteriorDraws(mode, draws, value, 0.5 * found.error, spectrum=found)
 
 
-def laplace_evidence(unit: UnitProblem, mode: Array, found: Spectrum) -> float:
+def laplace_evidence(unit: UnitProblem, mode: Array, found: PrecisionSpectrum) -> float:
     """Return log p(y|x, û) − ½‖û‖² − ½ log|A|: the prior is N(0, 1) in these coordinates."""
     return unit.log_likelihood(mode) - 0.5 * float(mode @ mode) - 0.5 * found.log_determinant
 

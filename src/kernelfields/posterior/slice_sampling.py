@@ -8,7 +8,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..checks import require_whole
-from ._base import Posterior, PosteriorMethod
+from ._base import PosteriorDraws, PosteriorMethod
 from .unit_problem import UnitProblem
 
 FULL = 2 * np.pi
@@ -42,7 +42,7 @@ class SliceSampling(PosteriorMethod):
         require_whole("thin", self.thin)
         require_whole("burn_in", self.burn_in, 0)
 
-    def of(self, unit: UnitProblem, mode: Array, rng: np.random.Generator) -> Posterior:
+    def of(self, unit: UnitProblem, mode: Array, rng: np.random.Generator) -> PosteriorDraws:
         """Walk from the mode on."""
         u, value = mode, unit.log_likelihood(mode)
         kept = []
@@ -51,7 +51,7 @@ class SliceSampling(PosteriorMethod):
             if step >= self.burn_in and (step - self.burn_in + 1) % self.thin == 0:
                 kept.append(u)
         draws = np.stack(kept)
-        return Posterior(draws.mean(axis=0), draws, None, None)
+        return PosteriorDraws(draws.mean(axis=0), draws, None, None)
 
 
 def elliptical_step(

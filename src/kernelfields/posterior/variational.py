@@ -10,7 +10,7 @@ from ..arrays import Array
 from ..checks import require_positive, require_whole
 from ..objective import Problem
 from ..solvers import LBFGS, Stop
-from ._base import Posterior, PosteriorMethod
+from ._base import PosteriorDraws, PosteriorMethod
 from .averaged_loss import AveragedLoss
 from .curvature import Curvature
 from .determinant import spectrum
@@ -60,7 +60,7 @@ class Variational(PosteriorMethod):
             require_whole(name, getattr(self, name))
         require_positive("tol", self.tol)
 
-    def of(self, unit: UnitProblem, mode: Array, rng: np.random.Generator) -> Posterior:
+    def of(self, unit: UnitProblem, mode: Array, rng: np.random.Generator) -> PosteriorDraws:
         """Meet mean and covariance in turn, then draw."""
         mean, thetas = mode, [unit.scores(mode)]
         for round_ in range(self.rounds):
@@ -78,7 +78,7 @@ class Variational(PosteriorMethod):
         # KL(q‖prior) = ½(tr A⁻¹ − d + ‖m‖² + log|A|), and tr A⁻¹ = d − Σγ
         divergence = 0.5 * (float(mean @ mean) - n_effective + found.log_determinant)
         error = float(np.hypot(0.5 * found.error, np.std(likelihoods) / np.sqrt(len(draws))))
-        return Posterior(mean, draws, float(np.mean(likelihoods)) - divergence, error, True, found)
+        return PosteriorDraws(mean, draws, float(np.mean(likelihoods)) - divergence, error, True, found)
 
     def _noise(self, curvature: Curvature, count: int, rng: np.random.Generator) -> Array:
         return deviations(curvature, count, rng, self.tol, self.max_iter)

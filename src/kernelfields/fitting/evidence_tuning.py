@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 from ..approximation import Nystroem
 from ..checks import require_whole
 from ..errors import InputError
-from ..fitting.copies import silent_copy
 from ..posterior import Laplace
+from .copies import silent_copy
 
 PENALTIES: Mapping[str, tuple[str, ...]] = {
     "penalty": ("kernel", "features", "bias", "boundaries", "segment_features"),
@@ -89,7 +89,7 @@ def tune_by_evidence(
     >>> found.model.predict([[[1.0], [0.0]]])
     [['B', 'A']]
     """
-    search = _Search(model, X, y, lengths, require_whole("max_fits", max_fits), rank, evidence)
+    search = _EvidenceSearch(model, X, y, lengths, require_whole("max_fits", max_fits), rank, evidence)
     further = search.named(parameters)
     best, asked = search.tried(dict(search.start))
     step, _ = search.tried(asked)
@@ -101,7 +101,7 @@ def tune_by_evidence(
     return EvidenceTuning(fitted, best.settings, best.log_evidence, search.path)
 
 
-class _Search:
+class _EvidenceSearch:
     """Fits and determinants, up to a number of them."""
 
     def __init__(

@@ -12,11 +12,11 @@ from ..data.labels import look_up_outputs
 from ..data.training import require_labelling
 from ..errors import InputError
 from ..fitting.copies import silent_copy
-from ..models.fold_scale import ChosenScale, FoldScores, choose_scale
-from ..models.model import fitted_structure
-from ..models.scaling import Scaling
 from ..posterior import Laplace, PosteriorMethod
 from ..tables import POSTERIORS, choose
+from .fold_scale import ChosenScale, FoldScores, choose_scale
+from .model import fitted_structure
+from .scaling import Scaling
 
 FOLD_SAMPLES = 8
 """Functions drawn in every fold, at most: enough to tell a wide posterior from a narrow one."""
