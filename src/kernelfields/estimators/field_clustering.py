@@ -12,10 +12,10 @@ from ..approximation import Approximation
 from ..arrays import Array
 from ..fitting.model_wrapper import ModelWrapper
 from ..fitting.run import starts_afresh
+from ..models.cluster_fits import fit_clusters
 from ..persistence.fields import Field, Kind, Numbers
 from ..persistence.savable import Savable
 from ..structures import Structure
-from ._clustering import fit_clusters
 from .kernel_crf import KernelCRF
 
 
@@ -138,7 +138,9 @@ class FieldClustering(ModelWrapper):
         sample_weight : (S,) array, optional
             How many times each sequence counts.
         """
-        found = fit_clusters(self, X, y, lengths, sample_weight, structure=self.structure, stay=self.stay)
+        found = fit_clusters(
+            self, KernelCRF, X, y, lengths, sample_weight, structure=self.structure, stay=self.stay
+        )
         self.estimator_, self.classes_ = found.model, found.model.classes_
         self.objectives_, self.objective_ = found.objectives, found.model.objective_
         self.n_iter_, self.stop_reason_ = found.model.n_iter_, found.model.stop_reason_

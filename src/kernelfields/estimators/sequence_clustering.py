@@ -12,10 +12,11 @@ from ..approximation import Approximation
 from ..arrays import Array
 from ..fitting.routing import Routed
 from ..fitting.run import starts_afresh
+from ..models.cluster_fits import fit_clusters
 from ..parameters import Parameterised
 from ..persistence.fields import Field, Kind, Numbers
 from ..persistence.savable import Savable, declared_state, require_fitted
-from ._clustering import fit_clusters
+from .kernel_crf import KernelCRF
 
 
 @dataclass(eq=False, repr=False)
@@ -108,7 +109,7 @@ class SequenceClustering(Parameterised, Routed, Savable):
         X, y, lengths, sample_weight
             As in `FieldClustering.fit`.
         """
-        found = fit_clusters(self, X, y, lengths, sample_weight, structure="chain", stay=1.0)
+        found = fit_clusters(self, KernelCRF, X, y, lengths, sample_weight, structure="chain", stay=1.0)
         self.estimator_, self.classes_ = found.model, found.model.classes_
         self.objectives_, self.objective_ = found.objectives, found.model.objective_
         self.n_iter_, self.stop_reason_ = found.model.n_iter_, found.model.stop_reason_

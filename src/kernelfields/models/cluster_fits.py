@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,11 +14,10 @@ from ..errors import InputError
 from ..fitting.settings import CHECKS
 from ..kernels import as_kernel
 from ..losses import InformationMaximisation
-from ..models.clusters import guessed_clusters, kernel_points, no_change, persistence, random_clusters
-from ..models.kernel_recipe import in_precision
-from ..models.vertex_kernels import takes_objects
 from ..tables import structure_of
-from .kernel_crf import KernelCRF
+from .clusters import guessed_clusters, kernel_points, no_change, persistence, random_clusters
+from .kernel_recipe import in_precision
+from .vertex_kernels import takes_objects
 
 CLUSTER_CHECKS: Mapping[str, Check] = {
     **CHECKS,
@@ -32,17 +31,25 @@ CLUSTER_CHECKS: Mapping[str, Check] = {
 class Clusters(NamedTuple):
     """What several starts led to."""
 
-    model: KernelCRF
+    model: Any
     """The one with the lowest objective."""
     objectives: list[float]
 
 
 def fit_clusters(
-    settings: Any, X: Any, y: Any, lengths: Any, sample_weight: Any, *, structure: Any, stay: float
+    settings: Any,
+    make: Callable[..., Any],
+    X: Any,
+    y: Any,
+    lengths: Any,
+    sample_weight: Any,
+    *,
+    structure: Any,
+    stay: float,
 ) -> Clusters:
     """Fit a model of clusters from every start; with ``stay`` = 1, of whole sequences.
 
-    ``settings`` is the estimator that has them.
+    ``settings`` is the estimator that has them, ``make`` the class of the model.
     """
     name = type(settings).__name__
     if y is not None:
@@ -68,33 +75,25 @@ def fit_clusters(
             else guessed_clusters(points, count, together, random)
         )
         parts = [one.tolist() for one in np.split(guess, offsets[1:-1])]
-        model = _model(settings, kernel, structure, stay)
+        model = make(kernel, **_options(settings, structure, stay))
         guesses = structure.shaped(parts, inputs.links)
         models.append(model.fit(X, guesses, lengths=lengths, sample_weight=sample_weight))
     objectives = [model.objective_ for model in models]
     return Clusters(models[int(np.argmin(objectives))], objectives)
 
 
-def _model(settings: Any, kernel: Any, structure: Any, stay: float) -> KernelCRF:
-    """Return a model of clusters, not yet fitted."""
+def _options(settings: Any, structure: Any, stay: float) -> dict[str, Any]:
+    """Return the settings of a model of clusters."""
     count = settings.n_clusters
-    return KernelCRF(
-        kernel,
-        penalty=settings.penalty,
-        features=settings.features,
-        structure=structure,
-        boundaries=False,
-        edges=False,
-        classes=list(range(count)),
-        loss=InformationMaximisation(float(settings.balance), by_instance=stay == 1),
-        base_measure=None if stay == 1 else persistence(float(stay), count),
-        constraints=no_change(count) if stay == 1 else None,
-        approximation=settings.approximation,
-        decoder="posterior",
-        tol=settings.tol,
-        max_iter=settings.max_iter,
-        dtype=settings.dtype,
-        memory_limit=settings.memory_limit,
-        random_state=settings.random_state,
-        verbose=settings.verbose,
-    )
+    handed_on = ("penalty", "features", "approximation", "tol", "max_iter", "dtype", "memory_limit")
+    return {
+        **{name: getattr(settings, name) for name in (*handed_on, "random_state", "verbose")},
+        "structure": structure,
+        "boundaries": False,
+        "edges": False,
+        "classes": list(range(count)),
+        "loss": InformationMaximisation(float(settings.balance), by_instance=stay == 1),
+        "base_measure": None if stay == 1 else persistence(float(stay), count),
+        "constraints": no_change(count) if stay == 1 else None,
+        "decoder": "posterior",
+    }
