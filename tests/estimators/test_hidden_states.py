@@ -8,7 +8,7 @@ import pytest
 from sklearn.base import clone
 
 import kernelfields as kf
-from kernelfields import CRF, HiddenStates, InputError, KernelCRF, StructuredSVM
+from kernelfields import CRF, HiddenStates, InputError, KernelCRF, ModelFormatError, StructuredSVM
 from kernelfields.decoders import BayesRule, Viterbi
 from kernelfields.losses import OwnedStates
 from kernelfields.testing import Enumerated
@@ -234,3 +234,22 @@ def test_kernels_of_objects_have_no_means():
     with pytest.raises(InputError, match="start='kmeans' needs observations that are rows of numbers"):
         model.fit(X, y)
     assert model.set_params(start="random").fit(X, y).predict(X) == y
+
+
+@pytest.mark.parametrize("owners", [[0, 2], [-1, 0], [0, 0], [1, 0], [0.0, 1.0], [[0, 1]]])
+def test_files_with_states_of_no_label_are_refused(owners, rng, tmp_path):
+    X, y = drawn(rng, 4)
+    model = HiddenStates(CRF(), n_states=1, n_init=1, random_state=0).fit(X, y)
+    model.owners_ = np.array(owners)
+    model.save(tmp_path / "model.kf")
+    with pytest.raises(ModelFormatError, match="owners_"):
+        kf.load(tmp_path / "model.kf")
+
+
+def test_files_with_fewer_states_than_their_model_are_refused(rng, tmp_path):
+    X, y = drawn(rng, 4)
+    model = HiddenStates(CRF(), n_init=1, random_state=0).fit(X, y)
+    model.owners_ = np.array([0, 1])
+    model.save(tmp_path / "model.kf")
+    with pytest.raises(ModelFormatError, match="other states than the model of states"):
+        kf.load(tmp_path / "model.kf")
