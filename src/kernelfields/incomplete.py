@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+import scipy
 
 from .arrays import Array
 from .errors import InputError, warn_user
@@ -59,7 +59,7 @@ def _conditional(covariance: Array, lacks: Array) -> tuple[Array, Array]:
     across = covariance[np.ix_(~lacks, lacks)]
     slopes = across
     if across.size:
-        slopes = cho_solve(cho_factor(covariance[np.ix_(~lacks, ~lacks)]), across)
+        slopes = scipy.linalg.cho_solve(scipy.linalg.cho_factor(covariance[np.ix_(~lacks, ~lacks)]), across)
     rest = covariance[np.ix_(lacks, lacks)] - across.T @ slopes
     return slopes, (rest + rest.T) / 2
 

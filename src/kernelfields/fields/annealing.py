@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 import numpy as np
-from scipy.special import logsumexp
+import scipy
 
 from ..arrays import Array
 from ..checks import Check, Checked, all_finite, whole
@@ -70,7 +70,7 @@ def annealed_sum(
             heated = {name: v if name == "node" else level * v for name, v in theta.items()}
             particles.sweep(heated, random)
         weights += many.score(others, particles.labels) / settings.steps
-    total = float(logsumexp(weights) - np.log(settings.particles))
+    total = float(scipy.special.logsumexp(weights) - np.log(settings.particles))
     spread = np.exp(weights - weights.max())
     error = float(spread.std(ddof=1) / (spread.mean() * np.sqrt(settings.particles)))
     return AnnealedSum(_independent(batch, scores, labels) + total, error)
@@ -82,4 +82,4 @@ def _independent(batch: LabelledBatch, scores: Scores, labels: Array) -> float:
     if isinstance(batch, GraphBatch) and batch.label_sets is not None:
         node[~batch.label_sets] = -np.inf
     known = np.flatnonzero(labels >= 0)
-    return float(logsumexp(node[labels < 0], axis=1).sum() + node[known, labels[known]].sum())
+    return float(scipy.special.logsumexp(node[labels < 0], axis=1).sum() + node[known, labels[known]].sum())

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.optimize import minimize_scalar
+import scipy
 
 from ..arrays import Array
 from ..structures import MixedScores, Scores
@@ -74,7 +74,7 @@ def choose_scale(folds: Sequence[FoldScores]) -> ChosenScale:
     best: ChosenScale | None = None
     before = likelihood(0.0, 1.0)
     for scale in SCALES:
-        found = minimize_scalar(
+        found = scipy.optimize.minimize_scalar(
             lambda x, scale=scale: -likelihood(scale, float(np.exp(x))),
             bounds=BOUNDS,
             method="bounded",

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.linalg import solve_triangular
+import scipy
 
 from ..arrays import Array
 from ..kernels import Kernel
@@ -66,7 +66,7 @@ class KernelResidual(NamedTuple):
     def _inside(self, observations: Any) -> Array:
         """C⁻¹ k_B(x), (n, N)."""
         across = np.asarray(self.kernel.block(observations, self.basis), dtype=np.float64)
-        return np.asarray(solve_triangular(self.factor, across.T, lower=True))
+        return np.asarray(scipy.linalg.solve_triangular(self.factor, across.T, lower=True))
 
     def _root(self, observations: Any, inside: Array) -> Array:
         """Return a root of the covariance at some observations."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import eigh_tridiagonal
+import scipy
 
 from ..arrays import Array
 from .curvature import Curvature, solve
@@ -77,6 +77,6 @@ def _quadrature(curvature: Curvature, probe: Array, steps: int) -> float:
             break
         beside.append(length)
         basis.append(image / length)
-    nodes, vectors = eigh_tridiagonal(diagonal, beside[: len(diagonal) - 1])
+    nodes, vectors = scipy.linalg.eigh_tridiagonal(diagonal, beside[: len(diagonal) - 1])
     # No eigenvalue of A is below 1; rounding may say so.
     return square * float(np.square(vectors[0]) @ np.log(np.maximum(nodes, 1.0)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import solve_triangular
+import scipy
 
 from ..arrays import Array
 from ..checks import require_not_negative, require_positive, require_whole
@@ -94,7 +94,7 @@ def deviations(
         factor = np.linalg.cholesky(curvature.matrix())
         # A = C Cᵀ, so that C⁻ᵀ times white noise has the covariance A⁻¹
         white = rng.standard_normal((curvature.size, count))
-        return np.asarray(solve_triangular(factor.T, white, lower=False).T)
+        return np.asarray(scipy.linalg.solve_triangular(factor.T, white, lower=False).T)
     rows = []
     for _ in range(count):
         right = rng.standard_normal(curvature.size) + curvature.noise(rng)

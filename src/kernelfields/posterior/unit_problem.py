@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from scipy.linalg import solve_triangular
+import scipy
 
 from ..arrays import Array
 from ..errors import InputError
@@ -92,7 +92,7 @@ def whitened(space: Expansion, dtype: npt.DTypeLike) -> LowRank:
     K = np.asarray(space.gram.times(np.eye(n, dtype=space.gram.dtype)), dtype=np.float64)
     K[np.diag_indices(n)] += JITTER * max(float(np.trace(K)) / max(n, 1), np.finfo(np.float64).tiny)
     factor = np.linalg.cholesky(K)
-    inverse = solve_triangular(factor, np.eye(n), lower=True)
+    inverse = scipy.linalg.solve_triangular(factor, np.eye(n), lower=True)
     spectrum = np.square(factor).sum(axis=0)
     basis = Factor(Products(np.ascontiguousarray(factor, dtype=dtype)), None, inverse.T, spectrum)
     return LowRank(space.structure, space.clique, basis, space.rows, space.embedding)

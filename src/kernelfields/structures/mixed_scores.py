@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from scipy.special import logsumexp
+import scipy
 
 from ..arrays import Array
 from ._base import Scores
@@ -60,9 +60,8 @@ def log_mean(scores: Scores, value: Callable[[Scores], Array]) -> Array:
     """Return log-probabilities that a function reads off scores; logs of their means over several."""
     if not isinstance(scores, MixedScores):
         return value(scores)
-    return np.asarray(
-        logsumexp([value(one) for one in scores.components], axis=0) - np.log(len(scores.components))
-    )
+    several = [value(one) for one in scores.components]
+    return np.asarray(scipy.special.logsumexp(several, axis=0) - np.log(len(several)))
 
 
 def drawn_outputs(draw: Callable[[Scores, int, int], Array], scores: Scores, count: int, seed: int) -> Array:
