@@ -182,7 +182,7 @@ def draw(outcome: Outcome, figure: Any) -> None:
         panel.set_xticks(range(len(tasks)), tasks)
         panel.set_title(title)
         panel.grid(axis="y", alpha=0.3)
-    panels[1].legend()
+    figure.legend(*panels[1].get_legend_handles_labels(), loc="outside lower center", ncols=4)
 
 
 POSTERIOR = Experiment(
