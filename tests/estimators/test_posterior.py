@@ -235,3 +235,18 @@ def test_tuning_by_evidence_finds_what_the_evidence_prefers():
         tune_by_evidence(kernelfields.HMM(), X, y)
     with pytest.raises(InputError, match="kernel__width is None"):
         tune_by_evidence(KernelCRF(RBF(5.0)), X, y, parameters=["kernel__width"])
+
+
+def test_linearised_scores_are_damped_where_functions_differ():
+    X, y = words()
+    settings = {"penalty": 0.3, "random_state": 0, "edges": False, "boundaries": False}
+    mode = KernelCRF(RBF(0.5), **settings).fit(X, y)
+    damped = KernelCRF(RBF(0.5), posterior=Laplace(n_samples=100, linearised=True), **settings).fit(X, y)
+    mean = KernelCRF(RBF(0.5), posterior=Laplace(n_samples=100), **settings).fit(X, y)
+    new = words(5)[0]
+    p, q, r = (np.concatenate(model.predict_marginals(new)) for model in (mode, damped, mean))
+    assert (p.argmax(axis=1) == q.argmax(axis=1)).all()
+    assert (q.max(axis=1) < p.max(axis=1) + 1e-9).all()
+    assert np.abs(q - r).mean() < np.abs(p - r).mean()
+    with pytest.raises(InputError, match="not for linearised"):
+        Laplace(folds=3, linearised=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -39,6 +39,8 @@ class Averaging(NamedTuple):
     0 where models have no kernel, or functions are drawn without it."""
     seed: int
     """Of noise that predictions add."""
+    linearised: bool = False
+    """Whether the variance of scores stands for the functions: one sum over labellings instead of S."""
 
     @property
     def n_draws(self) -> int:
@@ -92,7 +94,23 @@ def mixed(model: Any, scored: ScoredBatch) -> ScoredBatch:
             drawn = noise.drawn(number, found.seed, one[scored.batch.answer].shape)
             one[scored.batch.answer] = one[scored.batch.answer] + np.sqrt(found.residual) * drawn
         components.append(one)
+    if found.linearised:
+        return scored._replace(scores=damped_scores(scored, components))
     return scored._replace(scores=MixedScores(scored.scores, components))
+
+
+def damped_scores(scored: ScoredBatch, components: Sequence[Mapping[str, Array]]) -> dict[str, Array]:
+    """Return the scores of the mode, those of answers over √(1 + π v/8), v the variance of their contrasts.
+
+    That is what a logistic function of a Gaussian with variance v is on average, nearly [mackay1992]. The
+    best answer of every position stays, where neighbours do not say otherwise.
+    """
+    answer = scored.batch.answer
+    mode = scored.scores[answer]
+    deviations = np.stack([np.where(np.isfinite(mode), one[answer] - mode, 0.0) for one in components])
+    contrasts = deviations - deviations.mean(axis=-1, keepdims=True)
+    variance = np.square(contrasts).mean(axis=(0, -1))
+    return {**scored.scores, answer: mode / np.sqrt(1 + np.pi * variance / 8)[..., None]}
 
 
 def _scores_of(model: Any, scored: ScoredBatch, known: Array | None) -> dict[str, Array]:
@@ -135,6 +153,8 @@ class Averagings(Field):
             return "has functions that are no numbers"
         if len({len(one) for one in arrays}) != 1 or not len(arrays[0]):
             return "has functions of different numbers"
+        if type(value.linearised) is not bool:
+            return "has a flag that is none"
         counts = (value.n_effective, value.squares)
         if not all(isinstance(one, dict) for one in counts) or type(value.seed) is not int:
             return "has counts that are none"
