@@ -41,8 +41,8 @@ class Laplace(PosteriorMethod):
         of each most probable to models fitted to the others. No held-out data are needed; the fit takes that
         many times as long.
     linearised : bool
-        Whether predictions damp the scores of the mode by their variance, which takes one sum over labellings,
-        instead of averaging over the functions.
+        Whether predictions damp the scores of the mode by their variance, one sum over labellings, instead of
+        averaging over the functions.
     evidence : bool
         Whether to estimate the evidence, which takes about as long as ten draws.
     probes, steps : int
