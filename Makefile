@@ -15,7 +15,7 @@ demo: $(VENV)/installed ## Set up .venv, install, and run the main job
 	@$(BIN)/kf demo
 
 test: $(VENV)/ready lint ## Set up what tests need, lint, and run all tests
-	$(BIN)/python -m pytest
+	PYTHONHASHSEED=0 $(BIN)/python -m pytest -n 2 --dist worksteal
 
 lint: $(VENV)/ready ## Format check, lint, types, layers, spelling
 	$(BIN)/ruff format --check .

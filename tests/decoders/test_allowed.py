@@ -21,6 +21,7 @@ from kernelfields.decoders import (
 )
 from kernelfields.errors import InfeasibleError, InputError
 from kernelfields.structures import ChainBatch, SecondOrderChainBatch, SemidefiniteMax, TreeBatch
+from tests._names import shown
 from tests._problems import small_scores
 
 
@@ -94,7 +95,7 @@ def applies(decoder, structure):
 
 
 @pytest.mark.parametrize("structure", STRUCTURES, ids=lambda s: type(s).__name__)
-@pytest.mark.parametrize("decoder", DECODERS, ids=repr)
+@pytest.mark.parametrize("decoder", DECODERS, ids=shown)
 def test_labels_are_allowed_also_inside_abstain(structure, decoder, rng):
     if not applies(decoder, structure):
         return
@@ -167,7 +168,7 @@ def test_settings_are_checked_where_they_are_given(make, message):
         (Stubborn(3), "Stubborn chose label 3 at vertex 0, expected -1 to 2"),
         (Stubborn(0.5), "Stubborn chose labels of shape .* and type float64, expected integers"),
     ],
-    ids=str,
+    ids=shown,
 )
 def test_tables_and_choices_of_other_shapes_are_refused(decoder, message):
     chain = ChainBatch([0, 2], 3)

@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state
 
 from kernelfields.data.seeds import random_state
 from kernelfields.errors import InputError
+from tests._names import shown
 
 FIT = """
 import sys
@@ -23,7 +24,7 @@ print("sklearn" in sys.modules)
 """
 
 
-@pytest.mark.parametrize("seed", [0, 7, np.int64(3), 2**32 - 1, np.random.RandomState(5)], ids=repr)
+@pytest.mark.parametrize("seed", [0, 7, np.int64(3), 2**32 - 1, np.random.RandomState(5)], ids=shown)
 def test_the_same_numbers(seed):
     state = seed.get_state() if isinstance(seed, np.random.RandomState) else None
     ours = random_state(seed).rand(3)
@@ -37,7 +38,7 @@ def test_none_is_the_state_of_numpy():
     assert random_state(np.random) is check_random_state(np.random)
 
 
-@pytest.mark.parametrize("seed", [-1, 2**32, 0.5, "0", [1], np.random.default_rng(0)], ids=repr)
+@pytest.mark.parametrize("seed", [-1, 2**32, 0.5, "0", [1], np.random.default_rng(0)], ids=shown)
 def test_others_are_refused(seed):
     with pytest.raises(InputError, match=r"random_state is .* must be None, a whole number"):
         random_state(seed)

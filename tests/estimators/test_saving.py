@@ -65,6 +65,7 @@ from kernelfields.selection import (
 )
 from kernelfields.solvers import LBFGS, OWLQN, BlockFrankWolfe
 from kernelfields.testing.estimators import labelled_sequences
+from tests._names import shown
 
 TEMPLATES = "columns: w\nw[-1..1]\nsuffix2(w[0])\nw[-1] & w[0]"
 WORDS = [["the", "dog", "barks"], ["a", "cat", "sleeps", "now"], ["dogs", "bark"], ["thé", "ca\udc80t"]]
@@ -184,7 +185,7 @@ def kernel_table() -> list[Any]:
         (kernels.MatrixFunction(rbf_kernel, {"gamma": 0.5}), dense),
         ("linear", dense),
     ]
-    return [pytest.param(KernelCRF(kernel), data, id=repr(kernel)) for kernel, data in own]
+    return [pytest.param(KernelCRF(kernel), data, id=shown(kernel)) for kernel, data in own]
 
 
 MODELS = [
@@ -309,7 +310,7 @@ MODELS = [
 
 
 @pytest.mark.parametrize(
-    ("model", "data"), [*(pytest.param(m, d, id=f"{m!r}"[:60]) for m, d in MODELS), *kernel_table()]
+    ("model", "data"), [*(pytest.param(m, d, id=shown(m)[:60]) for m, d in MODELS), *kernel_table()]
 )
 def test_round_trip(model: Any, data: Any, rng: np.random.Generator, tmp_path: Path) -> None:
     """Predictions are the same to the last bit, settings and attributes as they were."""

@@ -36,6 +36,7 @@ from kernelfields.kernels import (
     WindowProduct,
     WindowSum,
 )
+from tests._names import shown
 
 Draw = Callable[[np.random.Generator, int], Any]
 
@@ -181,4 +182,4 @@ INDEFINITE = MatrixFunction(sigmoid_kernel, {"gamma": 1.0, "coef0": -1.0})
 def name(value: Any) -> str:
     """What pytest calls a case."""
     kernel = value.kernel if isinstance(value, Case) else value
-    return " ".join(repr(kernel).split())[:70]
+    return " ".join(shown(kernel).split())[:70]

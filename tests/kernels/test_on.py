@@ -28,6 +28,7 @@ from kernelfields.kernels import (
     WindowSum,
     check_gram,
 )
+from tests._names import shown
 
 from ._tables import CASES, Case
 
@@ -48,7 +49,7 @@ class Moments(FeatureMapKernel):
         return np.concatenate([X, np.square(X)], axis=1)
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
+@pytest.mark.parametrize("case", CASES, ids=shown)
 def test_other_kernels_stay_the_object_that_they_are(case: Case, rng: np.random.Generator) -> None:
     assert case.kernel.on(case.draw(rng, 8)) is case.kernel
 
