@@ -40,6 +40,8 @@ def scores_of(model: Any, given: Given) -> list[Scores] | None:
         return scores_of(model.estimator_, given)
     if isinstance(model, HiddenStates):
         return None  # no scores of labels: probabilities are sums over states
+    if getattr(model, "posterior_", None) is not None:
+        return None  # a mean over functions
     if isinstance(model, Cascade):
         return _of_cascade(model, given)
     if isinstance(model, LabelGraphClassifier):

@@ -17,6 +17,7 @@ from kernelfields.graphs import NeighborGraph
 from kernelfields.kernels import RBF, Linear, Polynomial, Spectrum, Standardized
 from kernelfields.models.clique_types import Boundaries, Edges, FurtherKernel, InputEdges, SecondOrder
 from kernelfields.objective import L1Norm, SpaceNorm
+from kernelfields.posterior import Laplace, SliceSampling, Variational
 from kernelfields.selection import SGPS, SGSA, GreedyCliques, ImportVectors, WholeSequences
 
 from .inputs import TEMPLATES
@@ -49,6 +50,12 @@ SELECTIONS = {
     "whole": lambda: WholeSequences(6, 2),
     "import": lambda: ImportVectors(6, sample=4),
 }
+POSTERIORS = {
+    "laplace": lambda: Laplace(n_samples=2, probes=1, steps=3),
+    "folds": lambda: Laplace(n_samples=2, evidence=False, folds=2),
+    "variational": lambda: Variational(n_samples=2, rounds=1, draws=2, probes=1, steps=3),
+    "mcmc": lambda: SliceSampling(n_samples=2, thin=1, burn_in=1),
+}
 CLASSES = {"more": lambda: ["O", "B-x", "I-x", "B-y"]}
 LABEL_KERNEL = {"array": lambda: np.eye(3) + 0.25}
 NORMS = {
@@ -72,6 +79,7 @@ def linear_field() -> list[Setting]:
             norms=NORMS,
             cost=COST,
             base_measure=BASE_MEASURE,
+            posterior=POSTERIORS,
             penalty=(0.1, 0.0),
             edge_penalty=10.0,
             features=FEATURES,
@@ -139,6 +147,7 @@ def kernel_field() -> list[Setting]:
             base_measure=BASE_MEASURE,
             approximation=APPROXIMATIONS,
             selection=SELECTIONS,
+            posterior=POSTERIORS,
             warm_start=True,
             solver=("newton-cg", "subspace"),
             decoder=without(DECODERS, "viterbi"),
@@ -168,6 +177,7 @@ def gaussian_process() -> list[Setting]:
             sparse={"True": lambda: True, **without(SELECTIONS, "sgps")},
             edge_variance=0.2,
             base_measure=BASE_MEASURE,
+            posterior=POSTERIORS,
             warm_start=True,
             classes=CLASSES,
             features=FEATURES,
@@ -202,6 +212,7 @@ def logistic() -> list[Setting]:
             base_measure=BASE_MEASURE,
             approximation=APPROXIMATIONS,
             selection=SELECTIONS,
+            posterior=POSTERIORS,
             solver="newton-cg",
             tol=1e-5,
             max_iter=2,

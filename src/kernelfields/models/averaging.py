@@ -130,10 +130,10 @@ def _kernel_scores(model: Any, found: Averaging, scored: ScoredBatch) -> list[Ar
         return None
     basis = vars(model)["basis_"]
     observations = in_precision(scored.inputs.features, basis.dtype)
-    flat = np.ascontiguousarray(coef.transpose(1, 0, 2)).reshape(coef.shape[1], -1)
+    count, size, width = coef.shape
+    flat = np.ascontiguousarray(coef.transpose(1, 0, 2)).reshape(size, count * width)
     values = np.asarray(kernels.scores(observations, basis, flat), dtype=np.float64)
     shape = (len(values), *scored.batch.cliques[scored.batch.answer].values)
-    width = coef.shape[2]
     return [values[:, n * width : (n + 1) * width].reshape(shape) for n in range(found.n_draws)]
 
 
