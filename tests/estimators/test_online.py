@@ -350,7 +350,7 @@ def test_an_interruption_keeps_what_was_learnt(name, epochs, data, rng):
 
 def test_an_interrupted_epoch_counts_as_far_as_it_went(data, monkeypatch):
     X, y = data
-    monkeypatch.setattr("kernelfields.estimators._online_base.PIECE", 20)
+    monkeypatch.setattr("kernelfields.incremental._base.PIECE", 20)
     seen = []
 
     def learn(self, rule, order, plain=Sweep.learn):

@@ -3,11 +3,11 @@
 from ..data.base_measure import CliqueMeasures
 from ..fields import MarkovField
 from ..fitting.observers import Onlooker
+from ..incremental import AROW, PassiveAggressive, StochasticCRF, StructuredPerceptron
 from ..models.clique_kernels import CliqueKernel
+from ..models.labeller import SequenceLabeller
 from ..persistence.files import install, load
 from ..transduction import LabelPropagation, LabelSpreading, PoissonLearning, TransductiveSVM
-from ._base import SequenceLabeller
-from .arow import AROW
 from .boosted_crf import BoostedCRF
 from .cascade import Cascade
 from .classifier_markov_model import ClassifierMarkovModel
@@ -21,13 +21,10 @@ from .kernel_crf import KernelCRF
 from .kernel_logistic_regression import KernelLogisticRegression
 from .kernel_perceptron import KernelPerceptron
 from .memm import MEMM
-from .passive_aggressive import PassiveAggressive
-from .perceptron import StructuredPerceptron
 from .registry import REGISTRY
 from .self_training import SelfTraining
 from .sequence_adaboost import SequenceAdaBoost
 from .sequence_clustering import SequenceClustering
-from .stochastic_crf import StochasticCRF
 from .structure_learner import StructureLearner
 from .structured_svm import StructuredSVM
 

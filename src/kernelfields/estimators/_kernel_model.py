@@ -35,6 +35,7 @@ from ..models.kernel_held_out import held_out_fixed, held_out_loss
 from ..models.kernel_recipe import KernelRecipe, KernelTraining, in_precision
 from ..models.kernel_scorers import kernel_model
 from ..models.kernel_weights import weighed
+from ..models.labeller import SequenceLabeller
 from ..models.learnt import KERNEL
 from ..models.model import Model
 from ..models.posterior_fit import kernel_attributes, posterior_of, selected_attributes
@@ -48,7 +49,6 @@ from ..objective import Certificate
 from ..posterior import PosteriorMethod, require_posterior
 from ..selection import Atoms, Growth, GrowthTask, SelectionReason, SelectionStep
 from ..tables import LOW_RANK_SOLVERS, SOLVERS, choose
-from ._base import SequenceLabeller
 
 FIT_ONLY = (
     "certificate_",

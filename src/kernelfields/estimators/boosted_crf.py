@@ -30,6 +30,7 @@ from ..fitting.provenance import provenance_of
 from ..fitting.run import observers, reporter, starts_afresh
 from ..fitting.settings import CHECKS
 from ..losses import Log, PartialLog
+from ..models.labeller import SequenceLabeller
 from ..models.learnt import BOOSTED
 from ..models.model import KnownScores, LabelScorer, Model, Scorer, add, fitted_model
 from ..models.terms import Penalties, free_weights, label_terms
@@ -37,7 +38,6 @@ from ..objective import Term
 from ..solvers import Progress
 from ..structures import EdgeBatch, Structure
 from ..tables import structure_of
-from ._base import SequenceLabeller
 
 
 @dataclass(eq=False, repr=False)

@@ -23,13 +23,13 @@ from ..features import stack_graph_windows, stack_tree_windows, stack_windows
 from ..fitting.routing import Routed
 from ..fitting.run import starts_afresh
 from ..fitting.settings import CHECKS
+from ..models.labeller import Labels
 from ..models.model import fitted_structure
 from ..parameters import Parameterised
 from ..persistence.fields import Field, Kind, Models, Numbers
 from ..persistence.savable import Savable, declared_state, require_fitted
 from ..structures import GraphLinks, Structure
 from ..tables import structure_of
-from ._base import Labels
 
 MaybeLabels = Sequence[list[Hashable] | None]
 """None for a sequence without labels."""

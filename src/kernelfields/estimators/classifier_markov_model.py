@@ -20,12 +20,12 @@ from ..fitting.provenance import provenance_of
 from ..fitting.run import starts_afresh
 from ..fitting.settings import CHECKS
 from ..models.classifier_scorers import LocalClassifier, ProjectionScorer, RatioScorer
+from ..models.labeller import SequenceLabeller
 from ..models.learnt import CLASSIFIERS
 from ..models.linear import LabelledSet, read_labelled
 from ..models.model import Model, fitted_model
 from ..persistence.fields import Field
 from ..structures import Chain
-from ._base import SequenceLabeller
 
 HMM_KIND, PMM_KIND = "hmm", "pmm"
 

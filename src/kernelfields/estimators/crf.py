@@ -36,6 +36,7 @@ from ..fitting.run import (
 )
 from ..fitting.settings import CHECKS
 from ..models.fold_choice import posterior_method
+from ..models.labeller import SequenceLabeller
 from ..models.learnt import LINEAR
 from ..models.linear_problem import LinearWeights, exact_problem, linear_problem, linear_terms, solver_of
 from ..models.model import Model, fitted_structure, linear_model
@@ -48,7 +49,6 @@ from ..posterior import PosteriorMethod, require_posterior
 from ..solvers import LBFGS, OWLQN, ConjugateGradients, Progress, Solver, Stop
 from ..structures import Structure
 from ..tables import structure_of
-from ._base import SequenceLabeller
 
 EPOCHS = 10
 """Passes of stochastic descent for large training sets: few beside the iterations they save."""

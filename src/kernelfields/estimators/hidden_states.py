@@ -26,12 +26,12 @@ from ..models.hidden_states import (
     read_states,
     shared_functions,
 )
+from ..models.labeller import Labels, log_partition_or_none
 from ..models.model import ScoredBatch, fitted_structure
 from ..parameters import Parameterised
 from ..persistence.fields import Field, Kind
 from ..persistence.savable import Savable, declared_state, require_fitted
 from ..tables import DECODERS, choose
-from ._base import Labels, _log_partition
 from .crf import CRF
 from .kernel_crf import KernelCRF
 
@@ -264,7 +264,7 @@ class HiddenStates(Parameterised, Routed, Savable):
         strange = self.estimator_._strange(labels, scored.batch)
         possible = (labels[:, None] < 0) | (labels[:, None] == self.owners_)
         within = {**scored.scores, "node": np.where(possible, scored.scores["node"], -np.inf)}
-        result = _log_partition(scored.batch, within) - scored.batch.log_partition(scored.scores)
+        result = log_partition_or_none(scored.batch, within) - scored.batch.log_partition(scored.scores)
         result[strange] = -np.inf
         return result
 

@@ -27,6 +27,7 @@ from ..fitting.provenance import provenance_of
 from ..fitting.run import observers, reporter, starts_afresh
 from ..fitting.settings import CHECKS
 from ..models.hidden_units import HiddenUnitProblem, HiddenUnitScorer
+from ..models.labeller import SequenceLabeller
 from ..models.learnt import FREE, LABELLER
 from ..models.model import LabelScorer, Model, fitted_model
 from ..models.terms import Penalties, free_weights, label_terms
@@ -35,7 +36,6 @@ from ..persistence.fields import Field, Kind, Numbers
 from ..solvers import LBFGS, ConjugateGradients, Progress, Result, Solver, Stop
 from ..structures import Structure
 from ..tables import SOLVERS, choose, structure_of
-from ._base import SequenceLabeller
 
 
 @dataclass(eq=False, repr=False)

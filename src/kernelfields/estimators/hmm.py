@@ -30,12 +30,12 @@ from ..fitting.observers import ProgressLine
 from ..fitting.provenance import provenance_of
 from ..fitting.run import observers, reporter, starts_afresh
 from ..fitting.settings import CHECKS
+from ..models.labeller import Labels, SequenceLabeller
 from ..models.learnt import HIDDEN
 from ..models.model import Model, ScoredBatch, Scorer, fitted_model
 from ..solvers import Progress, Reason
 from ..structures import ChainBatch
 from ..tables import EMISSIONS, TOPOLOGIES, choose
-from ._base import Labels, SequenceLabeller
 
 
 @dataclass(eq=False, repr=False)

@@ -25,6 +25,7 @@ from ..fitting.run import Observer, observers, reporter, starts_afresh
 from ..fitting.settings import CHECKS
 from ..kernels import Kernel
 from ..models.changes import Change, Changes
+from ..models.labeller import SequenceLabeller
 from ..models.learnt import PERCEPTRON
 from ..models.linear import LabelledSet, read_labelled
 from ..models.model import Model, Scorer, fitted_model
@@ -33,7 +34,6 @@ from ..observations import stacked
 from ..solvers import Progress, Reason
 from ..structures import Chain, Structure
 from ..tables import structure_of
-from ._base import SequenceLabeller
 
 COMBINATIONS = ("averaged", "voted", "last")
 

@@ -22,6 +22,7 @@ from ..fitting.provenance import provenance_of
 from ..fitting.run import observers, reporter, search, starts_afresh
 from ..fitting.settings import CHECKS
 from ..losses import Log
+from ..models.labeller import SequenceLabeller
 from ..models.learnt import LABELLER
 from ..models.linear import LabelledSet, read_labelled
 from ..models.model import Model, Scorer, fitted_model
@@ -31,7 +32,6 @@ from ..solvers import Progress, Solver, Stop
 from ..spaces import Free, LinearFeatures, SparseFeatures
 from ..structures import Chain, ChainBatch, EdgeBatch, Structure, Tree
 from ..tables import SOLVERS, choose, structure_of
-from ._base import SequenceLabeller
 
 
 @dataclass(eq=False, repr=False)

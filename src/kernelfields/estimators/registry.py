@@ -37,6 +37,7 @@ from ..features.saved import SAVED as SAVED_FEATURES
 from ..fields import Annealing, MarkovField, PersistentChains
 from ..fields.layout import FieldLayout
 from ..fitting.provenance import Provenance, versions
+from ..incremental import AROW, PassiveAggressive, StochasticCRF, StructuredPerceptron
 from ..kernels.saved import SAVED as SAVED_KERNELS
 from ..models.averaging import Averaging
 from ..models.calibration import Calibration
@@ -64,7 +65,6 @@ from ..persistence.objects import (
 from ..persistence.random_states import RANDOM_STATE
 from ..persistence.savable import Savable
 from ..transduction import LabelPropagation, LabelSpreading, PoissonLearning, TransductiveSVM
-from .arow import AROW
 from .boosted_crf import BoostedCRF
 from .cascade import Cascade
 from .classifier_markov_model import ClassifierMarkovModel
@@ -78,12 +78,9 @@ from .kernel_crf import KernelCRF
 from .kernel_logistic_regression import KernelLogisticRegression
 from .kernel_perceptron import KernelPerceptron
 from .memm import MEMM
-from .passive_aggressive import PassiveAggressive
-from .perceptron import StructuredPerceptron
 from .self_training import SelfTraining
 from .sequence_adaboost import SequenceAdaBoost
 from .sequence_clustering import SequenceClustering
-from .stochastic_crf import StochasticCRF
 from .structure_learner import StructureLearner
 from .structured_svm import Round, StructuredSVM
 

@@ -24,6 +24,7 @@ from ..fitting.provenance import provenance_of
 from ..fitting.run import observers, reporter, starts_afresh
 from ..fitting.settings import CHECKS
 from ..memory import require_memory
+from ..models.labeller import SequenceLabeller
 from ..models.learnt import LINEAR
 from ..models.linear import LabelledSet, read_labelled
 from ..models.linear_problem import LinearWeights
@@ -31,7 +32,6 @@ from ..models.model import Model, linear_model
 from ..persistence.fields import Field, Kind
 from ..solvers import Progress
 from ..structures import Chain, ChainBatch
-from ._base import SequenceLabeller
 
 
 @dataclass(eq=False, repr=False)

@@ -13,10 +13,10 @@ from ..fitting.model_wrapper import ModelWrapper
 from ..fitting.run import starts_afresh
 from ..fitting.settings import CHECKS
 from ..models.clique_types import CliqueFamily, CliqueType
+from ..models.labeller import Labels
 from ..models.structure_search import StructureSearch, Trial, gap_of, value_of
 from ..persistence.fields import Field, Kind
 from ..persistence.savable import require_fitted
-from ._base import Labels
 from .crf import CRF
 from .kernel_crf import KernelCRF
 

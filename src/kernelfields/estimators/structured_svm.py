@@ -28,6 +28,7 @@ from ..models.expansion import Expanded
 from ..models.hinge import hinge_maker
 from ..models.kernel_recipe import KernelRecipe
 from ..models.kernel_scorers import kernel_model
+from ..models.labeller import SequenceLabeller
 from ..models.learnt import MARGIN
 from ..models.margin_faces import Face, KernelFace, LinearFace
 from ..models.margin_start import Ended
@@ -36,7 +37,6 @@ from ..objective import BlockDual, Certificate, Point, Problem
 from ..solvers import CuttingPlane, LinearProgramming, MarginSolver, Progress, Result
 from ..structures import Structure
 from ..tables import MARGIN_SOLVERS, choose
-from ._base import SequenceLabeller
 
 
 class Round(NamedTuple):

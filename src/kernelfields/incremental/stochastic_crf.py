@@ -1,35 +1,43 @@
-"""Adaptive regularisation of weights for linear chains."""
+"""Conditional random fields by averaged stochastic gradient descent."""
 
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import ClassVar
 
-from ..models.linear import FREE
+import numpy as np
+
+from ..data.seeds import random_state
+from ..errors import InputError
 from ..models.terms import Penalties
 from ..models.trail import Trail
-from ..online import AnySweep, ArowRule, OnlineRule
-from ._online_base import OnlineLabeller
+from ..online import AnySweep, Descent, OnlineRule
+from ..online.descent import calibrated_step
+from ._base import OnlineLabeller
 
 
 @dataclass(eq=False, repr=False)
-class AROW(OnlineLabeller):
-    """Adaptive regularisation of weights [crammer2009adaptive].
+class StochasticCRF(OnlineLabeller):
+    """Linear-chain conditional random field by averaged stochastic gradient descent [bottou2010large].
 
-    Every weight has a mean and a variance. After every sequence whose best labelling ŷ is not the right
-    one, with d = Φ(x, y) − Φ(x, ŷ) and loss = number of wrong labels − ⟨w, d⟩,
+    The model and the objective are those of `CRF`; after every sequence
 
-        w_k ← w_k + loss / (Σ_j σ_j d_j² + γ) · σ_k d_k,        1/σ_k ← 1/σ_k + d_k² / γ:
+        w ← (w − η_t ∇loss_i(w)) / (1 + η_t λ/S),        η_t = η / (1 + η (λ/S) t),
 
-    weights that have changed often become firm. What `predict_marginals` gives are no calibrated
-    probabilities.
+    S the number of sequences and t that of sequences seen before; the model is the mean of w over the last
+    epoch. With `partial_fit`, S and t go on from those before, and η stays. For training sets that come
+    piece by piece, or that are so large that few passes must do: `CRF` starts from some such passes, goes
+    on to the optimum, and says how near it is.
 
     Parameters
     ----------
-    variance : float
-        σ of all weights at the beginning.
-    gamma : float
-        γ: the larger, the more slowly weights change and become firm.
+    penalty : float
+        λ, above 0.
+    edge_penalty : float, optional
+        λ_e of label pairs; λ if not given.
+    learning_rate : float, optional
+        η; found by trials on a sample of the sequences if not given.
+    averaging : bool
+        Whether the model is a mean of weights instead of the last ones.
     max_iter : int
         How many times to go through the training set, at most.
     structure : "chain", "chain2", "segments", "tree", "graph" or Structure
@@ -54,7 +62,7 @@ class AROW(OnlineLabeller):
     warm_start : bool
         Whether `fit` starts from the weights of the last one, if labels and features are the same.
     random_state : int, RandomState or None
-        Seed of the shuffling, and of `sample`.
+        Seed of the shuffling, of the search for a step, and of `sample`.
     callback : callable, optional
         Called with a `Progress` record after every epoch; its value is the loss of the epoch.
     verbose : int
@@ -71,23 +79,30 @@ class AROW(OnlineLabeller):
 
     Examples
     --------
-    >>> from kernelfields import AROW
+    >>> from kernelfields import StochasticCRF
     >>> X = [[[1.0, 0.0], [0.0, 1.0], [0.0, 1.0]], [[0.0, 1.0], [1.0, 0.0]]]
     >>> y = [["A", "B", "B"], ["B", "A"]]
-    >>> AROW(random_state=0).fit(X, y).predict(X)
+    >>> StochasticCRF(penalty=0.1, random_state=0).fit(X, y).predict(X)
     [['A', 'B', 'B'], ['B', 'A']]
     """
 
-    averaging = False
-
-    probabilistic: ClassVar[bool] = False
-
-    variance: float = 1.0
+    penalty: float = 1.0
     _: KW_ONLY
-    gamma: float = 1.0
+    edge_penalty: float | None = None
+    learning_rate: float | None = None
+    averaging: bool = True
 
     def _penalties(self) -> Penalties:
-        return FREE
+        found = Penalties.of(self.penalty, self.edge_penalty)
+        if min(found) == 0:
+            name = "penalty" if self.penalty == 0 else "edge_penalty"
+            raise InputError(f"{name} is 0; StochasticCRF needs penalties above 0.")
+        return found
 
     def _rule(self, sweep: AnySweep, trail: Trail | None) -> OnlineRule:
-        return ArowRule(float(self.variance), float(self.gamma))
+        if self.learning_rate is None and trail is not None and trail.step is not None:
+            return Descent(trail.step)
+        if self.learning_rate is None:
+            seed = int(random_state(self.random_state).randint(2**31 - 1))
+            return Descent(calibrated_step(sweep, np.random.default_rng(seed)))
+        return Descent(float(self.learning_rate))

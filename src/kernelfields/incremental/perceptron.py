@@ -1,43 +1,33 @@
-"""Conditional random fields by averaged stochastic gradient descent."""
+"""The structured perceptron."""
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
+from typing import ClassVar
 
-import numpy as np
-
-from ..data.seeds import random_state
-from ..errors import InputError
+from ..models.linear import FREE
 from ..models.terms import Penalties
 from ..models.trail import Trail
-from ..online import AnySweep, Descent, OnlineRule
-from ..online.descent import calibrated_step
-from ._online_base import OnlineLabeller
+from ..online import AnySweep, OnlineRule, PerceptronRule
+from ._base import OnlineLabeller
 
 
 @dataclass(eq=False, repr=False)
-class StochasticCRF(OnlineLabeller):
-    """Linear-chain conditional random field by averaged stochastic gradient descent [bottou2010large].
+class StructuredPerceptron(OnlineLabeller):
+    """The structured perceptron [collins2002discriminative].
 
-    The model and the objective are those of `CRF`; after every sequence
+    After every sequence whose best labelling ŷ is not the right one,
 
-        w ← (w − η_t ∇loss_i(w)) / (1 + η_t λ/S),        η_t = η / (1 + η (λ/S) t),
+        w ← w + Φ(x, y) − Φ(x, ŷ),
 
-    S the number of sequences and t that of sequences seen before; the model is the mean of w over the last
-    epoch. With `partial_fit`, S and t go on from those before, and η stays. For training sets that come
-    piece by piece, or that are so large that few passes must do: `CRF` starts from some such passes, goes
-    on to the optimum, and says how near it is.
+    Φ(x, y) the features of a labelling; the model is the mean of w over all steps. Fast, without any
+    setting to tune but the number of epochs, and close to a CRF in accuracy. It minimises no
+    likelihood: what `predict_marginals` gives are no calibrated probabilities.
 
     Parameters
     ----------
-    penalty : float
-        λ, above 0.
-    edge_penalty : float, optional
-        λ_e of label pairs; λ if not given.
-    learning_rate : float, optional
-        η; found by trials on a sample of the sequences if not given.
     averaging : bool
-        Whether the model is a mean of weights instead of the last ones.
+        Whether the model is the mean of all weights on the way instead of the last ones: much better.
     max_iter : int
         How many times to go through the training set, at most.
     structure : "chain", "chain2", "segments", "tree", "graph" or Structure
@@ -62,7 +52,7 @@ class StochasticCRF(OnlineLabeller):
     warm_start : bool
         Whether `fit` starts from the weights of the last one, if labels and features are the same.
     random_state : int, RandomState or None
-        Seed of the shuffling, of the search for a step, and of `sample`.
+        Seed of the shuffling, and of `sample`.
     callback : callable, optional
         Called with a `Progress` record after every epoch; its value is the loss of the epoch.
     verbose : int
@@ -79,30 +69,19 @@ class StochasticCRF(OnlineLabeller):
 
     Examples
     --------
-    >>> from kernelfields import StochasticCRF
+    >>> from kernelfields import StructuredPerceptron
     >>> X = [[[1.0, 0.0], [0.0, 1.0], [0.0, 1.0]], [[0.0, 1.0], [1.0, 0.0]]]
     >>> y = [["A", "B", "B"], ["B", "A"]]
-    >>> StochasticCRF(penalty=0.1, random_state=0).fit(X, y).predict(X)
+    >>> StructuredPerceptron(random_state=0).fit(X, y).predict(X)
     [['A', 'B', 'B'], ['B', 'A']]
     """
 
-    penalty: float = 1.0
-    _: KW_ONLY
-    edge_penalty: float | None = None
-    learning_rate: float | None = None
+    probabilistic: ClassVar[bool] = False
+
     averaging: bool = True
 
     def _penalties(self) -> Penalties:
-        found = Penalties.of(self.penalty, self.edge_penalty)
-        if min(found) == 0:
-            name = "penalty" if self.penalty == 0 else "edge_penalty"
-            raise InputError(f"{name} is 0; StochasticCRF needs penalties above 0.")
-        return found
+        return FREE
 
     def _rule(self, sweep: AnySweep, trail: Trail | None) -> OnlineRule:
-        if self.learning_rate is None and trail is not None and trail.step is not None:
-            return Descent(trail.step)
-        if self.learning_rate is None:
-            seed = int(random_state(self.random_state).randint(2**31 - 1))
-            return Descent(calibrated_step(sweep, np.random.default_rng(seed)))
-        return Descent(float(self.learning_rate))
+        return PerceptronRule()

@@ -23,10 +23,6 @@ from ..errors import InfeasibleError, InputError, warn_user
 from ..fitting.routing import Routed
 from ..guarantees import Guarantee
 from ..memory import require_memory
-from ..models.averaging import mixed
-from ..models.calibrated_labeller import CalibratedLabeller
-from ..models.model import Model, ScoredBatch, fitted_structure
-from ..models.vertex_kernels import takes_missing
 from ..parameters import Parameterised
 from ..persistence.savable import Savable, declared_state, require_fitted
 from ..structures import (
@@ -43,6 +39,10 @@ from ..structures import (
     marginal_parts,
 )
 from ..tables import DECODERS, choose
+from .averaging import mixed
+from .calibrated_labeller import CalibratedLabeller
+from .model import Model, ScoredBatch, fitted_structure
+from .vertex_kernels import takes_missing
 
 Labels = list[list[Hashable]]
 
@@ -176,7 +176,7 @@ class SequenceLabeller(CalibratedLabeller, Parameterised, Routed, Savable, ABC):
             if possible is None:
                 return scored.batch.score(scores, np.maximum(labels, 0)) - total
             within = {**scores, "node": np.where(possible, scores["node"], -np.inf)}
-            return _log_partition(scored.batch, within) - total
+            return log_partition_or_none(scored.batch, within) - total
 
         result = log_mean(scored.scores, log_proba)
         warn_of_unsettled(scored.batch)
@@ -313,7 +313,7 @@ def _drawing(batch: Any) -> Callable[[Mapping[str, Array], int, int], Array]:
     return batch.sample
 
 
-def _log_partition(batch: Any, scores: dict[str, Array]) -> Array:
+def log_partition_or_none(batch: Any, scores: dict[str, Array]) -> Array:
     """Return g(θ), −inf where no labelling is allowed."""
     try:
         return batch.log_partition(scores)

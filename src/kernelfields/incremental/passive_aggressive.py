@@ -1,33 +1,40 @@
-"""The structured perceptron."""
+"""Passive-aggressive learning of linear chains."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar
 
 from ..models.linear import FREE
 from ..models.terms import Penalties
 from ..models.trail import Trail
-from ..online import AnySweep, OnlineRule, PerceptronRule
-from ._online_base import OnlineLabeller
+from ..online import AnySweep, OnlineRule, PassiveAggressiveRule, Variant
+from ..tables import VARIANTS, choose
+from ._base import OnlineLabeller
 
 
 @dataclass(eq=False, repr=False)
-class StructuredPerceptron(OnlineLabeller):
-    """The structured perceptron [collins2002discriminative].
+class PassiveAggressive(OnlineLabeller):
+    """Passive-aggressive learning [crammer2006online].
 
-    After every sequence whose best labelling ŷ is not the right one,
+    After every sequence whose best labelling ŷ is not the right one, w changes by as little as makes
+    the right one win by the cost of the error,
 
-        w ← w + Φ(x, y) − Φ(x, ŷ),
+        w ← w + τ d,        d = Φ(x, y) − Φ(x, ŷ),        loss = cost − ⟨w, d⟩,
 
-    Φ(x, y) the features of a labelling; the model is the mean of w over all steps. Fast, without any
-    setting to tune but the number of epochs, and close to a CRF in accuracy. It minimises no
-    likelihood: what `predict_marginals` gives are no calibrated probabilities.
+    with τ = loss/‖d‖² (PA), min(C, loss/‖d‖²) (PA-I) or loss/(‖d‖² + 1/(2C)) (PA-II). What
+    `predict_marginals` gives are no calibrated probabilities.
 
     Parameters
     ----------
+    variant : "PA", "PA-I" or "PA-II"
+        How to treat sequences that cannot be made right.
+    aggressiveness : float
+        C: the smaller, the less a single sequence can change.
+    error_sensitive : bool
+        Whether the cost is the root of the number of wrong labels; else it is 1.
     averaging : bool
-        Whether the model is the mean of all weights on the way instead of the last ones: much better.
+        Whether the model is the mean of all weights on the way instead of the last ones.
     max_iter : int
         How many times to go through the training set, at most.
     structure : "chain", "chain2", "segments", "tree", "graph" or Structure
@@ -69,19 +76,24 @@ class StructuredPerceptron(OnlineLabeller):
 
     Examples
     --------
-    >>> from kernelfields import StructuredPerceptron
+    >>> from kernelfields import PassiveAggressive
     >>> X = [[[1.0, 0.0], [0.0, 1.0], [0.0, 1.0]], [[0.0, 1.0], [1.0, 0.0]]]
     >>> y = [["A", "B", "B"], ["B", "A"]]
-    >>> StructuredPerceptron(random_state=0).fit(X, y).predict(X)
+    >>> PassiveAggressive(random_state=0).fit(X, y).predict(X)
     [['A', 'B', 'B'], ['B', 'A']]
     """
 
     probabilistic: ClassVar[bool] = False
 
+    variant: str | Variant = "PA-I"
+    _: KW_ONLY
+    aggressiveness: float = 1.0
+    error_sensitive: bool = True
     averaging: bool = True
 
     def _penalties(self) -> Penalties:
         return FREE
 
     def _rule(self, sweep: AnySweep, trail: Trail | None) -> OnlineRule:
-        return PerceptronRule()
+        variant = choose(VARIANTS, self.variant, "variant")
+        return PassiveAggressiveRule(variant, float(self.aggressiveness), self.error_sensitive)

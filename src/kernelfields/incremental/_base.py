@@ -27,6 +27,7 @@ from ..fitting.provenance import provenance_of
 from ..fitting.run import Observer, observers, previous, reporter, starts_afresh
 from ..fitting.settings import CHECKS
 from ..losses import Log, MarginHinge
+from ..models.labeller import SequenceLabeller
 from ..models.learnt import ONLINE
 from ..models.linear import LabelledSet, read_labelled, training_terms
 from ..models.linear_problem import LinearWeights
@@ -39,7 +40,6 @@ from ..online import AnySweep, Descent, InstanceSweep, OnlineRule, Sweep
 from ..solvers import Progress, Reason
 from ..structures import ApproximateSum, ChainBatch, Structure, SumOracle
 from ..tables import structure_of
-from ._base import SequenceLabeller
 
 NO_BETTER = "The error on held-out data had stopped falling."
 PIECE = 1000

@@ -1,4 +1,4 @@
-"""Passive-aggressive learning of linear chains."""
+"""Adaptive regularisation of weights for linear chains."""
 
 from __future__ import annotations
 
@@ -8,33 +8,28 @@ from typing import ClassVar
 from ..models.linear import FREE
 from ..models.terms import Penalties
 from ..models.trail import Trail
-from ..online import AnySweep, OnlineRule, PassiveAggressiveRule, Variant
-from ..tables import VARIANTS, choose
-from ._online_base import OnlineLabeller
+from ..online import AnySweep, ArowRule, OnlineRule
+from ._base import OnlineLabeller
 
 
 @dataclass(eq=False, repr=False)
-class PassiveAggressive(OnlineLabeller):
-    """Passive-aggressive learning [crammer2006online].
+class AROW(OnlineLabeller):
+    """Adaptive regularisation of weights [crammer2009adaptive].
 
-    After every sequence whose best labelling ŷ is not the right one, w changes by as little as makes
-    the right one win by the cost of the error,
+    Every weight has a mean and a variance. After every sequence whose best labelling ŷ is not the right
+    one, with d = Φ(x, y) − Φ(x, ŷ) and loss = number of wrong labels − ⟨w, d⟩,
 
-        w ← w + τ d,        d = Φ(x, y) − Φ(x, ŷ),        loss = cost − ⟨w, d⟩,
+        w_k ← w_k + loss / (Σ_j σ_j d_j² + γ) · σ_k d_k,        1/σ_k ← 1/σ_k + d_k² / γ:
 
-    with τ = loss/‖d‖² (PA), min(C, loss/‖d‖²) (PA-I) or loss/(‖d‖² + 1/(2C)) (PA-II). What
-    `predict_marginals` gives are no calibrated probabilities.
+    weights that have changed often become firm. What `predict_marginals` gives are no calibrated
+    probabilities.
 
     Parameters
     ----------
-    variant : "PA", "PA-I" or "PA-II"
-        How to treat sequences that cannot be made right.
-    aggressiveness : float
-        C: the smaller, the less a single sequence can change.
-    error_sensitive : bool
-        Whether the cost is the root of the number of wrong labels; else it is 1.
-    averaging : bool
-        Whether the model is the mean of all weights on the way instead of the last ones.
+    variance : float
+        σ of all weights at the beginning.
+    gamma : float
+        γ: the larger, the more slowly weights change and become firm.
     max_iter : int
         How many times to go through the training set, at most.
     structure : "chain", "chain2", "segments", "tree", "graph" or Structure
@@ -76,24 +71,23 @@ class PassiveAggressive(OnlineLabeller):
 
     Examples
     --------
-    >>> from kernelfields import PassiveAggressive
+    >>> from kernelfields import AROW
     >>> X = [[[1.0, 0.0], [0.0, 1.0], [0.0, 1.0]], [[0.0, 1.0], [1.0, 0.0]]]
     >>> y = [["A", "B", "B"], ["B", "A"]]
-    >>> PassiveAggressive(random_state=0).fit(X, y).predict(X)
+    >>> AROW(random_state=0).fit(X, y).predict(X)
     [['A', 'B', 'B'], ['B', 'A']]
     """
 
+    averaging = False
+
     probabilistic: ClassVar[bool] = False
 
-    variant: str | Variant = "PA-I"
+    variance: float = 1.0
     _: KW_ONLY
-    aggressiveness: float = 1.0
-    error_sensitive: bool = True
-    averaging: bool = True
+    gamma: float = 1.0
 
     def _penalties(self) -> Penalties:
         return FREE
 
     def _rule(self, sweep: AnySweep, trail: Trail | None) -> OnlineRule:
-        variant = choose(VARIANTS, self.variant, "variant")
-        return PassiveAggressiveRule(variant, float(self.aggressiveness), self.error_sensitive)
+        return ArowRule(float(self.variance), float(self.gamma))
