@@ -46,7 +46,7 @@ class Expected(DataKernel):
     >>> from kernelfields.kernels import RBF
     >>> X = [[0.0], [1.0], [2.0], [float("nan")]]
     >>> Expected(RBF(gamma=0.5)).on(X)([[1.0]], X).round(3)
-    array([[0.607, 1.   , 0.607, 0.756]])
+    array([[0.607, 1.   , 0.607, 0.775]])
     """
 
     def __init__(self, kernel: Kernel, covariance: str = "full", prior: float = 1.0) -> None:
