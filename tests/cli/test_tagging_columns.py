@@ -188,8 +188,11 @@ def test_comments_are_skipped(tmp_path):
     assert len(first[2].split("\t")) == 4
 
 
-ROWS = ("label-propagation", "label-spreading", "poisson-learning", "transductive-svm")
-"""Models that are not of sequences."""
+ROWS = (
+    *("label-propagation", "label-spreading", "poisson-learning", "sequence-clustering"),
+    "transductive-svm",
+)
+"""Models that do not label positions of sequences."""
 STORED = sorted((Path(__file__).parents[1] / "regression").rglob("*.kf"))
 FORMS = {
     "words": ("conll", "a\nb\n"),

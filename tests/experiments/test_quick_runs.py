@@ -46,6 +46,8 @@ ALWAYS = {
     "hidden": "largest_relative_gap",
     "missing": "largest_relative_gap",
     "guarantee": "violated_share",
+    "posterior": "largest_relative_gap",
+    "evidence": "largest_relative_gap",
 }
 """Claims that do not depend on how much data there are: two ways to one optimum."""
 

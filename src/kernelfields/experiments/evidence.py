@@ -42,8 +42,10 @@ def run(settings: EvidenceSettings, report: Report) -> Outcome:
     """Choose settings both ways, fit to the whole training set, and test."""
     rows: list[Row] = []
     details: dict[str, Any] = {}
-    for name in settings.tasks:
-        task = TASKS[name](settings.tol, settings.seed).first(settings.max_train, settings.max_test)
+    # all of them first: data that are missing are missed at once
+    tasks = {name: TASKS[name](settings.tol, settings.seed) for name in settings.tasks}
+    for name, whole in tasks.items():
+        task = whole.first(settings.max_train, settings.max_test)
         report(f"{name}: evidence")
         started = perf_counter()
         found = tune_by_evidence(task.model, task.X, task.y, max_fits=settings.max_fits, rank=settings.rank)
@@ -109,6 +111,7 @@ def _row(
         ERROR: figures[ERROR],
         "seconds": seconds,
         "fits": fits,
+        "gap": model.certificate_.relative_gap,
     }
 
 
@@ -127,6 +130,7 @@ def _claims(rows: list[Row], settings: EvidenceSettings) -> list[Claim]:
         Claim("time_over_cross_validation", max(times), at_most=0.1),
         Claim("likelihood_loss_percent", max(losses), at_most=1.0),
         *each,
+        Claim("largest_relative_gap", max(row["gap"] for row in rows), at_most=settings.tol),
     ]
 
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.linalg import splu
 
 from ..arrays import Array
 
@@ -86,8 +85,10 @@ class MomentMatrix:
         return self.kappa * np.einsum("ai,aj,ak->ijk", U, U, U).reshape(self.width**2, self.width)
 
     @cached_property
-    def solve(self) -> splu:
+    def solve(self) -> Any:
         """The factor of H = (t ↦ (Y, p))ᵀ(t ↦ (Y, p)), for means and scored pairs; others have H = 2."""
+        from scipy.sparse.linalg import splu  # with most of SciPy behind it
+
         means = 2 * np.eye(self.width) + self.block_of.T @ self.block_of
         rest = sparse.identity(len(self.pairs) * self.width**2)
         own = sparse.block_diag([sparse.kron(sparse.identity(self.n), means), 2 * rest])
