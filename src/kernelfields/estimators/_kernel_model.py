@@ -46,7 +46,7 @@ from ..models.terms import free_weights, read_norms, solver_for
 from ..models.vertex_kernels import VertexKernels
 from ..models.warm import warm_element
 from ..objective import Certificate
-from ..posterior import PosteriorMethod, require_posterior
+from ..posterior import require_posterior
 from ..selection import Atoms, Growth, GrowthTask, SelectionReason, SelectionStep
 from ..tables import LOW_RANK_SOLVERS, SOLVERS, choose
 
@@ -197,13 +197,9 @@ class KernelModel(SequenceLabeller):
         self.basis_origin_ = origins(self.basis_, observations, rows, training.inputs.offsets)
         self._certify_weights(bound)
         if recipe.posterior is not None:
-            method = self._method(recipe.posterior, X, y, lengths, sample_weight)
+            method = posterior_method(self, recipe.posterior, X, y, lengths, sample_weight)
             self.posterior_ = posterior_of(method, problem, found.point.element, read, recipe.random_state)
         return self
-
-    def _method(self, setting: Any, X: Any, y: Any, lengths: Any, sample_weight: Any) -> PosteriorMethod:
-        """Return how the posterior is approximated, once folds have said how wide it is."""
-        return posterior_method(self, setting, X, y, lengths, sample_weight)
 
     def _certify_weights(self, bound: float | None) -> None:
         """Say how far the objective can be above that of the best weights."""
@@ -245,7 +241,7 @@ class KernelModel(SequenceLabeller):
         )
         if recipe.posterior is not None:
             read = selected_attributes(chosen, state, len(self.classes_))
-            method = self._method(recipe.posterior, *given)
+            method = posterior_method(self, recipe.posterior, *given)
             self.posterior_ = posterior_of(
                 method, found.point.problem, found.point.element, read, recipe.random_state
             )

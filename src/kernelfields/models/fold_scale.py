@@ -83,6 +83,6 @@ def choose_scale(folds: Sequence[FoldScores]) -> ChosenScale:
         if best is None or -found.fun > best.after:
             best = ChosenScale(scale, float(np.exp(found.x)), before, -float(found.fun))
         elif -found.fun < best.after - 0.05:
-            break  # it is concave in practice: more noise will not help
+            break  # with more of it, what this much already costs would only grow
     assert best is not None
     return best
