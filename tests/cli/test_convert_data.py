@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from kernelfields.cli._reading import read_data
 from kernelfields.cli.app import app
+from kernelfields.files.reading import read_data
 
 from ._files import write_arrays, write_columns, write_json, write_table
 

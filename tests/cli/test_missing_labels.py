@@ -8,9 +8,9 @@ from typer.testing import CliRunner
 
 from kernelfields import load
 from kernelfields.cli._models import COMPLETE, MODELS
-from kernelfields.cli._reading import Reading, read_data
 from kernelfields.cli.app import app
 from kernelfields.errors import InputError
+from kernelfields.files.reading import Reading, read_data
 
 from ._files import frames, sentences, write_columns, write_table
 

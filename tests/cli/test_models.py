@@ -9,9 +9,9 @@ from typer.testing import CliRunner
 from kernelfields import KernelLogisticRegression, load
 from kernelfields.cli._models import MODELS, Choice, build
 from kernelfields.cli._panel import PANEL, panel
-from kernelfields.cli._reading import read_data
 from kernelfields.cli.app import app
 from kernelfields.errors import InputError
+from kernelfields.files.reading import read_data
 
 from ._files import frames, write_columns, write_json, write_table
 

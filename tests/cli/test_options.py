@@ -8,8 +8,8 @@ from typer.testing import CliRunner
 
 from kernelfields import load
 from kernelfields.cli._models import MODELS, OPTIONS, Choice, build
-from kernelfields.cli._reading import read_data
 from kernelfields.cli.app import app
+from kernelfields.files.reading import read_data
 
 from ._files import write_columns, write_table
 

@@ -9,8 +9,8 @@ from kernelfields import CRF, load
 from kernelfields.cli._bounded import End, fit_within
 from kernelfields.cli._models import Choice
 from kernelfields.cli._panel import try_model
-from kernelfields.cli._reading import read_data
 from kernelfields.cli.app import app
+from kernelfields.files.reading import read_data
 
 from ._files import write_columns, write_json, write_table
 

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from ..files.reading import Reading, Source
 from ..io.brackets import bracketed, read_brackets
 from ..io.phrases import leaves_of, phrases_of
 from ..metrics import bracket_scores
 from ..report.constituencies import share_of
 from ..structures import Constituency, with_leaves
 from ._parses import ParseAnswer, ParseFile, ParseItem, ParseTask
-from ._reading import Reading, Source
 
 TOP = "TOP"
 """The label of a bracket without one around several trees."""

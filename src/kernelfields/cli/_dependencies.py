@@ -11,11 +11,11 @@ import numpy as np
 from .. import native
 from ..arrays import offsets_of
 from ..errors import InputError
+from ..files.reading import Reading, Source
 from ..io.conllu import COLUMNS, FORM, NOTHING, UPOS, ParsedSentence, conllu_lines, read_conllu
 from ..metrics import attachment_scores
 from ..structures import Dependency
 from ._parses import ParseAnswer, ParseFile, ParseItem, ParseTask
-from ._reading import Reading, Source
 
 CROSSING = 5
 """What native.dependency_fault says of arcs that cross."""

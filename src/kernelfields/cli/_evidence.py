@@ -8,10 +8,10 @@ from rich.console import Console
 from rich.table import Table
 
 from ..errors import InputError
+from ..files.items import FileData
 from ..fitting.evidence_tuning import tune_by_evidence
 from ..kernels import RBF
 from ..posterior import Laplace, PosteriorMethod, Variational
-from ._data import FileData
 
 POSTERIORS: dict[str, PosteriorMethod] = {
     "laplace": Laplace(),

@@ -11,15 +11,15 @@ import numpy as np
 from rich.console import Console
 
 from ..errors import InputError
+from ..files.items import FileData
+from ..files.reading import Reading, note_of, read_files, require_alike
 from ..metrics import token_error
 from ..report import evaluate
 from ._cluster import backed_by, shared_by
-from ._data import FileData
 from ._evidence import evident, set_posterior
 from ._fitting import Keeping, fit_shown, set_checkpoint
 from ._models import Choice, build
 from ._panel import choose_model
-from ._reading import Reading, note_of, read_files, require_alike
 from ._structures import shaped
 from ._suited import Suit
 from ._summary import held_out_summary, summary_of

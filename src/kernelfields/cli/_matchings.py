@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from ..files.reading import Reading, Source
 from ..io.alignments import AlignmentLink, WordAlignment, naacl_lines, pharaoh_text
 from ..io.parallel import parallel_text, read_parallel
 from ..metrics import alignment_error_rate
 from ..structures import Bethe, Matching
 from ._parses import ParseAnswer, ParseFile, ParseItem, ParseTask
-from ._reading import Reading, Source
 
 
 class MatchingTask(ParseTask):

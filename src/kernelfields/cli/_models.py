@@ -20,10 +20,10 @@ from ..estimators import (
     StructuredPerceptron,
     StructuredSVM,
 )
+from ..files.items import FileData
 from ..kernels import RBF, Kernel, Polynomial, as_kernel
 from ..metrics import has_entities
 from ..tables import CONSTRAINTS
-from ._data import FileData
 from ._structures import name_for
 from ._token_features import features_of
 

@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 
 from ..errors import InputError
+from ..files.reading import Reading
 from ..io.npz import LIMIT
-from ._reading import Reading
 
 GIGABYTE = 2**30
 

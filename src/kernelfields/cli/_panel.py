@@ -10,8 +10,8 @@ from rich.console import Console
 from rich.table import Table
 
 from ..errors import InputError
+from ..files.items import FileData
 from ._bounded import End, fit_within
-from ._data import FileData
 from ._models import CHAINS, OPTIONS, Choice, build, require_model
 from ._suited import Suit
 from ._token_features import features_of

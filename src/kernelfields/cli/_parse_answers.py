@@ -14,11 +14,11 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from ..files.reading import Reading, Source
 from ..report import ParseEvaluation, write_report
 from ..report.judged_parses import marginals_of
 from ._errors import INTERRUPTED, end
 from ._parses import ParseAnswer, ParseTask, read_parses
-from ._reading import Reading, Source
 
 BATCH = 64
 """Items of a file that are answered together; those of a stream are answered as they come."""

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 from rich.console import Console
 
 from ..errors import InputError
+from ..files.reading import Reading
 from ._fitting import Keeping, fit_shown, set_checkpoint
 from ._models import Choice
 from ._parse_models import build_parser
 from ._parses import ParseFile, ParseTask, read_parses, split_parses
-from ._reading import Reading
 from ._summary import held_out_parses, summary_of
 
 

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import InputError
+from ..files.reading import Reading, Source
 from ..report import ParseEvaluation, evaluate
-from ._reading import Reading, Source
 
 
 class ParseItem(NamedTuple):

@@ -15,11 +15,11 @@ from rich.console import Console
 from ..errors import InputError, quoted
 from ..estimators import CRF
 from ..features import TemplateFeatures
+from ..files.reading import Reading
 from ..io import ConllSentences, ParquetSentences
 from ..models.stream_chunks import COLUMNS
 from ._fitting import Keeping, set_checkpoint, shown
 from ._models import Choice
-from ._reading import Reading
 from ._summary import summary_of
 from ._token_features import features_of
 

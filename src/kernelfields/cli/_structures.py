@@ -7,9 +7,9 @@ from typing import Annotated, Any
 import typer
 
 from ..errors import InputError
+from ..files.items import LINKS, FileData
 from ..models.model import fitted_structure
 from ..tables import STRUCTURES, structure_of
-from ._data import LINKS, FileData
 
 WHERE = {
     "tree": 'JSON lines have them as "parents", columns of text by --parents',

@@ -10,8 +10,8 @@ import numpy as np
 from ..data.reading import Verbatim
 from ..errors import InputError, quoted
 from ..features import DictFeatures, MissingValues, TemplateFeatures
+from ..files.items import LINKS, GraphInput, TreeInput
 from ..tables import STRUCTURES
-from ._data import LINKS, GraphInput, TreeInput
 from ._loaded import takes_symbols
 from ._structures import WHERE, structure_named
 

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
 from ..errors import InputError
+from ..files.items import Item
+from ..files.writing import columns_of, record_of, require_sequences
 from ..io.conll import Sentence
 from ..io.csv import Frames
 from ..io.jsonl import Record
-from ._data import Item
-from ._formats import columns_of, record_of, require_sequences
 
 OPEN = "_"
 """Instead of a label where the model abstains."""

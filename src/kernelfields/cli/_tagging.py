@@ -14,14 +14,14 @@ from typing import Any, NamedTuple
 import typer
 
 from ..errors import InputError
+from ..files.items import Item
+from ..files.reading import Reading, read_items
 from ..report.guaranteed import CONFIDENCE
-from ._data import Item
 from ._errors import INTERRUPTED, end
 from ._loaded import load_labeller, require_calibrated, warning_of
 from ._parse_answers import tag_parses
 from ._parse_tasks import task_of
 from ._parses import ParseTask, require_parser_options
-from ._reading import Reading, read_items
 from ._suited import Suit
 from ._tagged import Answer, Writer
 

@@ -14,8 +14,8 @@ from ..errors import InputError
 from ..features import BrownClusters, TemplateFeatures, Templates
 from ..features.sets import chunking, ner, pos
 from ..features.templates import parse_templates
+from ..files.items import FileData
 from ..metrics import has_entities
-from ._data import FileData
 
 
 def features_of(data: FileData, given: str | None, clusters: str | None = None) -> Any:

@@ -11,9 +11,9 @@ from rich.table import Table
 from rich.text import Text
 
 from ..errors import InputError
+from ..files.items import FileData
 from ..kernels import RBF
 from ._bounded import End, fit_within
-from ._data import FileData
 
 FOLDS = 5
 PENALTIES = (10.0, 3.0, 1.0, 0.3, 0.1, 0.03)

@@ -13,6 +13,7 @@ from rich.console import Console
 
 from ..errors import InputError
 from ..estimators import SequenceLabeller
+from ..files.reading import note_of, read_data
 from ..report.evaluation import plain
 from ..report.guaranteed import CONFIDENCE, ERROR_AT_MOST
 from ._console import plain_console
@@ -35,7 +36,6 @@ from ._options import (
     Parents,
     reading_of,
 )
-from ._reading import note_of, read_data
 from ._suited import Suit
 
 SHARE = 0.2

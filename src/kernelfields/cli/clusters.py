@@ -9,9 +9,9 @@ import typer
 
 from ..errors import InputError
 from ..features import BrownClusters
+from ..files.reading import Reading, read_items
 from ._errors import plain_errors
 from ._options import MAX_SIZE, MISSING, Columns, Debug, Encoding, Format, reading_of
-from ._reading import Reading, read_items
 
 
 def clusters(

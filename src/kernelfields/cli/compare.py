@@ -13,9 +13,10 @@ from rich.table import Table
 
 from ..arrays import Array
 from ..errors import InputError
+from ..files.items import FileData
+from ..files.reading import note_of, read_data
 from ._bounded import End
 from ._console import plain_console
-from ._data import FileData
 from ._errors import INTERRUPTED, plain_errors
 from ._models import MODELS, Choice
 from ._options import (
@@ -32,7 +33,6 @@ from ._options import (
     reading_of,
 )
 from ._panel import PANEL, SECONDS, PanelTrial, in_turn, panel, require_options
-from ._reading import note_of, read_data
 from ._structures import StructureName, shaped
 
 

@@ -9,9 +9,10 @@ import typer
 
 from ..compat.convert import convert_model
 from ..errors import InputError
-from ._data import FileData
+from ..files.items import FileData
+from ..files.reading import Reading, ending_of, read_items
+from ..files.writing import WRITERS
 from ._errors import plain_errors
-from ._formats import WRITERS
 from ._options import (
     MAX_SIZE,
     MISSING,
@@ -24,7 +25,6 @@ from ._options import (
     Parents,
     reading_of,
 )
-from ._reading import Reading, ending_of, read_items
 
 CRFSUITE = b"lCRF"
 """What model files of CRFsuite begin with."""

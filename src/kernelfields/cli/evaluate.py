@@ -10,6 +10,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from ..files.reading import note_of, read_data
 from ..report import Evaluation, write_report
 from ..report import evaluate as judge
 from ._console import plain_console
@@ -34,7 +35,6 @@ from ._options import (
 from ._parse_answers import evaluate_parses
 from ._parse_tasks import task_of
 from ._parses import require_parser_options
-from ._reading import note_of, read_data
 from ._suited import Suit
 
 SHOWN = 5

@@ -18,7 +18,7 @@ from ..io.lines import read_lines
 from ..io.npz import LIMIT, read_npz
 from ..io.parents import require_parents
 from ..io.parquet import ENDINGS, read_parquet
-from ._data import LINKS, FileData, Item, NamedColumns
+from .items import LINKS, FileData, Item, NamedColumns
 
 Source = Path | IO[bytes]
 FORMATS = ("conll", "jsonl", "csv", "npz", "parquet")

@@ -15,7 +15,7 @@ from ..errors import InputError
 from ..io.conll import Sentence, write_conll
 from ..io.csv import Frames
 from ..io.jsonl import Record, write_jsonl
-from ._data import LINKS, Item
+from .items import LINKS, Item
 
 
 class NumberTable(NamedTuple):

@@ -1,0 +1,1 @@
+"""Sequences, trees and graphs of any file that ``kf`` reads, and files written from them."""
