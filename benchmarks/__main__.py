@@ -18,6 +18,7 @@ BENCHMARKS = {
     "distributed_cost": "benchmarks.distributed_cost",
     "out_of_core": "benchmarks.out_of_core",
     "crfsuite_files": "benchmarks.crfsuite_files",
+    "first_contact": "benchmarks.first_contact",
     "gram": "benchmarks.gram",
     "graph_bp": "benchmarks.graph_bp",
     "graph_exact": "benchmarks.graph_exact",

@@ -1,44 +1,50 @@
-"""Structured prediction with calibrated probabilities."""
+"""Structured prediction with probabilities.
 
-from importlib.metadata import version
+Names are looked up when they are first used: ``import kernelfields`` alone loads nothing.
+"""
 
-from . import distributed
-from .errors import InfeasibleError, InputError, ModelFormatError, ScoreError
-from .estimators import (
-    AROW,
-    CRF,
-    HMM,
-    MEMM,
-    BoostedCRF,
-    Cascade,
-    ClassifierMarkovModel,
-    CliqueKernel,
-    CliqueMeasures,
-    FieldClustering,
-    GPSequenceClassifier,
-    HiddenStates,
-    HiddenUnitCRF,
-    KernelCRF,
-    KernelLogisticRegression,
-    KernelPerceptron,
-    LabelPropagation,
-    LabelSpreading,
-    MarkovField,
-    PassiveAggressive,
-    PoissonLearning,
-    SelfTraining,
-    SequenceAdaBoost,
-    SequenceClustering,
-    StochasticCRF,
-    StructuredPerceptron,
-    StructuredSVM,
-    StructureLearner,
-    TransductiveSVM,
-    load,
-)
-from .fitting.evidence_tuning import tune_by_evidence
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-__version__ = version("kernelfields")
+if TYPE_CHECKING:
+    from . import distributed
+    from .errors import InfeasibleError, InputError, ModelFormatError, ScoreError
+    from .estimators import (
+        AROW,
+        CRF,
+        HMM,
+        MEMM,
+        BoostedCRF,
+        Cascade,
+        ClassifierMarkovModel,
+        CliqueKernel,
+        CliqueMeasures,
+        FieldClustering,
+        GPSequenceClassifier,
+        HiddenStates,
+        HiddenUnitCRF,
+        KernelCRF,
+        KernelLogisticRegression,
+        KernelPerceptron,
+        LabelPropagation,
+        LabelSpreading,
+        MarkovField,
+        PassiveAggressive,
+        PoissonLearning,
+        SelfTraining,
+        SequenceAdaBoost,
+        SequenceClustering,
+        SequencePipeline,
+        StochasticCRF,
+        StructuredPerceptron,
+        StructuredSVM,
+        StructureLearner,
+        TransductiveSVM,
+        load,
+    )
+    from .fitting.evidence_tuning import tune_by_evidence
+
+    __version__: str
 
 __all__ = [
     "AROW",
@@ -69,6 +75,7 @@ __all__ = [
     "SelfTraining",
     "SequenceAdaBoost",
     "SequenceClustering",
+    "SequencePipeline",
     "StochasticCRF",
     "StructureLearner",
     "StructuredPerceptron",
@@ -79,3 +86,43 @@ __all__ = [
     "load",
     "tune_by_evidence",
 ]
+
+_ESTIMATORS = "estimators"
+_HOMES = {
+    "InfeasibleError": "errors",
+    "InputError": "errors",
+    "ModelFormatError": "errors",
+    "ScoreError": "errors",
+    "tune_by_evidence": "fitting.evidence_tuning",
+}
+"""Where names are from that are no estimators."""
+
+
+def __getattr__(name: str) -> Any:
+    """Return a name of `__all__`, a package or a module, imported now."""
+    if name == "__version__":
+        from importlib.metadata import version
+
+        found: Any = version(__name__)
+    elif name in __all__ and name != "distributed":
+        found = getattr(import_module(f".{_HOMES.get(name, _ESTIMATORS)}", __name__), name)
+    else:
+        found = _module(name)
+    globals()[name] = found
+    return found
+
+
+def _module(name: str) -> Any:
+    """Return a package or module of this one."""
+    full = f"{__name__}.{name}"
+    try:
+        return import_module(full)
+    except ModuleNotFoundError as error:
+        if error.name != full:  # something else is missing, inside of it
+            raise
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from None
+
+
+def __dir__() -> list[str]:
+    """Return what there is for users."""
+    return sorted({*globals(), *__all__})

@@ -2,41 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from inspect import getdoc
 from typing import Annotated
 
 import typer
 
-from .. import __version__
-from .calibrate import calibrate
-from .clusters import clusters
-from .compare import compare
-from .convert import convert
-from .demo import demo
-from .evaluate import evaluate
-from .inspect import inspect
-from .reproduce import reproduce
-from .tag import tag
-from .train import train
+from ._lazy import HELP_NAMES, LazyCommands, LazyGroup
+
+COMMANDS = {
+    "train": "Train a model on labelled data and write it to a file.",
+    "calibrate": "Make probabilities and promises hold, by held-out data.",
+    "tag": "Label sequences or trees as they come, with probabilities.",
+    "evaluate": "Test a model: errors, entities, calibration; a report in HTML.",
+    "compare": "Compare models on the same folds, with standard errors.",
+    "inspect": "Show what is in a model file.",
+    "convert": "Turn models of CRFsuite, or data, into another format.",
+    "clusters": "Find Brown clusters of words.",
+    "demo": "Train seven models on handwritten words and compare them.",
+    "reproduce": "Run an experiment of the papers; without a name, list them.",
+}
+"""Names, which are also those of modules and of functions in them, and what they are for in one line."""
 
 
-def _flowing(command: Callable[..., None]) -> str:
-    """Return a command's docstring with paragraphs that are as wide as the terminal, not as the source."""
-    return "\n\n".join(" ".join(paragraph.split()) for paragraph in (getdoc(command) or "").split("\n\n"))
+class KernelfieldsGroup(LazyGroup):
+    """The commands of ``kf``."""
+
+    lazy = LazyCommands(COMMANDS)
 
 
 app = typer.Typer(
-    help="Structured prediction with calibrated probabilities.",
+    cls=KernelfieldsGroup,
+    help="Structured prediction with probabilities.",
     no_args_is_help=True,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings=HELP_NAMES,
 )
-for command in (train, calibrate, tag, evaluate, compare, inspect, convert, clusters, demo, reproduce):
-    app.command(help=_flowing(command))(command)
 
 
 def _version(wanted: bool) -> None:
     if wanted:
+        from .. import __version__
+
         typer.echo(f"kernelfields {__version__}")
         raise typer.Exit
 
@@ -47,9 +51,9 @@ def options(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    """Structured prediction with calibrated probabilities."""
+    """Structured prediction with probabilities."""
 
 
 def main() -> None:
     """Run ``kf``."""
-    app()
+    app(prog_name="kf")

@@ -78,8 +78,10 @@ def calibrate(
     rescaled first, on a random part of the data that the guarantee then does not use; also those of models
     that learn no probabilities (ssvm, perceptron), so that theirs mean something.
 
-    Examples: kf calibrate ner.kf esp.testa -o sure.kf, kf calibrate svm.kf dev.conll --recalibrate
-    temperature, kf calibrate ner.kf esp.testa --units entities --error-at-most 0.1
+    For example:
+        kf calibrate ner.kf esp.testa -o sure.kf
+        kf calibrate svm.kf dev.conll --recalibrate temperature
+        kf calibrate ner.kf esp.testa --units entities --error-at-most 0.1
     """
     console = plain_console(stderr=as_json)
     with plain_errors(debug):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Annotated
 
@@ -11,7 +12,7 @@ from ..errors import InputError
 from ..features import BrownClusters
 from ..files.reading import Reading, read_items
 from ._errors import plain_errors
-from ._options import MAX_SIZE, MISSING, Columns, Debug, Encoding, Format, reading_of
+from ._options import MAX_SIZE, MISSING, AsJson, Columns, Debug, Encoding, Format, reading_of
 
 
 def clusters(
@@ -22,6 +23,7 @@ def clusters(
     data_format: Format = None,
     encoding: Encoding = "utf-8",
     columns: Columns = None,
+    as_json: AsJson = False,
     debug: Debug = False,
 ) -> None:
     """Find Brown clusters of words: classes of words that stand beside the same words.
@@ -29,8 +31,9 @@ def clusters(
     Labels are not looked at, so take all the text there is; words are the first column. `kf train
     --clusters FILE` makes features of them.
 
-    Examples: kf clusters esp.train news.conll -o paths --clusters 500, kf train esp.train --features ner
-    --clusters paths
+    For example:
+        kf clusters esp.train news.conll -o paths --clusters 500
+        kf train esp.train --features ner --clusters paths
     """
     with plain_errors(debug):
         settings = BrownClusters(n_clusters, min_count)
@@ -38,7 +41,9 @@ def clusters(
         found = settings.fit([sentence for path in data for sentence in _words(path, reading)])
         found.write(out)
         count = len(set(found.paths.values()))
-        typer.echo(f"{out}: {len(found.paths)} words in {count} clusters.")
+        summary = {"out": str(out), "words": len(found.paths), "clusters": count}
+        text = f"{out}: {len(found.paths)} words in {count} clusters."
+        typer.echo(json.dumps(summary) if as_json else text)
 
 
 def _words(path: Path, reading: Reading) -> list[list[str]]:

@@ -70,7 +70,9 @@ def compare(
     {panel} --models takes any of {models}. Every model is shown when it is done; Ctrl-C compares those
     that are.
 
-    Examples: kf compare sensors.csv, kf compare ner.conll --models crf,perceptron --folds 10
+    For example:
+        kf compare sensors.csv
+        kf compare ner.conll --models crf,perceptron --folds 10
     """
     console = plain_console(stderr=as_json)
     with plain_errors(debug):

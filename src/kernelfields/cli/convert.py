@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -16,6 +17,7 @@ from ._errors import plain_errors
 from ._options import (
     MAX_SIZE,
     MISSING,
+    AsJson,
     Columns,
     Debug,
     Encoding,
@@ -45,6 +47,7 @@ def convert(
     columns: Columns = None,
     parents: Parents = None,
     max_size: MaxSize = MAX_SIZE,
+    as_json: AsJson = False,
     debug: Debug = False,
 ) -> None:
     """Turn a model that CRFsuite trained into one of kernelfields, or sequences into another format.
@@ -53,14 +56,16 @@ def convert(
     npz and jsonl, where each position is an object of named numbers. A label that was not observed is _ in
     conll, null in jsonl, empty in csv, NaN or empty in npz. Trees are written as jsonl only.
 
-    Examples: kf convert model.crfsuite -o model.kf, kf convert ner.conll -o ner.jsonl, kf convert
-    sensors.csv -o sensors.npz
+    For example:
+        kf convert model.crfsuite -o model.kf
+        kf convert ner.conll -o ner.jsonl
+        kf convert sensors.csv -o sensors.npz
     """
     with plain_errors(debug):
         kind = None if data_format is None and to is None and out.suffix == ".kf" else _kind(out.name, to)
         if kind is None or _is_crfsuite(source):
             model = convert_model(source, out)
-            typer.echo(f"{out}: {len(model.classes_)} labels, {model.n_features_in_} attributes.")
+            _say(as_json, out, labels=len(model.classes_), attributes=model.n_features_in_)
             return
         reading = reading_of(data_format, encoding, missing, columns, max_size, parents)
         items = list(read_items(source, reading.kind(source), reading, labelled=not unlabelled))
@@ -68,7 +73,13 @@ def convert(
             raise InputError(f"{source} has no sequences.")
         WRITERS[kind](items, out)
         data = FileData(items, kind)
-        typer.echo(f"{out}: {len(items)} {data.noun}, {data.n_positions} positions.")
+        _say(as_json, out, **{data.noun: len(items)}, positions=data.n_positions)
+
+
+def _say(as_json: bool, out: Path, **counts: Any) -> None:
+    """Print what was written."""
+    words = ", ".join(f"{count} {noun}" for noun, count in counts.items())
+    typer.echo(json.dumps({"out": str(out), **counts}) if as_json else f"{out}: {words}.")
 
 
 def _kind(name: str, given: str | None) -> str:

@@ -55,7 +55,10 @@ def demo(
 ) -> None:
     """Train seven models on handwritten words, compare them, and write a report of the best.
 
-    Examples: kf demo, kf demo --report letters.html, kf demo --quick --json
+    For example:
+        kf demo
+        kf demo --report letters.html
+        kf demo --quick --json
     """
     console = plain_console(stderr=as_json)
     with plain_errors(debug):

@@ -66,7 +66,9 @@ def evaluate(
     otherwise, and what came of it. Positions whose label was not observed are not judged. Sequences and
     trees are counted from 0.
 
-    Examples: kf evaluate ner.kf esp.testb, kf evaluate ner.kf esp.testb --report ner.html --json
+    For example:
+        kf evaluate ner.kf esp.testb
+        kf evaluate ner.kf esp.testb --report ner.html --json
     """
     console = plain_console(stderr=as_json)
     with plain_errors(debug):

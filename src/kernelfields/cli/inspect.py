@@ -32,7 +32,10 @@ def inspect(
     Basis functions of kernel models come with the sequence and position of the training set, counted
     from 0, where their observation occurs first. The exit code is 2 if the file cannot be read.
 
-    Examples: kf inspect model.kf, kf inspect model.kf -n 20, kf inspect model.kf --json
+    For example:
+        kf inspect model.kf
+        kf inspect model.kf -n 20
+        kf inspect model.kf --json
     """
     with plain_errors(debug):
         found, size = read_model(model, lambda fitted: describe(fitted, count)), model.stat().st_size

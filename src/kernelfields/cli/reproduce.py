@@ -51,7 +51,10 @@ def reproduce(
     Writes result.json, table.md and figure.png. Claims that do not hold are printed as such; the exit
     code is 0 nevertheless, and 2 if an experiment cannot be run.
 
-    Examples: kf reproduce, kf reproduce letters, kf reproduce ner-table1 --quick --json
+    For example:
+        kf reproduce
+        kf reproduce letters
+        kf reproduce ner-table1 --quick --json
     """
     console = plain_console(stderr=as_json)
     if name is None:

@@ -64,6 +64,7 @@ def tag(
     dask: Annotated[
         str | None, typer.Option(help="Address of a Dask scheduler whose workers share several files.")
     ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Write JSON lines, as --to jsonl does.")] = False,
     debug: Debug = False,
 ) -> None:
     """Label sequences or trees as they come, with probabilities; what was read is kept beside the labels.
@@ -72,13 +73,19 @@ def tag(
     probabilities (ssvm, perceptron) give a softmax of their scores, and say so. Answers to several files go
     to files of the same names in a folder.
 
-    Examples: kf tag ner.kf news.conll, cat news.conll | kf tag ner.kf --abstain 0.9, kf tag ner.kf
-    news.jsonl --kbest 3 -o tagged.jsonl, kf tag ner.kf news.conll --error-at-most 0.05, kf tag ner.kf
-    news/*.conll -o tagged --jobs 2
+    For example:
+        kf tag ner.kf news.conll
+        cat news.conll | kf tag ner.kf --abstain 0.9
+        kf tag ner.kf news.jsonl --kbest 3 -o tagged.jsonl
+        kf tag ner.kf news.conll --error-at-most 0.05
+        kf tag ner.kf news/*.conll -o tagged --jobs 2
     """
     with plain_errors(debug):
         reading = reading_of(data_format, encoding, missing, columns, max_size, parents)
         promise = Promise(error_at_most, confidence)
+        if as_json and to not in (None, "jsonl"):
+            raise InputError(f"--json writes JSON lines, but --to says {to}.")
+        to = "jsonl" if as_json else to
         asked = Tagging(model, reading, to, abstain, kbest, marginals, allowed, labelled, flat, promise)
         if data and (len(data) > 1 or (out is not None and out.is_dir())):
             tag_files(asked, data, out, jobs, dask)

@@ -124,8 +124,11 @@ def train(
     unless --structure says otherwise.
     `--model auto` takes the best of a panel on held-out data. {panel}
 
-    Examples: kf train ner.conll -o ner.kf, kf train esp.train --dev esp.testa --features ner, kf train
-    sensors.csv --model kernel-crf --tune, kf train ner.conll --checkpoint state --resume
+    For example:
+        kf train ner.conll -o ner.kf
+        kf train esp.train --dev esp.testa --features ner
+        kf train sensors.csv --model kernel-crf --tune
+        kf train ner.conll --checkpoint state --resume
     """
     console = plain_console(stderr=True)
     with plain_errors(debug):

@@ -1,0 +1,5 @@
+"""``python -m kernelfields`` is ``kf``."""
+
+from .cli import main
+
+main()
