@@ -21,6 +21,7 @@ REQUIRED = {
     "ClassifierMarkovModel": (KernelLogisticRegression("linear"),),
     "HiddenStates": (CRF(),),
     "SelfTraining": (CRF(),),
+    "SequencePipeline": ([], CRF()),
     "StructureLearner": (KernelCRF(),),
 }
 X, Y = [np.eye(2)], [["a", "b"]]

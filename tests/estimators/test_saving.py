@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.decomposition import PCA
+from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 
 import kernelfields
 from kernelfields import (
@@ -32,6 +34,7 @@ from kernelfields import (
     PassiveAggressive,
     SelfTraining,
     SequenceAdaBoost,
+    SequencePipeline,
     StochasticCRF,
     StructuredPerceptron,
     StructuredSVM,
@@ -51,7 +54,14 @@ from kernelfields.emissions import (
     UnknownWords,
 )
 from kernelfields.estimators.registry import RECIPES
-from kernelfields.features import DictFeatures, MissingValues, TemplateFeatures, parse_templates
+from kernelfields.features import (
+    DictFeatures,
+    MissingValues,
+    TemplateFeatures,
+    Windows,
+    each,
+    parse_templates,
+)
 from kernelfields.models.clique_types import Edges, FurtherKernel, InputEdges
 from kernelfields.persistence import files
 from kernelfields.selection import (
@@ -294,6 +304,11 @@ MODELS = [
         SelfTraining(KernelLogisticRegression("rbf"), k_best=3),
         dense,
     ),
+    (SequencePipeline([each(StandardScaler()), Windows(3, weights=[0.5, 1, 0.5])], CRF()), dense),
+    (SequencePipeline([each(RobustScaler(), per_sequence=True)], KernelCRF()), dense),
+    (SequencePipeline([MissingValues(), each(PCA(2))], HMM()), dense),
+    (SequencePipeline([Windows(3), each(MaxAbsScaler())], CRF()), scarce),
+    (SequencePipeline([each(MinMaxScaler())], SequencePipeline([Windows(3)], CRF())), dense),
     (HiddenStates(CRF(features=TEMPLATES), n_init=1, random_state=0), words),
     (HiddenStates(CRF(constraints="iob2"), n_init=1, random_state=0), named),
     (HiddenStates(KernelCRF(structure="chain2"), method="em", share=0.5, n_init=1, random_state=0), dense),

@@ -14,10 +14,11 @@ from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.metrics import make_scorer
 from sklearn.model_selection import GridSearchCV, HalvingGridSearchCV, KFold, cross_val_score, cross_validate
 from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import FunctionTransformer
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.utils.metadata_routing import UNCHANGED
 
 import kernelfields as kf
+from kernelfields.features import Windows, each
 from kernelfields.metrics import log_likelihood_scorer, token_accuracy_scorer, token_error
 from kernelfields.models.clique_types import Edges
 from kernelfields.report import evaluate
@@ -40,6 +41,7 @@ MODELS = {
     "PassiveAggressive": kf.PassiveAggressive(random_state=0),
     "SelfTraining": kf.SelfTraining(kf.CRF()),
     "SequenceAdaBoost": kf.SequenceAdaBoost(20),
+    "SequencePipeline": kf.SequencePipeline([each(StandardScaler()), Windows(3)], kf.CRF()),
     "StochasticCRF": kf.StochasticCRF(random_state=0),
     "StructureLearner": kf.StructureLearner(kf.KernelCRF(edges=False), candidates=[Edges()]),
     "StructuredPerceptron": kf.StructuredPerceptron(random_state=0),

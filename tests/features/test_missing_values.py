@@ -193,5 +193,5 @@ def test_other_refusals() -> None:
         fill.transform([[[1.0]]])
     with pytest.raises(InputError, match=r"takes a list of \(T, D\) arrays"):
         fill.transform(np.ones((2, 2)))
-    with pytest.raises(InputError, match="have 1 and 2 features"):
+    with pytest.raises(InputError, match="Sequence 1 of X has 1 features per position, expected 2"):
         fill.transform([[[1.0, 2.0]], [[1.0]]])

@@ -43,6 +43,7 @@ RICH: dict[str, list[dict[str, str]]] = {
     "HiddenStates": [{"method": "em"}, {"estimator": "kernel"}],
     "HiddenUnitCRF": [{"structure": "chain2"}],
     "SelfTraining": [{"by": "position"}],
+    "SequencePipeline": [{"transformers": "windows"}],
     "StructureLearner": [{"candidates": "kernel"}],
 }
 """Options that leave attributes behind which other fits do not have."""

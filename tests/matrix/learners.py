@@ -27,6 +27,7 @@ from kernelfields import (
     PoissonLearning,
     SelfTraining,
     SequenceAdaBoost,
+    SequencePipeline,
     StochasticCRF,
     StructuredPerceptron,
     StructuredSVM,
@@ -107,6 +108,7 @@ LEARNERS = {
         Learner("HiddenStates", HiddenStates, tables.hidden_states(), {**tables.owning(), **SEED}),
         Learner("HiddenUnitCRF", HiddenUnitCRF, tables.hidden_units(), {"n_units": 3, **SEED}),
         Learner("SelfTraining", SelfTraining, tables.self_training(), tables.self_trained()),
+        Learner("SequencePipeline", SequencePipeline, tables.pipeline(), tables.piped()),
         Learner("StructureLearner", StructureLearner, tables.structure(), tables.extended()),
     )
 }

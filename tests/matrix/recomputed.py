@@ -19,6 +19,7 @@ from kernelfields import (
     KernelLogisticRegression,
     KernelPerceptron,
     SelfTraining,
+    SequencePipeline,
     StructureLearner,
 )
 from kernelfields.kernels import RBF
@@ -32,12 +33,22 @@ from .links import Neighbours, edges_of, ends_of
 from .trees import forest_scores
 
 
+def _transformed(model: SequencePipeline, given: Given) -> Given:
+    """Give what the estimator of a pipeline sees."""
+    rows = given.rows
+    for one in model.transformers_:
+        rows = rows if rows is None else one.transform(rows)
+    return given._replace(rows=rows)
+
+
 def scores_of(model: Any, given: Given) -> list[Scores] | None:
     """Give the scores of every sequence; None where no attribute says them."""
     if isinstance(model, StructureLearner):
         return scores_of(model.model_, given)
     if isinstance(model, SelfTraining):
         return scores_of(model.estimator_, given)
+    if isinstance(model, SequencePipeline):
+        return scores_of(model.estimator_, _transformed(model, given))
     if isinstance(model, HiddenStates):
         return None  # no scores of labels: probabilities are sums over states
     if getattr(model, "posterior_", None) is not None:

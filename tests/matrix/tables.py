@@ -10,9 +10,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.preprocessing import StandardScaler
 
 from kernelfields import CRF, HMM, CliqueKernel, KernelCRF, KernelLogisticRegression, StructuredPerceptron
 from kernelfields.approximation import IncompleteCholesky, Nystroem, RandomFourier
+from kernelfields.features import Windows, each
 from kernelfields.graphs import NeighborGraph
 from kernelfields.kernels import RBF, Linear, Polynomial, Spectrum, Standardized
 from kernelfields.models.clique_types import Boundaries, Edges, FurtherKernel, InputEdges, SecondOrder
@@ -536,6 +538,29 @@ def self_training() -> list[Setting]:
             sample_weight=("uneven", "zeros"),
             dev=True,
             X_unlabelled=True,
+        )
+        + OBSERVED
+    )
+
+
+def piped() -> dict[str, Any]:
+    """What every pipeline begins with, unless a case says otherwise."""
+    return {"transformers": [], "estimator": CRF(random_state=0)}
+
+
+def pipeline() -> list[Setting]:
+    return (
+        options(
+            transformers={
+                "scaled": lambda: [each(StandardScaler())],
+                "windows": lambda: [each(StandardScaler(), per_sequence=True), Windows(3)],
+            },
+            estimator={
+                "kernel": lambda: KernelCRF("rbf", random_state=0),
+                "order": lambda: CRF(structure="chain2", random_state=0),
+            },
+            sample_weight=("uneven", "zeros"),
+            dev=True,
         )
         + OBSERVED
     )

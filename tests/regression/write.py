@@ -12,12 +12,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.preprocessing import StandardScaler
 
 import kernelfields as kf
 from kernelfields import kernels
 from kernelfields.approximation import Nystroem, RandomFourier
 from kernelfields.emissions import Categorical, UnknownWords
 from kernelfields.estimators.registry import REGISTRY
+from kernelfields.features import Windows, each
 from kernelfields.graphs import NeighborGraph
 from kernelfields.models.clique_types import Edges, InputEdges
 from kernelfields.objective import L1Norm
@@ -136,6 +138,11 @@ def models() -> dict[str, tuple[Any, Any, Any]]:
         "memm": (kf.MEMM(), X, y),
         "passive-aggressive": (kf.PassiveAggressive(random_state=0), X, y),
         "poisson-learning": (kf.PoissonLearning(NeighborGraph(3)), X, [*y[:2], None, None]),
+        "sequence-pipeline": (
+            kf.SequencePipeline([each(StandardScaler()), Windows(3, padding="edge")], kf.CRF()),
+            X,
+            y,
+        ),
         "self-training": (kf.SelfTraining(kf.CRF(), by="average"), X, [*y[:3], None]),
         "sequence-adaboost": (kf.SequenceAdaBoost(5), X[:2], y[:2]),
         "stochastic-crf": (kf.StochasticCRF(max_iter=2, random_state=0), X, y),

@@ -58,6 +58,7 @@ FAST: dict[str, Given] = {
     "HiddenUnitCRF": {"n_units": 2, "max_iter": 5, "random_state": 0},
     "KernelPerceptron": {"max_iter": 2, "random_state": 0},
     "PassiveAggressive": {"max_iter": 2, "random_state": 0},
+    "SequencePipeline": {"transformers": [features.Windows(3)], "estimator": kf.CRF()},
     "SelfTraining": {"estimator": kf.CRF(), "by": "average", "max_iter": 2},
     "SequenceAdaBoost": {"n_rounds": 3, "random_state": 0},
     "StochasticCRF": {"max_iter": 2, "random_state": 0},
@@ -473,6 +474,7 @@ USES: dict[str, Use] = {
         features.OrientationChannels(**given).fit(IMAGES).transform(IMAGES)
     ),
     "features.Gazetteer": lambda given: features.Gazetteer(**given).fit([["a", "b"]], [["B-X", "O"]]),
+    "features.Windows": lambda given: features.Windows(**given).fit_transform(X),
     "features.stack_windows": lambda given: features.stack_windows(X, **{"width": 3, **given}),
     "metrics.expected_calibration_error": lambda given: metrics.expected_calibration_error(
         y, MARGINALS, ["a", "b"], **given
@@ -616,6 +618,7 @@ INSIDE = (
         "estimators.StructureLearner.",
         "estimators.Cascade.",
         "estimators.SelfTraining.",
+        "estimators.SequencePipeline.",
         "estimators.FieldClustering.",
     ),
     *("active.Determinantal.", "active.Diversity", "active.KCenter.", "active.LabelPool."),

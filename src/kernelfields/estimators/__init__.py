@@ -25,6 +25,7 @@ from .registry import REGISTRY
 from .self_training import SelfTraining
 from .sequence_adaboost import SequenceAdaBoost
 from .sequence_clustering import SequenceClustering
+from .sequence_pipeline import SequencePipeline
 from .structure_learner import StructureLearner
 from .structured_svm import StructuredSVM
 
@@ -55,6 +56,7 @@ __all__ = [
     "SequenceAdaBoost",
     "SequenceClustering",
     "SequenceLabeller",
+    "SequencePipeline",
     "StochasticCRF",
     "StructureLearner",
     "StructuredPerceptron",

@@ -81,6 +81,7 @@ from .memm import MEMM
 from .self_training import SelfTraining
 from .sequence_adaboost import SequenceAdaBoost
 from .sequence_clustering import SequenceClustering
+from .sequence_pipeline import SequencePipeline
 from .structure_learner import StructureLearner
 from .structured_svm import Round, StructuredSVM
 
@@ -107,6 +108,7 @@ RECIPES: Mapping[str, type[Savable]] = {
     "self-training": SelfTraining,
     "sequence-adaboost": SequenceAdaBoost,
     "sequence-clustering": SequenceClustering,
+    "sequence-pipeline": SequencePipeline,
     "stochastic-crf": StochasticCRF,
     "structure-learner": StructureLearner,
     "structured-perceptron": StructuredPerceptron,

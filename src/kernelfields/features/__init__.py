@@ -3,6 +3,7 @@
 from ..arrays import FeatureRows, Matrix
 from .brown import BrownClusters
 from .dicts import DictFeatures
+from .each import Each, each
 from .extractor import TemplateFeatures
 from .frames import FrameSentences, sentences_of
 from .gazetteer import Gazetteer
@@ -22,6 +23,7 @@ from .templates import (
     parse_templates,
 )
 from .tree_windows import stack_tree_windows
+from .window_transformer import Windows
 from .windows import stack_windows
 
 __all__ = [
@@ -32,6 +34,7 @@ __all__ = [
     "BrownClusters",
     "CliqueKind",
     "DictFeatures",
+    "Each",
     "FeatureRows",
     "FrameSentences",
     "Gazetteer",
@@ -43,7 +46,9 @@ __all__ = [
     "TemplatePart",
     "Templates",
     "Transform",
+    "Windows",
     "diffused",
+    "each",
     "neighbour_averages",
     "parse_templates",
     "sentences_of",

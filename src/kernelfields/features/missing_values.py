@@ -9,10 +9,11 @@ import numpy as np
 from scipy import sparse
 
 from ..arrays import Array
-from ..checks import is_list, one_of, require_flag, require_not_negative, shown
+from ..checks import one_of, require_flag, require_not_negative
 from ..errors import InputError
 from ..incomplete import JointGaussian, complete_rows, fit_gaussian
 from ..parameters import Parameterised
+from .stacking import stack_rows
 
 METHODS = ("mean", "interpolate", "gaussian")
 
@@ -71,14 +72,13 @@ class MissingValues(Parameterised):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn means, covariances, and which columns lack numbers, from a list of (T, D) arrays."""
-        rows, _, names = _stacked(X)
-        return self.fit_rows(rows, names)
+        given = stack_rows(X, "MissingValues")
+        return self.fit_rows(given.rows, given.names)
 
     def transform(self, X: Any) -> list[Array]:
         """Return the sequences, filled in, each with its indicators behind its columns."""
-        rows, offsets, _ = _stacked(X, self.fitted_names)
-        filled = self.fill(rows, offsets)
-        return [filled[a:b] for a, b in pairwise(offsets)]
+        given = stack_rows(X, "MissingValues", self.fitted_names)
+        return given.split(self.fill(given.rows, given.offsets))
 
     def fit_transform(self, X: Any, y: Any = None) -> list[Array]:
         """Fit, and transform the same sequences."""
@@ -150,36 +150,3 @@ def _dense(rows: Any) -> Array:
     if sparse.issparse(rows):
         raise InputError("MissingValues takes dense arrays: what a sparse matrix does not hold is 0.")
     return np.asarray(rows)
-
-
-def _stacked(X: Any, names: Array | None = None) -> tuple[Array, Array, Array | None]:
-    """Return the rows of a list of arrays, where each begins, and the names of frames' columns."""
-    if not is_list(X) or (isinstance(X, np.ndarray) and X.ndim == 2):
-        raise InputError(f"X is {shown(X)}; MissingValues takes a list of (T, D) arrays.")
-    for x in X:
-        names = _names(x) if names is None else names
-    arrays = [_array(x, s, names) for s, x in enumerate(X)]
-    widths = {array.shape[1] for array in arrays}
-    if len(widths) > 1:
-        raise InputError(f"Sequences of X have {min(widths)} and {max(widths)} features, expected as many.")
-    offsets = np.cumsum([0, *(len(array) for array in arrays)])
-    return np.concatenate(arrays) if arrays else np.zeros((0, 0)), offsets, names
-
-
-def _array(x: Any, s: int, names: Array | None) -> Array:
-    try:
-        own = _names(x)
-        if own is not None and names is not None:
-            x = x[list(names)]
-        array = _dense(x)
-        array = array if array.dtype in (np.float32, np.float64) else array.astype(np.float64)
-    except (TypeError, ValueError, KeyError) as error:
-        raise InputError(f"Sequence {s} of X is not an array of numbers: {error}.") from error
-    if array.ndim != 2 or np.isinf(array).any():
-        raise InputError(f"Sequence {s} of X must have two dimensions, and no infinite number.")
-    return array
-
-
-def _names(x: Any) -> Array | None:
-    columns = getattr(x, "columns", None)
-    return None if columns is None else np.asarray(list(columns), dtype=object)

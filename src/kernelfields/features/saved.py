@@ -5,11 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from ..errors import ModelFormatError
-from ..persistence.objects import Check, Parts, StoredClass
+from ..persistence.objects import Check, Parts, StoredClass, stored_by_settings
 from .brown import BrownClusters
 from .dicts import DictFeatures
 from .extractor import TemplateFeatures
+from .images import BlurredPixels, OrientationChannels
 from .missing_values import MissingValues
+from .saved_scalers import SAVED_TRANSFORMERS
 from .templates import Templates, parse_templates
 
 
@@ -96,6 +98,9 @@ def _sound(learnt: Parts) -> bool:
 
 
 SAVED = (
+    *SAVED_TRANSFORMERS,
+    stored_by_settings(BlurredPixels),
+    stored_by_settings(OrientationChannels),
     StoredClass("TemplateFeatures", TemplateFeatures, _template_parts, _template_features),
     StoredClass("BrownClusters", BrownClusters, _cluster_parts, _brown_clusters),
     StoredClass("DictFeatures", DictFeatures, _dict_parts, _dict_features),

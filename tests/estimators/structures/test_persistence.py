@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.preprocessing import StandardScaler
 
 from kernelfields import (
     AROW,
@@ -20,12 +21,14 @@ from kernelfields import (
     KernelPerceptron,
     PassiveAggressive,
     SelfTraining,
+    SequencePipeline,
     StochasticCRF,
     StructuredPerceptron,
     StructuredSVM,
     StructureLearner,
     load,
 )
+from kernelfields.features import each
 from kernelfields.models.clique_types import Boundaries, Edges
 from kernelfields.structures import Chain, Graph, Segments, Tree
 
@@ -57,6 +60,7 @@ MODELS = {
     "MEMM": lambda s: MEMM(structure=s),
     "Cascade": lambda s: Cascade(CRF(structure=s), CRF(structure=s), window=3, folds=2, random_state=0),
     "SelfTraining": lambda s: SelfTraining(CRF(structure=s)),
+    "SequencePipeline": lambda s: SequencePipeline([each(StandardScaler())], CRF(structure=s)),
     "StructureLearner": lambda s: StructureLearner(
         KernelCRF(structure=s, edges=False, boundaries=False), candidates=[Edges(), Boundaries()], worth=0.0
     ),
