@@ -11,7 +11,8 @@ from scipy import sparse
 
 from ..arrays import Array, offsets_of, sorted_blocks
 from ..checks import all_finite, as_list
-from ..errors import InputError, quoted
+from ..errors import InputError
+from ..features.stacking import column_order, names_of
 from ..structures import SEQUENCES, Words
 
 NOTHING = (0, 0)
@@ -92,45 +93,32 @@ def _matrices(X: Any, names: Array | None, words: Words) -> tuple[list[Any], Arr
     if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype != object:
         raise InputError(f"X is one array of shape {X.shape}: give the lengths of its sequences as lengths=.")
     if names is None:
-        names = next((found for found in map(_names, X) if found is not None), None)
+        names = next((found for found in map(names_of, X) if found is not None), None)
     item = words.item.capitalize()
     return [_named_matrix(x, names, f"{item} {s} of X", words.place) for s, x in enumerate(X)], names
 
 
 def _named_matrix(x: Any, names: Array | None, what: str, place: str) -> Any:
     """One sequence as a float matrix, its columns in the order of the names if it is a frame."""
-    order = _order(x, names, what)
+    order = column_order(x, names, what)
     matrix = _matrix(x, what, place)
     return matrix if order is None else matrix[:, order]
-
-
-def _order(x: Any, names: Array | None, what: str) -> list[int] | None:
-    """Return where a frame has the columns of these names; None if they are in order, or have no names."""
-    own = _names(x)
-    if own is None or names is None or np.array_equal(own, names):
-        return None
-    if len(set(own)) < len(own) or set(own) != set(names):
-        odd = next(iter({*own} ^ {*names}), None)
-        lacks = "has some twice" if odd is None else f"{'has' if odd in own else 'lacks'} {quoted(odd)}"
-        raise InputError(f"{what} has other columns than those the model knows: it {lacks}.")
-    place = {name: d for d, name in enumerate(own)}
-    return [place[name] for name in names]
 
 
 def in_order(X: Any, lengths: Any, names: Array | None, words: Words = SEQUENCES) -> tuple[Any, Array | None]:
     """Bring the columns of frames into one order, whatever they hold; return it, too."""
     if lengths is not None:
-        names = _names(X) if names is None else names
-        order = _order(X, names, "X")
+        names = names_of(X) if names is None else names
+        order = column_order(X, names, "X")
         return X if order is None else np.asarray(X)[:, order], names
     X = as_list(X)
     if isinstance(X, (str, bytes)) or not isinstance(X, (Sequence, np.ndarray)):
         return X, names  # whoever reads it will say what is wrong
     if names is None:
-        names = next((found for found in map(_names, X) if found is not None), None)
+        names = next((found for found in map(names_of, X) if found is not None), None)
     if names is None:
         return X, None
-    orders = [_order(x, names, words.name(s, "X")) for s, x in enumerate(X)]
+    orders = [column_order(x, names, words.name(s, "X")) for s, x in enumerate(X)]
     return [x if k is None else np.asarray(x)[:, k] for x, k in zip(X, orders, strict=True)], names
 
 
@@ -200,7 +188,7 @@ def _read_flat(
         raise InputError(f"X has {matrix.shape[1]} features per {words.place}, expected {width}.")
     offsets = offsets_of(lengths)
     _require_finite(matrix, offsets, missing, words)
-    return Inputs(matrix, offsets, _names(X) if names is None else names)
+    return Inputs(matrix, offsets, names_of(X) if names is None else names)
 
 
 def read_lengths(lengths: Any) -> Array:
@@ -229,13 +217,6 @@ def canonical(matrix: Any) -> Any:
     result = matrix.copy()
     result.sum_duplicates()
     return result
-
-
-def _names(x: Any) -> Array | None:
-    columns = getattr(x, "columns", None)
-    if columns is None or not all(isinstance(name, str) for name in columns):
-        return None
-    return np.asarray(columns, dtype=object)
 
 
 def _require_finite(features: Any, offsets: Array, missing: bool, words: Words) -> None:

@@ -11,7 +11,7 @@ from scipy import sparse
 from ..arrays import Array, offsets_of
 from ..checks import as_list
 from ..errors import InputError
-from ..features import DictFeatures, MissingValues, TemplateFeatures, Templates
+from ..features import DictFeatures, MissingValues, TemplateFeatures, Templates, TokensAndArrays
 from ..features.sets import TEXTS
 from ..structures import SEQUENCES, Structure, Words
 from .inputs import Inputs, read_inputs
@@ -32,7 +32,7 @@ class Verbatim:
         return result, [len(sequence) for sequence in X]
 
 
-Extractor = TemplateFeatures | DictFeatures | MissingValues | Verbatim
+Extractor = TemplateFeatures | DictFeatures | MissingValues | TokensAndArrays | Verbatim
 
 
 def extractor_for(features: Any, X: Any, *, verbatim: bool = False) -> Extractor | None:
@@ -40,7 +40,7 @@ def extractor_for(features: Any, X: Any, *, verbatim: bool = False) -> Extractor
 
     With ``verbatim``, strings are observations themselves.
     """
-    if isinstance(features, TemplateFeatures | DictFeatures | MissingValues):
+    if isinstance(features, TemplateFeatures | DictFeatures | MissingValues | TokensAndArrays):
         return copy.copy(features)
     if isinstance(features, Templates):
         return TemplateFeatures(features, dtype=np.float32)
@@ -206,7 +206,7 @@ def read_to_predict(
     else:
         inputs = (
             read_rows(extractor, X)
-            if as_rows and structure.labelling
+            if as_rows and structure.labelling and not isinstance(extractor, TokensAndArrays)
             else read_tokens(
                 extractor, X, fit=False, words=structure.words, keep=_kept(structure, extractor, parts)
             )

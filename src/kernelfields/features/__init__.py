@@ -22,6 +22,7 @@ from .templates import (
     Transform,
     parse_templates,
 )
+from .tokens_and_arrays import ArrayTokens, TokensAndArrays
 from .tree_windows import stack_tree_windows
 from .window_transformer import Windows
 from .windows import stack_windows
@@ -30,6 +31,7 @@ __all__ = [
     "BEGIN",
     "BETWEEN",
     "END",
+    "ArrayTokens",
     "BlurredPixels",
     "BrownClusters",
     "CliqueKind",
@@ -45,6 +47,7 @@ __all__ = [
     "TemplateFeatures",
     "TemplatePart",
     "Templates",
+    "TokensAndArrays",
     "Transform",
     "Windows",
     "diffused",

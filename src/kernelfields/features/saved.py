@@ -13,6 +13,7 @@ from .images import BlurredPixels, OrientationChannels
 from .missing_values import MissingValues
 from .saved_scalers import SAVED_TRANSFORMERS
 from .templates import Templates, parse_templates
+from .tokens_and_arrays import TokensAndArrays
 
 
 def _template_parts(found: TemplateFeatures) -> Parts:
@@ -97,11 +98,31 @@ def _sound(learnt: Parts) -> bool:
     )
 
 
+def _joint_parts(found: TokensAndArrays) -> Parts:
+    known = vars(found)
+    learnt = {name: known.get(name) for name in ("tokens_", "arrays_", "n_numbers_")}
+    return {**found.get_params(deep=False), **learnt}
+
+
+def _joint(parts: Parts, check: Check) -> TokensAndArrays:
+    tokens, arrays, width = (parts.pop(name) for name in ("tokens_", "arrays_", "n_numbers_"))
+    result = TokensAndArrays(**check(TokensAndArrays, parts))
+    if tokens is None:
+        return result
+    if not isinstance(tokens, TemplateFeatures | DictFeatures) or type(width) is not int or width < 0:
+        raise ModelFormatError("The parts of TokensAndArrays are none.")
+    if arrays is not None and not hasattr(arrays, "transform"):
+        raise ModelFormatError("The transformer of TokensAndArrays is none.")
+    result.tokens_, result.arrays_, result.n_numbers_ = tokens, arrays, width
+    return result
+
+
 SAVED = (
     *SAVED_TRANSFORMERS,
     stored_by_settings(BlurredPixels),
     stored_by_settings(OrientationChannels),
     StoredClass("TemplateFeatures", TemplateFeatures, _template_parts, _template_features),
+    StoredClass("TokensAndArrays", TokensAndArrays, _joint_parts, _joint),
     StoredClass("BrownClusters", BrownClusters, _cluster_parts, _brown_clusters),
     StoredClass("DictFeatures", DictFeatures, _dict_parts, _dict_features),
     StoredClass("MissingValues", MissingValues, _missing_parts, _missing_values),

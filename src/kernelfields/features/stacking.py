@@ -10,7 +10,7 @@ from scipy import sparse
 
 from ..arrays import Array, offsets_of
 from ..checks import as_list, is_list, shown
-from ..errors import InputError
+from ..errors import InputError, quoted
 
 
 class StackedRows(NamedTuple):
@@ -36,7 +36,7 @@ def stack_rows(X: Any, who: str, names: Array | None = None, *, sparsely: bool =
     if not is_list(X) or (isinstance(X, np.ndarray) and X.ndim == 2):
         raise InputError(f"X is {shown(X)}; {who} takes a list of (T, D) arrays.{_hint(X)}")
     for x in X:
-        names = _names(x) if names is None else names
+        names = names_of(x) if names is None else names
     matrices = [_matrix(x, s, names, who, sparsely) for s, x in enumerate(X)]
     width = next((matrix.shape[1] for matrix in matrices if matrix is not None), 0)
     for s, matrix in enumerate(matrices):
@@ -70,20 +70,35 @@ def _matrix(x: Any, s: int, names: Array | None, who: str, sparsely: bool) -> An
         return None
     if sparse.issparse(x) and not sparsely:
         raise InputError(f"{who} takes dense arrays: what a sparse matrix does not hold is 0.")
+    order = column_order(x, names, f"Sequence {s} of X")
     try:
-        if names is not None and _names(x) is not None:
-            x = x[list(names)]
         matrix = x.tocsr() if sparse.issparse(x) else np.asarray(x)
         matrix = matrix if matrix.dtype in (np.float32, np.float64) else matrix.astype(np.float64)
-    except (TypeError, ValueError, LookupError) as error:
+    except (TypeError, ValueError) as error:
         raise InputError(f"Sequence {s} of X is not an array of numbers: {error}.") from error
     if matrix.ndim != 2:
         raise InputError(f"Sequence {s} of X has {matrix.ndim} dimensions, expected 2.")
     if np.isinf(matrix.data if sparse.issparse(matrix) else matrix).any():
         raise InputError(f"Sequence {s} of X holds infinity.")
-    return matrix
+    return matrix if order is None else matrix[:, order]
 
 
-def _names(x: Any) -> Array | None:
+def column_order(x: Any, names: Array | None, what: str) -> list[int] | None:
+    """Return where a frame has the columns of these names; None if they are in order, or have no names."""
+    own = names_of(x)
+    if own is None or names is None or np.array_equal(own, names):
+        return None
+    if len(set(own)) < len(own) or set(own) != set(names):
+        odd = next(iter({*own} ^ {*names}), None)
+        lacks = "has some twice" if odd is None else f"{'has' if odd in own else 'lacks'} {quoted(odd)}"
+        raise InputError(f"{what} has other columns than those the model knows: it {lacks}.")
+    place = {name: d for d, name in enumerate(own)}
+    return [place[name] for name in names]
+
+
+def names_of(x: Any) -> Array | None:
+    """Return the names of a frame's columns; None if it is none, or they are no texts."""
     columns = getattr(x, "columns", None)
-    return None if columns is None else np.asarray(list(columns), dtype=object)
+    if columns is None or not all(isinstance(name, str) for name in columns):
+        return None
+    return np.asarray(columns, dtype=object)

@@ -13,7 +13,7 @@ from ..boosting.trees import Forest
 from ..data.base_measure import CliqueMeasures
 from ..data.reading import Verbatim
 from ..emissions import Emissions
-from ..features import DictFeatures, MissingValues, TemplateFeatures
+from ..features import DictFeatures, MissingValues, TemplateFeatures, TokensAndArrays
 from ..fitting.provenance import Provenance
 from ..kernels import Kernel
 from ..models.averaging import Averagings
@@ -32,7 +32,9 @@ from ..structures import Structure
 LABELLER: Mapping[str, Field] = {
     "n_features_in_": Kind(int),
     "feature_names_in_": Numbers("D", kinds="OU", needed=False),
-    "features_": Kind((TemplateFeatures, DictFeatures, MissingValues, Verbatim), needed=False, large=True),
+    "features_": Kind(
+        (TemplateFeatures, DictFeatures, MissingValues, TokensAndArrays, Verbatim), needed=False, large=True
+    ),
     "forbidden_": Rules(),
     "structure_": Kind(Structure, needed=False),
     "certificate_": Kind(Certificate, needed=False),

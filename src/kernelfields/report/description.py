@@ -10,7 +10,7 @@ from scipy import sparse
 
 from ..arrays import Array
 from ..checks import require_whole
-from ..features import DictFeatures, TemplateFeatures
+from ..features import DictFeatures, TemplateFeatures, TokensAndArrays
 from ..models.model import fitted_structure
 from ..parameters import Parameterised
 from ..persistence.savable import Savable
@@ -152,8 +152,9 @@ def _parts(known: dict[str, Any]) -> list[Any]:
 
 def _names(extractor: Any, known: dict[str, Any]) -> Any:
     """Names of features by their number."""
-    fitted = isinstance(extractor, DictFeatures) or (
-        isinstance(extractor, TemplateFeatures) and extractor.n_hash is None
+    tokens = extractor.tokens_ if isinstance(extractor, TokensAndArrays) else extractor
+    fitted = isinstance(tokens, DictFeatures) or (
+        isinstance(tokens, TemplateFeatures) and tokens.n_hash is None
     )
     if fitted:
         return extractor.names()
