@@ -1,0 +1,107 @@
+"""The desk over HTTP."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from ..errors import InputError
+from ..web import RefusedError, refusal_handlers
+from .desk import Desk
+from .export import fitted, write_labels
+from .news import Newsroom
+from .page import page
+from .requests import Fields
+
+TYPES = {"jsonl": "application/x-ndjson", "conll": "text/plain", "csv": "text/csv", "npz": "application/zip"}
+
+
+def application(desk: Desk, news: Newsroom) -> Any:
+    """Return the Starlette application; `web.guarded` must stand before it.
+
+    Whatever reads or changes the desk runs in a thread: it waits for the disk and for the model.
+    """
+    from starlette.applications import Starlette
+    from starlette.concurrency import run_in_threadpool
+    from starlette.responses import JSONResponse, Response, StreamingResponse
+    from starlette.routing import Route
+
+    content = page()
+
+    async def index(_: Any) -> Any:
+        return Response(content, media_type="text/html; charset=utf-8")
+
+    async def events(_: Any) -> Any:
+        if news.is_full:
+            raise RefusedError(503, "Too many pages are open; close one.")
+        return StreamingResponse(news.listen(), media_type="text/event-stream")
+
+    async def export(request: Any) -> Any:
+        kind = request.query_params.get("format", "jsonl")
+        auto = request.query_params.get("auto") == "1"
+        body = await run_in_threadpool(_sentences, lambda: exported(desk, kind, auto))
+        name = f'attachment; filename="labels.{kind}"'
+        return Response(body, media_type=TYPES[kind], headers={"content-disposition": name})
+
+    def reading(answer: Callable[[Any], Any]) -> Any:
+        async def endpoint(request: Any) -> Any:
+            return JSONResponse(await run_in_threadpool(_sentences, lambda: answer(request)))
+
+        return endpoint
+
+    def acting(act: Callable[[Fields], Any]) -> Any:
+        async def endpoint(request: Any) -> Any:
+            fields = Fields.of(await request.body())
+            return JSONResponse(await run_in_threadpool(_sentences, lambda: act(fields)))
+
+        return endpoint
+
+    def run(of: Callable[..., Any]) -> Callable[[Fields], Any]:
+        return lambda sent: of(
+            sent.whole("item"), sent.whole("at"), sent.whole("length"), sent.label("label")
+        )
+
+    routes = [
+        Route("/", index),
+        Route("/api/events", events),
+        Route("/api/export", export),
+        Route("/api/overview", reading(lambda _: desk.overview())),
+        Route("/api/next", reading(lambda _: {"next": desk.ask()})),
+        Route("/api/items/{item:int}", reading(lambda request: desk.item(request.path_params["item"]))),
+        Route("/api/set", acting(run(desk.set)), methods=["POST"]),
+        Route("/api/mark", acting(run(desk.mark)), methods=["POST"]),
+        Route("/api/accept", acting(lambda sent: _accept(desk, sent)), methods=["POST"]),
+        Route("/api/skip", acting(lambda sent: {"next": desk.skip(sent.whole("item"))}), methods=["POST"]),
+        Route("/api/undo", acting(lambda _: desk.undo()), methods=["POST"]),
+    ]
+    return Starlette(routes=routes, exception_handlers=refusal_handlers())
+
+
+def exported(desk: Desk, kind: str, auto: bool) -> bytes:
+    """Return the file that `write_labels` writes."""
+    if kind not in TYPES:
+        raise InputError(f"There is no format {kind!r} to export to; choose one of {', '.join(TYPES)}.")
+    model, learner = fitted(desk.material, desk.session, desk.settings.penalty) if auto else (None, None)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"labels.{kind}"
+        write_labels(path, kind, desk.material, desk.session, model, learner)
+        return path.read_bytes()
+
+
+def _accept(desk: Desk, sent: Fields) -> dict[str, Any]:
+    return {"next": desk.accept(sent.whole("item"), sent.labels("labels"))}
+
+
+def _sentences(answer: Callable[[], Any]) -> Any:
+    """Return an answer; what is refused, or cannot be kept, is one sentence."""
+    try:
+        return answer()
+    except InputError as error:
+        raise RefusedError(422, str(error)) from None
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise RefusedError(
+            507, f"The journal could not be written, and nothing was changed: {reason}."
+        ) from None

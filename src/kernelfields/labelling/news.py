@@ -1,0 +1,67 @@
+"""News for all pages that are open: server-sent events."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+
+WAITING = 64
+"""Messages that a page may be behind; it then loses the oldest, and is told to look at everything again."""
+PULSE = 15.0
+"""Seconds after which a comment keeps a silent connection alive."""
+LISTENERS = 32
+"""Pages that can be open at a time."""
+
+
+class Newsroom:
+    """Passes messages on, from any thread, to all who listen."""
+
+    def __init__(self) -> None:
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._queues: set[asyncio.Queue[dict[str, Any] | None]] = set()
+
+    @property
+    def is_full(self) -> bool:
+        """Whether nobody else can listen."""
+        return len(self._queues) >= LISTENERS
+
+    def tell(self, message: dict[str, Any]) -> None:
+        """Pass a message on; without anybody who listens it is lost."""
+        self._pass(message)
+
+    def end(self) -> None:
+        """End all streams."""
+        self._pass(None)
+
+    async def listen(self) -> AsyncIterator[bytes]:
+        """Yield messages as events, from now on."""
+        self._loop = asyncio.get_running_loop()
+        queue: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue(WAITING)
+        self._queues.add(queue)
+        try:
+            yield b"retry: 1000\n\n"
+            while True:
+                try:
+                    message = await asyncio.wait_for(queue.get(), PULSE)
+                except TimeoutError:
+                    yield b": still here\n\n"
+                    continue
+                if message is None:
+                    return
+                yield b"data: " + json.dumps(message, allow_nan=False).encode() + b"\n\n"
+        finally:
+            self._queues.discard(queue)
+
+    def _pass(self, message: dict[str, Any] | None) -> None:
+        if self._loop is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._put, message)
+
+    def _put(self, message: dict[str, Any] | None) -> None:
+        for queue in self._queues:
+            if queue.full():
+                while not queue.empty():
+                    queue.get_nowait()
+                queue.put_nowait({"type": "behind"})
+            queue.put_nowait(message)

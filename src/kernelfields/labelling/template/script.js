@@ -1,0 +1,388 @@
+// The page: what is shown, what keys and pointers do to it, and what the server is told.
+const WHY = {
+  check: "drawn at random, to check the model",
+  unsure: "the model is least sure of this one",
+  random: "a random one to begin with",
+};
+const FRESH = 1500; // milliseconds for which the model may still change labels that nobody has touched
+const $ = (id) => document.getElementById(id);
+
+const view = { labels: [], order: new Map(), spans: false, look: "tokens", shape: null, asked: {}, curve: [] };
+let item = null, cursor = 0, anchor = 0, touched = false, shownAt = 0;
+let queue = Promise.resolve(), waiting = 0, accepting = false;
+const visited = [];
+
+// ---- the server ----
+
+async function call(path, body) {
+  const options = body === undefined ? {} : { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
+  let answer;
+  try {
+    answer = await fetch(path, options);
+  } catch {
+    throw new Error("The server does not answer: the last change is not saved. Is kf label still running?");
+  }
+  const found = await answer.json().catch(() => ({}));
+  if (!answer.ok) throw new Error(found.error || `The server answered with ${answer.status}.`);
+  return found;
+}
+
+// Changes are sent one after the other; each is on the disk before the next is sent.
+function send(path, body, then) {
+  waiting += 1;
+  say("saving …");
+  queue = queue.then(async () => {
+    try {
+      const found = await call(path, body);
+      waiting -= 1;
+      trouble("");
+      say(waiting ? "saving …" : "saved", !waiting);
+      then(found);
+    } catch (error) {
+      waiting -= 1;
+      accepting = false;
+      say("not saved");
+      trouble(error.message);
+      if (item) await call(`/api/items/${item.item}`).then((found) => take(found, true)).catch(() => {});
+    }
+  });
+  return queue;
+}
+
+function trouble(sentence) {
+  $("trouble").textContent = sentence;
+  $("trouble").hidden = !sentence;
+}
+
+function say(text, saved = false) {
+  $("status").textContent = text;
+  $("status").className = saved ? "saved" : "";
+}
+
+// ---- showing ----
+
+function show(found, why) {
+  $("finished").hidden = found !== null;
+  $("work").hidden = found === null;
+  item = found;
+  touched = false;
+  shownAt = performance.now();
+  if (found === null) return;
+  if (visited[visited.length - 1] !== found.item) visited.push(found.item);
+  cursor = anchor = 0;
+  draw();
+  $("number").value = found.item;
+  $("why").textContent = found.done ? "accepted; changes are saved at once" : WHY[why ?? found.why] ?? (found.skipped ? "skipped" : found.check ? WHY.check : "");
+  select(Math.max(0, firstDoubt()), false);
+  $("sequence").scrollLeft = 0;
+}
+
+// Take labels that the server says the shown sequence has; the cursor stays.
+function take(found, always = false) {
+  if (!item || found.item !== item.item || (waiting && !always)) return;
+  Object.assign(item, { tags: found.tags, states: found.states, probability: found.probability, done: found.done });
+  draw();
+  select(cursor, true);
+}
+
+function draw() {
+  const box = $("sequence");
+  if (item.curves) drawCurves(box, item, view);
+  else drawTokens(box, item, view);
+  box.setAttribute("aria-label", `Sequence ${item.item}, ${item.tags.length} positions`);
+}
+
+function firstDoubt() {
+  return item.states.findIndex((state, t) => state !== "manual" && (item.probability[t] ?? 1) < DOUBT);
+}
+
+function select(at, extend) {
+  if (!item) return;
+  cursor = Math.max(0, Math.min(item.tags.length - 1, at));
+  if (!extend) anchor = cursor;
+  const [a, b] = range(), box = $("sequence");
+  if (item.curves) {
+    const step = Number(box.dataset.step), rect = box.querySelector(".range");
+    rect.setAttribute("x", a * step);
+    rect.setAttribute("width", (b - a + 1) * step);
+    box.removeAttribute("aria-activedescendant");
+    const left = cursor * step;
+    if (left < box.scrollLeft || left > box.scrollLeft + box.clientWidth - 40) box.scrollLeft = left - box.clientWidth / 2;
+  } else {
+    for (const token of box.querySelectorAll(".chosen, .cursor")) {
+      token.classList.remove("chosen", "cursor");
+      token.setAttribute("aria-selected", "false");
+    }
+    for (let t = a; t <= b; t++) {
+      box.children[t].classList.add("chosen");
+      box.children[t].setAttribute("aria-selected", "true");
+    }
+    box.children[cursor].classList.add("cursor");
+    box.setAttribute("aria-activedescendant", `p${cursor}`);
+    box.children[cursor].scrollIntoView({ block: "nearest" });
+  }
+  $("detail").textContent = b > a ? `${b - a + 1} positions, up to ${describe(item, cursor, view.spans)}` : describe(item, cursor, view.spans);
+}
+
+function range() {
+  return [Math.min(anchor, cursor), Math.max(anchor, cursor)];
+}
+
+function overview(found) {
+  Object.assign(view, { spans: found.spans, look: found.look, shape: found.shape, asked: found.asked, labels: found.labels });
+  view.order = new Map(found.labels.map((one, k) => [one.name, k]));
+  progress(found);
+  learning(found.model);
+  if (found.trouble) trouble(found.trouble);
+  estimate(found.curve);
+  palette();
+  $("mark").hidden = found.look !== "tokens";
+}
+
+function progress(found) {
+  const parts = [["", `${found.done} of ${found.sequences}`, " accepted"]];
+  if (found.checks) parts.push([" · ", `${found.checks}`, found.checks > 1 ? " of them checks" : " of them a check"]);
+  if (found.skipped) parts.push([" · ", `${found.skipped}`, " skipped"]);
+  $("progress").replaceChildren(...parts.flatMap(([before, number, after]) => [before, make("b", {}, number), after]));
+}
+
+function learning(model) {
+  const line = $("learning");
+  line.textContent = !model.known ? "no model yet: accept a sequence" : model.settled ? "model up to date" : "learning …";
+  line.className = model.known && model.settled ? "" : "busy";
+}
+
+function estimate(curve) {
+  view.curve = curve;
+  const said = sayError(curve, view.asked);
+  $("error").replaceChildren(make("b", {}, said.error), said.unit);
+  $("promise").textContent = said.promise;
+  $("promise").className = said.holds ? "" : "none";
+  $("how").textContent = said.how;
+  drawChart($("chart"), curve);
+  $("chart").setAttribute("aria-label", `Estimated error by number of accepted sequences, now ${said.error}`);
+}
+
+function palette() {
+  const many = view.labels.length > 12;
+  $("labels").parentElement.classList.toggle("many", many);
+  $("labels").replaceChildren(...view.labels.map((one, k) => {
+    const button = make("button", { type: "button", className: "label" }, one.name);
+    if (one.key && one.key !== one.name) button.append(make("kbd", {}, one.key.toUpperCase()));
+    if (one.key) button.setAttribute("aria-keyshortcuts", one.key);
+    button.style.setProperty("--h", hueOf(k));
+    button.addEventListener("click", () => { label(one.name); $("sequence").focus(); });
+    return button;
+  }));
+  $("finding").hidden = view.labels.every((one) => one.key);
+  $("names").replaceChildren(...view.labels.map((one) => make("option", { value: one.name })));
+}
+
+// ---- doing ----
+
+function runOf(name, length) {
+  if (name === null) return Array(length).fill(view.spans ? "O" : null);
+  if (!view.spans) return Array(length).fill(name);
+  return Array.from({ length }, (_, t) => `${t ? "I" : "B"}-${name}`);
+}
+
+function label(name) {
+  if (!item || accepting) return;
+  touched = true;
+  const [a, b] = range(), tags = runOf(name, b - a + 1), body = { item: item.item, at: a, length: tags.length, label: name };
+  tags.forEach((tag, k) => {
+    item.tags[a + k] = tag;
+    item.states[a + k] = tag === null ? null : "manual";
+    item.probability[a + k] = null;
+  });
+  draw();
+  select(name === null ? cursor : b + 1, name === null);
+  send("/api/set", body, take);
+}
+
+function markAll() {
+  if (!item || accepting || view.look !== "tokens") return;
+  const [a, b] = range(), { name } = partsOf(item.tags[a], view.spans);
+  touched = true;
+  send("/api/mark", { item: item.item, at: a, length: b - a + 1, label: name }, (found) => {
+    take(found);
+    const words = item.texts.slice(a, b + 1).join(" ");
+    $("detail").textContent = `“${words}” is ${name ?? "outside"} in ${found.marked} place${found.marked > 1 ? "s" : ""} now.`;
+  });
+}
+
+function accept() {
+  if (!item || accepting) return;
+  accepting = true;
+  const number = item.item;
+  queue = queue.then(() => {}); // edits first
+  queue.then(() => {
+    if (!item || item.item !== number) { accepting = false; return; }
+    send("/api/accept", { item: number, labels: item.tags }, ({ next }) => { accepting = false; show(next); });
+  });
+}
+
+function skip() {
+  if (!item || accepting) return;
+  send("/api/skip", { item: item.item }, ({ next }) => show(next));
+}
+
+function undo() {
+  if (accepting) return;
+  send("/api/undo", {}, (found) => {
+    if (item && found.item === item.item) { touched = true; take(found); } else show(found);
+    refresh();
+  });
+}
+
+async function visit(number) {
+  try {
+    show(await call(`/api/items/${number}`));
+    trouble("");
+  } catch (error) {
+    trouble(error.message);
+  }
+}
+
+function back() {
+  if (visited.length > 1) {
+    visited.pop();
+    visit(visited.pop());
+  }
+}
+
+function doubt(direction) {
+  const n = item.tags.length;
+  for (let k = 1; k <= n; k++) {
+    const t = (((cursor + direction * k) % n) + n) % n;
+    if (item.states[t] === "auto" && (item.probability[t] ?? 1) < DOUBT) return select(t, false);
+  }
+}
+
+// To the row above or below, to the token that is nearest there.
+function row(direction, extend) {
+  if (item.curves) return select(cursor + 10 * direction, extend);
+  const boxes = [...$("sequence").children].map((token) => token.getBoundingClientRect()), here = boxes[cursor];
+  const rows = boxes.map((box, t) => [box, t]).filter(([box]) => direction * (box.top - here.top) > 4);
+  if (!rows.length) return;
+  const top = direction > 0 ? Math.min(...rows.map(([box]) => box.top)) : Math.max(...rows.map(([box]) => box.top));
+  const near = rows.filter(([box]) => Math.abs(box.top - top) < 4);
+  near.sort(([one], [other]) => Math.abs(one.left - here.left) - Math.abs(other.left - here.left));
+  select(near[0][1], extend);
+}
+
+function find() {
+  $("finding").hidden = false;
+  $("find").value = "";
+  $("find").focus();
+}
+
+const COMMANDS = {
+  move: ({ by, extend }) => { touched = true; select(cursor + by, extend); },
+  up: ({ extend }) => row(-1, extend),
+  down: ({ extend }) => row(1, extend),
+  label: (command) => label(command.label),
+  clear: () => label(null),
+  mark: markAll, accept, skip, undo, back, find,
+  doubt: () => doubt(1),
+  doubtBefore: () => doubt(-1),
+  collapse: () => select(cursor, false),
+  help: () => $("keys").showModal(),
+};
+
+document.addEventListener("keydown", (event) => {
+  const target = event.target;
+  if (document.querySelector("dialog[open]") || target.matches("input")) return;
+  if (target.matches("button, a") && (event.key === "Enter" || event.key === " ")) return;
+  const command = commandOf(event, view.labels);
+  if (!command || (!item && !["undo", "back", "help"].includes(command.name))) return;
+  event.preventDefault();
+  COMMANDS[command.name](command);
+});
+
+function placeOf(event) {
+  const box = $("sequence");
+  if (item && item.curves) return Math.floor((event.clientX - box.firstChild.getBoundingClientRect().left) / Number(box.dataset.step));
+  const token = document.elementFromPoint(event.clientX, event.clientY)?.closest(".token");
+  return token ? Number(token.dataset.at) : null;
+}
+
+let dragging = false;
+$("sequence").addEventListener("pointerdown", (event) => {
+  const at = item && placeOf(event);
+  if (at === null || event.button) return;
+  dragging = touched = true;
+  select(at, event.shiftKey);
+});
+document.addEventListener("pointermove", (event) => {
+  const at = dragging && event.buttons ? placeOf(event) : null;
+  if (at !== null && at !== cursor) select(at, true);
+});
+document.addEventListener("pointerup", () => { dragging = false; });
+
+$("accept").addEventListener("click", () => { accept(); $("sequence").focus(); });
+$("clear").addEventListener("click", () => { label(null); $("sequence").focus(); });
+$("mark").addEventListener("click", () => { markAll(); $("sequence").focus(); });
+$("undo").addEventListener("click", () => { undo(); $("sequence").focus(); });
+$("skip").addEventListener("click", () => { skip(); $("sequence").focus(); });
+$("help").addEventListener("click", () => $("keys").showModal());
+$("export").addEventListener("click", () => { links(); $("exports").showModal(); });
+$("auto").addEventListener("change", links);
+$("number").addEventListener("change", () => { visit(Number.parseInt($("number").value, 10) || 0); $("sequence").focus(); });
+$("find").addEventListener("keydown", (event) => {
+  if (event.key !== "Enter" && event.key !== "Escape") return;
+  event.preventDefault();
+  const typed = $("find").value.trim().toLowerCase();
+  const found = view.labels.find((one) => one.name.toLowerCase() === typed) || view.labels.find((one) => one.name.toLowerCase().startsWith(typed));
+  $("sequence").focus();
+  if (event.key === "Enter" && typed && found) label(found.name);
+});
+window.addEventListener("resize", () => { if (item && item.curves) { draw(); select(cursor, true); } });
+window.addEventListener("beforeunload", (event) => { if (waiting) event.preventDefault(); });
+
+function links() {
+  const formats = view.look === "tokens" ? ["jsonl", "conll"] : ["jsonl", "csv", "npz"];
+  const auto = $("auto").checked ? "&auto=1" : "";
+  $("links").replaceChildren(...formats.map((format) => make("a", { href: `/api/export?format=${format}${auto}`, download: `labels.${format}` }, format)));
+}
+
+// ---- beginning, and news ----
+
+async function refresh() {
+  try {
+    overview(await call("/api/overview"));
+  } catch (error) {
+    trouble(error.message);
+  }
+}
+
+function news(message) {
+  if (message.type === "model") {
+    learning(message);
+    const fresh = item && !item.done && !touched && !waiting && !accepting && performance.now() - shownAt < FRESH;
+    if (fresh) call(`/api/items/${item.item}`).then((found) => { if (!touched) take(found); }).catch(() => {});
+  } else if (message.type === "estimate") estimate(message.curve);
+  else if (message.type === "trouble") trouble(message.sentence);
+  else refresh();
+}
+
+function listen() {
+  const events = new EventSource("/api/events");
+  events.onmessage = (event) => news(JSON.parse(event.data));
+  events.onopen = () => { $("learning").classList.remove("lost"); refresh(); };
+  events.onerror = () => { $("learning").textContent = "no connection"; $("learning").className = "lost"; };
+}
+
+$("key-table").replaceChildren(...KEYS.map(([keys, what]) => {
+  const head = make("th", { scope: "row" }, ...keys.split(" ").map((key) => (key === "…" ? "… " : make("kbd", {}, key))));
+  return make("tr", {}, head, make("td", {}, what));
+}));
+
+(async () => {
+  await refresh();
+  const begun = await call("/api/overview").then((found) => found.begun[0]).catch(() => undefined);
+  if (begun !== undefined) await visit(begun);
+  else await call("/api/next").then(({ next }) => show(next)).catch((error) => trouble(error.message));
+  $("sequence").focus();
+  listen();
+})();

@@ -1,0 +1,122 @@
+"""A thread that learns: soon a little from what is new, and then the rest."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+
+from ..estimators import CRF
+from .learner import LabelLearner, Lesson, is_settled
+
+QUICK, SLICE = 0.08, 0.3
+"""Seconds that the first steps after something new may take, and those after them."""
+LEAST, MOST = 2, 100
+"""Iterations of either."""
+
+
+class Snapshot(NamedTuple):
+    """A model at one time; it never changes."""
+
+    version: int
+    """That of the lesson."""
+    model: CRF | None
+    """None while there is nothing to learn from."""
+    settled: bool
+    """Whether more iterations would change nothing."""
+
+
+NEVER = Snapshot(-1, None, True)
+
+
+class Labeller:
+    """Learns in a thread of its own from the latest lesson.
+
+    Parameters
+    ----------
+    learner : LabelLearner
+        What learns.
+    published : callable
+        Called in that thread with every new snapshot.
+    failed : callable
+        Called in that thread with an error; the next lesson starts from nothing.
+    """
+
+    def __init__(
+        self,
+        learner: LabelLearner,
+        published: Callable[[Snapshot], None] = lambda _: None,
+        failed: Callable[[Exception], None] = lambda _: None,
+    ) -> None:
+        self.learner, self.published, self.failed = learner, published, failed
+        self.snapshot = NEVER
+        self._lesson: Lesson | None = None
+        self._closed = False
+        self._changed = threading.Condition()
+        self._pace = 0.01
+        self._thread = threading.Thread(target=self._run, name="kf-label-learner", daemon=True)
+        self._thread.start()
+
+    def teach(self, lesson: Lesson) -> None:
+        """Hand over a lesson; one that was not begun is forgotten."""
+        with self._changed:
+            self._lesson = lesson
+            self._changed.notify_all()
+
+    def wait(self, version: int, timeout: float, *, settled: bool = False) -> bool:
+        """Wait until a model knows a lesson, or all that it can learn from it; False if it takes too long."""
+
+        def known() -> bool:
+            return self.snapshot.version >= version and (self.snapshot.settled or not settled)
+
+        with self._changed:
+            return self._changed.wait_for(lambda: known() or self._closed, timeout) and known()
+
+    def close(self) -> None:
+        """End the thread after the steps that it is taking."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+        self._thread.join(10)
+
+    def _run(self) -> None:
+        while (lesson := self._next()) is not None:
+            try:
+                found = self._learnt(lesson)
+            except Exception as error:  # whatever it is, the page must say so and labelling go on
+                self._keep(Snapshot(lesson.version, None, True))
+                self.failed(error)
+                continue
+            self._keep(found)
+            try:
+                self.published(found)
+            except Exception as error:
+                self.failed(error)
+
+    def _next(self) -> Lesson | None:
+        """Wait for something to learn; None at the end."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._closed or self._has_work())
+            return None if self._closed else self._lesson
+
+    def _has_work(self) -> bool:
+        return self._lesson is not None and not (
+            self.snapshot.version == self._lesson.version and self.snapshot.settled
+        )
+
+    def _learnt(self, lesson: Lesson) -> Snapshot:
+        """Take as many steps as there is time for."""
+        seconds = SLICE if self.snapshot.version == lesson.version else QUICK
+        iterations = max(LEAST, min(MOST, round(seconds / self._pace)))
+        start = time.perf_counter()
+        model = self.learner.step(self.snapshot.model, lesson, iterations)
+        if model is None:
+            return Snapshot(lesson.version, None, True)
+        self._pace = (time.perf_counter() - start) / max(model.n_iter_, 1)
+        return Snapshot(lesson.version, model, is_settled(model, iterations))
+
+    def _keep(self, snapshot: Snapshot) -> None:
+        with self._changed:
+            self.snapshot = snapshot
+            self._changed.notify_all()
