@@ -56,6 +56,7 @@ class TokensAndArrays(Parameterised):
     Examples
     --------
     >>> from kernelfields import CRF
+    >>> from kernelfields.features import TokensAndArrays
     >>> X = [(["the", "dog"], [[0.1, 0.2], [0.9, 0.3]]), (["cats"], [[0.8, 0.4]])]
     >>> features = TokensAndArrays("columns: w\nw[0]")
     >>> model = CRF(features=features).fit(X, [["D", "N"], ["N"]])
@@ -96,7 +97,7 @@ class TokensAndArrays(Parameterised):
             transformer = clone(self.arrays).fit(numbers)
             given = stack_rows(transformer.transform(numbers), "TokensAndArrays")
         self.tokens_, self.arrays_, self.n_numbers_ = extractor, transformer, int(given.rows.shape[1])
-        return self._beside(given.rows, matrix), lengths
+        return Matrix(self._beside(given.rows, matrix), lengths)
 
     def transform(self, X: Any) -> Matrix:
         """Return a CSR matrix with a row for every token, and lengths."""
@@ -109,7 +110,7 @@ class TokensAndArrays(Parameterised):
         rows = stack_rows(numbers, "TokensAndArrays").rows
         if rows.shape[0] and rows.shape[1] != self.n_numbers_:
             raise InputError(f"Tokens have {rows.shape[1]} numbers each, expected {self.n_numbers_}.")
-        return self._beside(rows.reshape(len(rows), self.n_numbers_), matrix), lengths
+        return Matrix(self._beside(rows.reshape(len(rows), self.n_numbers_), matrix), lengths)
 
     def names(self) -> list[str]:
         """Return the names of all columns: x0, x1, … for numbers."""
@@ -136,9 +137,10 @@ def _extractor(tokens: Any) -> TemplateFeatures | DictFeatures:
     return result
 
 
-def _parted(X: Any) -> tuple[list[Any], list[Array]]:
+def _parted(X: Any) -> tuple[list[Any], list[Any]]:
     """Return the tokens and the numbers of every sequence, as many of each."""
-    tokens, numbers = [], []
+    tokens: list[Any] = []
+    numbers: list[Any] = []
     for s, item in enumerate(X):
         if isinstance(item, ArrayTokens):
             words, rows = list(item), np.asarray(item.numbers)
@@ -158,7 +160,7 @@ def _parted(X: Any) -> tuple[list[Any], list[Array]]:
             raise InputError(f"Sequence {s} of X holds NaN or infinity at position {_first_bad(rows)}.")
         tokens.append(words)
         numbers.append(rows if len(rows) else [])
-    return tokens, numbers  # type: ignore[return-value]
+    return tokens, numbers
 
 
 def _length(words: Sequence[Any]) -> int:
