@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from ..errors import InputError
 from ..files.reading import Reading
+from ..files.tagged_text import RULES
+from ..io.conllu import COLUMNS
 from ..io.npz import LIMIT
+from ..io.text_documents import OFFSETS
 
 GIGABYTE = 2**30
 
 Format = Annotated[
     str | None,
     typer.Option(
-        "--format", help="conll, jsonl, csv, npz or parquet, if the name of the file does not say it."
+        "--format",
+        help="conll, jsonl, csv, npz, parquet, brat, doccano, labelstudio, prodigy, text, fasta, pssm, hhm, "
+        "stockholm; if the file does not tell.",
     ),
 ]
 Encoding = Annotated[str, typer.Option(help="Of CoNLL columns.")]
@@ -23,7 +29,8 @@ Missing = Annotated[
     str, typer.Option(help="In CoNLL columns, the label of tokens whose label was not observed; '' for none.")
 ]
 Columns = Annotated[
-    str | None, typer.Option(help="CoNLL columns to take, counted from 1 and the label last, as in 2,4.")
+    str | None,
+    typer.Option(help="CoNLL columns to take, the label last, as in 2,4, or form,upos in CoNLL-U."),
 ]
 Parents = Annotated[
     int | None,
@@ -44,6 +51,16 @@ Confidence = Annotated[
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object, the last line.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks.")]
+Spans = Annotated[
+    str,
+    typer.Option(help="Of spans that cut words, overlap or have gaps: refuse the file, mend or drop them."),
+]
+Offsets = Annotated[str, typer.Option(help="What offsets of doccano count: characters or utf-16.")]
+Labels = Annotated[
+    Path | None,
+    typer.Option("--labels", help="Labels of a FASTA file or of profiles: FASTA, a letter each, or GFF3."),
+]
+Types = Annotated[str | None, typer.Option(help="Types of GFF3 features that are labels, as in CDS,tRNA.")]
 MISSING = "_"
 MAX_SIZE = LIMIT / GIGABYTE
 
@@ -55,15 +72,25 @@ def reading_of(
     columns: str | None,
     max_size: float,
     parents: int | None = None,
+    spans: str = "refuse",
+    offsets: str = "characters",
+    labels: Path | None = None,
+    types: str | None = None,
 ) -> Reading:
     """Return how files are to be read, by the options above."""
-    return Reading(data_format, encoding, missing, _numbers(columns), parents, int(max_size * GIGABYTE))
+    for option, value, known in (("spans", spans, RULES), ("offsets", offsets, OFFSETS)):
+        if value not in known:
+            raise InputError(f"--{option} is {value!r}; it must be one of {', '.join(known)}.")
+    size, kinds = int(max_size * GIGABYTE), None if types is None else tuple(types.split(","))
+    limits = (_numbers(columns), parents, size)
+    return Reading(data_format, encoding, missing, *limits, spans, offsets, labels, kinds)
 
 
 def _numbers(columns: str | None) -> tuple[int, ...] | None:
     if columns is None:
         return None
-    words = columns.split(",")
+    numbers = {name: str(n) for n, name in enumerate(COLUMNS, 1)}
+    words = [numbers.get(word.upper(), word) for word in columns.split(",")]
     if not all(word.isascii() and word.isdecimal() and 0 < int(word) <= 1000 for word in words):
         raise InputError(
             f"--columns {columns!r} must be a list of numbers, counted from 1 and separated by commas."

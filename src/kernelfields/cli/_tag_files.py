@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..errors import InputError
-from ..io.parquet import ENDINGS
+from ..files.kinds import kind_of_name
 from ._cluster import backed_by
 from ._loaded import load_labeller
 from ._tagging import STREAM, Tagging
+from ._tool_answers import ENDINGS, OTHERWISE
 
 
 def tag_files(
@@ -52,7 +53,8 @@ def _labelled(asked: Tagging, data: str, out: Path, quiet: bool) -> str | None:
 def _name(path: Path, to: str | None) -> str:
     """Return the name of an answer: arrays and tables become JSON lines, and nothing is compressed."""
     name = path.name.removesuffix(".gz")
-    ending = to or ("jsonl" if Path(name).suffix.lower() in (".npz", *ENDINGS) else None)
+    kind = to or OTHERWISE.get(kind_of_name(name) or "")
+    ending = None if kind is None else ENDINGS.get(kind, kind)
     return name if ending is None else f"{Path(name).stem}.{ending}"
 
 

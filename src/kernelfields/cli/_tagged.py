@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple, TextIO
+from typing import Any, TextIO
 
 from ..errors import InputError
 from ..files.items import Item
@@ -16,20 +16,11 @@ from ..files.writing import columns_of, record_of, require_sequences
 from ..io.conll import Sentence
 from ..io.csv import Frames
 from ..io.jsonl import Record
+from ._answers import Answer
+from ._tool_answers import PLACE, AnswerPlace, tool_writers
 
 OPEN = "_"
 """Instead of a label where the model abstains."""
-
-
-class Answer(NamedTuple):
-    """A model's predictions for one sequence."""
-
-    labels: list[Any]
-    """None where it abstains."""
-    probabilities: list[float]
-    """Probabilities of the labels, or of the most probable label where the model abstained."""
-    marginals: Any
-    kbest: list[tuple[list[Any], float]] | None
 
 
 class Writer:
@@ -39,34 +30,55 @@ class Writer:
     ----------
     file : text file
         Where to.
-    kind : "conll", "jsonl" or "csv"
+    kind : "conll", "conllu", "jsonl", "csv", "gff3", "bed" or a format of marked texts
         In which format.
     classes : list
         Labels, as columns of marginals.
     marginals : bool
         Whether every label's probability is written.
+    place : AnswerPlace
+        What formats for tools need to know.
     """
 
-    def __init__(self, file: TextIO, kind: str, classes: list[Any], marginals: bool) -> None:
+    def __init__(
+        self, file: TextIO, kind: str, classes: list[Any], marginals: bool, place: AnswerPlace = PLACE
+    ) -> None:
         writers = {"conll": self._conll, "jsonl": self._jsonl, "csv": self._csv}
-        if kind not in writers:
-            raise InputError(f"There is no output format {kind!r}; choose one of {', '.join(writers)}.")
+        tools = tool_writers(file, place)
+        if kind not in writers and kind not in tools:
+            raise InputError(
+                f"There is no output format {kind!r}; choose one of {', '.join((*writers, *tools))}."
+            )
         self.file, self.classes, self.marginals = file, classes, marginals
-        self.write = writers[kind]
+        self._tool = tools[kind]() if kind in tools else None
+        if self._tool is not None and marginals:
+            raise InputError(f"{kind} has no place for --marginals; choose one of {', '.join(writers)}.")
+        self.write = writers[kind] if self._tool is None else self._tool.write
         self._rows = csv.writer(file, lineterminator="\n")
         self._count = 0
 
     @classmethod
     @contextmanager
-    def to(cls, path: Path | None, kind: str, estimator: Any, marginals: bool) -> Iterator[Writer]:
+    def to(
+        cls, path: Path | None, kind: str, estimator: Any, marginals: bool, place: AnswerPlace = PLACE
+    ) -> Iterator[Writer]:
         """Open a file, or take the standard output."""
-        classes = estimator.classes_.tolist()
-        if path is None:
-            yield cls(sys.stdout, kind, classes, marginals)
+        classes, place = estimator.classes_.tolist(), place._replace(path=path)
+        if path is None or kind == "brat":  # which has several files
+            writer = cls(sys.stdout, kind, classes, marginals, place)
+            yield writer
+            writer.end()
             sys.stdout.flush()
             return
         with path.open("w", encoding="utf-8", newline="") as file:
-            yield cls(file, kind, classes, marginals)
+            writer = cls(file, kind, classes, marginals, place)
+            yield writer
+            writer.end()
+
+    def end(self) -> None:
+        """Write what follows the last sequence."""
+        if self._tool is not None:
+            self._tool.end()
 
     def _conll(self, item: Item, answer: Answer) -> None:
         """Write the columns that were read, label and probability; k best labellings as further columns."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -15,15 +15,19 @@ import typer
 
 from ..errors import InputError
 from ..files.items import Item
+from ..files.kinds import ending_of
 from ..files.reading import Reading, read_items
+from ..models.entity_confidence import entity_confidence
 from ..report.guaranteed import CONFIDENCE
+from ._answers import Answer
 from ._errors import INTERRUPTED, end
 from ._loaded import load_labeller, require_calibrated, warning_of
 from ._parse_answers import tag_parses
 from ._parse_tasks import task_of
 from ._parses import ParseTask, require_parser_options
 from ._suited import Suit
-from ._tagged import Answer, Writer
+from ._tagged import Writer
+from ._tool_answers import BY_ENDING, MARKED, OTHERWISE, AnswerPlace
 
 BATCH = 256
 """Sequences of a file that are labelled together; those of a stream are labelled as they come."""
@@ -66,6 +70,8 @@ class Tagging:
     labelled: bool
     flat: bool
     promise: Promise
+    background: str | None = None
+    """Of features of genomes, labels between which commas are that are no features."""
 
     def run(self, data: str, out: Path | None, quiet: bool = False) -> None:
         """Label a file, or the standard input."""
@@ -95,13 +101,13 @@ class Tagging:
         items = (item.flat() for item in items) if self.flat else items
         suit, done = Suit(estimator, say, HINT), 0
         unsure = self._unsure(estimator)
-        written = self.to or ("jsonl" if kind in ("npz", "parquet") else kind)
-        with Writer.to(out, written, estimator, self.marginals) as writer:
+        written = self._written(kind, out)
+        entities = written in MARKED
+        with Writer.to(out, written, estimator, self.marginals, self._place(written)) as writer:
             try:
                 for batch in _batches(items, 1 if streamed else BATCH):
-                    asked = partial(
-                        self._answers, estimator, suit([item.input for item in batch]), batch, unsure
-                    )
+                    inputs = suit([item.input for item in batch])
+                    asked = partial(self._answers, estimator, inputs, batch, unsure, entities)
                     for item, answer in zip(batch, _numbered(done, asked), strict=True):
                         writer.write(item, answer)
                     done += len(batch)
@@ -110,6 +116,29 @@ class Tagging:
             except KeyboardInterrupt:
                 writer.file.flush()
                 end(f"Interrupted; {done} sequences are labelled.", INTERRUPTED)
+
+    def _written(self, kind: str, out: Path | None) -> str:
+        """Return the format of the answers: as told, as the name says, or as the input."""
+        told = None if out is None else BY_ENDING.get(ending_of(out.name))
+        if (
+            told is None
+            and out is not None
+            and kind in OTHERWISE
+            and ending_of(out.name) in ("conll", "jsonl", "csv")
+        ):
+            told = ending_of(out.name)
+        return self.to or told or OTHERWISE.get(kind, kind)
+
+    def _place(self, written: str) -> AnswerPlace:
+        """Return what formats of tools need to know."""
+        place = AnswerPlace()
+        if self.background is not None:
+            if written not in ("gff3", "bed"):
+                raise InputError(f"--background is for gff3 and bed, not for {written}.")
+            place = place._replace(background=tuple(self.background.split(",")))
+        if self.labelled and self.reading.columns is not None:
+            place = place._replace(column=self.reading.columns[-1] - 1)
+        return place
 
     def _unsure(self, estimator: Any) -> dict[str, Any]:
         """Return when labels are to be left open."""
@@ -120,13 +149,20 @@ class Tagging:
         return promised if self.abstain is None else {"abstain": self.abstain}
 
     def _answers(
-        self, estimator: Any, inputs: list[Any], items: list[Item], unsure: dict[str, Any]
+        self,
+        estimator: Any,
+        inputs: list[Any],
+        items: list[Item],
+        unsure: dict[str, Any],
+        entities: bool = False,
     ) -> list[Answer]:
         """Label some sequences."""
         known = {"allowed": [_known(item.y) for item in items]} if self.allowed else {}
         labels = estimator.predict(inputs, **known, **unsure)
         marginals = estimator.predict_marginals(inputs, **known)
         best = estimator.predict_kbest(inputs, self.kbest, **known) if self.kbest else [None] * len(inputs)
+        found = entity_confidence(estimator, inputs, labels, marginals, **known) if entities else None
+        sure: Sequence[list[float] | None] = found or [None] * len(labels)
         place = {label: n for n, label in enumerate(estimator.classes_.tolist())}
         return [
             Answer(
@@ -134,8 +170,9 @@ class Tagging:
                 [float(p[t].max() if label is None else p[t, place[label]]) for t, label in enumerate(one)],
                 p,
                 several,
+                spans,
             )
-            for one, p, several in zip(labels, marginals, best, strict=True)
+            for one, p, several, spans in zip(labels, marginals, best, sure, strict=True)
         ]
 
 

@@ -31,9 +31,13 @@ from ._options import (
     ErrorAtMost,
     Flat,
     Format,
+    Labels,
     MaxSize,
     Missing,
+    Offsets,
     Parents,
+    Spans,
+    Types,
     reading_of,
 )
 from ._suited import Suit
@@ -65,6 +69,10 @@ def calibrate(
     missing: Missing = MISSING,
     columns: Columns = None,
     parents: Parents = None,
+    spans: Spans = "refuse",
+    offsets: Offsets = "characters",
+    labels: Labels = None,
+    types: Types = None,
     flat: Flat = False,
     max_size: MaxSize = MAX_SIZE,
     seed: Annotated[int, typer.Option(help="Of the draw of --share.", min=0)] = 0,
@@ -86,7 +94,8 @@ def calibrate(
     console = plain_console(stderr=as_json)
     with plain_errors(debug):
         estimator = _labeller(model)
-        reading = reading_of(data_format, encoding, missing, columns, max_size, parents)
+        texts = (spans, offsets, labels, types)
+        reading = reading_of(data_format, encoding, missing, columns, max_size, parents, *texts)
         require_folder(out or model)
         sequences = read_data(data, reading)
         sequences = sequences.flat() if flat else sequences

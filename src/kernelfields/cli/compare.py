@@ -27,9 +27,13 @@ from ._options import (
     Debug,
     Encoding,
     Format,
+    Labels,
     MaxSize,
     Missing,
+    Offsets,
     Parents,
+    Spans,
+    Types,
     reading_of,
 )
 from ._panel import PANEL, SECONDS, PanelTrial, in_turn, panel, require_options
@@ -61,6 +65,10 @@ def compare(
     missing: Missing = MISSING,
     columns: Columns = None,
     parents: Parents = None,
+    spans: Spans = "refuse",
+    offsets: Offsets = "characters",
+    labels: Labels = None,
+    types: Types = None,
     max_size: MaxSize = MAX_SIZE,
     as_json: AsJson = False,
     debug: Debug = False,
@@ -76,7 +84,8 @@ def compare(
     """
     console = plain_console(stderr=as_json)
     with plain_errors(debug):
-        reading = reading_of(data_format, encoding, missing, columns, max_size, parents)
+        texts = (spans, offsets, labels, types)
+        reading = reading_of(data_format, encoding, missing, columns, max_size, parents, *texts)
         sequences = shaped(read_data(data, reading), structure)
         note = note_of(sequences, reading)
         if note is not None:

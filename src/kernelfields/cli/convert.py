@@ -10,8 +10,10 @@ import typer
 
 from ..compat.convert import convert_model
 from ..errors import InputError
+from ..files.documents import MARKED_WRITERS, notes_of, read_marked
 from ..files.items import FileData
-from ..files.reading import Reading, ending_of, read_items
+from ..files.kinds import DOCUMENTS, ending_of, kind_of_name, require_kind
+from ..files.reading import read_items
 from ..files.writing import WRITERS
 from ._errors import plain_errors
 from ._options import (
@@ -22,9 +24,13 @@ from ._options import (
     Debug,
     Encoding,
     Format,
+    Labels,
     MaxSize,
     Missing,
+    Offsets,
     Parents,
+    Spans,
+    Types,
     reading_of,
 )
 
@@ -37,7 +43,10 @@ def convert(
     out: Annotated[Path, typer.Option("--out", "-o", help="The file to write.")],
     data_format: Format = None,
     to: Annotated[
-        str | None, typer.Option(help="Format to write: conll, jsonl, csv, npz; by the name of the file.")
+        str | None,
+        typer.Option(
+            help="conll, jsonl, csv, npz, brat, doccano, labelstudio or prodigy; by the name of the file."
+        ),
     ] = None,
     unlabelled: Annotated[
         bool, typer.Option("--unlabelled", help="CoNLL columns have no labels in the last one.")
@@ -46,6 +55,10 @@ def convert(
     missing: Missing = MISSING,
     columns: Columns = None,
     parents: Parents = None,
+    spans: Spans = "refuse",
+    offsets: Offsets = "characters",
+    labels: Labels = None,
+    types: Types = None,
     max_size: MaxSize = MAX_SIZE,
     as_json: AsJson = False,
     debug: Debug = False,
@@ -54,23 +67,36 @@ def convert(
 
     The model gives the same tags and probabilities. Tokens go between conll and jsonl, numbers between csv,
     npz and jsonl, where each position is an object of named numbers. A label that was not observed is _ in
-    conll, null in jsonl, empty in csv, NaN or empty in npz. Trees are written as jsonl only.
+    conll, null in jsonl, empty in csv, NaN or empty in npz. Trees are written as jsonl only. Texts with
+    marked spans go between brat, doccano, Label Studio and Prodigy with their offsets, and to conll and jsonl
+    as words with IOB2 tags.
 
     For example:
         kf convert model.crfsuite -o model.kf
         kf convert ner.conll -o ner.jsonl
         kf convert sensors.csv -o sensors.npz
+        kf convert notes/ -o notes.jsonl --to prodigy
     """
     with plain_errors(debug):
-        kind = None if data_format is None and to is None and out.suffix == ".kf" else _kind(out.name, to)
-        if kind is None or _is_crfsuite(source):
+        model_wanted = data_format is None and to is None and out.suffix == ".kf"
+        if model_wanted or _is_crfsuite(source):
             model = convert_model(source, out)
             _say(as_json, out, labels=len(model.classes_), attributes=model.n_features_in_)
             return
-        reading = reading_of(data_format, encoding, missing, columns, max_size, parents)
-        items = list(read_items(source, reading.kind(source), reading, labelled=not unlabelled))
+        texts = (spans, offsets, labels, types)
+        reading = reading_of(data_format, encoding, missing, columns, max_size, parents, *texts)
+        given = reading.kind(source)
+        kind = _kind(out.name, to, given)
+        if given in DOCUMENTS and kind in MARKED_WRITERS:
+            documents = list(read_marked(source, given, reading))
+            MARKED_WRITERS[kind](documents, out)
+            _say(as_json, out, texts=len(documents), spans=sum(len(one.spans or ()) for one in documents))
+            return
+        items = list(read_items(source, given, reading, labelled=not unlabelled))
         if not items:
             raise InputError(f"{source} has no sequences.")
+        for note in notes_of(items):
+            typer.echo(note, err=True)
         WRITERS[kind](items, out)
         data = FileData(items, kind)
         _say(as_json, out, **{data.noun: len(items)}, positions=data.n_positions)
@@ -82,16 +108,20 @@ def _say(as_json: bool, out: Path, **counts: Any) -> None:
     typer.echo(json.dumps({"out": str(out), **counts}) if as_json else f"{out}: {words}.")
 
 
-def _kind(name: str, given: str | None) -> str:
+def _kind(name: str, to: str | None, given: str) -> str:
     """Tell the format to write; unlike those read, a name must say it."""
-    if given is None and ending_of(name) not in (*WRITERS, "json"):
+    kind = kind_of_name(name) if to is None else require_kind(to)
+    if kind is None:
         raise InputError(f"{name} does not say the format to write; add --to, one of {', '.join(WRITERS)}.")
-    kind = Reading(given).kind(name)
+    if to is None and ending_of(name) == "json" and given == "labelstudio":
+        return given
     if kind not in WRITERS:
         raise InputError(f"Files of {kind} are only read; choose one of {', '.join(WRITERS)}.")
     return kind
 
 
 def _is_crfsuite(path: Path) -> bool:
+    if path.is_dir():
+        return False
     with path.open("rb") as file:
         return file.read(len(CRFSUITE)) == CRFSUITE

@@ -27,9 +27,13 @@ from ._options import (
     ErrorAtMost,
     Flat,
     Format,
+    Labels,
     MaxSize,
     Missing,
+    Offsets,
     Parents,
+    Spans,
+    Types,
     reading_of,
 )
 from ._parse_answers import evaluate_parses
@@ -54,6 +58,10 @@ def evaluate(
     missing: Missing = MISSING,
     columns: Columns = None,
     parents: Parents = None,
+    spans: Spans = "refuse",
+    offsets: Offsets = "characters",
+    labels: Labels = None,
+    types: Types = None,
     flat: Flat = False,
     max_size: MaxSize = MAX_SIZE,
     as_json: AsJson = False,
@@ -73,7 +81,8 @@ def evaluate(
     console = plain_console(stderr=as_json)
     with plain_errors(debug):
         estimator = load_labeller(model)
-        reading = reading_of(data_format, encoding, missing, columns, max_size, parents)
+        texts = (spans, offsets, labels, types)
+        reading = reading_of(data_format, encoding, missing, columns, max_size, parents, *texts)
         task = task_of(estimator)
         if task is not None:
             unfit = {"error-at-most": error_at_most, "confidence": confidence}

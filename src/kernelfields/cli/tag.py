@@ -53,7 +53,16 @@ def tag(
         bool, typer.Option("--labelled", help="The last column has labels; it is kept.")
     ] = False,
     data_format: Format = None,
-    to: Annotated[str | None, typer.Option(help="Of the output: conll, jsonl, csv; as the input.")] = None,
+    to: Annotated[
+        str | None,
+        typer.Option(
+            help="Of the output: conll, conllu, jsonl, csv, brat, doccano, labelstudio, prodigy, gff3, bed; "
+            "as -o ends, or as the input."
+        ),
+    ] = None,
+    background: Annotated[
+        str | None, typer.Option(help="Of gff3 and bed: labels that are no features, as in N,O; O.")
+    ] = None,
     encoding: Encoding = "utf-8",
     missing: Missing = MISSING,
     columns: Columns = None,
@@ -79,6 +88,8 @@ def tag(
         kf tag ner.kf news.jsonl --kbest 3 -o tagged.jsonl
         kf tag ner.kf news.conll --error-at-most 0.05
         kf tag ner.kf news/*.conll -o tagged --jobs 2
+        kf tag ner.kf news.txt --format text -o news.jsonl
+        kf tag genes.kf genome.fa -o genes.gff3
     """
     with plain_errors(debug):
         reading = reading_of(data_format, encoding, missing, columns, max_size, parents)
@@ -86,8 +97,10 @@ def tag(
         if as_json and to not in (None, "jsonl"):
             raise InputError(f"--json writes JSON lines, but --to says {to}.")
         to = "jsonl" if as_json else to
-        asked = Tagging(model, reading, to, abstain, kbest, marginals, allowed, labelled, flat, promise)
-        if data and (len(data) > 1 or (out is not None and out.is_dir())):
+        options = (abstain, kbest, marginals, allowed, labelled, flat, promise, background)
+        asked = Tagging(model, reading, to, *options)
+        one_folder = data is not None and len(data) == 1 and Path(data[0]).is_dir()  # of brat
+        if data and not one_folder and (len(data) > 1 or (out is not None and out.is_dir())):
             tag_files(asked, data, out, jobs, dask)
             return
         for option, given in (("jobs", jobs), ("dask", dask)):

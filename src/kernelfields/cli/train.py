@@ -23,9 +23,13 @@ from ._options import (
     Debug,
     Encoding,
     Format,
+    Labels,
     MaxSize,
     Missing,
+    Offsets,
     Parents,
+    Spans,
+    Types,
     reading_of,
 )
 from ._panel import PANEL, SECONDS
@@ -110,6 +114,10 @@ def train(
     missing: Missing = MISSING,
     columns: Columns = None,
     parents: Parents = None,
+    spans: Spans = "refuse",
+    offsets: Offsets = "characters",
+    labels: Labels = None,
+    types: Types = None,
     max_size: MaxSize = MAX_SIZE,
     seed: Annotated[int, typer.Option(help="For what is drawn at random.", min=0)] = 0,
     as_json: AsJson = False,
@@ -136,7 +144,8 @@ def train(
         settings = (penalty, kernel, gamma, features, constraints, basis, tol, max_iter, seed, structure)
         choice = Choice(*settings, clusters=paths, min_count=min_count)
         require_folder(out)
-        reading = reading_of(data_format, encoding, missing, columns, max_size, parents)
+        texts = (spans, offsets, labels, types)
+        reading = reading_of(data_format, encoding, missing, columns, max_size, parents, *texts)
         if dask is not None and model == "auto":
             raise InputError("--dask shares out the fits of one model, not of auto: name it.")
         keep = Keeping(checkpoint, checkpoint_seconds, resume)

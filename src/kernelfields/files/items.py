@@ -83,6 +83,8 @@ class FileData:
 
     items: list[Item]
     kind: str
+    notes: tuple[str, ...] = ()
+    """What of the file is not there, or not as it was."""
 
     @property
     def inputs(self) -> list[Any]:
@@ -149,7 +151,7 @@ class FileData:
 
     def flat(self) -> FileData:
         """Return trees and graphs as sequences."""
-        return FileData([item.flat() for item in self.items], self.kind)
+        return FileData([item.flat() for item in self.items], self.kind, self.notes)
 
     def take(self, ids: Any) -> FileData:
         """Return some of the sequences."""

@@ -2,83 +2,46 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 
 from ..errors import InputError, quoted
-from ..io.conll import Sentence, read_conll
+from ..io.conll import read_conll
 from ..io.csv import Frames, read_csv
 from ..io.jsonl import Record, read_jsonl
-from ..io.lines import read_lines
-from ..io.npz import LIMIT, read_npz
-from ..io.parents import require_parents
-from ..io.parquet import ENDINGS, read_parquet
+from ..io.npz import read_npz
+from ..io.parquet import read_parquet
+from .columns import from_sentence, words_of
+from .documents import notes_of, read_tagged
 from .items import LINKS, FileData, Item, NamedColumns
+from .kinds import DOCUMENTS, PROFILES, ending_of
+from .options import Reading as Reading
+from .positions import read_letters, read_profiles
 
 Source = Path | IO[bytes]
-FORMATS = ("conll", "jsonl", "csv", "npz", "parquet")
-ALIASES = {"json": "jsonl", **{ending.removeprefix("."): "parquet" for ending in ENDINGS}}
-"""Formats of endings that have another name."""
-NO_WORD = re.compile(r"\d+[-.]\d+")
 CONLLU = 10
 """Columns of CoNLL-U."""
 MOST_NUMBERS = 20
 """Different fractions that may be labels; more of them are measurements."""
 
 
-@dataclass(frozen=True)
-class Reading:
-    """Options for reading files."""
-
-    format: str | None = None
-    encoding: str = "utf-8"
-    missing: str = "_"
-    """The label in columns of text that stands for none; no label if empty."""
-    columns: tuple[int, ...] | None = None
-    """Columns of text to take, counted from 1."""
-    parents: int | None = None
-    """Column of text with the number of a token's parent, counted from 1; 0 for roots."""
-    limit: int = LIMIT
-    """Bytes that arrays may take."""
-
-    def kind(self, path: Path | str) -> str:
-        """Tell the format by the end of a name; columns of text if it says nothing."""
-        if self.format is not None:
-            if self.format not in FORMATS:
-                raise InputError(f"There is no format {self.format!r}; choose one of {', '.join(FORMATS)}.")
-            return self.format
-        ending = ending_of(str(path))
-        if ending == "tsv":
-            return "csv" if _has_header(path) else "conll"
-        return ALIASES.get(ending, ending if ending in FORMATS else "conll")
-
-
-def ending_of(name: str) -> str:
-    """Return what a name ends with, compressed or not."""
-    return Path(name.removesuffix(".gz")).suffix.removeprefix(".").lower()
-
-
-def _has_header(path: Path | str) -> bool:
-    """Return whether a file with tabs has a header: a first line that names the column of sequences."""
-    first = next(read_lines(path, "latin-1"), None)
-    return first is not None and "sequence" in first.text.split("\t")
-
-
 def read_items(source: Source, kind: str, reading: Reading, *, labelled: bool) -> Iterator[Item]:
     """Read sequences one by one; with ``labelled``, the last column of text is the label."""
-    for option, given in (("columns", reading.columns), ("parents", reading.parents)):
-        if given is not None and kind != "conll":
-            raise InputError(f"--{option} is for columns of text, not for {kind}.")
+    _require_place(kind, reading)
+    if kind in DOCUMENTS:
+        return read_tagged(source, kind, reading, labelled)
+    if kind == "fasta":
+        return read_letters(source, reading, labelled)
+    if kind in PROFILES:
+        return read_profiles(source, kind, reading, labelled)
     if kind == "conll":
         sentences = read_conll(source, comments=None, encoding=reading.encoding)
         if isinstance(source, Path) and ending_of(source.name) == "conllu":
-            sentences = filter(None, map(_words_of, sentences))
-        return (_from_sentence(n, one, labelled, reading) for n, one in enumerate(sentences))
+            sentences = filter(None, map(words_of, sentences))
+        return (from_sentence(n, one, labelled, reading) for n, one in enumerate(sentences))
     if kind == "jsonl":
         return (_from_record(one) for one in read_jsonl(source))
     if kind == "csv":
@@ -90,20 +53,37 @@ def read_items(source: Source, kind: str, reading: Reading, *, labelled: bool) -
     return _from_arrays(source, reading.limit)
 
 
+def _require_place(kind: str, reading: Reading) -> None:
+    """Refuse options that a format has no use for."""
+    letters = ("fasta", *PROFILES)
+    uses = {
+        "columns": (reading.columns is None, ("conll",), "columns of text"),
+        "parents": (reading.parents is None, ("conll",), "columns of text"),
+        "labels": (reading.labels is None, letters, "FASTA files and profiles"),
+        "types": (reading.types is None, letters, "FASTA files and profiles"),
+        "spans": (reading.spans == "refuse", DOCUMENTS, "texts with marked spans"),
+        "offsets": (reading.offsets == "characters", ("doccano",), "doccano"),
+    }
+    for option, (silent, kinds, what) in uses.items():
+        if not silent and kind not in kinds:
+            raise InputError(f"--{option} is for {what}, not for {kind}.")
+
+
 def read_data(path: Path, reading: Reading | None = None) -> FileData:
     """Read all sequences of a file; each must have labels, though some may be missing."""
     reading = reading or Reading()
     kind = reading.kind(path)
-    items = list(read_items(path, kind, reading, labelled=True))
+    every = list(read_items(path, kind, reading, labelled=True))
+    items = [item for item in every if item.y is not None] if kind in DOCUMENTS else every
     if ending_of(path.name) == "conllu" and reading.columns is None and _is_complete(items):
         raise InputError(f"{path}: say which of the ten columns are words and labels, as in --columns 2,4.")
     if not items:
-        raise InputError(f"{path} has no sequences.")
+        raise InputError(f"{path} has no {'marked texts' if every else 'sequences'}.")
     bare = next((n for n, item in enumerate(items) if item.y is None), None)
     if bare is not None:
         how = "; null for a position says that its label was not observed" if kind == "jsonl" else ""
         raise InputError(f"{path}: sequence {bare} has no labels{how}.")
-    data = FileData(items, kind)
+    data = FileData(items, kind, notes_of(every) if kind in DOCUMENTS else ())
     loose = next((n for n, item in enumerate(items) if item.structure != data.structure), None)
     if loose is not None:
         raise InputError(f"{path}: item {loose} has no {LINKS[data.structure]}, but others have.")
@@ -116,7 +96,9 @@ def read_files(paths: Sequence[Path], reading: Reading) -> FileData:
     first, *others = (read_data(path, reading) for path in paths)
     for path, other in zip(paths[1:], others, strict=True):
         require_alike(first, paths[0], other, path)
-    return FileData([item for data in (first, *others) for item in data.items], first.kind)
+    every = (first, *others)
+    notes = tuple(note for data in every for note in data.notes)
+    return FileData([item for data in every for item in data.items], first.kind, notes)
 
 
 def require_alike(data: FileData, path: Path, other: FileData, other_path: Path) -> None:
@@ -154,58 +136,12 @@ def _require_classes(data: FileData, path: Path, reading: Reading) -> None:
 
 def note_of(data: FileData, reading: Reading) -> str | None:
     """Say how many labels are missing, which a user may not have meant."""
-    count = data.n_positions - len(data.known)
+    count, notes = data.n_positions - len(data.known), list(data.notes)
     if count == 0:
-        return None
+        return " ".join(notes) or None
     forms = {"jsonl": "null", "csv": "empty", "npz": "NaN or empty"}
     what = forms.get(data.kind, f"{quoted(reading.missing)}; --missing '' would make it a label")
-    return f"{count:,} of {data.n_positions:,} labels were not observed ({what})."
-
-
-def _words_of(sentence: Sentence) -> Sentence | None:
-    """Return a sentence of CoNLL-U without lines for several words or for none: 3-4 and 3.1 in column one."""
-    rows = [row for row in zip(*sentence.columns, strict=True) if not NO_WORD.fullmatch(row[0])]
-    return sentence._replace(columns=[list(column) for column in zip(*rows, strict=True)]) if rows else None
-
-
-def _from_sentence(n: int, sentence: Sentence, labelled: bool, reading: Reading) -> Item:
-    columns, parents = _chosen(sentence.columns, reading), None
-    if reading.parents is not None:
-        parents = _parents(n, _column(sentence.columns, reading.parents, "--parents"))
-    if labelled and len(columns) < 2:
-        raise InputError("There is one column only: no labels beside the tokens.")
-    inputs = columns[:-1] if labelled else columns
-    x: list[Any] = list(inputs[0]) if len(inputs) == 1 else list(zip(*inputs, strict=True))
-    y = [None if label == reading.missing else label for label in columns[-1]] if labelled else None
-    return Item(x, y, list(columns[0]), sentence, parents)
-
-
-def _chosen(columns: list[list[str]], reading: Reading) -> list[list[str]]:
-    """Return the columns that hold tokens and labels."""
-    if reading.columns is not None:
-        return [_column(columns, c, "--columns") for c in reading.columns]
-    return [column for c, column in enumerate(columns, 1) if c != reading.parents]
-
-
-def _column(columns: list[list[str]], number: int, option: str) -> list[str]:
-    if number > len(columns):
-        raise InputError(f"{option} names column {number}, but there are {len(columns)}.")
-    return columns[number - 1]
-
-
-def _parents(n: int, column: list[str]) -> list[int]:
-    """Return parents counted from 0, from a column in which tokens are counted from 1."""
-    for t, text in enumerate(column):
-        if not (text.isascii() and text.isdecimal()):
-            raise InputError(
-                f"Tree {n}: the parent of token {t} is {quoted(text, 40)}, expected 0 to {len(column)}."
-            )
-    parents = [int(text) - 1 for text in column]
-    try:
-        require_parents(parents, len(column))
-    except InputError as error:
-        raise InputError(f"Tree {n}, tokens counted from 0: {error}") from error
-    return parents
+    return " ".join([*notes, f"{count:,} of {data.n_positions:,} labels were not observed ({what})."])
 
 
 def _from_record(record: Record) -> Item:

@@ -15,6 +15,7 @@ from ..errors import InputError
 from ..io.conll import Sentence, write_conll
 from ..io.csv import Frames
 from ..io.jsonl import Record, write_jsonl
+from .documents import DOCUMENT_WRITERS, text_fields
 from .items import LINKS, Item
 
 
@@ -82,6 +83,7 @@ WRITERS: Mapping[str, Callable[[list[Item], Path], None]] = {
     "jsonl": to_jsonl,
     "csv": to_csv,
     "npz": to_npz,
+    **DOCUMENT_WRITERS,
 }
 
 
@@ -133,7 +135,7 @@ def _label_array(labels: list[Any]) -> Array:
 
 def record_of(item: Item) -> Record:
     """Return a sequence or tree as JSON lines have it."""
-    other = item.source.other if isinstance(item.source, Record) else {}
+    other = item.source.other if isinstance(item.source, Record) else text_fields(item)
     return Record([_token(token, item) for token in item.x], item.y, other, item.parents, item.edges)
 
 

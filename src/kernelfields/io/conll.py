@@ -35,6 +35,8 @@ class Sentence(NamedTuple):
     """The line before this sentence that marks the beginning of a document, if there is one."""
     tabs: bool = False
     """Whether tabs separated the columns, instead of spaces."""
+    every: list[list[str]] | None = None
+    """Of CoNLL-U, the columns of all lines, those that are no words too; None if all are words."""
 
 
 def read_conll(

@@ -17,6 +17,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from ..checks import require_whole
 from ..errors import InputError, quoted
 from .heads import require_heads
 from .lines import LONGEST_TEXT, Source, TextLine, read_lines, require_short, write_lines
@@ -95,6 +96,34 @@ class ParsedSentence:
                 relation = NOTHING if relations is None else relations[m]
                 misc = row[MISC] if probabilities is None else _with_probability(row[MISC], probabilities[m])
                 row = (*row[:HEAD], str(int(heads[m])), relation, row[_DEPS], misc)
+                m += 1
+            rows.append(row)
+        return replace(self, rows=tuple(rows))
+
+    def with_column(
+        self, column: int, values: Sequence[str], probabilities: Sequence[float] | None = None
+    ) -> ParsedSentence:
+        """Return the sentence with another column of its words; all else stays.
+
+        Parameters
+        ----------
+        column : int
+            Number of the column, counted from 0: 3 for UPOS, 4 for XPOS.
+        values : list of str
+            Of every word.
+        probabilities : list of float, optional
+            Of every value, added to MISC as ``Probability=0.9731``.
+        """
+        require_whole("column", column, 0, MISC)
+        for given in (values, probabilities):
+            if given is not None and len(given) != len(self.words):
+                raise InputError(f"The sentence has {len(self.words)} words, but {len(given)} were given.")
+        rows, m = [], 0
+        for row in self.rows:
+            if row[ID].isdecimal():
+                row = (*row[:column], values[m], *row[column + 1 :])
+                if probabilities is not None:
+                    row = (*row[:MISC], _with_probability(row[MISC], probabilities[m]))
                 m += 1
             rows.append(row)
         return replace(self, rows=tuple(rows))

@@ -66,7 +66,7 @@ def read_jsonl(source: Source) -> Iterator[Record]:
         if not line.text.strip():
             continue
         try:
-            record = _record(_parse(line.text))
+            record = _record(parse_value(line.text))
             if len(line.text) > LONGEST_TEXT:
                 _require_short([record.tokens, record.labels])
             yield record
@@ -87,7 +87,9 @@ def write_jsonl(records: Iterable[Record], target: Source) -> None:
     write_lines((_text(record, n) for n, record in enumerate(records)), target, "utf-8")
 
 
-def _parse(text: str) -> Any:
+def parse_value(text: str) -> Any:
+    """Read a JSON value; what is none is an `InputError` that names the column."""
+
     def refuse(constant: str) -> None:
         raise InputError(f"{constant} is not JSON.")
 
@@ -105,7 +107,7 @@ def _parse(text: str) -> Any:
 
 def _record(value: Any) -> Record:
     if not isinstance(value, dict):
-        raise InputError(f"expected an object with tokens, but found {_kind(value)}.")
+        raise InputError(f"expected an object with tokens, but found {kind_of(value)}.")
     if "tokens" not in value:
         raise InputError('the object has no "tokens".')
     other = {key: item for key, item in value.items() if key not in KEYS}
@@ -117,7 +119,7 @@ def _record(value: Any) -> Record:
 def _check(record: Record) -> None:
     tokens, labels = record.tokens, record.labels
     if not isinstance(tokens, list):
-        raise InputError(f'"tokens" is {_kind(tokens)}, not a list.')
+        raise InputError(f'"tokens" is {kind_of(tokens)}, not a list.')
     _check_tokens(tokens)
     if record.parents is not None:
         require_parents(record.parents, len(tokens))
@@ -131,12 +133,12 @@ def _check(record: Record) -> None:
 
 def _check_labels(labels: Any, tokens: list[Any]) -> None:
     if not isinstance(labels, list):
-        raise InputError(f'"labels" is {_kind(labels)}, not a list.')
+        raise InputError(f'"labels" is {kind_of(labels)}, not a list.')
     if len(labels) != len(tokens):
         raise InputError(f"there are {len(tokens)} tokens, but {len(labels)} labels.")
     for t, label in enumerate(labels):
         if not isinstance(label, (str, int, float, bool, type(None))):
-            raise InputError(f"label {t} is {_kind(label)}, not a string or a number.")
+            raise InputError(f"label {t} is {kind_of(label)}, not a string or a number.")
         if isinstance(label, float) and not math.isfinite(label):  # 1e999, say
             raise InputError(f"label {t} is {label}, not a finite number.")
 
@@ -145,10 +147,11 @@ def _check_tokens(tokens: list[Any]) -> None:
     for t, token in enumerate(tokens):
         if not isinstance(token, (str, list, dict)):
             raise InputError(
-                f"token {t} is {_kind(token)}: neither a string, a list of columns nor an object of features."
+                f"token {t} is {kind_of(token)}: neither a string, a list of columns "
+                "nor an object of features."
             )
         if type(token) is not type(tokens[0]):
-            raise InputError(f"token {t} is {_kind(token)}, but token 0 is {_kind(tokens[0])}.")
+            raise InputError(f"token {t} is {kind_of(token)}, but token 0 is {kind_of(tokens[0])}.")
         if isinstance(token, list):
             if not token or not all(isinstance(column, str) for column in token):
                 raise InputError(f"token {t} is a list of columns, all of which must be strings.")
@@ -180,7 +183,7 @@ def _text(record: Record, n: int) -> str:
         raise InputError(f"Record {n} cannot be written: {error}") from error
 
 
-def _kind(value: Any) -> str:
+def kind_of(value: Any) -> str:
     """Return the kind of a value, as JSON calls it."""
     names = {dict: "an object", list: "a list", str: "a string", bool: "a boolean", type(None): "null"}
     names |= {int: "a number", float: "a number"}

@@ -39,6 +39,7 @@ from ..structures import (
     marginal_parts,
 )
 from ..tables import DECODERS, choose
+from .answer_units import entity_units
 from .averaging import mixed
 from .calibrated_labeller import CalibratedLabeller
 from .model import Model, ScoredBatch, fitted_structure
@@ -183,6 +184,39 @@ class SequenceLabeller(CalibratedLabeller, Parameterised, Routed, Savable, ABC):
         if (labels < 0).any():
             result[self._strange(labels, scored.batch)] = -np.inf
         return result
+
+    def entity_probabilities(
+        self, X: Any, y: Any, *, lengths: Any = None, allowed: Any = None
+    ) -> list[Array]:
+        """Return the probability of every entity of labellings: that it stands there, with these ends.
+
+        An entity is there if its positions have their labels, it begins after the label before and ends
+        before the label after it: the quotient of two sums over labellings, exact where sums are.
+
+        Parameters
+        ----------
+        X : list of sequences
+            As `predict` takes them.
+        y : list of label sequences
+            Labels such as "B-PER", of `predict` for example; None is no part of an entity.
+        lengths : sequence of int, optional
+            Lengths of the sequences in a flat X.
+        allowed : list, optional
+            What is already known, as in `predict`.
+
+        Returns
+        -------
+        list of arrays
+            A number per entity, in the order of `metrics.entity_spans`.
+        """
+        scored = self._batch(X, lengths, allowed)
+        if not self._names_entities():
+            raise InputError("The labels of this model name no entities.")
+        labels = look_up_outputs(fitted_structure(self), y, scored.inputs, self.classes_)
+        if (labels == UNKNOWN).any():
+            raise InputError("y has labels that training did not have.")
+        found = entity_units(scored.batch, scored.scores, labels, self.classes_.tolist())
+        return [found.confidence[a:b] for a, b in pairwise(found.offsets)]
 
     def _strange(self, labels: Array, batch: Any) -> Array:
         """Return which sequences have labels that training did not have, after a warning of how many."""
