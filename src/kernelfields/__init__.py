@@ -42,6 +42,7 @@ if TYPE_CHECKING:
         TransductiveSVM,
         load,
     )
+    from .files import read
     from .fitting.evidence_tuning import tune_by_evidence
 
     __version__: str
@@ -84,6 +85,7 @@ __all__ = [
     "__version__",
     "distributed",
     "load",
+    "read",
     "tune_by_evidence",
 ]
 
@@ -93,6 +95,7 @@ _HOMES = {
     "InputError": "errors",
     "ModelFormatError": "errors",
     "ScoreError": "errors",
+    "read": "files",
     "tune_by_evidence": "fitting.evidence_tuning",
 }
 """Where names are from that are no estimators."""

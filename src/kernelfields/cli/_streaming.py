@@ -36,6 +36,7 @@ class _Head:
     """Labels."""
     n_columns: int
     is_text: bool = True
+    kind: str = "conll"
 
 
 def bytes_of(text: str) -> int:

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..features import BrownClusters, TemplateFeatures, Templates
-from ..features.sets import chunking, ner, pos
+from ..features.sets import chunking, letters, ner, pos
 from ..features.templates import parse_templates
 from ..files.items import FileData
 from ..metrics import has_entities
@@ -29,7 +29,7 @@ def features_of(data: FileData, given: str | None, clusters: str | None = None) 
                 raise InputError(f"--{name} is for tokens; these data have numbers or features already.")
         return None
     if given is None:
-        given = "ner" if has_entities(data.known) else "pos"
+        given = "letters" if data.kind == "fasta" else "ner" if has_entities(data.known) else "pos"
     templates = _templates(given, data.n_columns, clusters is not None)
     if templates.of_clusters != (clusters is not None):
         missing = (
@@ -50,12 +50,15 @@ def _templates(given: str, n_columns: int, clusters: bool) -> Templates:
         "ner": partial(ner, n_columns > 1),
         "pos": pos,
         "chunking": chunking,
+        "letters": letters,
     }
     if given in sets:
         return sets[given](clusters=clusters)
     path = Path(given)
     if not path.is_file():
-        raise InputError(f"--features {given}: neither a file of templates nor one of ner, pos, chunking.")
+        raise InputError(
+            f"--features {given}: neither a file of templates nor one of ner, pos, chunking, letters."
+        )
     try:
         return parse_templates(path.read_text(encoding="utf-8"))
     except UnicodeDecodeError as error:

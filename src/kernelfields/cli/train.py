@@ -9,6 +9,8 @@ from typing import Annotated
 import typer
 
 from ..errors import InputError
+from ..trials.clock import budget_seconds
+from ..trials.tuning import BUDGET
 from ._cluster import shared_by
 from ._console import plain_console
 from ._errors import plain_errors
@@ -32,7 +34,7 @@ from ._options import (
     Types,
     reading_of,
 )
-from ._panel import PANEL, SECONDS
+from ._panel import PANEL
 from ._parse_tasks import TASKS
 from ._parse_training import ParserPaths, train_parser
 from ._parses import require_parser_options
@@ -59,7 +61,7 @@ def train(
         float, typer.Option(help="Share of the data to hold out instead, 0 for none.", min=0.0, max=0.9)
     ] = 0.0,
     features: Annotated[
-        str | None, typer.Option(help="For tokens: ner, pos, chunking, or a file of templates.")
+        str | None, typer.Option(help="For tokens: ner, pos, chunking, letters, or a file of templates.")
     ] = None,
     clusters: Annotated[
         Path | None, typer.Option(help="For tokens: a file of Brown clusters, as kf clusters writes it.")
@@ -93,8 +95,9 @@ def train(
         ),
     ] = None,
     jobs: Annotated[int | None, typer.Option(help="Fits at a time of --tune and auto; 1.", min=1)] = None,
-    seconds: Annotated[
-        float | None, typer.Option(help=f"Time limit of every fit that auto tries; {SECONDS:g}.", min=0.0)
+    budget: Annotated[
+        str | None,
+        typer.Option(help=f"Time for --tune and auto to choose in, as in 30s, 2m, 1h; {BUDGET}."),
     ] = None,
     checkpoint: Annotated[
         Path | None, typer.Option(help="Folder for the state of training, to go on after a crash.")
@@ -150,14 +153,14 @@ def train(
             raise InputError("--dask shares out the fits of one model, not of auto: name it.")
         keep = Keeping(checkpoint, checkpoint_seconds, resume)
         if structure in TASKS:
-            unfit = {"dask": dask, "parents": parents, "tune": tune, "jobs": jobs, "seconds": seconds}
+            unfit = {"dask": dask, "parents": parents, "tune": tune, "jobs": jobs, "budget": budget}
             unfit |= {"tune-by": tune_by, "posterior": posterior}
             require_parser_options(TASKS[structure], unfit | {"memory-limit": memory_limit})
             files = ParserPaths(data, dev, out)
             summary = train_parser(console, TASKS[structure], model, files, choice, reading, holdout, keep)
         else:
             tune = tune or _named(tune_by)
-            _require_sense(model, choice, tune, jobs, seconds, checkpoint)
+            _require_sense(model, choice, tune, jobs, budget, checkpoint)
             if memory_limit is not None:
                 _require_stream(model, dev, holdout, tune or posterior is not None)
                 with shared_by(dask):
@@ -166,7 +169,7 @@ def train(
                 task = LabelTask(
                     console, model, choice, *split_data(data, dev, holdout, seed, reading, structure)
                 )
-                limit = SECONDS if seconds is None else seconds
+                limit = budget_seconds(budget or BUDGET)
                 by_evidence = tune_by == "evidence"
                 trials = ModelTrials(tune, dev is not None, jobs or 1, limit, by_evidence, posterior)
                 summary = task.train(out, reading, trials, keep, dask)
@@ -179,7 +182,7 @@ train.__doc__ = str(train.__doc__).format(panel=PANEL)
 
 
 def _require_sense(
-    model: str, choice: Choice, tune: bool, jobs: int | None, seconds: float | None, checkpoint: Path | None
+    model: str, choice: Choice, tune: bool, jobs: int | None, budget: str | None, checkpoint: Path | None
 ) -> None:
     """Refuse options that would have no effect."""
     if choice.min_count is not None:
@@ -189,8 +192,12 @@ def _require_sense(
         require_model(model)
     if jobs is not None and not (automatic or tune):
         raise InputError("--jobs is for --tune and --model auto; other fits use all cores anyway.")
-    if seconds is not None and not automatic:
-        raise InputError("--seconds is for --model auto; Ctrl-C ends other fits, --max-iter limits them.")
+    if budget is not None:
+        budget_seconds(budget)
+    if budget is not None and not (automatic or tune):
+        raise InputError(
+            "--budget is for --tune and --model auto; Ctrl-C ends other fits, --max-iter limits them."
+        )
     if tune and choice.penalty is not None:
         raise InputError("--tune chooses the penalty; leave --penalty out.")
     if automatic and checkpoint is not None:

@@ -1,9 +1,10 @@
-"""Ready-made templates: chunking, named entities, parts of speech; arcs, spans, pairs, siblings."""
+"""Ready-made templates: chunking, entities, parts of speech, letters; arcs, spans, pairs, siblings."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ..errors import InputError
 from .templates import Templates, parse_templates
 
 _CHUNKING = """
@@ -233,6 +234,31 @@ pos[s] & w[m] & direction
 w[h] & w[s] & pos[m]
 """
 
+_LETTERS = """
+columns: w
+bias
+w[-9..9]
+w[-4] & w[-3]
+w[-3] & w[-2]
+w[-2] & w[-1]
+w[-1] & w[0]
+w[0] & w[1]
+w[1] & w[2]
+w[2] & w[3]
+w[3] & w[4]
+w[-6] & w[-5] & w[-4]
+w[-5] & w[-4] & w[-3]
+w[-4] & w[-3] & w[-2]
+w[-3] & w[-2] & w[-1]
+w[-2] & w[-1] & w[0]
+w[-1] & w[0] & w[1]
+w[0] & w[1] & w[2]
+w[1] & w[2] & w[3]
+w[2] & w[3] & w[4]
+w[3] & w[4] & w[5]
+w[4] & w[5] & w[6]
+"""
+
 CLUSTERS = """
 cluster4(w[-2..2])
 cluster6(w[-2..2])
@@ -250,6 +276,7 @@ TEXTS: Mapping[str, str] = {
     "spans": _SPANS,
     "pairs": _PAIRS,
     "siblings": _SIBLINGS,
+    "letters": _LETTERS,
 }
 """All sets as texts, as `parse_templates` reads them, by name."""
 
@@ -279,6 +306,16 @@ def pos(clusters: bool = False) -> Templates:
     ``clusters`` adds the Brown clusters of words, for `TemplateFeatures` with ``clusters=``.
     """
     return _with(TEXTS["pos"], clusters)
+
+
+def letters(clusters: bool = False) -> Templates:
+    """Return templates for letters of genes and proteins: a window of 19, pairs and triples near its middle.
+
+    ``clusters`` is there for the form: letters have no Brown clusters, and True is refused.
+    """
+    if clusters:
+        raise InputError("Letters have no Brown clusters.")
+    return parse_templates(TEXTS["letters"])
 
 
 def arcs() -> Templates:

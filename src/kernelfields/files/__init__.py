@@ -1,1 +1,5 @@
 """Sequences, trees and graphs of any file that ``kf`` reads, and files written from them."""
+
+from .read import read
+
+__all__ = ["read"]

@@ -60,6 +60,9 @@ class Item:
     edges: list[list[int]] | None = None
     """Pairs of positions of a graph."""
 
+    group: Any = None
+    """What it belongs to, a person say: items of one group stay on one side of a split; None if not told."""
+
     @property
     def input(self) -> Any:
         """What models take."""
@@ -132,6 +135,12 @@ class FileData:
     def known(self) -> list[Any]:
         """All observed labels, concatenated."""
         return [label for item in self.items for label in item.y or [] if label is not None]
+
+    @property
+    def groups(self) -> list[Any] | None:
+        """What items belong to; None if nobody said it."""
+        told = [item.group for item in self.items]
+        return None if all(group is None for group in told) else told
 
     @property
     def n_columns(self) -> int:
