@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from inspect import signature
-from itertools import pairwise
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from ..arrays import Array, offsets_of
+from ..arrays import Array
 from ..checks import is_list, shown
-from ..data.inputs import read_lengths
 from ..errors import InputError, ModelFormatError
 from ..features.stacking import stack_rows
 from ..fitting.routing import Routed
@@ -23,6 +21,7 @@ from ..persistence.fields import Field, Kind
 from ..persistence.savable import Savable, declared_state, require_fitted
 from ..structures import Structure
 from ..tables import structure_of
+from ._split_items import SplitItems
 
 STEPS = "transformers__"
 
@@ -155,7 +154,7 @@ class SequencePipeline(Parameterised, Routed, Savable):
         from sklearn.base import clone
 
         structure = structure_of(getattr(self.estimator, "structure", "chain"))
-        items = _Split(structure, X, lengths)
+        items = SplitItems(structure, X, lengths)
         if structure.linked:
             _require_rowwise(self.transformers, structure)
         given_rows = stack_rows(items.sequences, "SequencePipeline", sparsely=True).rows
@@ -168,11 +167,11 @@ class SequencePipeline(Parameterised, Routed, Savable):
         given = {
             "sample_weight": sample_weight,
             "groups": groups,
-            "X_dev": None if X_dev is None else _Split(structure, X_dev, None).through(fitted),
+            "X_dev": None if X_dev is None else SplitItems(structure, X_dev, None).through(fitted),
             "y_dev": y_dev,
             "X_unlabelled": None
             if X_unlabelled is None
-            else _Split(structure, X_unlabelled, None).through(fitted),
+            else SplitItems(structure, X_unlabelled, None).through(fitted),
             **items.lengths,
         }
         options = _taken(self.estimator, given)
@@ -246,7 +245,7 @@ class SequencePipeline(Parameterised, Routed, Savable):
 
     def _given(self, X: Any, lengths: Any) -> tuple[Any, dict[str, Any]]:
         """Return what the estimator sees, with the lengths that go with it."""
-        items = _Split(fitted_structure(self._asked()), X, lengths)
+        items = SplitItems(fitted_structure(self._asked()), X, lengths)
         return items.through(self.transformers_), items.lengths
 
     def _have(self, transformers: list[Any], estimator: Any, width: int) -> None:
@@ -286,37 +285,6 @@ class SequencePipeline(Parameterised, Routed, Savable):
             and width != rows[0].shape[1]
         ):
             raise ModelFormatError(f"The transformers make {rows[0].shape[1]} features of {width}.")
-
-
-class _Split:
-    """X as users give it: sequences for transformers, and what goes with them."""
-
-    def __init__(self, structure: Structure, X: Any, lengths: Any) -> None:
-        self._structure = structure
-        X, self._links = structure.split(X, lengths)
-        self.lengths: dict[str, Any] = {} if lengths is None else {"lengths": lengths}
-        self.sequences = X if lengths is None else _cut(X, lengths)
-
-    def through(self, transformers: list[Any]) -> Any:
-        """Return what transformers make of the sequences, with what went with them."""
-        sequences = self.sequences
-        for transformer in transformers:
-            sequences = transformer.transform(sequences)
-        return self.joined(sequences)
-
-    def joined(self, sequences: Any) -> Any:
-        """Return sequences with links, or one below the other if they came with lengths."""
-        if self._links is not None:
-            return [self._structure.item(x, link) for x, link in zip(sequences, self._links, strict=True)]
-        return stack_rows(sequences, "A model", sparsely=True).rows if self.lengths else sequences
-
-
-def _cut(X: Any, lengths: Any) -> list[Any]:
-    offsets = offsets_of(read_lengths(lengths))
-    rows = X.tocsr() if hasattr(X, "tocsr") else X
-    if offsets[-1] != rows.shape[0]:
-        raise InputError(f"lengths add up to {offsets[-1]}, but X has {rows.shape[0]} rows.")
-    return [rows[a:b] for a, b in pairwise(offsets.tolist())]
 
 
 def _require_rowwise(transformers: Any, structure: Structure) -> None:

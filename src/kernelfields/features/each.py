@@ -174,7 +174,8 @@ def _labels(transformer: Any, y: Any, given: StackedRows) -> list[Any] | None:
     """Return the labels of all rows for a transformer that learns from labels; None for others."""
     from sklearn.utils import get_tags
 
-    if y is None or not get_tags(transformer).target_tags.required:
+    needed = get_tags(transformer).target_tags.required
+    if y is None or not (needed or hasattr(transformer, "score_func")):  # SelectKBest may do without
         return None
     labels = list(chain.from_iterable(as_list(y)))
     if len(labels) != given.rows.shape[0]:

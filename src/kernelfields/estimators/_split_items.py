@@ -1,0 +1,43 @@
+"""Items of X, taken apart for transformers of lists of arrays, and put together again."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+from ..arrays import offsets_of
+from ..data.inputs import read_lengths
+from ..errors import InputError
+from ..features.stacking import stack_rows
+from ..structures import Structure
+
+
+class SplitItems:
+    """X as users give it: sequences for transformers, and what goes with them."""
+
+    def __init__(self, structure: Structure, X: Any, lengths: Any) -> None:
+        self._structure = structure
+        X, self._links = structure.split(X, lengths)
+        self.lengths: dict[str, Any] = {} if lengths is None else {"lengths": lengths}
+        self.sequences = X if lengths is None else _cut(X, lengths)
+
+    def through(self, transformers: list[Any]) -> Any:
+        """Return what transformers make of the sequences, with what went with them."""
+        sequences = self.sequences
+        for transformer in transformers:
+            sequences = transformer.transform(sequences)
+        return self.joined(sequences)
+
+    def joined(self, sequences: Any) -> Any:
+        """Return sequences with links, or one below the other if they came with lengths."""
+        if self._links is not None:
+            return [self._structure.item(x, link) for x, link in zip(sequences, self._links, strict=True)]
+        return stack_rows(sequences, "A model", sparsely=True).rows if self.lengths else sequences
+
+
+def _cut(X: Any, lengths: Any) -> list[Any]:
+    offsets = offsets_of(read_lengths(lengths))
+    rows = X.tocsr() if hasattr(X, "tocsr") else X
+    if offsets[-1] != rows.shape[0]:
+        raise InputError(f"lengths add up to {offsets[-1]}, but X has {rows.shape[0]} rows.")
+    return [rows[a:b] for a, b in pairwise(offsets.tolist())]
