@@ -23,7 +23,7 @@ from sklearn.preprocessing import (
 )
 
 from kernelfields import CRF, InputError
-from kernelfields.features import Windows, each, stack_windows
+from kernelfields.features import MissingValues, Windows, each, stack_windows
 from kernelfields.testing.estimators import labelled_sequences
 
 ROWWISE = [
@@ -126,6 +126,9 @@ def test_set_output(kind, data):
         np.testing.assert_allclose(np.asarray(a), b)
     with sklearn.config_context(transform_output=kind):
         assert isinstance(each(PCA(1)).fit_transform(X)[0], frame)
+    filled = MissingValues().set_output(transform=kind).fit_transform(given)[0]
+    assert isinstance(filled, frame)
+    assert list(filled.columns) == ["a", "b", "c"]
     assert each(PCA(2)).fit(X).get_feature_names_out().tolist() == ["pca0", "pca1"]
 
 

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from typing import Any, ClassVar, Self
-
-import numpy as np
+from abc import abstractmethod
+from typing import Any, ClassVar
 
 from ..arrays import Array
-from ..checks import shown
 from ..errors import InputError
 from ..parameters import Parameterised
 from ..routing import MetadataRequests
+from ._output_base import FrameOutput
 from .stacking import StackedRows, stack_rows
 
-CONTAINERS = ("default", "pandas", "polars")
 
-
-class SequenceTransformer(Parameterised, MetadataRequests, ABC):
+class SequenceTransformer(Parameterised, MetadataRequests, FrameOutput):
     """Takes a list of (T, D) arrays, sparse matrices or frames, and returns one of as many rows each.
 
     Labels of positions therefore stay as they are.
@@ -27,10 +23,6 @@ class SequenceTransformer(Parameterised, MetadataRequests, ABC):
     feature_names_in_: Array | None
     in_time: ClassVar[bool] = False
     """Whether it looks at neighbours in a sequence, which trees and graphs do not have."""
-
-    @abstractmethod
-    def get_feature_names_out(self, input_features: Any = None) -> Array:
-        """Return the names of columns."""
 
     @abstractmethod
     def _transformed(self, given: StackedRows) -> list[Any]:
@@ -43,17 +35,6 @@ class SequenceTransformer(Parameterised, MetadataRequests, ABC):
         if given.rows.shape[0]:
             self._require_width(given.rows.shape[1])
         return self._contained(self._transformed(given))
-
-    def set_output(self, *, transform: str | None = None) -> Self:
-        """Choose what `transform` returns: "pandas" or "polars" frames, or arrays ("default").
-
-        The setting of ``sklearn.set_config(transform_output=)`` counts where nothing was chosen.
-        """
-        if transform is not None and transform not in CONTAINERS:
-            raise InputError(f"transform is {shown(transform)}; it must be one of {', '.join(CONTAINERS)}.")
-        if transform is not None:
-            vars(self)["_output"] = transform
-        return self
 
     def __sklearn_is_fitted__(self) -> bool:
         """Whether `fit` was called."""
@@ -84,26 +65,3 @@ class SequenceTransformer(Parameterised, MetadataRequests, ABC):
             who = type(self).__name__
             known = self.n_features_in_
             raise InputError(f"X has {width} features per position, expected {known}, which {who} knows.")
-
-    def _contained(self, arrays: list[Any]) -> list[Any]:
-        kind = vars(self).get("_output")
-        if kind is None:
-            from sklearn import get_config
-
-            kind = get_config()["transform_output"]
-        if kind == "default":
-            return arrays
-        names = self.get_feature_names_out().tolist()
-        return [_frame(kind, array, names) for array in arrays]
-
-
-def _frame(kind: str, array: Any, names: list[str]) -> Any:
-    if not isinstance(array, np.ndarray):
-        raise InputError(f"{kind} frames cannot hold sparse matrices; use set_output(transform='default').")
-    if kind == "polars":
-        import polars
-
-        return polars.DataFrame(array, schema=names, orient="row")
-    import pandas
-
-    return pandas.DataFrame(array, columns=names)

@@ -13,12 +13,13 @@ from ..checks import one_of, require_flag, require_not_negative
 from ..errors import InputError
 from ..incomplete import JointGaussian, complete_rows, fit_gaussian
 from ..parameters import Parameterised
+from ._output_base import FrameOutput
 from .stacking import stack_rows
 
 METHODS = ("mean", "interpolate", "gaussian")
 
 
-class MissingValues(Parameterised):
+class MissingValues(Parameterised, FrameOutput):
     """NaN in sequences of numbers, filled in, if wanted with columns of 0 and 1 that say where.
 
     Estimators that take ``features=`` take it as that: it is then learnt in every fit, and saved in the
@@ -75,12 +76,12 @@ class MissingValues(Parameterised):
         given = stack_rows(X, "MissingValues")
         return self.fit_rows(given.rows, given.names)
 
-    def transform(self, X: Any) -> list[Array]:
+    def transform(self, X: Any) -> list[Any]:
         """Return the sequences, filled in, each with its indicators behind its columns."""
         given = stack_rows(X, "MissingValues", self.fitted_names)
-        return given.split(self.fill(given.rows, given.offsets))
+        return self._contained(given.split(self.fill(given.rows, given.offsets)))
 
-    def fit_transform(self, X: Any, y: Any = None) -> list[Array]:
+    def fit_transform(self, X: Any, y: Any = None) -> list[Any]:
         """Fit, and transform the same sequences."""
         return self.fit(X).transform(X)
 
