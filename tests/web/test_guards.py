@@ -192,3 +192,26 @@ def test_a_crowd_is_asked_to_come_back():
     first, second, third = asyncio.run(both())
     assert (first, second.status_code, third) == (200, 503, 200)
     assert second.headers["retry-after"] == "1"
+
+
+def test_start_and_stop_are_not_guarded():
+    seen = []
+
+    async def starting(scope, receive, send):
+        seen.append((scope["type"], await receive()))
+
+    async def receive():
+        return {"type": "lifespan.startup"}
+
+    asyncio.run(guarded(starting, Guards(token=TOKEN))({"type": "lifespan"}, receive, None))
+    assert seen == [("lifespan", {"type": "lifespan.startup"})]
+
+
+def test_web_sockets_are_closed():
+    sent = []
+
+    async def send(message):
+        sent.append(message)
+
+    asyncio.run(guarded(plain, Guards())({"type": "websocket", "headers": []}, None, send))
+    assert [message["type"] for message in sent] == ["websocket.close"]

@@ -53,14 +53,17 @@ def guarded(app: App, guards: Guards) -> App:
     elif not is_loopback(guards.host):
         raise ValueError(f"A server on {guards.host} needs a token.")
     inner = Crowd(CrossSiteGuard(HostGuard(inner, guards.host, guards.names)), guards.requests)
-    return SecurityHeaders(_Gate(inner), guards.policy)
+    return SecurityHeaders(_Gate(inner, app), guards.policy)
 
 
 class _Gate:
-    """Answers refusals, and whatever goes wrong inside, and lets nothing but HTTP pass."""
+    """Answers refusals, and whatever goes wrong inside, and lets nothing but HTTP pass.
 
-    def __init__(self, app: App) -> None:
-        self.app = app
+    Start and stop of the server are no requests: they go to the application itself.
+    """
+
+    def __init__(self, guards: App, app: App) -> None:
+        self.guards, self.app = guards, app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -77,7 +80,7 @@ class _Gate:
             await send(message)
 
         try:
-            await self.app(scope, receive, noting)
+            await self.guards(scope, receive, noting)
         except Exception as error:
             refusal = error if isinstance(error, RefusedError) else _failure(error)
             if started:  # too late for another answer: the connection is closed
