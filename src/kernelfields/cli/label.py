@@ -54,8 +54,8 @@ def label(
         str | None, typer.Option(help="Of tokens: ner, pos, chunking or a file of templates.")
     ] = None,
     strategy: Annotated[
-        str, typer.Option(help="What to ask next: log-probability, token-entropy, margin, random …")
-    ] = "log-probability",
+        str, typer.Option(help="What to ask next: margin, log-probability, token-entropy, random …")
+    ] = "margin",
     check: Annotated[
         float | None,
         typer.Option(help="Share of questions drawn at random, to count errors; 0.2.", min=0.0, max=0.9),

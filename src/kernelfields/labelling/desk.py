@@ -13,15 +13,18 @@ from .journal import Journal
 from .learner import Guess, LabelLearner, errors_of, lesson_of
 from .material import Look, Material
 from .occurrences import Occurrences
-from .questions import NextItem, Questions
+from .questions import Questions
 from .session import Entry, Session
 from .settings import DeskSettings
-from .showing import shown_content, shown_sheet
+from .sheets import TagState
+from .showing import shown_content, shown_sheet, summary_of
 from .tags import keys_of
 from .trainer import Labeller, Snapshot
 
 PATIENCE = 0.25
 """Seconds that a question waits for a model that knows the last answer."""
+RECENT = 6
+"""Accepted sequences that are listed."""
 LISTED = 100
 """Sequences that are listed as begun."""
 
@@ -95,6 +98,21 @@ class Desk:
             "checks": sum(k in reserved for k in done),
             "skipped": sum(sheet.skipped for sheet in sheets),
             "begun": begun[:LISTED],
+            "recent": [self._recent(k) for k in self._latest()],
+        }
+
+    def _latest(self) -> list[int]:
+        """Return the sequences that were accepted last, the last one first."""
+        order = dict.fromkeys(self.session.accepted[: -1 - LISTED : -1])
+        return [k for k in order if self.session.sheets[k].done][:RECENT]
+
+    def _recent(self, number: int) -> dict[str, Any]:
+        sheet = self.session.sheets[number]
+        return {
+            "item": number,
+            "summary": summary_of(self.material, number, sheet.tags),
+            "manual": sum(state == TagState.MANUAL for state in sheet.states),
+            "check": number in self.questions.reserved,
         }
 
     def item(self, number: int, why: str | None = None) -> dict[str, Any]:
@@ -113,9 +131,8 @@ class Desk:
     def ask(self, avoid: int | None = None) -> dict[str, Any] | None:
         """Return the next sequence to label; None if there is no other."""
         with self._lock:
-            found: NextItem | None = self.questions.next(
-                self.session.sheets, self.trainer.snapshot.model, avoid
-            )
+            model = self.trainer.snapshot.model
+            found = self.questions.next(self.session.sheets, model, avoid)
             return None if found is None else self.item(found.item, found.why)
 
     def set(self, number: int, at: int, length: int, name: str | None) -> dict[str, Any]:

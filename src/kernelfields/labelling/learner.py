@@ -88,7 +88,7 @@ class LabelLearner:
         inputs, lengths = self.material.inputs(items), None
         if self.flat:
             inputs, lengths = self.material.rows(items), self.material.lengths(items)
-        allowed = None if known is None else [list(one) for one in known]
+        allowed = None if known is None else [self.tags.allowed(one) for one in known]
         tags = model.predict(inputs, lengths=lengths, allowed=allowed)
         marginals = model.predict_marginals(inputs, lengths=lengths, allowed=allowed)
         column = {tag: k for k, tag in enumerate(model.classes_.tolist())}

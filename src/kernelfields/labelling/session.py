@@ -34,9 +34,11 @@ class Session:
         """The curve of errors, as events."""
         self.before: list[tuple[int, int]] = []
         """Errors of the model, and of how many, in sequences that it was about to learn from."""
+        self.accepted: list[int] = []
+        """Sequences in the order in which they were accepted."""
         self.version = 0
         """Number of changes."""
-        self._past: list[tuple[dict[int, Sheet], int]] = []
+        self._past: list[tuple[dict[int, Sheet], int, int]] = []
 
     @property
     def n_done(self) -> int:
@@ -114,11 +116,14 @@ class Session:
             self.tags = Tags(tuple(entry["names"]), self.tags.spans)
             return []
         if entry["do"] == "undo":
-            sheets, known = self._past.pop()
-            del self.before[known:]
+            sheets, known, accepted = self._past.pop()
+            del self.before[known:], self.accepted[accepted:]
         else:
             sheets = self._changed(entry)
-            self._past.append(({item: self.sheets[item] for item in sheets}, len(self.before)))
+            then = {item: self.sheets[item] for item in sheets}
+            self._past.append((then, len(self.before), len(self.accepted)))
+            if entry["do"] == "accept":
+                self.accepted.append(entry["item"])
             if entry.get("before"):
                 wrong, of = entry["before"]
                 self.before.append((wrong, of))

@@ -23,8 +23,10 @@ def _require_chance(name: str, value: Any) -> None:
 class DeskSettings(Checked):
     """How to ask, and what to promise."""
 
-    strategy: str = "log-probability"
-    """What to ask next, as in `active.sequence_scores`."""
+    strategy: str = "margin"
+    """What to ask next, as in `active.sequence_scores`. The margin between the two best labellings asked for
+    fewer sequences than random draws did, on letters and on chunks of text; entropies and probabilities asked
+    for the oddest letters or for the longest sentences first."""
     check: float = CHECK
     """Share of the questions that are drawn at random and only count errors."""
     error_at_most: float = 0.05

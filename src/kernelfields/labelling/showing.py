@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,8 @@ from .tags import Tag, Tags
 
 CURVES = 8
 """Columns of numbers that are drawn."""
+SUMMARY = 160
+"""Characters that remind of a sequence."""
 
 
 def shown_sheet(sheet: Sheet, guess: Guess | None, tags: Tags) -> dict[str, Any]:
@@ -43,6 +47,17 @@ def shown_content(material: Material, item: int) -> dict[str, Any]:
         return {"images": np.round(np.nan_to_num(numbers) / most * 255).astype(int).tolist()}
     rows = [[None if x != x else float(f"{x:.5g}") for x in column] for column in numbers.T[:CURVES].tolist()]
     return {"curves": rows, "columns": column_names(found.x)[:CURVES]}
+
+
+def summary_of(material: Material, item: int, tags: Sequence[Tag]) -> str:
+    """Return a line that reminds of a sequence and its labels."""
+    if material.look is Look.IMAGES:
+        names = [tag or "·" for tag in tags]
+        return ("" if all(len(name) == 1 for name in names) else " ").join(names)[:SUMMARY]
+    if material.look is Look.TOKENS:
+        return " ".join(material.data.items[item].texts)[:SUMMARY]
+    runs = [(name or "–", len(list(run))) for name, run in groupby(tags)]
+    return ", ".join(f"{name} {count}" for name, count in runs)[:SUMMARY]
 
 
 def column_names(numbers: Any) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from ..errors import InputError, quoted
 
@@ -81,6 +82,23 @@ class Tags:
             if tag is not None and tag[0] == "I" and before is not None and before[2:] != tag[2:]:
                 result[t] = "B" + tag[1:]
         return result
+
+    def allowed(self, tags: Sequence[Tag]) -> list[Any]:
+        """Return what a model may say of every position; a span that somebody marked does not go on.
+
+        Examples
+        --------
+        >>> Tags(("LOC",), spans=True).allowed([None, "B-LOC", None, None])
+        [None, 'B-LOC', ['O', 'B-LOC'], None]
+        """
+        if not self.spans:
+            return list(tags)
+        begins = [tag for tag in self.classes if tag[0] != "I"]
+        before = [None, *tags[:-1]]
+        return [
+            begins if tag is None and last is not None else tag
+            for tag, last in zip(tags, before, strict=True)
+        ]
 
     def require(self, tags: Sequence[object], what: str) -> list[Tag]:
         """Return tags, all of which must be known ones or None."""

@@ -53,7 +53,7 @@ function drawToken(item, t, view) {
   if (item.more && item.more[t].length) token.append(make("span", { className: "more" }, item.more[t].join(" ")));
   const label = make("span", { className: "label" }, part.inside ? "" : part.name ?? "");
   const unsure = state === "auto" && p !== null && p < DOUBT;
-  const sure = make("span", { className: "sure" }, unsure ? ` ${percent(p)}` : "");
+  const sure = make("span", { className: "sure" }, unsure ? `${part.name === null ? "– " : " "}${percent(p)}` : "");
   if (item.images) token.append(label, sure);
   else { label.append(sure); token.append(label); }
   if (part.name !== null) {
@@ -70,11 +70,11 @@ function drawToken(item, t, view) {
 }
 
 function drawImage(pixels, [height, width]) {
-  const scale = Math.max(1, Math.round(72 / height));
+  const scale = 16 / Math.max(16, height); // as large as letters of 16 rows
   const canvas = make("canvas", { width, height });
   canvas.setAttribute("aria-hidden", "true");
-  canvas.style.width = `${width * scale}px`;
-  canvas.style.height = `${height * scale}px`;
+  canvas.style.setProperty("--w", width * scale);
+  canvas.style.setProperty("--t", height * scale);
   const context = canvas.getContext("2d"), image = context.createImageData(width, height);
   pixels.forEach((value, k) => image.data.set([255 - value, 255 - value, 255 - value, 255], 4 * k));
   context.putImageData(image, 0, 0);

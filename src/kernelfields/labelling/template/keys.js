@@ -4,7 +4,7 @@ const KEYS = [
   ["Shift ← →", "extend the selection"],
   ["Home End", "first, last position"],
   [", .", "previous, next label the model is unsure of"],
-  ["a … z, 1 … 9", "give the selection a label: see its button"],
+  ["A … Z 1 … 9", "give the selection a label: see its button"],
   ["/", "find a label by its name"],
   ["⌫", "clear: outside of spans, or back to the model's label"],
   ["*", "mark all: the same words elsewhere get this label, too"],

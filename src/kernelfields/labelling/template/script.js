@@ -43,7 +43,7 @@ function send(path, body, then) {
       accepting = false;
       say("not saved");
       trouble(error.message);
-      if (item) await call(`/api/items/${item.item}`).then((found) => take(found, true)).catch(() => {});
+      if (item) await call(`/api/items/${item.item}`).then((found) => take(found)).catch(() => {});
     }
   });
   return queue;
@@ -77,10 +77,11 @@ function show(found, why) {
   $("sequence").scrollLeft = 0;
 }
 
-// Take labels that the server says the shown sequence has; the cursor stays.
-function take(found, always = false) {
-  if (!item || found.item !== item.item || (waiting && !always)) return;
-  Object.assign(item, { tags: found.tags, states: found.states, probability: found.probability, done: found.done });
+// Take labels that the server says the shown sequence has, from a position on; the cursor stays.
+function take(found, from = 0) {
+  if (!item || found.item !== item.item) return;
+  item.done = found.done;
+  for (const kind of ["tags", "states", "probability"]) item[kind].splice(from, Infinity, ...found[kind].slice(from));
   draw();
   select(cursor, true);
 }
@@ -136,6 +137,7 @@ function overview(found) {
   if (found.trouble) trouble(found.trouble);
   estimate(found.curve);
   palette();
+  recent(found.recent);
   $("mark").hidden = found.look !== "tokens";
 }
 
@@ -144,6 +146,17 @@ function progress(found) {
   if (found.checks) parts.push([" · ", `${found.checks}`, found.checks > 1 ? " of them checks" : " of them a check"]);
   if (found.skipped) parts.push([" · ", `${found.skipped}`, " skipped"]);
   $("progress").replaceChildren(...parts.flatMap(([before, number, after]) => [before, make("b", {}, number), after]));
+}
+
+function recent(found) {
+  $("recent").hidden = !found.length;
+  $("accepted").replaceChildren(...found.map((one) => {
+    const link = make("button", { type: "button", className: "row" }, make("span", { className: "number" }, `${one.item}`), make("span", { className: "summary" }, one.summary));
+    const note = one.check ? "check" : one.manual ? `${one.manual} set by hand` : "as proposed";
+    link.append(make("span", { className: "note" }, note));
+    link.addEventListener("click", () => { visit(one.item); $("sequence").focus(); });
+    return make("li", {}, link);
+  }));
 }
 
 function learning(model) {
@@ -155,7 +168,7 @@ function learning(model) {
 function estimate(curve) {
   view.curve = curve;
   const said = sayError(curve, view.asked);
-  $("error").replaceChildren(make("b", {}, said.error), said.unit);
+  $("error").replaceChildren(make("b", {}, said.error), said.unit, make("span", {}, said.interval));
   $("promise").textContent = said.promise;
   $("promise").className = said.holds ? "" : "none";
   $("how").textContent = said.how;
@@ -197,7 +210,8 @@ function label(name) {
   });
   draw();
   select(name === null ? cursor : b + 1, name === null);
-  send("/api/set", body, take);
+  // What is left of it has been looked at: only what comes after may change with it.
+  send("/api/set", body, (found) => { if (!waiting) take(found, a); });
 }
 
 function markAll() {
@@ -360,7 +374,7 @@ function news(message) {
   if (message.type === "model") {
     learning(message);
     const fresh = item && !item.done && !touched && !waiting && !accepting && performance.now() - shownAt < FRESH;
-    if (fresh) call(`/api/items/${item.item}`).then((found) => { if (!touched) take(found); }).catch(() => {});
+    if (fresh) call(`/api/items/${item.item}`).then((found) => { if (!touched && !waiting) take(found); }).catch(() => {});
   } else if (message.type === "estimate") estimate(message.curve);
   else if (message.type === "trouble") trouble(message.sentence);
   else refresh();
