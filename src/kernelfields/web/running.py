@@ -59,6 +59,7 @@ def run_server(
         log_level="warning",
         access_log=False,
         server_header=False,
+        proxy_headers=False,
         limit_concurrency=CONNECTIONS,
         timeout_keep_alive=KEPT,
         timeout_graceful_shutdown=LAST,

@@ -1,0 +1,37 @@
+"""How much one request may ask for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..web.bodies import MEGABYTE
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What keeps one request from taking all the memory, or the others' time."""
+
+    bytes: int = 4 * MEGABYTE
+    """Of a body."""
+    sequences: int = 10_000
+    """In a request."""
+    positions: int = 50_000
+    """In all sequences of a request together."""
+    longest: int = 10_000
+    """Positions of one sequence."""
+    numbers: int = 2_000_000
+    """In an answer: probabilities of labels, or labels of k best labellings."""
+    kbest: int = 100
+    """Labellings of one sequence."""
+    waiting: int = 256
+    """Requests that wait to be answered; more are asked to come back."""
+    large_waiting: int = 16
+    """The same, of large requests."""
+    small: int = 2**16
+    """Bytes up to which a request is not large."""
+    patience: float = 10.0
+    """Seconds after which a request that still waits is asked to come back."""
+
+
+LARGEST = 1e30
+"""Numbers beyond this, up or down, are mistakes, and sums of their squares would overflow."""

@@ -1,0 +1,128 @@
+"""Bodies of requests, read and checked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ..errors import InputError, quoted
+from ..io.jsonl import kind_of, parse_value
+from ..web import RefusedError
+from ._base import Operation
+from .items import read_sequences, require_characters
+from .limits import Limits
+from .operations import BestOperation, MarginalOperation, TagOperation
+from .served import ServedModel
+
+HALF = re.compile(rb"\\u[dD][89a-fA-F]")
+"""How JSON names half of a character."""
+OPTIONS = {
+    "tag": ("abstain", "error_at_most", "confidence", "probabilities"),
+    "marginals": (),
+    "kbest": ("k",),
+}
+"""Keys beside "sequences", by operation."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """What one request asks for."""
+
+    operation: Operation
+    inputs: list[Any]
+    """As the model takes them."""
+    positions: int
+    notes: list[str]
+
+
+def read_question(body: bytes, name: str, served: ServedModel, limits: Limits) -> Question:
+    """Read a request.
+
+    Raises
+    ------
+    RefusedError
+        With status 400 where the body is no JSON.
+    InputError
+        If it asks for what the model has not, or for too much.
+    """
+    value = _parsed(body)
+    if not isinstance(value, dict):
+        raise InputError(f'The body is {kind_of(value)}, not an object with "sequences".')
+    operation = _operation(name, value, served, limits)
+    if "sequences" not in value:
+        raise InputError('The object has no "sequences".')
+    if HALF.search(body):
+        require_characters(value["sequences"])
+    items = read_sequences(value["sequences"], served.form, served.structure, limits)
+    positions = sum(len(item if served.structure == "chain" else item.features) for item in items)
+    _require_small(operation.numbers(served, positions), limits)
+    inputs, notes = served.suited(items)
+    return Question(operation, inputs, positions, notes)
+
+
+def _parsed(body: bytes) -> Any:
+    try:
+        return parse_value(body.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        raise RefusedError(400, f"The body is not UTF-8: {error.reason} at byte {error.start}.") from None
+    except InputError as error:
+        raise RefusedError(400, f"The body cannot be read: {error}") from None
+
+
+def _operation(name: str, value: Mapping[str, Any], served: ServedModel, limits: Limits) -> Operation:
+    for key in value:
+        if key != "sequences" and key not in OPTIONS[name]:
+            known = ", ".join(("sequences", *OPTIONS[name]))
+            raise InputError(f"There is no option {quoted(key, 40)}; {name} takes {known}.")
+    if name == "tag":
+        return _tag(value, served)
+    if name == "marginals":
+        _require_able(served.has_marginals, "probabilities", served)
+        return MarginalOperation()
+    _require_able(served.has_kbest, "k best labellings", served)
+    k = value.get("k")
+    if type(k) is not int or not 1 <= k <= limits.kbest:
+        raise InputError(f"k must be a whole number from 1 to {limits.kbest}.")
+    return BestOperation(k)
+
+
+def _tag(value: Mapping[str, Any], served: ServedModel) -> TagOperation:
+    abstain = _share(value, "abstain", inclusive=True)
+    error, confidence = _share(value, "error_at_most"), _share(value, "confidence")
+    probabilities = value.get("probabilities", True)
+    if type(probabilities) is not bool:
+        raise InputError(f"probabilities is {kind_of(probabilities)}, not true or false.")
+    if confidence is not None and error is None:
+        raise InputError("confidence is that of error_at_most, which is missing.")
+    if abstain is not None and error is not None:
+        raise InputError("abstain does not go with error_at_most.")
+    if error is not None and not served.calibrated:
+        raise InputError("error_at_most needs a calibrated model: see kf calibrate.")
+    if abstain is not None:
+        _require_able(served.has_marginals, "probabilities", served)
+    return TagOperation(abstain, error, confidence, probabilities)
+
+
+def _share(value: Mapping[str, Any], name: str, *, inclusive: bool = False) -> float | None:
+    """Return a probability; null says that there is none."""
+    given = value.get(name)
+    if given is None:
+        return None
+    fits = type(given) in (int, float) and (0 <= given <= 1 if inclusive else 0 < given < 1)
+    if not fits:
+        raise InputError(f"{name} must be a number {'from 0 to 1' if inclusive else 'above 0 and below 1'}.")
+    return float(given)
+
+
+def _require_able(able: bool, what: str, served: ServedModel) -> None:
+    if not able:
+        raise InputError(f"This model, a {type(served.model).__name__}, gives no {what}.")
+
+
+def _require_small(count: int, limits: Limits) -> None:
+    if count > limits.numbers:
+        raise InputError(
+            f"The answer would have {count} numbers or labels, at most {limits.numbers} are given."
+        )

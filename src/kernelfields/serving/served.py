@@ -1,0 +1,120 @@
+"""A model that was read from a file, with what a service has to know of it."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from typing import Any, Protocol
+
+from ..data.reading import Verbatim
+from ..errors import InputError
+from ..features import DictFeatures, MissingValues, TemplateFeatures
+from ..guarantees import Guarantee
+from ._base import Form
+from .forms import AttributeForm, RowForm, SymbolForm, WordForm
+
+CONFIDENCE = 0.95
+REMEMBERED = 64
+"""Guarantees of a model that are kept: each takes a tenth of a second to find."""
+
+
+class Adapter(Protocol):
+    """Adapts the sequences of one request to a model, or refuses them."""
+
+    structure: str
+    """What items are: "chain", "tree" or "graph"."""
+    symbols: bool
+    """Whether positions are symbols."""
+    numbers: bool
+    """Whether positions are rows of numbers."""
+
+    def __call__(self, inputs: list[Any]) -> list[Any]:
+        """Return what the model takes."""
+
+
+MakeAdapter = Callable[[Any, Callable[[str], Any]], Adapter]
+"""Takes a model, and what to do with sentences for the user."""
+
+
+class ServedModel:
+    """A fitted model, and what can be asked of it.
+
+    Parameters
+    ----------
+    model : estimator
+        That labels sequences, trees or graphs.
+    adapt : callable
+        Makes an adapter of inputs for every request.
+    """
+
+    def __init__(self, model: Any, adapt: MakeAdapter) -> None:
+        model.predict([])  # what is wrong with a large file is found out when it is first used
+        first = adapt(model, lambda _: None)
+        self.model, self.adapt = model, adapt
+        self.structure = first.structure
+        self.form = _form(model, first)
+        self.classes: list[Any] = model.classes_.tolist()
+        self.place: dict[Any, int] = {label: n for n, label in enumerate(self.classes)}
+        self.has_marginals = _answers(lambda: model.predict_marginals([]))
+        self.has_kbest = _answers(lambda: model.predict_kbest([], 1))
+        self.calibrated = getattr(model, "calibration_", None) is not None
+        self._guarantees: OrderedDict[tuple[float, float], Any] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def suited(self, items: list[Any]) -> tuple[list[Any], list[str]]:
+        """Return items as the model takes them, and what there is to say about that."""
+        notes: list[str] = []
+        return self.adapt(self.model, notes.append)(items), notes
+
+    def guarantees(self, error_at_most: float, confidence: float | None) -> dict[Hashable, Guarantee]:
+        """Return what calibration promises; found once."""
+        key = error_at_most, CONFIDENCE if confidence is None else confidence
+        with self._lock:
+            found = self._guarantees.get(key)
+        if found is None:
+            found = self.model.guarantees(*key)
+            with self._lock:
+                self._guarantees[key] = found
+                if len(self._guarantees) > REMEMBERED:
+                    self._guarantees.popitem(last=False)
+        result: dict[Hashable, Guarantee] = found
+        return result
+
+    def knows(self, error_at_most: float, confidence: float | None) -> bool:
+        """Return whether a guarantee has been found."""
+        return (error_at_most, CONFIDENCE if confidence is None else confidence) in self._guarantees
+
+    def description(self) -> dict[str, Any]:
+        """Return what users have to know."""
+        return {
+            "estimator": type(self.model).__name__,
+            "labels": self.classes,
+            "input": self.form.name,
+            "columns": list(self.form.columns) if isinstance(self.form, WordForm) else None,
+            "width": self.form.width if isinstance(self.form, RowForm) else None,
+            "structure": self.structure,
+            "calibrated": self.calibrated,
+        }
+
+
+def _form(model: Any, adapter: Adapter) -> Form:
+    extractor = getattr(model, "features_", None)
+    if isinstance(extractor, TemplateFeatures):
+        return WordForm(tuple(extractor.templates.columns))
+    if isinstance(extractor, DictFeatures):
+        return AttributeForm()
+    if adapter.symbols or isinstance(extractor, Verbatim):
+        return SymbolForm()
+    source = extractor if isinstance(extractor, MissingValues) else model
+    missing = extractor is source or bool(getattr(type(model), "_missing", False))
+    return RowForm(getattr(source, "n_features_in_", None), missing)
+
+
+def _answers(ask: Callable[[], Any]) -> bool:
+    """Return whether a model answers at all."""
+    try:
+        ask()
+    except (AttributeError, InputError, TypeError):
+        return False
+    return True

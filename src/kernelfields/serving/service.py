@@ -1,0 +1,115 @@
+"""What happens to a request to a model, and the numbers about all of them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+from ..errors import quoted
+from ..web import RefusedError
+from .answering import Answering
+from .lane import Job, Lane, Outcome
+from .limits import Limits
+from .metrics import Metrics
+from .openapi import document
+from .served import ServedModel
+from .shelf import Shelf
+
+JSON = "application/json"
+
+
+class Service:
+    """Models, the lanes in which requests wait for them, and the numbers about both."""
+
+    def __init__(
+        self, shelf: Shelf, limits: Limits, secured: bool, thread_starts: Callable[[], None]
+    ) -> None:
+        self.shelf, self.limits, self.secured = shelf, limits, secured
+        self.metrics = Metrics()
+        patience = limits.patience
+        self.large = Lane(Answering(limits), limits.large_waiting, patience, self._done, thread_starts)
+        self.small = Lane(
+            Answering(limits, self.large.put), limits.waiting, patience, self._done, thread_starts
+        )
+        self._document: tuple[int, bytes] = (-1, b"")
+
+    @asynccontextmanager
+    async def running(self, _: Any) -> AsyncIterator[None]:
+        """Answer requests, and look at the files of models, from start to end."""
+        self.large.start()
+        self.small.start()
+        self.shelf.watch()
+        try:
+            yield
+        finally:
+            for end in (self.small.close, self.large.close, self.shelf.close):
+                await asyncio.to_thread(end)
+
+    def model(self, name: str) -> ServedModel:
+        """Return a model by its name."""
+        if name not in self.shelf:
+            raise RefusedError(404, f"There is no model {quoted(name, 40)}; see /models.")
+        return self.shelf[name]
+
+    async def ask(self, name: str, operation: str, kind: str, body: Callable[[], Any]) -> bytes:
+        """Answer a request to a model."""
+        self.model(name)
+        started, status = time.monotonic(), 200
+        try:
+            if kind.partition(";")[0].strip().lower() != JSON:
+                raise RefusedError(415, f"The body must be JSON, with Content-Type: {JSON}.")
+            found: bytes = await self._answer(name, operation, await body())
+        except RefusedError as error:
+            status = error.status
+            raise
+        except Exception:
+            status = 500
+            raise
+        finally:
+            self.metrics.count(name, operation, status, time.monotonic() - started)
+        return found
+
+    async def _answer(self, name: str, operation: str, body: bytes) -> bytes:
+        future: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
+        job = Job(name, self.shelf[name], operation, body, future)
+        (self.small if len(body) <= self.limits.small else self.large).put(job)
+        return await future
+
+    def _done(self, outcomes: list[Outcome]) -> None:
+        good = [outcome.job for outcome in outcomes if isinstance(outcome.answer, bytes)]
+        if good:
+            self.metrics.batches.add(sum(job.sequences for job in good))
+        for job in good:
+            self.metrics.sequences[job.name] += job.sequences
+            self.metrics.positions[job.name] += job.positions
+
+    def health(self) -> dict[str, Any]:
+        """Return whether all is well: models as their files say, and threads that answer."""
+        models = self.shelf.health()
+        well = all(one["error"] is None for one in models.values())
+        return {
+            "status": "ok" if well and self.is_answering else "degraded",
+            "waiting": len(self.small) + len(self.large),
+            "models": models,
+        }
+
+    @property
+    def is_answering(self) -> bool:
+        """Whether the threads that predict are there."""
+        return self.small.is_alive and self.large.is_alive
+
+    def measured(self) -> str:
+        """Return the numbers, as Prometheus reads them."""
+        return self.metrics.text(len(self.small) + len(self.large), self.shelf.health())
+
+    def document(self) -> bytes:
+        """Return the description in OpenAPI, written again when a model has changed."""
+        version = self.shelf.version
+        if self._document[0] != version:
+            found = document(self.shelf, self.limits, self.secured)
+            self._document = version, json.dumps(found, ensure_ascii=False).encode()
+        return self._document[1]
