@@ -26,6 +26,7 @@ BENCHMARKS = {
     "graph_map": "benchmarks.graph_map",
     "hmm": "benchmarks.hmm",
     "kernel_dense": "benchmarks.kernel_dense",
+    "label": "benchmarks.label",
     "linear_crf_cost": "benchmarks.linear_crf_cost",
     "kernel_sparse": "benchmarks.kernel_sparse",
     "linear_crf_tag": "benchmarks.linear_crf_tag",

@@ -63,6 +63,9 @@ def application(desk: Desk, news: Newsroom) -> Any:
             sent.whole("item"), sent.whole("at"), sent.whole("length"), sent.label("label")
         )
 
+    def accept(sent: Fields) -> Any:
+        return desk.accept(sent.whole("item"), sent.labels("labels"))
+
     routes = [
         Route("/", index),
         Route("/api/events", events),
@@ -72,8 +75,8 @@ def application(desk: Desk, news: Newsroom) -> Any:
         Route("/api/items/{item:int}", reading(lambda request: desk.item(request.path_params["item"]))),
         Route("/api/set", acting(run(desk.set)), methods=["POST"]),
         Route("/api/mark", acting(run(desk.mark)), methods=["POST"]),
-        Route("/api/accept", acting(lambda sent: _accept(desk, sent)), methods=["POST"]),
-        Route("/api/skip", acting(lambda sent: {"next": desk.skip(sent.whole("item"))}), methods=["POST"]),
+        Route("/api/accept", acting(accept), methods=["POST"]),
+        Route("/api/skip", acting(lambda sent: desk.skip(sent.whole("item"))), methods=["POST"]),
         Route("/api/undo", acting(lambda _: desk.undo()), methods=["POST"]),
     ]
     return Starlette(routes=routes, exception_handlers=refusal_handlers())
@@ -83,15 +86,12 @@ def exported(desk: Desk, kind: str, auto: bool) -> bytes:
     """Return the file that `write_labels` writes."""
     if kind not in TYPES:
         raise InputError(f"There is no format {kind!r} to export to; choose one of {', '.join(TYPES)}.")
-    model, learner = fitted(desk.material, desk.session, desk.settings.penalty) if auto else (None, None)
+    session = desk.frozen()
+    model, learner = fitted(desk.material, session, desk.settings.penalty) if auto else (None, None)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"labels.{kind}"
-        write_labels(path, kind, desk.material, desk.session, model, learner)
+        write_labels(path, kind, desk.material, session, model, learner)
         return path.read_bytes()
-
-
-def _accept(desk: Desk, sent: Fields) -> dict[str, Any]:
-    return {"next": desk.accept(sent.whole("item"), sent.labels("labels"))}
 
 
 def _sentences(answer: Callable[[], Any]) -> Any:

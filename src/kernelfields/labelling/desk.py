@@ -141,8 +141,8 @@ class Desk:
             self._do(self.session.set(number, at, length, name))
             return self.item(number)
 
-    def accept(self, number: int, shown: Sequence[Any]) -> dict[str, Any] | None:
-        """Accept a sequence as it is shown; return the next question."""
+    def accept(self, number: int, shown: Sequence[Any]) -> dict[str, Any]:
+        """Accept a sequence as it is shown; return the next question, and whether its model knows this."""
         with self._lock:
             entry = self.session.accept(number, shown)
             if not self.session.sheets[number].done and number not in self.questions.reserved:
@@ -151,14 +151,14 @@ class Desk:
                     entry = {**entry, "before": list(errors_of(guess, entry["tags"]))}
             self._do(entry)
             version = self.session.version
-        self.trainer.wait(version, PATIENCE)
-        return self.ask(number)
+        learnt = self.trainer.wait(version, PATIENCE)
+        return {"next": self.ask(number), "learnt": learnt}
 
-    def skip(self, number: int) -> dict[str, Any] | None:
+    def skip(self, number: int) -> dict[str, Any]:
         """Put a sequence aside; return the next question."""
         with self._lock:
             self._do(self.session.skip(number))
-            return self.ask(number)
+            return {"next": self.ask(number)}
 
     def mark(self, number: int, at: int, length: int, name: str | None) -> dict[str, Any]:
         """Give a run of tokens, and all others with the same words that have no label, a label."""
@@ -179,6 +179,11 @@ class Desk:
         with self._lock:
             changed = self._do(self.session.undo())
             return self.item(changed[0])
+
+    def frozen(self) -> Session:
+        """Return the session as it is now; what happens later does not change it."""
+        with self._lock:
+            return Session(self.session.tags, self.session.sheets)
 
     def _do(self, entry: Entry) -> list[int]:
         """Keep an event, and then do it."""
@@ -203,8 +208,10 @@ class Desk:
         """Tell of a new model, and, once it has settled, of its errors."""
         self.trouble = None
         self.tell({"type": "model", "known": snapshot.model is not None, "settled": snapshot.settled})
-        if snapshot.settled and snapshot.model is not None and self._estimate(snapshot):
-            self.tell({"type": "estimate", "curve": self.curve.points()})
+        if snapshot.settled and snapshot.model is not None:
+            if self._estimate(snapshot):
+                self.tell({"type": "estimate", "curve": self.curve.points()})
+            self._look(snapshot)
 
     def _estimate(self, snapshot: Snapshot) -> bool:
         """Count errors, and keep the result; False if there is nothing new."""
@@ -220,6 +227,17 @@ class Desk:
             self.journal.append(entry)
             self.session.apply(entry)
         return True
+
+    def _look(self, snapshot: Snapshot) -> None:
+        """Score some sequences while nobody waits."""
+        with self._lock:
+            if snapshot.version != self._taught:
+                return
+            sheets = list(self.session.sheets)
+            some = self.questions.idle(sheets)
+        found = self.questions.scored(sheets, snapshot.model, some)
+        with self._lock:
+            self.questions.note(*found)
 
     def _failed(self, error: Exception) -> None:
         self.trouble = f"The model could not learn: {error}"

@@ -13,8 +13,10 @@ from ..arrays import Array
 from .material import Material
 from .sheets import Sheet
 
-BEST, FRESH = 64, 128
+BEST, FRESH = 32, 16
 """Sequences that are scored again before a question: the best so far, and those not looked at for longest."""
+IDLE = 256
+"""Sequences that are scored again while nobody waits for a question."""
 
 
 class NextItem(NamedTuple):
@@ -65,18 +67,32 @@ class Questions:
             return NextItem(checks[0], "check") if checks else None
         if model is None:
             return NextItem(others[0], "random")
-        self.look(sheets, model, np.array(others))
+        self.note(*self.scored(sheets, model, self.some(np.array(others), BEST, FRESH)))
         best = max(others, key=lambda k: float(self._scores[k]))
         return NextItem(best, "unsure")
 
-    def look(self, sheets: Sequence[Sheet], model: Any, others: Array) -> None:
-        """Score some sequences again."""
-        self._turn += 1
-        old = others[np.argsort(self._looked[others], kind="stable")[:FRESH]]
-        best = others[np.argsort(-self._scores[others], kind="stable")[:BEST]]
-        some = np.union1d(old, best).tolist()
+    def idle(self, sheets: Sequence[Sheet]) -> list[int]:
+        """Return sequences to score while there is time."""
+        others = [k for k in self._order if sheets[k].is_open]
+        return self.some(np.array(others, dtype=np.int64), 0, IDLE)
+
+    def some(self, others: Array, best: int, fresh: int) -> list[int]:
+        """Return the best of some sequences, and those that were not looked at for longest."""
+        old = others[np.argsort(self._looked[others], kind="stable")[:fresh]]
+        top = others[np.argsort(-self._scores[others], kind="stable")[:best]]
+        found: list[int] = np.union1d(old, top).tolist()
+        return found
+
+    def scored(self, sheets: Sequence[Sheet], model: Any, some: list[int]) -> tuple[list[int], Array]:
+        """Return how much a model would learn from some sequences."""
         known = [list(sheets[k].tags) for k in some]
-        self._scores[some] = sequence_scores(model, self.material.inputs(some), self.strategy, known=known)
+        inputs = self.material.inputs(some)
+        return some, sequence_scores(model, inputs, self.strategy, known=known) if some else np.zeros(0)
+
+    def note(self, some: list[int], scores: Array) -> None:
+        """Keep scores until there are newer ones."""
+        self._turn += 1
+        self._scores[some] = scores
         self._looked[some] = self._turn
 
     def _is_due(self, sheets: Sequence[Sheet]) -> bool:

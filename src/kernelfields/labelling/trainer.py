@@ -50,7 +50,8 @@ class Labeller:
         failed: Callable[[Exception], None] = lambda _: None,
     ) -> None:
         self.learner, self.published, self.failed = learner, published, failed
-        self.snapshot = NEVER
+        self.snapshot = self._told = NEVER
+        self._learnt_from: Lesson | None = None
         self._lesson: Lesson | None = None
         self._closed = False
         self._changed = threading.Condition()
@@ -65,10 +66,14 @@ class Labeller:
             self._changed.notify_all()
 
     def wait(self, version: int, timeout: float, *, settled: bool = False) -> bool:
-        """Wait until a model knows a lesson, or all that it can learn from it; False if it takes too long."""
+        """Wait until a model knows a lesson; False if it takes too long.
+
+        With ``settled``, until it knows all that it can learn from it, and everybody has been told.
+        """
 
         def known() -> bool:
-            return self.snapshot.version >= version and (self.snapshot.settled or not settled)
+            found = self._told if settled else self.snapshot
+            return found.version >= version and (found.settled or not settled)
 
         with self._changed:
             return self._changed.wait_for(lambda: known() or self._closed, timeout) and known()
@@ -85,14 +90,22 @@ class Labeller:
             try:
                 found = self._learnt(lesson)
             except Exception as error:  # whatever it is, the page must say so and labelling go on
-                self._keep(Snapshot(lesson.version, None, True))
+                found = Snapshot(lesson.version, None, True)
+                self._learnt_from = None
+                self._keep(found)
                 self.failed(error)
-                continue
-            self._keep(found)
-            try:
-                self.published(found)
-            except Exception as error:
-                self.failed(error)
+            else:
+                self._keep(found)
+                self._tell(found)
+            with self._changed:
+                self._told = found
+                self._changed.notify_all()
+
+    def _tell(self, snapshot: Snapshot) -> None:
+        try:
+            self.published(snapshot)
+        except Exception as error:
+            self.failed(error)
 
     def _next(self) -> Lesson | None:
         """Wait for something to learn; None at the end."""
@@ -106,7 +119,14 @@ class Labeller:
         )
 
     def _learnt(self, lesson: Lesson) -> Snapshot:
-        """Take as many steps as there is time for."""
+        """Take as many steps as there is time for; none if there is nothing new."""
+        known, self._learnt_from = self._learnt_from, lesson
+        if (
+            known is not None
+            and (known.items, known.tags) == (lesson.items, lesson.tags)
+            and self.snapshot.settled
+        ):
+            return self.snapshot._replace(version=lesson.version)
         seconds = SLICE if self.snapshot.version == lesson.version else QUICK
         iterations = max(LEAST, min(MOST, round(seconds / self._pace)))
         start = time.perf_counter()
