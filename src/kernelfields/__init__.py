@@ -44,6 +44,8 @@ if TYPE_CHECKING:
     )
     from .files import read
     from .fitting.evidence_tuning import tune_by_evidence
+    from .trials.comparing import compare
+    from .trials.tuning import tune
 
     __version__: str
 
@@ -83,9 +85,11 @@ __all__ = [
     "StructuredSVM",
     "TransductiveSVM",
     "__version__",
+    "compare",
     "distributed",
     "load",
     "read",
+    "tune",
     "tune_by_evidence",
 ]
 
@@ -96,6 +100,8 @@ _HOMES = {
     "ModelFormatError": "errors",
     "ScoreError": "errors",
     "read": "files",
+    "compare": "trials.comparing",
+    "tune": "trials.tuning",
     "tune_by_evidence": "fitting.evidence_tuning",
 }
 """Where names are from that are no estimators."""

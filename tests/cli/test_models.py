@@ -150,7 +150,7 @@ def test_tuning_without_probabilities_counts_errors(tmp_path):
         "train", write_table(tmp_path / "a.csv"), "-o", tmp_path / "m.kf", "--model", "ssvm", "--tune"
     )
     assert result.exit_code == 0, result.output
-    assert "wrong labels held out" in " ".join(result.output.split())
+    assert "wrong held-out labels" in " ".join(result.output.split())
 
 
 def test_classifiers_of_rows_label_sequences(tmp_path):

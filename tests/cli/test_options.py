@@ -86,7 +86,7 @@ def test_perceptrons_obey_constraints(tmp_path):
     ("words", "reason"),
     [
         (["--jobs", "2"], "--jobs is for --tune and --model auto"),
-        (["--seconds", "2"], "--seconds is for --model auto"),
+        (["--budget", "2m"], "--budget is for --tune and --model auto"),
         (["--tune", "--penalty", "1"], "--tune chooses the penalty"),
         (["--model", "auto", "--checkpoint", "state"], "--checkpoint needs a model with a name"),
         (["--model", "auto", "--features", "ner"], "--features is for tokens"),

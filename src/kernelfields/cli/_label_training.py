@@ -37,8 +37,8 @@ class ModelTrials(NamedTuple):
     """By held-out data that a user named, instead of cross-validation."""
     jobs: int
     """Fits at a time."""
-    seconds: float
-    """Limit of every fit of the panel."""
+    budget: float
+    """Seconds to choose in."""
     by_evidence: bool = False
     """By the evidence of the training set, instead of either."""
     posterior: str | None = None
@@ -78,7 +78,7 @@ class LabelTask(NamedTuple):
     def _chosen(self, trials: ModelTrials) -> tuple[LabelTask, Any]:
         """Return the same with the best model of the panel, and that model if it was fitted to all data."""
         name, fitted = choose_model(
-            self.console, self.training, self.held_out, self.choice, trials.seconds, trials.jobs
+            self.console, self.training, self.held_out, self.choice, trials.budget, trials.jobs
         )
         return self._replace(model=name, choice=self.choice.fitting(name)), fitted
 
@@ -97,7 +97,9 @@ class LabelTask(NamedTuple):
         held_out = self.held_out if trials.by_dev else None
         with backed_by(dask) as workers:
             jobs, seed = workers or trials.jobs, self.choice.seed
-            return tune(self.console, self.model, estimator, self.training, held_out, jobs, seed)
+            return tune(
+                self.console, self.model, estimator, self.training, held_out, jobs, seed, trials.budget
+            )
 
     def _held_out_summary(self, fitted: Any) -> dict[str, Any]:
         if self.held_out is None:

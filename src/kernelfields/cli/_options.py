@@ -49,6 +49,13 @@ ErrorAtMost = Annotated[
 Confidence = Annotated[
     float | None, typer.Option(help="How surely --error-at-most is to hold; 0.95.", min=0.0, max=1.0)
 ]
+Budget = Annotated[
+    str,
+    typer.Option(
+        help="Time for choosing, such as 30s, 2m or 1h; the last fit comes after it.",
+        rich_help_panel="Search",
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object, the last line.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks.")]
 Spans = Annotated[

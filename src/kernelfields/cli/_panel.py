@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,20 +10,22 @@ from rich.table import Table
 
 from ..errors import InputError
 from ..files.items import FileData
-from ._bounded import End, fit_within
+from ..trials.clock import Clock, duration
+from ..trials.comparing import BestModel, best_model
+from ..trials.model_race import Contestant
+from ..trials.splits import LabelledSequences, Split
 from ._models import CHAINS, OPTIONS, Choice, build, require_model
+from ._status import StatusLine
 from ._suited import Suit
 from ._token_features import features_of
 
 HELD_OUT = 0.2
-SECONDS = 60.0
-"""Time of a fit, unless a user gives it more."""
 
 
 PANEL = (
     "Tried are crf, perceptron and, where tokens are words, hmm; on numbers crf, hmm, boosted and "
     "kernel-crf, hmm and boosted alone where some are missing. ssvm, gp and, on tokens, kernel-crf take too "
-    "long to be tried unasked. A fit that takes more than --seconds counts as far as it came. "
+    "long to be tried unasked. A fit that takes more than its share of --budget counts as far as it came. "
     "hmm is tried on sequences only."
 )
 """What `panel` does, for those who ask for help."""
@@ -49,61 +50,6 @@ def _by_features(data: FileData) -> list[str]:
     return ["crf", "hmm", "boosted", "kernel-crf"]
 
 
-class PanelTrial(NamedTuple):
-    """The result of one model on one split of the data."""
-
-    name: str
-    refused: str | None
-    """Why the model does not take these data; then nothing else is known."""
-    model: Any = None
-    end: End = End.DONE
-    wrong: tuple[int, ...] = ()
-    """Wrong labels of every held-out sequence."""
-    observed: int = 0
-    """Held-out labels that were observed."""
-    seconds: float = 0.0
-    note: str = ""
-
-    @property
-    def error(self) -> float:
-        """Share of held-out labels that are wrong."""
-        return sum(self.wrong) / max(self.observed, 1)
-
-
-def try_model(
-    name: str, training: FileData, held_out: FileData, choice: Choice, seconds: float | None = SECONDS
-) -> PanelTrial:
-    """Fit one model and test it."""
-    try:
-        model = build(name, training, choice.fitting(name))
-        done = fit_within(model, Suit(model, _ignore)(training.inputs), training.labels, seconds)
-        answers = model.predict(Suit(model, _ignore)(held_out.inputs))
-    except InputError as error:  # data that one model refuses may suit another
-        return PanelTrial(name, str(error))
-    wrong = [
-        sum(a != b for a, b in zip(one, truth, strict=True) if b is not None)
-        for one, truth in zip(answers, held_out.labels, strict=True)
-    ]
-    note = (
-        f"stopped after {done.seconds:.0f} s" if done.end is End.OUT_OF_TIME else " ".join(done.warnings[:1])
-    )
-    return PanelTrial(name, None, model, done.end, tuple(wrong), len(held_out.known), done.seconds, note)
-
-
-def _ignore(sentence: str) -> None:
-    """Do nothing: training and held-out sequences are of one kind."""
-
-
-def in_turn(tasks: list[tuple[Any, ...]], jobs: int) -> Iterator[PanelTrial]:
-    """Try models on several splits in parallel; yield results in order, each as soon as it is ready."""
-    if jobs == 1:
-        yield from (try_model(*task) for task in tasks)
-        return
-    from joblib import Parallel, delayed
-
-    yield from Parallel(n_jobs=jobs, return_as="generator")(delayed(try_model)(*task) for task in tasks)
-
-
 def require_options(names: list[str], choice: Choice, data: FileData) -> None:
     """Refuse what no model of a panel understands."""
     if choice.features is not None or choice.clusters is not None:
@@ -123,52 +69,81 @@ class PanelChoice(NamedTuple):
     """The model as it was tried, if Ctrl-C left no time for another fit; else None."""
 
 
+def contestants_of(
+    names: list[str], data: FileData, inputs: list[Any], choice: Choice
+) -> tuple[list[Contestant], dict[str, str]]:
+    """Return models with defaults that suit the data, and why others do not take these."""
+    found, refused = [], {}
+    for name in names:
+        try:
+            model = build(name, data, choice.fitting(name))
+            found.append(Contestant(name, model, Suit(model, _ignore)(inputs)))
+        except InputError as error:  # data that one model refuses may suit another
+            refused[name] = str(error)
+    return found, refused
+
+
+def _ignore(sentence: str) -> None:
+    """Do nothing: training and held-out sequences are of one kind."""
+
+
 def choose_model(
-    console: Console, training: FileData, held_out: FileData | None, choice: Choice, seconds: float, jobs: int
+    console: Console, training: FileData, held_out: FileData | None, choice: Choice, budget: float, jobs: int
 ) -> PanelChoice:
     """Fit the panel, show how it did on held-out data, and name the best; after Ctrl-C, of those tried."""
-    training, held_out = (training, held_out) if held_out is not None else _divide(training, choice.seed)
+    training, held_out = (training, held_out) if held_out is not None else divide(training, choice.seed)
     names = panel(training)
     require_options(names, choice, training)
-    trials: list[PanelTrial] = []
-    interrupted = False
-    try:
-        for trial in in_turn([(name, training, held_out, choice, seconds) for name in names], jobs):
-            if trial.refused is not None:
-                console.print(f"{trial.name} was left out: {trial.refused}")
-                continue
-            trials.append(trial)
-            console.print(f"{trial.name}: {trial.error:.2%} wrong, {trial.seconds:.1f} s")
-            if trial.end is End.INTERRUPTED:
-                raise KeyboardInterrupt
-    except KeyboardInterrupt:
-        if not trials:
-            raise
-        interrupted = True
-    if not trials:
+    every = [*training.inputs, *held_out.inputs]
+    contestants, refused = contestants_of(names, training, every, choice)
+    for name, reason in refused.items():
+        console.print(f"{name} was left out: {reason}")
+    if not contestants:
         raise InputError("No model of the panel takes these data.")
-    best = min(trials, key=lambda trial: trial.error)
-    console.print(_table(trials))
+    count = len(training.items)
+    data = LabelledSequences(every, [*training.labels, *held_out.labels], count)
+    split = Split(np.arange(count), np.arange(count, len(every)))
+    console.print(
+        f"Trying {', '.join(one.name for one in contestants)}, for {duration(budget)} at most (--budget); "
+        "Ctrl-C takes the best so far."
+    )
+    with StatusLine(console) as line:
+        found = best_model(contestants, data, split, Clock(budget), jobs, choice.seed, line)
+    _show(console, found, held_out)
+    return PanelChoice(found.name, found.fitted if found.interrupted else None)
+
+
+def _show(console: Console, found: BestModel, held_out: FileData) -> None:
+    for name, reason in found.refused.items():
+        console.print(f"{name} was left out: {reason}")
+    console.print(_table(found))
+    for note in found.notes:
+        console.print(note)
     why = f"the fewest errors on {len(held_out.items)} held-out {held_out.noun}"
-    if interrupted:
+    if found.interrupted:
         console.print(
-            f"Interrupted. Chosen of those tried so far: {best.name}, {why}, as it was fitted for that."
+            f"Interrupted. Chosen of those tried so far: {found.name}, {why}, as it was fitted for that."
         )
     else:
-        console.print(f"Chosen: {best.name}, {why}.")
-    return PanelChoice(best.name, best.model if interrupted else None)
+        console.print(f"Chosen: {found.name}, {why}.")
 
 
-def _divide(data: FileData, seed: int) -> tuple[FileData, FileData]:
-    if len(data.items) < 2:
-        raise InputError(f"auto holds out some {data.noun} to choose by, and there is one only.")
-    order = np.random.default_rng(seed).permutation(len(data.items))
-    count = max(1, round(HELD_OUT * len(order)))
-    return data.take(order[count:]), data.take(order[:count])
+def divide(data: FileData, seed: int) -> tuple[FileData, FileData]:
+    """Return data to train on, and a fifth of the items, or of their groups, to judge by."""
+    group = (
+        np.arange(len(data.items)) if data.groups is None else np.unique(data.groups, return_inverse=True)[1]
+    )
+    n_groups = len(np.unique(group))
+    if n_groups < 2:
+        what = data.noun if data.groups is None else "groups"
+        raise InputError(f"auto holds out some {what} to choose by, and there is one only.")
+    order = np.random.default_rng(seed).permutation(n_groups)
+    held = np.isin(group, order[: max(1, round(HELD_OUT * n_groups))])
+    return data.take(np.flatnonzero(~held)), data.take(np.flatnonzero(held))
 
 
-def _table(trials: list[PanelTrial]) -> Table:
+def _table(found: BestModel) -> Table:
     table = Table("model", "held-out token error", "seconds", "note", title="auto: the panel")
-    for trial in trials:
-        table.add_row(trial.name, f"{trial.error:.2%}", f"{trial.seconds:.1f}", trial.note)
+    for name, row in found.rows.items():
+        table.add_row(name, f"{row.token_error:.2%}", f"{row.seconds:.1f}", row.note)
     return table

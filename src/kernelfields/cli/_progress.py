@@ -8,11 +8,10 @@ from collections.abc import Callable
 from typing import Any, Self
 
 from rich.console import Console
-from rich.live import Live
-from rich.text import Text
 
 from ..estimators import Onlooker
 from ..solvers import Progress
+from ._status import StatusLine
 
 SHARE = 0.1
 """Of the time, how much may go into looking at held-out data."""
@@ -43,16 +42,16 @@ class LiveLine(Onlooker):
         """On held-out data, when last looked at."""
         self._due = time.monotonic() + FIRST
         self.records: list[Progress] = []
-        self._live = Live(console=console, refresh_per_second=8, transient=not console.is_terminal)
+        self._line = StatusLine(console, keep=True)
 
     def __enter__(self) -> Self:
         """Start the display."""
-        self._live.__enter__()
+        self._line.__enter__()
         return self
 
     def __exit__(self, *error: Any) -> None:
         """Leave the last line standing."""
-        self._live.__exit__(*error)
+        self._line.__exit__(*error)
 
     def look(self, progress: Progress, draft: Callable[[], Any]) -> None:
         """Show an iteration; look at held-out data if it is time."""
@@ -75,7 +74,7 @@ class LiveLine(Onlooker):
         left = self.seconds_left()
         if left is not None:
             words.append(f"about {left:.0f} s left")
-        self._live.update(Text("   ".join(words)))
+        self._line("   ".join(words))
 
     def seconds_left(self) -> float | None:
         """Extrapolate the last iterations: the gap falls by about the same factor every second."""

@@ -24,6 +24,10 @@ class Onlooker(ABC):
         """See an iteration of a search that shows no drafts."""
         self.look(progress, lambda: None)
 
+    def __sklearn_clone__(self) -> Self:
+        """Return this one: clones of an estimator, inside pipelines say, are looked at by the same."""
+        return self
+
 
 class ProgressLine:
     """Shows every iteration on one line, of the standard error stream if no other is given.

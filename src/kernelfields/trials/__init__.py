@@ -1,0 +1,1 @@
+"""Settings and models tried on held-out data, within a time budget."""

@@ -1,0 +1,143 @@
+"""Models on the same folds, within a time budget."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from ..checks import require_whole, shown
+from ..errors import InputError
+from .clock import Clock, budget_seconds
+from .model_race import ComparedModel, Contestant, ModelRace
+from .notes import notes_of
+from .racing import affordable, halved
+from .splits import LabelledSequences, Split
+
+COMPARISON_BUDGET = "10m"
+
+
+class Comparison(NamedTuple):
+    """Models beside each other, best first."""
+
+    models: dict[str, ComparedModel]
+    refused: dict[str, str]
+    """Models that did not take these data, and why."""
+    notes: list[str]
+    interrupted: bool
+    """By Ctrl-C."""
+
+
+def compare(
+    models: Mapping[str, Any],
+    X: Any,
+    y: Any,
+    *,
+    groups: Any = None,
+    folds: int = 5,
+    budget: float | str = COMPARISON_BUDGET,
+    n_jobs: int = 1,
+    random_state: int = 0,
+    callback: Callable[[str], Any] | None = None,
+) -> Comparison:
+    """Compare models on the same folds, within a time budget: ``kf compare``.
+
+    All models are fitted to the first fold, then to the second, and so on. Where the time is not
+    going to suffice, the worst so far are left out first; fits that take more than their share of
+    the time count as far as they came. Ctrl-C, or the end of the budget, compares by complete folds.
+
+    Parameters
+    ----------
+    models : dict
+        From names to estimators; copies of them are fitted.
+    X, y : list of sequences and list of label sequences
+        Labels may be None (not observed), and do not count then.
+    groups : (S,) array, optional
+        Groups of sequences that stay together in folds.
+    folds : int
+        Number of folds.
+    budget : float or str
+        Seconds, or "30s", "2m", "1h".
+    n_jobs : int
+        Fits at a time, each in a process.
+    random_state : int
+        Of the folds.
+    callback : callable, optional
+        Is given a line about the best so far, after every fit.
+
+    Examples
+    --------
+    >>> from kernelfields import CRF, HMM, compare
+    >>> X = [[[0.0], [1.0], [2.0]], [[1.0], [0.0]]] * 5
+    >>> y = [["A", "B", "B"], ["B", "A"]] * 5
+    >>> found = compare({"crf": CRF(penalty=0.1), "hmm": HMM("gaussian")}, X, y, folds=2, budget="20s")
+    >>> sorted(found.models), found.models["crf"].token_error
+    (['crf', 'hmm'], 0.0)
+    """
+    if not isinstance(models, Mapping) or not models:
+        raise InputError(f"models is {shown(models)}; it must be a dict from names to estimators.")
+    data = LabelledSequences.of(X, y, None, None)
+    return compared(
+        [Contestant(name, model, data.X) for name, model in models.items()],
+        data,
+        data.splits(folds, groups, random_state),
+        Clock(budget_seconds(budget)),
+        require_whole("n_jobs", n_jobs),
+        callback,
+    )
+
+
+def compared(
+    contestants: list[Contestant],
+    data: LabelledSequences,
+    splits: list[Split],
+    clock: Clock,
+    jobs: int,
+    callback: Callable[[str], Any] | None = None,
+) -> Comparison:
+    """Compare models, each with inputs as it takes them, on given splits."""
+    field = ModelRace(contestants, data, splits, jobs, callback)
+    result = field.run(clock, affordable, scouting=False)
+    names = [contestants[n].name for n in result.order if n not in field.refused and result.rounds_of(n)]
+    if not names:
+        reasons = " ".join(field.refused_names().values())
+        raise InputError(f"None of these models takes these data. {reasons}".strip())
+    rows = {name: row for name, row in field.rows(result).items() if name in names}
+    notes = [*field.cut_short(result, clock), *notes_of(result.fits)]
+    order = sorted(rows, key=lambda name: rows[name].token_error)
+    return Comparison({n: rows[n] for n in order}, field.refused_names(), notes, result.interrupted)
+
+
+class BestModel(NamedTuple):
+    """The model that a race came out in favour of."""
+
+    name: str
+    fitted: Any
+    """As it was tried."""
+    rows: dict[str, ComparedModel]
+    """All that were tried, on the last split that they took part in."""
+    refused: dict[str, str]
+    notes: list[str]
+    interrupted: bool
+
+
+def best_model(
+    contestants: list[Contestant],
+    data: LabelledSequences,
+    split: Split,
+    clock: Clock,
+    jobs: int,
+    seed: int,
+    callback: Callable[[str], Any] | None = None,
+) -> BestModel:
+    """Return the best of some models on held-out data: after a scouting round, the better half on all."""
+    splits = data.scouted([split], seed) if len(contestants) > 2 else [split]
+    field = ModelRace(contestants, data, splits, jobs, callback)
+    result = field.run(clock, halved, scouting=len(splits) > 1)
+    tried = [n for n in result.order if n not in field.refused and result.rounds_of(n)]
+    if not tried:
+        raise InputError("No model of the panel takes these data.")
+    fitted = result.rounds_of(tried[0])[-1].detail.model
+    notes = [*field.cut_short(result, clock), *notes_of(result.fits)]
+    refused = field.refused_names()
+    name = contestants[tried[0]].name
+    return BestModel(name, fitted, field.last_rows(result, tried), refused, notes, result.interrupted)

@@ -1,0 +1,57 @@
+"""Settings to choose from, and what they are called."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import product
+from typing import Any
+
+from ..checks import shown
+from ..errors import InputError
+from ..kernels import RBF
+from .preparing import inner, prefix_of
+
+PENALTIES = (10.0, 3.0, 1.0, 0.3, 0.1, 0.03)
+WIDTHS = (0.25, 1.0, 4.0)
+"""Factors of γ."""
+PENALTY = "penalty"
+
+
+def usual_grid(model: Any) -> dict[str, list[Any]]:
+    """Return penalties, and Gaussian kernels of several widths where the model has one.
+
+    Penalties go from the largest to the smallest: fits start where the last one ended.
+    """
+    name, known = type(inner(model)).__name__, inner(model).get_params(deep=False)
+    if PENALTY not in known:
+        raise InputError(f"{name} has no penalty to tune; say which settings to try.")
+    prefix, kernel = prefix_of(model), known.get("kernel")
+    grid: dict[str, list[Any]] = {}
+    if isinstance(kernel, RBF):
+        grid[f"{prefix}kernel"] = [RBF(gamma=kernel.inverse_width * factor) for factor in WIDTHS]
+    return {**grid, f"{prefix}{PENALTY}": list(PENALTIES)}
+
+
+def combinations(model: Any, grid: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
+    """Return every combination of settings; refuse names that the model does not have."""
+    known = model.get_params(deep=True)
+    for name, values in grid.items():
+        if name not in known:
+            raise InputError(f"settings has {name!r}, which {type(model).__name__} does not have.")
+        if not isinstance(values, list | tuple) or not values:
+            raise InputError(f"settings[{name!r}] is {shown(values)}; it must be a list of values to try.")
+    return [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
+
+
+def label_of(settings: Mapping[str, Any]) -> str:
+    """Return settings in words: "γ 0.1, λ 0.3"."""
+    return ", ".join(
+        _label(name.rpartition("__")[2], value) for name, value in reversed(list(settings.items()))
+    )
+
+
+def _label(name: str, value: Any) -> str:
+    if isinstance(value, RBF):
+        return f"γ {value.gamma:.3g}"
+    shown_name = "λ" if name == PENALTY else name
+    return f"{shown_name} {value:.3g}" if isinstance(value, int | float) else f"{shown_name} {value}"
