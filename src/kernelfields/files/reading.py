@@ -84,9 +84,10 @@ def read_data(path: Path, reading: Reading | None = None) -> FileData:
         how = "; null for a position says that its label was not observed" if kind == "jsonl" else ""
         raise InputError(f"{path}: sequence {bare} has no labels{how}.")
     data = FileData(items, kind, notes_of(every) if kind in DOCUMENTS else ())
-    loose = next((n for n, item in enumerate(items) if item.structure != data.structure), None)
+    structure = data.structure  # which looks at all items
+    loose = next((n for n, item in enumerate(items) if item.structure != structure), None)
     if loose is not None:
-        raise InputError(f"{path}: item {loose} has no {LINKS[data.structure]}, but others have.")
+        raise InputError(f"{path}: item {loose} has no {LINKS[structure]}, but others have.")
     _require_classes(data, path, reading)
     return data
 
