@@ -11,7 +11,9 @@ from kernelfields.spaces import Expansion, Free, LinearFeatures
 from kernelfields.structures import ChainBatch
 
 
-def problem(seed, kernel=True, penalty=1.0, n_sequences=4, n_labels=3, weights=None):
+def problem(
+    seed, kernel=True, penalty=1.0, n_sequences=4, n_labels=3, weights=None, gamma=0.5, edge_penalty=0.5
+):
     rng = np.random.default_rng(seed)
     lengths = rng.integers(2, 5, size=n_sequences)
     chain = ChainBatch(np.concatenate([[0], np.cumsum(lengths)]), n_labels)
@@ -19,10 +21,10 @@ def problem(seed, kernel=True, penalty=1.0, n_sequences=4, n_labels=3, weights=N
     labels = (X[:, 0] > 0).astype(np.int32) + (X[:, 1] > 0.7)
     loss = Log(chain, np.minimum(labels, n_labels - 1), weights)
     if kernel:
-        space = Expansion(chain, "node", gram_of(RBF(gamma=0.5), X, np.dtype(np.float64), None))
+        space = Expansion(chain, "node", gram_of(RBF(gamma), X, np.dtype(np.float64), None))
     else:
         space = LinearFeatures(chain, "node", X)
-    terms = [Term("features", space, penalty), Term("edges", Free(chain, "edge"), 0.5)]
+    terms = [Term("features", space, penalty), Term("edges", Free(chain, "edge"), edge_penalty)]
     return Problem.of(loss, terms)
 
 

@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ..approximation import Nystroem
 from ..checks import require_whole
+from ..data.seeds import random_state
 from ..errors import InputError
-from ..posterior import Laplace
 from .copies import silent_copy
+from .evidence_ascent import Rise, ascend
+from .evidence_probe import EvidenceProbe, PriorProbe
 
 PENALTIES: Mapping[str, tuple[str, ...]] = {
     "penalty": ("kernel", "features", "bias", "boundaries", "segment_features"),
@@ -17,10 +21,12 @@ PENALTIES: Mapping[str, tuple[str, ...]] = {
     "second_order_penalty": ("second_order",),
 }
 """Which parts of a model a penalty is of; parts of label kernels begin with "kernel"."""
-FARTHEST = 10.0
-"""By how much at most a penalty changes at once: far from the mode, fixed points overshoot."""
-STEP = 2.0
-"""Factor by which other settings change."""
+STEP = 1e-2
+"""Relative change of settings of kernels that derivatives are taken by."""
+ANY = 1e3
+"""Gap that every function has."""
+ENOUGH = 3e-4
+"""Rise of the evidence per label below which a search ends."""
 
 
 class EvidenceStep(NamedTuple):
@@ -29,6 +35,9 @@ class EvidenceStep(NamedTuple):
     settings: dict[str, float]
     log_evidence: float
     error: float
+    """Standard error of that estimate; of differences it is much smaller, for random vectors are the same."""
+    gradient: dict[str, float]
+    """Derivative of the log-evidence in the logarithm of every setting."""
 
 
 class EvidenceTuning(NamedTuple):
@@ -50,18 +59,19 @@ def tune_by_evidence(
     *,
     lengths: Any = None,
     parameters: Sequence[str] | None = None,
-    max_fits: int = 12,
-    rank: int | None = 200,
-    evidence: Laplace | None = None,
+    max_fits: int = 8,
+    rank: int | None = 300,
+    probes: int = 2,
+    steps: int = 20,
     refit: bool = True,
 ) -> EvidenceTuning:
     """Choose penalties, and parameters of kernels, by Laplace's approximation of log p(y|x).
 
-    Penalties start with a step to MacKay's fixed points λ_τ = γ_τ/‖f_τ‖², γ_τ the number of coordinates
-    that the data determine [mackay1992]. These leave out that W changes with the mode, which may lead
-    away from the maximum; hence all settings are then doubled and halved while the evidence rises. Every
-    step is one fit and one determinant, instead of a fit for each fold and each candidate. The evidence
-    is that of the Gaussian at the mode: see `Laplace` for where that is a poor one.
+    The evidence −R(f̂) − ½ log|H/λ| is climbed by its gradient in the logarithms of all settings. The gradient
+    is that of `EvidenceSlope`: of penalties, without the change of the mode, it is half of γ_τ − λ_τ‖f_τ‖²,
+    whose zeros are MacKay's fixed points [mackay1992]. Every step is one fit, one determinant and a
+    few solutions, instead of a fit for each fold and each candidate. The evidence is that of the Gaussian
+    at the mode: see `Laplace` for where that is a poor one.
 
     Parameters
     ----------
@@ -75,8 +85,8 @@ def tune_by_evidence(
         Most fits of the search; the one with the best settings comes on top.
     rank : int, optional
         Landmarks of the search, where the model has an expansion over all positions; None for all of them.
-    evidence : Laplace, optional
-        How the determinant is estimated.
+    probes, steps : int
+        Random vectors and Lanczos steps of the determinant.
     refit : bool
         Whether the model is fitted with what was found.
 
@@ -89,53 +99,56 @@ def tune_by_evidence(
     >>> found.model.predict([[[1.0], [0.0]]])
     [['B', 'A']]
     """
-    search = _EvidenceSearch(model, X, y, lengths, require_whole("max_fits", max_fits), rank, evidence)
-    further = search.named(parameters)
-    best, asked = search.tried(dict(search.start))
-    step, _ = search.tried(asked)
-    best = max(best, step, key=lambda one: one.log_evidence)
-    best = best._replace(settings={name: best.settings[name] for name in asked})
-    for name in ["penalty", *further, *(name for name in asked if name not in ("penalty", *further))]:
-        best = search.climb(best, name)
-    fitted = search.fitted(best.settings) if refit else None
-    return EvidenceTuning(fitted, best.settings, best.log_evidence, search.path)
+    numbers = require_whole("probes", probes), require_whole("steps", steps)
+    search = _EvidenceSearch(model, X, y, lengths, rank, *numbers)
+    start = search.start(parameters)
+    best = ascend(search.at, start, require_whole("max_fits", max_fits), ENOUGH * search.n_labels)
+    settings = {name: best.settings[name] for name in best.gradient}
+    fitted = search.fitted(settings) if refit else None
+    return EvidenceTuning(fitted, settings, best.value, search.path)
 
 
 class _EvidenceSearch:
-    """Fits and determinants, up to a number of them."""
+    """Fits, determinants and gradients."""
 
     def __init__(
-        self, model: Any, X: Any, y: Any, lengths: Any, most: int, rank: int | None, evidence: Laplace | None
+        self, model: Any, X: Any, y: Any, lengths: Any, rank: int | None, probes: int, steps: int
     ) -> None:
         known = model.get_params(deep=False)
         if "posterior" not in known:
             raise InputError(f"{type(model).__name__} has no posterior, hence no evidence.")
-        self.model, self.data, self.most = model, (X, y), most
+        self.model, self.data, self.probing = model, (X, y), (probes, steps)
         self.options = {} if lengths is None else {"lengths": lengths}
-        self.method = Laplace(scale=0.0, probes=2, steps=20) if evidence is None else evidence
-        self.subspace = {}
+        # One seed for all fits: with other landmarks and other probes, settings could not be compared.
+        self.seed = int(random_state(known.get("random_state")).randint(2**31 - 1))
+        self.same: dict[str, Any] = {"random_state": self.seed} if "random_state" in known else {}
         dense = known.get("approximation", "") is None and known.get("selection") is None
         if rank is not None and dense and known.get("kernel") is not None:
-            self.subspace = {"approximation": Nystroem(require_whole("rank", rank))}
-        self.start = {
+            self.same["approximation"] = Nystroem(require_whole("rank", rank))
+        self.further: list[str] = []
+        self.path: list[EvidenceStep] = []
+        self.n_labels = sum(map(len, y))
+
+    def start(self, given: Sequence[str] | None) -> dict[str, float]:
+        """Return the settings to choose, as they are."""
+        known = self.model.get_params(deep=True)
+        result = {
             name: float(known[name] if known[name] is not None else known["penalty"])
             for name in PENALTIES
             if name in known and not isinstance(known[name], list | tuple)
         }
-        if not self.start:
-            raise InputError(f"{type(model).__name__} has no single penalty that the evidence could set.")
-        self.path: list[EvidenceStep] = []
-
-    def named(self, given: Sequence[str] | None) -> list[str]:
-        """Return the further settings to choose, after a note of where they start."""
-        known = self.model.get_params(deep=True)
+        if not result:
+            raise InputError(
+                f"{type(self.model).__name__} has no single penalty that the evidence could set."
+            )
         if given is None:
             given = ["kernel__gamma"] if isinstance(known.get("kernel__gamma"), int | float) else []
         for name in given:
             if not isinstance(known.get(name), int | float) or known[name] <= 0:
                 raise InputError(f"{name} is {known.get(name)!r}; the evidence chooses positive numbers.")
-            self.start[name] = float(known[name])
-        return list(given)
+            result[name] = float(known[name])
+        self.further = list(given)
+        return result
 
     def fitted(self, settings: Mapping[str, float]) -> Any:
         """Return the model itself, with these settings."""
@@ -143,31 +156,30 @@ class _EvidenceSearch:
 
         return clone(self.model).set_params(**settings).fit(*self.data, **self.options)
 
-    def tried(self, settings: dict[str, float]) -> tuple[EvidenceStep, dict[str, float]]:
-        """Return the evidence of settings, and the penalties that they ask for."""
-        other = silent_copy(self.model, **settings, **self.subspace, posterior=self.method)
-        found = other.fit(*self.data, **self.options).posterior_
-        step = EvidenceStep(settings, float(found.log_evidence), float(found.evidence_error))
-        self.path.append(step)
-        asked = {}
+    def at(self, settings: dict[str, float]) -> Rise:
+        """Return the evidence of settings, and its gradient."""
+        probe = EvidenceProbe(*self.probing, self.seed)
+        self._fit(settings, posterior=probe)
+        gradient, scale = {}, {}
         for name, parts in PENALTIES.items():
-            mine = [p for p in found.squares if p in parts or (name == "penalty" and p.startswith("kernel"))]
-            square, gamma = (sum(one[p] for p in mine) for one in (found.squares, found.n_effective))
-            if name in settings and square > 0 and gamma > 0:
-                factor = min(max(gamma / square, 1 / FARTHEST), FARTHEST)
-                asked[name] = settings[name] * factor
-        # What no part of the model has is not worth a search.
-        return step, {**{name: settings[name] for name in settings if name not in PENALTIES}, **asked}
+            mine = [p for p in probe.squares if p in parts or (name == "penalty" and p.startswith("kernel"))]
+            # What no part of the model has is not worth a search.
+            if name in settings and mine:
+                gradient[name] = -sum(probe.energies[part] for part in mine)
+                scale[name] = 0.5 * sum(probe.squares[part] for part in mine)
+        for name in self.further:
+            gradient[name] = self._along(name, settings, probe)
+            scale[name] = 0.5 * sum(probe.squares.values())
+        self.path.append(EvidenceStep(settings, probe.log_evidence, probe.error, gradient))
+        return Rise(settings, probe.log_evidence, gradient, scale)
 
-    def climb(self, best: EvidenceStep, name: str) -> EvidenceStep:
-        """Return the best of settings with one of them doubled or halved while that helps."""
-        for factor in (1 / STEP, STEP):
-            improved = False
-            while len(self.path) < self.most:
-                step, _ = self.tried({**best.settings, name: best.settings[name] * factor})
-                if step.log_evidence <= best.log_evidence:
-                    break
-                best, improved = step, True
-            if improved:
-                break
-        return best
+    def _along(self, name: str, settings: dict[str, float], probe: EvidenceProbe) -> float:
+        """Return that in the logarithm of a setting of the kernel: the same vectors, another prior."""
+        assert probe.slope is not None
+        moved = PriorProbe(probe.slope)
+        # Any function will do: nobody asks for the mode.
+        self._fit({**settings, name: settings[name] * np.exp(STEP)}, posterior=moved, tol=ANY)
+        return (moved.energy - sum(probe.energies.values())) / STEP
+
+    def _fit(self, settings: Mapping[str, float], **others: Any) -> None:
+        silent_copy(self.model, **self.same, **settings, **others).fit(*self.data, **self.options)

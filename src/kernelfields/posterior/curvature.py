@@ -45,12 +45,12 @@ class Curvature:
 
         The covariance of parts(y) under the model is W itself, so that no root of it is needed.
         """
-        return self.unit.pulled(_mean([self._drawn(theta, rng) for theta in self._some(rng)], DRAWS**0.5))
+        return self.unit.pulled(_mean([self.drawn(theta, rng) for theta in self._some(rng)], DRAWS**0.5))
 
     def _some(self, rng: np.random.Generator) -> list[Scores]:
         return [self.thetas[k] for k in rng.integers(len(self.thetas), size=DRAWS)]
 
-    def _drawn(self, theta: Scores, rng: np.random.Generator) -> dict[str, Array]:
+    def drawn(self, theta: Scores, rng: np.random.Generator) -> dict[str, Array]:
         """Return parts(y) − μ for one drawn y; instances that count w times have √w of it."""
         loss = self.unit.loss
         structure: Any = loss.structure

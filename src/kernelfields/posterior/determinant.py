@@ -42,16 +42,23 @@ def spectrum(curvature: Curvature, probes: int, steps: int, seed: int) -> Precis
     slices = curvature.unit.slices
     if curvature.size <= SMALL:
         return _written_out(curvature.matrix(), slices)
-    rng = np.random.default_rng(seed)
-    values, shares = [], []
-    for _ in range(probes):
-        probe = rng.choice([-1.0, 1.0], curvature.size)
-        values.append(_quadrature(curvature, probe, steps))
+    shares = []
+    for probe in _probes(curvature.size, probes, seed):
         inverse = solve(curvature.times, probe, TRACE_TOL, steps)
         shares.append([float(np.sum(probe[s] * (probe[s] - inverse[s]))) for s in slices.values()])
-    error = float(np.std(values, ddof=1) / np.sqrt(probes)) if probes > 1 else np.inf
     found = dict(zip(slices, np.mean(shares, axis=0).tolist(), strict=True))
-    return PrecisionSpectrum(float(np.mean(values)), error, found)
+    return PrecisionSpectrum(*log_determinant(curvature, probes, steps, seed), found)
+
+
+def log_determinant(curvature: Curvature, probes: int, steps: int, seed: int) -> tuple[float, float]:
+    """Return log|A| by Lanczos' method, however small A is, and its standard error."""
+    values = [_quadrature(curvature, probe, steps) for probe in _probes(curvature.size, probes, seed)]
+    error = float(np.std(values, ddof=1) / np.sqrt(probes)) if probes > 1 else np.inf
+    return float(np.mean(values)), error
+
+
+def _probes(size: int, count: int, seed: int) -> Array:
+    return np.random.default_rng(seed).choice([-1.0, 1.0], (count, size))
 
 
 def _written_out(A: Array, slices: Mapping[str, slice]) -> PrecisionSpectrum:
