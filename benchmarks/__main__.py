@@ -27,6 +27,7 @@ BENCHMARKS = {
     "hmm": "benchmarks.hmm",
     "kernel_dense": "benchmarks.kernel_dense",
     "label": "benchmarks.label",
+    "label_run": "benchmarks.label_run",
     "linear_crf_cost": "benchmarks.linear_crf_cost",
     "kernel_sparse": "benchmarks.kernel_sparse",
     "linear_crf_tag": "benchmarks.linear_crf_tag",
