@@ -125,8 +125,7 @@ class SpacyLabeller:
             raise InputError("There are no tokens to learn from.")
         y = [known_labels(part) for part in parts]
         if estimator is None:
-            templates = ner(pos=len(self.columns) > 1)
-            estimator = CRF(features=TemplateFeatures(templates, dtype=np.float32))
+            estimator = CRF(features=ner(pos=len(self.columns) > 1))
         self._model = estimator.fit([tokens_of(part, self.columns) for part in parts], y)
         return self
 
