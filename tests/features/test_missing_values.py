@@ -100,9 +100,28 @@ def test_as_features_of_estimators(model: Any, tmp_path: Any) -> None:
 
 def test_held_out_and_unlabelled_sequences_are_filled_in() -> None:
     X, y = sequences()
-    CRF(features=MissingValues()).fit(X, y, X_dev=X, y_dev=y).predict(X)
-    CRF(features=MissingValues(), loss="entropy").fit(X[:9], y[:9], X_unlabelled=X[9:]).predict(X)
-    CRF(features=MissingValues()).partial_fit(X[:9], y[:9]).partial_fit(X[9:], y[9:]).predict(X)
+    filled = MissingValues().fit_transform(X)
+
+    def same(model: Any, other: Any) -> None:
+        for left, right in zip(model.predict_marginals(X), other.predict_marginals(filled), strict=True):
+            np.testing.assert_allclose(left, right, atol=1e-6)
+
+    fill = MissingValues
+    same(CRF(features=fill()).fit(X, y, X_dev=X, y_dev=y), CRF().fit(filled, y, X_dev=filled, y_dev=y))
+    part = {"loss": "entropy", "tol": 1e-6}
+    whole = CRF(features=fill(), **part).fit(X[:9], y[:9], X_unlabelled=X[9:])
+    same(whole, CRF(**part).fit(filled[:9], y[:9], X_unlabelled=filled[9:]))
+
+
+def test_streams_are_filled_in_as_their_first_part_says() -> None:
+    X, y = sequences()
+    fill = MissingValues().fit(X[:9])
+    model = CRF(features=MissingValues()).partial_fit(X[:9], y[:9]).partial_fit(X[9:], y[9:])
+    other = CRF().partial_fit(fill.transform(X[:9]), y[:9]).partial_fit(fill.transform(X[9:]), y[9:])
+    for left, right in zip(
+        model.predict_marginals(X), other.predict_marginals(fill.transform(X)), strict=True
+    ):
+        np.testing.assert_allclose(left, right, atol=1e-6)
 
 
 def test_frames_are_matched_by_name(tmp_path: Any) -> None:

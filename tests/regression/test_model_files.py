@@ -57,4 +57,20 @@ def test_names_in_files_stay(path: Path) -> None:
 
 
 def test_files_are_small() -> None:
-    assert sum(path.stat().st_size for path in Path(__file__).parent.rglob("*.*")) < 240_000
+    assert sum(path.stat().st_size for path in Path(__file__).parent.rglob("*.*")) < 320_000
+
+
+def test_guarantees_stay() -> None:
+    X = models()["crf-calibrated"][1]
+    kept = kernelfields.load(FOLDER / "0.1.0" / "crf-calibrated.kf")
+    assert kept.scaling_.temperature == pytest.approx(0.69, abs=0.005)
+    assert kept.predict(X, error_at_most=0.3) == kept.predict(X)
+    with pytest.warns(UserWarning, match="nothing is answered"):
+        assert kept.predict(X[:1], error_at_most=0.01) == [[None, None, None]]
+
+
+@pytest.mark.parametrize("name", ["crf-posterior", "kernel-crf-posterior"])
+def test_posteriors_stay(name: str) -> None:
+    kept = kernelfields.load(FOLDER / "0.1.0" / f"{name}.kf").posterior_
+    assert kept.n_draws == 2
+    assert kept.linearised == (name == "kernel-crf-posterior")
