@@ -550,6 +550,19 @@ USES: dict[str, Use] = {
     "io.AlignmentLink": lambda given: files.write_naacl(
         {1: files.WordAlignment((files.AlignmentLink(**{"source": 0, "target": 0, **given}),))}, BytesIO()
     ),
+    "io.SequenceFeature": lambda given: files.write_gff3(
+        [files.SequenceFeature(**{"sequence": "a", "start": 0, "end": 2, "type": "b", **given})], BytesIO()
+    ),
+    "io.TextSpan": lambda given: files.write_prodigy(
+        [files.TextDocument("abc", (files.TextSpan(**{"start": 0, "end": 2, "label": "b", **given}),))],
+        BytesIO(),
+    ),
+    "io.ParsedSentence.with_column": lambda given: files.ParsedSentence(
+        (("1", "a", *["_"] * 8),)
+    ).with_column(**{"values": ["b"], "column": 3, **given}),
+    "io.read_stockholm": lambda given: list(
+        files.read_stockholm(BytesIO(b"# STOCKHOLM 1.0\na AC\n//\n"), **given)
+    ),
     "io.read_pharaoh": lambda given: list(files.read_pharaoh(BytesIO(b"1-1"), **given)),
     "io.read_parallel": lambda given: list(files.read_parallel(BytesIO(b"a b ||| c d ||| 1-1"), **given)),
     "io.write_pharaoh": lambda given: files.write_pharaoh([files.WordAlignment()], BytesIO(), **given),

@@ -30,7 +30,7 @@ class TaggedText:
     """What was mended or left out."""
 
 
-class _Range(NamedTuple):
+class _CoveredWords(NamedTuple):
     """Words that a span covers."""
 
     first: int
@@ -53,7 +53,9 @@ def tagged_text(document: TextDocument, rule: str = "refuse") -> TaggedText:
     return TaggedText(document, places, tags, tuple(faults))
 
 
-def _ranges(document: TextDocument, places: list[Place], rule: str, faults: list[str]) -> Iterator[_Range]:
+def _ranges(
+    document: TextDocument, places: list[Place], rule: str, faults: list[str]
+) -> Iterator[_CoveredWords]:
     """Return the words of every span."""
     starts, ends = [start for start, _ in places], [end for _, end in places]
     for span in document.spans or ():
@@ -77,15 +79,15 @@ def _ranges(document: TextDocument, places: list[Place], rule: str, faults: list
                 )
                 if rule == "drop":
                     continue
-            yield _Range(first, stop, span.label)
+            yield _CoveredWords(first, stop, span.label)
 
 
 def _without_overlaps(
-    ranges: Iterator[_Range], document: TextDocument, places: list[Place], rule: str, faults: list[str]
-) -> list[_Range]:
+    ranges: Iterator[_CoveredWords], document: TextDocument, places: list[Place], rule: str, faults: list[str]
+) -> list[_CoveredWords]:
     """Return spans no two of which have a word in common; the longest are taken first."""
-    taken: dict[int, _Range] = {}
-    kept: list[_Range] = []
+    taken: dict[int, _CoveredWords] = {}
+    kept: list[_CoveredWords] = []
     order = sorted(ranges, key=lambda one: (one.first - one.stop, one.first))
     for one in order:
         other = next((taken[t] for t in range(one.first, one.stop) if t in taken), None)

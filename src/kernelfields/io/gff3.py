@@ -14,6 +14,7 @@ from math import isfinite
 from typing import NamedTuple
 from urllib.parse import unquote
 
+from ..checks import require_number, require_whole
 from ..errors import InputError, quoted
 from .lines import Source, TextLine, read_lines, write_lines
 
@@ -109,10 +110,13 @@ def bed_line(one: SequenceFeature) -> str:
 
 
 def _require(one: SequenceFeature) -> None:
-    if not 0 <= one.start < one.end:
+    what = f"of a feature of {quoted(one.sequence, 40)}"
+    for side, place in (("start", one.start), ("end", one.end)):
+        require_whole(f"The {side} {what}", place, 0, 10**12)
+    if one.start >= one.end:
         raise InputError(f"A feature of {quoted(one.sequence, 40)} goes from {one.start} to {one.end}.")
-    if one.score is not None and not isfinite(one.score):
-        raise InputError(f"A feature of {quoted(one.sequence, 40)} has the score {one.score}.")
+    if one.score is not None:
+        require_number(f"The score {what}", one.score)
     if one.strand not in tuple(STRANDS):
         raise InputError(f"A feature of {quoted(one.sequence, 40)} has the strand {one.strand!r}.")
 

@@ -9,6 +9,7 @@ from itertools import accumulate
 from math import isfinite
 from typing import Any, NamedTuple
 
+from ..checks import require_share, require_whole
 from ..errors import InputError, quoted
 from .lines import require_short
 from .word_places import Place, word_places
@@ -95,6 +96,10 @@ def checked_document(document: TextDocument) -> TextDocument:
 
 def require_span(span: TextSpan, length: int) -> None:
     """Refuse a span that is not within a text of some length, or has no label."""
+    for place in (span.start, span.end, *(place for piece in span.pieces for place in piece)):
+        require_whole("An offset of a span", place, 0)
+    if span.probability is not None:
+        require_share("The probability of a span", span.probability)
     before = -1
     for start, end in span.places:
         if not max(0, before) <= start < end <= length:
