@@ -203,11 +203,12 @@ class TemplateFeatures:
 
     def __getstate__(self) -> dict[str, Any]:
         state = self.__dict__.copy()
+        state["templates"] = str(self.templates)  # other formats than pickle have no enumerations
         state["_index"] = None if self._index is None else self.export()
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, _index=None)
+        self.__dict__.update(state, templates=parse_templates(state["templates"]), _index=None)
         if state["_index"] is not None:
             self.restore(state["_index"])
 
