@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -17,8 +18,8 @@ from ._parse_tasks import task_of
 from ._suited import Suit
 
 SWITCH = 0.001
-"""Seconds after which a thread that predicts lets the one that talks to clients go on; Python's 5 ms, at each of
-several system calls of a request, would be noticed."""
+"""Seconds after which a thread that predicts lets the one that talks to clients go on: Python's 5 ms, at
+each of several system calls of a request, would add up."""
 
 
 def serve(
@@ -82,6 +83,7 @@ def _serve(
     guards = Guards(host, secret, names, POLICY, most=size)
     listening = listen(host, port)
     sys.setswitchinterval(SWITCH)
+    warnings.filterwarnings("ignore", "No threshold is proved")  # the answer says so
 
     def started() -> None:
         typer.echo(f"Serving {', '.join(shelf.names)} on {address_of(listening)} (Ctrl-C ends it).", err=True)

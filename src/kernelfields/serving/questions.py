@@ -83,9 +83,9 @@ def _operation(name: str, value: Mapping[str, Any], served: ServedModel, limits:
         return MarginalOperation()
     _require_able(served.has_kbest, "k best labellings", served)
     k = value.get("k")
-    if type(k) is not int or not 1 <= k <= limits.kbest:
+    if type(k) not in (int, float) or not 1 <= k <= limits.kbest or k % 1:  # 3.0 is whole, to JSON
         raise InputError(f"k must be a whole number from 1 to {limits.kbest}.")
-    return BestOperation(k)
+    return BestOperation(int(k))
 
 
 def _tag(value: Mapping[str, Any], served: ServedModel) -> TagOperation:

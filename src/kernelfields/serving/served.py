@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from ..data.reading import Verbatim
 from ..errors import InputError
-from ..features import DictFeatures, MissingValues, TemplateFeatures
+from ..features import DictFeatures, MissingValues, TemplateFeatures, TokensAndArrays
 from ..guarantees import Guarantee
 from ._base import Form
 from .forms import AttributeForm, RowForm, SymbolForm, WordForm
@@ -106,8 +106,11 @@ def _form(model: Any, adapter: Adapter) -> Form:
         return AttributeForm()
     if adapter.symbols or isinstance(extractor, Verbatim):
         return SymbolForm()
+    if isinstance(extractor, TokensAndArrays):
+        raise InputError("The model takes tokens and arrays together, which a request cannot have.")
     source = extractor if isinstance(extractor, MissingValues) else model
-    missing = extractor is source or bool(getattr(type(model), "_missing", False))
+    filled = any(isinstance(one, MissingValues) for one in getattr(model, "transformers_", ()))
+    missing = filled or extractor is source or bool(getattr(type(model), "_missing", False))
     return RowForm(getattr(source, "n_features_in_", None), missing)
 
 

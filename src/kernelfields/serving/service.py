@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -55,19 +55,17 @@ class Service:
             raise RefusedError(404, f"There is no model {quoted(name, 40)}; see /models.")
         return self.shelf[name]
 
-    async def ask(self, name: str, operation: str, kind: str, body: Callable[[], Any]) -> bytes:
-        """Answer a request to a model."""
+    async def ask(self, name: str, operation: str, kind: str, body: Callable[[], Awaitable[bytes]]) -> bytes:
+        """Answer a request to a model; counted with status 0 if its client left in the middle."""
         self.model(name)
-        started, status = time.monotonic(), 200
+        started, status = time.monotonic(), 0
         try:
             if kind.partition(";")[0].strip().lower() != JSON:
                 raise RefusedError(415, f"The body must be JSON, with Content-Type: {JSON}.")
-            found: bytes = await self._answer(name, operation, await body())
+            found = await self._answer(name, operation, await body())
+            status = 200
         except RefusedError as error:
             status = error.status
-            raise
-        except Exception:
-            status = 500
             raise
         finally:
             self.metrics.count(name, operation, status, time.monotonic() - started)

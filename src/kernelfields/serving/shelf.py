@@ -99,15 +99,14 @@ class Shelf:
             place.fail(f"{place.file.path}: {error.strerror or error}.")
             return
         settled, place.seen = now == place.seen, now
-        if now == place.stamp or not settled:
-            return
-        place.stamp = now  # tried once, whatever comes of it
-        try:
-            served, place.stamp = self._opened(place.file.path)
-        except Exception as error:  # the old model stays, whatever the file holds
-            place.fail(str(error) or type(error).__name__)
-        else:
-            place.replace(served)
+        if now == place.stamp:
+            place.error = None  # the file that is served is back
+        elif settled and now != place.tried:
+            place.tried = now  # once, whatever comes of it
+            try:
+                place.replace(*self._opened(place.file.path))
+            except Exception as error:  # the old model stays, whatever the file holds
+                place.fail(str(error) or type(error).__name__)
 
     def _opened(self, path: Path) -> tuple[ServedModel, Stamp]:
         """Read a model and say which version of its file it is.
@@ -137,15 +136,18 @@ class _Place:
 
     def __init__(self, file: ModelFile, served: ServedModel, stamp: Stamp) -> None:
         self.file, self.served = file, served
-        self.stamp = self.seen = stamp
+        self.stamp = stamp
+        """Of the file that is served."""
+        self.seen = self.tried = stamp
+        """Of the file at the last look, and when it was last read."""
         self.since = time.time()
         self.reloads = 0
         self.failures = 0
         self.error: str | None = None
 
-    def replace(self, served: ServedModel) -> None:
+    def replace(self, served: ServedModel, stamp: Stamp) -> None:
         """Take another model."""
-        self.served, self.since, self.error = served, time.time(), None
+        self.served, self.stamp, self.since, self.error = served, stamp, time.time(), None
         self.reloads += 1
         log.warning("%s was read again.", self.file.path)
 

@@ -12,6 +12,7 @@ from .asgi import RefusedError
 def refusal_handlers() -> dict[Any, Callable[..., Any]]:
     """Return the ``exception_handlers`` of an application whose refusals are one sentence in JSON."""
     from starlette.exceptions import HTTPException
+    from starlette.requests import ClientDisconnect
     from starlette.responses import Response
 
     async def refused(_: Any, error: Any) -> Any:
@@ -20,7 +21,10 @@ def refusal_handlers() -> dict[Any, Callable[..., Any]]:
     async def lost(request: Any, error: Any) -> Any:
         return await refused(request, _said(request, error))
 
-    return {RefusedError: refused, HTTPException: lost}
+    async def gone(request: Any, _: Any) -> Any:  # nobody reads it, but it is no failure of the server
+        return await refused(request, RefusedError(400, "The client left before its request was complete."))
+
+    return {RefusedError: refused, HTTPException: lost, ClientDisconnect: gone}
 
 
 def _said(request: Any, error: Any) -> RefusedError:

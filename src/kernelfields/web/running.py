@@ -56,7 +56,7 @@ def run_server(
         app,
         http=impatient_protocol(),
         ws="none",
-        log_level="warning",
+        log_level="error",  # a warning for every odd request would fill disks
         access_log=False,
         server_header=False,
         proxy_headers=False,

@@ -1,0 +1,206 @@
+"""Requests that are answered together: as if each had been alone."""
+
+import asyncio
+import json
+import threading
+import time
+from itertools import cycle, islice
+
+import httpx
+import numpy as np
+import pytest
+
+from kernelfields.serving import Limits
+from kernelfields.serving.answering import Answering
+from kernelfields.serving.lane import Job, Lane, Outcome
+from kernelfields.web import RefusedError
+
+from .conftest import as_json, shelf_of, words
+
+
+def jobs_of(loop, served, bodies):
+    return [
+        Job("words", served, name, json.dumps(body).encode(), loop.create_future()) for name, body in bodies
+    ]
+
+
+def test_a_batch_gives_what_each_would_get_alone(folder, rng):
+    served = shelf_of(folder / "words.kf")["words"]
+    X, _ = words(60, seed=5)
+    kinds = [
+        ("tag", {}),
+        ("tag", {"abstain": 0.9}),
+        ("tag", {"error_at_most": 0.1}),
+        ("kbest", {"k": 2}),
+        ("marginals", {}),
+        ("tag", {"abstain": "wrong"}),
+    ]
+    sizes = rng.integers(0, 4, size=40)
+    bodies = [
+        (name, {"sequences": [as_json(X[k]) for k in rng.integers(len(X), size=n)], **options})
+        for n, (name, options) in zip(sizes, islice(cycle(kinds), 40), strict=True)
+    ]
+    loop = asyncio.new_event_loop()
+    answering = Answering(Limits())
+    jobs = jobs_of(loop, served, bodies)
+    together = {id(one.job): one.answer for one in answering(jobs)}
+    alone = [answering(jobs_of(loop, served, [body]))[0].answer for body in bodies]
+    loop.close()
+    for job, expected in zip(jobs, alone, strict=True):
+        found = together[id(job)]
+        if isinstance(expected, bytes):
+            compare(json.loads(found), json.loads(expected))
+        else:
+            assert (found.status, str(found)) == (expected.status, str(expected))
+
+
+def compare(found, expected):
+    """Probabilities may differ in the last of their six digits: sums of a batch are in another order."""
+    if isinstance(expected, dict):
+        assert found.keys() == expected.keys()
+        for key in expected:
+            compare(found[key], expected[key])
+    elif isinstance(expected, list):
+        assert len(found) == len(expected)
+        for left, right in zip(found, expected, strict=True):
+            compare(left, right)
+    elif isinstance(expected, float):
+        np.testing.assert_allclose(found, expected, rtol=1e-9, atol=2e-6)
+    else:
+        assert found == expected
+
+
+def test_one_that_fails_spoils_no_other(folder, monkeypatch):
+    served = shelf_of(folder / "words.kf")["words"]
+    plain = type(served.model).predict
+
+    def failing(self, X, **how):
+        if any("bomb" in token for x in X for token in x):
+            raise MemoryError
+        return plain(self, X, **how)
+
+    monkeypatch.setattr(type(served.model), "predict", failing)
+    loop = asyncio.new_event_loop()
+    bodies = [("tag", {"sequences": [[word]]}) for word in ("Ana", "bomb", "Luis")]
+    outcomes = Answering(Limits())(jobs_of(loop, served, bodies))
+    loop.close()
+    assert [isinstance(one.answer, bytes) for one in outcomes] == [True, False, True]
+    assert "not enough memory" in str(outcomes[1].answer)
+
+
+async def ask_all(app, bodies):
+    transport = httpx.ASGITransport(app)
+    async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+        return await asyncio.gather(*(client.post("/models/words/tag", json=body) for body in bodies))
+
+
+def test_many_at_once(client, app, models):
+    X, _ = words(200, seed=6)
+    answers = asyncio.run(ask_all(app, [{"sequences": [as_json(x)]} for x in X]))
+    assert [answer.json()["labels"][0] for answer in answers] == models["words"].predict(X)
+    sizes = client.get("/metrics").text
+    alone = float(sizes.partition('kf_batch_sequences_bucket{le="8"} ')[2].split()[0])
+    every = float(sizes.partition("kf_batch_sequences_count ")[2].split()[0])
+    assert every > alone  # some batches had more than eight
+
+
+def lane_of(work, most=3, patience=5.0):
+    lane = Lane(work, most, patience, lambda outcomes: None)
+    lane.start()
+    return lane
+
+
+def job_of(name="words"):
+    return Job(name, None, "tag", b"", asyncio.get_running_loop().create_future())
+
+
+def test_a_full_lane_asks_to_come_back():
+    async def run():
+        gate = threading.Event()
+
+        def work(jobs):
+            gate.wait(5)
+            return [Outcome(job, b"done") for job in jobs]
+
+        lane = lane_of(work)
+        jobs = [job_of() for _ in range(5)]
+        lane.put(jobs[0])
+        while len(lane):
+            await asyncio.sleep(0.001)
+        for job in jobs[1:4]:
+            lane.put(job)
+        with pytest.raises(RefusedError, match="busy") as refused:
+            lane.put(jobs[4])
+        gate.set()
+        found = await asyncio.gather(*(job.future for job in jobs[:4]))
+        lane.close()
+        return refused.value, found
+
+    refused, found = asyncio.run(run())
+    assert (refused.status, refused.headers) == (503, {"retry-after": "1"})
+    assert found == [b"done"] * 4
+
+
+def test_what_waits_too_long_is_given_up():
+    async def run():
+        lane = lane_of(lambda jobs: [Outcome(job, b"done") for job in jobs], patience=1.0)
+        late, fresh = job_of(), job_of()
+        late.arrived = time.monotonic() - 2
+        lane.put(late)
+        lane.put(fresh)
+        found = await asyncio.gather(late.future, fresh.future, return_exceptions=True)
+        lane.close()
+        return found
+
+    late, fresh = asyncio.run(run())
+    assert (late.status, fresh) == (503, b"done")
+
+
+def test_a_thread_survives_what_it_runs(caplog):
+    async def run():
+        def work(jobs):
+            if jobs[0].name == "bad":
+                raise SystemExit
+            return [Outcome(job, b"done") for job in jobs]
+
+        lane = lane_of(work)
+        bad, good = job_of("bad"), job_of()
+        lane.put(bad)
+        (error,) = await asyncio.gather(bad.future, return_exceptions=True)
+        lane.put(good)
+        found = await good.future
+        lane.close()
+        return error, found, lane.is_alive
+
+    error, found, alive = asyncio.run(run())
+    assert (str(error), found, alive) == ("A batch failed.", b"done", False)
+
+
+def test_a_client_that_has_gone_is_no_trouble():
+    async def run():
+        lane = lane_of(lambda jobs: [Outcome(job, b"done") for job in jobs])
+        gone, here = job_of(), job_of()
+        gone.future.cancel()
+        lane.put(gone)
+        lane.put(here)
+        found = await here.future
+        lane.close()
+        return found
+
+    assert asyncio.run(run()) == b"done"
+
+
+def test_large_requests_wait_elsewhere(folder):
+    """A request that takes long to prepare is passed on by the lane of small ones."""
+    served = shelf_of(folder / "words.kf")["words"]
+    taken = []
+    loop = asyncio.new_event_loop()
+    body = ("tag", {"sequences": [["Ana"]], "error_at_most": 0.2})
+    (outcome,) = Answering(Limits(), taken.append)(jobs_of(loop, served, [body]))
+    assert outcome.answer is None
+    assert taken == [outcome.job]
+    (answered,) = Answering(Limits())(taken)
+    assert isinstance(answered.answer, bytes)
+    (again,) = Answering(Limits(), taken.append)(jobs_of(loop, served, [body]))
+    loop.close()
+    assert again.answer == answered.answer
