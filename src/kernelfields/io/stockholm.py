@@ -9,7 +9,7 @@
 
 A row of the profile is about a column of the alignment that is part of the first sequence (or that
 ``#=GC RF`` marks): for every letter a the probability (c_a + λ q_a)/(c + λ), with counts c_a in which
-sequences that resemble many others count less (position-based weights of Henikoff and Henikoff), the
+sequences that resemble many others count less (position-based weights [henikoff1994]), the
 composition q of the whole alignment and λ pseudocounts; and the share of gaps.
 """
 
