@@ -14,6 +14,7 @@ from sklearn.preprocessing import MinMaxScaler, QuantileTransformer, StandardSca
 import kernelfields as kf
 from kernelfields import CRF, HMM, BoostedCRF, InputError, KernelCRF, SequencePipeline, load
 from kernelfields.features import BlurredPixels, MissingValues, Windows, each
+from kernelfields.persistence import files
 from kernelfields.testing import check_estimator
 from kernelfields.testing.estimators import labelled_sequences
 
@@ -87,6 +88,18 @@ def test_calibration_is_saved_too(data, tmp_path):
     assert load(tmp_path / "m.kf").predict(X, error_at_most=0.6, confidence=0.5) == model.predict(
         X, error_at_most=0.6, confidence=0.5
     )
+
+
+def test_large_files_are_read_when_they_are_used(data, tmp_path, monkeypatch):
+    X, y = data
+    model = pipeline().fit(X, y)
+    model.save(tmp_path / "m.kf")
+    monkeypatch.setattr(files, "SMALL", 0)
+    for ask in (lambda one: one.estimator_.coef_, lambda one: one.coef_, lambda one: one.n_features_in_):
+        np.testing.assert_array_equal(ask(load(tmp_path / "m.kf")), ask(model))
+    same(model, load(tmp_path / "m.kf"), X)
+    assert not hasattr(model, "nothing_")
+    assert not hasattr(pipeline(), "coef_")
 
 
 def test_kinds_of_input(data):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from inspect import signature
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -99,6 +99,18 @@ class SequencePipeline(Parameterised, Routed, Savable):
     def probabilistic(self) -> bool:
         """Whether the model's training makes probabilities."""
         return bool(getattr(vars(self).get("estimator_", self.estimator), "probabilistic", True))
+
+    if not TYPE_CHECKING:  # else every name would pass for an attribute
+
+        def __getattr__(self, name: str) -> Any:
+            """Return what the estimator has learnt: ``certificate_``, ``structure_``, ``calibration_``."""
+            try:
+                return Savable.__getattr__(self, name)  # which waits for what a large file holds
+            except AttributeError:
+                fitted = vars(self).get("estimator_")
+                if fitted is None or name.startswith("_") or not name.endswith("_"):
+                    raise
+                return getattr(fitted, name)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return all settings; with ``deep`` also those of transformers, by number, and of the estimator."""
