@@ -280,6 +280,39 @@ def test_genes_are_found(genes: Path, tmp_path: Path) -> None:
     assert [int(row[4]) for row in bed] == [round(1000 * (one.score or 0)) for one in found]
 
 
+def test_answers_do_not_overwrite_what_is_read(folder: Path) -> None:
+    done = run("tag", folder / "ner.kf", folder / "brat", "-o", folder / "brat", "--to", "brat", code=2)
+    assert "would overwrite" in done.output
+    before = (folder / "doccano.jsonl").read_bytes()
+    run("tag", folder / "ner.kf", folder / "doccano.jsonl", "-o", folder / "doccano.jsonl", code=2)
+    assert (folder / "doccano.jsonl").read_bytes() == before
+
+
+def test_several_files_go_to_a_folder(folder: Path, tmp_path: Path) -> None:
+    run(
+        "tag",
+        folder / "ner.kf",
+        folder / "doccano.jsonl",
+        folder / "labelstudio.json",
+        "-o",
+        tmp_path / "out",
+    )
+    assert len(list(read_doccano(tmp_path / "out" / "doccano.jsonl"))) == 40
+    assert len(json.loads((tmp_path / "out" / "labelstudio.json").read_text())) == 40
+
+
+def test_streams(folder: Path) -> None:
+    text = (folder / "prodigy.jsonl").read_text()
+    done = CliRunner().invoke(app, ["tag", str(folder / "ner.kf"), "--format", "prodigy"], input=text)
+    assert done.exit_code == 0, done.output
+    assert len(done.stdout.splitlines()) == 40
+
+
+def test_letters_without_labels_cannot_be_learnt(genes: Path, tmp_path: Path) -> None:
+    done = run("train", genes / "genome.fa", "-o", tmp_path / "x.kf", code=2)
+    assert "sequence 0 has no labels; --labels names a file with them" in " ".join(done.output.split())
+
+
 def test_background(genes: Path, tmp_path: Path) -> None:
     model = tmp_path / "genes.kf"
     run("train", genes / "genome.fa", "--labels", genes / "y.fa", "-o", model, "--max-iter", 15, "--tol", 0.9)

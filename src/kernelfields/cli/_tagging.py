@@ -7,7 +7,6 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -31,6 +30,8 @@ from ._tool_answers import BY_ENDING, MARKED, OTHERWISE, AnswerPlace
 
 BATCH = 256
 """Sequences of a file that are labelled together; those of a stream are labelled as they come."""
+POSITIONS = 200_000
+"""Of such sequences, after which no further one is added."""
 STREAM = "-"
 """The name of the standard input."""
 HINT = (
@@ -96,6 +97,8 @@ class Tagging:
 
     def _label(self, estimator: Any, data: str, out: Path | None, say: Callable[[str], None]) -> None:
         streamed = data == STREAM
+        if not streamed and out is not None and out.exists() and out.resolve() == Path(data).resolve():
+            raise InputError(f"The answers would overwrite {data}: choose another name.")
         kind = self.reading.kind("" if streamed else data)
         items = read_items(_source(data), kind, self.reading, labelled=self.labelled or self.allowed)
         items = (item.flat() for item in items) if self.flat else items
@@ -114,6 +117,7 @@ class Tagging:
                     if streamed:
                         writer.file.flush()
             except KeyboardInterrupt:
+                writer.end()
                 writer.file.flush()
                 end(f"Interrupted; {done} sequences are labelled.", INTERRUPTED)
 
@@ -185,7 +189,15 @@ def _say(sentence: str) -> None:
 
 
 def _batches(items: Iterator[Item], size: int) -> Iterator[list[Item]]:
-    while batch := list(islice(items, size)):
+    """Return some sequences at a time: fewer if they are long, as those of genomes are."""
+    batch, positions = list[Item](), 0
+    for item in items:
+        batch.append(item)
+        positions += len(item.x)
+        if len(batch) == size or positions >= POSITIONS:
+            yield batch
+            batch, positions = [], 0
+    if batch:
         yield batch
 
 

@@ -45,6 +45,8 @@ def kind_of_file(path: Path | str) -> str:
         return "brat"
     if ending_of(str(path)) == "tsv":
         return "csv" if _has_header(path) else "conll"
+    if Path(path).suffix == ".txt" and Path(path).with_suffix(".ann").is_file():
+        return "brat"
     kind = kind_of_name(str(path)) or "conll"
     return _kind_of_json(path) if kind == "jsonl" and Path(path).is_file() else kind
 
