@@ -6,7 +6,7 @@ NATIVE := $(shell find cpp CMakeLists.txt pyproject.toml -type f 2>/dev/null)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format docs bench certificates mutants matrix fuzz sanitize build clean
+.PHONY: help demo test lint format docs bench certificates mutants matrix fuzz sanitize build wheel clean
 
 help: ## Print this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -58,6 +58,9 @@ sanitize: $(VENV)/ready ## Run the tests with the core under AddressSanitizer an
 
 build: $(VENV)/ready ## Build sdist and wheel into dist/
 	$(BIN)/python -m build
+
+wheel: $(VENV)/ready ## Build a manylinux wheel into dist/ and try it in an empty environment without a compiler
+	.ci/wheels
 
 clean: ## Remove everything that was built
 	rm -rf build dist $(VENV) src/kernelfields/_core.pyi
