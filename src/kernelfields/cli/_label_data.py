@@ -23,12 +23,14 @@ def read_material(
 ) -> Material:
     """Read sequences, with features of all of them."""
     if str(name) == LETTERS and not name.exists():
+        if image is not None or features is not None:
+            raise InputError("The letters of the package need neither --image nor --features.")
         return material_of(_letters(), shape=(16, 8))
+    shape = None if image is None else _shape(image)
     data = _read(name, reading, labelled)
-    if data.is_text:
-        given = features if features is not None or data.known else "pos" if spans is False else "ner"
-        return material_of(data, features_of(data, given))
-    return material_of(data, features_of(data, features), None if image is None else _shape(image))
+    if data.is_text and features is None and not data.known:
+        features = "pos" if spans is False else "ner"
+    return material_of(data, features_of(data, features), shape)
 
 
 def default_labels(name: Path) -> list[str] | None:
