@@ -21,6 +21,9 @@ VALUES = {
     "features": "ner",
     "clusters": "paths",
     "constraints": "iob2",
+    "scale": "columns",
+    "window": "3",
+    "decoder": "posterior",
     "tol": 0.1,
     "max_iter": 3,
 }
@@ -66,6 +69,10 @@ def test_options_of_a_model_reach_it(tmp_path, name):
     usual = repr(build(name, data, Choice(constraints=None if name == "gp" else "none")))
     (tmp_path / "paths").write_text("01\tthe\t3\n")
     for option in OPTIONS[name]:
+        if text and option in ("scale", "window"):  # which are for numbers
+            continue
+        if name == "gp" and option == "decoder":
+            continue
         given = {"constraints": "none"} if name != "gp" else {}
         given |= {"features": "pos"} if option == "features" else {option: VALUES[option]}
         given |= {"kernel": "rbf"} if option == "gamma" else {}

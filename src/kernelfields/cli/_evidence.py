@@ -12,6 +12,7 @@ from ..files.items import FileData
 from ..fitting.evidence_tuning import tune_by_evidence
 from ..kernels import RBF
 from ..posterior import Laplace, PosteriorMethod, Variational
+from ..trials.preparing import inner, prepared
 
 POSTERIORS: dict[str, PosteriorMethod] = {
     "laplace": Laplace(),
@@ -22,10 +23,12 @@ POSTERIORS: dict[str, PosteriorMethod] = {
 
 def evident(console: Console, estimator: Any, data: FileData) -> Any:
     """Return a model with the settings of the highest evidence, after a table of what was tried."""
+    whole, inputs = estimator, data.inputs
+    estimator, inputs, _ = prepared(estimator, inputs, data.labels, [])
     kernel = estimator.get_params(deep=False).get("kernel")
     if isinstance(kernel, RBF):
         estimator.set_params(kernel=RBF(gamma=float(kernel.inverse_width)))
-    found = tune_by_evidence(estimator, data.inputs, data.labels, refit=False)
+    found = tune_by_evidence(estimator, inputs, data.labels, refit=False)
     names = list(found.settings)
     table = Table(*(name.replace("kernel__gamma", "γ") for name in names), "log-evidence", title="evidence")
     for step in found.path:
@@ -33,7 +36,8 @@ def evident(console: Console, estimator: Any, data: FileData) -> Any:
         value = f"{step.log_evidence:.1f}"
         table.add_row(*cells, value, style="bold" if step.log_evidence == found.log_evidence else "")
     console.print(table)
-    return estimator.set_params(**found.settings)
+    estimator.set_params(**found.settings)
+    return whole
 
 
 def set_posterior(estimator: Any, name: str, posterior: str | None) -> None:
@@ -42,6 +46,7 @@ def set_posterior(estimator: Any, name: str, posterior: str | None) -> None:
         return
     if posterior not in POSTERIORS:
         raise InputError(f"--posterior is {posterior!r}; it must be one of {', '.join(POSTERIORS)}.")
+    estimator = inner(estimator)
     if "posterior" not in estimator.get_params(deep=False):
         raise InputError(f"{name} has no posterior to average over.")
     estimator.set_params(posterior=POSTERIORS[posterior])

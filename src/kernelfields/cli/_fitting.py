@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from rich.console import Console
 
 from ..errors import InputError
+from ..trials.preparing import inner, prefix_of
 from ._progress import LiveLine
 
 
@@ -35,15 +36,16 @@ def shown(
 ) -> ShownFit:
     """Let an estimator fit with a live line."""
     started = time.perf_counter()
-    settings = estimator.get_params(deep=False)
-    line = LiveLine(console, settings.get("tol"), judge)
+    settings, key = inner(estimator).get_params(deep=False), f"{prefix_of(estimator)}callback"
+    # Drafts of a model inside a pipeline cannot judge sequences as they were before it.
+    line = LiveLine(console, settings.get("tol"), judge if inner(estimator) is estimator else None)
     with warnings.catch_warnings(record=True) as caught, line:
         warnings.simplefilter("always")
         if "callback" in settings:
-            estimator.set_params(callback=line)
+            estimator.set_params(**{key: line})
         fit()
     if "callback" in settings:
-        estimator.set_params(callback=None)
+        estimator.set_params(**{key: None})
     return ShownFit(estimator, time.perf_counter() - started, [str(w.message) for w in caught])
 
 
@@ -70,6 +72,7 @@ def set_checkpoint(estimator: Any, name: str, keep: Keeping) -> None:
         if resume:
             raise InputError("--resume needs --checkpoint FOLDER.")
         return
+    estimator = inner(estimator)
     if "checkpoint" not in estimator.get_params(deep=False):
         raise InputError(f"{name} keeps no checkpoints; crf and kernel-crf do.")
     file = folder / f"{name}.checkpoint"

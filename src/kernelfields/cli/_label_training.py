@@ -15,10 +15,11 @@ from ..files.items import FileData
 from ..files.reading import Reading, note_of, read_files, require_alike
 from ..metrics import token_error
 from ..report import evaluate
+from ._baseline import baseline_warning, training_warning
 from ._cluster import backed_by, shared_by
 from ._evidence import evident, set_posterior
 from ._fitting import Keeping, fit_shown, set_checkpoint
-from ._models import Choice, build
+from ._models import Choice, build, preparation_for
 from ._panel import choose_model
 from ._structures import shaped
 from ._suited import Suit
@@ -73,7 +74,15 @@ class LabelTask(NamedTuple):
             with shared_by(dask):
                 fitted, spent, notes = fit_shown(self.console, estimator, inputs, self.training.labels, by)
         fitted.save(out)
-        return summary_of(fitted, out, spent, notes) | self._held_out_summary(fitted)
+        held_out = self._held_out_summary(fitted)
+        notes += filter(None, [self._baseline(fitted, held_out)])
+        return summary_of(fitted, out, spent, notes) | held_out
+
+    def _baseline(self, fitted: Any, held_out: dict[str, Any]) -> str | None:
+        """Warn of a model that is no better than the most frequent label."""
+        if self.held_out is None:
+            return training_warning(fitted, self.training)
+        return baseline_warning(self.held_out.labels, held_out["held_out_token_error"], "In held-out data,")
 
     def _chosen(self, trials: ModelTrials) -> tuple[LabelTask, Any]:
         """Return the same with the best model of the panel, and that model if it was fitted to all data."""
@@ -89,6 +98,9 @@ class LabelTask(NamedTuple):
 
     def _estimator(self, trials: ModelTrials, dask: str | None) -> Any:
         estimator = build(self.model, self.training, self.choice)
+        told = preparation_for(self.model, self.training, self.choice).told
+        if told is not None:
+            self.console.print(told)
         if trials.by_evidence:
             estimator = evident(self.console, estimator, self.training)
         set_posterior(estimator, self.model, trials.posterior)
@@ -124,15 +136,24 @@ def split_data(
         held_out = shaped(read_files([dev], reading), structure)
         require_alike(data, paths[0], held_out, dev)
         return data, held_out
-    count = round(holdout * len(data.items))
     if holdout == 0:
         return data, None
+    return held_out_part(data, holdout, seed)
+
+
+def held_out_part(data: FileData, share: float, seed: int) -> tuple[FileData, FileData]:
+    """Return what to train on, and a share of the items, or of their groups, drawn at random."""
+    names = range(len(data.items)) if data.groups is None else data.groups
+    group = np.unique(names, return_inverse=True)[1]
+    n_groups = int(group.max()) + 1
+    what = data.noun if data.groups is None else "groups"
+    count = round(share * n_groups)
     if count == 0:
-        raise InputError(f"--holdout {holdout:g} holds out none of {len(data.items)} {data.noun}.")
-    order = np.random.default_rng(seed).permutation(len(data.items))
-    if count == len(order):
+        raise InputError(f"--holdout {share:g} holds out none of {n_groups} {what}.")
+    if count == n_groups:
         raise InputError("Nothing is left to train on; hold out less.")
-    return data.take(np.sort(order[count:])), data.take(np.sort(order[:count]))
+    held = np.isin(group, np.random.default_rng(seed).permutation(n_groups)[:count])
+    return data.take(np.flatnonzero(~held)), data.take(np.flatnonzero(held))
 
 
 def _error(held_out: FileData, model: Any) -> float:

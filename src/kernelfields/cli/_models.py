@@ -17,6 +17,7 @@ from ..estimators import (
     BoostedCRF,
     GPSequenceClassifier,
     KernelCRF,
+    SequencePipeline,
     StructuredPerceptron,
     StructuredSVM,
 )
@@ -24,6 +25,7 @@ from ..files.items import FileData
 from ..kernels import RBF, Kernel, Polynomial, as_kernel
 from ..metrics import has_entities
 from ..tables import CONSTRAINTS
+from ._sensors import Preparation, preparation
 from ._structures import name_for
 from ._token_features import features_of
 
@@ -49,6 +51,9 @@ class Choice:
     structure: str | None = None
     clusters: str | None = None
     min_count: int | None = None
+    scale: str | None = None
+    window: str | None = None
+    decoder: str | None = None
 
     @property
     def given(self) -> list[str]:
@@ -79,7 +84,36 @@ def build(name: str, data: FileData, choice: Choice) -> Any:
         raise InputError(
             f"{name} needs every label, and {unknown:,} were not observed; choose one of {those}."
         )
-    return MODELS[name](data, choice)
+    return _prepared(name, data, choice)
+
+
+def preparation_for(name: str, data: FileData, choice: Choice) -> Preparation:
+    """Return what happens to the data before a model sees them."""
+    curved = name in KERNELS and (name != "ssvm" or choice.kernel is not None or choice.gamma is not None)
+    penalised = (
+        None if choice.penalty is not None or name in UNPENALISED else "kernel" if curved else "linear"
+    )
+    asked = (choice.scale, choice.window, choice.decoder)
+    return preparation(data, *asked, windows=name not in WITHOUT_WINDOWS, penalised=penalised)
+
+
+def _prepared(name: str, data: FileData, choice: Choice) -> Any:
+    """Return a model behind the transformers that the data ask for."""
+    found = preparation_for(name, data, choice)
+    steps, seen = found.steps(), data
+    if steps and name in KERNELS:  # whose width is that of what they see
+        inputs: Any = data.inputs
+        for step in steps:
+            inputs = step.fit(inputs).transform(inputs)
+        pairs = zip(data.items, inputs, strict=True)
+        seen = replace(data, items=[replace(item, x=x) for item, x in pairs])
+    model = MODELS[name](seen, choice)
+    known = model.get_params(deep=False)
+    if found.decoder is not None and "decoder" in known:
+        model.set_params(decoder=found.decoder)
+    if choice.penalty is None and "penalty" in known:
+        model.set_params(penalty=float(f"{known['penalty'] * found.factor:.3g}"))
+    return SequencePipeline(steps, model) if steps else model
 
 
 def require_model(name: str) -> None:
@@ -151,19 +185,34 @@ MODELS: Mapping[str, Callable[[FileData, Choice], Any]] = {
 }
 
 
+KERNELS = ("kernel-crf", "gp", "ssvm")
+UNPENALISED = ("gp", "perceptron", "hmm")
+WITHOUT_WINDOWS = ("hmm", "boosted")
+"""Models that get no windows unasked: Gaussians would take neighbours for independent, trees need no more."""
 CHAINS = ("hmm",)
 """Models that have no other structure."""
 COMPLETE = ("ssvm", "perceptron")
 """Models that learn from sequences only whose labels are all known."""
 _SEARCH = ("tol", "max_iter")
+_SIGNALS = ("scale", "window", "decoder")
 OPTIONS: Mapping[str, tuple[str, ...]] = {
-    "crf": ("penalty", "features", "clusters", "constraints", *_SEARCH),
-    "kernel-crf": ("penalty", "kernel", "gamma", "basis", "features", "clusters", "constraints", *_SEARCH),
-    "gp": ("penalty", "kernel", "gamma", "features", "clusters", *_SEARCH),
-    "ssvm": ("penalty", "kernel", "gamma", "features", "clusters", "constraints", *_SEARCH),
-    "perceptron": ("features", "clusters", "constraints", "max_iter"),
-    "hmm": ("constraints", *_SEARCH),
-    "boosted": ("penalty", "constraints", "max_iter"),
+    "crf": ("penalty", "features", "clusters", "constraints", *_SEARCH, *_SIGNALS),
+    "kernel-crf": (
+        "penalty",
+        "kernel",
+        "gamma",
+        "basis",
+        "features",
+        "clusters",
+        "constraints",
+        *_SEARCH,
+        *_SIGNALS,
+    ),
+    "gp": ("penalty", "kernel", "gamma", "features", "clusters", *_SEARCH, *_SIGNALS),
+    "ssvm": ("penalty", "kernel", "gamma", "features", "clusters", "constraints", *_SEARCH, *_SIGNALS),
+    "perceptron": ("features", "clusters", "constraints", "max_iter", *_SIGNALS),
+    "hmm": ("constraints", *_SEARCH, *_SIGNALS),
+    "boosted": ("penalty", "constraints", "max_iter", *_SIGNALS),
 }
 """Fields of `Choice` that a model understands."""
 

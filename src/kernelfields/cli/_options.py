@@ -53,7 +53,36 @@ Budget = Annotated[
     str,
     typer.Option(
         help="Time for choosing, such as 30s, 2m or 1h; the last fit comes after it.",
-        rich_help_panel="Search",
+        rich_help_panel="Options",
+    ),
+]
+Scale = Annotated[
+    str | None,
+    typer.Option(
+        help="Of numbers: sequence (each by itself), columns, or none; as the data ask for it.",
+        rich_help_panel="Measured numbers",
+    ),
+]
+Window = Annotated[
+    str | None,
+    typer.Option(
+        help="Rows seen together: 31, 7:5 for seven rows five apart, or none; as the data ask for it.",
+        rich_help_panel="Measured numbers",
+    ),
+]
+DecoderName = Annotated[
+    str | None,
+    typer.Option(
+        "--decoder",
+        help="viterbi, the best labelling, or posterior, the best label of every position.",
+        rich_help_panel="Measured numbers",
+    ),
+]
+Group = Annotated[
+    str | None,
+    typer.Option(
+        help="The column of a table, key of JSON lines or comment of sentences that says what a sequence "
+        "belongs to, a person say: it is no feature, and groups stay together in folds."
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object, the last line.")]
@@ -83,6 +112,7 @@ def reading_of(
     offsets: str = "characters",
     labels: Path | None = None,
     types: str | None = None,
+    group: str | None = None,
 ) -> Reading:
     """Return how files are to be read, by the options above."""
     for option, value, known in (("spans", spans, RULES), ("offsets", offsets, OFFSETS)):
@@ -90,7 +120,7 @@ def reading_of(
             raise InputError(f"--{option} is {value!r}; it must be one of {', '.join(known)}.")
     size, kinds = int(max_size * GIGABYTE), None if types is None else tuple(types.split(","))
     limits = (_numbers(columns), parents, size)
-    return Reading(data_format, encoding, missing, *limits, spans, offsets, labels, kinds)
+    return Reading(data_format, encoding, missing, *limits, spans, offsets, labels, kinds, group)
 
 
 def _numbers(columns: str | None) -> tuple[int, ...] | None:

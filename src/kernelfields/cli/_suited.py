@@ -9,9 +9,11 @@ import numpy as np
 
 from ..data.reading import Verbatim
 from ..errors import InputError, quoted
+from ..estimators import SequencePipeline
 from ..features import DictFeatures, MissingValues, TemplateFeatures
 from ..files.items import LINKS, GraphInput, TreeInput
 from ..tables import STRUCTURES
+from ..trials.preparing import inner
 from ._loaded import takes_symbols
 from ._structures import WHERE, structure_named
 
@@ -38,10 +40,14 @@ class Suit:
     def __init__(
         self, model: Any, say: Callable[[str], Any], hint: str = "--columns takes some of them"
     ) -> None:
+        piped = isinstance(model, SequencePipeline)
+        self.width = vars(model).get("n_features_in_") if piped else None
+        model = inner(model)
         given = getattr(model, "features_", None)
         self.extractor = None if isinstance(given, MissingValues) else given  # which takes numbers
         self.symbols = takes_symbols(model) or isinstance(self.extractor, Verbatim)
-        self.numbers = self.extractor is None and not self.symbols and hasattr(model, "n_features_in_")
+        fitted = hasattr(model, "n_features_in_")
+        self.numbers = (self.extractor is None and not self.symbols and fitted) or piped
         self.structure = structure_named(model)
         self.say, self.hint = say, hint
         self._said: set[str] = set()
@@ -72,6 +78,9 @@ class Suit:
         if isinstance(x, np.ndarray):
             if self.symbols or self.extractor is not None:
                 raise InputError(f"{where} has numbers, but the model labels tokens.")
+            if self.width is not None and x.shape[1] != self.width:
+                found = _columns(x.shape[1])
+                raise InputError(f"{where} has {found}, but the model was trained on {self.width}.")
             return x
         if self.numbers:
             raise InputError(f"{where} has tokens, but the model labels numbers.")

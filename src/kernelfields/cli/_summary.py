@@ -9,12 +9,14 @@ from typing import Any
 from rich.console import Console
 
 from ..report import Evaluation, ParseEvaluation
+from ..trials.preparing import inner
 from ._loaded import warning_of
 from ._token_features import unused_columns
 
 
 def summary_of(fitted: Any, out: Path, seconds: float, notes: list[str]) -> dict[str, Any]:
     """Return a summary of a fit that can be written as JSON."""
+    fitted = inner(fitted)
     certificate = getattr(fitted, "certificate_", None)
     return {
         "model": str(out),

@@ -167,7 +167,9 @@ def predicted_document(item: Item, answer: Answer, n: int) -> TextDocument:
     sure = answer.entities
     if sure is None:
         sure = [answer.probabilities[first] for first, _, _ in label_ranges(answer.labels)]
-    return require_document(marked_text(document, places, answer.labels, sure), n)
+    kept = {key: value for key, value in document.kept.items() if key != "answer"}  # nobody has accepted them
+    found = marked_text(replace(document, kept=kept), places, answer.labels, sure)
+    return require_document(found, n)
 
 
 def predicted_features(

@@ -16,6 +16,7 @@ from ..estimators import SequenceLabeller
 from ..files.reading import note_of, read_data
 from ..report.evaluation import plain
 from ..report.guaranteed import CONFIDENCE, ERROR_AT_MOST
+from ..trials.preparing import inner
 from ._console import plain_console
 from ._errors import plain_errors
 from ._fitting import require_folder
@@ -31,6 +32,7 @@ from ._options import (
     ErrorAtMost,
     Flat,
     Format,
+    Group,
     Labels,
     MaxSize,
     Missing,
@@ -74,6 +76,7 @@ def calibrate(
     labels: Labels = None,
     types: Types = None,
     flat: Flat = False,
+    group: Group = None,
     max_size: MaxSize = MAX_SIZE,
     seed: Annotated[int, typer.Option(help="Of the draw of --share.", min=0)] = 0,
     as_json: AsJson = False,
@@ -94,7 +97,7 @@ def calibrate(
     console = plain_console(stderr=as_json)
     with plain_errors(debug):
         estimator = _labeller(model)
-        texts = (spans, offsets, labels, types)
+        texts = (spans, offsets, labels, types, group)
         reading = reading_of(data_format, encoding, missing, columns, max_size, parents, *texts)
         require_folder(out or model)
         sequences = read_data(data, reading)
@@ -118,7 +121,7 @@ def calibrate(
 
 def _labeller(path: Path) -> Any:
     found = load_labeller(path)
-    if not isinstance(found, SequenceLabeller):
+    if not isinstance(inner(found), SequenceLabeller):
         raise InputError(f"{path} holds a {type(found).__name__}, which cannot be calibrated.")
     return found
 

@@ -19,7 +19,7 @@ from ..trials.model_race import Contestant
 from ..trials.splits import LabelledSequences
 from ._console import plain_console
 from ._errors import INTERRUPTED, plain_errors
-from ._models import MODELS, Choice
+from ._models import MODELS, Choice, preparation_for
 from ._options import (
     MAX_SIZE,
     MISSING,
@@ -27,15 +27,19 @@ from ._options import (
     Budget,
     Columns,
     Debug,
+    DecoderName,
     Encoding,
     Format,
+    Group,
     Labels,
     MaxSize,
     Missing,
     Offsets,
     Parents,
+    Scale,
     Spans,
     Types,
+    Window,
     reading_of,
 )
 from ._panel import PANEL, contestants_of, panel, require_options
@@ -53,6 +57,9 @@ def compare(
     features: Annotated[
         str | None, typer.Option(help="For tokens: ner, pos, chunking, letters, or a file.")
     ] = None,
+    scale: Scale = None,
+    window: Window = None,
+    decoder: DecoderName = None,
     jobs: Annotated[
         int, typer.Option(help="Number of fits at a time, each in a separate process.", min=1)
     ] = 1,
@@ -67,6 +74,7 @@ def compare(
     offsets: Offsets = "characters",
     labels: Labels = None,
     types: Types = None,
+    group: Group = None,
     max_size: MaxSize = MAX_SIZE,
     as_json: AsJson = False,
     debug: Debug = False,
@@ -83,20 +91,25 @@ def compare(
     """
     console = plain_console(stderr=as_json)
     with plain_errors(debug):
-        texts = (spans, offsets, labels, types)
+        texts = (spans, offsets, labels, types, group)
         reading = reading_of(data_format, encoding, missing, columns, max_size, parents, *texts)
         sequences = shaped(read_data(data, reading), structure)
         note = note_of(sequences, reading)
         if note is not None:
             console.print(note)
         names = list(dict.fromkeys(models.split(","))) if models else panel(sequences)
-        choice = Choice(features=features, seed=seed, structure=structure)
+        choice = Choice(
+            features=features, seed=seed, structure=structure, scale=scale, window=window, decoder=decoder
+        )
         require_options(names, choice, sequences)
         if folds > len(sequences.items):
             raise InputError(f"There are {len(sequences.items)} {sequences.noun}, too few for {folds} folds.")
         contestants, refused = contestants_of(names, sequences, sequences.inputs, choice)
         if not contestants:
             raise InputError("None of these models takes these data.")
+        told = preparation_for(names[0], sequences, choice.fitting(names[0])).told
+        if told is not None:
+            console.print(told)
         limit = budget_seconds(budget)
         found = _race(console, contestants, sequences, folds, seed, limit, jobs)
         for name, reason in {**refused, **found.refused}.items():

@@ -13,6 +13,7 @@ from rich.table import Table
 from ..files.reading import note_of, read_data
 from ..report import Evaluation, write_report
 from ..report import evaluate as judge
+from ._baseline import baseline_warning
 from ._console import plain_console
 from ._errors import plain_errors
 from ._loaded import load_labeller, require_calibrated
@@ -27,6 +28,7 @@ from ._options import (
     ErrorAtMost,
     Flat,
     Format,
+    Group,
     Labels,
     MaxSize,
     Missing,
@@ -63,6 +65,7 @@ def evaluate(
     labels: Labels = None,
     types: Types = None,
     flat: Flat = False,
+    group: Group = None,
     max_size: MaxSize = MAX_SIZE,
     as_json: AsJson = False,
     debug: Debug = False,
@@ -81,7 +84,7 @@ def evaluate(
     console = plain_console(stderr=as_json)
     with plain_errors(debug):
         estimator = load_labeller(model)
-        texts = (spans, offsets, labels, types)
+        texts = (spans, offsets, labels, types, group)
         reading = reading_of(data_format, encoding, missing, columns, max_size, parents, *texts)
         task = task_of(estimator)
         if task is not None:
@@ -105,9 +108,13 @@ def evaluate(
             threshold=threshold,
             error_at_most=error_at_most,
             confidence=confidence,
+            names=sequences.names,
         )
         if found.warning is not None:
             console.print(found.warning, style="yellow")
+        warning = baseline_warning(sequences.labels, found.token_error, "Here,")
+        if warning is not None:
+            console.print(warning, style="yellow")
         console.print(_scores(found))
         if found.guaranteed is not None:
             console.print(found.guaranteed.sentence)
@@ -117,7 +124,7 @@ def evaluate(
             write_report(found, report)
             console.print(f"Written to {report}.")
         if as_json:
-            typer.echo(json.dumps(found.as_dict()))
+            typer.echo(json.dumps(found.as_dict() | {"baseline_warning": warning}))
 
 
 def _scores(found: Evaluation) -> Table:

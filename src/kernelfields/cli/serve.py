@@ -72,7 +72,7 @@ def _serve(
 
     files = model_files(models)
     secret = choose_token(host, token)
-    shelf = Shelf(files, _model, partial(Suit, hint="give those that it was trained on"))
+    shelf = Shelf(files, read_served, partial(Suit, hint="give those that it was trained on"))
     for file in files:
         warning = warning_of(shelf[file.name].model)
         if warning is not None:
@@ -94,9 +94,13 @@ def _serve(
     typer.echo("Stopped.", err=True)
 
 
-def _model(path: Path) -> Any:
-    """Read a model that labels; those that parse have no service."""
+def read_served(path: Path) -> Any:
+    """Read a model that labels; those that parse, or label fields, have no service."""
+    from ..fields import MarkovField
+
     found = load_labeller(path)
+    if isinstance(found, MarkovField):
+        raise InputError(f"{path} holds a MarkovField, which kf serve cannot ask; use it from Python.")
     if task_of(found) is not None:
         raise InputError(f"{path} parses sentences, which kf serve cannot do; use kf tag.")
     return found

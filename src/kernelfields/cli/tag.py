@@ -19,6 +19,7 @@ from ._options import (
     ErrorAtMost,
     Flat,
     Format,
+    Group,
     MaxSize,
     Missing,
     Parents,
@@ -68,6 +69,7 @@ def tag(
     columns: Columns = None,
     parents: Parents = None,
     flat: Flat = False,
+    group: Group = None,
     max_size: MaxSize = MAX_SIZE,
     jobs: Annotated[int | None, typer.Option(help="Files at a time; 1.", min=1)] = None,
     dask: Annotated[
@@ -92,7 +94,7 @@ def tag(
         kf tag genes.kf genome.fa -o genes.gff3
     """
     with plain_errors(debug):
-        reading = reading_of(data_format, encoding, missing, columns, max_size, parents)
+        reading = reading_of(data_format, encoding, missing, columns, max_size, parents, group=group)
         promise = Promise(error_at_most, confidence)
         if as_json and to not in (None, "jsonl"):
             raise InputError(f"--json writes JSON lines, but --to says {to}.")

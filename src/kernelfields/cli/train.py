@@ -23,15 +23,19 @@ from ._options import (
     AsJson,
     Columns,
     Debug,
+    DecoderName,
     Encoding,
     Format,
+    Group,
     Labels,
     MaxSize,
     Missing,
     Offsets,
     Parents,
+    Scale,
     Spans,
     Types,
+    Window,
     reading_of,
 )
 from ._panel import PANEL
@@ -77,6 +81,9 @@ def train(
         str | None,
         typer.Option(help="iob2, iobes, bilou, bmes, or none; of entities, the first that all labels obey."),
     ] = None,
+    scale: Scale = None,
+    window: Window = None,
+    decoder: DecoderName = None,
     tol: Annotated[float | None, typer.Option(help="Certified relative gap at which to stop.")] = None,
     max_iter: Annotated[int | None, typer.Option(help="Limit of iterations or passes.")] = None,
     tune: Annotated[
@@ -121,6 +128,7 @@ def train(
     offsets: Offsets = "characters",
     labels: Labels = None,
     types: Types = None,
+    group: Group = None,
     max_size: MaxSize = MAX_SIZE,
     seed: Annotated[int, typer.Option(help="For what is drawn at random.", min=0)] = 0,
     as_json: AsJson = False,
@@ -132,22 +140,26 @@ def train(
     early; the best model so far is written. Labels that were not observed (null in JSON lines, empty in
     tables, _ in columns) are no labels: the model learns from the others. Options that the model does not
     have are refused. Data with parents train a model of trees, those with edges one of graphs,
-    unless --structure says otherwise.
+    unless --structure says otherwise. Numbers measured in time are scaled, and seen in windows, where they
+    ask for it, which is said; what was done to them is kept in the model file.
     `--model auto` takes the best of a panel on held-out data. {panel}
 
     For example:
         kf train ner.conll -o ner.kf
         kf train esp.train --dev esp.testa --features ner
-        kf train sensors.csv --model kernel-crf --tune
+        kf train sensors.csv --tune --budget 5m
+        kf train sensors.csv --scale sequence --window 31 --decoder posterior
+        kf train sensors.csv --model auto --group person
         kf train ner.conll --checkpoint state --resume
     """
     console = plain_console(stderr=True)
     with plain_errors(debug):
         paths = None if clusters is None else str(clusters)
         settings = (penalty, kernel, gamma, features, constraints, basis, tol, max_iter, seed, structure)
-        choice = Choice(*settings, clusters=paths, min_count=min_count)
+        signals = (scale, window, decoder)
+        choice = Choice(*settings, paths, min_count, *signals)
         require_folder(out)
-        texts = (spans, offsets, labels, types)
+        texts = (spans, offsets, labels, types, group)
         reading = reading_of(data_format, encoding, missing, columns, max_size, parents, *texts)
         if dask is not None and model == "auto":
             raise InputError("--dask shares out the fits of one model, not of auto: name it.")

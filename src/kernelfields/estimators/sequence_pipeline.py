@@ -247,7 +247,7 @@ class SequencePipeline(Parameterised, Routed, Savable):
         require_fitted(self)
         return self.estimator_
 
-    def _ask(self, method: str, X: Any, lengths: Any, *args: Any, **settings: Any) -> Any:
+    def _ask(self, method: str, X: Any, lengths: Any, /, *args: Any, **settings: Any) -> Any:
         model = self._asked()
         question: Callable[..., Any] | None = getattr(model, method, None)
         if question is None:

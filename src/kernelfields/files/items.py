@@ -75,6 +75,15 @@ class Item:
         """The name of the structure that takes it."""
         return "graph" if self.edges is not None else "chain" if self.parents is None else "tree"
 
+    @property
+    def name(self) -> str | None:
+        """What the file calls it, if it does."""
+        other = getattr(self.source, "other", {})
+        comments = (c.removeprefix("#").partition("=") for c in getattr(self.source, "comments", ()))
+        told = {key.strip(): value.strip() for key, _, value in comments}
+        found = getattr(self.source, "name", None) or other.get("id") or told.get("sent_id")
+        return None if found is None else str(found)
+
     def flat(self) -> Item:
         """Return it as a sequence."""
         return replace(self, parents=None, edges=None)
@@ -103,6 +112,12 @@ class FileData:
     def texts(self) -> list[list[str]]:
         """What to show."""
         return [item.texts for item in self.items]
+
+    @property
+    def names(self) -> list[str] | None:
+        """What the file calls the items; None if it does not name them all."""
+        told = [item.name for item in self.items]
+        return [name for name in told if name is not None] if all(told) else None
 
     @property
     def is_text(self) -> bool:

@@ -32,6 +32,8 @@ class Reading:
     """A file with the labels of a FASTA file or of profiles."""
     types: tuple[str, ...] | None = None
     """Types of features of a GFF3 file of labels that count."""
+    group: str | None = None
+    """Name of the column, key or comment that says what a sequence belongs to."""
 
     def kind(self, path: Path | str) -> str:
         """Tell the format by the end of a name and, of JSON, by the first line; else columns of text."""

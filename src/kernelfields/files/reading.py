@@ -16,6 +16,7 @@ from ..io.npz import read_npz
 from ..io.parquet import read_parquet
 from .columns import from_sentence, words_of
 from .documents import notes_of, read_tagged
+from .grouping import KINDS, grouped
 from .items import LINKS, FileData, Item, NamedColumns
 from .kinds import DOCUMENTS, PROFILES, ending_of
 from .options import Reading as Reading
@@ -31,6 +32,13 @@ MOST_NUMBERS = 20
 def read_items(source: Source, kind: str, reading: Reading, *, labelled: bool) -> Iterator[Item]:
     """Read sequences one by one; with ``labelled``, the last column of text is the label."""
     _require_place(kind, reading)
+    items = _read_items(source, kind, reading, labelled)
+    if reading.group is None:
+        return items
+    return (grouped(n, item, reading.group) for n, item in enumerate(items))
+
+
+def _read_items(source: Source, kind: str, reading: Reading, labelled: bool) -> Iterator[Item]:
     if kind in DOCUMENTS:
         return read_tagged(source, kind, reading, labelled)
     if kind == "fasta":
@@ -45,7 +53,7 @@ def read_items(source: Source, kind: str, reading: Reading, *, labelled: bool) -
     if kind == "jsonl":
         return (_from_record(one) for one in read_jsonl(source))
     if kind == "csv":
-        return (_from_frames(one) for one in read_csv(source))
+        return (_from_frames(one) for one in read_csv(source, group=reading.group))
     if not isinstance(source, Path):
         raise InputError(f"Files of {kind} cannot be read from a stream.")
     if kind == "parquet":
@@ -62,6 +70,7 @@ def _require_place(kind: str, reading: Reading) -> None:
         "labels": (reading.labels is None, letters, "FASTA files and profiles"),
         "types": (reading.types is None, letters, "FASTA files and profiles"),
         "spans": (reading.spans == "refuse", DOCUMENTS, "texts with marked spans"),
+        "group": (reading.group is None, KINDS, ", ".join(KINDS)),
         "offsets": (reading.offsets == "characters", ("doccano",), "doccano"),
     }
     for option, (silent, kinds, what) in uses.items():
@@ -82,6 +91,7 @@ def read_data(path: Path, reading: Reading | None = None) -> FileData:
     bare = next((n for n, item in enumerate(items) if item.y is None), None)
     if bare is not None:
         how = "; null for a position says that its label was not observed" if kind == "jsonl" else ""
+        how = "; --labels names a file with them" if kind in ("fasta", *PROFILES) else how
         raise InputError(f"{path}: sequence {bare} has no labels{how}.")
     data = FileData(items, kind, notes_of(every) if kind in DOCUMENTS else ())
     structure = data.structure  # which looks at all items

@@ -32,6 +32,8 @@ class Frames(NamedTuple):
     """T labels, None where a field is empty or NaN; None if the table has no column of labels."""
     columns: tuple[str, ...]
     """Names of the D columns."""
+    group: str | None = None
+    """What the sequence belongs to, if a column says it."""
 
 
 DELIMITERS = (",", "\t", ";")
@@ -39,7 +41,9 @@ MISSING = ("", "nan", "NaN")
 """What pandas and others write for labels that were not observed."""
 
 
-def read_csv(source: Source, *, sequence: str = "sequence", label: str = "label") -> Iterator[Frames]:
+def read_csv(
+    source: Source, *, sequence: str = "sequence", label: str = "label", group: str | None = None
+) -> Iterator[Frames]:
     r"""Read sequences one by one; the rows of a sequence must be consecutive.
 
     Fields are separated by commas, tabs or semicolons: by the one that yields the sequence column in the
@@ -51,6 +55,8 @@ def read_csv(source: Source, *, sequence: str = "sequence", label: str = "label"
         UTF-8 with a header; a path that ends with .gz is decompressed.
     sequence, label : str
         Names of these columns; the column of labels is optional.
+    group : str, optional
+        Name of a column of texts that say what a sequence belongs to, a person say; the same in all its rows.
 
     Examples
     --------
@@ -66,7 +72,10 @@ def read_csv(source: Source, *, sequence: str = "sequence", label: str = "label"
     delimiter, header = _header(first, sequence)
     if len(set(header)) < len(header):
         raise first.error("two columns have the same name.")
-    table = _Table(header, header.index(sequence), header.index(label) if label in header else None)
+    if group is not None and group not in header:
+        raise first.error(f"there is no column {group!r} that names the group of a sequence.")
+    places = (header.index(name) if name in header else None for name in (label, group))
+    table = _Table(header, header.index(sequence), *places)
     seen: set[str] = set()
     present: list[list[str]] = []
     for line in lines:
@@ -83,6 +92,10 @@ def read_csv(source: Source, *, sequence: str = "sequence", label: str = "label"
             present = []
         if name in seen:
             raise line.error(f"sequence {quoted(name)} continues after another sequence; sort the rows.")
+        if table.group is not None and present and row[table.group] != present[-1][table.group]:
+            raise line.error(
+                f"sequence {quoted(name)} belongs to two groups, {quoted(row[table.group])} too."
+            )
         present.append(row)
     if present:
         yield table.frames(present)
@@ -112,9 +125,10 @@ class _Table(NamedTuple):
     header: list[str]
     sequence: int
     label: int | None
+    group: int | None
 
     def others(self) -> list[int]:
-        return [c for c in range(len(self.header)) if c not in (self.sequence, self.label)]
+        return [c for c in range(len(self.header)) if c not in (self.sequence, self.label, self.group)]
 
     def require_numbers(self, row: list[str], file: str, number: int) -> None:
         for c in self.others():
@@ -129,4 +143,5 @@ class _Table(NamedTuple):
         numbers = np.array([[float(row[c] or "nan") for c in others] for row in rows]).reshape(len(rows), -1)
         given = None if self.label is None else [row[self.label] for row in rows]
         labels = None if given is None else [None if name in MISSING else name for name in given]
-        return Frames(rows[0][self.sequence], numbers, labels, tuple(self.header[c] for c in others))
+        group = None if self.group is None else rows[0][self.group]
+        return Frames(rows[0][self.sequence], numbers, labels, tuple(self.header[c] for c in others), group)

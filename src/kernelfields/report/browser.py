@@ -128,7 +128,7 @@ def _sequence(
         ]
         for t in positions
     ]
-    result = {"number": s, "length": len(true), "start": start, "tokens": tokens}
+    result = {"number": s, "name": sequences.name(s), "length": len(true), "start": start, "tokens": tokens}
     if lines is not None:
         result["depths"] = [line.depth for line in lines[start : start + LONGEST]]
     return result

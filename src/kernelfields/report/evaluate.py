@@ -33,6 +33,7 @@ from ..metrics.sequences import read_sequences
 from ..metrics.steps import for_sequences, last_step
 from ..models.scaling import has_probabilities
 from ..structures import Alignment, Constituency, Dependency, Grid, Matching, Segments, Tree
+from ..trials.preparing import inner
 from .constituencies import judge_constituencies
 from .dependencies import judge_dependencies
 from .evaluation import Evaluation, TestSequences, Timings
@@ -42,7 +43,7 @@ from .matchings import judge_matchings
 from .parse_evaluation import ParseEvaluation
 from .path import path_of
 from .ranking import rank_slowest, rank_worst
-from .tokens import read_texts
+from .tokens import read_names, read_texts
 
 EXTRAS = {"tags": "dependency trees", "possible": "matchings and alignments"}
 """What some structures need besides X and y."""
@@ -78,6 +79,7 @@ def evaluate(
     possible: Any = None,
     error_at_most: float | None = None,
     confidence: float | None = None,
+    names: Any = None,
 ) -> Any:
     """Label test sequences and compare.
 
@@ -107,6 +109,8 @@ def evaluate(
         Of matchings and alignments, links that may be answered besides those of y.
     error_at_most, confidence : float, optional
         Of calibrated models, the guarantee to judge: 0.05 and 0.95 if not given.
+    names : list of str, optional
+        Names of the sequences, for the report.
 
     Examples
     --------
@@ -139,9 +143,9 @@ def evaluate(
     classes = np.asarray(labeller.classes_).tolist()
     answers = _complete(predicted, marginals, classes)
     texts = read_texts(tokens, placed.features, true)
-    sequences = TestSequences(
-        texts, true, answers, marginals, classes, placed.parents, placed.edges, placed.shapes, placed.noun
-    )
+    known_as = read_names(names, len(true))
+    drawn = (placed.parents, placed.edges, placed.shapes, placed.noun, known_as)
+    sequences = TestSequences(texts, true, answers, marginals, classes, *drawn)
     slowest, timed = rank_slowest(sequences, lambda s: labeller.predict_marginals(inputs[s : s + 1]))
     judged = true, marginals, classes
     known = [label for labels in true for label in labels if label is not None]
@@ -216,7 +220,7 @@ def _labeller(estimator: Any, X: Any) -> tuple[str, ProbabilisticLabeller, list[
     labeller = for_sequences(step)
     if not hasattr(labeller, "predict_marginals"):
         raise TypeError(f"{type(step).__name__} has no predict_marginals: it labels no sequences.")
-    return type(step).__name__, labeller, list(inputs)
+    return type(inner(step)).__name__, labeller, list(inputs)
 
 
 class _Placed(NamedTuple):

@@ -34,6 +34,12 @@ class TestSequences(NamedTuple):
     """Of grids, height and width."""
     noun: str = "sequence"
     """What an item is called."""
+    names: list[str] | None = None
+    """What every item is called by itself."""
+
+    def name(self, s: int) -> str:
+        """Return what an item is called: its name, or its number."""
+        return f"{self.noun} {s}" if self.names is None else self.names[s]
 
 
 class RankedSequence(NamedTuple):

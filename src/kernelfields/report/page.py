@@ -23,6 +23,7 @@ from .plots.network import plot_network
 from .plots.segmentation import MOST as MOST_PIXELS
 from .plots.segmentation import plot_segmentation
 from .ranking import order
+from .series import timelines
 from .tables import entity_table, label_table, ranked_table, score_table, tiles
 
 LINES = "Children stand below their parents, further to the right. "
@@ -91,9 +92,9 @@ def page(
         "training": _training(evaluation.path),
         "labels": label_table(evaluation),
         "entities": entity_table(evaluation),
-        "worst": ranked_table(evaluation.worst, noun),
-        "pictures": _pictures(evaluation),
-        "slowest": ranked_table(evaluation.slowest, noun),
+        "worst": ranked_table(evaluation.worst, noun, evaluation.sequences.names),
+        "pictures": timelines(evaluation) or _pictures(evaluation),
+        "slowest": ranked_table(evaluation.slowest, noun, evaluation.sequences.names),
         "timed": str(evaluation.timings.timed),
         "threshold": str(evaluation.chosen),
         "shown": _shown(evaluation, len(data["sequences"])),

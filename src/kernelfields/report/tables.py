@@ -96,13 +96,15 @@ def entity_table(evaluation: Evaluation) -> str:
     return element("details", summary, table)
 
 
-def ranked_table(ranked: Sequence[RankedSequence], noun: str = "sequence") -> str:
-    """Sequences or trees by number, counted from 0 as everywhere else."""
+def ranked_table(
+    ranked: Sequence[RankedSequence], noun: str = "sequence", names: Sequence[str] | None = None
+) -> str:
+    """Sequences or trees by number, counted from 0 as everywhere else, and by name if they have one."""
     timed = any(row.seconds is not None for row in ranked)
     head = [noun, "length", "wrong", *(["milliseconds"] if timed else [])]
     rows = [
         (
-            f"{r.sequence}",
+            f"{r.sequence}" if names is None else f"{r.sequence} ({names[r.sequence]})",
             f"{r.length}",
             f"{r.wrong}",
             *([f"{1000 * (r.seconds or 0):.2g}"] if timed else []),

@@ -27,6 +27,15 @@ def read_texts(tokens: Any, X: list[Any], y: list[list[Hashable]]) -> list[list[
     return result
 
 
+def read_names(names: Any, count: int) -> list[str] | None:
+    """Return the names of sequences, if they were given."""
+    if names is None:
+        return None
+    if not is_list(names) or len(names) != count:
+        raise InputError(f"names is {shown(names)}; it must be a list of {count} names.")
+    return [str(name) for name in names]
+
+
 def _texts(x: Any, length: int) -> list[str]:
     """Tokens, or the first column of tokens; numbers from 0 where there are neither."""
     if isinstance(x, (list, tuple)) and len(x) == length:

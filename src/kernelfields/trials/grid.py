@@ -20,7 +20,8 @@ PENALTY = "penalty"
 def usual_grid(model: Any) -> dict[str, list[Any]]:
     """Return penalties, and Gaussian kernels of several widths where the model has one.
 
-    Penalties go from the largest to the smallest: fits start where the last one ended.
+    Penalties go from the largest to the smallest: fits start where the last one ended. Where the model has a
+    penalty above 1, they are multiples of it.
     """
     name, known = type(inner(model)).__name__, inner(model).get_params(deep=False)
     if PENALTY not in known:
@@ -29,7 +30,9 @@ def usual_grid(model: Any) -> dict[str, list[Any]]:
     grid: dict[str, list[Any]] = {}
     if isinstance(kernel, RBF):
         grid[f"{prefix}kernel"] = [RBF(gamma=kernel.inverse_width * factor) for factor in WIDTHS]
-    return {**grid, f"{prefix}{PENALTY}": list(PENALTIES)}
+    given = known[PENALTY]
+    factor = max(given, 1.0) if isinstance(given, int | float) else 1.0
+    return {**grid, f"{prefix}{PENALTY}": [factor * penalty for penalty in PENALTIES]}
 
 
 def combinations(model: Any, grid: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:

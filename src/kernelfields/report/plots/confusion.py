@@ -12,6 +12,8 @@ from .frame import drawing
 LIMIT = 30
 """Labels shown at most, those with most errors."""
 SIZE = 400.0
+SMALLEST = 6.0
+"""Size of numbers that can be read."""
 LETTERS = 10
 """Letters of a name shown at most."""
 
@@ -52,7 +54,13 @@ def _cell(names: list[str], count: int, total: int, i: int, j: int, margin: floa
     place = {"x": margin + cell * j, "y": margin + cell * i, "width": cell, "height": cell}
     strength = float(max(np.sqrt(share), 0.12)) if i != j else max(share, 0.12)
     kind = "right" if i == j else "wrong"
-    return element("rect", note, **place, class_=kind, fill_opacity=strength)
+    square = element("rect", note, **place, class_=kind, fill_opacity=strength)
+    text, size = f"{count}", min(11.0, cell * 0.36, 1.6 * cell / len(f"{count}"))
+    if size < SMALLEST:
+        return square
+    middle = {"x": place["x"] + cell / 2, "y": place["y"] + cell / 2 + size / 3}
+    number = element("text", text, **middle, text_anchor="middle", font_size=size, class_="count")
+    return square + number
 
 
 def _names(name: str, k: int, margin: float, cell: float, size: float) -> list[str]:

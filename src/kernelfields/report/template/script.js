@@ -75,7 +75,7 @@
     const holder = make(list, "div", "sequence");
     const errors = sequence.tokens.filter(isWrong).length, cut = sequence.length - sequence.tokens.length;
     const depths = sequence.depths, unit = depths ? "lines" : "positions";
-    make(holder, "h3", "", `${data.noun} ${sequence.number}, ${errors} wrong` +
+    make(holder, "h3", "", `${sequence.name}, ${errors} wrong` +
       (cut ? `; ${unit} ${sequence.start} to ${sequence.start + sequence.tokens.length - 1} of ${sequence.length}` : ""));
     const row = make(holder, "div", depths ? "tokens tree" : "tokens");
     sequence.tokens.forEach((token, n) => {
