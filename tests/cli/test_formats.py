@@ -301,6 +301,14 @@ def test_several_files_go_to_a_folder(folder: Path, tmp_path: Path) -> None:
     assert len(json.loads((tmp_path / "out" / "labelstudio.json").read_text())) == 40
 
 
+def test_nobody_has_accepted_predictions(folder: Path, tmp_path: Path) -> None:
+    line = {"text": "Ana", "spans": [], "answer": "reject", "meta": {"source": "x"}}
+    (tmp_path / "a.jsonl").write_text(json.dumps(line))
+    found = json.loads(run("tag", folder / "ner.kf", tmp_path / "a.jsonl").stdout)
+    assert "answer" not in found
+    assert found["meta"] == line["meta"]
+
+
 def test_streams(folder: Path) -> None:
     text = (folder / "prodigy.jsonl").read_text()
     done = CliRunner().invoke(app, ["tag", str(folder / "ner.kf"), "--format", "prodigy"], input=text)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import pickle
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -178,6 +181,36 @@ def test_other_labels_are_tags() -> None:
 def test_refusals(config: dict[str, Any], message: str, model_file: Path) -> None:
     with pytest.raises(InputError, match=message):
         pipeline(model_file, **config)("Ana") if config.get("model", 1) else pipeline(None)("Ana")
+
+
+def python(code: str, path: Path) -> str:
+    """Run code in a process of its own, with a folder on its path."""
+    done = subprocess.run(
+        [sys.executable, "-W", "error::UserWarning", "-c", code],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(path), str(ROOT / "src")])},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    return done.stdout + done.stderr
+
+
+def test_installed_it_is_found_by_its_name(tmp_path: Path) -> None:
+    """What an installation of the package puts into its metadata is all that spaCy needs."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    [(name, factory)] = project["entry-points"]["spacy_factories"].items()
+    info = tmp_path / "planted-1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: planted\nVersion: 1\n")
+    (info / "entry_points.txt").write_text(f"[spacy_factories]\n{name} = {factory}\n")
+    code = "import spacy; print(spacy.blank('en').add_pipe('kernelfields').name)"
+    assert python(code, tmp_path).strip() == "kernelfields"
+
+
+def test_without_spacy_one_sentence_says_what_is_missing(tmp_path: Path) -> None:
+    code = "import sys; sys.modules['spacy'] = None; import kernelfields.compat.spacy"
+    said = python(code, tmp_path).strip().splitlines()[-1]
+    assert said.endswith("The component of spaCy needs spaCy: pip install 'kernelfields[spacy]'.")
 
 
 def test_the_factory_is_an_entry_point() -> None:
