@@ -107,11 +107,9 @@ def bad_text(rng):
 def huge(rng):
     size = int(rng.choice([300_000, 5_000_000]))
     body = b'{"sequences":[[' + b'"a",' * (size // 4) + b'"a"]]}'
-    return (
-        request(body)
-        if rng.random() < 0.5
-        else chunked([body[a : a + 65536] for a in range(0, len(body), 65536)])
-    )
+    if rng.random() < 0.5:
+        return request(body)
+    return chunked([*(body[a : a + 65536] for a in range(0, len(body), 65536)), b""])
 
 
 def lying(rng):
@@ -195,3 +193,5 @@ KINDS = {
     "costly": (costly, 1),
 }
 """What is sent, and how often of a hundred or so."""
+INCOMPLETE = ("lying lengths", "bad chunks", "smuggled", "noise")
+"""What a server may wait for the rest of."""

@@ -10,8 +10,8 @@ pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
 
 from kernelfields import CRF, load
-from kernelfields.cli._loaded import load_labeller
 from kernelfields.cli._suited import Suit
+from kernelfields.cli.serve import read_served
 from kernelfields.serving import ModelFile, Shelf, service
 from kernelfields.web import Guards, guarded
 from tests.cli._files import frames, sentences
@@ -58,9 +58,7 @@ def models(folder):
 
 
 def shelf_of(*paths):
-    return Shelf(
-        [ModelFile(path.stem, path) for path in paths], load_labeller, partial(Suit, hint="use fewer")
-    )
+    return Shelf([ModelFile(path.stem, path) for path in paths], read_served, partial(Suit, hint="use fewer"))
 
 
 def app_of(shelf, limits=None, **guards):

@@ -18,7 +18,7 @@ from kernelfields.web import Guards, address_of, guarded, listen, run_server
 import kernelfields.web.running as running
 from kernelfields.web.patience import impatient_protocol
 
-running.impatient_protocol = lambda: impatient_protocol(0.3)
+running.impatient_protocol = lambda: impatient_protocol(0.3, connections=4)
 
 async def app(scope, receive, send):
     if scope["type"] != "http":
@@ -85,6 +85,20 @@ def test_slow_headers_end_the_connection_and_others_are_answered(server):
             assert client.recv(10) == b""
         other.sendall(get("/slow"))  # kept: it has been answered in time
         assert answer(other) == b"HTTP/1.1 200 OK"
+
+
+def test_more_connections_than_allowed_are_turned_away(server):
+    clients = [connect(server) for _ in range(4)]
+    with connect(server) as fifth:
+        assert fifth.recv(1000).startswith(b"HTTP/1.1 503 Service Unavailable\r\n")
+    clients[0].sendall(get("/"))
+    assert answer(clients[0]) == b"HTTP/1.1 200 OK"
+    for client in clients:
+        client.close()
+    time.sleep(0.1)
+    with connect(server) as later:
+        later.sendall(get("/"))
+        assert answer(later) == b"HTTP/1.1 200 OK"
 
 
 def test_a_port_that_is_taken_is_one_sentence():

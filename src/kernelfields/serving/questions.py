@@ -82,7 +82,7 @@ def _operation(name: str, value: Mapping[str, Any], served: ServedModel, limits:
         _require_able(served.has_marginals, "probabilities", served)
         return MarginalOperation()
     _require_able(served.has_kbest, "k best labellings", served)
-    k = value.get("k")
+    k: Any = value.get("k")
     if type(k) not in (int, float) or not 1 <= k <= limits.kbest or k % 1:  # 3.0 is whole, to JSON
         raise InputError(f"k must be a whole number from 1 to {limits.kbest}.")
     return BestOperation(int(k))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
@@ -54,7 +55,7 @@ class ServedModel:
         self.model, self.adapt = model, adapt
         self.structure = first.structure
         self.form = _form(model, first)
-        self.classes: list[Any] = model.classes_.tolist()
+        self.classes: list[Any] = _classes(model)
         self.place: dict[Any, int] = {label: n for n, label in enumerate(self.classes)}
         self.has_marginals = _answers(lambda: model.predict_marginals([]))
         self.has_kbest = _answers(lambda: model.predict_kbest([], 1))
@@ -112,6 +113,16 @@ def _form(model: Any, adapter: Adapter) -> Form:
     filled = any(isinstance(one, MissingValues) for one in getattr(model, "transformers_", ()))
     missing = filled or extractor is source or bool(getattr(type(model), "_missing", False))
     return RowForm(getattr(source, "n_features_in_", None), missing)
+
+
+def _classes(model: Any) -> list[Any]:
+    """Return the labels, if JSON can write them."""
+    found: list[Any] = model.classes_.tolist()
+    try:
+        json.dumps(found, allow_nan=False)
+    except (TypeError, ValueError):
+        raise InputError("The model has labels that JSON has no form for.") from None
+    return found
 
 
 def _answers(ask: Callable[[], Any]) -> bool:

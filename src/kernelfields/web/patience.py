@@ -1,19 +1,28 @@
-"""Connections on which no request arrives."""
+"""Connections on which no request arrives, and those that are too many."""
 
 from __future__ import annotations
 
 import asyncio
 from typing import Any
 
+from .asgi import RefusedError
+
 SECONDS = 10.0
 """From the first byte of a request, or from the beginning of a connection, to the end of its headers."""
+CONNECTIONS = 512
+"""At a time: well below the usual limit of 1,024 open files."""
+BUSY = RefusedError(503, "There are too many connections; try again in a second.").body()
+TURNED_AWAY = (
+    b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nRetry-After: 1\r\n"
+    b"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%b" % (len(BUSY), BUSY)
+)
 
 
-def impatient_protocol(seconds: float = SECONDS) -> Any:
-    """Return uvicorn's protocol with a limit on the time that the headers of a request may take.
+def impatient_protocol(seconds: float = SECONDS, connections: int = CONNECTIONS) -> Any:
+    """Return uvicorn's protocol with limits on connections, and on the time that headers may take.
 
-    uvicorn itself waits for ever: whoever opens connections and sends a byte now and then would use up all
-    of them.
+    uvicorn itself waits for headers for ever: whoever opens connections and sends a byte now and then would
+    use up all of them. Its own limit on connections fails, with a page of log, where a client has left.
     """
     from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
@@ -24,7 +33,11 @@ def impatient_protocol(seconds: float = SECONDS) -> Any:
 
         def connection_made(self, transport: Any) -> None:
             super().connection_made(transport)
-            self._wait(self.transport)
+            if len(self.connections) > connections:
+                self.transport.write(TURNED_AWAY)
+                self.transport.close()
+            else:
+                self._wait(self.transport)
 
         def data_received(self, data: bytes) -> None:
             super().data_received(data)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import signal
 import socket
 import threading
@@ -12,8 +13,6 @@ from typing import Any
 from .asgi import App
 from .patience import impatient_protocol
 
-CONNECTIONS = 512
-"""Beyond this many, all but the first are turned away: well below the usual limit of 1,024 open files."""
 KEPT = 30
 """Seconds for which a connection without requests is kept."""
 LAST = 10
@@ -60,12 +59,21 @@ def run_server(
         access_log=False,
         server_header=False,
         proxy_headers=False,
-        limit_concurrency=CONNECTIONS,
         timeout_keep_alive=KEPT,
         timeout_graceful_shutdown=LAST,
     )
+    logging.getLogger("uvicorn.error").addFilter(_is_ours)
     with _quiet_end(), listening:
         GracefulServer(config).run(sockets=[listening])
+
+
+def _is_ours(record: logging.LogRecord) -> bool:
+    """Return whether a message is about this server.
+
+    Answers to clients that broke the protocol in the middle of a request cannot be sent; that is no news.
+    """
+    kind = record.exc_info[0] if record.exc_info else None
+    return kind is None or not kind.__module__.startswith("h11")
 
 
 @contextmanager
