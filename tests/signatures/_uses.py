@@ -27,6 +27,7 @@ from kernelfields import (
     losses,
     metrics,
     online,
+    plot,
     report,
     selection,
     solvers,
@@ -100,6 +101,12 @@ JUDGED = guarantees.JudgedAnswers(
 @cache
 def _fitted(name: str) -> Any:
     return getattr(estimators, name)(**FAST.get(name, {})).fit(X, y)
+
+
+def _axes() -> Any:
+    from matplotlib.figure import Figure
+
+    return Figure().subplots()
 
 
 def _asking(name: str, method: str) -> Use:
@@ -570,6 +577,11 @@ USES: dict[str, Use] = {
         [files.SentencePair(["a"], ["b"], files.WordAlignment())], BytesIO(), **given
     ),
     "report.evaluate": lambda given: report.evaluate(_fitted("CRF"), X, y, **given),
+    "plot.answered": lambda given: plot.answered(
+        _fitted("CRF").calibrate(X, y), X, y, **{"ax": _axes(), **given}
+    ),
+    "plot.reliability": lambda given: plot.reliability(_fitted("CRF"), X, y, **{"ax": _axes(), **given}),
+    "plot.segmentation": lambda given: plot.segmentation([["a"]], **{"ax": _axes(), **given}),
 }
 
 RECORDS = (

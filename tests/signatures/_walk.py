@@ -27,6 +27,7 @@ MODULES = (
     "io",
     "gram",
     "report",
+    "plot",
     "active",
     "guarantees",
 )

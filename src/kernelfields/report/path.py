@@ -14,7 +14,7 @@ class PathStep(NamedTuple):
     """One iteration, or one size of a growing basis."""
 
     at: float
-    """Iteration, or number of basis functions where the record has one (``size``)."""
+    """Iteration, or number of basis functions where the record has one (``size`` or ``functions``)."""
     value: float
     """R(f)."""
     lower_bound: float
@@ -55,13 +55,13 @@ def path_of(estimator: Any, records: Iterable[Any] | None) -> TrainingPath | Non
         Its ``certificate_``, ``stop_reason_`` and, unless there are records, ``path_`` are read.
     records : iterable, optional
         `Progress` records, say from ``callback``, or any others, as objects or dictionaries, with
-        ``value`` and perhaps ``lower_bound``, ``iteration``, ``size``. Those without a finite value
-        are left out.
+        ``value`` and perhaps ``lower_bound``, ``iteration``, ``size`` or ``functions``. Those without a
+        finite value are left out.
     """
     if records is not None and not isinstance(records, Iterable):
         raise InputError(f"path is {shown(records)}, not a list of records.")
     given = list(records if records is not None else getattr(estimator, "path_", None) or ())
-    sized = bool(given) and all(_number(record, "size") is not None for record in given)
+    sized = bool(given) and all(_size(record) is not None for record in given)
     steps = [_step(record, n, sized) for n, record in enumerate(given)]
     certificate = getattr(estimator, "certificate_", None)
     reason = getattr(estimator, "stop_reason_", None)
@@ -73,11 +73,17 @@ def path_of(estimator: Any, records: Iterable[Any] | None) -> TrainingPath | Non
 
 
 def _step(record: Any, n: int, sized: bool) -> PathStep:
-    at = _number(record, "size" if sized else "iteration")
+    at = _size(record) if sized else _number(record, "iteration")
     value, bound = _number(record, "value"), _number(record, "lower_bound")
     return PathStep(
         n if at is None else at, math.nan if value is None else value, -math.inf if bound is None else bound
     )
+
+
+def _size(record: Any) -> float | None:
+    """Return the number of functions; steps of a selection have their own word for it."""
+    size = _number(record, "size")
+    return _number(record, "functions") if size is None else size
 
 
 def _number(record: Any, name: str) -> float | None:
