@@ -37,6 +37,7 @@ BENCHMARKS = {
     "one_by_one": "benchmarks.one_by_one",
     "parsing": "benchmarks.parsing",
     "segments": "benchmarks.segments",
+    "serve": "benchmarks.serve",
     "trees": "benchmarks.trees",
     "viterbi": "benchmarks.viterbi",
 }

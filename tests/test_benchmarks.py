@@ -20,6 +20,7 @@ SIGNED = ("f1_minus_crfsuite", "worst_f1_difference", "exponent_n")
         "graph_bp",
         "parsing",
         "segments",
+        "serve",
         "trees",
         "graph_exact",
         "graph_kernel",
