@@ -187,6 +187,7 @@ def test_lines_of_brat_that_are_no_spans_are_kept(tmp_path: Path) -> None:
         ("labelstudio", '[\n{"data": {"text": "a"}},\n{"data" 3}]', "line 3: not JSON: .* at column"),
         ("labelstudio", '[{"data": {"a": "x", "b": "y"}}]', 'task 0: "data" has no "text"; its keys are'),
         ("labelstudio", '[{"data": {"text": "a"}, "annotations": [3]}]', "task 0: annotation 0 is a number"),
+        ("labelstudio", "", "line 1: not JSON"),
         ("labelstudio", "[3]", "task 0: expected an object with a text, but found a number"),
     ],
 )  # fmt: skip

@@ -18,7 +18,7 @@ from typing import Any
 from ..errors import InputError, quoted
 from .json_documents import document_of, json_text, list_of, object_of
 from .jsonl import parse_value
-from .lines import Source, error_at, read_lines, write_lines
+from .lines import Source, error_at, name_of, read_lines, write_lines
 from .text_documents import (
     OFFSETS,
     TextDocument,
@@ -44,9 +44,8 @@ def read_label_studio(source: Source) -> Iterator[TextDocument]:
     source : path, or file opened for reading
         JSON in UTF-8; a path that ends with .gz is decompressed.
     """
-    lines = list(read_lines(source, "utf-8"))
-    file = lines[0].file if lines else "<input>"
-    tasks = _parsed(file, "\n".join(line.text for line in lines))
+    file = name_of(source)
+    tasks = _parsed(file, "\n".join(line.text for line in read_lines(source, "utf-8")))
     for n, task in enumerate(tasks if isinstance(tasks, list) else [tasks]):
         where = f"{file}, task {n}"
         try:
@@ -96,7 +95,9 @@ def label_studio_task(document: TextDocument, predictions: bool = False) -> dict
         return task | ({} if predictions else {"annotations": []})
     if predictions:
         scores = [span.probability for span in document.spans if span.probability is not None]
-        said = {"model_version": MODEL, "result": regions} | ({"score": min(scores)} if scores else {})
+        said = {"model_version": MODEL, "result": regions} | (
+            {"score": round(min(scores), 6)} if scores else {}
+        )
         others = [
             p
             for p in kept.get("predictions") or []

@@ -55,7 +55,7 @@ def read_lines(source: Source, encoding: str, longest: int = LONGEST_LINE) -> It
         Bytes that a line may have; a longer one is refused before all of it is read.
     """
     _require_bytewise(encoding)
-    name, number = _name(source), 0
+    name, number = name_of(source), 0
     with _opened(source) as file:
         lines = _limited(file, longest + 2)  # with CRLF
         while True:
@@ -92,7 +92,7 @@ def write_lines(lines: Iterable[str], target: Source, encoding: str) -> None:
     A path that ends with .gz is compressed; equal lines always make equal bytes.
     """
     _require_bytewise(encoding)
-    name, encoder = _name(target), codecs.getincrementalencoder(encoding)()
+    name, encoder = name_of(target), codecs.getincrementalencoder(encoding)()
     with _created(target) as file:
         text = _is_text(file)
         for number, line in enumerate(lines, start=1):
@@ -117,7 +117,8 @@ def _require_bytewise(encoding: str) -> None:
         raise InputError(f"The encoding {encoding!r} does not contain ASCII; convert the file to UTF-8.")
 
 
-def _name(source: Source) -> str:
+def name_of(source: Source) -> str:
+    """Return what a source is called in messages."""
     if isinstance(source, (str, os.PathLike)):
         return os.fspath(source)
     return str(getattr(source, "name", "<input>"))

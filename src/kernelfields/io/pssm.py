@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from ..errors import quoted
-from .lines import Source, TextLine, error_at, read_lines
+from .lines import Source, TextLine, error_at, name_of, read_lines
 from .profiles import AMINO_ACIDS, ResidueProfile
 
 _ROW = re.compile(r"\s*(\d{1,9})\s+([A-Za-z*])\s+(.*)", re.ASCII)
@@ -39,9 +39,9 @@ def read_pssm(source: Source, *, percentages: bool = False) -> ResidueProfile:
     order: list[str] = []
     letters: list[str] = []
     rows: list[list[float]] = []
-    file, count = "<input>", 0
+    file, count = name_of(source), 0
     for line in read_lines(source, "utf-8"):
-        file, words = line.file, line.text.split()
+        words = line.text.split()
         if not order:
             order = words[:20] if sorted(words[:20]) == sorted(AMINO_ACIDS) else order
             continue
