@@ -69,3 +69,10 @@ def press(browser: Any, *keys: str) -> None:
     from selenium.webdriver.common.action_chains import ActionChains
 
     ActionChains(browser).send_keys(*keys).perform()
+
+
+def hold(browser: Any, held: str, key: str) -> None:
+    """Press a key while another is held down."""
+    from selenium.webdriver.common.action_chains import ActionChains
+
+    ActionChains(browser).key_down(held).send_keys(key).key_up(held).perform()

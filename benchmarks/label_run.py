@@ -16,10 +16,12 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from kernelfields.datasets import load_letters
 
@@ -33,8 +35,9 @@ KF = [sys.executable, "-m", "kernelfields"]
 class Server:
     """A ``kf label`` of its own process."""
 
-    def __init__(self, data: str, journal: Path, *options: str, port: int = 0) -> None:
-        command = [*KF, "label", data, "--journal", str(journal), "--no-browser", f"--port={port}", *options]
+    def __init__(self, *options: str, journal: Path, port: int = 0) -> None:
+        self.options, self.journal = options, journal
+        command = [*KF, "label", *options, "--journal", str(journal), "--no-browser", f"--port={port}"]
         self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
         assert self.process.stderr is not None
         self.said: list[str] = []
@@ -71,9 +74,9 @@ class Server:
 
 
 @contextmanager
-def serving(data: str, journal: Path, *options: str) -> Iterator[list[Server]]:
+def serving(*options: str, journal: Path) -> Iterator[list[Server]]:
     """Start a server; more may be appended, and the last one is ended."""
-    servers = [Server(data, journal, *options)]
+    servers = [Server(*options, journal=journal)]
     try:
         yield servers
     finally:
@@ -89,7 +92,7 @@ def run(quick: bool) -> Result:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         with chromium(folder / "chromium") as browser:
-            found = recorded(browser, folder, words)
+            found = recorded(browser, folder, words, few_words(folder) if quick else ("letters",))
         trained = _trained(folder, found["exported"]) if not quick else {}
     bars = [
         Bar("typed_and_exported", found["kept"] / words, at_least=1.0),
@@ -99,12 +102,23 @@ def run(quick: bool) -> Result:
     return Result("label_run", bars if not quick else bars[:1], details)
 
 
-def recorded(browser: Any, folder: Path, words: int) -> dict[str, Any]:
-    """Label words by keys, with a server that is killed half way and at the end."""
+def few_words(folder: Path, count: int = 60) -> tuple[str, ...]:
+    """Write the first words of the letters to a file, and return how to label it."""
+    images = load_letters().images[:count]
+    path = folder / "few.npz"
+    np.savez(path, X=np.concatenate(images), lengths=[len(one) for one in images])
+    return str(path), "--image=16x8", "--labels=" + ",".join("abcdefghijklmnopqrstuvwxyz")
+
+
+def recorded(browser: Any, folder: Path, words: int, data: Sequence[str] = ("letters",)) -> dict[str, Any]:
+    """Label words by keys, with a server that is killed half way and at the end.
+
+    ``data`` are the letters of the package, or the first words of them in a file, with options.
+    """
     letters, journal = load_letters().labels, folder / "letters.labels"
     typed: dict[int, str] = {}
     start = time.perf_counter()
-    with serving("letters", journal) as servers:
+    with serving(*data, journal=journal) as servers:
         look(browser, 1200)
         browser.get(servers[-1].address)
         for n in range(words):
@@ -113,7 +127,7 @@ def recorded(browser: Any, folder: Path, words: int) -> dict[str, Any]:
             if n == words // 2:
                 press(browser, typed[item][:2])
                 wait(browser, "!waiting")
-                _kill_and_go_on(servers, journal)
+                _kill_and_go_on(servers)
                 browser.refresh()
                 assert int(wait(browser, "item && String(item.item)")) == item, (
                     "a word that was begun is lost"
@@ -130,11 +144,11 @@ def recorded(browser: Any, folder: Path, words: int) -> dict[str, Any]:
             "fetch('/api/export?format=jsonl').then(r => r.text()).then(arguments[0])"
         )
         seconds = time.perf_counter() - start
-        _kill_and_go_on(servers, journal)
+        _kill_and_go_on(servers)
         browser.get(servers[-1].address)
         done = int(wait(browser, "item && document.querySelector('#progress b').textContent").split()[0])
     exported = folder / "letters.jsonl"
-    subprocess.run([*KF, "label", "letters", "--journal", journal, "--export", exported], check=True)
+    subprocess.run([*KF, "label", *data, "--journal", journal, "--export", exported], check=True)
     by_command = exported.read_text(encoding="utf-8")
     assert by_page == by_command, "the page and the command export different labels"
     found = ["".join(json.loads(line)["labels"]) for line in by_command.splitlines()]
@@ -154,10 +168,10 @@ def recorded(browser: Any, folder: Path, words: int) -> dict[str, Any]:
     }
 
 
-def _kill_and_go_on(servers: list[Server], journal: Path) -> None:
-    port = servers[-1].port
-    servers[-1].kill()
-    servers.append(Server("letters", journal, port=port))
+def _kill_and_go_on(servers: list[Server]) -> None:
+    last = servers[-1]
+    last.kill()
+    servers.append(Server(*last.options, journal=last.journal, port=last.port))
 
 
 def _shoot(browser: Any, n: int) -> None:

@@ -118,7 +118,7 @@ def test_command_line_exports_and_refuses_plainly(tmp_path) -> None:
         ([str(text), "--labels", "A,B", "--image", "2x2", "--no-browser"], "Tokens are no images"),
         ([str(text), "--labels", "A,B", "--host", "nowhere.invalid", "--no-browser"], "There is no host"),
         (
-            ["letters", "--export", str(tmp_path / "x.jsonl"), "--journal", str(text)],
+            [str(text), "--export", str(tmp_path / "x.jsonl"), "--journal", str(text)],
             "not a journal of kf label",
         ),
     ):

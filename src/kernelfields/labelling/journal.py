@@ -20,6 +20,7 @@ from .locking import lock
 
 Entry = dict[str, Any]
 NAME, FORMAT = "kf label", 1
+NO_JOURNAL = "this is not a journal of kf label, or it is damaged here."
 
 
 class Contents(NamedTuple):
@@ -117,13 +118,14 @@ def read_entries(raw: bytes, path: Path) -> Contents:
     for number, line in enumerate(lines[:-1], 1):
         entry = _entry(line)
         if entry is None:
-            if number == len(lines) - 1 and not lines[-1] and number > 1:
+            if number == len(lines) - 1 > 1 and not lines[-1] and b"\0" in line:
                 break  # its end reached the disk before its beginning did
-            raise error_at(str(path), number, "the journal is damaged here: the line fails its checksum.")
+            reason = "the journal is damaged here: the line fails its checksum."
+            raise error_at(str(path), number, reason if number > 1 else NO_JOURNAL)
         entries.append(entry)
         size += len(line) + 1
     if not entries or entries[0].get("journal") != NAME:
-        raise error_at(str(path), 1, "this is not a journal of kf label.")
+        raise error_at(str(path), 1, NO_JOURNAL)
     if entries[0].get("format") != FORMAT:
         raise error_at(str(path), 1, f"the journal has format {entries[0].get('format')}, expected {FORMAT}.")
     return Contents(entries[0], entries[1:], size)

@@ -61,7 +61,7 @@ function say(text, saved = false) {
 
 // ---- showing ----
 
-function show(found, why) {
+function show(found) {
   $("finished").hidden = found !== null;
   $("work").hidden = found === null;
   item = found;
@@ -72,15 +72,21 @@ function show(found, why) {
   cursor = anchor = 0;
   draw();
   $("number").value = found.item;
-  $("why").textContent = found.done ? "accepted; changes are saved at once" : WHY[why ?? found.why] ?? (found.skipped ? "skipped" : found.check ? WHY.check : "");
+  head();
   select(Math.max(0, firstDoubt()), false);
   $("sequence").scrollLeft = 0;
+}
+
+function head() {
+  const why = item.skipped ? "skipped" : WHY[item.why] ?? (item.check ? WHY.check : "");
+  $("why").textContent = item.done ? "accepted; changes are saved at once" : why;
 }
 
 // Take labels that the server says the shown sequence has, from a position on; the cursor stays.
 function take(found, from = 0) {
   if (!item || found.item !== item.item) return;
-  item.done = found.done;
+  Object.assign(item, { done: found.done, skipped: found.skipped });
+  head();
   for (const kind of ["tags", "states", "probability"]) item[kind].splice(from, Infinity, ...found[kind].slice(from));
   draw();
   select(cursor, true);
