@@ -10,6 +10,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from .arrays import Array
+from .errors import InputError, quoted
 
 Observations = Any
 """(n, D) array, scipy-sparse matrix, or whatever else a kernel compares, one observation per row."""
@@ -202,3 +203,24 @@ def _same_rows(X: Any, other: Array) -> bool:
 def _differ(left: Array, right: Array) -> Array:
     """Return where numbers differ; those missing from both are equal."""
     return (left != right) & ~((left != left) & (right != right))
+
+
+def column_order(x: Any, names: Array | None, what: str) -> list[int] | None:
+    """Return where a frame has the columns of these names; None if they are in order, or have no names."""
+    own = names_of(x)
+    if own is None or names is None or np.array_equal(own, names):
+        return None
+    if len(set(own)) < len(own) or set(own) != set(names):
+        odd = next(iter({*own} ^ {*names}), None)
+        lacks = "has some twice" if odd is None else f"{'has' if odd in own else 'lacks'} {quoted(odd)}"
+        raise InputError(f"{what} has other columns than those the model knows: it {lacks}.")
+    place = {name: d for d, name in enumerate(own)}
+    return [place[name] for name in names]
+
+
+def names_of(x: Any) -> Array | None:
+    """Return the names of a frame's columns; None if it is none, or they are no texts."""
+    columns = getattr(x, "columns", None)
+    if columns is None or not all(isinstance(name, str) for name in columns):
+        return None
+    return np.asarray(columns, dtype=object)

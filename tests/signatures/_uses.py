@@ -481,6 +481,9 @@ USES: dict[str, Use] = {
         features.OrientationChannels(**given).fit(IMAGES).transform(IMAGES)
     ),
     "features.Gazetteer": lambda given: features.Gazetteer(**given).fit([["a", "b"]], [["B-X", "O"]]),
+    "features.TokensAndArrays": lambda given: features.TokensAndArrays(
+        "columns: w\nw[0]", **given
+    ).fit_transform([(["a", "b"], [[0.0, 1.0], [2.0, 3.0]])]),
     "features.Windows": lambda given: features.Windows(**given).fit_transform(X),
     "features.stack_windows": lambda given: features.stack_windows(X, **{"width": 3, **given}),
     "metrics.expected_calibration_error": lambda given: metrics.expected_calibration_error(

@@ -12,7 +12,7 @@ from scipy import sparse
 from ..arrays import Array, offsets_of, sorted_blocks
 from ..checks import all_finite, as_list
 from ..errors import InputError
-from ..features.stacking import column_order, names_of
+from ..observations import column_order, names_of
 from ..structures import SEQUENCES, Words
 
 NOTHING = (0, 0)

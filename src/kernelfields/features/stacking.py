@@ -10,7 +10,8 @@ from scipy import sparse
 
 from ..arrays import Array, offsets_of
 from ..checks import as_list, is_list, shown
-from ..errors import InputError, quoted
+from ..errors import InputError
+from ..observations import column_order, names_of
 
 
 class StackedRows(NamedTuple):
@@ -81,24 +82,3 @@ def _matrix(x: Any, s: int, names: Array | None, who: str, sparsely: bool) -> An
     if np.isinf(matrix.data if sparse.issparse(matrix) else matrix).any():
         raise InputError(f"Sequence {s} of X holds infinity.")
     return matrix if order is None else matrix[:, order]
-
-
-def column_order(x: Any, names: Array | None, what: str) -> list[int] | None:
-    """Return where a frame has the columns of these names; None if they are in order, or have no names."""
-    own = names_of(x)
-    if own is None or names is None or np.array_equal(own, names):
-        return None
-    if len(set(own)) < len(own) or set(own) != set(names):
-        odd = next(iter({*own} ^ {*names}), None)
-        lacks = "has some twice" if odd is None else f"{'has' if odd in own else 'lacks'} {quoted(odd)}"
-        raise InputError(f"{what} has other columns than those the model knows: it {lacks}.")
-    place = {name: d for d, name in enumerate(own)}
-    return [place[name] for name in names]
-
-
-def names_of(x: Any) -> Array | None:
-    """Return the names of a frame's columns; None if it is none, or they are no texts."""
-    columns = getattr(x, "columns", None)
-    if columns is None or not all(isinstance(name, str) for name in columns):
-        return None
-    return np.asarray(columns, dtype=object)
