@@ -12,7 +12,7 @@ pytest.importorskip("uvicorn")
 from kernelfields import CRF, load
 from kernelfields.cli._suited import Suit
 from kernelfields.cli.serve import read_served
-from kernelfields.serving import ModelFile, Shelf, service
+from kernelfields.serving import ServedFile, Shelf, service
 from kernelfields.web import Guards, guarded
 from tests.cli._files import frames, sentences
 
@@ -58,7 +58,9 @@ def models(folder):
 
 
 def shelf_of(*paths):
-    return Shelf([ModelFile(path.stem, path) for path in paths], read_served, partial(Suit, hint="use fewer"))
+    return Shelf(
+        [ServedFile(path.stem, path) for path in paths], read_served, partial(Suit, hint="use fewer")
+    )
 
 
 def app_of(shelf, limits=None, **guards):

@@ -12,7 +12,7 @@ import pytest
 
 from kernelfields.serving import Limits
 from kernelfields.serving.answering import Answering
-from kernelfields.serving.lane import Job, Lane, Outcome
+from kernelfields.serving.lane import Job, JobOutcome, Lane
 from kernelfields.web import RefusedError
 
 from .conftest import as_json, shelf_of, words
@@ -120,7 +120,7 @@ def test_a_full_lane_asks_to_come_back():
 
         def work(jobs):
             gate.wait(5)
-            return [Outcome(job, b"done") for job in jobs]
+            return [JobOutcome(job, b"done") for job in jobs]
 
         lane = lane_of(work)
         jobs = [job_of() for _ in range(5)]
@@ -143,7 +143,7 @@ def test_a_full_lane_asks_to_come_back():
 
 def test_what_waits_too_long_is_given_up():
     async def run():
-        lane = lane_of(lambda jobs: [Outcome(job, b"done") for job in jobs], patience=1.0)
+        lane = lane_of(lambda jobs: [JobOutcome(job, b"done") for job in jobs], patience=1.0)
         late, fresh = job_of(), job_of()
         late.arrived = time.monotonic() - 2
         lane.put(late)
@@ -161,7 +161,7 @@ def test_a_thread_survives_what_it_runs(caplog):
         def work(jobs):
             if jobs[0].name == "bad":
                 raise SystemExit
-            return [Outcome(job, b"done") for job in jobs]
+            return [JobOutcome(job, b"done") for job in jobs]
 
         lane = lane_of(work)
         bad, good = job_of("bad"), job_of()
@@ -178,7 +178,7 @@ def test_a_thread_survives_what_it_runs(caplog):
 
 def test_a_client_that_has_gone_is_no_trouble():
     async def run():
-        lane = lane_of(lambda jobs: [Outcome(job, b"done") for job in jobs])
+        lane = lane_of(lambda jobs: [JobOutcome(job, b"done") for job in jobs])
         gone, here = job_of(), job_of()
         gone.future.cancel()
         lane.put(gone)

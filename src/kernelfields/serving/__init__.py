@@ -6,6 +6,6 @@ together, and is answered by one prediction for all of them.
 
 from .app import service
 from .limits import Limits
-from .shelf import ModelFile, Shelf, model_files
+from .shelf import ServedFile, Shelf, model_files
 
-__all__ = ["Limits", "ModelFile", "Shelf", "model_files", "service"]
+__all__ = ["Limits", "ServedFile", "Shelf", "model_files", "service"]

@@ -12,7 +12,7 @@ from typing import Any
 from ..errors import InfeasibleError, InputError, ScoreError
 from ..web import RefusedError
 from ._base import Operation
-from .lane import Job, Outcome
+from .lane import Job, JobOutcome
 from .limits import Limits
 from .questions import Question, read_question
 from .served import ServedModel
@@ -44,9 +44,9 @@ class Answering:
     def __init__(self, limits: Limits, elsewhere: Callable[[Job], None] | None = None) -> None:
         self.limits, self.elsewhere = limits, elsewhere
 
-    def __call__(self, jobs: Sequence[Job]) -> list[Outcome]:
+    def __call__(self, jobs: Sequence[Job]) -> list[JobOutcome]:
         """Answer jobs; none of them spoils the others."""
-        outcomes: list[Outcome] = []
+        outcomes: list[JobOutcome] = []
         groups: dict[tuple[int, Operation], list[_Asked]] = {}
         for job in jobs:
             try:
@@ -54,10 +54,10 @@ class Answering:
                 job.sequences, job.positions = len(question.inputs), question.positions
                 if self.elsewhere is not None and not question.operation.is_ready(job.served):
                     self.elsewhere(job)
-                    outcomes.append(Outcome(job, None))
+                    outcomes.append(JobOutcome(job, None))
                     continue
             except Exception as error:
-                outcomes.append(Outcome(job, _refused(error)))
+                outcomes.append(JobOutcome(job, _refused(error)))
                 continue
             groups.setdefault((id(job.served), question.operation), []).append(_Asked(job, question))
         for (_, operation), asked in groups.items():
@@ -65,16 +65,16 @@ class Answering:
         return outcomes
 
 
-def _together(served: ServedModel, operation: Operation, asked: list[_Asked]) -> list[Outcome]:
+def _together(served: ServedModel, operation: Operation, asked: list[_Asked]) -> list[JobOutcome]:
     """Answer requests of one kind at once; if that fails, each by itself, to find out whose fault it is."""
     try:
         found = _predicted(served, operation, [x for one in asked for x in one.question.inputs])
         answers = [_written(served, operation, one, found) for one in asked]
     except Exception as error:
         if len(asked) == 1:
-            return [Outcome(asked[0].job, _refused(error))]
+            return [JobOutcome(asked[0].job, _refused(error))]
         return [outcome for one in asked for outcome in _together(served, operation, [one])]
-    return [Outcome(one.job, answer) for one, answer in zip(asked, answers, strict=True)]
+    return [JobOutcome(one.job, answer) for one, answer in zip(asked, answers, strict=True)]
 
 
 def _predicted(served: ServedModel, operation: Operation, inputs: list[Any]) -> dict[str, Iterator[Any]]:

@@ -36,7 +36,7 @@ class Job:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class JobOutcome:
     """What became of a job: its answer, or why there is none; neither if another lane has taken it."""
 
     job: Job
@@ -64,10 +64,10 @@ class Lane:
 
     def __init__(
         self,
-        work: Callable[[Sequence[Job]], list[Outcome]],
+        work: Callable[[Sequence[Job]], list[JobOutcome]],
         most: int,
         patience: float,
-        done: Callable[[list[Outcome]], None],
+        done: Callable[[list[JobOutcome]], None],
         start: Callable[[], None] = lambda: None,
     ) -> None:
         self._work, self.most, self.patience, self._done, self._start = work, most, patience, done, start
@@ -111,7 +111,7 @@ class Lane:
                 outcomes = self._answered(jobs)
             except BaseException as error:  # whatever it is, the next ones are to be answered
                 log.error("A batch failed.", exc_info=error)
-                outcomes = [Outcome(job, RuntimeError("A batch failed.")) for job in jobs]
+                outcomes = [JobOutcome(job, RuntimeError("A batch failed.")) for job in jobs]
             self._hand_back(outcomes)
 
     def _next(self) -> list[Job]:
@@ -121,18 +121,18 @@ class Lane:
                 self._changed.wait()
             return [self._waiting.popleft() for _ in range(min(TOGETHER, len(self._waiting)))]
 
-    def _answered(self, jobs: list[Job]) -> list[Outcome]:
+    def _answered(self, jobs: list[Job]) -> list[JobOutcome]:
         due = time.monotonic() - self.patience
-        late = [Outcome(job, RefusedError(503, BUSY, RETRY)) for job in jobs if job.arrived < due]
+        late = [JobOutcome(job, RefusedError(503, BUSY, RETRY)) for job in jobs if job.arrived < due]
         fresh = [job for job in jobs if job.arrived >= due]
         return [*late, *(self._work(fresh) if fresh else [])]
 
-    def _hand_back(self, outcomes: list[Outcome]) -> None:
+    def _hand_back(self, outcomes: list[JobOutcome]) -> None:
         loop = outcomes[0].job.future.get_loop() if outcomes else None
         if loop is not None and not loop.is_closed():
             loop.call_soon_threadsafe(self._deliver, outcomes)
 
-    def _deliver(self, outcomes: list[Outcome]) -> None:
+    def _deliver(self, outcomes: list[JobOutcome]) -> None:
         """Give answers to those who wait for them; runs in the event loop."""
         self._done(outcomes)
         for job, answer in ((outcome.job, outcome.answer) for outcome in outcomes):

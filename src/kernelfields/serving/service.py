@@ -12,7 +12,7 @@ from typing import Any
 from ..errors import quoted
 from ..web import RefusedError
 from .answering import Answering
-from .lane import Job, Lane, Outcome
+from .lane import Job, JobOutcome, Lane
 from .limits import Limits
 from .metrics import Metrics
 from .openapi import document
@@ -77,7 +77,7 @@ class Service:
         (self.small if len(body) <= self.limits.small else self.large).put(job)
         return await future
 
-    def _done(self, outcomes: list[Outcome]) -> None:
+    def _done(self, outcomes: list[JobOutcome]) -> None:
         good = [outcome.job for outcome in outcomes if isinstance(outcome.answer, bytes)]
         if good:
             self.metrics.batches.add(sum(job.sequences for job in good))

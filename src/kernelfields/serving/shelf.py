@@ -23,7 +23,7 @@ Stamp = tuple[int, int, int]
 
 
 @dataclass(frozen=True)
-class ModelFile:
+class ServedFile:
     """A name and the file of its model."""
 
     name: str
@@ -38,7 +38,7 @@ class Shelf:
 
     Parameters
     ----------
-    files : sequence of ModelFile
+    files : sequence of ServedFile
         Which models, by name.
     read : callable
         Reads a model from a path.
@@ -46,7 +46,7 @@ class Shelf:
         Makes adapters of inputs for a model.
     """
 
-    def __init__(self, files: Sequence[ModelFile], read: Callable[[Path], Any], adapt: MakeAdapter) -> None:
+    def __init__(self, files: Sequence[ServedFile], read: Callable[[Path], Any], adapt: MakeAdapter) -> None:
         self._read, self._adapt = read, adapt
         self._places = {file.name: _Place(file, *self._opened(file.path)) for file in files}
         self._end = threading.Event()
@@ -134,7 +134,7 @@ class Shelf:
 class _Place:
     """One place on the shelf."""
 
-    def __init__(self, file: ModelFile, served: ServedModel, stamp: Stamp) -> None:
+    def __init__(self, file: ServedFile, served: ServedModel, stamp: Stamp) -> None:
         self.file, self.served = file, served
         self.stamp = stamp
         """Of the file that is served."""
@@ -174,10 +174,10 @@ def stamp_of(path: Path) -> Stamp:
     return found.st_mtime_ns, found.st_size, found.st_ino
 
 
-def model_files(arguments: Sequence[str]) -> list[ModelFile]:
+def model_files(arguments: Sequence[str]) -> list[ServedFile]:
     """Return models by name: PATH, which is named by the file, or NAME=PATH."""
     found = [_model_file(argument) for argument in arguments]
-    first: Mapping[str, ModelFile] = {file.name: file for file in reversed(found)}
+    first: Mapping[str, ServedFile] = {file.name: file for file in reversed(found)}
     for file in found:
         if first[file.name] is not file:
             raise InputError(
@@ -186,9 +186,9 @@ def model_files(arguments: Sequence[str]) -> list[ModelFile]:
     return found
 
 
-def _model_file(argument: str) -> ModelFile:
+def _model_file(argument: str) -> ServedFile:
     name, separator, path = argument.partition("=")
-    given = ModelFile(name, Path(path)) if separator else ModelFile(Path(argument).stem, Path(argument))
+    given = ServedFile(name, Path(path)) if separator else ServedFile(Path(argument).stem, Path(argument))
     if not given.name or not all(c.isascii() and (c.isalnum() or c in "._-") for c in given.name):
         raise InputError(
             f"{given.name!r} is no name for a model: write NAME=PATH, with letters, digits, dots, - and _."
