@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from kernelfields import load
 from kernelfields.cli.app import app
-from tests.cli._files import WORDS
+from tests.cli._files import WORDS, write_table
 
 
 def run(*arguments: Any) -> Any:
@@ -135,3 +135,19 @@ def test_odd_options_are_refused(folder: Path, arguments: list[Any], said: str) 
     assert done.exit_code == 2
     assert said in done.output
     assert (folder / "crf.kf").read_bytes() == before
+
+
+def test_training_rescales_by_folds(tmp_path):
+    data, model = write_table(tmp_path / "a.csv", 12), tmp_path / "m.kf"
+    done = run("train", data, "-o", model, "--recalibrate", "temperature", "--scale", "columns")
+    assert done.exit_code == 0, done.output
+    assert "by 5 folds: log-likelihood of a label" in " ".join(done.stderr.split())
+    assert load(model).scaling_.n_sequences == 12
+    for how, said in (
+        ("nonsense", "must be one of temperature, sequences, vector"),
+        ("vector", "see kf calibrate"),
+    ):
+        refused = run("train", data, "-o", tmp_path / "n.kf", "--recalibrate", how)
+        assert refused.exit_code == 2
+        assert said in " ".join(refused.output.split())
+    assert not (tmp_path / "n.kf").exists()

@@ -82,7 +82,7 @@ def test_the_file_has_all_that_tagging_needs(tmp_path):
     for command in (["inspect", model], ["calibrate", model, data, "-o", tmp_path / "c.kf"]):
         done = run(*command)
         assert done.exit_code == 0, done.output
-    done = run("tag", tmp_path / "c.kf", data, "--error-at-most", "0.5", "--json")
+    done = run("tag", tmp_path / "c.kf", data, "--error-at-most", "0.9", "--confidence", "0.5", "--json")
     assert done.exit_code == 0, done.output
 
 

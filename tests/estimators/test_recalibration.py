@@ -24,7 +24,9 @@ from kernelfields import (
     StructuredSVM,
     load,
 )
+from kernelfields.data.groups import fold_numbers
 from kernelfields.metrics import expected_calibration_error
+from kernelfields.models.scaling import Scaling
 from kernelfields.report import evaluate
 from kernelfields.structures import Dependency
 from tests.estimators.test_calibration import drawn, flat
@@ -253,3 +255,44 @@ def test_averages_over_a_posterior_are_not_rescaled(data):
     model = CRF(posterior="laplace", random_state=0).fit(*data["train"])
     with pytest.raises(InputError, match="posterior"):
         model.recalibrate(*data["held"])
+
+
+def test_folds_give_the_temperature_of_out_of_fold_scores(data):
+    """The same as the pooled likelihood of copies that have not seen a fold, maximised by hand."""
+    X, y = (part[:60] for part in data["train"])
+    model = CRF(penalty=0.01).fit(X, y)
+    found = clone(model).fit(X, y).recalibrate(X, y, folds=3, likelihood="positions").scaling_
+    fold = fold_numbers(len(X), 3, None, 0)
+    copies = []
+    for f in range(3):
+        train, test = np.flatnonzero(fold != f), np.flatnonzero(fold == f)
+        copies.append((clone(model).fit([X[i] for i in train], [y[i] for i in train]), test))
+
+    def likelihood(temperature):
+        total = 0.0
+        for other, test in copies:
+            other.scaling_ = Scaling(temperature, None, 0.0, 0.0, 1)
+            place = {label: k for k, label in enumerate(other.classes_.tolist())}
+            for i in test:
+                p = other.predict_marginals([X[i]])[0]
+                total += sum(np.log(p[t, place[label]]) for t, label in enumerate(y[i]))
+        return total
+
+    best = likelihood(found.temperature)
+    assert best >= max(likelihood(found.temperature * factor) for factor in (0.9, 1.1))
+    assert found.after * sum(map(len, y)) == pytest.approx(best, rel=1e-6)
+    assert found.n_sequences == len(X)
+
+
+def test_folds_are_refused_where_they_cannot_be(data):
+    X, y = (part[:20] for part in data["train"])
+    model = CRF().fit(X, y)
+    for options, said in (
+        ({"folds": 3, "method": "vector"}, "folds goes with method='temperature'"),
+        ({"folds": 1}, "folds is 1"),
+        ({"folds": 30}, "30 folds"),
+        ({"groups": [0] * 20}, "groups are those of folds"),
+    ):
+        with pytest.raises(InputError, match=said):
+            model.recalibrate(X, y, **options)
+    assert not hasattr(model, "scaling_")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -21,6 +22,7 @@ from ._evidence import evident, set_posterior
 from ._fitting import Keeping, fit_shown, set_checkpoint
 from ._models import Choice, build, preparation_for
 from ._panel import choose_model
+from ._scaling import recalibrate_by_folds, scaling_options
 from ._structures import shaped
 from ._suited import Suit
 from ._summary import held_out_summary, summary_of
@@ -44,6 +46,8 @@ class ModelTrials(NamedTuple):
     """By the evidence of the training set, instead of either."""
     posterior: str | None = None
     """What probabilities are averaged over."""
+    recalibrate: str | None = None
+    """How scores are rescaled by folds."""
 
 
 class LabelTask(NamedTuple):
@@ -59,6 +63,8 @@ class LabelTask(NamedTuple):
         self, out: Path, reading: Reading, trials: ModelTrials, keep: Keeping, dask: str | None
     ) -> dict[str, Any]:
         """Train a model and write it; return what there is to say about it."""
+        if trials.recalibrate is not None:
+            scaling_options(trials.recalibrate)
         note = note_of(self.training, reading)
         if note is not None:
             self.console.print(note)
@@ -73,10 +79,21 @@ class LabelTask(NamedTuple):
             by = None if self.held_out is None else partial(_error, self.held_out)
             with shared_by(dask):
                 fitted, spent, notes = fit_shown(self.console, estimator, inputs, self.training.labels, by)
+        if trials.recalibrate is not None:
+            notes += self._recalibrated(fitted, trials.recalibrate)
         fitted.save(out)
         held_out = self._held_out_summary(fitted)
         notes += filter(None, [self._baseline(fitted, held_out)])
         return summary_of(fitted, out, spent, notes) | held_out
+
+    def _recalibrated(self, fitted: Any, how: str) -> list[str]:
+        """Rescale scores by folds of the training set; say what came of it."""
+        inputs = Suit(fitted, lambda _: None)(self.training.inputs)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            said = recalibrate_by_folds(fitted, inputs, self.training.labels, self.training.groups, how)
+        self.console.print(said)
+        return [str(one.message) for one in caught]
 
     def _baseline(self, fitted: Any, held_out: dict[str, Any]) -> str | None:
         """Warn of a model that is no better than the most frequent label."""

@@ -78,6 +78,9 @@ def build(name: str, data: FileData, choice: Choice) -> Any:
     if name in CHAINS and structure != "chain":
         those = ", ".join(model for model in MODELS if model not in CHAINS)
         raise InputError(f"{name} has no structure {structure}: choose one of {those}, or --structure chain.")
+    if data.is_joint and "features" not in OPTIONS[name]:
+        those = ", ".join(model for model, options in OPTIONS.items() if "features" in options)
+        raise InputError(f"--dense is not for {name}; it is for {those}.")
     unknown = data.n_positions - len(data.known)
     if unknown and name in COMPLETE:
         those = ", ".join(model for model in MODELS if model not in COMPLETE)

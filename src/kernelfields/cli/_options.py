@@ -85,6 +85,13 @@ Group = Annotated[
         "belongs to, a person say: it is no feature, and groups stay together in folds."
     ),
 ]
+Dense = Annotated[
+    str | None,
+    typer.Option(
+        help="Numbers of every token, such as embeddings: a file .npy or .npz with a row for each, or an "
+        "ending, as in .npy, of the file beside each file of tokens.",
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object, the last line.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks.")]
 Spans = Annotated[
@@ -113,6 +120,7 @@ def reading_of(
     labels: Path | None = None,
     types: str | None = None,
     group: str | None = None,
+    dense: str | None = None,
 ) -> Reading:
     """Return how files are to be read, by the options above."""
     for option, value, known in (("spans", spans, RULES), ("offsets", offsets, OFFSETS)):
@@ -120,7 +128,7 @@ def reading_of(
             raise InputError(f"--{option} is {value!r}; it must be one of {', '.join(known)}.")
     size, kinds = int(max_size * GIGABYTE), None if types is None else tuple(types.split(","))
     limits = (_numbers(columns), parents, size)
-    return Reading(data_format, encoding, missing, *limits, spans, offsets, labels, kinds, group)
+    return Reading(data_format, encoding, missing, *limits, spans, offsets, labels, kinds, group, dense)
 
 
 def _numbers(columns: str | None) -> tuple[int, ...] | None:

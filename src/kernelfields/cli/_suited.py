@@ -10,7 +10,7 @@ import numpy as np
 from ..data.reading import Verbatim
 from ..errors import InputError, quoted
 from ..estimators import SequencePipeline
-from ..features import DictFeatures, MissingValues, TemplateFeatures
+from ..features import ArrayTokens, DictFeatures, MissingValues, TemplateFeatures, TokensAndArrays
 from ..files.items import LINKS, GraphInput, TreeInput
 from ..tables import STRUCTURES
 from ..trials.preparing import inner
@@ -45,6 +45,10 @@ class Suit:
         model = inner(model)
         given = getattr(model, "features_", None)
         self.extractor = None if isinstance(given, MissingValues) else given  # which takes numbers
+        asked = getattr(model, "features", None) if given is None else given
+        self.joint, self.fitted = isinstance(asked, TokensAndArrays), given is not None
+        if isinstance(given, TokensAndArrays):
+            self.extractor = given.tokens_
         self.symbols = takes_symbols(model) or isinstance(self.extractor, Verbatim)
         fitted = hasattr(model, "n_features_in_")
         self.numbers = (self.extractor is None and not self.symbols and fitted) or piped
@@ -75,6 +79,15 @@ class Suit:
         return self._one(x, name) if given == "chain" else x._replace(features=self._one(x.features, name))
 
     def _one(self, x: Any, where: str) -> Any:
+        if isinstance(x, ArrayTokens):
+            if not self.joint:
+                raise InputError(f"{where} has numbers beside its tokens, which the model does not take.")
+            return ArrayTokens(self._tokens(x, where), x.numbers)
+        if self.joint and self.fitted:
+            raise InputError(f"{where} has no numbers beside its tokens: the model needs --dense.")
+        return self._tokens(x, where)
+
+    def _tokens(self, x: Any, where: str) -> Any:
         if isinstance(x, np.ndarray):
             if self.symbols or self.extractor is not None:
                 raise InputError(f"{where} has numbers, but the model labels tokens.")

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
-from ..features import BrownClusters, TemplateFeatures, Templates
+from ..features import BrownClusters, TemplateFeatures, Templates, TokensAndArrays, each
 from ..features.sets import chunking, letters, ner, pos
 from ..features.templates import parse_templates
 from ..files.items import FileData
@@ -21,8 +21,19 @@ from ..metrics import has_entities
 def features_of(data: FileData, given: str | None, clusters: str | None = None) -> Any:
     """Return the features of tokens, a named set or templates; None for numbers and dictionaries.
 
+    Numbers beside tokens are scaled, and make a block of features of their own.
+
     ``clusters`` is the file of Brown clusters that named sets look at, too.
     """
+    tokens = _features_of(data, given, clusters)
+    if not data.is_joint:
+        return tokens
+    from sklearn.preprocessing import StandardScaler
+
+    return TokensAndArrays(tokens, arrays=each(StandardScaler()))
+
+
+def _features_of(data: FileData, given: str | None, clusters: str | None) -> Any:
     if not data.is_text:
         for name, value in (("features", given), ("clusters", clusters)):
             if value is not None:
@@ -68,6 +79,7 @@ def _templates(given: str, n_columns: int, clusters: bool) -> Templates:
 def unused_columns(model: Any) -> str | None:
     """Return a note on columns of tokens that no feature uses."""
     extractor = getattr(model, "features", None)
+    extractor = extractor.tokens if isinstance(extractor, TokensAndArrays) else extractor
     if not isinstance(extractor, TemplateFeatures):
         return None
     seen = {part.column for template in extractor.templates.templates for part in template.parts}

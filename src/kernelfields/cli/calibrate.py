@@ -28,6 +28,7 @@ from ._options import (
     Columns,
     Confidence,
     Debug,
+    Dense,
     Encoding,
     ErrorAtMost,
     Flat,
@@ -42,6 +43,7 @@ from ._options import (
     Types,
     reading_of,
 )
+from ._scaling import SCALINGS, scaling_options
 from ._suited import Suit
 
 SHARE = 0.2
@@ -54,7 +56,7 @@ def calibrate(
         Path | None, typer.Option("-o", "--out", help="The model file to write; that which was read.")
     ] = None,
     recalibrate: Annotated[
-        str | None, typer.Option(help="First rescale scores: temperature or vector.")
+        str | None, typer.Option(help=f"First rescale scores: {', '.join(SCALINGS)}.")
     ] = None,
     share: Annotated[
         float | None, typer.Option(help=f"Part of the data for --recalibrate; {SHARE}.", min=0.0, max=1.0)
@@ -77,6 +79,7 @@ def calibrate(
     types: Types = None,
     flat: Flat = False,
     group: Group = None,
+    dense: Dense = None,
     max_size: MaxSize = MAX_SIZE,
     seed: Annotated[int, typer.Option(help="Of the draw of --share.", min=0)] = 0,
     as_json: AsJson = False,
@@ -97,7 +100,7 @@ def calibrate(
     console = plain_console(stderr=as_json)
     with plain_errors(debug):
         estimator = _labeller(model)
-        texts = (spans, offsets, labels, types, group)
+        texts = (spans, offsets, labels, types, group, dense)
         reading = reading_of(data_format, encoding, missing, columns, max_size, parents, *texts)
         require_folder(out or model)
         sequences = read_data(data, reading)
@@ -108,7 +111,7 @@ def calibrate(
         X, y = Suit(estimator, console.print)(sequences.inputs), sequences.labels
         first, rest = _parts(len(y), recalibrate, share, seed)
         if recalibrate is not None:
-            estimator.recalibrate(_some(X, first), _some(y, first), method=recalibrate)
+            estimator.recalibrate(_some(X, first), _some(y, first), **scaling_options(recalibrate))
         estimator.calibrate(_some(X, rest), _some(y, rest), method=method, units=units, per_label=per_label)
         sure = CONFIDENCE if confidence is None else confidence
         found = estimator.guarantees(ERROR_AT_MOST if error_at_most is None else error_at_most, sure)

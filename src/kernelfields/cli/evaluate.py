@@ -24,6 +24,7 @@ from ._options import (
     Columns,
     Confidence,
     Debug,
+    Dense,
     Encoding,
     ErrorAtMost,
     Flat,
@@ -66,6 +67,7 @@ def evaluate(
     types: Types = None,
     flat: Flat = False,
     group: Group = None,
+    dense: Dense = None,
     max_size: MaxSize = MAX_SIZE,
     as_json: AsJson = False,
     debug: Debug = False,
@@ -84,7 +86,7 @@ def evaluate(
     console = plain_console(stderr=as_json)
     with plain_errors(debug):
         estimator = load_labeller(model)
-        texts = (spans, offsets, labels, types, group)
+        texts = (spans, offsets, labels, types, group, dense)
         reading = reading_of(data_format, encoding, missing, columns, max_size, parents, *texts)
         task = task_of(estimator)
         if task is not None:

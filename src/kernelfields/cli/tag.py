@@ -15,6 +15,7 @@ from ._options import (
     Columns,
     Confidence,
     Debug,
+    Dense,
     Encoding,
     ErrorAtMost,
     Flat,
@@ -70,6 +71,7 @@ def tag(
     parents: Parents = None,
     flat: Flat = False,
     group: Group = None,
+    dense: Dense = None,
     max_size: MaxSize = MAX_SIZE,
     jobs: Annotated[int | None, typer.Option(help="Files at a time; 1.", min=1)] = None,
     dask: Annotated[
@@ -94,7 +96,8 @@ def tag(
         kf tag genes.kf genome.fa -o genes.gff3
     """
     with plain_errors(debug):
-        reading = reading_of(data_format, encoding, missing, columns, max_size, parents, group=group)
+        limits = (columns, max_size, parents)
+        reading = reading_of(data_format, encoding, missing, *limits, group=group, dense=dense)
         promise = Promise(error_at_most, confidence)
         if as_json and to not in (None, "jsonl"):
             raise InputError(f"--json writes JSON lines, but --to says {to}.")

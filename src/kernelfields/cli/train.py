@@ -24,6 +24,7 @@ from ._options import (
     Columns,
     Debug,
     DecoderName,
+    Dense,
     Encoding,
     Format,
     Group,
@@ -101,6 +102,12 @@ def train(
             help="Average over functions: laplace, folds (laplace, as wide as folds say), variational."
         ),
     ] = None,
+    recalibrate: Annotated[
+        str | None,
+        typer.Option(
+            help="Rescale probabilities by folds of the training set: temperature (labels), or sequences."
+        ),
+    ] = None,
     jobs: Annotated[int | None, typer.Option(help="Fits at a time of --tune and auto; 1.", min=1)] = None,
     budget: Annotated[
         str | None,
@@ -129,6 +136,7 @@ def train(
     labels: Labels = None,
     types: Types = None,
     group: Group = None,
+    dense: Dense = None,
     max_size: MaxSize = MAX_SIZE,
     seed: Annotated[int, typer.Option(help="For what is drawn at random.", min=0)] = 0,
     as_json: AsJson = False,
@@ -149,7 +157,7 @@ def train(
         kf train esp.train --dev esp.testa --features ner
         kf train sensors.csv --tune --budget 5m
         kf train sensors.csv --scale sequence --window 31 --decoder posterior
-        kf train sensors.csv --model auto --group person
+        kf train sensors.csv --model auto --group person --recalibrate temperature
         kf train ner.conll --checkpoint state --resume
     """
     console = plain_console(stderr=True)
@@ -159,22 +167,25 @@ def train(
         signals = (scale, window, decoder)
         choice = Choice(*settings, paths, min_count, *signals)
         require_folder(out)
-        texts = (spans, offsets, labels, types, group)
+        texts = (spans, offsets, labels, types, group, dense)
         reading = reading_of(data_format, encoding, missing, columns, max_size, parents, *texts)
         if dask is not None and model == "auto":
             raise InputError("--dask shares out the fits of one model, not of auto: name it.")
         keep = Keeping(checkpoint, checkpoint_seconds, resume)
         if structure in TASKS:
             unfit = {"dask": dask, "parents": parents, "tune": tune, "jobs": jobs, "budget": budget}
-            unfit |= {"tune-by": tune_by, "posterior": posterior}
+            unfit |= {"dense": dense, "tune-by": tune_by, "posterior": posterior, "recalibrate": recalibrate}
             require_parser_options(TASKS[structure], unfit | {"memory-limit": memory_limit})
             files = ParserPaths(data, dev, out)
             summary = train_parser(console, TASKS[structure], model, files, choice, reading, holdout, keep)
         else:
             tune = tune or _named(tune_by)
             _require_sense(model, choice, tune, jobs, budget, checkpoint)
+            if memory_limit is not None and dense is not None:
+                raise InputError("--dense does not go with --memory-limit, which reads tokens alone.")
             if memory_limit is not None:
-                _require_stream(model, dev, holdout, tune or posterior is not None)
+                averaged = posterior is not None or recalibrate is not None
+                _require_stream(model, dev, holdout, tune or averaged)
                 with shared_by(dask):
                     summary = train_stream(console, data, out, choice, memory_limit, reading, keep)
             else:
@@ -183,7 +194,9 @@ def train(
                 )
                 limit = budget_seconds(budget or BUDGET)
                 by_evidence = tune_by == "evidence"
-                trials = ModelTrials(tune, dev is not None, jobs or 1, limit, by_evidence, posterior)
+                trials = ModelTrials(
+                    tune, dev is not None, jobs or 1, limit, by_evidence, posterior, recalibrate
+                )
                 summary = task.train(out, reading, trials, keep, dask)
         show_summary(console, summary)
         if as_json:

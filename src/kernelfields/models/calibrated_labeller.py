@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from ..arrays import Array
-from ..checks import one_of, require_flag, shown
+from ..checks import one_of, require_flag, require_whole, shown
 from ..data.inputs import Inputs
 from ..data.labels import UNKNOWN, look_up_outputs, read_outputs, require_sequences
 from ..data.training import require_labelling, warn_of_unsettled
@@ -30,6 +30,7 @@ from ..tables import Table, choose
 from .answer_units import entity_kinds
 from .calibrating import CalibrationSettings, LabelledAnswers, calibration_of
 from .calibration import ENTITIES, UNITS, Calibration, given_answers, warn_of_silence
+from .fold_recalibration import fold_batches
 from .model import ScoredBatch, fitted_structure
 from .recalibration import fit_temperature, fit_vector, held_out
 from .scaling import Scaling
@@ -123,6 +124,8 @@ class CalibratedLabeller(ABC):
         lengths: Any = None,
         method: str = "temperature",
         likelihood: str | None = None,
+        folds: int | None = None,
+        groups: Any = None,
     ) -> Self:
         """Rescale all scores so that held-out labels are as probable as they can be.
 
@@ -141,7 +144,13 @@ class CalibratedLabeller(ABC):
             See `Scaling`.
         likelihood : "sequences" or "positions", optional
             What becomes probable: whole labellings, or the labels of positions. By default positions for
-            temperatures of models that learn no probabilities, and sequences elsewhere.
+            temperatures of models that learn no probabilities, and sequences elsewhere. Marginals come true
+            more often by positions, where a model takes neighbours for more independent than they are.
+        folds : int, optional
+            X and y are the training set: copies of the model are fitted to all folds of it but one, and the
+            temperature is that under which what they say of the one left out is most probable.
+        groups : (S,) array, optional
+            Groups of sequences that stay together in folds.
         """
         one_of(SCALINGS)("method", method)
         if likelihood is not None:
@@ -157,11 +166,19 @@ class CalibratedLabeller(ABC):
         marginal = (likelihood or (plain if structure.labelling else "sequences")) == "positions"
         if vector or marginal:
             require_labelling(structure, "method='vector'" if vector else "likelihood='positions'")
-        scored = self._unscaled(X, lengths)
-        labels = look_up_outputs(structure, y, scored.inputs, self.classes_)
-        held = held_out(scored.batch, scored.scores, labels, UNKNOWN)
-        scaling = fit_vector(held) if vector else fit_temperature(held, marginal=marginal)
-        warn_of_unsettled(held.batch)
+        if folds is None:
+            if groups is not None:
+                raise InputError("groups are those of folds, which is None.")
+            scored = self.unscaled(X, lengths)
+            labels = look_up_outputs(structure, y, scored.inputs, self.classes_)
+            held = [held_out(scored.batch, scored.scores, labels, UNKNOWN)]
+        elif vector or lengths is not None:
+            raise InputError("folds goes with method='temperature' and lists of sequences only.")
+        else:
+            held = fold_batches(self, X, y, require_whole("folds", folds, 2), groups)
+        scaling = fit_vector(held[0]) if vector else fit_temperature(held, marginal=marginal)
+        for one in held:
+            warn_of_unsettled(one.batch)
         vars(self).pop("calibration_", None)
         vars(self)["scaling_"] = scaling
         return self
@@ -279,8 +296,8 @@ class CalibratedLabeller(ABC):
         names = self.classes_.tolist()
         return entity_kinds(names) if units == ENTITIES else names
 
-    def _unscaled(self, X: Any, lengths: Any) -> ScoredBatch:
-        """Return scores as they were learnt."""
+    def unscaled(self, X: Any, lengths: Any) -> ScoredBatch:
+        """Return scores as they were learnt, before any `recalibrate`."""
         before = vars(self).pop("scaling_", None)
         try:
             scored = self._batch(X, lengths, None)

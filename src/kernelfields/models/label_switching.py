@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -65,7 +66,13 @@ class LabelSwitching:
     """Share of w* that the first stage has."""
 
     def run(
-        self, margin: BinaryMargin, labels: Array, weights: Array, positives: int, machine: int
+        self,
+        margin: BinaryMargin,
+        labels: Array,
+        weights: Array,
+        positives: int,
+        machine: int,
+        say: Callable[[str], None] = lambda _: None,
     ) -> Transduced:
         """Label rows behind those that have labels of ±1 and weights; K is that of all rows."""
         known, unlabelled = len(labels), len(margin.gram) - len(labels)
@@ -80,6 +87,9 @@ class LabelSwitching:
         for stage in self.stages(unlabelled, positives):
             function = fitted(stage, every, function.coef)
             steps.append(SwitchingStep(machine, *stage, 0, function.certificate.value))
+            say(
+                f"machine of label {machine}: weight {max(stage):.2g}, value {function.certificate.value:.6g}"
+            )
             while len(pairs := _pairs(function.slacks(every), every, known)):
                 order = _exchange(pairs, len(every))
                 switched = fitted(stage, every[order], function.coef[order])

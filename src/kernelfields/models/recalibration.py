@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -92,7 +93,7 @@ def _feasible(held: HeldOutBatch) -> Array:
         return np.concatenate(each)
 
 
-def fit_temperature(held: HeldOutBatch, *, marginal: bool) -> Scaling:
+def fit_temperature(batches: Sequence[HeldOutBatch], *, marginal: bool) -> Scaling:
     """Return the temperature T with the largest Σ_i log p(y_i|x_i) at scores θ/T [guo2017].
 
     It is concave in 1/T where labels are all observed. With ``marginal``, the sum is over positions,
@@ -100,10 +101,7 @@ def fit_temperature(held: HeldOutBatch, *, marginal: bool) -> Scaling:
     """
 
     def likelihood(inverse: float) -> float:
-        scores = {clique: inverse * values for clique, values in held.scores.items()}
-        if marginal:
-            return held.marginal_log_likelihood(scores)
-        return float(held.log_likelihoods(scores).sum())
+        return sum(_log_likelihood(held, inverse, marginal) for held in batches)
 
     bounds = (-np.log(HOTTEST), -np.log(COLDEST))
     found = scipy.optimize.minimize_scalar(
@@ -112,8 +110,17 @@ def fit_temperature(held: HeldOutBatch, *, marginal: bool) -> Scaling:
     for bound in bounds:
         if likelihood(np.exp(bound)) >= -found.fun - 1e-9 * (1 + abs(found.fun)):
             _warn_of_bound(float(np.exp(-bound)))
-    count = int(held.observed.sum()) if marginal else held.batch.n_instances
-    return _scaling(held, float(np.exp(found.x)), None, likelihood(1.0), -float(found.fun), count)
+    n_sequences = sum(held.batch.n_instances for held in batches)
+    count = sum(int(held.observed.sum()) for held in batches) if marginal else n_sequences
+    before, after = likelihood(1.0) / count, -float(found.fun) / count
+    return Scaling(float(np.exp(-found.x)), None, before, after, int(n_sequences))
+
+
+def _log_likelihood(held: HeldOutBatch, inverse: float, marginal: bool) -> float:
+    scores = {clique: inverse * values for clique, values in held.scores.items()}
+    if marginal:
+        return held.marginal_log_likelihood(scores)
+    return float(held.log_likelihoods(scores).sum())
 
 
 def fit_vector(held: HeldOutBatch) -> Scaling:
@@ -144,7 +151,8 @@ def fit_vector(held: HeldOutBatch) -> Scaling:
         _warn_of_bound(1 / float(found.x[0]))
     after = -float(found.fun) + 0.5 * float(found.x[1:] @ found.x[1:])
     before = float(held.log_likelihoods(held.scores).sum())
-    return _scaling(held, float(found.x[0]), found.x[1:], before, after, held.batch.n_instances)
+    count = int(held.batch.n_instances)
+    return Scaling(1 / float(found.x[0]), found.x[1:], before / count, after / count, count)
 
 
 def _sums(batch: Any, scores: dict[str, Array]) -> tuple[float, dict[str, Array]]:
@@ -158,12 +166,6 @@ def _observed(held: HeldOutBatch, scores: dict[str, Array]) -> tuple[float, dict
     if held.observed.all():
         return float(held.batch.score(scores, held.labels).sum()), held.batch.parts(held.labels)
     return _sums(held.batch, held.within(scores))
-
-
-def _scaling(
-    held: HeldOutBatch, inverse: float, bias: Array | None, before: float, after: float, count: int
-) -> Scaling:
-    return Scaling(1 / inverse, bias, before / count, after / count, int(held.batch.n_instances))
 
 
 def _warn_of_bound(temperature: float) -> None:
