@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..arrays import Array
@@ -54,6 +55,15 @@ class Savable(ABC):
         from .files import save
 
         save(self, path)
+
+    def _repr_html_(self) -> str:
+        """Return what notebooks show: of a fitted model what it learnt, else scikit-learn's diagram."""
+        if not hasattr(self, "classes_"):
+            from sklearn.utils import estimator_html_repr
+
+            return str(estimator_html_repr(self))
+        # By name: what describes models is made of layers above this one, and loaded when it is asked for.
+        return str(import_module("kernelfields.report.card").card(self))
 
     if not TYPE_CHECKING:  # else every name would pass for an attribute
 

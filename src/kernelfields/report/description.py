@@ -117,7 +117,10 @@ def describe(model: Any, count: int = 5) -> Description:
         else [_strongest(coef, k, labels[k], names, count) for k in range(len(labels))],
         basis=[]
         if dual is None
-        else [_functions(known, k, labels[k], names, count) for k in range(len(labels))],
+        else [
+            _functions(known, _by_label(dual, len(labels))[:, k], labels[k], names, count)
+            for k in range(len(labels))
+        ],
         certificate=_certificate(known),
         provenance={} if provenance is None else asdict(provenance),
         strength=strength,
@@ -175,8 +178,14 @@ def _strongest(coef: Any, k: int, label: Any, names: Any, count: int) -> list[Fe
     return [FeatureWeight(label, _name(names, j), float(row[j])) for j in _largest(row, count)]
 
 
-def _functions(known: dict[str, Any], k: int, label: Any, names: Any, count: int) -> list[BasisFunction]:
-    column = known["dual_coef_"][:, k]
+def _by_label(dual: Array, count: int) -> Array:
+    """Return a column per label; one function may stand for two labels, by its sign."""
+    return np.column_stack([-dual, dual]) if (dual.shape[1], count) == (1, 2) else dual
+
+
+def _functions(
+    known: dict[str, Any], column: Array, label: Any, names: Any, count: int
+) -> list[BasisFunction]:
     origin, basis = known.get("basis_origin_"), known.get("basis_")
     result = []
     for o in _largest(column, count):
