@@ -242,6 +242,7 @@ def transductive() -> list[Setting]:
             class_weight=CLASS_WEIGHTS,
             tol=1e-6,
             max_iter=2,
+            verbose=1,
             sample_weight=("uneven", "zeros"),
             X_unlabelled=True,
         )
@@ -481,6 +482,7 @@ def classifiers() -> list[Setting]:
             constraints=CONSTRAINTS,
             decoder=without(DECODERS, "viterbi"),
             random_state=7,
+            verbose=1,
             sample_weight=("uneven", "zeros"),
         )
         + OBSERVED
@@ -511,6 +513,7 @@ def cascade() -> list[Setting]:
             weight=2.0,
             refit=False,
             random_state=7,
+            verbose=1,
             groups="pairs",
             sample_weight="uneven",
         )
@@ -535,6 +538,7 @@ def self_training() -> list[Setting]:
             k_best=1,
             by=("average", "position"),
             max_iter=(0, None),
+            verbose=1,
             sample_weight=("uneven", "zeros"),
             dev=True,
             X_unlabelled=True,
@@ -585,6 +589,7 @@ def hidden_states() -> list[Setting]:
             n_init=2,
             decoder="viterbi",
             random_state=7,
+            verbose=1,
             sample_weight=("uneven", "zeros"),
             X_unlabelled=True,
         )
@@ -647,6 +652,7 @@ def structure() -> list[Setting]:
             worth=(0.0, 0.5),
             search="gain",
             per_round=2,
+            verbose=1,
             sample_weight="uneven",
             dev=True,
         )

@@ -20,6 +20,7 @@ from ..data.sample_weights import read_weights
 from ..decoders import Decoder
 from ..errors import InputError
 from ..features import stack_graph_windows, stack_tree_windows, stack_windows
+from ..fitting.observers import ProgressLine
 from ..fitting.routing import Routed
 from ..fitting.run import starts_afresh
 from ..fitting.settings import CHECKS
@@ -69,6 +70,8 @@ class Cascade(Parameterised, Routed, Savable):
         Whether the first model is fitted once more, to all sequences; if not, those of the folds stay.
     random_state : int, RandomState or None
         Seed of the folds; both models have their own.
+    verbose : int
+        1 shows which model is fitted; those of the models show their fits.
 
     Attributes
     ----------
@@ -113,7 +116,7 @@ class Cascade(Parameterised, Routed, Savable):
     _lacks: ClassVar[Mapping[str, str]] = {
         **dict.fromkeys(["X_dev", "y_dev"], "its folds are what it holds out"),
         "X_unlabelled": "sequences without labels are items of y that are None",
-        **dict.fromkeys(["verbose", "warm_start", "checkpoint"], "it is a setting of the two models"),
+        **dict.fromkeys(["warm_start", "checkpoint"], "it is a setting of the two models"),
     }
     first_: list[Any]
     second_: Any
@@ -136,6 +139,7 @@ class Cascade(Parameterised, Routed, Savable):
         weight: float = 1.0,
         refit: bool = True,
         random_state: Any = None,
+        verbose: int = 0,
     ) -> None:
         self.first = first
         self.second = second
@@ -145,6 +149,7 @@ class Cascade(Parameterised, Routed, Savable):
         self.weight = weight
         self.refit = refit
         self.random_state = random_state
+        self.verbose = verbose
 
     @property
     def probabilistic(self) -> bool:
@@ -192,9 +197,13 @@ class Cascade(Parameterised, Routed, Savable):
         fold = fold_numbers(len(sequences), self.folds, groups, self.random_state, words)
         weights = None if sample_weight is None else read_weights(sample_weight, len(sequences), words)
         items = _Items(sequences, links, weights)
-        models, handed_on = self._fit_folds(items, labels, fold, classes)
-        second = _fitted(self.second, self._seen_by_second(items, handed_on), labels)
-        self.first_ = [_fitted(self.first, items, labels)] if self.refit else models
+        with ProgressLine(shown=self.verbose) as line:
+            models, handed_on = self._fit_folds(items, labels, fold, classes, line)
+            line.say("second model")
+            second = _fitted(self.second, self._seen_by_second(items, handed_on), labels)
+            if self.refit:
+                line.say("first model, all sequences")
+            self.first_ = [_fitted(self.first, items, labels)] if self.refit else models
         self.second_, self.classes_ = second, classes
         self.fold_, self.out_of_fold_ = fold, handed_on
         self._tokens = tokens
@@ -251,11 +260,12 @@ class Cascade(Parameterised, Routed, Savable):
         return [inputs.features[a:b] for a, b in pairwise(inputs.offsets)]
 
     def _fit_folds(
-        self, items: _Items, labels: MaybeLabels, fold: Array, classes: Array
+        self, items: _Items, labels: MaybeLabels, fold: Array, classes: Array, line: ProgressLine
     ) -> tuple[list[Any], list[Array]]:
         """A first model per fold, fitted to the others, and its marginals of that fold."""
         models, marginals = [], [np.zeros((0, len(classes)))] * len(items.sequences)
         for number in range(int(fold.max()) + 1):
+            line.say(f"first model, fold {number + 1} of {int(fold.max()) + 1}")
             known, unknown = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
             models.append(_fitted(self.first, items.take(known), pick(labels, known)))
             found = _mean_marginals(models[-1:], items.take(unknown), classes)

@@ -16,6 +16,7 @@ from ..data.rules import read_rules
 from ..data.sample_weights import read_weights
 from ..decoders import Decoder
 from ..errors import InputError
+from ..fitting.observers import ProgressLine
 from ..fitting.provenance import provenance_of
 from ..fitting.run import starts_afresh
 from ..fitting.settings import CHECKS
@@ -70,6 +71,8 @@ class ClassifierMarkovModel(SequenceLabeller):
         How `predict` decides.
     random_state : int, RandomState or None
         Seed of `sample`; the classifier has its own.
+    verbose : int
+        1 shows which classifier is fitted.
 
     Attributes
     ----------
@@ -102,7 +105,7 @@ class ClassifierMarkovModel(SequenceLabeller):
     _learnt: ClassVar[Mapping[str, Field]] = CLASSIFIERS
     _lacks: ClassVar[Mapping[str, str]] = {
         **dict.fromkeys(
-            ["X_dev", "y_dev", "warm_start", "checkpoint", "verbose", "callback"],
+            ["X_dev", "y_dev", "warm_start", "checkpoint", "callback"],
             "nothing is searched for but what the classifier looks for",
         ),
     }
@@ -116,6 +119,7 @@ class ClassifierMarkovModel(SequenceLabeller):
     constraints: str | Rule | None = None
     decoder: str | Decoder = "viterbi"
     random_state: Any = None
+    verbose: int = 0
 
     @starts_afresh
     def fit(self, X: Any, y: Any, *, lengths: Any = None, sample_weight: Any = None) -> Self:
@@ -161,7 +165,11 @@ class ClassifierMarkovModel(SequenceLabeller):
             groups, seen = [np.arange(len(labels))], steps.sum(keepdims=True)[0]
         else:
             groups, seen = [np.flatnonzero(before == k) for k in range(L + 1)], steps.sum(axis=1)
-        self.classifiers_ = [self._fitted(data, rows, counts) for rows in groups]
+        self.classifiers_ = []
+        with ProgressLine(shown=self.verbose) as line:
+            for n, rows in enumerate(groups, 1):
+                line.say(f"classifier {n} of {len(groups)}: {len(rows):,} positions")
+                self.classifiers_.append(self._fitted(data, rows, counts))
         smoothed = seen + L * self.pseudocount
         self.trust_ = np.divide(seen, smoothed, out=np.zeros(len(seen)), where=smoothed > 0)
 

@@ -16,6 +16,7 @@ from ..data.seeds import random_state
 from ..data.training import require_labelling
 from ..decoders import ABSTAINED, Decoder, Posterior, Viterbi, best_allowed
 from ..errors import InputError, ModelFormatError
+from ..fitting.observers import ProgressLine
 from ..fitting.routing import Routed
 from ..fitting.run import starts_afresh
 from ..losses import OwnedStates
@@ -83,6 +84,8 @@ class HiddenStates(Parameterised, Routed, Savable):
         a whole, a maximum over sums, is not to be had in reasonable time.
     random_state : int, RandomState or None
         Seed of the starts.
+    verbose : int
+        1 shows the starts; that of ``estimator`` shows the fits.
 
     Attributes
     ----------
@@ -123,7 +126,6 @@ class HiddenStates(Parameterised, Routed, Savable):
     _lacks: ClassVar[Mapping[str, str]] = {
         **dict.fromkeys(["X_dev", "y_dev"], "there are no states of held-out labels to compare with"),
         **dict.fromkeys(["warm_start", "checkpoint"], "it starts several times, from guesses"),
-        "verbose": "it is a setting of estimator",
     }
     classes_: Array
     owners_: Array
@@ -146,6 +148,7 @@ class HiddenStates(Parameterised, Routed, Savable):
         n_init: int = 3,
         decoder: str | Decoder = "posterior",
         random_state: Any = None,
+        verbose: int = 0,
     ) -> None:
         self.estimator = estimator
         self.n_states = n_states
@@ -155,6 +158,7 @@ class HiddenStates(Parameterised, Routed, Savable):
         self.n_init = n_init
         self.decoder = decoder
         self.random_state = random_state
+        self.verbose = verbose
 
     @property
     def certificate_(self) -> None:
@@ -189,7 +193,12 @@ class HiddenStates(Parameterised, Routed, Savable):
         random = random_state(self.random_state)
         more = {} if X_unlabelled is None else {"X_unlabelled": X_unlabelled}
         how = {"lengths": lengths, "sample_weight": sample_weight, **more}
-        models = [self._fitted(training, random, X, how) for _ in range(self.n_init)]
+        models: list[Any] = []
+        with ProgressLine(shown=self.verbose) as line:
+            for n in range(self.n_init):
+                so_far = f", best so far {min(m.objective_ for m in models):.6g}" if models else ""
+                line.say(f"start {n + 1} of {self.n_init}{so_far}")
+                models.append(self._fitted(training, random, X, how))
         self.objectives_ = [model.objective_ for model in models]
         best = models[int(np.argmin(self.objectives_))]
         self.objective_, self.n_iter_, self.stop_reason_ = best.objective_, best.n_iter_, best.stop_reason_
@@ -364,4 +373,5 @@ _CHECKS = {
     "method": one_of(["gradient", "em"]),
     "start": one_of(["kmeans", "random", "run"]),
     "n_init": whole(),
+    "verbose": whole(0),
 }

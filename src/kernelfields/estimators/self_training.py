@@ -15,6 +15,7 @@ from ..data.labels import UNOBSERVED
 from ..data.sample_weights import read_weights
 from ..errors import InputError
 from ..fitting.model_wrapper import ModelWrapper
+from ..fitting.observers import ProgressLine
 from ..fitting.run import starts_afresh
 from ..missing import is_missing
 from ..persistence.fields import Field, Kind
@@ -51,6 +52,8 @@ class SelfTraining(ModelWrapper):
         must be able to learn from.
     max_iter : int, optional
         Rounds at most; if not given, until nothing changes.
+    verbose : int
+        1 shows the rounds; that of ``estimator`` shows the fits.
 
     Attributes
     ----------
@@ -82,7 +85,7 @@ class SelfTraining(ModelWrapper):
     _transient: ClassVar[tuple[str, ...]] = ("transduction_", "labelled_iter_")
     _lacks: ClassVar[Mapping[str, str]] = {
         "lengths": "give it a list of sequences, of which some have labels",
-        **dict.fromkeys(["verbose", "warm_start", "checkpoint"], "it is a setting of estimator"),
+        **dict.fromkeys(["warm_start", "checkpoint"], "it is a setting of estimator"),
     }
     estimator_: Any
     transduction_: Labelled
@@ -98,12 +101,14 @@ class SelfTraining(ModelWrapper):
         k_best: int | None = None,
         by: str = "sequence",
         max_iter: int | None = 10,
+        verbose: int = 0,
     ) -> None:
         self.estimator = estimator
         self.threshold = threshold
         self.k_best = k_best
         self.by = by
         self.max_iter = max_iter
+        self.verbose = verbose
 
     @property
     def probabilistic(self) -> bool:
@@ -145,16 +150,19 @@ class SelfTraining(ModelWrapper):
             own = read_weights(sample_weight, len(as_list(X)))
             weights = np.concatenate([own, np.ones(len(sequences) - len(own))])
         held_out = {name: part for name, part in (("X_dev", X_dev), ("y_dev", y_dev)) if part is not None}
-        self._train(_Task(sequences, labels, weights, held_out))
+        with ProgressLine(shown=self.verbose) as line:
+            self._train(_Task(sequences, labels, weights, held_out), line)
         return self
 
-    def _train(self, task: _Task) -> None:
+    def _train(self, task: _Task, line: ProgressLine) -> None:
         """Fit and guess in turn."""
         labels = task.labels
         since = np.array([-1 if one is None else 0 for one in labels], dtype=np.int64)
         model, done, reason = task.fitted(self.estimator), 0, LIMIT
         while self._open(labels) and (self.max_iter is None or done < self.max_iter):
             done += 1
+            known = sum(one is not None for one in labels)
+            line.say(f"round {done}: {known} of {len(labels)} sequences have labels")
             guesses = self._guesses(model, task.sequences, labels)
             chosen = guesses.chosen(float(self.threshold), self.k_best)
             if len(chosen) == 0:
@@ -217,6 +225,7 @@ _CHECKS = {
     "k_best": optional(whole()),
     "by": one_of(["sequence", "average", "position"]),
     "max_iter": optional(whole(0)),
+    "verbose": whole(0),
 }
 
 

@@ -10,6 +10,7 @@ from ..data.labels import name_outputs
 from ..errors import InputError
 from ..fitting.held_out import held_out_labels, require_both
 from ..fitting.model_wrapper import ModelWrapper
+from ..fitting.observers import ProgressLine
 from ..fitting.run import starts_afresh
 from ..fitting.settings import CHECKS
 from ..models.clique_types import CliqueFamily, CliqueType
@@ -52,6 +53,8 @@ class StructureLearner(ModelWrapper):
     per_round : int
         With search="bound": how many candidates at most are fitted together, as long as their bounds
         add up; if they do not pay, the first of them by itself.
+    verbose : int
+        1 shows the rounds; that of ``estimator`` shows the fits.
 
     Attributes
     ----------
@@ -80,7 +83,7 @@ class StructureLearner(ModelWrapper):
         "trials_": Kind(list),
     }
     _lacks: ClassVar[Mapping[str, str]] = {
-        **dict.fromkeys(["verbose", "warm_start", "checkpoint"], "it is a setting of estimator"),
+        **dict.fromkeys(["warm_start", "checkpoint"], "it is a setting of estimator"),
         "X_unlabelled": "sequences without labels are items of y that are None",
     }
 
@@ -92,12 +95,14 @@ class StructureLearner(ModelWrapper):
         worth: float | str = 0.01,
         search: str = "bound",
         per_round: int = 1,
+        verbose: int = 0,
     ) -> None:
         self.estimator = estimator
         self.candidates = candidates
         self.worth = worth
         self.search = search
         self.per_round = per_round
+        self.verbose = verbose
 
     @starts_afresh
     def fit(self, X: Any, y: Any, *, sample_weight: Any = None, X_dev: Any = None, y_dev: Any = None) -> Self:
@@ -122,8 +127,17 @@ class StructureLearner(ModelWrapper):
             )
         held_out = _held_out(X_dev, y_dev, model)
         search = StructureSearch(X, y, sample_weight, held_out, self.worth, isinstance(model, CRF))
-        left, kept = _members(self.candidates, model), []
+        with ProgressLine(shown=self.verbose) as line:
+            self.model_, self.kept_ = self._extended(model, search, line)
+        self.trials_, self.classes_ = search.trials, self.model_.classes_
+        return self
+
+    def _extended(self, model: Any, search: StructureSearch, line: ProgressLine) -> tuple[Any, list[str]]:
+        """Return the model with all candidates that pay, and their names."""
+        left = _members(self.candidates, model)
+        kept: list[str] = []
         for number in range(1, len(left) + 1):
+            line.say(f"round {number}: objective {model.objective_:.6g}, {len(kept)} kept, {len(left)} left")
             if self.search == "gain":
                 best, left = search.by_gain(model, left, number)
             else:
@@ -133,9 +147,7 @@ class StructureLearner(ModelWrapper):
                 kept += best.candidate.names
             if not left or (best is None and self.search == "gain"):
                 break
-        self.model_, self.kept_, self.trials_ = model, kept, search.trials
-        self.classes_ = model.classes_
-        return self
+        return model, kept
 
     def _require_settings(self) -> None:
         require_settings(vars(self), CHECKS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, Self, TextIO
@@ -29,32 +30,76 @@ class Onlooker(ABC):
         return self
 
 
-class ProgressLine:
-    """Shows every iteration on one line, of the standard error stream if no other is given.
+OVERWRITTEN, ADDED = 0.1, 5.0
+"""Seconds between two looks at a line that is overwritten, and between two lines of a log."""
 
-    ``with`` ends the line, however the search ends.
+
+class ProgressLine:
+    """Says how far a fit is, on the standard error stream if no other is given.
+
+    On a terminal and in a notebook one line is overwritten, by a carriage return and blanks alone; in files
+    and pipes lines follow one another, some seconds apart. The last state is always shown. ``with`` ends the
+    line, however the search ends.
+
+    Parameters
+    ----------
+    stream : text file, optional
+        Where to write.
+    shown : bool or int
+        Whether to write at all: ``verbose`` of an estimator.
     """
 
-    def __init__(self, stream: TextIO | None = None) -> None:
+    def __init__(self, stream: TextIO | None = None, *, shown: bool | int = True) -> None:
         self.stream = sys.stderr if stream is None else stream
+        self.shown = bool(shown)
+        self._overwrites = _overwrites(self.stream)
+        self._width = 0
+        self._next = 0.0
+        self._waiting: str | None = None
 
-    def __call__(self, progress: Progress, point: Any) -> None:
-        """Overwrite the line."""
+    def __call__(self, progress: Progress, point: Any = None) -> None:
+        """Show an iteration of a search."""
         gap = f"{progress.relative_gap:.1e}" if np.isfinite(progress.lower_bound) else "unknown"
         line = f"iteration {progress.iteration}: value {progress.value:.6g}, relative gap {gap}"
-        self._write(f"\r{line}, {progress.seconds:.1f} s ")
+        self.say(f"{line}, {progress.seconds:.1f} s")
+
+    def say(self, text: str) -> None:
+        """Show a line, unless the one before is too young; then it waits for its turn."""
+        now = time.monotonic()
+        if now < self._next:
+            self._waiting = text
+            return
+        self._next = now + (OVERWRITTEN if self._overwrites else ADDED)
+        self._show(text)
 
     def __enter__(self) -> Self:
         """Begin a search."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """End the line."""
-        self._write("\n")
+        """Show what waits, and end the line."""
+        if self._waiting is not None:
+            self._show(self._waiting)
+        if self._width:
+            self._write("\n")
+
+    def _show(self, text: str) -> None:
+        self._waiting = None
+        if not self._overwrites:
+            self._write(f"{text}\n")
+            return
+        self._write(f"\r{text:<{self._width}}")
+        self._width = len(text)
 
     def _write(self, text: str) -> None:
-        self.stream.write(text)
-        self.stream.flush()
+        if self.shown:
+            self.stream.write(text)
+            self.stream.flush()
+
+
+def _overwrites(stream: Any) -> bool:
+    """Whether what is written to a stream after a carriage return takes the place of a line."""
+    return bool(stream.isatty()) or type(stream).__module__.startswith("ipykernel")
 
 
 class EarlyStopping:

@@ -15,6 +15,7 @@ from ..data.labels import Encoded
 from ..data.rows import Rows, encode_row_labels, read_row_labels, read_row_weights, read_rows
 from ..data.training import class_weights
 from ..errors import warn_user
+from ..fitting.observers import ProgressLine
 from ..fitting.provenance import Provenance, provenance_of_rows
 from ..fitting.row_classifier import RowClassifier
 from ..fitting.run import starts_afresh
@@ -70,6 +71,8 @@ class TransductiveSVM(RowClassifier):
     max_iter : int
         Limit of passes over all rows of each support vector machine; reaching it is a
         `ConvergenceWarning`.
+    verbose : int
+        1 shows what is switched.
 
     Attributes
     ----------
@@ -117,7 +120,6 @@ class TransductiveSVM(RowClassifier):
     _lacks: ClassVar[Mapping[str, str]] = {
         **dict.fromkeys(["X_dev", "y_dev"], "let held-out rows choose the penalty"),
         **dict.fromkeys(["warm_start", "checkpoint"], "labels that were switched depend on where it started"),
-        "verbose": "history_ says afterwards what was switched",
     }
 
     kernel: Any = "rbf"
@@ -130,6 +132,7 @@ class TransductiveSVM(RowClassifier):
     class_weight: dict[Any, float] | str | None = None
     tol: float = 1e-3
     max_iter: int = 1000
+    verbose: int = 0
 
     @starts_afresh
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, X_unlabelled: Any = None) -> Self:
@@ -176,10 +179,13 @@ class TransductiveSVM(RowClassifier):
         margin = BinaryMargin(gram, float(self.penalty), self.tol, self.max_iter)
         switching = LabelSwitching(float(self.unlabelled_weight), float(self.first_share))
         counts = self._positives(encoded, len(order) - len(weights))
-        found = [
-            switching.run(margin, np.where(encoded.labels == label, 1.0, -1.0), weights, counts[label], label)
-            for label in (range(L) if L > 2 else [1])
-        ]
+        with ProgressLine(shown=self.verbose) as line:
+            found = [
+                switching.run(
+                    margin, np.where(encoded.labels == k, 1.0, -1.0), weights, counts[k], k, line.say
+                )
+                for k in (range(L) if L > 2 else [1])
+            ]
         self._keep(kernel, observations, found)
         codes = np.empty(len(order), dtype=np.int64)
         codes[order] = _codes(found, encoded.labels)
