@@ -2,6 +2,7 @@
 
 import json
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -41,14 +42,26 @@ def trees(n=30, seed=0):
     return [([w for w, _ in x], [-1, *range(len(x) - 1)]) for x in X], y
 
 
+def graphs(n=30, seed=0):
+    X, y = words(n, seed)
+    edges = [[[t, t + 1] for t in range(len(x) - 1)] for x in X]
+    return [Graph([w for w, _ in x], e) for x, e in zip(X, edges, strict=True)], y
+
+
+class Graph(NamedTuple):
+    tokens: list
+    edges: list
+
+
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory):
-    """Model files: words (calibrated), attributes, numbers, trees."""
+    """Model files: words (calibrated), attributes, numbers, trees, graphs."""
     path = tmp_path_factory.mktemp("models")
     CRF(features=TEMPLATES).fit(*words()).calibrate(*words(300, seed=1)).save(path / "words.kf")
     CRF().fit(*attributes()).save(path / "attributes.kf")
     CRF().fit(*numbers()).save(path / "numbers.kf")
     CRF(features="columns: w\nw[0]", structure="tree").fit(*trees()).save(path / "trees.kf")
+    CRF(features="columns: w\nw[0]", structure="graph").fit(*graphs()).save(path / "graphs.kf")
     return path
 
 
@@ -82,6 +95,8 @@ def as_json(x):
     """A sequence as clients write it."""
     if isinstance(x, np.ndarray):
         return x.tolist()
+    if isinstance(x, Graph):
+        return x._asdict()
     if isinstance(x, tuple):
         return {"tokens": x[0], "parents": x[1]}
     return json.loads(json.dumps(x))

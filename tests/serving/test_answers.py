@@ -5,9 +5,9 @@ import json
 import numpy as np
 import pytest
 
-from .conftest import as_json, attributes, numbers, trees, words
+from .conftest import as_json, attributes, graphs, numbers, trees, words
 
-INPUTS = {"words": words, "attributes": attributes, "numbers": numbers, "trees": trees}
+INPUTS = {"words": words, "attributes": attributes, "numbers": numbers, "trees": trees, "graphs": graphs}
 
 
 def post(client, path, **body):

@@ -57,6 +57,10 @@ WRONG = {
         ({"sequences": [], "k": 1.5}, "k must be"),
         ({"sequences": [], "k": True}, "k must be"),
     ],
+    "graphs/tag": [
+        ({"sequences": [{"tokens": ["a"], "parents": [-1]}]}, 'with "tokens" and "edges"'),
+        ({"sequences": [{"tokens": ["a"], "edges": [[0, 1]]}]}, "Graph 0, edge 0 joins 0 and 1"),
+    ],
     "trees/tag": [
         ({"sequences": [["a"]]}, 'Tree 0 must be an object with "tokens" and "parents"'),
         ({"sequences": [{"tokens": ["a"], "parents": [0]}]}, "Tree 0, token 0 is its own ancestor"),

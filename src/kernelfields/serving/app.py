@@ -51,11 +51,11 @@ def service(
         "/models": own.models,
         "/models/{name}": own.model,
     }
-    routes = [Route(path, endpoint, methods=["GET"]) for path, endpoint in reading.items()]
-    routes += [
+    routes = [  # tried in this order
         Route(f"/models/{{name}}/{operation}", partial(own.ask, operation), methods=["POST"])
         for operation in OPTIONS
     ]
+    routes += [Route(path, endpoint, methods=["GET"]) for path, endpoint in reading.items()]
     app = Starlette(routes=routes, exception_handlers=refusal_handlers(), lifespan=own.service.running)
     app.router.redirect_slashes = False
     return app

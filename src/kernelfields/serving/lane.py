@@ -97,12 +97,12 @@ class Lane:
             self._changed.notify()
 
     def close(self) -> None:
-        """Answer what waits, and then no more."""
+        """Answer what waits, and then no more; a prediction that takes too long is left alone."""
         with self._changed:
             self._open = False
             self._changed.notify()
         if self._thread.is_alive():
-            self._thread.join()
+            self._thread.join(self.patience)
 
     def _run(self) -> None:
         self._start()

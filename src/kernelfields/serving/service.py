@@ -12,7 +12,7 @@ from typing import Any
 from ..errors import quoted
 from ..web import RefusedError
 from .answering import Answering
-from .lane import Job, JobOutcome, Lane
+from .lane import BUSY, RETRY, Job, JobOutcome, Lane
 from .limits import Limits
 from .metrics import Metrics
 from .openapi import document
@@ -72,6 +72,8 @@ class Service:
         return found
 
     async def _answer(self, name: str, operation: str, body: bytes) -> bytes:
+        if not self.is_answering:  # it would wait for ever
+            raise RefusedError(503, BUSY, RETRY)
         future: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
         job = Job(name, self.shelf[name], operation, body, future)
         (self.small if len(body) <= self.limits.small else self.large).put(job)
