@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..features import ArrayTokens
 from ..tables import STRUCTURES
 
 LINKS = {"tree": "parents", "graph": "edges"}
@@ -132,6 +133,11 @@ class FileData:
         return isinstance(first, str | tuple | dict)
 
     @property
+    def is_joint(self) -> bool:
+        """Whether tokens have numbers beside them."""
+        return any(isinstance(item.x, ArrayTokens) for item in self.items)
+
+    @property
     def structure(self) -> str:
         """The name of the structure that takes the items."""
         return next((item.structure for item in self.items if item.structure != "chain"), "chain")
@@ -171,7 +177,9 @@ class FileData:
             return f"{len(first)} numbers"
         if isinstance(first, dict):
             return "objects of features"
-        return "tokens of one column" if self.n_columns == 1 else f"tokens of {self.n_columns} columns"
+        tokens = "tokens of one column" if self.n_columns == 1 else f"tokens of {self.n_columns} columns"
+        beside = next((item.x for item in self.items if isinstance(item.x, ArrayTokens)), None)
+        return tokens if beside is None else f"{tokens} with {beside.numbers.shape[1]} numbers each"
 
     def flat(self) -> FileData:
         """Return trees and graphs as sequences."""

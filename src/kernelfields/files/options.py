@@ -34,6 +34,8 @@ class Reading:
     """Types of features of a GFF3 file of labels that count."""
     group: str | None = None
     """Name of the column, key or comment that says what a sequence belongs to."""
+    dense: str | None = None
+    """A file with numbers of tokens, or the ending of the one beside each file of tokens."""
 
     def kind(self, path: Path | str) -> str:
         """Tell the format by the end of a name and, of JSON, by the first line; else columns of text."""

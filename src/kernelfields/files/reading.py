@@ -15,6 +15,7 @@ from ..io.jsonl import Record, read_jsonl
 from ..io.npz import read_npz
 from ..io.parquet import read_parquet
 from .columns import from_sentence, words_of
+from .dense import with_arrays
 from .documents import notes_of, read_tagged
 from .grouping import KINDS, grouped
 from .items import LINKS, FileData, Item, NamedColumns
@@ -33,9 +34,9 @@ def read_items(source: Source, kind: str, reading: Reading, *, labelled: bool) -
     """Read sequences one by one; with ``labelled``, the last column of text is the label."""
     _require_place(kind, reading)
     items = _read_items(source, kind, reading, labelled)
-    if reading.group is None:
-        return items
-    return (grouped(n, item, reading.group) for n, item in enumerate(items))
+    if reading.group is not None:
+        items = (grouped(n, item, str(reading.group)) for n, item in enumerate(items))
+    return items if reading.dense is None else with_arrays(items, source, reading.dense, reading.limit)
 
 
 def _read_items(source: Source, kind: str, reading: Reading, labelled: bool) -> Iterator[Item]:
