@@ -9,11 +9,11 @@ from kernelfields import CRF
 from kernelfields.active import sequence_scores
 from kernelfields.guarantees import learn_threshold
 from kernelfields.labelling.estimate import RECENT, estimate_beforehand, estimate_held_out, judged
-from kernelfields.labelling.learner import Guess, LabelLearner, Lesson, lesson_of
+from kernelfields.labelling.learner import LabelGuess, LabelLearner, Lesson, lesson_of
 from kernelfields.labelling.questions import Questions
 from kernelfields.labelling.sheets import Sheet, TagState
 from kernelfields.labelling.tags import Tags
-from kernelfields.labelling.trainer import Labeller
+from kernelfields.labelling.trainer import BackgroundLearner
 from tests.labelling._cases import TAGS, number_material, open_text, settle, text_material
 
 UP = Tags(("up", "down"))
@@ -102,7 +102,7 @@ def test_errors_are_counted_by_hand_and_promised_by_the_guarantee() -> None:
     truth = [["a"] * int(n) for n in rng.integers(1, 9, 300)]
     sure = [rng.uniform(0.8, 1, len(one)) for one in truth]
     guesses = [
-        Guess(["a" if u < p else "b" for p, u in zip(ps, rng.uniform(size=len(ps)), strict=True)], ps)
+        LabelGuess(["a" if u < p else "b" for p, u in zip(ps, rng.uniform(size=len(ps)), strict=True)], ps)
         for ps in sure
     ]
     found = estimate_held_out(9, guesses, truth, 0.1, 0.9)
@@ -115,7 +115,7 @@ def test_errors_are_counted_by_hand_and_promised_by_the_guarantee() -> None:
     assert (found.threshold, found.limit) == (expected.threshold.least, expected.threshold.limit)
     none = estimate_held_out(9, guesses[:3], truth[:3], 0.1, 0.9)
     assert none.answered is None
-    partly = estimate_held_out(1, [Guess(["a", "b"], np.ones(2))], [["a", None]], 0.1, 0.9)
+    partly = estimate_held_out(1, [LabelGuess(["a", "b"], np.ones(2))], [["a", None]], 0.1, 0.9)
     assert (partly.wrong, partly.of) == (0, 1)
 
 
@@ -163,7 +163,7 @@ def test_without_checks_the_curve_is_of_predictions_before_learning(tmp_path) ->
 def test_a_model_that_cannot_learn_says_so_and_goes_on() -> None:
     material, truth = text_material(6)
     learner, said = LabelLearner(material, TAGS), []
-    trainer = Labeller(learner, failed=said.append)
+    trainer = BackgroundLearner(learner, failed=said.append)
     bad = Lesson(1, (0,), (("B-PER", "I-LOC", *truth[0][2:]),))  # against the rules of spans
     trainer.teach(bad)
     assert trainer.wait(1, 30, settled=True)
@@ -177,7 +177,7 @@ def test_a_model_that_cannot_learn_says_so_and_goes_on() -> None:
 
 def test_nothing_new_is_no_new_fit() -> None:
     material, truth = text_material(6)
-    trainer, models = Labeller(LabelLearner(material, TAGS)), []
+    trainer, models = BackgroundLearner(LabelLearner(material, TAGS)), []
     for version in (1, 2):
         trainer.teach(Lesson(version, (0, 1), tuple(map(tuple, truth[:2]))))
         assert trainer.wait(version, 30, settled=True)

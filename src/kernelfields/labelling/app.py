@@ -13,7 +13,7 @@ from .desk import Desk
 from .export import fitted, write_labels
 from .news import Newsroom
 from .page import page
-from .requests import Fields
+from .requests import SentFields
 
 TYPES = {"jsonl": "application/x-ndjson", "conll": "text/plain", "csv": "text/csv", "npz": "application/zip"}
 
@@ -51,19 +51,19 @@ def application(desk: Desk, news: Newsroom) -> Any:
 
         return endpoint
 
-    def acting(act: Callable[[Fields], Any]) -> Any:
+    def acting(act: Callable[[SentFields], Any]) -> Any:
         async def endpoint(request: Any) -> Any:
-            fields = Fields.of(await request.body())
+            fields = SentFields.of(await request.body())
             return JSONResponse(await run_in_threadpool(_sentences, lambda: act(fields)))
 
         return endpoint
 
-    def run(of: Callable[..., Any]) -> Callable[[Fields], Any]:
+    def run(of: Callable[..., Any]) -> Callable[[SentFields], Any]:
         return lambda sent: of(
             sent.whole("item"), sent.whole("at"), sent.whole("length"), sent.label("label")
         )
 
-    def accept(sent: Fields) -> Any:
+    def accept(sent: SentFields) -> Any:
         return desk.accept(sent.whole("item"), sent.labels("labels"))
 
     routes = [

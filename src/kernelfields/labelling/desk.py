@@ -10,7 +10,7 @@ from typing import Any
 from ..errors import InputError
 from .curve import ErrorCurve
 from .journal import Journal
-from .learner import Guess, LabelLearner, errors_of, lesson_of
+from .learner import LabelGuess, LabelLearner, errors_of, lesson_of
 from .material import Look, Material
 from .occurrences import Occurrences
 from .questions import Questions
@@ -19,7 +19,7 @@ from .settings import DeskSettings
 from .sheets import TagState
 from .showing import shown_content, shown_sheet, summary_of
 from .tags import keys_of
-from .trainer import Labeller, Snapshot
+from .trainer import BackgroundLearner, Snapshot
 
 PATIENCE = 0.25
 """Seconds that a question waits for a model that knows the last answer."""
@@ -63,7 +63,7 @@ class Desk:
         self._lock = threading.RLock()
         self._words: Occurrences | None = None
         self._taught = session.version
-        self.trainer = Labeller(self.learner, self._published, self._failed)
+        self.trainer = BackgroundLearner(self.learner, self._published, self._failed)
         self._teach()
 
     def close(self) -> None:
@@ -200,7 +200,7 @@ class Desk:
             self._taught = session.version
             self.trainer.teach(lesson_of(session.version, session.sheets, self.questions.reserved))
 
-    def _guess(self, number: int, known: Sequence[Any] | None = None) -> Guess | None:
+    def _guess(self, number: int, known: Sequence[Any] | None = None) -> LabelGuess | None:
         model = self.trainer.snapshot.model
         return None if model is None else self.learner.guesses(model, [number], known)[0]
 

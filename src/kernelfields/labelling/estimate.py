@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..guarantees import JudgedAnswers, learn_threshold
-from .learner import Guess, errors_of, joined_offsets
+from .learner import LabelGuess, errors_of, joined_offsets
 from .tags import Tag
 
 RECENT = 20
@@ -58,7 +58,7 @@ class ErrorEstimate:
 
 def estimate_held_out(
     labelled: int,
-    guesses: Sequence[Guess],
+    guesses: Sequence[LabelGuess],
     truth: Sequence[Sequence[Tag]],
     error_at_most: float,
     confidence: float,
@@ -89,7 +89,7 @@ def estimate_beforehand(labelled: int, before: Sequence[tuple[int, int]]) -> Err
     return ErrorEstimate(labelled, BEFOREHAND, len(recent), *_counted(recent))
 
 
-def judged(guesses: Sequence[Guess], truth: Sequence[Sequence[Tag]]) -> JudgedAnswers:
+def judged(guesses: Sequence[LabelGuess], truth: Sequence[Sequence[Tag]]) -> JudgedAnswers:
     """Return every label as an answer that is right or wrong."""
     wrong = [
         mine != one

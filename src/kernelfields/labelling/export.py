@@ -14,7 +14,7 @@ from ..files.items import Item
 from ..files.writing import WRITERS
 from ..io.conll import Sentence
 from ..io.jsonl import Record
-from .learner import Guess, LabelLearner, lesson_of
+from .learner import LabelGuess, LabelLearner, lesson_of
 from .material import Material
 from .session import Session
 from .sheets import Sheet
@@ -62,7 +62,7 @@ def fitted(material: Material, session: Session, penalty: float = 1.0) -> tuple[
     return model, learner
 
 
-def _guesses(sheets: Sequence[Sheet], chosen: list[int], model: Any, learner: Any) -> dict[int, Guess]:
+def _guesses(sheets: Sequence[Sheet], chosen: list[int], model: Any, learner: Any) -> dict[int, LabelGuess]:
     others = [k for k in chosen if not sheets[k].done]
     if not others or model is None:
         return {}
@@ -70,7 +70,7 @@ def _guesses(sheets: Sequence[Sheet], chosen: list[int], model: Any, learner: An
     return dict(zip(others, found, strict=True))
 
 
-def _item(item: Item, sheet: Sheet, guess: Guess | None, tags: Tags, kind: str) -> Item:
+def _item(item: Item, sheet: Sheet, guess: LabelGuess | None, tags: Tags, kind: str) -> Item:
     shown = shown_sheet(sheet, guess, tags)
     status = "accepted" if sheet.done else "skipped" if sheet.skipped else "open"
     labelled = replace(item, y=shown["tags"])

@@ -17,7 +17,7 @@ from .sheets import Sheet
 from .tags import Tag, Tags
 
 
-class Guess(NamedTuple):
+class LabelGuess(NamedTuple):
     """What a model says about one sequence."""
 
     tags: list[str]
@@ -83,7 +83,7 @@ class LabelLearner:
 
     def guesses(
         self, model: CRF, items: Sequence[int], known: Sequence[Sequence[Tag]] | None = None
-    ) -> list[Guess]:
+    ) -> list[LabelGuess]:
         """Return what a model says about sequences, given labels that are known."""
         inputs, lengths = self.material.inputs(items), None
         if self.flat:
@@ -93,7 +93,7 @@ class LabelLearner:
         marginals = model.predict_marginals(inputs, lengths=lengths, allowed=allowed)
         column = {tag: k for k, tag in enumerate(model.classes_.tolist())}
         return [
-            Guess([str(tag) for tag in one], table[np.arange(len(one)), [column[tag] for tag in one]])
+            LabelGuess([str(tag) for tag in one], table[np.arange(len(one)), [column[tag] for tag in one]])
             for one, table in zip(tags, marginals, strict=True)
         ]
 
@@ -103,12 +103,12 @@ def is_settled(model: CRF, iterations: int) -> bool:
     return bool(model.n_iter_ < iterations)
 
 
-def errors_of(guess: Guess, truth: Sequence[Tag]) -> tuple[int, int]:
+def errors_of(guess: LabelGuess, truth: Sequence[Tag]) -> tuple[int, int]:
     """Return how many labels are wrong, and of how many that are known."""
     known = [(mine, one) for mine, one in zip(guess.tags, truth, strict=True) if one is not None]
     return sum(mine != one for mine, one in known), len(known)
 
 
-def joined_offsets(guesses: Sequence[Guess]) -> Array:
+def joined_offsets(guesses: Sequence[LabelGuess]) -> Array:
     """Return where the labels of each guess begin among those of all."""
     return offsets_of([len(guess.tags) for guess in guesses])

@@ -12,14 +12,14 @@ from ..web import RefusedError
 WHOLE = 2**31
 
 
-class Fields:
+class SentFields:
     """The fields of an object that the page sent; what is not as expected is refused in one sentence."""
 
     def __init__(self, given: Mapping[str, Any]) -> None:
         self._given = given
 
     @staticmethod
-    def of(body: bytes) -> Fields:
+    def of(body: bytes) -> SentFields:
         """Read a body."""
         try:
             given = json.loads(body)
@@ -27,7 +27,7 @@ class Fields:
             raise RefusedError(400, "The body is not JSON.") from None
         if not isinstance(given, dict):
             raise RefusedError(400, "The body is not an object.")
-        return Fields(given)
+        return SentFields(given)
 
     def whole(self, name: str) -> int:
         """Return a whole number that is not negative."""

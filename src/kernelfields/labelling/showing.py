@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .learner import Guess
+from .learner import LabelGuess
 from .material import Look, Material
 from .sheets import Sheet, TagState
 from .tags import Tag, Tags
@@ -19,7 +19,7 @@ SUMMARY = 160
 """Characters that remind of a sequence."""
 
 
-def shown_sheet(sheet: Sheet, guess: Guess | None, tags: Tags) -> dict[str, Any]:
+def shown_sheet(sheet: Sheet, guess: LabelGuess | None, tags: Tags) -> dict[str, Any]:
     """Return the labels of a sequence: those that people gave, else those of the model, else blanks."""
     own = [state is not None for state in sheet.states]
     guessed: list[Tag] = [None] * len(own) if guess is None or sheet.done else [*guess.tags]

@@ -30,7 +30,7 @@ class Snapshot(NamedTuple):
 NEVER = Snapshot(-1, None, True)
 
 
-class Labeller:
+class BackgroundLearner:
     """Learns in a thread of its own from the latest lesson.
 
     Parameters

@@ -1,6 +1,6 @@
 // The curve of errors: a line with its band, by the number of accepted sequences.
 function drawChart(svg, curve) {
-  const left = 34, right = 350, top = 10, bottom = 146;
+  const left = 40, right = 350, top = 10, bottom = 146;
   const last = curve.length ? curve[curve.length - 1] : null;
   const most = Math.max(5, ...curve.map((point) => point.labelled));
   const share = (point) => (point.of ? point.wrong / point.of : 0);
