@@ -78,10 +78,11 @@ class CRF(SequenceLabeller):
         λ. CRFsuite's c2 is λ/2; scikit-learn's C is 1/λ.
     edge_penalty : float, optional
         λ_e; λ if not given.
-    features : str, Templates, TemplateFeatures, DictFeatures or MissingValues, optional
+    features : str, Templates or extractor (TemplateFeatures, DictFeatures, MissingValues), optional
         What to look at where X holds tokens instead of arrays: a ready-made set ("chunking", "ner",
         "pos"), templates, or an extractor. Dictionaries and collections of strings are read as
-        CRFsuite reads them if nothing is given. ``MissingValues`` takes arrays that have NaN, and fills them.
+        CRFsuite reads them if nothing is given. ``MissingValues`` takes arrays that have NaN, and fills them;
+        ``TokensAndArrays`` takes pairs of tokens and an array of numbers, such as embeddings.
     structure : "chain", "chain2", "segments", "tree", "graph" or Structure
         What labels depend on: the label before them, the two before them (which takes time T·L³ instead
         of T·L²), or that of their parent; or an object of ``structures``, such as ``Chain(order=2)``.
