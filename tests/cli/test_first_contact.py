@@ -1,17 +1,21 @@
 """What ``kf`` says before it does anything: help, completion, versions, and how soon."""
 
 import json
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 import kernelfields
 from kernelfields.cli.app import COMMANDS, app
+from kernelfields.errors import DistributedError
 
 from ._files import write_columns
 
+GUIDE = Path(__file__).parents[2] / "docs" / "guide" / "command_line.md"
 SERVERS = ("label", "serve")
 """Commands that end when a user ends them."""
 HEAVY = ("numpy", "scipy", "sklearn", "rich", "kernelfields.estimators", "kernelfields.experiments")
@@ -90,3 +94,47 @@ def test_json_of_commands_that_write_files(tmp_path):
     assert len([json.loads(line) for line in said.stdout.splitlines()]) == 8
     refused = run("tag", str(model), str(data), "--labelled", "--json", "--to", "conll")
     assert (refused.exit_code, refused.output) == (2, "--json writes JSON lines, but --to says conll.\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        ("kf tr", {"train"}),
+        ("kf train a.csv --model k", {"kernel-crf"}),
+        ("kf train a.csv --model ", {"crf", "auto", "hmm"}),
+        ("kf train a.csv --format la", {"labelstudio"}),
+        ("kf train a.csv --structure tr", {"tree"}),
+        ("kf train a.csv --decoder p", {"posterior"}),
+        ("kf compare a.csv --models crf,h", {"crf,hmm"}),
+        ("kf reproduce ner", {"ner", "ner-table1"}),
+        ("kf train a.csv --rec", {"--recalibrate"}),
+    ],
+)
+def test_names_are_completed(words, found):
+    last = len(words.split()) - (not words.endswith(" "))
+    told = {"_KF_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(last)}
+    result = CliRunner().invoke(app, [], env=told, prog_name="kf")
+    assert found <= set(result.output.split()), result.output
+
+
+def test_exit_codes(tmp_path, monkeypatch):
+    """Those of the table in the guide."""
+    data, model = write_columns(tmp_path / "a.conll", 8), tmp_path / "m.kf"
+    assert run("train", str(data), "-o", str(model)).exit_code == 0
+    assert run("train", str(data), "--nonsense").exit_code == 2
+    assert run("train", str(tmp_path / "nowhere.conll")).exit_code == 2
+    assert run("tag", str(data), str(data)).exit_code == 2
+
+    def lost(*_):
+        raise DistributedError("Workers were lost; try again.")
+
+    monkeypatch.setattr("kernelfields.CRF.fit", lost)
+    assert run("train", str(data), "-o", str(model)).exit_code == 3
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("kernelfields.CRF.fit", interrupt)
+    assert run("train", str(data), "-o", str(model)).exit_code == 130
+    codes = {int(code) for code in re.findall(r"^\| (\d+) \|", GUIDE.read_text(), flags=re.MULTILINE)}
+    assert codes == {0, 2, 3, 130}

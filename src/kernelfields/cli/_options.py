@@ -13,6 +13,7 @@ from ..files.tagged_text import RULES
 from ..io.conllu import COLUMNS
 from ..io.npz import LIMIT
 from ..io.text_documents import OFFSETS
+from ._completion import formats, starting
 
 GIGABYTE = 2**30
 
@@ -20,6 +21,7 @@ Format = Annotated[
     str | None,
     typer.Option(
         "--format",
+        autocompletion=formats,
         help="conll, jsonl, csv, npz, parquet, brat, doccano, labelstudio, prodigy, text, fasta, pssm, hhm, "
         "stockholm; if the file does not tell.",
     ),
@@ -59,6 +61,7 @@ Budget = Annotated[
 Scale = Annotated[
     str | None,
     typer.Option(
+        autocompletion=starting(lambda: ("sequence", "columns", "none")),
         help="Of numbers: sequence (each by itself), columns, or none; as the data ask for it.",
         rich_help_panel="Measured numbers",
     ),
@@ -74,6 +77,7 @@ DecoderName = Annotated[
     str | None,
     typer.Option(
         "--decoder",
+        autocompletion=starting(lambda: ("viterbi", "posterior")),
         help="viterbi, the best labelling, or posterior, the best label of every position.",
         rich_help_panel="Measured numbers",
     ),

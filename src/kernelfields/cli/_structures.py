@@ -10,6 +10,7 @@ from ..errors import InputError
 from ..files.items import LINKS, FileData
 from ..models.model import fitted_structure
 from ..tables import STRUCTURES, structure_of
+from ._completion import structures
 
 WHERE = {
     "tree": 'JSON lines have them as "parents", columns of text by --parents',
@@ -21,6 +22,7 @@ StructureName = Annotated[
     str | None,
     typer.Option(
         "--structure",
+        autocompletion=structures,
         help="chain, chain2 (label triples), segments (lengths of runs), tree or graph, by what data have; "
         "or dependency (CoNLL-U), constituency (Penn brackets), matching (pairs of sentences).",
     ),

@@ -17,6 +17,7 @@ from ..trials.clock import Clock, budget_seconds
 from ..trials.comparing import COMPARISON_BUDGET, Comparison, compared
 from ..trials.model_race import Contestant
 from ..trials.splits import LabelledSequences
+from ._completion import several_models
 from ._console import plain_console
 from ._errors import INTERRUPTED, plain_errors
 from ._models import MODELS, Choice, preparation_for
@@ -50,7 +51,8 @@ from ._structures import StructureName, shaped
 def compare(
     data: Annotated[Path, typer.Argument(help="Labelled sequences or trees.")],
     models: Annotated[
-        str | None, typer.Option(help="Which, with commas; those of `auto` if not given.")
+        str | None,
+        typer.Option(autocompletion=several_models, help="Which, with commas; those of `auto` if not given."),
     ] = None,
     structure: StructureName = None,
     folds: Annotated[int, typer.Option(help="Number of folds.", min=2)] = 5,

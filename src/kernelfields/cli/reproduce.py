@@ -24,6 +24,7 @@ from ..experiments import (
     text_of,
 )
 from ..experiments import reproduce as run_experiment
+from ._completion import experiments
 from ._console import plain_console
 
 RESULTS = Path("results")
@@ -32,7 +33,10 @@ CANNOT_RUN = 2
 
 
 def reproduce(
-    name: Annotated[str | None, typer.Argument(help="Which experiment; without it, all are listed.")] = None,
+    name: Annotated[
+        str | None,
+        typer.Argument(autocompletion=experiments, help="Which experiment; without it, all are listed."),
+    ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="A short version on little data.")] = False,
     folds: Annotated[bool, typer.Option("--folds", help="letters: train on every fold in turn.")] = False,
     out: Annotated[

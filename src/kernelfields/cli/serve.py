@@ -47,8 +47,10 @@ def serve(
     leaves the old model in place, and /health says why. Ctrl-C and SIGTERM answer what is under way first.
     Anything but loopback needs a token: Authorization: Bearer TOKEN.
 
-    Examples: kf serve ner.kf, kf serve en=english.kf nl=dutch.kf --port 0, KF_TOKEN=... kf serve ner.kf
-    --host 0.0.0.0
+    For example:
+        kf serve ner.kf
+        kf serve en=english.kf nl=dutch.kf --port 0
+        KF_TOKEN=... kf serve ner.kf --host 0.0.0.0
     """
     with plain_errors(debug):
         from ..web import require_web

@@ -12,6 +12,9 @@ from ..errors import InputError
 from ..trials.clock import budget_seconds
 from ..trials.tuning import BUDGET
 from ._cluster import shared_by
+from ._completion import budgets, models
+from ._completion import constraints as known_constraints
+from ._completion import features as known_features
 from ._console import plain_console
 from ._errors import plain_errors
 from ._fitting import Keeping, require_folder
@@ -58,7 +61,10 @@ def train(
     out: Annotated[Path, typer.Option("-o", "--out", help="The model file to write.")] = Path("model.kf"),
     model: Annotated[
         str,
-        typer.Option(help="crf, kernel-crf, gp, ssvm, perceptron, hmm, boosted, or auto; for trees: sgd."),
+        typer.Option(
+            autocompletion=models,
+            help="crf, kernel-crf, gp, ssvm, perceptron, hmm, boosted, or auto; for trees: sgd.",
+        ),
     ] = "crf",
     structure: StructureName = None,
     dev: Annotated[Path | None, typer.Option(help="Held-out file to judge the model by.")] = None,
@@ -66,7 +72,11 @@ def train(
         float, typer.Option(help="Share of the data to hold out instead, 0 for none.", min=0.0, max=0.9)
     ] = 0.0,
     features: Annotated[
-        str | None, typer.Option(help="For tokens: ner, pos, chunking, letters, or a file of templates.")
+        str | None,
+        typer.Option(
+            autocompletion=known_features,
+            help="For tokens: ner, pos, chunking, letters, or a file of templates.",
+        ),
     ] = None,
     clusters: Annotated[
         Path | None, typer.Option(help="For tokens: a file of Brown clusters, as kf clusters writes it.")
@@ -80,7 +90,10 @@ def train(
     basis: Annotated[int | None, typer.Option(help="Basis functions of a large kernel model.")] = None,
     constraints: Annotated[
         str | None,
-        typer.Option(help="iob2, iobes, bilou, bmes, or none; of entities, the first that all labels obey."),
+        typer.Option(
+            autocompletion=known_constraints,
+            help="iob2, iobes, bilou, bmes, or none; of entities, the first that all labels obey.",
+        ),
     ] = None,
     scale: Scale = None,
     window: Window = None,
@@ -111,7 +124,10 @@ def train(
     jobs: Annotated[int | None, typer.Option(help="Fits at a time of --tune and auto; 1.", min=1)] = None,
     budget: Annotated[
         str | None,
-        typer.Option(help=f"Time for --tune and auto to choose in, as in 30s, 2m, 1h; {BUDGET}."),
+        typer.Option(
+            autocompletion=budgets,
+            help=f"Time for --tune and auto to choose in, as in 30s, 2m, 1h; {BUDGET}.",
+        ),
     ] = None,
     checkpoint: Annotated[
         Path | None, typer.Option(help="Folder for the state of training, to go on after a crash.")
