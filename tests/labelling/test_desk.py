@@ -95,7 +95,8 @@ def test_numbers_have_no_words(tmp_path) -> None:
 
 
 def test_other_data_other_share_and_fewer_labels_are_refused(tmp_path) -> None:
-    desk, _ = open_text(tmp_path)
+    desk, truth = open_text(tmp_path)
+    desk.accept(0, truth[0])
     desk.close()
     before = (tmp_path / "journal").read_bytes()
     other, _ = text_material(31)
@@ -103,12 +104,19 @@ def test_other_data_other_share_and_fewer_labels_are_refused(tmp_path) -> None:
     for material, tags, check, message in (
         (other, TAGS, None, "is about other data"),
         (same, TAGS, 0.5, "holds out 0.2 of the sequences"),
-        (same, Tags(("PER",), True), None, "'LOC' is in use"),
-        (same, Tags(("PER", "LOC"), False), None, "has labels of spans"),
+        (same, Tags(("PER",), True), None, "'B-LOC' has been given"),
+        (same, Tags(("PER", "LOC"), False), None, "'B-LOC' has been given"),
     ):
         with pytest.raises(InputError, match=message):
             open_desk(material, tmp_path / "journal", lambda tags=tags: tags, check=check)
         assert (tmp_path / "journal").read_bytes() == before
+
+
+def test_labels_of_the_data_must_be_among_those_given(tmp_path) -> None:
+    data = FileData([Item(["a"], ["X"], ["a"], None)], "jsonl")
+    with pytest.raises(InputError, match="Sequence 0 has the label 'X' at position 0"):
+        open_desk(text_like(data), tmp_path / "j", lambda: Tags(("Z",)))
+    assert not (tmp_path / "j").exists()
 
 
 def test_labels_can_be_added(tmp_path) -> None:

@@ -41,7 +41,8 @@ def default_labels(name: Path) -> list[str] | None:
 
 def journal_of(name: Path) -> Path:
     """Return where labels go unless somebody says it: beside the data."""
-    return name.with_name(name.name.rstrip("/") + ".labels")
+    place = name.resolve() if name.name in ("", "..") else name
+    return place.with_name(place.name + ".labels")
 
 
 def _letters() -> FileData:

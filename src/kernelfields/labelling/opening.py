@@ -14,7 +14,7 @@ from ..io.jsonl import Record
 from ..metrics import has_entities
 from .desk import Desk
 from .journal import Journal, read_journal
-from .material import Look, Material
+from .material import Material
 from .session import Session
 from .settings import CHECK, DeskSettings
 from .sheets import Sheet, TagState
@@ -35,7 +35,7 @@ def tags_for(material: Material, names: Sequence[str] | None, spans: bool | None
         raise InputError("Say which labels there are, as in --labels PER,ORG,LOC: the data have none.")
     tagged = all(name == OUTSIDE or TAGGED.fullmatch(name) for name in given) and set(given) != {OUTSIDE}
     if spans is None:
-        flat = material.look is Look.TOKENS and material.structure == "chain"
+        flat = material.data.is_text and material.structure == "chain"
         spans = flat and (tagged or (has_entities(list(present)) if present else names is not None))
     if spans and tagged:
         kinds = [found[1] for name in given if (found := TAGGED.fullmatch(name))]
@@ -82,11 +82,15 @@ def open_desk(
         share = known["check"]
     settings = replace(settings or DeskSettings(), check=share)
     wanted = tags()
+    if known is None:
+        sheets_of(material.data, wanted)  # labels of the data that are not among them are refused
     journal = Journal(path, _about(material, wanted, share))
     try:
         session = session_of(material, journal.header, journal.entries, str(path))
         if set(wanted.names) != set(session.tags.names) or wanted.spans != session.tags.spans:
-            _add_labels(session, journal, wanted)
+            entry = session.labels(wanted)
+            journal.append(entry)
+            session.apply(entry)
         return Desk(material, session, journal, settings, tell)
     except BaseException:
         journal.close()
@@ -97,9 +101,10 @@ def session_of(material: Material, header: dict[str, Any], entries: Sequence[Any
     """Return what a journal says about some material."""
     if header.get("data") != material.digest:
         raise InputError(f"{where} is about other data; name another journal by --journal.")
-    tags = Tags(tuple(header["labels"]), bool(header["spans"]))
-    last = next((one["names"] for one in reversed(entries) if one.get("do") == "labels"), tags.names)
-    session = Session(tags, sheets_of(material.data, Tags(tuple(last), tags.spans)))
+    first = {"names": header["labels"], "spans": header["spans"]}
+    last = next((one for one in reversed(entries) if one.get("do") == "labels"), first)
+    tags = Tags(tuple(last["names"]), bool(last["spans"]))
+    session = Session(tags, sheets_of(material.data, tags))
     session.replay(entries, where)
     return session
 
@@ -112,15 +117,6 @@ def _about(material: Material, tags: Tags, check: float) -> dict[str, Any]:
         "spans": tags.spans,
         "check": check,
     }
-
-
-def _add_labels(session: Session, journal: Journal, wanted: Tags) -> None:
-    if wanted.spans != session.tags.spans:
-        kinds = "spans" if session.tags.spans else "single positions"
-        raise InputError(f"{journal.path} has labels of {kinds}; that cannot change.")
-    entry = session.labels(wanted.names)
-    journal.append(entry)
-    session.apply(entry)
 
 
 def _sheet(item: Item, what: str, tags: Tags) -> Sheet:

@@ -91,14 +91,14 @@ class Session:
         free = [list(place) for place in places if self._is_free(*place, length)]
         return {"do": "mark", "places": free, "tags": self.tags.run(name, length)}
 
-    def labels(self, names: Sequence[str]) -> Entry:
-        """Return the event that adds labels to choose from."""
-        lost = next((name for name in self.tags.names if name not in names), None)
+    def labels(self, tags: Tags) -> Entry:
+        """Return the event that changes what there is to choose from; what was ever given stays."""
+        every = [*self.sheets, *(sheet for past in self._past for sheet in past[0].values())]
+        given = {tag for sheet in every for tag in sheet.tags if tag is not None}
+        lost = next((tag for tag in sorted(given) if tag not in tags.classes), None)
         if lost is not None:
-            raise InputError(
-                f"The label {lost!r} is in use since the labelling began; it cannot be left out."
-            )
-        return {"do": "labels", "names": list(Tags(tuple(names), self.tags.spans).names)}
+            raise InputError(f"The label {lost!r} has been given to something; it cannot be left out.")
+        return {"do": "labels", "names": list(tags.names), "spans": tags.spans}
 
     def undo(self) -> Entry:
         """Return the event that takes back the last one that was not taken back."""
@@ -112,8 +112,8 @@ class Session:
             self.points.append(entry)
             return []
         self.version += 1
-        if entry["do"] == "labels":  # more of them than before
-            self.tags = Tags(tuple(entry["names"]), self.tags.spans)
+        if entry["do"] == "labels":
+            self.tags = Tags(tuple(entry["names"]), bool(entry["spans"]))
             return []
         if entry["do"] == "undo":
             sheets, known, accepted = self._past.pop()
