@@ -250,3 +250,13 @@ def test_linearised_scores_are_damped_where_functions_differ():
     assert np.abs(q - r).mean() < np.abs(p - r).mean()
     with pytest.raises(InputError, match="not for linearised"):
         Laplace(folds=3, linearised=True)
+
+
+def test_gram_matrices_that_rounding_makes_indefinite_have_a_posterior():
+    rng = np.random.default_rng(0)
+    X = [rng.normal(size=(4, 1)).round(3) for _ in range(12)]
+    y = [["x" if value > 0 else "y" for value in x[:, 0]] for x in X]
+    K = RBF(2.53)(np.concatenate(X).astype(np.float32), np.concatenate(X).astype(np.float32))
+    assert np.linalg.eigvalsh(K.astype(np.float64))[0] < -1e-7
+    model = KernelCRF(RBF(2.53), penalty=0.0352, posterior=Laplace(n_samples=2), random_state=0).fit(X, y)
+    assert np.isfinite(model.posterior_.log_evidence)

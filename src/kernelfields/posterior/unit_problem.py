@@ -14,8 +14,9 @@ from ..objective.array_data import ArrayData
 from ..spaces import Euclidean, Expansion, Factor, LowRank, Products
 from ..structures import CovarianceOracle, SampleOracle, Scores, SumOracle
 
-JITTER = 1e-6
-"""Added to the diagonal of a Gram matrix, as a share of its mean: a variance that nobody notices."""
+JITTERS = (1e-6, 1e-5, 1e-4, 1e-3)
+"""Added to the diagonal of a Gram matrix, as a share of its mean: a variance that nobody notices. The first
+that suffices is taken: matrices in single precision have negative eigenvalues of some n times its rounding."""
 
 
 class UnitProblem:
@@ -90,12 +91,24 @@ def whitened(space: Expansion, dtype: npt.DTypeLike) -> LowRank:
     """Return the functions of an expansion in orthonormal coordinates: K = C Cᵀ, scores C w, α = C⁻ᵀ w."""
     n = space.gram.size
     K = np.asarray(space.gram.times(np.eye(n, dtype=space.gram.dtype)), dtype=np.float64)
-    K[np.diag_indices(n)] += JITTER * max(float(np.trace(K)) / max(n, 1), np.finfo(np.float64).tiny)
-    factor = np.linalg.cholesky(K)
+    factor = _cholesky(K)
     inverse = scipy.linalg.solve_triangular(factor, np.eye(n), lower=True)
     spectrum = np.square(factor).sum(axis=0)
     basis = Factor(Products(np.ascontiguousarray(factor, dtype=dtype)), None, inverse.T, spectrum)
     return LowRank(space.structure, space.clique, basis, space.rows, space.embedding)
+
+
+def _cholesky(K: Array) -> Array:
+    """Return C with C Cᵀ = K plus the least jitter that makes it definite."""
+    n, mean = len(K), max(float(np.trace(K)) / max(len(K), 1), np.finfo(np.float64).tiny)
+    for jitter in JITTERS:
+        try:
+            return np.linalg.cholesky(K + jitter * mean * np.eye(n))
+        except np.linalg.LinAlgError:
+            continue
+    raise InputError(
+        "The Gram matrix is not positive definite: the kernel is not one, or not on these inputs."
+    )
 
 
 def cholesky_coordinates(expansion: Expansion, space: LowRank, element: Array) -> Array:
