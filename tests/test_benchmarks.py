@@ -26,6 +26,7 @@ SIGNED = ("f1_minus_crfsuite", "worst_f1_difference", "exponent_n")
         "graph_kernel",
         "graph_map",
         "viterbi",
+        "label",
         "linear_crf_cost",
         "linear_crf_tag",
         "linear_crf_train",
