@@ -16,7 +16,7 @@ from ..structures import CovarianceOracle, SampleOracle, Scores, SumOracle
 
 JITTERS = (1e-6, 1e-5, 1e-4, 1e-3)
 """Added to the diagonal of a Gram matrix, as a share of its mean: a variance that nobody notices. The first
-that suffices is taken: matrices in single precision have negative eigenvalues of some n times its rounding."""
+that suffices is taken: matrices in single precision have negative eigenvalues of n times its rounding."""
 
 
 class UnitProblem:
