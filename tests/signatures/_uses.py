@@ -117,6 +117,11 @@ def _calibrated(name: str, method: str, *first: Any) -> Use:
     return lambda given: getattr(_fitted(name).calibrate(X, y), method)(*first, **given)
 
 
+def _recalibrating(name: str) -> Use:
+    made = getattr(estimators, name)
+    return lambda given: made(**FAST.get(name, {})).fit(X, y).recalibrate(X, y, **given)
+
+
 def _kernel(name: str, *first: Any) -> Use:
     cls = getattr(kernels, name)
     texts = {"Spectrum": ["uvu", "vv"], "Subsequence": ["uvu", "vv"], "TreeFragments": ["(S u)", "(S v)"]}
@@ -290,6 +295,10 @@ USES: dict[str, Use] = {
         f"estimators.{name}.{method}": _calibrated(name, method, *first)
         for name in (*FAST, "CRF", "GPSequenceClassifier", "KernelCRF", "MEMM")
         for method, first in (("guarantees", ()), ("miss_control", ()), ("predict_sets", (X,)))
+    },
+    **{
+        f"estimators.{name}.recalibrate": _recalibrating(name)
+        for name in (*FAST, "CRF", "GPSequenceClassifier", "KernelCRF", "MEMM")
     },
     "guarantees.Betting": lambda given: guarantees.Betting(**given),
     "guarantees.mean_gains": lambda given: guarantees.mean_gains(

@@ -3,7 +3,7 @@
 import pytest
 
 from kernelfields.errors import InputError
-from kernelfields.trials.clock import Clock, budget_seconds, duration
+from kernelfields.trials.clock import BudgetClock, budget_seconds, duration
 
 
 @pytest.mark.parametrize(
@@ -29,6 +29,6 @@ def test_times_are_shown(seconds, text):
 
 
 def test_clocks_run_down_to_nothing():
-    clock = Clock(1e-9)
+    clock = BudgetClock(1e-9)
     assert clock.spent > 0
     assert clock.left == 0

@@ -3,13 +3,13 @@
 import pytest
 
 from kernelfields.trials.bounded import End
-from kernelfields.trials.clock import Clock
+from kernelfields.trials.clock import BudgetClock
 from kernelfields.trials.notes import notes_of
-from kernelfields.trials.racing import Attempt, Race, affordable, halved
+from kernelfields.trials.racing import Race, RaceAttempt, affordable, halved
 
 
 def made(contestant, value, seconds=1.0, end=End.DONE, warnings=(), unsettled=False):
-    return Attempt(contestant, value, 1.0, seconds, end, list(warnings), unsettled)
+    return RaceAttempt(contestant, value, 1.0, seconds, end, list(warnings), unsettled)
 
 
 def race(values, rounds=3, seconds=100.0, keep=halved, scouting=False, ends=None, told=None):
@@ -21,7 +21,7 @@ def race(values, rounds=3, seconds=100.0, keep=halved, scouting=False, ends=None
             assert limit() > 0
             yield made(one, values[one], end=(ends or {}).get((number, one), End.DONE))
 
-    return Race(range(len(values)), rounds, scouting, Clock(seconds), keep, told.append).run(run)
+    return Race(range(len(values)), rounds, scouting, BudgetClock(seconds), keep, told.append).run(run)
 
 
 def test_the_best_wins_and_the_worse_half_is_sorted_out():
@@ -50,7 +50,7 @@ def test_ctrl_c_before_anything_is_passed_on():
         yield
 
     with pytest.raises(KeyboardInterrupt):
-        Race(range(2), 1, False, Clock(1.0), halved, lambda _: None).run(run)
+        Race(range(2), 1, False, BudgetClock(1.0), halved, lambda _: None).run(run)
 
 
 def test_the_end_of_the_time_leaves_the_best_so_far():
@@ -66,15 +66,15 @@ def test_a_scouting_round_only_sorts_out():
     def run(alive, number, limit):
         yield from (made(one, values[number, one]) for one in alive)
 
-    result = Race(range(2), 2, True, Clock(9.0), halved, lambda _: None).run(run)
+    result = Race(range(2), 2, True, BudgetClock(9.0), halved, lambda _: None).run(run)
     assert result.order == [1, 0]
 
 
 def test_all_stay_as_long_as_there_is_time():
     attempts = [{n: made(n, 0.0, seconds=10.0) for n in range(4)}]
-    assert affordable([3, 1, 0, 2], attempts, Clock(1000.0), 4) == [3, 1, 0, 2]
-    assert affordable([3, 1, 0, 2], attempts, Clock(125.0), 4) == [3, 1, 0]
-    assert affordable([3, 1, 0, 2], attempts, Clock(1.0), 4) == [3, 1]
+    assert affordable([3, 1, 0, 2], attempts, BudgetClock(1000.0), 4) == [3, 1, 0, 2]
+    assert affordable([3, 1, 0, 2], attempts, BudgetClock(125.0), 4) == [3, 1, 0]
+    assert affordable([3, 1, 0, 2], attempts, BudgetClock(1.0), 4) == [3, 1]
 
 
 def test_progress_names_the_best_so_far():

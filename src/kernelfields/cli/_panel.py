@@ -10,10 +10,10 @@ from rich.table import Table
 
 from ..errors import InputError
 from ..files.items import FileData
-from ..trials.clock import Clock, duration
+from ..trials.clock import BudgetClock, duration
 from ..trials.comparing import BestModel, best_model
 from ..trials.model_race import Contestant
-from ..trials.splits import LabelledSequences, Split
+from ..trials.splits import Split, TrialSequences
 from ._models import CHAINS, OPTIONS, Choice, build, require_model
 from ._status import StatusLine
 from ._suited import Suit
@@ -101,14 +101,14 @@ def choose_model(
     if not contestants:
         raise InputError("No model of the panel takes these data.")
     count = len(training.items)
-    data = LabelledSequences(every, [*training.labels, *held_out.labels], count)
+    data = TrialSequences(every, [*training.labels, *held_out.labels], count)
     split = Split(np.arange(count), np.arange(count, len(every)))
     console.print(
         f"Trying {', '.join(one.name for one in contestants)}, for {duration(budget)} at most (--budget); "
         "Ctrl-C takes the best so far."
     )
     with StatusLine(console) as line:
-        found = best_model(contestants, data, split, Clock(budget), jobs, choice.seed, line)
+        found = best_model(contestants, data, split, BudgetClock(budget), jobs, choice.seed, line)
     _show(console, found, held_out)
     return PanelChoice(found.name, found.fitted if found.interrupted else None)
 

@@ -13,10 +13,10 @@ from rich.table import Table
 from ..errors import InputError
 from ..files.items import FileData
 from ..files.reading import note_of, read_data
-from ..trials.clock import Clock, budget_seconds
+from ..trials.clock import BudgetClock, budget_seconds
 from ..trials.comparing import COMPARISON_BUDGET, Comparison, compared
 from ..trials.model_race import Contestant
-from ..trials.splits import LabelledSequences
+from ..trials.splits import TrialSequences
 from ._completion import several_models
 from ._console import plain_console
 from ._errors import INTERRUPTED, plain_errors
@@ -141,10 +141,10 @@ def _race(
     budget: float,
     jobs: int,
 ) -> Comparison:
-    sequences = LabelledSequences(data.inputs, data.labels, len(data.items))
+    sequences = TrialSequences(data.inputs, data.labels, len(data.items))
     splits = sequences.splits(folds, data.groups, seed)
     with StatusLine(console) as line:
-        return compared(contestants, sequences, splits, Clock(budget), jobs, line)
+        return compared(contestants, sequences, splits, BudgetClock(budget), jobs, line)
 
 
 def _table(found: Comparison) -> Table:

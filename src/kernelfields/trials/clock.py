@@ -50,7 +50,7 @@ def duration(seconds: float) -> str:
     return f"{hours} h {minutes} min" if minutes else f"{hours} h"
 
 
-class Clock:
+class BudgetClock:
     """What is left of a budget, from now on."""
 
     def __init__(self, seconds: float) -> None:

@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 from ..checks import require_whole, shown
 from ..errors import InputError
-from .clock import Clock, budget_seconds
+from .clock import BudgetClock, budget_seconds
 from .model_race import ComparedModel, Contestant, ModelRace
 from .notes import notes_of
 from .racing import affordable, halved
-from .splits import LabelledSequences, Split
+from .splits import Split, TrialSequences
 
 COMPARISON_BUDGET = "10m"
 
@@ -75,12 +75,12 @@ def compare(
     """
     if not isinstance(models, Mapping) or not models:
         raise InputError(f"models is {shown(models)}; it must be a dict from names to estimators.")
-    data = LabelledSequences.of(X, y, None, None)
+    data = TrialSequences.of(X, y, None, None)
     return compared(
         [Contestant(name, model, data.X) for name, model in models.items()],
         data,
         data.splits(folds, groups, random_state),
-        Clock(budget_seconds(budget)),
+        BudgetClock(budget_seconds(budget)),
         require_whole("n_jobs", n_jobs),
         callback,
     )
@@ -88,9 +88,9 @@ def compare(
 
 def compared(
     contestants: list[Contestant],
-    data: LabelledSequences,
+    data: TrialSequences,
     splits: list[Split],
-    clock: Clock,
+    clock: BudgetClock,
     jobs: int,
     callback: Callable[[str], Any] | None = None,
 ) -> Comparison:
@@ -122,9 +122,9 @@ class BestModel(NamedTuple):
 
 def best_model(
     contestants: list[Contestant],
-    data: LabelledSequences,
+    data: TrialSequences,
     split: Split,
-    clock: Clock,
+    clock: BudgetClock,
     jobs: int,
     seed: int,
     callback: Callable[[str], Any] | None = None,

@@ -12,9 +12,9 @@ from ..arrays import Array
 from ..errors import InputError
 from ..fitting.copies import silent_copy
 from .bounded import End, fit_within
-from .clock import Clock, duration
-from .racing import Attempt, Keep, Race, RaceProgress, RaceResult
-from .splits import LabelledSequences, Split
+from .clock import BudgetClock, duration
+from .racing import Keep, Race, RaceAttempt, RaceProgress, RaceResult
+from .splits import Split, TrialSequences
 from .tuning import wrong_labels
 
 
@@ -58,7 +58,7 @@ class ModelRace:
     def __init__(
         self,
         contestants: list[Contestant],
-        data: LabelledSequences,
+        data: TrialSequences,
         splits: Sequence[Split],
         jobs: int,
         callback: Callable[[str], Any] | None,
@@ -68,7 +68,7 @@ class ModelRace:
         self.refused: dict[int, str] = {}
         self.scouting = False
 
-    def run(self, clock: Clock, keep: Keep, *, scouting: bool) -> RaceResult:
+    def run(self, clock: BudgetClock, keep: Keep, *, scouting: bool) -> RaceResult:
         """Run the race; models that refuse the data are sorted out."""
         self.scouting = scouting
 
@@ -91,7 +91,7 @@ class ModelRace:
             f"{progress.left:.0f} s left"
         )
 
-    def _attempts(self, alive: list[int], number: int, seconds: Callable[[], float]) -> Iterator[Attempt]:
+    def _attempts(self, alive: list[int], number: int, seconds: Callable[[], float]) -> Iterator[RaceAttempt]:
         tasks = [(n, self.contestants[n], self.data, self.splits[number]) for n in alive]
         if self.jobs == 1:
             for task in tasks:
@@ -105,7 +105,7 @@ class ModelRace:
         )
         yield from map(self._noted, found)
 
-    def _noted(self, one: Attempt) -> Attempt:
+    def _noted(self, one: RaceAttempt) -> RaceAttempt:
         if one.detail.refused is not None:
             self.refused[one.contestant] = one.detail.refused
         return one
@@ -126,7 +126,7 @@ class ModelRace:
             for n, wrong in found.items()
         }
 
-    def _wrong(self, n: int, rounds: list[dict[int, Attempt]]) -> Array:
+    def _wrong(self, n: int, rounds: list[dict[int, RaceAttempt]]) -> Array:
         """Return wrong labels of every sequence, NaN where a model was not tried."""
         wrong = np.full(len(self.data.y), np.nan)
         for split, each in zip(self.splits, rounds, strict=False):
@@ -162,7 +162,7 @@ class ModelRace:
             rows[self.contestants[n].name] = ComparedModel(rate, spread, 0.0, 1.0, last.seconds, 1, note)
         return rows
 
-    def cut_short(self, result: RaceResult, clock: Clock) -> list[str]:
+    def cut_short(self, result: RaceResult, clock: BudgetClock) -> list[str]:
         """Say that not all was done, and why."""
         if result.interrupted:
             return []
@@ -171,7 +171,9 @@ class ModelRace:
         return []
 
 
-def attempt(n: int, contestant: Contestant, data: LabelledSequences, split: Split, seconds: float) -> Attempt:
+def attempt(
+    n: int, contestant: Contestant, data: TrialSequences, split: Split, seconds: float
+) -> RaceAttempt:
     """Fit one model and test it."""
     own = data._replace(X=contestant.X)
     (X, y), (X_test, y_test) = own.training(split), own.test(split)
@@ -184,9 +186,9 @@ def attempt(n: int, contestant: Contestant, data: LabelledSequences, split: Spli
             wrong = wrong_labels(model, X_test, y_test)
     except InputError as error:  # data that one model refuses may suit another
         detail = _TrialDetail(None, [observed], str(error))
-        return Attempt(n, -float("inf"), 1.0, 0.0, End.DONE, [], False, detail)
+        return RaceAttempt(n, -float("inf"), 1.0, 0.0, End.DONE, [], False, detail)
     detail = _TrialDetail(model, wrong, None)
-    return Attempt(
+    return RaceAttempt(
         n, -float(sum(wrong)), float(observed), done.seconds, done.end, done.warnings, done.unsettled, detail
     )
 

@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Sequence
 
 from .bounded import End
-from .racing import Attempt
+from .racing import RaceAttempt
 
 
-def notes_of(attempts: Sequence[Attempt]) -> list[str]:
+def notes_of(attempts: Sequence[RaceAttempt]) -> list[str]:
     """Return at most two sentences: fits that were not over, and the most frequent of other warnings."""
     slow = sum(one.end is End.OUT_OF_TIME for one in attempts)
     short = sum(one.unsettled and one.end is not End.OUT_OF_TIME for one in attempts)

@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from .bounded import End
-from .clock import Clock
+from .clock import BudgetClock
 
 LEAST_SECONDS = 0.2
 """Time that any fit gets."""
 
 
-class Attempt(NamedTuple):
+class RaceAttempt(NamedTuple):
     """One contestant on one split of the data."""
 
     contestant: int
@@ -56,7 +56,7 @@ class RaceResult(NamedTuple):
     order: list[int]
     """Those who took part in the last complete round, best first, then those sorted out before, latest first.
     """
-    attempts: list[dict[int, Attempt]]
+    attempts: list[dict[int, RaceAttempt]]
     """Of every round, by contestant."""
     complete: int
     """Rounds that all who were left have finished."""
@@ -65,27 +65,33 @@ class RaceResult(NamedTuple):
     out_of_time: bool
 
     @property
-    def fits(self) -> list[Attempt]:
+    def fits(self) -> list[RaceAttempt]:
         """All attempts."""
         return [one for each in self.attempts for one in each.values()]
 
-    def rounds_of(self, contestant: int) -> list[Attempt]:
+    def rounds_of(self, contestant: int) -> list[RaceAttempt]:
         """Return the attempts of one contestant."""
         return [each[contestant] for each in self.attempts if contestant in each]
 
 
-Keep = Callable[[list[int], list[dict[int, Attempt]], Clock, int], list[int]]
+Rounds = list[dict[int, RaceAttempt]]
+"""Attempts of every round, by contestant."""
+Keep = Callable[[list[int], list[dict[int, RaceAttempt]], BudgetClock, int], list[int]]
 """From contestants, best first, attempts so far, the clock and rounds to go to those who stay."""
-Run = Callable[[list[int], int, Callable[[], float]], Iterator[Attempt]]
+Run = Callable[[list[int], int, Callable[[], float]], Iterator[RaceAttempt]]
 """From contestants, the number of a round and the time of the next fit to attempts, one by one."""
 
 
-def halved(ranked: list[int], attempts: list[dict[int, Attempt]], clock: Clock, rounds: int) -> list[int]:
+def halved(
+    ranked: list[int], attempts: list[dict[int, RaceAttempt]], clock: BudgetClock, rounds: int
+) -> list[int]:
     """Return the better half; two of them meet in all rounds."""
     return ranked[: max((len(ranked) + 1) // 2, 2)]
 
 
-def affordable(ranked: list[int], attempts: list[dict[int, Attempt]], clock: Clock, rounds: int) -> list[int]:
+def affordable(
+    ranked: list[int], attempts: list[dict[int, RaceAttempt]], clock: BudgetClock, rounds: int
+) -> list[int]:
     """Return all of them if the time is likely to suffice; else as many of the best, at least two."""
     kept: list[int] = []
     cost = 0.0
@@ -108,7 +114,7 @@ class Race:
         Splits of the data, in order; a first one may be a scouting round that does not count.
     scouting : bool
         Whether the first round only sorts out, on fewer data.
-    clock : Clock
+    clock : BudgetClock
         The budget; an attempt that has begun is counted.
     keep : callable
         Who goes on to the next round.
@@ -121,13 +127,13 @@ class Race:
         contestants: Sequence[int],
         rounds: int,
         scouting: bool,
-        clock: Clock,
+        clock: BudgetClock,
         keep: Keep,
         look: Callable[[RaceProgress], None],
     ) -> None:
         self.alive, self.rounds, self.scouting = list(contestants), rounds, scouting
         self.clock, self.keep, self.look = clock, keep, look
-        self.attempts: list[dict[int, Attempt]] = []
+        self.attempts: list[dict[int, RaceAttempt]] = []
         self.dropped: list[int] = []
         self.complete = 0
         self.best: int | None = None
@@ -150,7 +156,7 @@ class Race:
 
     def _round(self, number: int, attempt: Run) -> bool:
         """Run one round; return whether everybody finished it."""
-        found: dict[int, Attempt] = {}
+        found: dict[int, RaceAttempt] = {}
         self.attempts.append(found)
         for one in attempt(self.alive, number, self._seconds):
             if one.end is End.INTERRUPTED:
@@ -169,7 +175,7 @@ class Race:
         to_go = len(self.alive) - len(self.attempts[-1])
         return max(2 * self.clock.left / (to_go + len(self.alive) / 2 + 1), LEAST_SECONDS)
 
-    def _tell(self, one: Attempt) -> None:
+    def _tell(self, one: RaceAttempt) -> None:
         best = self._ranked(len(self.attempts))[0]
         tried = sum(map(len, self.attempts))
         done, planned, number = len(self.attempts[-1]), len(self.alive), len(self.attempts)

@@ -27,7 +27,7 @@ class Split(NamedTuple):
     """Training sequences are cut to one in so many of their positions, the first ones."""
 
 
-class LabelledSequences(NamedTuple):
+class TrialSequences(NamedTuple):
     """Sequences and labels, of which the last ones may be a development set."""
 
     X: list[Any]
@@ -35,7 +35,7 @@ class LabelledSequences(NamedTuple):
     n_training: int
 
     @classmethod
-    def of(cls, X: Any, y: Any, X_dev: Any, y_dev: Any) -> LabelledSequences:
+    def of(cls, X: Any, y: Any, X_dev: Any, y_dev: Any) -> TrialSequences:
         """Join training and development sequences."""
         if (X_dev is None) != (y_dev is None):
             raise InputError("X_dev and y_dev go together.")

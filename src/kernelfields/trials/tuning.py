@@ -12,12 +12,12 @@ from ..approximation import Nystroem
 from ..checks import require_flag, require_whole
 from ..fitting.copies import silent_copy
 from .bounded import End, fit_within
-from .clock import Clock, budget_seconds, duration
+from .clock import BudgetClock, budget_seconds, duration
 from .grid import PENALTY, combinations, label_of, usual_grid
 from .notes import notes_of
 from .preparing import inner, prefix_of, prepared
-from .racing import Attempt, Race, RaceProgress, RaceResult, halved
-from .splits import LabelledSequences, Split
+from .racing import Race, RaceAttempt, RaceProgress, RaceResult, halved
+from .splits import Split, TrialSequences
 
 BUDGET = "2m"
 RANK, LARGE = 300, 4
@@ -122,8 +122,8 @@ def tune(
     [['B', 'A']]
     """
     require_flag("refit", refit)
-    clock = Clock(budget_seconds(budget))
-    data = LabelledSequences.of(X, y, X_dev, y_dev)
+    clock = BudgetClock(budget_seconds(budget))
+    data = TrialSequences.of(X, y, X_dev, y_dev)
     grid = usual_grid(model) if settings is None else settings
     search = _SettingsSearch(model, combinations(model, grid), data, require_whole("n_jobs", n_jobs))
     splits = data.splits(folds, groups, random_state)
@@ -151,7 +151,7 @@ def criterion_of(model: Any) -> str:
     return "held-out log-likelihood per position" if likely else "minus the share of wrong held-out labels"
 
 
-def _cut_short(result: RaceResult, clock: Clock, every: int, folds: int, scouting: bool) -> list[str]:
+def _cut_short(result: RaceResult, clock: BudgetClock, every: int, folds: int, scouting: bool) -> list[str]:
     """Say by what settings were chosen if a search was not complete."""
     if not (result.interrupted or result.out_of_time):
         return []
@@ -165,7 +165,7 @@ def _cut_short(result: RaceResult, clock: Clock, every: int, folds: int, scoutin
 class _SettingsSearch:
     """Fits for a race among settings."""
 
-    def __init__(self, model: Any, choices: list[dict[str, Any]], data: LabelledSequences, jobs: int) -> None:
+    def __init__(self, model: Any, choices: list[dict[str, Any]], data: TrialSequences, jobs: int) -> None:
         self.model, self.choices, self.data, self.jobs = model, choices, data, jobs
         self.splits: list[Split] = []
         self.penalty = f"{prefix_of(model)}{PENALTY}"
@@ -191,7 +191,7 @@ class _SettingsSearch:
                 found.append(TriedSettings(self.choices[n], *row))
         return found
 
-    def attempts(self, alive: list[int], number: int, seconds: Callable[[], float]) -> Iterator[Attempt]:
+    def attempts(self, alive: list[int], number: int, seconds: Callable[[], float]) -> Iterator[RaceAttempt]:
         """Fit those who are left to one split: paths of penalties, each fit from where the last one ended."""
         paths = [self._path(path, number) for path in self._paths(alive)]
         if self.jobs == 1:
@@ -242,7 +242,7 @@ class SettingsPath(NamedTuple):
     X_test: list[Any]
     y_test: list[Any]
 
-    def walk(self, seconds: Callable[[], float]) -> Iterator[Attempt]:
+    def walk(self, seconds: Callable[[], float]) -> Iterator[RaceAttempt]:
         """Fit and test, one by one."""
         known = {label for labels in self.y for label in labels} | {None}
         kept = [n for n, labels in enumerate(self.y_test) if known.issuperset(labels)]
@@ -256,11 +256,13 @@ class SettingsPath(NamedTuple):
                 model.set_params(penalty=penalty)
             done = fit_within(model, train, self.y, seconds())
             value, weight = held_out_value(model, test, truth)
-            yield Attempt(contestant, value, weight, done.seconds, done.end, done.warnings, done.unsettled)
+            yield RaceAttempt(
+                contestant, value, weight, done.seconds, done.end, done.warnings, done.unsettled
+            )
             if done.end is End.INTERRUPTED:
                 return
 
-    def walked(self, limit: float) -> list[Attempt]:
+    def walked(self, limit: float) -> list[RaceAttempt]:
         """Return all attempts, each within the same time."""
         return list(self.walk(lambda: limit))
 
