@@ -32,6 +32,7 @@ from kernelfields import (
     selection,
     solvers,
     structures,
+    trials,
 )
 from kernelfields import io as files
 from kernelfields.models.clique_types import Edges
@@ -300,6 +301,11 @@ USES: dict[str, Use] = {
         f"estimators.{name}.recalibrate": _recalibrating(name)
         for name in (*FAST, "CRF", "GPSequenceClassifier", "KernelCRF", "MEMM")
     },
+    "trials.tune": lambda given: trials.tune(
+        kf.CRF(), X, y, **{"settings": {"penalty": [1.0]}, "folds": 2, "refit": False, **given}
+    ),
+    "trials.compare": lambda given: trials.compare({"crf": kf.CRF()}, X, y, **{"folds": 2, **given}),
+    "trials.budget_seconds": lambda given: trials.budget_seconds(**given),
     "guarantees.Betting": lambda given: guarantees.Betting(**given),
     "guarantees.mean_gains": lambda given: guarantees.mean_gains(
         [0.1, -0.1], **{"least": -1.0, "most": 1.0, **given}

@@ -29,6 +29,7 @@ MODULES = (
     "report",
     "plot",
     "active",
+    "trials",
     "guarantees",
 )
 

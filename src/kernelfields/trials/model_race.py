@@ -100,7 +100,7 @@ class ModelRace:
         from joblib import Parallel, delayed
 
         limit = seconds() * self.jobs
-        found = Parallel(n_jobs=self.jobs, return_as="generator")(
+        found = Parallel(n_jobs=min(self.jobs, len(tasks)), return_as="generator")(
             delayed(attempt)(*task, limit) for task in tasks
         )
         yield from map(self._noted, found)

@@ -201,7 +201,7 @@ class _SettingsSearch:
         from joblib import Parallel, delayed
 
         limit = seconds() * self.jobs
-        for found in Parallel(n_jobs=self.jobs, return_as="generator")(
+        for found in Parallel(n_jobs=min(self.jobs, len(paths)), return_as="generator")(
             delayed(path.walked)(limit) for path in paths
         ):
             yield from found
