@@ -5,7 +5,7 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from kernelfields import CRF, load
+from kernelfields import CRF, KernelCRF, load
 from kernelfields.cli.app import app
 from kernelfields.files.reading import read_data
 from kernelfields.trials.bounded import End, fit_within
@@ -122,3 +122,22 @@ def test_several_fits_at_a_time_are_the_same(tmp_path):
         assert row["token_error"] == two[name]["token_error"]
     chosen = run("train", data, "--model", "auto", "--jobs", 2, "-o", tmp_path / "m.kf")
     assert chosen.exit_code == 0, chosen.output
+
+
+def test_ctrl_c_before_the_last_fit_leaves_a_model_with_landmarks(tmp_path, monkeypatch):
+    """A search has found settings; the Gram matrix of all rows was not ready."""
+    lines = ["sequence,label,x"] + [f"{t // 300},{'AB'[t % 2]},{t % 2 + t % 7}" for t in range(1500)]
+    (tmp_path / "a.csv").write_text("\n".join(lines) + "\n")
+    fit = KernelCRF.fit
+
+    def slow(model, X, *args, **settings):
+        if sum(map(len, X)) == 1500 and model.approximation is None:
+            raise KeyboardInterrupt
+        return fit(model, X, *args, **settings)
+
+    monkeypatch.setattr(KernelCRF, "fit", slow)
+    words = ["--model", "kernel-crf", "--tune", "--budget", "5s", "-o", tmp_path / "m.kf"]
+    result = run("train", tmp_path / "a.csv", *words)
+    assert result.exit_code == 0, result.output
+    assert "fitted with landmarks" in " ".join(result.stderr.split())
+    assert load(tmp_path / "m.kf").classes_.tolist() == ["A", "B"]

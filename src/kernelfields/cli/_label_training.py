@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,10 +16,12 @@ from ..files.items import FileData
 from ..files.reading import Reading, note_of, read_files, require_alike
 from ..metrics import token_error
 from ..report import evaluate
+from ..trials.preparing import inner
+from ..trials.tuning import search_in_subspace
 from ._baseline import baseline_warning, training_warning
 from ._cluster import backed_by, shared_by
 from ._evidence import evident, set_posterior
-from ._fitting import Keeping, fit_shown, set_checkpoint
+from ._fitting import Keeping, ShownFit, fit_shown, set_checkpoint
 from ._models import Choice, build, preparation_for
 from ._panel import choose_model
 from ._scaling import recalibrate_by_folds, scaling_options
@@ -78,13 +80,26 @@ class LabelTask(NamedTuple):
             inputs = Suit(estimator, self.console.print)(self.training.inputs)
             by = None if self.held_out is None else partial(_error, self.held_out)
             with shared_by(dask):
-                fitted, spent, notes = fit_shown(self.console, estimator, inputs, self.training.labels, by)
+                fitted, spent, notes = self._fitted(estimator, inputs, by, trials.tune)
         if trials.recalibrate is not None:
             notes += self._recalibrated(fitted, trials.recalibrate)
         fitted.save(out)
         held_out = self._held_out_summary(fitted)
         notes += filter(None, [self._baseline(fitted, held_out)])
         return summary_of(fitted, out, spent, notes) | held_out
+
+    def _fitted(self, estimator: Any, X: Any, judge: Callable[[Any], float] | None, tuned: bool) -> ShownFit:
+        """Fit to all data; after a search, Ctrl-C before the first iteration leaves one with landmarks."""
+        y = self.training.labels
+        try:
+            return fit_shown(self.console, estimator, X, y, judge)
+        except KeyboardInterrupt:
+            if not tuned or not search_in_subspace(inner(estimator), self.training.n_positions):
+                raise
+            self.console.print(
+                "Interrupted before the first iteration: fitted with landmarks, as in the search."
+            )
+            return fit_shown(self.console, estimator, X, y, judge)
 
     def _recalibrated(self, fitted: Any, how: str) -> list[str]:
         """Rescale scores by folds of the training set; say what came of it."""

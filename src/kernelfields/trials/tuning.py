@@ -223,12 +223,14 @@ class _SettingsSearch:
         return SettingsPath(model, values, X, y, *self.data.test(split))
 
 
-def search_in_subspace(model: Any, positions: int) -> None:
-    """Let a model with an expansion over all positions have landmarks instead, while others are tried."""
+def search_in_subspace(model: Any, positions: int) -> bool:
+    """Let a model with an expansion over all positions have landmarks; return whether it has them now."""
     known = model.get_params(deep=False)
     dense = known.get("kernel") is not None and known.get("approximation", "") is None
-    if dense and known.get("selection") is None and positions > LARGE * RANK:
-        model.set_params(approximation=Nystroem(RANK))
+    if not dense or known.get("selection") is not None or positions <= LARGE * RANK:
+        return False
+    model.set_params(approximation=Nystroem(RANK))
+    return True
 
 
 class SettingsPath(NamedTuple):
