@@ -4,7 +4,9 @@ import sys
 from importlib import metadata
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))  # for _docstrings
+sys.path.insert(0, str(Path(__file__).parent))  # for _docstrings and the like
+
+from _public import public_bases
 
 project = "kernelfields"
 copyright = "the authors of kernelfields; BSD-3-Clause"
@@ -13,18 +15,28 @@ release = metadata.version("kernelfields")
 extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "_attributes",
     "_docstrings",
     "sphinx.ext.napoleon",
     "sphinx.ext.viewcode",
 ]
-exclude_patterns = ["_build"]
-source_suffix = {".md": "markdown"}
+exclude_patterns = ["_build", "_templates"]
+source_suffix = {".md": "markdown", ".rst": "restructuredtext"}  # the latter for what autosummary writes
+templates_path = ["_templates"]
+autosummary_imported_members = True  # classes of a package are from its files
 
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 3
 
 # Public names are those of __all__: a new one is on its page without further ado.
-autodoc_default_options = {"members": True, "member-order": "groupwise"}
+autodoc_default_options = {
+    "members": True,
+    "member-order": "groupwise",
+    "show-inheritance": True,
+    # What comes from classes that are documented is there; what comes from others is listed with each heir.
+    "inherited-members": ",".join(public_bases()),
+}
 autodoc_typehints = "none"  # the text says what is meant, and in which shape
 autodoc_class_signature = "mixed"
 napoleon_numpy_docstring = True
@@ -49,6 +61,11 @@ html_theme_options = {
     "secondary_sidebar_items": ["page-toc"],
     "show_prev_next": True,
     "navbar_align": "left",
-    "header_links_before_dropdown": 6,
+    "header_links_before_dropdown": 5,
+    # Versions of the site beside one another: a new one is an entry in versions.json, whose address counts
+    # from the root of the host.
+    "switcher": {"json_url": "_static/versions.json", "version_match": release},
+    "check_switcher": False,
+    "navbar_end": ["version-switcher", "theme-switcher", "navbar-icon-links"],
 }
-html_sidebars = {"quick_start": [], "experiments": [], "moving_from_crfsuite": []}
+html_sidebars = {"quick_start": [], "experiments": [], "moving": []}
