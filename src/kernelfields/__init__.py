@@ -42,7 +42,7 @@ if TYPE_CHECKING:
         TransductiveSVM,
         load,
     )
-    from .files import read
+    from .files.read import read
     from .fitting.evidence_tuning import tune_by_evidence
     from .trials.comparing import compare
     from .trials.tuning import tune

@@ -73,7 +73,7 @@ def test_the_module_is_the_command():
 
 
 def test_a_mistyped_command_is_corrected():
-    refused = run("trian")
+    refused = run("tran")
     assert refused.exit_code == 2
     assert "'train'" in refused.output
 
