@@ -93,7 +93,7 @@ def test_utf16_offsets_of_doccano(tmp_path: Path) -> None:
     [document] = TOOLS["doccano"][0](tmp_path / "a.jsonl", offsets="utf-16")
     span = document.spans[0]
     assert (span.start, span.end, text[span.start : span.end]) == (19, 29, "firetrucks")
-    with pytest.raises(InputError, match=r"a.jsonl, line 1: the span 'X' has the offsets 22 and 32"):
+    with pytest.raises(InputError, match=r"a.jsonl, line 1: the span 'X' goes from start 22 to end 32"):
         list(TOOLS["doccano"][0](tmp_path / "a.jsonl"))
     (tmp_path / "a.jsonl").write_text(json.dumps({"text": text, "label": [[1, 32, "X"]]}))
     with pytest.raises(InputError, match="inside of a character"):
@@ -173,7 +173,7 @@ def test_lines_of_brat_that_are_no_spans_are_kept(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("tool", "text", "message"),
     [
-        ("doccano", '\n{"text": "ab", "label": [[0, 3, "A"]]}', "line 2: the span 'A' has the offsets 0"),
+        ("doccano", '\n{"text": "ab", "label": [[0, 3, "A"]]}', "line 2: the span 'A' goes from start 0"),
         ("doccano", '{"text": "ab", "label": [[0, "1", "A"]]}', "line 1: an offset of span 0 is '1'"),
         ("doccano", '{"text": 3, "label": []}', 'line 1: "text" is not a text'),
         ("doccano", "[]", "line 1: expected an object with a text, but found a list"),
@@ -202,8 +202,8 @@ def test_bad_lines_are_named(tool: str, text: str, message: str, tmp_path: Path)
     ("line", "message"),
     [
         ("T1\tPER 0 3\tAnna", "line 2: the text at these offsets is 'Ana', but the line says 'Anna'"),
-        ("T1\tPER 0 30\tAna", "line 2: the span 'PER' has the offsets 0 and 30 in a text of 7"),
-        ("T1\tPER 0 3;2 5\tAna", "line 2: the span 'PER' has the offsets 2 and 5"),
+        ("T1\tPER 0 30\tAna", "line 2: the span 'PER' goes from start 0 to end 30 in a text of 7"),
+        ("T1\tPER 0 3;2 5\tAna", "line 2: the span 'PER' goes from start 2 to end 5"),
         ("T1 PER 0 3 Ana", "line 2: expected 'T1<tab>LABEL start end<tab>text'"),
         ("T0\tX 4 7\tran", "line 2: T0 is there twice"),
         ("PER 0 3", "line 2: not a line of brat"),
@@ -239,7 +239,7 @@ def test_names_of_files_do_not_lead_elsewhere(tmp_path: Path) -> None:
 
 def test_what_cannot_be_written_is_refused(tmp_path: Path) -> None:
     with pytest.raises(
-        InputError, match="Document 0 cannot be written: the span 'A' has the offsets 0 and 9"
+        InputError, match="Document 0 cannot be written: the span 'A' goes from start 0 to end 9"
     ):
         write_doccano([TextDocument("ab", (TextSpan(0, 9, "A"),))], tmp_path / "x.jsonl")
     with pytest.raises(InputError, match="has a space, which brat has no place for"):

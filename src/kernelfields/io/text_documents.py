@@ -104,7 +104,7 @@ def require_span(span: TextSpan, length: int) -> None:
     for start, end in span.places:
         if not max(0, before) <= start < end <= length:
             raise InputError(
-                f"the span {quoted(span.label, 40)} has the offsets {start} and {end} in a text of "
+                f"the span {quoted(span.label, 40)} goes from start {start} to end {end} in a text of "
                 f"{length} characters."
             )
         before = end
