@@ -18,6 +18,7 @@ extensions = [
     "sphinx.ext.autosummary",
     "_attributes",
     "_docstrings",
+    "_formulas",
     "sphinx.ext.napoleon",
     "sphinx.ext.viewcode",
 ]
