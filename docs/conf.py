@@ -19,6 +19,7 @@ extensions = [
     "_attributes",
     "_docstrings",
     "_formulas",
+    "_links",
     "sphinx.ext.napoleon",
     "sphinx.ext.viewcode",
 ]
@@ -47,8 +48,8 @@ napoleon_use_rtype = False
 napoleon_use_ivar = True
 
 suppress_warnings = ["ref.python"]  # the same word may be an attribute of several classes
-# Words in docstrings' single backquotes are names, few of them with a target.
-default_role = "code"
+# Words in docstrings' single backquotes are names; those without a target stay as they are.
+default_role = "py:obj"
 
 toc_object_entries_show_parents = "hide"
 
