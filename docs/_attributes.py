@@ -9,6 +9,8 @@ import inspect
 import re
 from typing import Any
 
+from _docstrings import plain
+
 _HEAD = re.compile(r"^(\w+(?:, \w+)*)(?: : (.*))?$")
 
 
@@ -28,31 +30,49 @@ def entries(lines: list[str], kind: Any) -> list[str]:
     for line in lines:
         found = None if line.startswith(" ") or not line.strip() else _HEAD.match(line)
         if found is None:
-            result.append(line)
+            result.append(plain(line))
             continue
         names, shape = found[1].split(", "), found[2]
         own = any(inspect.getattr_static(kind, name, None) is not None for name in names)
         result += ["", f".. py:attribute:: {names[0]}"]
         result += [f"                  {name}" for name in names[1:]]
         result += ["   :no-index:"] * own
-        result += ["", *([f"    *{shape.replace('*', '')}*", ""] if shape else [])]
+        result += ["", *([f"    *{plain(shape)}*", ""] if shape else [])]
     return result
 
 
-def listed(lines: list[str], kind: Any) -> list[str]:
-    """Return a docstring whose attributes are directives."""
+def taken_out(lines: list[str], kind: Any) -> tuple[list[str], list[str]]:
+    """Return a docstring without its attributes, and these as directives."""
     place = section_of(lines, "Attributes")
     if place is None:
-        return lines
+        return lines, []
     begin, end = place
-    body = entries(lines[begin + 2 : end], kind)
-    return [*lines[:begin], ".. rubric:: Attributes", "", *body, "", *lines[end:]]
+    listed = [".. rubric:: Attributes", *entries(lines[begin + 2 : end], kind), ""]
+    return [*lines[:begin], *lines[end:]], listed
 
 
-def process(app: Any, what: str, name: str, obj: object, options: Any, lines: list[str]) -> None:
-    """Change the docstring of a class, before its markup is escaped."""
-    if what == "class":
-        lines[:] = listed(lines, obj)
+def put_in(lines: list[str], listed: list[str]) -> list[str]:
+    """Return a docstring that napoleon has read, with attributes before its notes and examples."""
+    later = (n for n, line in enumerate(lines) if line.startswith(".. rubric::"))
+    place = next(later, len(lines))
+    return [*lines[:place], "", *listed, *lines[place:]]
+
+
+class Process:
+    """Keeps the attributes of a class apart while napoleon reads its other sections."""
+
+    def __init__(self) -> None:
+        self.waiting: dict[str, list[str]] = {}
+
+    def before(self, app: Any, what: str, name: str, obj: object, options: Any, lines: list[str]) -> None:
+        """Take the attributes out of a docstring."""
+        if what == "class":
+            lines[:], self.waiting[name] = taken_out(lines, obj)
+
+    def after(self, app: Any, what: str, name: str, obj: object, options: Any, lines: list[str]) -> None:
+        """Put them in again."""
+        if listed := self.waiting.pop(name, []):
+            lines[:] = put_in(lines, listed)
 
 
 def signature(
@@ -68,6 +88,8 @@ def signature(
 
 def setup(app: Any) -> dict[str, bool]:
     """Connect."""
-    app.connect("autodoc-process-docstring", process, priority=90)
+    process = Process()
+    app.connect("autodoc-process-docstring", process.before, priority=90)
+    app.connect("autodoc-process-docstring", process.after, priority=900)
     app.connect("autodoc-process-signature", signature)
     return {"parallel_read_safe": True}

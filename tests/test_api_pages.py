@@ -7,13 +7,16 @@ import inspect
 import json
 import re
 import runpy
+import sys
 
 import kernelfields
 from tests.conftest import ROOT
 
 DOCS = ROOT / "docs"
+sys.path.insert(0, str(DOCS))
 PUBLIC = runpy.run_path(str(DOCS / "_public.py"))
 ATTRIBUTES = runpy.run_path(str(DOCS / "_attributes.py"))
+sys.path.remove(str(DOCS))
 MODULES = PUBLIC["documented_modules"]()
 APART = {"cli", "experiments", "serving", "labelling", "web"}
 """Packages of programs, which guides describe."""
@@ -72,44 +75,29 @@ def test_attributes_are_entries_of_their_own():
     told = [kind for kind in kinds if inspect.isclass(kind) and "Attributes\n-----" in inspect.getdoc(kind)]
     assert len(told) > 20
     for kind in told:
-        lines = ATTRIBUTES["listed"](inspect.getdoc(kind).splitlines(), kind)
-        text = "\n".join(lines)
-        assert ".. py:attribute:: classes_" in text or "classes_" not in text.split("Attributes")[1], kind
-        begin = lines.index(".. rubric:: Attributes")
-        loose = [line for line in lines[begin + 2 :] if re.match(r"\w+(, \w+)* : ", line)]
-        assert loose == [], kind
+        text = inspect.getdoc(kind)
+        rest, listed = ATTRIBUTES["taken_out"](text.splitlines(), kind)
+        assert "Attributes" not in rest
+        assert [line for line in listed if re.match(r"\w+(, \w+)* : ", line)] == [], kind
+        section = text.split("Attributes\n----------\n")[1]
+        names = {
+            name
+            for line in re.findall(r"^\w+(?:, \w+)*(?= :|$)", section.split("\n\n")[0], re.M)
+            for name in line.split(", ")
+        }
+        assert names <= {line.split()[-1] for line in listed if line.strip()}, kind
 
 
 def test_names_before_one_colon_share_an_entry():
-    text = [
-        "A.",
-        "",
-        "Attributes",
-        "----------",
-        "a_, b_ : arrays",
-        "    Both.",
-        "c_",
-        "    C.",
-        "",
-        "Notes",
-        "-----",
+    text = ["A.", "", "Attributes", "----------", "a_, b_ : (L,) array", "    Both a_.", "c_", "    C."]
+    rest, listed = ATTRIBUTES["taken_out"]([*text, "", "Notes", "-----", "N."], object)
+    assert rest == ["A.", "", "Notes", "-----", "N."]
+    assert listed == [
+        *(".. rubric:: Attributes", "", ".. py:attribute:: a_", "                  b_", ""),
+        *("    *(L,) array*", "", "    Both a\\_.", "", ".. py:attribute:: c_", "", "    C.", "", ""),
     ]
-    assert ATTRIBUTES["listed"](text, object) == [
-        *("A.", "", ".. rubric:: Attributes", "", "", ".. py:attribute:: a_", "                  b_", ""),
-        *(
-            "    *arrays*",
-            "",
-            "    Both.",
-            "",
-            ".. py:attribute:: c_",
-            "",
-            "    C.",
-            "",
-            "",
-            "Notes",
-            "-----",
-        ),
-    ]
+    found = ATTRIBUTES["put_in"](["A.", ":Parameters: **b**", "", ".. rubric:: Notes"], [".. x"])
+    assert found == ["A.", ":Parameters: **b**", "", "", ".. x", ".. rubric:: Notes"]
 
 
 def test_signatures_are_those_of_callers():

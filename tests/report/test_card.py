@@ -79,6 +79,15 @@ def test_what_it_says_of_a_linear_model():
     assert "16 sequences" in text
 
 
+def test_what_it_says_of_a_kernel_model():
+    model = kf.KernelCRF("rbf").fit(X, Y)
+    text = text_of(model._repr_html_())
+    o = abs(model.dual_coef_[:, 0]).argmax()
+    sequence, position = model.basis_origin_[o]
+    assert f"{sequence}:{position} {model.dual_coef_[o, 0]:+.3g}" in text
+    assert "RBF()" in text
+
+
 def test_what_held_out_data_said():
     model = kf.CRF().fit(X[:8], Y[:8]).recalibrate(X[8:], Y[8:]).calibrate(X, Y)
     text = text_of(model._repr_html_())

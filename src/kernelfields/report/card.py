@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .description import Description, describe
+from .description import BasisFunction, Description, describe
 from .markup import element, escape
 
 LABELS, GROUPS, STRONGEST = 24, 12, 5
@@ -14,7 +14,7 @@ LONGEST = 60
 # Colours are those of the page around it, which may be light or dark.
 LINE = "1px solid color-mix(in srgb, currentColor 25%, transparent)"
 FRAME = f"border:{LINE};border-radius:6px;padding:.5em .8em;max-width:46em;overflow-x:auto;text-align:left"
-CELL = "padding:.1em .8em .1em 0;vertical-align:top;text-align:left;background:none;border:none"
+CELL = "padding:.1em .8em .1em 0;vertical-align:top;text-align:left;background:none;border:none;color:inherit"
 
 
 def card(model: Any) -> str:
@@ -89,7 +89,7 @@ def _trust(found: Description) -> list[tuple[str, str]]:
 def _strongest(found: Description) -> str:
     """The strongest features, or basis functions, of the first labels, folded away."""
     groups = [[(_short(one.name), one.weight, one.label) for one in group] for group in found.features] or [
-        [(_short(one.observation), one.coefficient, one.label) for one in group] for group in found.basis
+        [(_place(one), one.coefficient, one.label) for one in group] for group in found.basis
     ]
     filled = [group for group in groups if group][:GROUPS]
     if not filled:
@@ -99,11 +99,16 @@ def _strongest(found: Description) -> str:
         + element("td", escape(" · ".join(f"{name} {value:+.3g}" for name, value, _ in group)), style=CELL)
         for group in filled
     ]
-    what = found.strength if found.features else "coefficient"
+    what = f"features of each label, by {found.strength}"
+    if not found.features:
+        what = "functions of each label: sequence:position in the training set, and coefficient"
     table = element("table", *(element("tr", row) for row in rows), style="border-collapse:collapse")
-    return element(
-        "details", element("summary", escape(f"strongest features of each label, by {what}")), table
-    )
+    return element("details", element("summary", escape(f"strongest {what}")), table)
+
+
+def _place(one: BasisFunction) -> str:
+    """Say which observation it is: where it stands in the training set, if it is one of it."""
+    return _short(one.observation) if one.sequence < 0 else f"{one.sequence}:{one.position}"
 
 
 def _short(thing: object) -> str:
