@@ -1,9 +1,5 @@
-"""Pages of the gallery: their code runs, shows what it says, and draws a picture.
+"""Pages of the gallery: their code runs, shows what it says, and draws a picture."""
 
-The quicker pages here; all of them with KERNELFIELDS_GALLERY=all, or by ``python docs/gallery/make.py``.
-"""
-
-import os
 import re
 import runpy
 
@@ -14,12 +10,10 @@ from tests.conftest import ROOT
 
 GALLERY = ROOT / "docs" / "gallery"
 MAKE = runpy.run_path(str(GALLERY / "make.py"))
-QUICK = {"chunking", "gestures", "images", "letters"}
 EVERY = sorted(path.stem for path in GALLERY.glob("*.md") if path.stem != "index")
-CHOSEN = EVERY if os.environ.get("KERNELFIELDS_GALLERY") == "all" else sorted(QUICK)
 
 
-@pytest.mark.parametrize("name", CHOSEN)
+@pytest.mark.parametrize("name", EVERY)
 def test_a_page_shows_what_its_code_gives(name, tmp_path):
     mpl.use("agg")
     said = MAKE["draw"](GALLERY / f"{name}.md", tmp_path)
