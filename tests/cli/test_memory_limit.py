@@ -162,7 +162,7 @@ def test_files_of_parquet(file: Any, table: Any, tmp_path: Any) -> None:
         (["train", "bare.parquet"], "sequence 0 has no labels"),
         (["train", "some.parquet", "--columns", "1,3"], "--columns is for columns of text, not for parquet"),
         (["train", "some.conll", "--format", "parquet"], "neither a Parquet nor an Arrow file"),
-        (["convert", "some.conll", "-o", "b.parquet"], "does not say the format to write"),
+        (["convert", "some.conll", "-o", "b.parquet"], "parquet are only read"),
         (["convert", "some.conll", "-o", "b.parquet", "--to", "parquet"], "parquet are only read"),
     ],
 )

@@ -36,6 +36,7 @@ class _Head:
     """Labels."""
     n_columns: int
     is_text: bool = True
+    is_joint: bool = False
     kind: str = "conll"
 
 
