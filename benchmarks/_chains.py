@@ -33,8 +33,8 @@ class Size(NamedTuple):
     """Positions · L² given to rivals that are slow by design."""
 
 
-FULL = Size((3, 9, 26, 64, 128), (25, 1000), positions=200_000, rounds=7, slow_work=1.5e7)
-QUICK = Size((3, 9, 26), (25, 100), positions=2_000, rounds=2, slow_work=1e5)
+FULL = Size((2, 3, 5, 9, 26, 64, 128), (25, 1000), positions=200_000, rounds=7, slow_work=1.5e7)
+QUICK = Size((2, 3, 5, 9, 26), (25, 100), positions=2_000, rounds=2, slow_work=1e5)
 
 
 class Batch:

@@ -21,10 +21,11 @@ Out<double> log_partition(In<S> node, In<S> edge, In<std::int64_t> offsets) {
 }
 
 template <class S>
-Parts<S> marginals(In<S> node, In<S> edge, In<std::int64_t> offsets, std::optional<In<double>> weights, int only) {
+Parts<S> marginals(In<S> node, In<S> edge, In<std::int64_t> offsets, std::optional<In<double>> weights, int only,
+                   bool together) {
     const ChainArrays<S> batch(node, edge, offsets);
     return run_marginals<S>(batch.chain, weights, [&](const MarginalsOut<S>& out, double* sums) {
-        chain_marginals(batch.chain, out, sums, only);
+        chain_marginals(batch.chain, out, sums, together ? Rounded::together : Rounded::alone, only);
     });
 }
 
@@ -110,7 +111,7 @@ template <class S> void add_functions(nb::module_& m) {
     using namespace nb::literals;
     const auto n = nb::arg("node").noconvert(), e = nb::arg("edge").noconvert(), o = nb::arg("offsets").noconvert();
     m.def("chain_log_partition", &log_partition<S>, n, e, o);
-    m.def("chain_marginals", &marginals<S>, n, e, o, "weights"_a = nb::none(), "only"_a = -1);
+    m.def("chain_marginals", &marginals<S>, n, e, o, "weights"_a = nb::none(), "only"_a = -1, "together"_a = false);
     m.def("chain_covariance", &covariance<S>, n, e, o, nb::arg("node_direction").noconvert(),
           nb::arg("edge_direction").noconvert(), "weights"_a = nb::none(), "only"_a = -1);
     m.def("chain_argmax", &argmax<S>, n, e, o);

@@ -156,7 +156,8 @@ void run_chunk(const HmmBatch& batch, const Emission& emission, std::size_t from
     }
     const ChainBatch<double> chain{to - from,         end - begin, L,   chunk.first.data(), chunk.edge_first.data(),
                                    chunk.node.data(), batch.edge,  true};
-    chain_marginals(chain, {nullptr, log_probability + from, chunk.marginal.data(), nullptr}, sums + L);
+    chain_marginals(chain, {nullptr, log_probability + from, chunk.marginal.data(), nullptr}, sums + L,
+                    Rounded::together);
     for (std::size_t s = 0; s < to - from; ++s)
         if (chain.length(s) > 0)
             for (std::size_t k = 0; k < L; ++k)

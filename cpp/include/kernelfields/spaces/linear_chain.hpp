@@ -141,7 +141,7 @@ void run_chunk(const LinearChainData<S>& data, const LinearChainWeights<S>& weig
     const ChainBatch<S> batch{chunk.sequence.size(),   chunk.label.size(), data.labels,  chunk.first.data(),
                               chunk.edge_first.data(), chunk.node.data(),  weights.edge, true};
     const MarginalsOut<S> out{chunk.weight.data(), chunk.log_partition.data(), chunk.marginal.data(), nullptr};
-    chain_marginals(batch, out, sums.small.data() + 3 * data.labels);
+    chain_marginals(batch, out, sums.small.data() + 3 * data.labels, Rounded::together);
     compare_chunk(data, batch, chunk, sums);
     // `rare` has no room for the pairs of frequent features, which come first.
     const PairedSums<S> into{paired.frequent,   paired.single,

@@ -51,8 +51,9 @@ template <class S> std::vector<Outcome> starting_outcomes(const ChainBatch<S>& b
 template <class S, class Out>
 void run_pending(const ChainBatch<S>& batch,
                  void (*recursion)(const ChainBatch<S>&, const void*, Group, const Out&, double*, Arena, Outcome*),
-                 const void* edges, const Out& out, double* edge_sum, std::vector<Outcome>& outcome) {
-    const Plan plan = make_plan(batch, [&](std::size_t s) { return outcome[s] == Outcome::pending; });
+                 const void* edges, const Out& out, double* edge_sum, std::vector<Outcome>& outcome,
+                 std::size_t group_size = kRows) {
+    const Plan plan = make_plan(batch, [&](std::size_t s) { return outcome[s] == Outcome::pending; }, group_size);
     if (plan.order.empty()) return;
     const std::size_t square = batch.labels * batch.labels;
     std::vector<double> sums(plan.blocks() * square);
@@ -73,10 +74,14 @@ SharedEdges<C> shared_edges(const ChainBatch<S>& batch, EdgeTable<C>& table,
     return edges;
 }
 
+// Whether a sequence is rounded as if it were alone, or may be rounded otherwise beside others: for sums over a batch.
+enum class Rounded { alone, together };
+
 // Log-partitions, and marginals where `out` has room for them. `only` (0 to 2) forces one
 // recursion, for tests: what it cannot hold stays NaN.
 template <class S>
-void chain_marginals(const ChainBatch<S>& batch, const MarginalsOut<S>& out, double* edge_sum, int only = -1) {
+void chain_marginals(const ChainBatch<S>& batch, const MarginalsOut<S>& out, double* edge_sum,
+                     Rounded rounded = Rounded::alone, int only = -1) {
     const ChainKernels<S>& kernels = chain_kernels<S>();
     std::vector<Outcome> outcome = starting_outcomes(batch);
     for (std::size_t s = 0; s < batch.sequences; ++s) out.log_partition[s] = batch.length(s) ? kNaN : 0;
@@ -90,6 +95,10 @@ void chain_marginals(const ChainBatch<S>& batch, const MarginalsOut<S>& out, dou
     }
     const void* edges[kRecursions] = {&narrow, &wide, nullptr};
     const auto& recursions = batch.shared ? kernels.marginals_shared : kernels.marginals_per_edge;
+    if (rounded == Rounded::together && batch.shared && batch.labels <= kFewLabels && only < 0)
+        run_pending<S, MarginalsOut<S>>(batch, kernels.marginals_lanes,
+                                        kernels.prepare_edges_narrow ? edges[0] : edges[1], out, edge_sum, outcome,
+                                        kernels.lanes);
     for (std::size_t k = 0; k < kRecursions; ++k)
         if (recursions[k] && (only < 0 || static_cast<int>(k) == only))
             run_pending<S, MarginalsOut<S>>(batch, recursions[k], edges[k], out, edge_sum, outcome);
@@ -134,15 +143,15 @@ template <class S> double chain_score(const ChainBatch<S>& batch, std::size_t s,
     const std::size_t L = batch.labels, length = batch.length(s);
     const S* node = batch.node + static_cast<std::size_t>(batch.first[s]) * L;
     const S* edge = batch.edge + (batch.shared ? 0 : static_cast<std::size_t>(batch.edge_first[s]) * L * L);
-    double score = 0;
+    double nodes = 0, pairs = 0;  // apart, so that neither sum waits for the other
     for (std::size_t t = 0; t < length; ++t) {
         const auto here = static_cast<std::size_t>(labels[t]);
-        score += static_cast<double>(node[t * L + here]);
+        nodes += static_cast<double>(node[t * L + here]);
         if (t + 1 == length) break;
         const std::size_t step = batch.shared ? 0 : t * L * L;
-        score += static_cast<double>(edge[step + here * L + static_cast<std::size_t>(labels[t + 1])]);
+        pairs += static_cast<double>(edge[step + here * L + static_cast<std::size_t>(labels[t + 1])]);
     }
-    return score;
+    return nodes + pairs;
 }
 
 template <class S> void chain_argmax(const ChainBatch<S>& batch, std::int32_t* labels, double* value) {
@@ -151,16 +160,19 @@ template <class S> void chain_argmax(const ChainBatch<S>& batch, std::int32_t* l
     for (std::size_t s = 0; s < batch.sequences; ++s) value[s] = batch.length(s) ? kNaN : 0;
     EdgeTable<S> table(batch.labels, kernels.narrow_width);
     if (batch.shared) kernels.prepare_max_edges(batch.edge, batch.labels, table.table(0));
-    const auto recursion = batch.shared ? kernels.argmax_shared : kernels.argmax_per_edge;
-    const Plan plan = make_plan(batch, [&](std::size_t s) { return outcome[s] == Outcome::pending; });
-    const double work = 0.15 * static_cast<double>(plan.positions * batch.labels * batch.labels);
-    for_each_group(batch, plan, work, [&](Group group, Arena arena, std::size_t) {
-        recursion(batch, table.table(0), group, labels, arena, outcome.data());
-        for (std::size_t k = 0; k < group.count; ++k) {
-            const std::size_t s = group.sequence[k];
-            if (outcome[s] == Outcome::done) value[s] = chain_score(batch, s, labels + batch.first[s]);
-        }
-    });
+    const auto run = [&](auto recursion, std::size_t group_size) {
+        const Plan plan = make_plan(batch, [&](std::size_t s) { return outcome[s] == Outcome::pending; }, group_size);
+        const double work = 0.15 * static_cast<double>(plan.positions * batch.labels * batch.labels);
+        for_each_group(batch, plan, work, [&](Group group, Arena arena, std::size_t) {
+            recursion(batch, table.table(0), group, labels, arena, outcome.data());
+            for (std::size_t k = 0; k < group.count; ++k) {
+                const std::size_t s = group.sequence[k];
+                if (outcome[s] == Outcome::done) value[s] = chain_score(batch, s, labels + batch.first[s]);
+            }
+        });
+    };
+    if (batch.shared && batch.labels <= kFewLabels) run(kernels.argmax_lanes, kernels.lanes);
+    run(batch.shared ? kernels.argmax_shared : kernels.argmax_per_edge, kRows);
 }
 
 template <class S> void chain_entropy(const ChainBatch<S>& batch, double* entropy) {

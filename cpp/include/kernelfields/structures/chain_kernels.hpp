@@ -44,6 +44,9 @@ struct TiltedEdges {
 // Sequences advanced together. More hide the latency of the recursion, until registers run out.
 constexpr std::size_t kRows = 4;
 
+// Labels up to which sequences share a vector: it takes this many vectors to hold a message of each.
+constexpr std::size_t kFewLabels = 10;
+
 // The sequences of one group, longest first, so that those still running form a prefix.
 struct Group {
     const std::size_t* sequence;
@@ -85,6 +88,7 @@ using CovarianceRecursion = void (*)(const ChainBatch<S>&, const void* shared_ed
 
 template <class S> struct ChainKernels {
     std::size_t narrow_width, double_width;  // numbers per vector: in S, and in double
+    std::size_t lanes;                       // sequences that recursions for few labels advance together
 
     void (*prepare_edges_narrow)(const S*, std::size_t labels, SharedEdges<S>&);
     void (*prepare_edges_double)(const S*, std::size_t labels, SharedEdges<double>&);
@@ -93,9 +97,11 @@ template <class S> struct ChainKernels {
 
     MarginalsRecursion<S> marginals_shared[kRecursions];
     MarginalsRecursion<S> marginals_per_edge[kRecursions];
-    CovarianceRecursion<S> covariance[2];  // scaled in double (shared edges only), logarithms
+    MarginalsRecursion<S> marginals_lanes;  // in the type of S, for few labels; tried before all others
+    CovarianceRecursion<S> covariance[2];   // scaled in double (shared edges only), logarithms
 
     void (*argmax_shared)(const ChainBatch<S>&, const S* edges, Group, std::int32_t* labels, Arena, Outcome*);
+    void (*argmax_lanes)(const ChainBatch<S>&, const S* edges, Group, std::int32_t* labels, Arena, Outcome*);
     void (*argmax_per_edge)(const ChainBatch<S>&, const S* edges, Group, std::int32_t* labels, Arena, Outcome*);
 
     // Logarithms of the forward messages (length x padded labels); returns the log-partition.

@@ -29,13 +29,14 @@ struct Plan {
 };
 
 // Sequences for which keep(s) holds. Empty ones need no recursion and are left out.
-template <class Batch, class Keep> Plan make_plan(const Batch& batch, Keep keep) {
+template <class Batch, class Keep>
+Plan make_plan(const Batch& batch, Keep keep, std::size_t group_size = kRows) {
     Plan plan;
     for (std::size_t s = 0; s < batch.sequences; ++s)
         if (batch.length(s) > 0 && keep(s)) plan.order.push_back(s);
     std::stable_sort(plan.order.begin(), plan.order.end(),
                      [&](std::size_t a, std::size_t b) { return batch.length(a) > batch.length(b); });
-    plan.group_size = batch.shared ? kRows : 1;
+    plan.group_size = batch.shared ? group_size : 1;
     const std::size_t groups = (plan.order.size() + plan.group_size - 1) / plan.group_size;
     plan.positions = 0;
     for (std::size_t s : plan.order) plan.positions += batch.length(s);
