@@ -368,15 +368,22 @@ function links() {
 
 // ---- beginning, and news ----
 
+let heard = 0;  // news so far
+
 async function refresh() {
   try {
-    overview(await call("/api/overview"));
+    const before = heard;
+    const found = await call("/api/overview");
+    // Asked before news came and answered after it, the overview would put back what was there before.
+    if (heard !== before) return refresh();
+    overview(found);
   } catch (error) {
     trouble(error.message);
   }
 }
 
 function news(message) {
+  if (message.type === "model" || message.type === "estimate") heard += 1;
   if (message.type === "model") {
     learning(message);
     const fresh = item && !item.done && !touched && !waiting && !accepting && performance.now() - shownAt < FRESH;
