@@ -30,6 +30,7 @@ BENCHMARKS = {
     "label_run": "benchmarks.label_run",
     "linear_crf_cost": "benchmarks.linear_crf_cost",
     "kernel_sparse": "benchmarks.kernel_sparse",
+    "selection_cost": "benchmarks.selection_cost",
     "linear_crf_tag": "benchmarks.linear_crf_tag",
     "linear_crf_train": "benchmarks.linear_crf_train",
     "linear_online": "benchmarks.linear_online",

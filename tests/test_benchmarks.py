@@ -39,6 +39,7 @@ SIGNED = ("f1_minus_crfsuite", "worst_f1_difference", "exponent_n")
         "gram",
         "kernel_dense",
         "kernel_sparse",
+        "selection_cost",
     ],
 )
 def test_last_line_is_one_object_of_the_agreed_form(name, request):
