@@ -86,7 +86,7 @@ KF_INLINE void lanes_forward(const LaneGroup<S, C>& lanes, const C (&A)[L][L], c
         scale.times(g, live ? total : broadcast(C(1)));
     };
     for (std::size_t t = 0; t < lanes.longest; ++t) {
-        const C *from = messages.alpha + (t - 1) * kStep, *factor = messages.factor + t * kStep;
+        const C* factor = messages.factor + t * kStep;
         Vec<C> value[kSets][L], total[kSets] = {};
         const auto finish = [&](std::size_t g, int j, Vec<C> sum) {
             value[g][j] = sum * load(factor + j * N + g * W);
@@ -96,6 +96,7 @@ KF_INLINE void lanes_forward(const LaneGroup<S, C>& lanes, const C (&A)[L][L], c
             for (std::size_t g = 0; g < kSets; ++g)
                 for (int j = 0; j < L; ++j) finish(g, j, broadcast(C(1)));
         } else {
+            const C* from = messages.alpha + (t - 1) * kStep;
             lane_multiply<C, L>(A, [&](std::size_t g, int i) { return load(from + i * N + g * W); }, finish);
         }
         for (std::size_t g = 0; g < kSets; ++g) normalise(t, g, value[g], total[g]);

@@ -12,7 +12,6 @@ namespace {
 
 // d_t of all lanes, in turns, and the best label before each label (as bits) at every position.
 template <class S, int L> struct MaxLanes {
-    static constexpr std::size_t kStep = L * kLanes<S>;
     S* best;
     Bits<S>* before;  // position by position, label by label, set by set
     Bits<S> good[kSets];
