@@ -16,8 +16,9 @@ namespace kernelfields {
 namespace {
 
 constexpr std::size_t kHugePage = std::size_t{1} << 21;
-constexpr std::size_t kLarge = 2 * kHugePage;
-constexpr std::size_t kKeep = std::size_t{1} << 28;  // at most so many bytes in all are kept
+constexpr std::size_t kLarge = 2 * kHugePage;                // from here on huge pages are asked for
+constexpr std::size_t kWorthKeeping = std::size_t{1} << 18;  // from here on blocks are kept
+constexpr std::size_t kKeep = std::size_t{1} << 28;          // at most so many bytes in all are kept
 
 // The size stands in front of each block.
 struct Header {
@@ -28,7 +29,7 @@ Header& header(void* block) {
 }
 
 std::mutex guard;
-std::array<void*, 4> kept{};
+std::array<void*, 6> kept{};
 
 void* take_kept(std::size_t bytes) {
     const std::lock_guard<std::mutex> lock(guard);
@@ -62,7 +63,7 @@ void* keep(void* block) {
 void* allocate(std::size_t bytes) {
     if (bytes > std::numeric_limits<std::ptrdiff_t>::max() - kLarge) throw std::bad_alloc();
     const bool large = bytes >= kLarge;
-    if (large)
+    if (bytes >= kWorthKeeping)
         if (void* block = take_kept(bytes)) return block;
     const std::size_t alignment = large ? kHugePage : kAlignment;
     const std::size_t whole = ((bytes + kAlignment) / alignment + 1) * alignment;
@@ -77,7 +78,7 @@ void* allocate(std::size_t bytes) {
 }
 
 void release(void* block) noexcept {
-    if (header(block).bytes >= kLarge) block = keep(block);
+    if (header(block).bytes >= kWorthKeeping) block = keep(block);
     if (block) free_block(block);
 }
 

@@ -125,3 +125,83 @@ def test_lanes_are_used_where_rounding_may_tell(rng) -> None:
     alone = native.chain_marginals(node, edge, offsets, None, SCALED_DOUBLE)[1]
     assert (together != alone).any()
     np.testing.assert_array_equal(beside, alone)
+
+
+def in_one_piece(node, edge):
+    """Return marginals of one long sequence by the recursion that takes a sequence at a time."""
+    return native.chain_marginals(node, edge, np.array([0, len(node)]), None, LOGARITHMS)
+
+
+@pytest.mark.parametrize("together", [False, True])
+@pytest.mark.parametrize("length", [8192, 9001, 40_000])
+@pytest.mark.parametrize("L", [2, 3, 5, 9, 10])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_a_long_sequence_in_pieces(rng, L: int, length: int, together: bool, dtype: type) -> None:
+    node, edge, offsets = scores(rng, L, np.array([0, length]), dtype, scale=1.0)
+    weights = np.array([1.5])
+    value, marginals, pairs = native.chain_marginals(node, edge, offsets, weights, together=together)
+    expected = in_one_piece(node.astype(np.float64), edge.astype(np.float64))
+    digits = 1e-11 if dtype is np.float64 else 1e-4
+    np.testing.assert_allclose(value, expected[0], rtol=digits / 10)
+    np.testing.assert_allclose(marginals, 1.5 * expected[1], atol=digits)
+    np.testing.assert_allclose(pairs, 1.5 * expected[2], rtol=10 * digits)
+
+
+def sticky(rng, L: int, length: int, stay: float):
+    """Scores of a sequence whose labels depend on labels far away."""
+    return 0.05 * rng.normal(size=(length, L)), stay * np.eye(L), np.array([0, length])
+
+
+@pytest.mark.parametrize("stay", [4.0, 7.0, 12.0])
+@pytest.mark.parametrize("L", [2, 5])
+def test_pieces_that_do_not_forget(rng, L: int, stay: float) -> None:
+    """The first, the second, and no overlap is long enough; far from the truth if nobody looked."""
+    node, edge, offsets = sticky(rng, L, 30_000, stay)
+    value, marginals, pairs = native.chain_marginals(node, edge, offsets, together=True)
+    expected = in_one_piece(node, edge)
+    np.testing.assert_allclose(value, expected[0], rtol=1e-12)
+    np.testing.assert_allclose(marginals, expected[1], atol=1e-9)
+    np.testing.assert_allclose(pairs, expected[2], rtol=1e-9)
+
+
+def viterbi(node: np.ndarray, edge: np.ndarray) -> tuple[np.ndarray, float]:
+    """Return the best labelling of one sequence, step by step."""
+    best, before = node[0], []
+    for row in node[1:]:
+        table = best[:, None] + edge
+        before.append(table.argmax(axis=0))
+        best = table.max(axis=0) + row
+    labels = [int(best.argmax())]
+    for pointers in reversed(before):
+        labels.append(int(pointers[labels[-1]]))
+    return np.array(labels[::-1]), float(best.max())
+
+
+@pytest.mark.parametrize("length", [8192, 20_011])
+@pytest.mark.parametrize("L", [2, 3, 4, 5, 8, 9, 10])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_the_best_labelling_of_a_long_sequence(rng, L: int, length: int, dtype: type) -> None:
+    node, edge, offsets = scores(rng, L, np.array([0, length]), dtype)
+    labels, value = native.chain_argmax(node, edge, offsets)
+    expected, best = viterbi(node.astype(np.float64), edge.astype(np.float64))
+    np.testing.assert_allclose(value, best, rtol=1e-12 if dtype is np.float64 else 1e-6)
+    np.testing.assert_array_equal(labels, expected)
+
+
+@pytest.mark.parametrize("stay", [0.1, 1.0, 50.0])
+def test_the_best_labelling_where_labels_stay(rng, stay: float) -> None:
+    node, edge, offsets = sticky(rng, 3, 30_000, stay)
+    edge[0, 2] = -np.inf
+    labels, value = native.chain_argmax(node, edge, offsets)
+    np.testing.assert_array_equal(labels, viterbi(node, edge)[0])
+    np.testing.assert_allclose(value, native.chain_score(node, edge, offsets, labels), rtol=1e-12)
+
+
+def test_a_long_sequence_that_is_not_finite(rng) -> None:
+    node, edge, offsets = scores(rng, 3, np.array([0, 20_000, 40_000]), np.float64)
+    node[12_345, 1] = np.nan
+    value, _, _ = native.chain_marginals(node, edge, offsets, together=True)
+    assert np.isnan(value).tolist() == [True, False]
+    labels, best = native.chain_argmax(node, edge, offsets)
+    assert np.isnan(best).tolist() == [True, False]
+    assert not labels[:20_000].any()

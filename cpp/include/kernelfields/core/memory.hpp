@@ -20,9 +20,9 @@ private:
 
 constexpr std::size_t kAlignment = 64;
 
-// A block aligned for vectors. Large ones ask for huge pages, and the last few released are kept
-// for the next request of about their size: the first touch of fresh memory costs as much as
-// forward-backward over it at nine labels, and every step of a training run asks for the same sizes.
+// A block aligned for vectors. Large ones ask for huge pages, and the last few released, large or not quite
+// small, are kept for the next request of about their size: the first touch of fresh memory costs as much
+// as forward-backward over it at nine labels, and every step of a training run asks for the same sizes.
 void* allocate(std::size_t bytes);
 void release(void* block) noexcept;
 

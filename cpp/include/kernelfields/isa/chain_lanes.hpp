@@ -1,203 +1,271 @@
-// Forward-backward for few labels: one sequence in every lane of a vector, edge
-// scores shared.
+// Forward-backward for few labels: a sequence, or a stretch of one, in every lane of a vector, edge scores shared.
 //
-// Vectors over labels are mostly padding where labels are few, and their sums
-// cost more than their products. Here a vector holds one number of each of
-// several sequences, which advance together:
+// Vectors over labels are mostly padding where labels are few, and their sums cost more than their products. Here a
+// vector holds one number of each of several sequences, which advance together:
 //
-//   alpha_t(j) = b_t(j) sum_i alpha_{t-1}(i) A(i, j) / c_t        c_t makes the
-//   sum one beta_t(i)  = sum_j A(i, j) b_{t+1}(j) beta_{t+1}(j) / c_{t+1}
-//   mu_t(i)    = alpha_t(i) beta_t(i) / n_t                       n_t =
-//   <alpha_t, beta_t>, one but for rounding
+//   alpha_t(j) = 2^-n_t b_t(j) sum_i alpha_{t-1}(i) A(i, j)               n_t from the exponent of the sum, now and
+//   then beta_t(i)  = 2^-n_{t+1} sum_j A(i, j) b_{t+1}(j) beta_{t+1}(j) mu_t(i)    = alpha_t(i) beta_t(i) / m m =
+//   <alpha_t, beta_t>, the same for all t
 //
-// Only finite scores of a moderate range are handled: groups with others stay
-// pending, as do those whose lengths differ so much that most lanes would idle.
+// Scaling by powers of two rounds nothing and divides nothing, and m needs to be looked at only once in a while.
+// Only finite scores of a moderate range are handled: groups with others stay pending.
 #pragma once
 
-#include "lane_products.hpp"
+#include "lane_messages.hpp"
 
 namespace kernelfields {
 namespace {
 
-// Messages of a group: position by position, label by label, lane by lane.
-template <class C, int L> struct LaneMessages {
-    C *factor, *alpha, *inverse;  // exp(node - largest), forward messages, 1 / c
-    C* edge;                      // sums over positions, label pair by label pair
+// What is known of the node scores of a group so far.
+template <class S, int L> struct LaneScan {
+    Vec<S> lowest[kSets<L>] = {}, total[kSets<L>] = {}, tops[kSets<L>] = {};
+    double largest[kLanes<S, L>] = {};  // sums over positions that count of the largest score
 
-    static constexpr std::size_t kStep = L * kLanes<C>;
-    KF_INLINE LaneMessages(Arena& arena, std::size_t longest)
-        : factor(take<C>(arena, longest * kStep)),
-          alpha(take<C>(arena, longest * kStep)),
-          inverse(take<C>(arena, longest * kLanes<C>)),
-          edge(take<C>(arena, L * L * kWidth<C>)) {}
+    KF_INLINE void flush() {
+        for (std::size_t r = 0; r < kLanes<S, L>; ++r)
+            largest[r] += static_cast<double>(tops[r / kWidth<S>][r % kWidth<S>]);
+        for (auto& top : tops) top = Vec<S>{};
+    }
+    KF_INLINE double range() const {
+        Vec<S> low = lowest[0];
+        for (std::size_t g = 1; g < kSets<L>; ++g) low = minimum<S>(low, lowest[g]);
+        return static_cast<double>(kernelfields::largest<S>(-low));
+    }
+    KF_INLINE bool finite() const {
+        Bits<S> bad{};
+        for (const auto& one : total) bad |= ~(one - one == 0);
+        return !any<S>(bad);
+    }
 };
 
-// factor of all positions; the sum of the largest scores of each sequence into
-// `largest`. False if some sequence has scores that cannot be held.
-template <class S, class C, int L>
-KF_INLINE bool lane_factors(const LaneGroup<S, C>& lanes, double edge_range, C* factor, double* largest) {
-    constexpr std::size_t W = kWidth<C>, kFlushEvery = 64;
-    Vec<C> lowest[kSets] = {}, total[kSets] = {}, tops[kSets] = {};
-    const auto flush = [&] {
-        for (std::size_t r = 0; r < kLanes<C>; ++r) largest[r] += static_cast<double>(tops[r / W][r % W]);
-        for (std::size_t g = 0; g < kSets; ++g) tops[g] = Vec<C>{};
-    };
-    std::size_t running = lanes.count;
-    for (std::size_t t = 0; t < lanes.longest; ++t, factor += L * kLanes<C>) {
-        running = lanes.running(t, running);
-        for (std::size_t g = 0; g < kSets; ++g) {
-            Vec<C> x[L];
-            gather_scores<S, C, L>(lanes, t, g, running, x);
-            Vec<C> top = x[0];
-            for (int j = 1; j < L; ++j) top = maximum<C>(top, x[j]);
-            tops[g] += top;
-            for (int j = 0; j < L; ++j) {
-                const Vec<C> shifted = x[j] - top;
-                total[g] += x[j];
-                lowest[g] = minimum<C>(shifted, lowest[g]);
-                store(factor + j * kLanes<C> + g * W, exp<C>(shifted));
-            }
+// Scores of some positions of one set, in place, to exp(score - largest).
+template <class S, int L>
+KF_INLINE void lane_factors(const LaneGroup<S, L>& lanes, std::size_t g, std::size_t t, std::size_t steps, Vec<S>* x,
+                            LaneScan<S, L>& scan) {
+    constexpr std::size_t W = kWidth<S>;
+    const bool plain = lanes.plain(t, steps);
+    Vec<S> lowest = scan.lowest[g], total = scan.total[g], tops = scan.tops[g];
+    for (std::size_t k = 0; k < steps; ++k, x += L) {
+        Vec<S> top = x[0];
+        KF_UNROLL
+        for (int j = 1; j < L; ++j) top = maximum<S>(top, x[j]);
+        if (plain) tops += top;
+        else {
+            const Vec<S> at = broadcast(static_cast<S>(t + k));
+            tops += (load(lanes.firsts + g * W) <= at) & (load(lanes.lasts + g * W) > at) ? top : Vec<S>{};
         }
-        if ((t + 1) % kFlushEvery == 0) flush();
-    }
-    flush();
-    bool held = true;
-    for (std::size_t r = 0; r < lanes.count; ++r) {
-        const C all = total[r / W][r % W], low = lowest[r / W][r % W];
-        held = held && all - all == 0 && static_cast<double>(-low) + edge_range <= kRange<C>;
-    }
-    return held;
-}
-
-template <class C> KF_INLINE Vec<C> reciprocal(Vec<C> x) {
-    return broadcast(C(1)) / x;
-}
-
-template <class S, class C, int L>
-KF_INLINE void lanes_forward(const LaneGroup<S, C>& lanes, const C (&A)[L][L], const LaneMessages<C, L>& messages,
-                             LaneProduct<C>& scale) {
-    constexpr std::size_t W = kWidth<C>, N = kLanes<C>, kStep = L * N;
-    const auto normalise = [&](std::size_t t, std::size_t g, const Vec<C>* value, Vec<C> total) {
-        const Bits<C> live = load(lanes.lengths + g * W) > broadcast(static_cast<C>(t));
-        const Vec<C> inverse = reciprocal<C>(total);
-        C* to = messages.alpha + t * kStep + g * W;
-        for (int j = 0; j < L; ++j) store(to + j * N, value[j] * inverse);
-        store(messages.inverse + t * N + g * W, live ? inverse : broadcast(C(1)));
-        scale.times(g, live ? total : broadcast(C(1)));
-    };
-    for (std::size_t t = 0; t < lanes.longest; ++t) {
-        const C* factor = messages.factor + t * kStep;
-        Vec<C> value[kSets][L], total[kSets] = {};
-        const auto finish = [&](std::size_t g, int j, Vec<C> sum) {
-            value[g][j] = sum * load(factor + j * N + g * W);
-            total[g] += value[g][j];
-        };
-        if (t == 0) {
-            for (std::size_t g = 0; g < kSets; ++g)
-                for (int j = 0; j < L; ++j) finish(g, j, broadcast(C(1)));
-        } else {
-            const C* from = messages.alpha + (t - 1) * kStep;
-            lane_multiply<C, L>(A, [&](std::size_t g, int i) { return load(from + i * N + g * W); }, finish);
-        }
-        for (std::size_t g = 0; g < kSets; ++g) normalise(t, g, value[g], total[g]);
-    }
-}
-
-// One step back. `into` holds b_{t+1} beta_{t+1} and becomes b_t beta_t; edge
-// sums are those before A, of all sets in one. B is the transpose of A.
-template <class S, class C, int L>
-KF_INLINE void lane_backward(const LaneGroup<S, C>& lanes, const C (&B)[L][L], const LaneMessages<C, L>& messages,
-                             std::size_t t, std::size_t running, Vec<C> (&into)[kSets][L]) {
-    constexpr std::size_t W = kWidth<C>, N = kLanes<C>, kStep = L * N;
-    const C *alpha = messages.alpha + t * kStep, *factor = messages.factor + t * kStep;
-    Vec<C> value[kSets][L], meet[kSets] = {}, scale[kSets];
-    Bits<C> ends[kSets];
-    for (std::size_t g = 0; g < kSets; ++g) ends[g] = load(lanes.lengths + g * W) <= broadcast(static_cast<C>(t + 1));
-    lane_multiply<C, L>(
-        B, [&](std::size_t g, int j) { return into[g][j]; },
-        [&](std::size_t g, int i, Vec<C> sum) {
-            value[g][i] = ends[g] ? broadcast(C(1)) : sum;
-            meet[g] += value[g][i] * load(alpha + i * N + g * W);
-        });
-    for (std::size_t g = 0; g < kSets; ++g) scale[g] = load(lanes.weights + g * W) / meet[g];
-    for (int i = 0; i < L; ++i) {
-        Vec<C> share[kSets];
-        for (std::size_t g = 0; g < kSets; ++g) {
-            const Vec<C> whole = load(alpha + i * N + g * W) * scale[g];
-            share[g] = ends[g] ? Vec<C>{} : whole;
-            scatter_lanes<S, C, L>(lanes, t, g, running, i, whole * value[g][i]);
-        }
+        KF_UNROLL
         for (int j = 0; j < L; ++j) {
-            C* sums = messages.edge + (i * L + j) * W;
-            Vec<C> total = load(sums);
-            for (std::size_t g = 0; g < kSets; ++g) total += share[g] * into[g][j];
-            store(sums, total);
+            const Vec<S> shifted = x[j] - top;
+            total += x[j];
+            lowest = minimum<S>(shifted, lowest);
+            x[j] = exp<S>(shifted);
         }
     }
-    for (std::size_t g = 0; g < kSets; ++g) {
-        const Vec<C> inverse = load(messages.inverse + t * N + g * W);
-        for (int i = 0; i < L; ++i) into[g][i] = value[g][i] * inverse * load(factor + i * N + g * W);
+    scan.lowest[g] = lowest, scan.total[g] = total, scan.tops[g] = tops;
+}
+
+// How often to scale: a message falls by at most exp(-range) a step, and spans as much.
+template <class S> KF_INLINE unsigned char scale_every(double range) {
+    constexpr double kRoom = sizeof(S) == sizeof(double) ? 700 : 87;
+    unsigned char every = 1;
+    while (2U * every <= kWidth<S> && (2 * every + 1) * range <= kRoom) every *= 2;
+    return every;
+}
+
+// Forward messages of some positions; `from` is the one before them, and becomes their last.
+template <class S, int L>
+KF_INLINE void lane_forward(const S (&A)[L][L], const LaneMessages<S, L>& messages, std::size_t t, std::size_t steps,
+                            unsigned every, Vec<S> (&from)[kSets<L>][L], Bits<S> (&exponent)[kSets<L>]) {
+    constexpr std::size_t W = kWidth<S>, sets = kSets<L>, kTile = W * L;
+    const std::size_t first = messages.tile(t, 0);
+    for (std::size_t k = 0; k < steps; ++k) {
+        const Vec<S>* factor = messages.factor + first * kTile + k * L;
+        Vec<S>* alpha = messages.alpha + first * kTile + k * L;
+        Vec<S> value[sets][L];
+        if (t + k == 0) {
+            KF_UNROLL
+            for (std::size_t g = 0; g < sets; ++g) KF_UNROLL
+            for (int j = 0; j < L; ++j) value[g][j] = factor[g * kTile + j];
+        } else {
+            lane_multiply<S, L>(
+                A, [&](std::size_t g, int i) { return from[g][i]; },
+                [&](std::size_t g, int j, Vec<S> sum) { value[g][j] = sum * factor[g * kTile + j]; });
+        }
+        if (((k + 1) & (every - 1)) == 0) KF_UNROLL
+        for (std::size_t g = 0; g < sets; ++g) {
+            Vec<S> total = value[g][0];
+            KF_UNROLL
+            for (int j = 1; j < L; ++j) total += value[g][j];
+            const Bits<S> power = PowerOfTwo<S>::exponent(total);
+            const Vec<S> inverse = PowerOfTwo<S>::inverse(power);
+            exponent[g] += power;
+            messages.inverse[(first + g) * W + k] = inverse;
+            KF_UNROLL
+            for (int j = 0; j < L; ++j) value[g][j] *= inverse;
+        }
+        KF_UNROLL
+        for (std::size_t g = 0; g < sets; ++g) KF_UNROLL
+        for (int j = 0; j < L; ++j) alpha[g * kTile + j] = from[g][j] = value[g][j];
     }
+}
+
+// Factors and forward messages of all positions. False if some sequence has scores that cannot be held.
+template <class S, int L>
+KF_INLINE bool lanes_forward(const LaneGroup<S, L>& lanes, const S (&A)[L][L], double edge_range,
+                             const LaneMessages<S, L>& messages, LaneScan<S, L>& scan) {
+    constexpr std::size_t W = kWidth<S>, sets = kSets<L>, kTile = W * L;
+    constexpr std::size_t kFlushEvery = sizeof(S) == sizeof(double) ? std::size_t(-1) : 64;
+    Vec<S> from[sets][L];
+    Bits<S> exponent[sets] = {};
+    for (std::size_t t = 0; t < lanes.longest; t += W) {
+        const std::size_t steps = lanes.longest - t < W ? lanes.longest - t : W;
+        KF_UNROLL
+        for (std::size_t g = 0; g < sets; ++g) {
+            Vec<S>* factor = messages.factor + messages.tile(t, g) * kTile;
+            load_lanes<S, L>(lanes, g, t, steps, factor);
+            lane_factors<S, L>(lanes, g, t, steps, factor, scan);
+            messages.exponent[messages.tile(t, g)] = exponent[g];
+        }
+        const unsigned char every = messages.every[messages.tile(t, 0)] = scale_every<S>(scan.range() + edge_range);
+        lane_forward<S, L>(A, messages, t, steps, every, from, exponent);
+        if ((t + W) % kFlushEvery == 0) scan.flush();
+    }
+    scan.flush();
+    return scan.finite() && scan.range() + edge_range <= kRange<S>;
+}
+
+// What the backward pass keeps of the positions of a tile.
+template <class S, int L> struct LaneTile {
+    Vec<S> into[kSets<L>][kWidth<S> * L];      // b_{t+1} beta_{t+1}
+    Vec<S> share[kSets<L>][kWidth<S> * L];     // alpha_t * weight / m, zero where the edge does not count
+    Vec<S> marginal[kSets<L>][kWidth<S> * L];  // alpha_t beta_t * weight / m
+};
+
+// One position back, the k-th of its tile. `into` holds b_{t+1} beta_{t+1} and becomes b_t beta_t. `plain` positions
+// count in all lanes, and all lanes go on beyond them. B is the transpose of A.
+template <class S, int L, bool plain>
+KF_INLINE void lane_backward(const LaneGroup<S, L>& lanes, const S (&B)[L][L], const LaneMessages<S, L>& messages,
+                             std::size_t t, bool look, Vec<S> (&into)[kSets<L>][L], Vec<S> (&scale)[kSets<L>],
+                             LaneTile<S, L>& tile) {
+    constexpr std::size_t W = kWidth<S>, sets = kSets<L>, kTile = W * L;
+    const std::size_t k = t % W, first = messages.tile(t, 0);
+    const Vec<S>*alpha = messages.alpha + first * kTile + k * L, *factor = messages.factor + first * kTile + k * L;
+    Vec<S> value[sets][L];
+    Bits<S> ends[sets], counts[sets];
+    if constexpr (!plain) KF_UNROLL
+    for (std::size_t g = 0; g < sets; ++g) {
+        const Vec<S> at = broadcast(static_cast<S>(t));
+        ends[g] = load(lanes.lengths + g * W) <= at + S(1);
+        counts[g] = (load(lanes.firsts + g * W) <= at) & (load(lanes.lasts + g * W) > at) & ~ends[g];
+    }
+    lane_multiply<S, L>(
+        B, [&](std::size_t g, int j) { return into[g][j]; },
+        [&](std::size_t g, int i, Vec<S> sum) {
+            if constexpr (plain) value[g][i] = sum;
+            else value[g][i] = ends[g] ? broadcast(S(1)) : sum;
+        });
+    KF_UNROLL
+    for (std::size_t g = 0; g < sets; ++g) {
+        if (!plain || look) {
+            Vec<S> meet = alpha[g * kTile] * value[g][0];
+            KF_UNROLL
+            for (int i = 1; i < L; ++i) meet += alpha[g * kTile + i] * value[g][i];
+            scale[g] = load(lanes.weights + g * W) / meet;
+        }
+        KF_UNROLL
+        for (int i = 0; i < L; ++i) {
+            const Vec<S> whole = alpha[g * kTile + i] * scale[g];
+            tile.into[g][k * L + i] = into[g][i];
+            tile.marginal[g][k * L + i] = whole * value[g][i];
+            if constexpr (plain) tile.share[g][k * L + i] = whole;
+            else tile.share[g][k * L + i] = counts[g] ? whole : Vec<S>{};
+            into[g][i] = value[g][i] * factor[g * kTile + i];
+        }
+    }
+    if (messages.scaled(t)) KF_UNROLL
+    for (std::size_t g = 0; g < sets; ++g) KF_UNROLL
+    for (int i = 0; i < L; ++i) into[g][i] *= messages.inverse[(first + g) * W + k];
 }
 
 // edge_sum += E * A, elementwise, and E back to zero.
-template <class C, int L>
-KF_INLINE void flush_lanes(const C (&B)[L][L], C* edge, double* edge_sum) {
-    for (int i = 0; i < L; ++i)
-        for (int j = 0; j < L; ++j) {
-            C* sums = edge + (i * L + j) * kWidth<C>;
-            double total = 0;
-            for (std::size_t k = 0; k < kWidth<C>; ++k) total += static_cast<double>(sums[k]);
-            edge_sum[i * L + j] += total * static_cast<double>(B[j][i]);
-            store(sums, Vec<C>{});
+template <class S, int L> KF_INLINE void flush_lanes(const S (&B)[L][L], S* edge, double* edge_sum) {
+    KF_UNROLL
+    for (int i = 0; i < L; ++i) KF_UNROLL
+    for (int j = 0; j < L; ++j) {
+        S* sums = edge + (i * L + j) * kWidth<S>;
+        edge_sum[i * L + j] += static_cast<double>(sum<S>(load(sums))) * static_cast<double>(B[j][i]);
+        store(sums, Vec<S>{});
+    }
+}
+
+template <class S, int L>
+KF_INLINE void lanes_backward(const LaneGroup<S, L>& lanes, const S (&B)[L][L], const LaneMessages<S, L>& messages,
+                              S* out, double* edge_sum, Seam* seams) {
+    constexpr std::size_t W = kWidth<S>, sets = kSets<L>;
+    constexpr std::size_t kFlushEvery = sizeof(S) == sizeof(double) ? std::size_t(-1) : 128;
+    alignas(KF_VECTOR_BYTES) S edge[L * L * W] = {};
+    Vec<S> into[sets][L] = {}, scale[sets] = {};
+    LaneTile<S, L> tile;
+    for (std::size_t t = (lanes.longest - 1) / W * W;; t -= W) {
+        const std::size_t steps = lanes.longest - t < W ? lanes.longest - t : W;
+        const bool plain = lanes.plain(t, steps);
+        if (plain)
+            for (std::size_t k = steps; k-- > 0;)
+                lane_backward<S, L, true>(lanes, B, messages, t + k, k + 1 == steps, into, scale, tile);
+        else
+            for (std::size_t k = steps; k-- > 0;)
+                lane_backward<S, L, false>(lanes, B, messages, t + k, true, into, scale, tile);
+        KF_UNROLL
+        for (std::size_t g = 0; g < sets; ++g) {
+            lane_outer<S, L>(tile.share[g], tile.into[g], steps, edge);
+            store_lanes<S, L>(lanes, g, t, steps, tile.marginal[g], out);
         }
-}
-
-template <class S, class C, int L>
-KF_INLINE void lanes_backward(const LaneGroup<S, C>& lanes, const C (&B)[L][L], const LaneMessages<C, L>& messages,
-                              double* edge_sum) {
-    constexpr std::size_t kFlushEvery = sizeof(C) == sizeof(double) ? std::size_t(-1) : 128;
-    std::memset(messages.edge, 0, L * L * kWidth<C> * sizeof(C));
-    Vec<C> into[kSets][L] = {};
-    std::size_t running = 0;
-    for (std::size_t t = lanes.longest; t-- > 0;) {
-        while (running < lanes.count && lanes.length[running] > t) ++running;
-        lane_backward<S, C, L>(lanes, B, messages, t, running, into);
-        if (t % kFlushEvery == 0) flush_lanes<C, L>(B, messages.edge, edge_sum);
+        if (seams && !plain) note_seams<S, L>(lanes, messages, t, steps, tile.marginal, seams);
+        if (t == 0) break;
+        if (t % kFlushEvery == 0) flush_lanes<S, L>(B, edge, edge_sum);
     }
+    flush_lanes<S, L>(B, edge, edge_sum);
 }
 
-template <class S, class C, int L>
-KF_INLINE void lane_marginals_of(const ChainBatch<S>& batch, const SharedEdges<C>& edges, Group group,
-                                 const MarginalsOut<S>& out, double* edge_sum, Arena arena, Outcome* outcome) {
-    LaneGroup<S, C> lanes;
-    if (!gather_lanes<S, C>(batch, group, out, lanes)) return;
-    C A[L][L], B[L][L];
-    for (int i = 0; i < L; ++i)
-        for (int j = 0; j < L; ++j)
-            A[i][j] = B[j][i] = edges.forward[static_cast<std::size_t>(i) * padded(L, kWidth<C>) + j];
-    const LaneMessages<C, L> messages(arena, lanes.longest);
-    double largest[kLanes<C>] = {};
-    LaneProduct<C> scale;
-    if (!lane_factors<S, C, L>(lanes, edges.range, messages.factor, largest)) return;
-    lanes_forward<S, C, L>(lanes, A, messages, scale);
-    if (out.node) lanes_backward<S, C, L>(lanes, B, messages, edge_sum);
-    for (std::size_t r = 0; r < lanes.count; ++r) {
-        const double between = static_cast<double>(lanes.length[r] - 1) * edges.largest;
-        out.log_partition[lanes.sequence[r]] = scale.log(r) + largest[r] + (lanes.length[r] > 1 ? between : 0);
-        outcome[lanes.sequence[r]] = Outcome::done;
-    }
+// The logarithm of what the positions that count multiply the sum of forward messages by.
+template <class S, int L>
+KF_INLINE double log_mass(const LaneGroup<S, L>& lanes, const LaneMessages<S, L>& messages, std::size_t lane,
+                          double largest, double edge_largest) {
+    const std::size_t first = lanes.first[lane], last = lanes.last[lane];
+    const std::size_t right = last < lanes.length[lane] ? last : last - 1;
+    const double before = first > 0 ? messages.log_sum(first, lane) : 0;
+    const double between = right > first ? static_cast<double>(right - first) * edge_largest : 0;
+    return messages.log_sum(right, lane) - before + largest + between;
 }
 
-template <class S, class C>
-void lane_marginals(const ChainBatch<S>& batch, const void* shared, Group group, const MarginalsOut<S>& out,
-                    double* edge_sum, Arena arena, Outcome* outcome) {
-    const auto& edges = *static_cast<const SharedEdges<C>*>(shared);
-    if (edges.forbids || !(edges.range <= kRange<C>)) return;
-    const auto run = [&](auto count) {
-        lane_marginals_of<S, C, count.value>(batch, edges, group, out, edge_sum, arena, outcome);
-    };
-    with_few_labels(batch.labels, run);
+template <class S, int L>
+KF_INLINE bool lane_marginals_of(const ChainBatch<S>& batch, const SharedEdges<S>& edges, const LaneWork& work,
+                                 const MarginalsOut<S>& out, double* edge_sum, Arena arena) {
+    const LaneGroup<S, L> lanes(batch, work.stretch, work.count, out.weight);
+    S A[L][L], B[L][L];
+    KF_UNROLL
+    for (int i = 0; i < L; ++i) KF_UNROLL
+    for (int j = 0; j < L; ++j)
+        A[i][j] = B[j][i] = edges.forward[static_cast<std::size_t>(i) * padded(L, kWidth<S>) + j];
+    const LaneMessages<S, L> messages(arena, lanes.longest);
+    LaneScan<S, L> scan;
+    if (!lanes_forward<S, L>(lanes, A, edges.range, messages, scan)) return false;
+    if (out.node) lanes_backward<S, L>(lanes, B, messages, out.node, edge_sum, work.seams);
+    for (std::size_t r = 0; r < lanes.count; ++r)
+        work.log_mass[r] = log_mass<S, L>(lanes, messages, r, scan.largest[r], edges.largest);
+    return true;
+}
+
+template <class S>
+bool lane_marginals(const ChainBatch<S>& batch, const SharedEdges<S>& edges, const LaneWork& work,
+                    const MarginalsOut<S>& out, double* edge_sum, Arena arena) {
+    if (edges.forbids || !(edges.range <= kRange<S>)) return false;
+    bool held = false;
+    with_few_labels(batch.labels, [&](auto count) {
+        held = lane_marginals_of<S, count.value>(batch, edges, work, out, edge_sum, arena);
+    });
+    return held;
 }
 
 }  // namespace

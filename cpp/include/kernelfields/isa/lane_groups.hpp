@@ -1,16 +1,18 @@
-// Sequences side by side: one in every lane of a few vectors.
+// Stretches of sequences side by side: one in every lane of a few vectors.
 #pragma once
 
 #include "chain_rows.hpp"
+#include "transpose.hpp"
 
 namespace kernelfields {
 namespace {
 
-constexpr std::size_t kSets = 2;  // vectors of sequences in flight: one would wait for its own divisions
-template <class C> constexpr std::size_t kLanes = kSets * kWidth<C>;
+// Vectors of sequences in flight: a single one would wait for its own sums where labels are few. Where they are many
+// and vectors wide, a second one only takes room in the cache.
+template <int L> constexpr std::size_t kSets = KF_VECTOR_BYTES == 64 && L > 4 ? 1 : 2;
+template <class S, int L> constexpr std::size_t kLanes = kSets<L> * kWidth<S>;
 
-// Calls f with the number of labels as a constant, 2 to kFewLabels; leaves it
-// where there is no such constant.
+// Calls f with the number of labels as a constant, 2 to kFewLabels; leaves it where there is no such constant.
 template <class F> KF_INLINE void with_few_labels(std::size_t labels, F f) {
     static_assert(kFewLabels == 10);
     switch (labels) {
@@ -27,84 +29,93 @@ template <class F> KF_INLINE void with_few_labels(std::size_t labels, F f) {
     }
 }
 
-// The sequences of a group, longest first. Lanes beyond the last one are those
-// of an empty sequence.
-template <class S, class C> struct LaneGroup {
-    std::size_t count, longest = 0;
-    std::size_t sequence[kLanes<C>] = {}, length[kLanes<C>] = {};
-    const S* node[kLanes<C>];
-    S* out[kLanes<C>];
-    C lengths[kLanes<C>] = {}, weights[kLanes<C>] = {};
+// How many stretches advance together.
+template <class S> std::size_t lanes_for(std::size_t labels) {
+    std::size_t lanes = 0;
+    with_few_labels(labels, [&](auto count) { lanes = kLanes<S, count.value>; });
+    return lanes;
+}
 
-    // How many sequences have a position t; they are the first ones.
-    KF_INLINE std::size_t running(std::size_t t, std::size_t before) const {
-        while (before > 0 && length[before - 1] <= t) --before;
-        return before;
+// The stretches of a group. Lanes beyond the last one are empty. Positions are worked on in steps of a vector's width:
+// so many numbers of one sequence, and then of the next, are read, and turned about in registers.
+template <class S, int L> struct LaneGroup {
+    static constexpr std::size_t kCount = kLanes<S, L>, kStep = kWidth<S>;
+    std::size_t count, longest = 0;  // stretches, and their positions
+    std::size_t from, to;            // positions that are alike in all lanes
+    const S* node[kCount];
+    const S* end;                                                            // of all node scores
+    std::size_t begin[kCount];                                               // of each stretch, in the batch
+    std::size_t length[kCount] = {}, first[kCount] = {}, last[kCount] = {};  // positions; those that count
+    S lengths[kCount] = {}, firsts[kCount] = {}, lasts[kCount] = {}, weights[kCount] = {};
+
+    KF_INLINE LaneGroup(const ChainBatch<S>& batch, const Stretch* stretch, std::size_t stretches, const double* weight)
+        : count(stretches), end(batch.node + batch.positions * L) {
+        from = count == kCount ? 0 : std::size_t(-1);
+        to = std::size_t(-1);
+        for (std::size_t r = 0; r < kCount; ++r) {
+            node[r] = batch.node;
+            begin[r] = 0;
+            if (r >= count) continue;
+            const Stretch& one = stretch[r];
+            begin[r] = one.begin;
+            node[r] += one.begin * L;
+            lengths[r] = static_cast<S>(length[r] = one.length);
+            firsts[r] = static_cast<S>(first[r] = one.from);
+            lasts[r] = static_cast<S>(last[r] = one.to);
+            weights[r] = static_cast<S>(weight ? weight[one.sequence] : 1.0);
+            longest = longest > one.length ? longest : one.length;
+            // Neither the position where a piece meets the one before is like the others, nor the last one of a
+            // sequence, which has no edge to the right.
+            const std::size_t outer = one.from > 0 ? one.from + 1 : 0;
+            from = from > outer ? from : outer;
+            const std::size_t inner = one.to < one.length ? one.to : one.length - 1;
+            to = to < inner ? to : inner;
+        }
     }
+    // Whether `steps` positions from t on count, and go on to the right, in all lanes.
+    KF_INLINE bool plain(std::size_t t, std::size_t steps) const { return t >= from && t + steps <= to; }
 };
 
-template <class S, class C>
-KF_INLINE bool gather_lanes(const ChainBatch<S>& batch, Group group, const MarginalsOut<S>& out,
-                            LaneGroup<S, C>& lanes) {
-    std::size_t total = 0;
-    lanes.count = group.count;
-    for (std::size_t r = 0; r < kLanes<C>; ++r) {
-        lanes.node[r] = batch.node;
-        lanes.out[r] = out.node;
-        if (r >= group.count) continue;
-        const std::size_t s = group.sequence[r], at = static_cast<std::size_t>(batch.first[s]) * batch.labels;
-        lanes.sequence[r] = s;
-        lanes.length[r] = batch.length(s);
-        lanes.lengths[r] = static_cast<C>(batch.length(s));
-        lanes.weights[r] = static_cast<C>(out.weight ? out.weight[s] : 1.0);
-        lanes.node[r] = batch.node + at;
-        lanes.out[r] = out.node ? out.node + at : nullptr;
-        total += lanes.length[r];
-    }
-    lanes.longest = lanes.length[0];
-    return 2 * total >= kLanes<C> * lanes.longest && lanes.longest < (std::size_t{1} << 24);
-}
-
-// p[0][at], p[1][at], ... as one vector, built in registers: numbers stored one by one cannot be loaded together at
-// once.
-template <class C, class S> KF_INLINE Vec<C> gather(const S* const* p, std::size_t at) {
-    if constexpr (kWidth<C> == 2) return Vec<C>{p[0][at], p[1][at]};
-    if constexpr (kWidth<C> == 4) return Vec<C>{p[0][at], p[1][at], p[2][at], p[3][at]};
-    if constexpr (kWidth<C> == 8)
-        return Vec<C>{p[0][at], p[1][at], p[2][at], p[3][at], p[4][at], p[5][at], p[6][at], p[7][at]};
-    if constexpr (kWidth<C> == 16)
-        return Vec<C>{p[0][at], p[1][at], p[2][at],  p[3][at],  p[4][at],  p[5][at],  p[6][at],  p[7][at],
-                      p[8][at], p[9][at], p[10][at], p[11][at], p[12][at], p[13][at], p[14][at], p[15][at]};
-}
-
-// Scores of one position of one set; zeros for sequences that have ended.
-template <class S, class C, int L>
-KF_INLINE void gather_scores(const LaneGroup<S, C>& lanes, std::size_t t, std::size_t g, std::size_t running,
-                             Vec<C> (&x)[L]) {
-    constexpr std::size_t W = kWidth<C>;
-    if (running >= (g + 1) * W) {
-        for (int j = 0; j < L; ++j) x[j] = gather<C, S>(lanes.node + g * W, t * L + static_cast<std::size_t>(j));
-        return;
-    }
-    const std::size_t live = running > g * W ? running - g * W : 0;
-    for (int j = 0; j < L; ++j) {
-        C values[W] = {};
-        for (std::size_t k = 0; k < live; ++k) values[k] = lanes.node[g * W + k][t * L + static_cast<std::size_t>(j)];
-        x[j] = load(values);
+// `steps` positions from t on of one set of lanes: scores[position * L + label]. Zeros beyond the end of a stretch.
+template <class S, int L>
+KF_INLINE void load_lanes(const LaneGroup<S, L>& lanes, std::size_t set, std::size_t t, std::size_t steps,
+                          Vec<S>* scores) {
+    constexpr std::size_t W = kWidth<S>;
+    for (std::size_t k = 0; k < steps * L; k += W) {
+        Vec<S> block[W];
+        KF_UNROLL
+        for (std::size_t r = 0; r < W; ++r) {
+            const std::size_t lane = set * W + r, size = lanes.length[lane] * L, at = t * L + k;
+            const S* p = lanes.node[lane] + at;
+            block[r] = at + W <= size ? load(p) : at < size ? load_first<S>(p, size - at, lanes.end, S(0)) : Vec<S>{};
+        }
+        transpose(block);
+        KF_UNROLL
+        for (std::size_t r = 0; r < W; ++r) scores[k + r] = block[r];
     }
 }
 
-// Marginals of one label at one position of one set, to the places of their
-// sequences.
-template <class S, class C, int L>
-KF_INLINE void scatter_lanes(const LaneGroup<S, C>& lanes, std::size_t t, std::size_t g, std::size_t running, int label,
-                             Vec<C> value) {
-    constexpr std::size_t W = kWidth<C>;
-    if (running >= (g + 1) * W) {
-        for (std::size_t k = 0; k < W; ++k) lanes.out[g * W + k][t * L + label] = value[k];
-        return;
+// The reverse: values of positions that count, to the places of their sequences in `out`.
+template <class S, int L>
+KF_INLINE void store_lanes(const LaneGroup<S, L>& lanes, std::size_t set, std::size_t t, std::size_t steps,
+                           const Vec<S>* values, S* out) {
+    constexpr std::size_t W = kWidth<S>;
+    for (std::size_t k = 0; k < steps * L; k += W) {
+        Vec<S> block[W];
+        KF_UNROLL
+        for (std::size_t r = 0; r < W; ++r) block[r] = values[k + r];
+        transpose(block);
+        KF_UNROLL
+        for (std::size_t r = 0; r < W; ++r) {
+            const std::size_t lane = set * W + r, at = t * L + k;
+            const std::size_t low = lanes.first[lane] * L, high = lanes.last[lane] * L;
+            S* to = out + lanes.begin[lane] * L + at;
+            if (at >= low && at + W <= high) store(to, block[r]);
+            else
+                for (std::size_t i = 0; i < W; ++i)
+                    if (at + i >= low && at + i < high) to[i] = block[r][i];
+        }
     }
-    for (std::size_t k = 0; k < W && g * W + k < running; ++k) lanes.out[g * W + k][t * L + label] = value[k];
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Products for recursions with one sequence in every lane.
+// Products for recursions with one stretch in every lane.
 #pragma once
 
 #include "lane_groups.hpp"
@@ -6,53 +6,69 @@
 namespace kernelfields {
 namespace {
 
-// The products of c, lane by lane, kept in range by moving powers of two aside.
-template <class C> struct LaneProduct {
-    static constexpr std::size_t kParts = sizeof(double) / sizeof(C);  // vectors of doubles for one of C
-    Vec<double> mantissa[kSets * kParts];
-    Bits<double> exponent[kSets * kParts] = {};
+// Powers of two next to positive numbers, by their bits: scaling with them rounds nothing.
+template <class S> struct PowerOfTwo {
+    static constexpr int kMantissa = sizeof(S) == sizeof(double) ? 52 : 23;
+    static constexpr int kBias = sizeof(S) == sizeof(double) ? 1023 : 127;
 
-    KF_INLINE LaneProduct() {
-        for (auto& one : mantissa) one = broadcast(1.0);
+    // n with 2^n <= x < 2^(n+1).
+    static KF_INLINE Bits<S> exponent(Vec<S> x) {
+        Bits<S> bits;
+        std::memcpy(&bits, &x, sizeof bits);
+        return (bits >> kMantissa) - kBias;
     }
-    KF_INLINE void times(std::size_t g, Vec<C> factor) {
-        for (std::size_t part = 0; part < kParts; ++part) {
-            Vec<double>& here = mantissa[g * kParts + part];
-            if constexpr (kParts == 1) here *= factor;
-            else
-                for (std::size_t k = 0; k < kWidth<double>; ++k)
-                    here[k] *= static_cast<double>(factor[part * kWidth<double> + k]);
-            Bits<double> bits;
-            std::memcpy(&bits, &here, sizeof bits);
-            exponent[g * kParts + part] += ((bits >> 52) & 0x7ff) - 1023;
-            bits = (bits & ~(std::int64_t{0x7ff} << 52)) | (std::int64_t{1023} << 52);
-            std::memcpy(&here, &bits, sizeof here);
-        }
-    }
-    KF_INLINE double log(std::size_t lane) const {
-        const std::size_t part = lane / kWidth<double>, k = lane % kWidth<double>;
-        return __builtin_log(mantissa[part][k]) + static_cast<double>(exponent[part][k]) * 0.69314718055994530942;
+    // 2^-n.
+    static KF_INLINE Vec<S> inverse(Bits<S> n) {
+        const Bits<S> bits = (kBias - n) << kMantissa;
+        Vec<S> power;
+        std::memcpy(&power, &bits, sizeof power);
+        return power;
     }
 };
 
-// out(j) = sum_i in(i) A(i, j) of all sets, so many columns at a time that
-// their sums stay in registers.
-template <class C, int L, class In, class Finish>
-KF_INLINE void lane_multiply(const C (&A)[L][L], In in, Finish finish) {
-    constexpr int kBlock = L <= 6 ? L : (L + 1) / 2;
+// out(j) = sum_i in(i) A(i, j) of all sets, so many columns at a time that their sums stay in registers.
+template <class S, int L, class In, class Finish> KF_INLINE void lane_multiply(const S (&A)[L][L], In in,
+                                                                               Finish finish) {
+    constexpr std::size_t sets = kSets<L>;
+    constexpr int kBlock = L <= 6 || KF_VECTOR_BYTES == 64 ? L : (L + 1) / 2;
     for (int first = 0; first < L; first += kBlock) {
-        Vec<C> sums[kSets][kBlock] = {};
+        Vec<S> sums[sets][kBlock];
+        KF_UNROLL
         for (int i = 0; i < L; ++i) {
-            Vec<C> here[kSets];
-            for (std::size_t g = 0; g < kSets; ++g) here[g] = in(g, i);
+            Vec<S> here[sets];
+            KF_UNROLL
+            for (std::size_t g = 0; g < sets; ++g) here[g] = in(g, i);
+            KF_UNROLL
             for (int j = 0; j < kBlock; ++j)
-                if (first + j < L)
-                    for (std::size_t g = 0; g < kSets; ++g) sums[g][j] += here[g] * A[i][first + j];
+                if (first + j < L) KF_UNROLL
+            for (std::size_t g = 0; g < sets; ++g)
+                sums[g][j] = i ? sums[g][j] + here[g] * A[i][first + j] : here[g] * A[i][first + j];
         }
+        KF_UNROLL
         for (int j = 0; j < kBlock; ++j)
-            if (first + j < L)
-                for (std::size_t g = 0; g < kSets; ++g) finish(g, first + j, sums[g][j]);
+            if (first + j < L) KF_UNROLL
+        for (std::size_t g = 0; g < sets; ++g) finish(g, first + j, sums[g][j]);
     }
+}
+
+// sums(i, j) += sum_k left[k](i) right[k](j), lane by lane, a few rows and columns at a time.
+template <class S, int L, int I = 0, int J = 0>
+KF_INLINE void lane_outer(const Vec<S>* left, const Vec<S>* right, std::size_t count, S* sums) {
+    constexpr int kHigh = KF_VECTOR_BYTES == 64 && L > 4 ? 5 : 3, kWide = KF_VECTOR_BYTES == 64 ? 5 : 4;
+    constexpr int kRowsHere = L - I < kHigh ? L - I : kHigh, kColumnsHere = L - J < kWide ? L - J : kWide;
+    Vec<S> total[kRowsHere][kColumnsHere];
+    S* at = sums + (I * L + J) * kWidth<S>;
+    KF_UNROLL
+    for (int i = 0; i < kRowsHere; ++i) KF_UNROLL
+    for (int j = 0; j < kColumnsHere; ++j) total[i][j] = load(at + (i * L + j) * kWidth<S>);
+    for (std::size_t k = 0; k < count; ++k) KF_UNROLL
+    for (int i = 0; i < kRowsHere; ++i) KF_UNROLL
+    for (int j = 0; j < kColumnsHere; ++j) total[i][j] += left[k * L + I + i] * right[k * L + J + j];
+    KF_UNROLL
+    for (int i = 0; i < kRowsHere; ++i) KF_UNROLL
+    for (int j = 0; j < kColumnsHere; ++j) store(at + (i * L + j) * kWidth<S>, total[i][j]);
+    if constexpr (J + kColumnsHere < L) lane_outer<S, L, I, J + kColumnsHere>(left, right, count, sums);
+    else if constexpr (I + kRowsHere < L) lane_outer<S, L, I + kRowsHere, 0>(left, right, count, sums);
 }
 
 }  // namespace

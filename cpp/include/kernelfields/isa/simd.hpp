@@ -20,6 +20,9 @@
 
 #define KF_INLINE inline __attribute__((always_inline))
 
+// For loops whose bounds are constants: arrays that they index stay in registers only when nothing is left of the loop.
+#define KF_UNROLL _Pragma("GCC unroll 16")
+
 namespace kernelfields {
 namespace {
 
@@ -28,11 +31,13 @@ template <> struct VectorOf<float> {
     typedef float type __attribute__((vector_size(KF_VECTOR_BYTES)));
     typedef std::int32_t bits __attribute__((vector_size(KF_VECTOR_BYTES)));
     typedef std::uint32_t words __attribute__((vector_size(KF_VECTOR_BYTES)));
+    typedef std::int32_t labels __attribute__((vector_size(KF_VECTOR_BYTES)));
 };
 template <> struct VectorOf<double> {
     typedef double type __attribute__((vector_size(KF_VECTOR_BYTES)));
     typedef std::int64_t bits __attribute__((vector_size(KF_VECTOR_BYTES)));
     typedef std::uint64_t words __attribute__((vector_size(KF_VECTOR_BYTES)));
+    typedef std::int32_t labels __attribute__((vector_size(KF_VECTOR_BYTES / 2)));  // as many as there are lanes
 };
 
 template <class T> using Vec = typename VectorOf<T>::type;

@@ -6,7 +6,7 @@
 
 #include "../core/dispatch.hpp"
 #include "../core/parallel.hpp"
-#include "chain_plan.hpp"
+#include "chain_pieces.hpp"
 
 #include <cmath>
 #include <limits>
@@ -51,9 +51,8 @@ template <class S> std::vector<Outcome> starting_outcomes(const ChainBatch<S>& b
 template <class S, class Out>
 void run_pending(const ChainBatch<S>& batch,
                  void (*recursion)(const ChainBatch<S>&, const void*, Group, const Out&, double*, Arena, Outcome*),
-                 const void* edges, const Out& out, double* edge_sum, std::vector<Outcome>& outcome,
-                 std::size_t group_size = kRows) {
-    const Plan plan = make_plan(batch, [&](std::size_t s) { return outcome[s] == Outcome::pending; }, group_size);
+                 const void* edges, const Out& out, double* edge_sum, std::vector<Outcome>& outcome) {
+    const Plan plan = make_plan(batch, [&](std::size_t s) { return outcome[s] == Outcome::pending; });
     if (plan.order.empty()) return;
     const std::size_t square = batch.labels * batch.labels;
     std::vector<double> sums(plan.blocks() * square);
@@ -95,10 +94,11 @@ void chain_marginals(const ChainBatch<S>& batch, const MarginalsOut<S>& out, dou
     }
     const void* edges[kRecursions] = {&narrow, &wide, nullptr};
     const auto& recursions = batch.shared ? kernels.marginals_shared : kernels.marginals_per_edge;
-    if (rounded == Rounded::together && batch.shared && batch.labels <= kFewLabels && only < 0)
-        run_pending<S, MarginalsOut<S>>(batch, kernels.marginals_lanes,
-                                        kernels.prepare_edges_narrow ? edges[0] : edges[1], out, edge_sum, outcome,
-                                        kernels.lanes);
+    if (suits_lanes(batch) && only < 0) {
+        const SharedEdges<S>& own = *static_cast<const SharedEdges<S>*>(edges[kernels.prepare_edges_narrow ? 0 : 1]);
+        marginals_in_pieces(batch, own, out, edge_sum, outcome);
+        if (rounded == Rounded::together) marginals_in_lanes(batch, own, out, edge_sum, outcome);
+    }
     for (std::size_t k = 0; k < kRecursions; ++k)
         if (recursions[k] && (only < 0 || static_cast<int>(k) == only))
             run_pending<S, MarginalsOut<S>>(batch, recursions[k], edges[k], out, edge_sum, outcome);
@@ -138,41 +138,23 @@ void add_label_scores(S* node, const std::int64_t* first, std::size_t sequences,
         }
 }
 
-// Score of given labellings; -inf where one is not allowed.
-template <class S> double chain_score(const ChainBatch<S>& batch, std::size_t s, const std::int32_t* labels) {
-    const std::size_t L = batch.labels, length = batch.length(s);
-    const S* node = batch.node + static_cast<std::size_t>(batch.first[s]) * L;
-    const S* edge = batch.edge + (batch.shared ? 0 : static_cast<std::size_t>(batch.edge_first[s]) * L * L);
-    double nodes = 0, pairs = 0;  // apart, so that neither sum waits for the other
-    for (std::size_t t = 0; t < length; ++t) {
-        const auto here = static_cast<std::size_t>(labels[t]);
-        nodes += static_cast<double>(node[t * L + here]);
-        if (t + 1 == length) break;
-        const std::size_t step = batch.shared ? 0 : t * L * L;
-        pairs += static_cast<double>(edge[step + here * L + static_cast<std::size_t>(labels[t + 1])]);
-    }
-    return nodes + pairs;
-}
-
 template <class S> void chain_argmax(const ChainBatch<S>& batch, std::int32_t* labels, double* value) {
     const ChainKernels<S>& kernels = chain_kernels<S>();
     std::vector<Outcome> outcome = starting_outcomes(batch);
     for (std::size_t s = 0; s < batch.sequences; ++s) value[s] = batch.length(s) ? kNaN : 0;
     EdgeTable<S> table(batch.labels, kernels.narrow_width);
     if (batch.shared) kernels.prepare_max_edges(batch.edge, batch.labels, table.table(0));
-    const auto run = [&](auto recursion, std::size_t group_size) {
-        const Plan plan = make_plan(batch, [&](std::size_t s) { return outcome[s] == Outcome::pending; }, group_size);
-        const double work = 0.15 * static_cast<double>(plan.positions * batch.labels * batch.labels);
-        for_each_group(batch, plan, work, [&](Group group, Arena arena, std::size_t) {
-            recursion(batch, table.table(0), group, labels, arena, outcome.data());
-            for (std::size_t k = 0; k < group.count; ++k) {
-                const std::size_t s = group.sequence[k];
-                if (outcome[s] == Outcome::done) value[s] = chain_score(batch, s, labels + batch.first[s]);
-            }
-        });
-    };
-    if (batch.shared && batch.labels <= kFewLabels) run(kernels.argmax_lanes, kernels.lanes);
-    run(batch.shared ? kernels.argmax_shared : kernels.argmax_per_edge, kRows);
+    if (suits_lanes(batch)) {
+        argmax_in_pieces(batch, labels, value, outcome);
+        argmax_in_lanes(batch, labels, value, outcome);
+    }
+    const auto recursion = batch.shared ? kernels.argmax_shared : kernels.argmax_per_edge;
+    const Plan plan = make_plan(batch, [&](std::size_t s) { return outcome[s] == Outcome::pending; });
+    const double work = 0.15 * static_cast<double>(plan.positions * batch.labels * batch.labels);
+    for_each_group(batch, plan, work, [&](Group group, Arena arena, std::size_t) {
+        recursion(batch, table.table(0), group, labels, arena, outcome.data());
+        score_found(batch, group, labels, value, outcome);
+    });
 }
 
 template <class S> void chain_entropy(const ChainBatch<S>& batch, double* entropy) {

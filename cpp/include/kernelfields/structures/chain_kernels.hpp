@@ -44,13 +44,34 @@ struct TiltedEdges {
 // Sequences advanced together. More hide the latency of the recursion, until registers run out.
 constexpr std::size_t kRows = 4;
 
-// Labels up to which sequences share a vector: it takes this many vectors to hold a message of each.
-constexpr std::size_t kFewLabels = 10;
+// Labels up to which sequences share a vector: it takes this many vectors to hold a message of each. And the most
+// that share vectors.
+constexpr std::size_t kFewLabels = 10, kMostLanes = 32;
 
 // The sequences of one group, longest first, so that those still running form a prefix.
 struct Group {
     const std::size_t* sequence;
     std::size_t count;
+};
+
+// A sequence, or a stretch of one, that a lane of a vector works on: `length` positions from `begin` on, of which those
+// from `from` to before `to` count. What is before and behind lets messages forget where they began.
+struct Stretch {
+    std::size_t sequence, begin, length, from, to;
+};
+
+// Forward and backward messages, up to a factor, where what counts of a stretch begins and where it ends. The end of
+// one stretch is the beginning of the next: there both must agree.
+struct Seam {
+    double left_alpha[kFewLabels], left_beta[kFewLabels], right_alpha[kFewLabels], right_beta[kFewLabels];
+};
+
+// Stretches that advance together.
+struct LaneWork {
+    const Stretch* stretch;
+    std::size_t count;
+    double* log_mass;  // of each: what is between its ends of the log-partition
+    Seam* seams;       // of each, or null
 };
 
 template <class S> struct MarginalsOut {
@@ -88,7 +109,10 @@ using CovarianceRecursion = void (*)(const ChainBatch<S>&, const void* shared_ed
 
 template <class S> struct ChainKernels {
     std::size_t narrow_width, double_width;  // numbers per vector: in S, and in double
-    std::size_t lanes;                       // sequences that recursions for few labels advance together
+
+    // For few labels: how many stretches advance together, and the room that they need.
+    std::size_t (*lanes)(std::size_t labels);
+    std::size_t (*lane_bytes)(std::size_t labels, std::size_t longest);
 
     void (*prepare_edges_narrow)(const S*, std::size_t labels, SharedEdges<S>&);
     void (*prepare_edges_double)(const S*, std::size_t labels, SharedEdges<double>&);
@@ -97,11 +121,13 @@ template <class S> struct ChainKernels {
 
     MarginalsRecursion<S> marginals_shared[kRecursions];
     MarginalsRecursion<S> marginals_per_edge[kRecursions];
-    MarginalsRecursion<S> marginals_lanes;  // in the type of S, for few labels; tried before all others
-    CovarianceRecursion<S> covariance[2];   // scaled in double (shared edges only), logarithms
+    // For few labels, tried before all others. False if a range of scores cannot be held: then nothing counts.
+    bool (*marginals_lanes)(const ChainBatch<S>&, const SharedEdges<S>&, const LaneWork&, const MarginalsOut<S>&,
+                            double* edge_sum, Arena);
+    CovarianceRecursion<S> covariance[2];  // scaled in double (shared edges only), logarithms
 
     void (*argmax_shared)(const ChainBatch<S>&, const S* edges, Group, std::int32_t* labels, Arena, Outcome*);
-    void (*argmax_lanes)(const ChainBatch<S>&, const S* edges, Group, std::int32_t* labels, Arena, Outcome*);
+    void (*argmax_lanes)(const ChainBatch<S>&, const LaneWork&, std::int32_t* labels, Arena, Outcome*);
     void (*argmax_per_edge)(const ChainBatch<S>&, const S* edges, Group, std::int32_t* labels, Arena, Outcome*);
 
     // Logarithms of the forward messages (length x padded labels); returns the log-partition.

@@ -28,14 +28,30 @@ struct Plan {
     }
 };
 
+// Sequences of equal length stay in their order. Short ones, which are many, are counted into place: comparing them
+// takes as long as forward-backward over a few labels.
+template <class Batch> void sort_longest_first(const Batch& batch, std::vector<std::size_t>& order) {
+    std::size_t longest = 0;
+    for (std::size_t s : order) longest = std::max<std::size_t>(longest, batch.length(s));
+    if (longest > order.size() + 256) {
+        std::stable_sort(order.begin(), order.end(),
+                         [&](std::size_t a, std::size_t b) { return batch.length(a) > batch.length(b); });
+        return;
+    }
+    std::vector<std::size_t> place(longest + 1), sorted(order.size());
+    for (std::size_t s : order) ++place[longest - batch.length(s) + 1];  // none is empty
+    std::partial_sum(place.begin(), place.end(), place.begin());
+    for (std::size_t s : order) sorted[place[longest - batch.length(s)]++] = s;
+    order.swap(sorted);
+}
+
 // Sequences for which keep(s) holds. Empty ones need no recursion and are left out.
 template <class Batch, class Keep>
 Plan make_plan(const Batch& batch, Keep keep, std::size_t group_size = kRows) {
     Plan plan;
     for (std::size_t s = 0; s < batch.sequences; ++s)
         if (batch.length(s) > 0 && keep(s)) plan.order.push_back(s);
-    std::stable_sort(plan.order.begin(), plan.order.end(),
-                     [&](std::size_t a, std::size_t b) { return batch.length(a) > batch.length(b); });
+    sort_longest_first(batch, plan.order);
     plan.group_size = batch.shared ? group_size : 1;
     const std::size_t groups = (plan.order.size() + plan.group_size - 1) / plan.group_size;
     plan.positions = 0;
@@ -91,14 +107,18 @@ private:
 };
 
 // body(group, arena, block) for every group of the plan; groups of one block run in order.
-template <class Batch, class Body>
-void for_each_group(const Batch& batch, const Plan& plan, double nanoseconds, Body body) {
+template <class Body> void for_each_group(const Plan& plan, std::size_t bytes, double nanoseconds, Body body) {
     const int threads = threads_for(nanoseconds);
-    Workspaces workspaces(bytes_needed(batch, plan), threads);
+    Workspaces workspaces(bytes, threads);
     for_each_block(plan.blocks(), threads, [&](std::size_t block, std::size_t thread) {
         for (std::size_t g = plan.block[block]; g < plan.block[block + 1]; ++g)
             body(plan.group(g), workspaces.arena(thread), block);
     });
+}
+
+template <class Batch, class Body>
+void for_each_group(const Batch& batch, const Plan& plan, double nanoseconds, Body body) {
+    for_each_group(plan, bytes_needed(batch, plan), nanoseconds, body);
 }
 
 // The same for every single sequence.
