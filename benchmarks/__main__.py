@@ -36,6 +36,7 @@ BENCHMARKS = {
     "linear_online": "benchmarks.linear_online",
     "model_files": "benchmarks.model_files",
     "one_by_one": "benchmarks.one_by_one",
+    "order2": "benchmarks.order2",
     "parsing": "benchmarks.parsing",
     "segments": "benchmarks.segments",
     "serve": "benchmarks.serve",

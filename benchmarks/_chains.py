@@ -1,6 +1,7 @@
 """The comparison that `chain_inference` and `viterbi` have in common: ragged batches of chains.
 
-Scores are random normal, lengths uniform between half and one and a half of their mean. This project gets
+Scores are random normal, lengths uniform between half and one and a half of their mean; with few labels one
+long sequence is measured too. This project gets
 the scores of the whole batch; hmmlearn gets ready probabilities, sequence after sequence, through the
 compiled routines that its own ``fit`` and ``decode`` call. Neither exponentials nor what its Python code
 adds around those routines counts against it. It has one thread, also beside our two.
@@ -31,10 +32,22 @@ class Size(NamedTuple):
     rounds: int
     slow_work: float
     """Positions · L² given to rivals that are slow by design."""
+    long: int
+    """Positions of one long sequence, with few labels."""
 
 
-FULL = Size((2, 3, 5, 9, 26, 64, 128), (25, 1000), positions=200_000, rounds=7, slow_work=1.5e7)
-QUICK = Size((2, 3, 5, 9, 26), (25, 100), positions=2_000, rounds=2, slow_work=1e5)
+FEW = (2, 3, 5, 9)
+FULL = Size((*FEW, 26, 64, 128), (25, 1000), 200_000, rounds=7, slow_work=1.5e7, long=1_000_000)
+QUICK = Size((*FEW, 26), (25, 100), 2_000, rounds=2, slow_work=1e5, long=10_000)
+BARS = {
+    **{("one_core", labels): 8.0 for labels in FEW},
+    **{("two_cores", labels): 14.0 for labels in FEW},
+    ("one_core", 26): 5.0,
+    ("two_cores", 26): 8.0,
+}
+"""At which number of cores and which L, how many times as fast as the rival, at all mean lengths."""
+LONG_BARS = {"one_core": 6.0, "two_cores": 11.0}
+"""The same of one long sequence, with few labels."""
 
 
 class Batch:
@@ -53,9 +66,10 @@ class Batch:
 
     @classmethod
     def draw(cls, labels: int, mean_length: int, positions: int, seed: int = 0) -> Batch:
-        """Draw lengths and scores."""
+        """Draw lengths and scores; one sequence if its mean length is that of all positions."""
         random = np.random.default_rng(seed)
-        offsets = np.array([0, *np.cumsum(_lengths(random, mean_length, positions))])
+        lengths = [positions] if mean_length == positions else _lengths(random, mean_length, positions)
+        offsets = np.array([0, *np.cumsum(lengths)])
         node, edge = random.normal(size=(positions, labels)), random.normal(size=(labels, labels))
         return cls(ChainBatch(offsets, labels), node, edge)
 
@@ -85,8 +99,6 @@ class Task:
     """Counted per position · L²."""
     numbers: int
     """Read and written at least, per position · L."""
-    bars: dict[tuple[str, int], float]
-    """At which number of cores and which L, how many times as fast as the rival."""
     torch_struct: Callable[[Batch], Callable[[], object]]
 
 
@@ -94,11 +106,16 @@ def compare(task: Task, quick: bool) -> _run.Result:
     """Run a task over all sizes."""
     size = QUICK if quick else FULL
     ceilings = _run.Ceilings(quick)
-    rows = [_measure(task, size, ceilings, L, mean) for L in size.labels for mean in size.mean_lengths]
-    bars = []
-    for (cores, labels), factor in task.bars.items():
-        value = min(row["times_hmmlearn"][f"float64_{cores}"] for row in rows if row["case"]["L"] == labels)
-        bars.append(_run.Bar(f"f64_{cores}_L{labels}", value, at_least=factor))
+    rows = [
+        _measure(task, size, ceilings, Batch.draw(L, mean, size.positions), mean)
+        for L in size.labels
+        for mean in size.mean_lengths
+    ]
+    long = [_measure(task, size, ceilings, Batch.draw(L, size.long, size.long), size.long) for L in FEW]
+    bars = _bars(rows, BARS, "f64") + _bars(
+        long, {(cores, L): factor for cores, factor in LONG_BARS.items() for L in FEW}, "f64_long"
+    )
+    rows += long
     details: dict[str, Any] = {
         "machine": _run.machine(),
         "instruction_set": native.isa(),
@@ -110,9 +127,17 @@ def compare(task: Task, quick: bool) -> _run.Result:
     return _run.Result(task.name, bars, details)
 
 
-def _measure(task: Task, size: Size, ceilings: _run.Ceilings, labels: int, mean: int) -> dict[str, Any]:
+def _bars(rows: list[dict[str, Any]], bounds: dict[tuple[str, int], float], name: str) -> list[_run.Bar]:
+    """The worst over lengths."""
+    bars = []
+    for (cores, labels), factor in bounds.items():
+        value = min(row["times_hmmlearn"][f"float64_{cores}"] for row in rows if row["case"]["L"] == labels)
+        bars.append(_run.Bar(f"{name}_{cores}_L{labels}", value, at_least=factor))
+    return bars
+
+
+def _measure(task: Task, size: Size, ceilings: _run.Ceilings, batch: Batch, mean: int) -> dict[str, Any]:
     """Time one case."""
-    batch = Batch.draw(labels, mean, size.positions)
     task.check(batch)
     sides = {"hmmlearn": _run.Side(lambda: task.rival(batch)), **ceilings.sides()}
     for dtype in ("float64", "float32"):
@@ -120,13 +145,15 @@ def _measure(task: Task, size: Size, ceilings: _run.Ceilings, labels: int, mean:
             sides[f"{dtype}_{cores}"] = _run.Side(lambda dtype=dtype: task.ours(batch, dtype), threads)
     part = batch.first(size.slow_work)
     slow = {name: _run.Side(lambda call=call: call(part)) for name, call in task.slow_rivals.items()}
-    if _torch_struct.installed():
+    if mean == size.long:  # no part of one sequence is small
+        slow = {}
+    elif _torch_struct.installed():
         slow["torch_struct"] = _run.Side(task.torch_struct(part))
     seconds = _run.alternate({**sides, **slow}, size.rounds)
     ours = {name: time for name, time in seconds.items() if name.endswith(tuple(CORES))}
     ns = {name: seconds[name] / batch.work * 1e9 for name in ("hmmlearn", *ours)}
     return {
-        "case": {"L": labels, "mean_length": mean},
+        "case": {"L": batch.chain.n_labels, "mean_length": mean},
         "times_hmmlearn": {name: seconds["hmmlearn"] / time for name, time in ours.items()},
         "ns_per_position_and_L2": {**ns, **{name: seconds[name] / part.work * 1e9 for name in slow}},
         "fraction_of_ceiling": _fractions(task, batch, ours, ceilings.rates(seconds)),

@@ -64,12 +64,6 @@ TASK = Task(
     slow_rivals={"hmmlearn_log": logarithms},
     flops=6,
     numbers=2,
-    bars={
-        **{("one_core", labels): 8.0 for labels in (2, 3, 5, 9)},
-        **{("two_cores", labels): 14.0 for labels in (2, 3, 5, 9)},
-        ("one_core", 26): 5.0,
-        ("two_cores", 26): 8.0,
-    },
     torch_struct=_torch_struct.marginals,
 )
 

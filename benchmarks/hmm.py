@@ -29,6 +29,8 @@ from ._run import Bar, Ceilings, Result, Side, alternate
 
 STATES, COLUMNS, SYMBOLS, STEPS = 8, 4, 64, 3
 FAMILIES = {"gaussian": ("diag", "full"), "categorical": ("categorical",)}
+FEW = (2, 3, 5, 9)
+"""States of Gaussian models that are also compared, on sequences of 25 and of about 1,000 positions."""
 
 
 class Case(NamedTuple):
@@ -46,7 +48,7 @@ class Case(NamedTuple):
     def rival(self) -> Any:
         """Fit with hmmlearn."""
         settings = {
-            "n_components": STATES,
+            "n_components": len(self.start),
             "n_iter": STEPS,
             "tol": -np.inf,
             "init_params": "",
@@ -86,7 +88,8 @@ def run(quick: bool) -> Result:
     rng = np.random.default_rng(0)
     ceilings = Ceilings(quick)
     sides, table = dict(ceilings.sides()), []
-    cases = [case for shape in _shapes(positions, rng).items() for case in _cases(*shape, rng)]
+    cases = [case for shape in _shapes(positions, rng).items() for case in _cases(*shape, STATES, rng)]
+    cases += _few_states(positions, rng)
     for case in cases:
         worst = _check(case)
         name = f"{case.kind}, {case.what}"
@@ -126,8 +129,12 @@ def _bars(table: list[dict[str, Any]]) -> list[Bar]:
     bars = []
     for cores, bound in (("two_cores", 8.0), ("one_core", 4.0)):
         for family, kinds in FAMILIES.items():
-            rows = [row for row in table if row["model"] in kinds and "one of" not in row["sequences"]]
+            rows = [row for row in table if row["model"] in kinds and row["sequences"].startswith("T =")]
             bars.append(Bar(f"{family}_em_{cores}", min(row[cores] for row in rows), at_least=bound))
+    for cores, bound in (("one_core", 8.0), ("two_cores", 14.0)):
+        for L in FEW:
+            rows = [row for row in table if row["sequences"].startswith(f"L = {L},")]
+            bars.append(Bar(f"f64_{cores}_L{L}", min(row[cores] for row in rows), at_least=bound))
     return bars
 
 
@@ -142,21 +149,30 @@ def _shapes(positions: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
     }
 
 
-def _cases(what: str, lengths: np.ndarray, rng: np.random.Generator) -> list[Case]:
+def _few_states(positions: int, rng: np.random.Generator) -> list[Case]:
+    """Gaussian models with few states."""
+    shapes = {
+        "T = 25": np.full(positions // 25, 25),
+        "T = 500 to 1500": rng.integers(500, 1501, positions // 1000),
+    }
+    return [_cases(f"L = {L}, {what}", lengths, L, rng)[0] for L in FEW for what, lengths in shapes.items()]
+
+
+def _cases(what: str, lengths: np.ndarray, L: int, rng: np.random.Generator) -> list[Case]:
     """A model of each kind, not far from the one that the data come from."""
     N = int(lengths.sum())
-    start = rng.dirichlet(np.full(STATES, 5.0))
-    transitions = rng.dirichlet(np.full(STATES, 5.0), size=STATES)
-    states = rng.integers(0, STATES, size=N)
-    means = 2 * rng.normal(size=(STATES, COLUMNS))
+    start = rng.dirichlet(np.full(L, 5.0))
+    transitions = rng.dirichlet(np.full(L, 5.0), size=L)
+    states = rng.integers(0, L, size=N)
+    means = 2 * rng.normal(size=(L, COLUMNS))
     rows = means[states] + rng.normal(size=(N, COLUMNS))
-    tables = rng.dirichlet(np.full(SYMBOLS, 0.3), size=STATES)
+    tables = rng.dirichlet(np.full(SYMBOLS, 0.3), size=L)
     draws = rng.random(N)[:, None] > np.cumsum(tables, axis=1)[states]
     symbols = np.minimum(draws.sum(axis=1), SYMBOLS - 1)[:, None]
     symbols[0] = SYMBOLS - 1  # hmmlearn counts symbols by the largest
     guess = 0.7 * tables + 0.3 / SYMBOLS
     moved = means + 0.3 * rng.normal(size=means.shape)
-    whole = np.repeat(1.5 * np.eye(COLUMNS)[None], STATES, axis=0)
+    whole = np.repeat(1.5 * np.eye(COLUMNS)[None], L, axis=0)
     return [
         Case("gaussian", "diag", what, rows, lengths, start, transitions, (moved, np.full_like(moved, 1.5))),
         Case("gaussian", "full", what, rows, lengths, start, transitions, (moved, whole)),

@@ -45,12 +45,13 @@ template <class S> Out<double> log_partition(In<S> node, In<S> edge, In<S> tripl
 }
 
 template <class S>
-Parts2<S> marginals(In<S> node, In<S> edge, In<S> triple, Vector offsets, std::optional<In<double>> weights) {
+Parts2<S> marginals(In<S> node, In<S> edge, In<S> triple, Vector offsets, std::optional<In<double>> weights,
+                    bool scaled) {
     const Batch<S> batch(node, edge, triple, offsets);
     auto triple_out = make<S>({batch.labels(), batch.labels(), batch.labels()});
     auto parts = run_marginals<S>(batch.pairs.chain, weights, [&](const MarginalsOut<S>& out, double* edge_sums) {
         run_with_triples(batch, triple_out.data(), edge_sums,
-                         [&](double* sums) { chain2_marginals(batch.chain, out, sums); });
+                         [&](double* sums) { chain2_marginals(batch.chain, out, sums, scaled); });
     });
     return std::tuple_cat(parts, std::make_tuple(triple_out));
 }
@@ -128,7 +129,7 @@ template <class S> void add_functions(nb::module_& m) {
     const auto n = nb::arg("node").noconvert(), e = nb::arg("edge").noconvert(), t = nb::arg("triple").noconvert(),
                o = nb::arg("offsets").noconvert();
     m.def("chain2_log_partition", &log_partition<S>, n, e, t, o);
-    m.def("chain2_marginals", &marginals<S>, n, e, t, o, "weights"_a = nb::none());
+    m.def("chain2_marginals", &marginals<S>, n, e, t, o, "weights"_a = nb::none(), "scaled"_a = true);
     m.def("chain2_covariance", &covariance<S>, n, e, t, o, nb::arg("node_direction").noconvert(),
           nb::arg("edge_direction").noconvert(), nb::arg("triple_direction").noconvert(), "weights"_a = nb::none());
     m.def("chain2_argmax", &argmax<S>, n, e, t, o);

@@ -8,6 +8,8 @@ namespace kernelfields {
 extern const AssignmentKernels assignment_double_baseline;
 extern const ChainKernels<double> chain_double_baseline;
 extern const ChainKernels<float> chain_float_baseline;
+extern const Chain2Kernels<double> chain2_double_baseline;
+extern const Chain2Kernels<float> chain2_float_baseline;
 extern const ConstituencyKernels constituency_double_baseline;
 extern const DependencyKernels dependency_double_baseline;
 extern const EmissionKernels emissions_double_baseline;
@@ -25,6 +27,8 @@ extern const TreeKernels<float> tree_float_baseline;
 extern const AssignmentKernels assignment_double_avx2, assignment_double_avx512;
 extern const ChainKernels<double> chain_double_avx2, chain_double_avx512;
 extern const ChainKernels<float> chain_float_avx2, chain_float_avx512;
+extern const Chain2Kernels<double> chain2_double_avx2, chain2_double_avx512;
+extern const Chain2Kernels<float> chain2_float_avx2, chain2_float_avx512;
 extern const ConstituencyKernels constituency_double_avx2, constituency_double_avx512;
 extern const DependencyKernels dependency_double_avx2, dependency_double_avx512;
 extern const EmissionKernels emissions_double_avx2, emissions_double_avx512;
@@ -100,6 +104,12 @@ template <> const ChainKernels<double>& chain_kernels<double>() {
 }
 template <> const ChainKernels<float>& chain_kernels<float>() {
     KF_PICK(chain_float)
+}
+template <> const Chain2Kernels<double>& chain2_kernels<double>() {
+    KF_PICK(chain2_double)
+}
+template <> const Chain2Kernels<float>& chain2_kernels<float>() {
+    KF_PICK(chain2_float)
 }
 const ConstituencyKernels& constituency_kernels() {
     KF_PICK(constituency_double)

@@ -5,6 +5,7 @@
 #include "../gram/gram_kernels.hpp"
 #include "../spaces/sparse_kernels.hpp"
 #include "../structures/assignment_kernels.hpp"
+#include "../structures/chain2_kernels.hpp"
 #include "../structures/chain_kernels.hpp"
 #include "../structures/constituency_kernels.hpp"
 #include "../structures/dependency_kernels.hpp"
@@ -27,6 +28,7 @@ std::string isa_name(Isa);
 std::vector<std::string> supported_isas();
 
 template <class S> const ChainKernels<S>& chain_kernels();
+template <class S> const Chain2Kernels<S>& chain2_kernels();
 template <class S> const GramKernels<S>& gram_kernels();
 template <class S> const SparseKernels<S>& sparse_kernels();
 template <class S> const TreeKernels<S>& tree_kernels();

@@ -108,15 +108,22 @@ struct GaussianEmission {
 
 namespace hmm_detail {
 
-constexpr std::size_t kChunk = 4096;  // positions worked on together
+// Positions worked on together: so many that they stay in the cache, and beyond that as many sequences as there are
+// lanes for them where labels are few.
+constexpr std::int64_t kChunk = 4096, kLargestChunk = 1 << 16, kSequences = 16;
 
-// Consecutive sequences, about kChunk positions each.
+// Consecutive sequences.
 inline std::vector<std::size_t> cut(const HmmBatch& batch) {
     std::vector<std::size_t> chunks{0};
-    for (std::size_t s = 0; s < batch.sequences; ++s)
-        if (batch.first[s + 1] - batch.first[chunks.back()] >= static_cast<std::int64_t>(kChunk) ||
-            s + 1 == batch.sequences)
-            chunks.push_back(s + 1);
+    std::int64_t longest = 0;
+    for (std::size_t s = 0; s < batch.sequences; ++s) {
+        longest = std::max(longest, batch.first[s + 1] - batch.first[s]);
+        const std::int64_t enough =
+            batch.labels > kFewLabels ? kChunk : std::clamp(kSequences * longest, kChunk, kLargestChunk);
+        if (batch.first[s + 1] - batch.first[chunks.back()] < enough && s + 1 < batch.sequences) continue;
+        chunks.push_back(s + 1);
+        longest = 0;
+    }
     return chunks;
 }
 
@@ -179,7 +186,7 @@ void hmm_expectations(const HmmBatch& batch, const Emission& emission, const Hmm
     const std::size_t share = std::clamp<std::size_t>(positions * L / size, 4, 32);
     const std::size_t blocks = std::min(share, chunks.size() - 1);
     std::vector<std::vector<double>> sums(blocks);
-    const double work = 0.5 * static_cast<double>(positions * L * L);
+    const double work = static_cast<double>(positions * L) * (2 + 0.5 * static_cast<double>(L));
     for_each_block(blocks, threads_for(work), [&](std::size_t b, std::size_t) {
         sums[b].assign(size, 0.0);
         Chunk chunk;

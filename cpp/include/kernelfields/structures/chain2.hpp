@@ -5,6 +5,7 @@
 
 #include "chain.hpp"
 #include "chain2_conditionals.hpp"
+#include "chain2_groups.hpp"
 
 namespace kernelfields {
 
@@ -26,29 +27,36 @@ void write_states(const Chain2View<S>& chain, std::size_t t, const double* state
 }
 
 // Log-partitions, and marginals where `out` has room for them. `sum` takes those of triples, then those of
-// shared edges.
-template <class S> void chain2_marginals(const Chain2Batch<S>& batch, const MarginalsOut<S>& out, double* sum) {
+// shared edges. `scaled` is off in tests only.
+template <class S>
+void chain2_marginals(const Chain2Batch<S>& batch, const MarginalsOut<S>& out, double* sum, bool scaled = true) {
     const std::size_t L = batch.chain.labels;
+    std::vector<Outcome> outcome(batch.chain.sequences, Outcome::pending);
+    if (scaled && batch.chain.shared) chain2_scaled(batch, out, sum, outcome);
+    const auto pending = [&](std::size_t s) { return outcome[s] != Outcome::done; };
+    if (std::all_of(outcome.begin(), outcome.end(), [](Outcome one) { return one == Outcome::done; })) return;
     const TripleFactors factors(batch);
-    for_each_chain2(batch, 2, out.log_partition, sum,
-                    [&](std::size_t s, const Chain2View<S>& chain, std::vector<double>& memory, double* sums) {
-                        memory.resize(Conditionals<S>::size(chain) + 2 * chain.square + 2 * L);
-                        const Conditionals<S> conditionals(chain, factors, memory.data());
-                        double* work = memory.data() + Conditionals<S>::size(chain);
-                        out.log_partition[s] = conditionals.prepare(work);
-                        if (!out.node || !std::isfinite(out.log_partition[s])) return;
-                        const double weight = out.weight ? out.weight[s] : 1.0;
-                        const auto edge_first = static_cast<std::size_t>(batch.chain.edge_first[s]);
-                        send_forwards(
-                            conditionals, work + L,
-                            [&](std::size_t t, std::size_t c, double m, const double* p) {
-                                if (t > 1)
-                                    for (std::size_t k = 0; k < L; ++k) sums[c * L + k] += weight * m * p[k];
-                            },
-                            [&](std::size_t t, const double* m) {
-                                write_states(chain, t, m, weight, out, edge_first, sums, work);
-                            });
-                    });
+    for_each_chain2(
+        batch, 2, out.log_partition, sum,
+        [&](std::size_t s, const Chain2View<S>& chain, std::vector<double>& memory, double* sums) {
+            memory.resize(Conditionals<S>::size(chain) + 2 * chain.square + 2 * L);
+            const Conditionals<S> conditionals(chain, factors, memory.data());
+            double* work = memory.data() + Conditionals<S>::size(chain);
+            out.log_partition[s] = conditionals.prepare(work);
+            if (!out.node || !std::isfinite(out.log_partition[s])) return;
+            const double weight = out.weight ? out.weight[s] : 1.0;
+            const auto edge_first = static_cast<std::size_t>(batch.chain.edge_first[s]);
+            send_forwards(
+                conditionals, work + L,
+                [&](std::size_t t, std::size_t c, double m, const double* p) {
+                    if (t > 1)
+                        for (std::size_t k = 0; k < L; ++k) sums[c * L + k] += weight * m * p[k];
+                },
+                [&](std::size_t t, const double* m) {
+                    write_states(chain, t, m, weight, out, edge_first, sums, work);
+                });
+        },
+        pending);
 }
 
 // H = H(y_0) + sum_t E[ H(y_t | context) ].

@@ -10,17 +10,10 @@
 #pragma once
 
 #include "../core/logarithms.hpp"
+#include "chain2_kernels.hpp"
 #include "chain_plan.hpp"
 
 namespace kernelfields {
-
-//   score(y) = score of the chain + sum_t triple[y_{t-1}, y_t, y_{t+1}]
-template <class S> struct Chain2Batch {
-    ChainBatch<S> chain;
-    const S* triple;  // labels x labels x labels
-
-    std::size_t cube() const { return chain.labels * chain.labels * chain.labels; }
-};
 
 // One sequence, not empty.
 template <class S> struct Chain2View {
@@ -90,18 +83,19 @@ double send_backwards(const Chain2View<S>& chain, double* u, Combine combine, Fi
     return total + combine(0, 0);
 }
 
-// body(s, chain, memory, sums) for every sequence whose scores can be used; value[s] becomes NaN for the
-// others, and 0 for empty ones. `memory` belongs to the thread. What bodies add to `sums` (triples, then
-// shared edges; null if sum is) is added to `sum`, block by block. `cost` is nanoseconds per triple.
-template <class S, class Body>
-void for_each_chain2(const Chain2Batch<S>& batch, double cost, double* value, double* sum, Body body) {
+// body(s, chain, memory, sums) for every sequence that keep(s) holds for and whose scores can be used; value[s]
+// becomes NaN for those that cannot, and 0 for empty ones. `memory` belongs to the thread. What bodies add to `sums`
+// (triples, then shared edges; null if sum is) is added to `sum`, block by block. `cost` is nanoseconds per triple.
+template <class S, class Body, class Keep>
+void for_each_chain2(const Chain2Batch<S>& batch, double cost, double* value, double* sum, Body body, Keep keep) {
     const ChainBatch<S>& chain = batch.chain;
     const std::size_t width = sum ? batch.cube() + chain.labels * chain.labels : 0;
-    const Plan plan = make_plan(chain, [](std::size_t) { return true; });
+    const Plan plan = make_plan(chain, keep);
     const int threads = threads_for(cost * static_cast<double>(plan.positions * batch.cube()));
     std::vector<double> sums(plan.blocks() * width);
     std::vector<std::vector<double>> memory(static_cast<std::size_t>(threads));
-    std::fill(value, value + chain.sequences, 0.0);
+    for (std::size_t s = 0; s < chain.sequences; ++s)
+        if (chain.length(s) == 0 || keep(s)) value[s] = 0;
     for_each_block(plan.blocks(), threads, [&](std::size_t block, std::size_t thread) {
         for (std::size_t g = plan.block[block]; g < plan.block[block + 1]; ++g)
             for (std::size_t k = 0; k < plan.group(g).count; ++k) {
@@ -112,6 +106,11 @@ void for_each_chain2(const Chain2Batch<S>& batch, double cost, double* value, do
             }
     });
     for (std::size_t k = 0; k < sums.size(); ++k) sum[k % width] += sums[k];
+}
+
+template <class S, class Body>
+void for_each_chain2(const Chain2Batch<S>& batch, double cost, double* value, double* sum, Body body) {
+    for_each_chain2(batch, cost, value, sum, body, [](std::size_t) { return true; });
 }
 
 }  // namespace kernelfields
