@@ -9,6 +9,7 @@
 #pragma once
 
 #include "chain2_tables.hpp"
+#include "transpose.hpp"
 
 namespace kernelfields {
 namespace {
@@ -167,12 +168,17 @@ KF_INLINE void chain2_into(const Chain2Tables& tables, const Chain2Room& room, s
     Vec<double> total{};
     for (std::size_t k = 0; k < room.square; k += W) total += load(room.beta + k);
     const double inverse = 1 / sum<double>(total);
-    for (std::size_t i = 0; i < L; ++i)
+    // Numbers stored one by one could not be loaded together at once: blocks are turned about in registers.
+    for (std::size_t from = 0; from < L; from += W)
         for (std::size_t at = 0; at < stride; at += W) {
-            const std::size_t cell = i * stride + at;
-            const Vec<double> value =
-                load(room.beta + cell) * inverse * load(tables.edge + cell) * load(room.factor + t * stride + at);
-            for (std::size_t k = 0; k < W && at + k < L; ++k) into[(at + k) * stride + i] = value[k];
+            Vec<double> block[W] = {};
+            const Vec<double> factor = load(room.factor + t * stride + at) * inverse;
+            for (std::size_t r = 0; r < W && from + r < L; ++r) {
+                const std::size_t cell = (from + r) * stride + at;
+                block[r] = load(room.beta + cell) * load(tables.edge + cell) * factor;
+            }
+            transpose(block);
+            for (std::size_t k = 0; k < W && at + k < L; ++k) store(into + (at + k) * stride + from, block[k]);
         }
 }
 
