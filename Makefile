@@ -68,12 +68,12 @@ clean: ## Remove everything that was built
 $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit("kernelfields needs Python 3.11 or newer") if sys.version_info < (3, 11) else None'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install -q --upgrade pip
 
-# The compiled module lives beside the installed package, its stub also in src for mypy.
+# The compiled module lives beside the installed package, its stub also in src for mypy. Python compiles what it imports;
+# with --no-compile pip does not compile all the rest, most of SciPy for one.
 $(VENV)/installed: $(VENV)/bin/python $(NATIVE)
-	$(BIN)/python -m pip install -q "scikit-build-core>=0.11" "nanobind>=2.7" cmake ninja
-	$(BIN)/python -m pip install -q --no-build-isolation --editable .
+	$(BIN)/python -m pip install -q --no-compile "scikit-build-core>=0.11" "nanobind>=2.7" cmake ninja
+	$(BIN)/python -m pip install -q --no-compile --no-build-isolation --editable .
 	cp build/*/_core.pyi src/kernelfields/_core.pyi
 	touch $@
 
