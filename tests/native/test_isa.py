@@ -63,7 +63,7 @@ def run(isa: str | None, code: str, *arguments: str) -> subprocess.CompletedProc
     if isa is not None:
         environment["KERNELFIELDS_ISA"] = isa
     command = [sys.executable, "-c", code, *arguments]
-    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600)
 
 
 def compute(isa: str | None, folder: Path) -> dict[str, np.ndarray]:
