@@ -1,0 +1,319 @@
+// Coordinate ascent on the dual of a max-margin chain, the shares of detours (detours.hpp) being the coordinates.
+//
+//   max  sum_d share_d cost_d - 1/2 |f|^2,   f = - sum_d share_d r(parts of d),   shares packed into every edge
+//
+// r and |.| those of the inner product lambda <., .>. The gain of a detour, cost_d + <parts of d, scores of f>, is the
+// derivative in its share, and the square of r(parts of d) the second one: every step is exact. A visit looks for the
+// worst labelling of a sequence and takes its detours in; then every share goes as far as is best, or, where others
+// leave it no room, changes places with one of them; and if that leaves much of the duality gap of the sequence, the
+// whole mixture goes towards the worst labelling, the step of Frank and Wolfe, which never fails. Between visits there
+// are passes over the detours that are known.
+#pragma once
+
+#include "detour_search.hpp"
+#include "detour_weights.hpp"
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+namespace kernelfields {
+
+struct AscentPass {
+    double loss = 0;  // sum of the losses of sequences, each before its visit
+    double gap = 0;   // sum of their duality gaps
+    double gain = 0;  // by how much the dual has risen
+};
+
+template <class Weights> class DetourAscent {
+public:
+    using S = typename Weights::Number;
+    DetourAscent(const MarginData<S>& data, Weights weights, LabelPenalties penalties)
+        : data_(data),
+          weights_(std::move(weights)),
+          free_(data.labels, penalties),
+          search_(data),
+          sets_(data.sequences) {}
+
+    // Visits some sequences. The loss is NaN if a score is not finite; nothing is changed from there on.
+    AscentPass visit(const std::int64_t* order, std::size_t count) {
+        AscentPass pass;
+        gain_ = 0;
+        for (std::size_t k = 0; k < count && !std::isnan(pass.loss); ++k) visit(bound(order[k]), pass);
+        pass.gain = gain_;
+        return pass;
+    }
+    // Goes through the detours of some sequences without a search; returns by how much the dual has risen.
+    double improve(const std::int64_t* order, std::size_t count) {
+        gain_ = 0;
+        for (std::size_t k = 0; k < count; ++k) {
+            const Bound s = bound(order[k]);
+            for (std::size_t d = 0; d < s.set->list.size(); ++d)
+                if (!s.set->list[d].asleep) step(s, d);
+        }
+        return gain_;
+    }
+    // Sum of the losses at f.
+    double loss() {
+        double total = 0;
+        for (std::size_t s = 0; s < data_.sequences; ++s)
+            if (data_.length(s) > 0) total += data_.capacity(s) * positive(search_.look(s, weights_, free_));
+        return total;
+    }
+    double level() const {
+        double total = 0;
+        for (const DetourSet& set : sets_)
+            for (const Detour& detour : set.list) total += detour.share * detour.cost;
+        return total;
+    }
+    double square() const { return weights_.square() + free_.square(); }
+    void forget(std::uint32_t patience) {
+        for (DetourSet& set : sets_) set.forget(patience);
+    }
+    const std::vector<DetourSet>& sets() const { return sets_; }
+
+    // Adds sum_d share_d parts_d to positions x labels and labels x labels numbers.
+    void add_mixture(double* node, double* edge) {
+        const std::size_t L = data_.labels;
+        for (std::size_t s = 0; s < data_.sequences; ++s) {
+            const Bound here = bound(static_cast<std::int64_t>(s));
+            sum_.clear();
+            for (const Detour& detour : here.set->list)
+                if (detour.share > 0) add_to_sum(here, detour, detour.share);
+            for (const auto& v : sum_.vertices) node[v.position * L + static_cast<std::size_t>(v.label)] += v.factor;
+            for (const auto& pair : sum_.pairs) edge[pair.pair] += pair.factor;
+        }
+    }
+    void clear() {
+        for (DetourSet& set : sets_) set.clear();
+        weights_.clear();
+        free_.clear();
+    }
+    // Takes in a detour with a share; false if there is no room for it.
+    bool take(std::size_t sequence, std::uint32_t from, std::uint32_t length, const std::int32_t* labels,
+              double share) {
+        const Bound s = bound(static_cast<std::int64_t>(sequence));
+        Detour& detour = s.set->list[known(s, from, length, labels)];
+        if (share < 0 || s.set->load(detour) + share > s.capacity * (1 + kRounding)) return false;
+        if (share > 0) move(s, detour, share);
+        return true;
+    }
+
+private:
+    static constexpr double kRounding = 1e-9;
+
+    // One sequence.
+    struct Bound {
+        std::size_t index, from, length;
+        const std::int32_t* right;
+        double capacity;
+        DetourSet* set;
+    };
+    Bound bound(std::int64_t index) {
+        const auto s = static_cast<std::size_t>(index);
+        const auto from = static_cast<std::size_t>(data_.first[s]);
+        return {s, from, data_.length(s), data_.label + from, data_.capacity(s), &sets_[s]};
+    }
+    static double positive(double x) { return std::isnan(x) ? x : std::max(x, 0.0); }
+
+    // Calls vertex(t, wrong, right) and edge(wrong pair, right pair) for all that a detour changes.
+    template <class Vertex, class Edge> void each_part(const Bound& s, const Detour& d, Vertex vertex,
+                                                       Edge edge) const {
+        const std::int32_t* labels = s.set->labels(d);
+        const auto label = [&](std::size_t t) { return d.from <= t && t < d.end() ? labels[t - d.from] : s.right[t]; };
+        for (std::size_t t = d.from; t < d.end(); ++t) vertex(t, labels[t - d.from], s.right[t]);
+        const std::size_t last = std::min<std::size_t>(d.end(), s.length - 1);
+        for (std::size_t t = std::max<std::size_t>(d.from, 1); t <= last; ++t)
+            edge(pair(label(t - 1), label(t)), pair(s.right[t - 1], s.right[t]));
+    }
+    std::size_t pair(std::int32_t left, std::int32_t right) const {
+        return static_cast<std::size_t>(left) * data_.labels + static_cast<std::size_t>(right);
+    }
+
+    // The gain at f.
+    double gain(const Bound& s, const Detour& d) const {
+        double sum = d.cost;
+        each_part(
+            s, d,
+            [&](std::size_t t, std::int32_t wrong, std::int32_t right) {
+                sum += weights_.difference(s.from + t, wrong, right);
+                sum += free_.difference(t == 0, t + 1 == s.length, wrong, right);
+            },
+            [&](std::size_t wrong, std::size_t right) { sum += free_.edge_difference(wrong, right); });
+        return sum;
+    }
+    // The same where the search has just looked.
+    double seen_gain(const Bound& s, const Detour& d) const {
+        double sum = 0;
+        each_part(
+            s, d,
+            [&](std::size_t t, std::int32_t wrong, std::int32_t right) {
+                sum += search_.node(t, wrong) - search_.node(t, right);
+            },
+            [&](std::size_t wrong, std::size_t right) { sum += search_.edge(wrong) - search_.edge(right); });
+        return sum;
+    }
+    double cost(const Bound& s, const Detour& d) const {
+        double sum = 0;
+        each_part(
+            s, d,
+            [&](std::size_t t, std::int32_t wrong, std::int32_t) {
+                sum += static_cast<double>(data_.fixed[(s.from + t) * data_.labels + static_cast<std::size_t>(wrong)]);
+            },
+            [&](std::size_t wrong, std::size_t right) {
+                sum += static_cast<double>(data_.edge_fixed[wrong]) - static_cast<double>(data_.edge_fixed[right]);
+            });
+        return sum;
+    }
+
+    void move(const Bound& s, Detour& d, double by) {
+        const double before = d.share;
+        s.set->change(d, by);
+        by = d.share - before;
+        each_part(
+            s, d,
+            [&](std::size_t t, std::int32_t wrong, std::int32_t right) {
+                weights_.change(s.from + t, wrong, right, by);
+                free_.change(t == 0, t + 1 == s.length, wrong, right, by);
+            },
+            [&](std::size_t wrong, std::size_t right) { free_.change_edge(wrong, right, by); });
+    }
+
+    void add_to_sum(const Bound& s, const Detour& d, double factor) {
+        each_part(
+            s, d,
+            [&](std::size_t t, std::int32_t wrong, std::int32_t right) {
+                sum_.vertices.push_back({s.from + t, wrong, factor});
+                sum_.vertices.push_back({s.from + t, right, -factor});
+            },
+            [&](std::size_t wrong, std::size_t right) {
+                sum_.pairs.push_back({wrong, factor});
+                sum_.pairs.push_back({right, -factor});
+            });
+    }
+    double square_of_sum(const Bound& s) {
+        return weights_.square(sum_) + free_.square(sum_, s.from, s.from + s.length);
+    }
+
+    std::size_t known(const Bound& s, std::uint32_t from, std::uint32_t length, const std::int32_t* labels) {
+        const std::size_t k = s.set->find(from, length, labels, s.length);
+        Detour& d = s.set->list[k];
+        d.asleep = false;
+        if (d.square < 0) {
+            d.cost = cost(s, d);
+            sum_.clear();
+            add_to_sum(s, d, 1);
+            d.square = square_of_sum(s);
+        }
+        return k;
+    }
+
+    void visit(const Bound& s, AscentPass& pass) {
+        if (s.length == 0 || s.capacity == 0) return;
+        const double value = positive(search_.look(s.index, weights_, free_));
+        pass.loss += s.capacity * value;
+        if (std::isnan(value)) return;
+        double gap = s.capacity * value;
+        for (const Detour& d : s.set->list)
+            if (d.share > 0) gap -= d.share * seen_gain(s, d);
+        pass.gap += std::max(gap, 0.0);
+        take_worst(s);
+        for (std::size_t d = 0; d < s.set->list.size(); ++d) step(s, d);
+        if (gap > kRounding * s.capacity * value) step_towards_worst(s, 0.5 * gap);
+    }
+
+    // Takes in the detours of the labelling that was found.
+    void take_worst(const Bound& s) {
+        const std::int32_t* best = search_.best();
+        worst_.clear();
+        for (std::size_t t = 0; t < s.length;) {
+            const std::size_t from = t;
+            while (t < s.length && best[t] != s.right[t]) ++t;
+            if (t > from)
+                worst_.push_back(
+                    known(s, static_cast<std::uint32_t>(from), static_cast<std::uint32_t>(t - from), best + from));
+            else ++t;
+        }
+    }
+
+    // One share, as far as is best.
+    void step(const Bound& s, std::size_t k) {
+        Detour& d = s.set->list[k];
+        const double slope = gain(s, d);
+        d.asleep = d.share == 0 && slope <= 0;
+        if (d.asleep) return;
+        const double wanted = newton(slope, d.square), room = std::max(s.capacity - s.set->load(d), 0.0);
+        const double by = std::clamp(wanted, -d.share, room);
+        if (by != 0) {
+            move(s, d, by);
+            gain_ += by * (slope - 0.5 * by * d.square);
+        }
+        if (wanted > room * (1 + kRounding)) exchange(s, k);
+    }
+    static double newton(double slope, double square) {
+        if (square > 0) return slope / square;
+        return slope > 0 ? std::numeric_limits<double>::infinity() : -std::numeric_limits<double>::infinity();
+    }
+
+    // Takes share from the detour with the least gain among those that leave room by themselves alone.
+    void exchange(const Bound& s, std::size_t k) {
+        std::vector<Detour>& list = s.set->list;
+        const double slope = gain(s, list[k]), full = s.capacity * (1 - kRounding);
+        std::size_t giver = k;
+        double least = slope;
+        for (std::size_t r = 0; r < list.size(); ++r) {
+            if (r == k || list[r].share == 0 || s.set->load(list[k], &list[r]) >= full) continue;
+            if (list[r].from > list[k].end() || list[k].from > list[r].end()) continue;
+            const double other = gain(s, list[r]);
+            if (other < least) {
+                least = other;
+                giver = r;
+            }
+        }
+        if (giver == k) return;
+        sum_.clear();
+        add_to_sum(s, list[k], 1);
+        add_to_sum(s, list[giver], -1);
+        const double room = std::min(list[giver].share, s.capacity - s.set->load(list[k], &list[giver]));
+        const double square = square_of_sum(s);
+        const double by = std::clamp(newton(slope - least, square), 0.0, std::max(room, 0.0));
+        if (by == 0) return;
+        move(s, list[giver], -by);
+        move(s, list[k], by);
+        gain_ += by * (slope - least - 0.5 * by * square);
+    }
+
+    // The whole mixture towards the worst labelling, if that is worth more than `enough`.
+    void step_towards_worst(const Bound& s, double enough) {
+        std::vector<Detour>& list = s.set->list;
+        aim_.assign(list.size(), 0.0);
+        for (std::size_t k : worst_) aim_[k] = s.capacity;
+        double slope = 0;
+        for (std::size_t k = 0; k < list.size(); ++k) {
+            aim_[k] -= list[k].share;
+            if (aim_[k] != 0) slope += aim_[k] * gain(s, list[k]);
+        }
+        if (!(slope > enough)) return;
+        sum_.clear();
+        for (std::size_t k = 0; k < list.size(); ++k)
+            if (aim_[k] != 0) add_to_sum(s, list[k], aim_[k]);
+        const double square = square_of_sum(s), by = std::clamp(newton(slope, square), 0.0, 1.0);
+        gain_ += by * (slope - 0.5 * by * square);
+        for (std::size_t k = 0; k < list.size(); ++k)
+            if (aim_[k] < 0) move(s, list[k], by * aim_[k]);
+        for (std::size_t k = 0; k < list.size(); ++k)
+            if (aim_[k] > 0) move(s, list[k], by * aim_[k]);
+    }
+
+    MarginData<S> data_;
+    Weights weights_;
+    DetourLabels free_;
+    DetourSearch<S> search_;
+    std::vector<DetourSet> sets_;
+    DetourSum sum_;
+    std::vector<std::size_t> worst_;
+    std::vector<double> aim_;
+    double gain_ = 0;
+};
+
+}  // namespace kernelfields
