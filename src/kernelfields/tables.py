@@ -30,6 +30,7 @@ from .solvers import (
     BlockJacobi,
     ConjugateGradients,
     CuttingPlane,
+    DualAscent,
     IterativeScaling,
     LinearProgramming,
     MarginSolver,
@@ -57,12 +58,15 @@ SOLVERS: Table[Solver] = Table(
 # Elements of low rank are short beside the data: a long memory costs next to nothing, and saves a third of
 # the iterations.
 LOW_RANK_SOLVERS: Table[Solver] = Table(Solver, entries={**SOLVERS, "lbfgs": LBFGS(memory=30)})
-MARGIN_SOLVERS: Table[MarginSolver | CuttingPlane | LinearProgramming] = Table(
+MARGIN_SOLVERS: Table[MarginSolver | CuttingPlane | DualAscent | LinearProgramming] = Table(
     MarginSolver,
     CuttingPlane,
+    DualAscent,
     LinearProgramming,
     entries={
+        "auto": CuttingPlane(),  # unless another suits the problem
         "bcfw": BlockFrankWolfe(),
+        "dual-ascent": DualAscent(),
         "linear-program": LinearProgramming(),
         "n-slack": WorkingSet(),
         "one-slack": CuttingPlane(),

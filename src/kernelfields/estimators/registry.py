@@ -273,6 +273,7 @@ RECORDS = (
     solvers.BlockJacobi,
     solvers.ConjugateGradients,
     solvers.CuttingPlane,
+    solvers.DualAscent,
     solvers.IterativeScaling,
     solvers.LBFGS,
     solvers.LinearProgramming,

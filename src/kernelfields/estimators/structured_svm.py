@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -14,7 +14,6 @@ from ..arrays import Array
 from ..checks import each, one_of, optional, require_positive, require_settings
 from ..constraints import Rule
 from ..data.base_measure import BaseMeasure, kept_measure
-from ..data.seeds import random_state
 from ..data.training import Training, warn_of
 from ..decoders import Decoder
 from ..distributed import shared_out
@@ -23,7 +22,6 @@ from ..fitting.observers import ProgressLine
 from ..fitting.provenance import provenance_of
 from ..fitting.run import exact_certificate, observers, previous, reporter, starts_afresh
 from ..fitting.settings import CHECKS
-from ..losses import Hinge
 from ..models.expansion import Expanded
 from ..models.hinge import hinge_maker
 from ..models.kernel_recipe import KernelRecipe
@@ -31,10 +29,11 @@ from ..models.kernel_scorers import kernel_model
 from ..models.labeller import SequenceLabeller
 from ..models.learnt import MARGIN
 from ..models.margin_faces import Face, KernelFace, LinearFace
+from ..models.margin_solvers import AnySolver, margin_dual, margin_solver
 from ..models.margin_start import Ended
 from ..models.model import Model, linear_model
-from ..objective import BlockDual, Certificate, Point, Problem
-from ..solvers import CuttingPlane, LinearProgramming, MarginSolver, Progress, Result
+from ..objective import BlockDual, Certificate, DetourDual, Point, Problem
+from ..solvers import CuttingPlane, DualAscent, LinearProgramming, MarginSolver, Progress, Result
 from ..structures import Structure
 from ..tables import MARGIN_SOLVERS, choose
 
@@ -106,12 +105,14 @@ class StructuredSVM(SequenceLabeller):
         log q, added to the scores and not learnt: log-odds by label, a function from an (N, D) matrix of
         observations to an (N, L) array with columns as in ``classes_``, or `CliqueMeasures` for
         label pairs and triples, too.
-    solver : "one-slack", "bcfw", "n-slack", "subgradient", "linear-program", MarginSolver, CuttingPlane \
-or LinearProgramming
-        Cutting planes of the whole objective, which search all sequences in one native call on all cores
-        and are soonest as a rule; block-coordinate Frank-Wolfe; the working-set algorithm with a slack
-        variable for every sequence; stochastic subgradients. All reach the same optimum. All but the first
-        go from sequence to sequence, on one core. "linear-program" is for ``norm="l1"``, and the only one.
+    solver : "auto", "dual-ascent", "one-slack", "bcfw", "n-slack", "subgradient", "linear-program", \
+MarginSolver, CuttingPlane, DualAscent or LinearProgramming
+        Dual coordinate ascent in native passes on one core, for margin rescaling on chains, and much the
+        soonest there; cutting planes of the whole objective, which search all sequences in one native call
+        on all cores, for every structure and loss; block-coordinate Frank-Wolfe; the working-set algorithm
+        with a slack variable for every sequence; stochastic subgradients. All reach the same optimum. "auto"
+        is the first of these that suits the problem; see `DualAscent`. "linear-program" is for
+        ``norm="l1"``, and the only one.
     decoder : "viterbi", "posterior" or Decoder
         How `predict` decides.
     tol : float
@@ -120,7 +121,7 @@ or LinearProgramming
         Limit of passes or rounds; reaching it is a `ConvergenceWarning`.
     warm_start : bool
         Whether `fit` starts from where the last one ended, for a path of penalties: from its dual variables,
-        or with "one-slack" from the function they stand for, which saves little. If data, weights,
+        or with cutting planes from the function they stand for, which saves little. If data, weights,
         constraints or other settings of the loss or of the functions have changed, it starts from nothing.
     dtype : "float32" or "float64"
         Precision of a Gram matrix.
@@ -183,7 +184,7 @@ or LinearProgramming
     classes: Sequence[Hashable] | None = None
     constraints: str | Rule | None = None
     base_measure: BaseMeasure = None
-    solver: str | MarginSolver | CuttingPlane | LinearProgramming = "one-slack"
+    solver: str | MarginSolver | CuttingPlane | DualAscent | LinearProgramming = "auto"
     decoder: str | Decoder = "viterbi"
     tol: float = 1e-3
     max_iter: int = 1000
@@ -233,7 +234,8 @@ or LinearProgramming
         training = face.recipe.read(X, y, lengths, sample_weight, X_unlabelled, sibling_features=linear)
         expanded = face.expanded(training)
         problem = expanded.problem
-        dual = BlockDual(problem) if isinstance(problem.loss, Hinge) and problem.smooth else None
+        solver = margin_solver(self, problem)
+        dual = margin_dual(self, solver, problem, training)
         history: list[Round] = []
 
         def draft(point: Any) -> StructuredSVM:
@@ -244,7 +246,7 @@ or LinearProgramming
         before = previous(self) if self.warm_start else None
         last: Ended | None = None if before is None else getattr(before, "_last", None)
         start = last if last is not None and last.fits(self, training) else None
-        result = self._search(problem, dual, start, history, draft)
+        result = self._search(solver, problem, dual, start, history, draft)
         point = self._take(face, training, expanded, result.point.element)
         self._keep(training, result, exact_certificate(point, result))
         self.history_ = history
@@ -281,16 +283,14 @@ or LinearProgramming
 
     def _search(
         self,
+        solver: AnySolver,
         problem: Problem,
-        dual: BlockDual | None,
+        dual: BlockDual | DetourDual | None,
         last: Ended | None,
         history: list[Round],
         draft: Callable[[Any], Any],
     ) -> Result:
         """Let the solver run; stopping too early is a warning."""
-        solver = choose(MARGIN_SOLVERS, self.solver, "solver")
-        if isinstance(self.solver, str) and hasattr(solver, "seed"):
-            solver = replace(solver, seed=int(random_state(self.random_state).randint(2**31 - 1)))  # type: ignore[type-var]
 
         def note(progress: Progress, point: Any) -> None:
             history.append(Round(point.constraints, point.violation, progress.relative_gap))
@@ -303,7 +303,12 @@ or LinearProgramming
                 # a linear program takes the loss apart by itself
                 given = shared_out(problem) if isinstance(solver, CuttingPlane) else problem
                 result = solver.minimize(given, start, stop, observer)
-            elif dual is None:
+            elif isinstance(solver, DualAscent):
+                assert isinstance(dual, DetourDual)
+                if last is not None and last.detours is not None:
+                    dual.restart(last.detours)
+                result = solver.maximize(dual, stop, observer)
+            elif not isinstance(dual, BlockDual):
                 raise InputError("rescaling='relaxed' goes with solver='one-slack' only.")
             else:
                 if last is not None and last.mixtures is not None:

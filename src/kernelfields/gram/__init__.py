@@ -5,7 +5,7 @@ from ._base import Gram, block_times
 from .blocks import KernelBlocks
 from .collapsed import CollapsedGram
 from .cross import blocks_times, kernel_times
-from .packed import PackedGram, gram_of
+from .packed import PackedGram, gram_of, memory_budget
 from .stored import StoredGram
 from .tiled import TiledGram
 
@@ -22,6 +22,7 @@ __all__ = [
     "find_observations",
     "gram_of",
     "kernel_times",
+    "memory_budget",
     "origins",
     "unique_observations",
 ]

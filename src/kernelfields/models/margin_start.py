@@ -9,7 +9,7 @@ import numpy as np
 from ..arrays import Array
 from ..data.training import Training
 from ..fitting.digest import digest
-from ..objective import BlockDual, Problem
+from ..objective import BlockDual, DetourDual, Detours, Problem
 from ..solvers import Reason, Result
 
 SETTINGS = (
@@ -36,21 +36,30 @@ class Ended(NamedTuple):
     """Of every sequence; None where the solver had none."""
     element: Array
     metrics: list[float]
+    detours: Detours | None
+    """Of all sequences; None where the solver had none."""
 
     @classmethod
     def of(
-        cls, model: Any, training: Training, problem: Problem, dual: BlockDual | None, result: Result
+        cls,
+        model: Any,
+        training: Training,
+        problem: Problem,
+        dual: BlockDual | DetourDual | None,
+        result: Result,
     ) -> Self:
         """Describe the end of a fit; one that was interrupted may have left mixtures in disorder."""
-        levels = np.zeros(0) if dual is None else dual.levels
+        blocks = dual if isinstance(dual, BlockDual) else None
+        levels = np.zeros(0) if blocks is None else blocks.levels
         whole = levels.any() and result.reason is not Reason.INTERRUPTED
         metrics = [term.metric for term in problem.terms]
         return cls(
             _problem(model, training),
             levels,
-            dual.mixtures if whole and dual is not None else None,
+            blocks.mixtures if whole and blocks is not None else None,
             result.point.element,
             metrics,
+            dual.detours() if isinstance(dual, DetourDual) else None,
         )
 
     def fits(self, model: Any, training: Training) -> bool:

@@ -27,6 +27,7 @@ from .array_data import ArrayData
 from .block_dual import BlockDual, MarginPoint, Plane
 from .certificate import Certificate, Dual, Rounding, WeightCut, certify, weight_cut
 from .counts import Counts
+from .detour_dual import DetourDual, Detours
 from .geometry import Geometry, Term, slices_of
 from .linear_chain import LinearChainData, Offsets, linear_chain_problem
 from .norms import GroupNorm, L1Norm, Norm, SpaceNorm
@@ -41,6 +42,8 @@ __all__ = [
     "Certificate",
     "Counts",
     "DataTerm",
+    "DetourDual",
+    "Detours",
     "Dual",
     "Geometry",
     "GroupNorm",

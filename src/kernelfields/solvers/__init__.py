@@ -5,6 +5,7 @@ from ._margin_base import MarginSolver
 from .block_jacobi import BlockJacobi
 from .conjugate import ConjugateGradients
 from .cutting_plane import CuttingPlane
+from .dual_ascent import DualAscent
 from .frank_wolfe import BlockFrankWolfe
 from .iterative_scaling import IterativeScaling
 from .lbfgs import LBFGS
@@ -25,6 +26,7 @@ __all__ = [
     "BlockJacobi",
     "ConjugateGradients",
     "CuttingPlane",
+    "DualAscent",
     "IterativeScaling",
     "LinearProgramming",
     "MarginSolver",

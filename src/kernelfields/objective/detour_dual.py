@@ -1,0 +1,234 @@
+"""The dual of a max-margin chain in shares of detours, kept and climbed by the core."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from .. import native
+from ..arrays import Array
+from ..gram import memory_budget
+from ..losses import MarginHinge
+from ..spaces import Boundary, Expansion, Free, LabelEmbedding, LinearFeatures
+from ..structures import ChainBatch
+from .block_dual import MarginPoint, margin_point
+from .geometry import Term
+from .problem import Problem
+
+CHUNK = 2**17
+"""Positions after which a pass may be interrupted."""
+
+
+class Detours(NamedTuple):
+    """Those that have a share."""
+
+    places: Array
+    """(n, 3): sequence, first position, length."""
+    labels: Array
+    """Of all of them, one behind the other."""
+    shares: Array
+    """(n,), times the weight of the sequence."""
+
+
+class DetourDual:
+    """max Σ_d s_d Δ_d − ½‖f‖²,  f = −Σ_d s_d r(parts_d),  Σ_{d touches e} s_d ≤ weight_i at every edge,
+
+    the dual of Σ_i weight_i max_ŷ [Δ(y, ŷ) + score(ŷ) − score(y)] + Σ_τ (λ_τ/2)‖f_τ‖² on chains. A detour d is
+    a run of wrong labels between right ones. Runs of one labelling share no vertex and no edge, so that its
+    parts and costs are sums over them; and shares s are the expectations of a distribution over labellings
+    just if they can be packed into the edges, since the matrix of intervals is totally unimodular. It is the
+    problem of `BlockDual`, whose variables are whole labellings, in variables that move by themselves: two
+    uncertain places of a sequence have a share each, where labellings would have to be mixed.
+
+    Parameters
+    ----------
+    problem : Problem
+        One that `suits`.
+    dtype : dtype
+        Precision of the search; points and bounds are computed in double, from the shares alone.
+    """
+
+    def __init__(self, problem: Problem, dtype: npt.DTypeLike = np.float64) -> None:
+        self.problem = problem
+        loss, chain = problem.loss, problem.structure
+        assert isinstance(loss, MarginHinge)
+        assert isinstance(chain, ChainBatch)
+        self.size = chain.n_instances
+        self.fixed, self.edge_fixed = _fixed(problem, loss, chain)
+        self._sequences = (
+            np.ascontiguousarray(chain.offsets, dtype=np.int64),
+            loss.outputs,
+            None if loss.weights is None else np.ascontiguousarray(loss.weights, dtype=np.float64),
+        )
+        self.dtype = np.dtype(dtype)
+        self.core: Any = self._made()
+
+    @staticmethod
+    def suits(problem: Problem, memory_limit: int | None = None) -> bool:
+        """Whether a problem is one of margin rescaling on chains: features or one kernel, and label scores.
+
+        Costs are those of single labels, fixed scores of pairs are alike at every edge. A Gram matrix has
+        to fit into memory a second time, with both halves.
+        """
+        loss, chain = problem.loss, problem.structure
+        if not (type(loss) is MarginHinge and type(chain) is ChainBatch and chain.shared_edges):
+            return False
+        if loss.cost.keys() - {"node"} or any(term.penalty <= 0 or term.norm for term in problem.terms):
+            return False
+        kinds = [_kind(term) for term in problem.terms]
+        if None in kinds or len(set(kinds)) < len(kinds) or "inputs" not in kinds:
+            return False
+        space = problem.terms[kinds.index("inputs")].space
+        return not isinstance(space, Expansion) or 8 * space.gram.size**2 <= memory_budget(memory_limit)
+
+    def visit(self, order: Array) -> tuple[float, float, float]:
+        """Search some sequences and improve their shares.
+
+        Return the sums of losses and of duality gaps, each as it was before its visit, and by how much the
+        dual has risen.
+        """
+        total = np.zeros(3)
+        for part in self._parts(order):
+            total += self.core.visit(part)
+        return float(total[0]), float(total[1]), float(total[2])
+
+    def improve(self, order: Array) -> float:
+        """Improve shares of detours that are known; return by how much the dual has risen."""
+        return sum(self.core.improve(part) for part in self._parts(order))
+
+    def loss(self) -> float:
+        """Σ_i loss_i at f."""
+        return float(self.core.loss())
+
+    @property
+    def penalty(self) -> float:
+        """½‖f‖²."""
+        return 0.5 * float(self.core.square())
+
+    @property
+    def bound(self) -> float:
+        """The value of the dual."""
+        return float(self.core.level()) - self.penalty
+
+    @property
+    def count(self) -> int:
+        """Detours that are kept."""
+        return int(self.core.count())
+
+    def forget(self, patience: int) -> None:
+        """Let detours go that have had no share for some passes."""
+        self.core.forget(patience)
+
+    def refine(self) -> bool:
+        """Go on in double; whether that is a change."""
+        if self.dtype == np.float64:
+            return False
+        detours, self.dtype = self.detours(), np.dtype(np.float64)
+        self.core = self._made()
+        self.restart(detours)
+        return True
+
+    def detours(self) -> Detours:
+        """Return what there is to start from, with any penalties."""
+        return Detours(*self.core.detours())
+
+    def restart(self, detours: Detours) -> None:
+        """Start from there."""
+        self.core.restart(*detours)
+
+    def element(self) -> Array:
+        """Return f, from the shares, in double."""
+        node, edge = self.core.mixture()
+        return -self.problem.representer({"node": node, "edge": edge})
+
+    def reached(self) -> MarginPoint:
+        """Return f with the dual point behind it, both computed anew."""
+        node, edge = self.core.mixture()
+        element = -self.problem.representer({"node": node, "edge": edge})
+        level = _product(node, self.fixed) + _product(edge, self.edge_fixed)
+        return margin_point(self.problem.at(element), level, self.count)
+
+    def _parts(self, order: Array) -> list[Array]:
+        """An order in pieces, between which Ctrl-C is heard."""
+        pieces = 1 + self.problem.structure.n_vertices // CHUNK
+        return np.array_split(np.ascontiguousarray(order, dtype=np.int64), pieces)
+
+    def _made(self) -> Any:
+        terms = {_kind(term): term for term in self.problem.terms}
+
+        def penalty(kind: str) -> float:
+            return float(terms[kind].penalty) if kind in terms else np.inf
+
+        penalties = penalty("inputs"), penalty("bias"), penalty("boundaries"), penalty("edges")
+        fixed = (_as(self.fixed, self.dtype), _as(self.edge_fixed, self.dtype))
+        space: Any = terms["inputs"].space
+        single = self.dtype == np.float32
+        if isinstance(space, Expansion):
+            made = native.DetourExpansionFloat if single else native.DetourExpansionDouble
+            rows = np.ascontiguousarray(space.rows, dtype=np.int64)
+            return made(_whole(space, self.dtype), rows, *self._sequences, *fixed, penalties)
+        features = native.DetourFeaturesFloat if single else native.DetourFeaturesDouble
+        return features(*_rows(space, self.dtype), *self._sequences, *fixed, penalties)
+
+
+def _kind(term: Term) -> str | None:
+    """Return which part of a model a term is; None if it is none that the core knows."""
+    space = term.space
+    if isinstance(space, LinearFeatures) and space.clique == "node":
+        return "inputs"
+    if isinstance(space, Expansion) and space.clique == "node":
+        return "inputs" if _plain(space.embedding) else None
+    if isinstance(space, Free) and space.members is None and space.support is None:
+        return {"node": "bias", "edge": "edges"}.get(space.clique)
+    return "boundaries" if isinstance(space, Boundary) else None
+
+
+def _plain(embedding: LabelEmbedding) -> bool:
+    """Whether labels learn for themselves, up to a constant for each position, which no margin notices."""
+    vectors = embedding.vectors
+    if vectors is None:
+        return True
+    L = len(vectors)
+    return vectors.shape == (L, L - 1) and np.allclose(vectors @ vectors.T, np.eye(L) - 1 / L)
+
+
+def _fixed(problem: Problem, loss: MarginHinge, chain: ChainBatch) -> tuple[Array, Array]:
+    """Return cost plus fixed scores of labels, less those of the right one, and fixed scores of pairs."""
+    L = chain.n_labels
+    node, edge = np.zeros((chain.n_vertices, L)), np.zeros((L, L))
+    if "node" in loss.cost:
+        node += loss.cost["node"]
+    if problem.arrays.offset is not None:
+        loss.planes(problem.arrays.offset)  # refuses right labels that are forbidden
+        node += problem.arrays.offset["node"]
+        edge += problem.arrays.offset["edge"]
+    node -= node[np.arange(len(node)), loss.outputs][:, None]
+    return node, edge
+
+
+def _as(array: Array, dtype: npt.DTypeLike) -> Array:
+    return np.ascontiguousarray(array, dtype=dtype)
+
+
+def _rows(space: LinearFeatures, dtype: npt.DTypeLike) -> tuple[Array, Array, Array | None, int]:
+    """Return features as the core takes them: offsets, columns, values unless all are one, their number."""
+    matrix = sparse.csr_matrix(space.features.matrix)
+    values = None if (matrix.data == 1).all() else _as(matrix.data, dtype)
+    return _as(matrix.indptr, np.int64), _as(matrix.indices, np.int32), values, matrix.shape[1]
+
+
+def _whole(space: Expansion, dtype: npt.DTypeLike) -> Array:
+    """Return the Gram matrix with both halves: a change of a coefficient takes a whole row of it."""
+    gram, every = space.gram, np.arange(space.gram.size)
+    whole = np.empty((gram.size, gram.size), dtype)
+    for part in np.array_split(every, 1 + gram.size // 256):
+        whole[part] = gram.block(part, every)
+    return whole
+
+
+def _product(mixture: Array, fixed: Array) -> float:
+    """⟨mixture, fixed⟩, nothing times what is forbidden being nothing."""
+    return float((mixture * np.where(mixture == 0, 0.0, fixed)).sum())

@@ -1,0 +1,206 @@
+"""Coordinate ascent on a max-margin dual whose passes are native."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+
+from ..arrays import Array
+from ..checks import Check, Checked, whole
+from ._base import STALLED, Monitor, Observer, Progress, Reason, Result, Stop
+from ._margin_base import settled
+
+WORTH = 0.05
+"""Share of a round's rise that one more pass over what is known must give to be followed by another."""
+CLOSE = 1.5
+"""Estimated gap over the tolerance from which on every round ends with a look at the true one."""
+
+
+class SweptDual(Protocol):
+    """A dual problem that goes through its instances by itself."""
+
+    problem: Any
+    size: int
+
+    @property
+    def bound(self) -> float:
+        """Its value."""
+
+    @property
+    def penalty(self) -> float:
+        """½‖f‖²."""
+
+    @property
+    def count(self) -> int:
+        """Variables that are kept."""
+
+    def visit(self, order: Array) -> tuple[float, float, float]:
+        """Search and improve; return losses, gaps and the rise of the dual."""
+
+    def improve(self, order: Array) -> float:
+        """Improve what is known; return the rise."""
+
+    def loss(self) -> float:
+        """Σ_i loss_i at f."""
+
+    def forget(self, patience: int) -> None:
+        """Let variables go that have been zero for some rounds."""
+
+    def refine(self) -> bool:
+        """Go on with more digits, if there are more."""
+
+    def detours(self) -> Any:
+        """Return where it is."""
+
+    def restart(self, detours: Any) -> None:
+        """Go back there."""
+
+    def element(self) -> Array:
+        """Return f."""
+
+    def reached(self) -> Any:
+        """Return the primal and the dual point, computed anew in double."""
+
+
+@dataclass(frozen=True)
+class DualAscent(Checked):
+    """Exact steps in one share of a detour after the other, in native passes over the sequences.
+
+    A round visits the sequences in random order, each with a search for its worst labelling, and then goes
+    over the shares that are known without searches, as long as that pays: block-coordinate Frank-Wolfe
+    [lacostejulien2013] with a cache [shah2015], in blocks as small as the structure lets them be. The sum of
+    the gaps that visits have met estimates the duality gap; when it is small, a pass without changes finds
+    out, and the end is certified in double.
+
+    Parameters
+    ----------
+    cached_passes : int
+        Passes over known shares for each pass with searches, at most.
+    patience : int
+        Rounds after which what has had no share is forgotten.
+    seed : int
+        Of the order.
+    """
+
+    cached_passes: int = 10
+    patience: int = 8
+    seed: int = 0
+    _checks: ClassVar[Mapping[str, Check]] = {
+        "cached_passes": whole(0),
+        "patience": whole(0, 2**31),
+        "seed": whole(0, 2**63 - 1),
+    }
+
+    def maximize(self, dual: SweptDual, stop: Stop, observer: Observer | None = None) -> Result:
+        """Maximise from where the dual is; Ctrl-C ends the search and keeps the point reached."""
+        climb = _Climb(dual, stop, observer)
+        random = np.random.default_rng(self.seed)
+        try:
+            reason = climb.look(np.inf, np.inf)
+            while reason is None:
+                gap, rise = self._round(dual, random)
+                climb.iteration += 1
+                reason = climb.look(gap, rise)
+        except KeyboardInterrupt:
+            reason = Reason.INTERRUPTED
+        return climb.result(reason)
+
+    def _round(self, dual: SweptDual, random: np.random.Generator) -> tuple[float, float]:
+        """Return the relative gap as visits have met it, and the rise of the dual."""
+        loss, gap, rise = dual.visit(random.permutation(dual.size))
+        for _ in range(self.cached_passes):
+            more = dual.improve(random.permutation(dual.size))
+            rise += more
+            if more <= WORTH * rise:
+                break
+        dual.forget(self.patience)
+        return gap / max(loss + dual.penalty, np.finfo(float).tiny), rise
+
+
+@dataclass
+class _Standing:
+    """What observers see of a round."""
+
+    dual: SweptDual
+    constraints: int
+    violation: float = np.inf
+
+    @property
+    def element(self) -> Array:
+        return self.dual.element()
+
+
+@dataclass
+class _Climb:
+    """Knows the lowest value so far and where it was, and says when to stop."""
+
+    dual: SweptDual
+    stop: Stop
+    observer: Observer | None
+    iteration: int = 0
+    value: float = np.inf
+    place: Any = None
+    """Where the value is the lowest."""
+    looked: float = np.inf
+    """The estimate of the gap at the last look at the true one."""
+    stalled: int = 0
+    point: Any = None
+    """The end, certified."""
+    started: float = field(default_factory=time.perf_counter)
+
+    def __post_init__(self) -> None:
+        self.monitor = Monitor(self.dual.problem, self.stop)
+
+    def look(self, gap: float, rise: float) -> Reason | None:
+        """Report a round; the reason to stop, if there is one."""
+        bound, last = self.dual.bound, self.iteration >= self.stop.iterations
+        now = np.nan
+        if self.iteration == 0 or last or gap <= max(0.5 * self.looked, CLOSE * self.stop.gap):
+            now, self.looked = self._valued(), gap
+        seconds = time.perf_counter() - self.started
+        progress = Progress(self.iteration, self.value, np.nan, bound, seconds)
+        enough = self.observer is not None and self.observer(progress, _Standing(self.dual, self.dual.count))
+        # as long as nobody has looked, the value is NaN, and no gap small enough
+        if now - bound <= self.stop.gap * max(abs(now), np.finfo(float).tiny) and self._certified():
+            return Reason.GAP
+        if enough:
+            return Reason.OBSERVER
+        return Reason.LIMIT if last else self._stuck(rise, bound)
+
+    def _valued(self) -> float:
+        """Return the value at f, and keep the place if it is the lowest."""
+        now = self.dual.loss() + self.dual.penalty
+        if now < self.value or self.place is None:
+            self.value, self.place = now, self.dual.detours()
+        return now
+
+    def _certified(self) -> bool:
+        """Whether the gap is as small in double, from the shares alone; else the search goes on in double."""
+        point = self.dual.reached()
+        if self.monitor.look(self.iteration, point) is Reason.GAP:
+            self.point = point
+            return True
+        self.dual.refine()
+        return False
+
+    def _stuck(self, rise: float, bound: float) -> Reason | None:
+        """Whether the dual has not risen for long, but for rounding."""
+        digits = self.dual.problem.rounding * abs(bound)
+        self.stalled = 0 if rise > digits else self.stalled + 1  # NaN is no rise
+        if self.stalled and self.dual.refine():
+            self.stalled = 0
+        return Reason.STUCK if self.stalled >= STALLED else None
+
+    def result(self, reason: Reason) -> Result:
+        """Return the end; where it comes too early, the lowest point so far."""
+        if self.point is not None:
+            return self.monitor.result(self.point, reason)
+        if self.place is not None and not self._valued() <= self.value:
+            self.dual.restart(self.place)
+        point = self.dual.reached()
+        self.monitor.look(self.iteration, point)
+        return settled(self.monitor, point, [self.dual.problem.zero()], reason)
