@@ -48,8 +48,13 @@ public:
         gain_ = 0;
         for (std::size_t k = 0; k < count; ++k) {
             const Bound s = bound(order[k]);
-            for (std::size_t d = 0; d < s.set->list.size(); ++d)
-                if (!s.set->list[d].asleep) step(s, d);
+            const std::vector<Detour>& list = s.set->list;
+            if (std::all_of(list.begin(), list.end(), [](const Detour& d) { return d.asleep; })) continue;
+            weights_.bind(s.from, s.from + s.length);
+            for (int sweep = 0; sweep < Weights::kSweeps; ++sweep)
+                for (std::size_t d = 0; d < list.size(); ++d)
+                    if (!list[d].asleep) step(s, d);
+            weights_.flush();
         }
         return gain_;
     }
@@ -95,7 +100,10 @@ public:
         const Bound s = bound(static_cast<std::int64_t>(sequence));
         Detour& detour = s.set->list[known(s, from, length, labels)];
         if (share < 0 || s.set->load(detour) + share > s.capacity * (1 + kRounding)) return false;
-        if (share > 0) move(s, detour, share);
+        if (share == 0) return true;
+        weights_.bind(s.from, s.from + s.length);
+        move(s, detour, share);
+        weights_.flush();
         return true;
     }
 
@@ -218,8 +226,11 @@ private:
             if (d.share > 0) gap -= d.share * seen_gain(s, d);
         pass.gap += std::max(gap, 0.0);
         take_worst(s);
-        for (std::size_t d = 0; d < s.set->list.size(); ++d) step(s, d);
+        weights_.bind(s.from, s.from + s.length);
+        for (int sweep = 0; sweep < Weights::kSweeps; ++sweep)
+            for (std::size_t d = 0; d < s.set->list.size(); ++d) step(s, d);
         if (gap > kRounding * s.capacity * value) step_towards_worst(s, 0.5 * gap);
+        weights_.flush();
     }
 
     // Takes in the detours of the labelling that was found.
