@@ -163,4 +163,22 @@ def test_curvatures_are_the_diagonal_where_positions_are_independent(rng):
     found = fused.curvatures(fused.at(near.element))
     for k, unit in enumerate(np.eye(general.size)):
         assert found[k] == pytest.approx(near.hessian_product(unit)[k], rel=1e-9)
-    assert fused.curvatures(fused.at(fused.zero())) is None  # too far away to say anything
+    away = near.element + 30 * rng.normal(size=fused.size)
+    assert fused.curvatures(fused.at(away)) is None  # too far away to say anything
+
+
+def test_edges_vary_as_the_uncertain_label_of_a_pair(rng):
+    """Label 0 is certain at even positions, 1 or 2 at odd ones: pairs (0, 1) vary as label 1 there does."""
+    lengths, L = [6] * 20, 3
+    chain = ChainBatch(np.concatenate([[0], np.cumsum(lengths)]), L)
+    odd = np.tile([0, 1], 60).astype(bool)
+    X = sparse.csr_matrix(np.where(odd[:, None], [[0.0, 1.0]], [[1.0, 0.0]]))
+    labels = np.where(odd, rng.integers(1, 3, size=120), 0).astype(np.int32)
+    terms = [Term("features", SparseFeatures(chain, "node", X), 1.0), Term("edges", Free(chain, "edge"), 1.0)]
+    fused = linear_chain_problem(Log(chain, labels), terms, None, np.float64)
+    element = fused.zero()
+    element[:6] = np.array([[60.0, 0, 0], [0, 60.0, 60.7]]).ravel()
+    share = 1 / (1 + np.exp(0.7))
+    found = fused.at(element).evaluation.variances()[fused.slices["edges"]].reshape(L, L)
+    assert found[0, 1] == pytest.approx(60 * share * (1 - share), rel=1e-9)
+    assert found[0, 2] == pytest.approx(60 * share * (1 - share), rel=1e-9)

@@ -107,7 +107,8 @@ class DataTerm(ABC):
     """Whether points keep their mismatch, so that those of several can be mixed into one bound: it takes as
     much memory as a gradient."""
     near: float
-    """Relative gap from which on variances help a search although features are alike."""
+    """Share of R that a step divided by curvatures may promise at most, for them to help a search although
+    features are alike; 0 where they do not."""
 
     @property
     @abstractmethod

@@ -237,12 +237,11 @@ class Problem:
         """About the diagonal of the Hessian at a point; None where coordinates are not orthogonal.
 
         1 plus the curvature of the loss over λ, as if cliques were independent; with λ = 0 the first
-        term is left out. None unless features have different scales, or the point is certified to be as
-        near the optimum as the data ask for: from afar, curvatures say little about it. ``even`` asks for
-        them nevertheless.
+        term is left out. None unless features have different scales, or the steps that the diagonal
+        suggests are small: from afar, curvatures say little about the optimum. ``even`` asks for them
+        nevertheless.
         """
-        gap = np.inf if not self.data.near or point.certificate is None else point.certificate.relative_gap
-        if not even and gap > self.data.near and not self._uneven:
+        if not (even or self.data.near or self._uneven):
             return None
         result = point.evaluation.variances()
         if result is None:
@@ -251,7 +250,16 @@ class Problem:
         for term, place in self.geometry.parts:
             part = result[place]
             part += 1 if term.penalty > 0 else np.finfo(result.dtype).eps * (1 + part.max(initial=0))
-        return result
+        return result if even or self._uneven or self._near(point, result) else None
+
+    def _near(self, point: Point, curvatures: Array) -> bool:
+        """Whether a step divided by curvatures, ½⟨∇R, ∇R / curvatures⟩ lower, promises little.
+
+        The certified gap, ½‖∇R‖², would not tell: it overrates the distance along each coordinate by its
+        curvature, which grows with the data.
+        """
+        gradient = point.gradient
+        return 0.5 * self.inner(gradient, gradient / curvatures) <= self.data.near * abs(point.value)
 
     def only(self, names: Iterable[str], element: Array) -> Problem:
         """Return the problem in some spaces, the others frozen as they are in ``element``."""

@@ -26,7 +26,9 @@ template <class S> struct LinearChainData {
     const std::int32_t* label;  // observed, one per position
     const double* weight;       // per sequence, or null
     // Instead of the gradient, sums of mu (1 - mu) x^2: the diagonal of the Hessian, if labels of different
-    // positions were independent; for edges sums of mu, above that. `square` has the x^2, null if all are one.
+    // positions were independent; for edges of mu_t mu_t+1 (1 - mu_t mu_t+1). Sums of their own marginals would be
+    // twenty times as much in text, where labels are nearly certain, and all but halt weights that every position
+    // shares. `square` has the x^2, null if all are one.
     bool variances;
     const S* square;
 };
@@ -108,6 +110,19 @@ void score_chunk(const LinearChainData<S>& data, const LinearChainWeights<S>& we
     }
 }
 
+// Adds about how much label pairs vary between two positions, from the marginals of both, as if these were independent.
+template <class S>
+void add_pair_variances(const S* here, const S* next, std::size_t labels, double weight, double* edge) {
+    if (!(weight > 0)) return;
+    for (std::size_t y = 0; y < labels; ++y) {
+        const double share = static_cast<double>(here[y]) / (weight * weight);
+        for (std::size_t z = 0; z < labels; ++z) {
+            const double both = share * static_cast<double>(next[z]);
+            edge[y * labels + z] += weight * both * (1 - both);
+        }
+    }
+}
+
 // Marginals minus observed parts, in place, and their sums over labels, ends and edges.
 template <class S>
 void compare_chunk(const LinearChainData<S>& data, const ChainBatch<S>& batch, Chunk<S>& chunk, Sums<S>& sums) {
@@ -117,6 +132,10 @@ void compare_chunk(const LinearChainData<S>& data, const ChainBatch<S>& batch, C
         const auto from = static_cast<std::size_t>(chunk.first[k]), to = static_cast<std::size_t>(chunk.first[k + 1]);
         const std::int32_t* label = chunk.label.data();
         sums.loss += chunk.weight[k] * (chunk.log_partition[k] - chain_score(batch, k, label + from));
+        for (std::size_t t = from; data.variances && t + 1 < to; ++t) {
+            const S* row = chunk.marginal.data() + t * L;
+            add_pair_variances(row, row + L, L, chunk.weight[k], edge);
+        }
         for (std::size_t t = from; t < to; ++t) {
             S* row = chunk.marginal.data() + t * L;
             const auto weight = static_cast<S>(chunk.weight[k]);
@@ -141,7 +160,8 @@ void run_chunk(const LinearChainData<S>& data, const LinearChainWeights<S>& weig
     const ChainBatch<S> batch{chunk.sequence.size(),   chunk.label.size(), data.labels,  chunk.first.data(),
                               chunk.edge_first.data(), chunk.node.data(),  weights.edge, true};
     const MarginalsOut<S> out{chunk.weight.data(), chunk.log_partition.data(), chunk.marginal.data(), nullptr};
-    chain_marginals(batch, out, sums.small.data() + 3 * data.labels, Rounded::together);
+    double* edge = data.variances ? nullptr : sums.small.data() + 3 * data.labels;
+    chain_marginals(batch, out, edge, Rounded::together);
     compare_chunk(data, batch, chunk, sums);
     // `rare` has no room for the pairs of frequent features, which come first.
     const PairedSums<S> into{paired.frequent,   paired.single,
