@@ -5,7 +5,7 @@ import pytest
 
 from kernelfields import CRF
 from kernelfields.constraints import Constraints
-from kernelfields.fitting.run import search
+from kernelfields.fitting.run import exact_certificate, search
 from kernelfields.gram import StoredGram
 from kernelfields.objective import Problem, Term
 from kernelfields.solvers import LBFGS, Reason, Stop
@@ -70,3 +70,24 @@ def test_nothing_to_learn_is_no_reason_to_warn():
     rule = Constraints(forbidden_starts=["b"], forbidden_ends=["a"])  # leaves one labelling, of probability 1
     model = CRF(constraints=rule).fit([[["x"], ["y"]]], [["a", "b"]])
     assert model.certificate_.value == model.certificate_.lower_bound == 0
+
+
+def in_single(problem):
+    space = problem.terms[0].space
+    gram = StoredGram(space.gram.matrix.astype(np.float32))
+    terms = [Term("kernel", Expansion(space.structure, "node", gram), 0.01), problem.terms[1]]
+    return Problem.of(problem.loss, terms, None, np.float32, np.float32)
+
+
+def test_averages_certify_searches_in_single_precision(rng):
+    exact = kernel_problem(rng, penalty=0.01)
+    lowest = LBFGS().minimize(exact, exact.zero(), Stop(gap=1e-10)).point.value
+    single, helped = in_single(exact), 0
+    for gap in (0.3, 0.1, 0.03, 0.01, 0.003):
+        result = LBFGS().minimize(single, single.zero(), Stop(gap=gap))
+        point = exact.at(exact.refreshed(result.point.element.astype(np.float64)))
+        certificate = exact_certificate(point, result, gap)
+        assert certificate.value == point.value
+        assert certificate.lower_bound <= lowest
+        helped += point.certificate.relative_gap > gap >= certificate.relative_gap
+    assert helped

@@ -60,3 +60,15 @@ def test_no_mixtures_where_they_prove_nothing(rng):
     assert sparse.at(sparse.zero()).dual is None
     free = Problem.of(problem.loss, [Term("features", problem.terms[0].space, 0.0)])
     assert free.at(free.zero()).dual is None
+
+
+def test_mixtures_know_the_mixture_of_their_points(rng):
+    problem = problem_of(rng)
+    there = rng.normal(size=problem.size)
+    one, two = problem.at(there).dual, problem.at(-there).dual
+    mixed = one.mixed(two, problem)
+    change = two.mismatch - one.mismatch
+    t = (mixed.mismatch - one.mismatch) @ change / (change @ change)
+    assert 0 < t < 1
+    np.testing.assert_allclose(mixed.element, (1 - t) * one.element + t * two.element, atol=1e-12)
+    assert one._replace(element=None).mixed(two, problem).element is None

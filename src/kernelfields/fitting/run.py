@@ -185,7 +185,7 @@ def _minimise(
         done += result.progress.iteration
         last, precise = problem is precise, precise or exact()
         point = precise.at(precise.refreshed(result.point.element.astype(np.float64)))
-        certificate = exact_certificate(point, result)
+        certificate = exact_certificate(point, result, stop.gap)
         reason = _verdict(result.reason, certificate, stop)
         if reason is not Reason.STUCK or (last and result.reason is not Reason.GAP):
             break
@@ -204,11 +204,15 @@ def _verdict(reason: Reason, certificate: Certificate | None, stop: Stop) -> Rea
     return Reason.GAP if certificate.relative_gap <= stop.gap else Reason.STUCK
 
 
-def exact_certificate(point: Any, result: Result) -> Certificate | None:
+def exact_certificate(point: Any, result: Result, gap: float = 0.0) -> Certificate | None:
     """Return the value at a point in double with the best bound that a search to it has proved.
 
     That of the point itself; of a search in double also that of the mixture of dual points, its image
     computed anew, or, where elements have no images, that of the best iteration. No loss is negative.
+
+    A mixture of dual points in single precision proves nothing. Every point has a bound, though, and the
+    same mixture of points one that is about as good: averages have a smaller gradient than the last point of
+    a search. That one is evaluated in double where the last point leaves more than ``gap``.
     """
     certificate: Certificate | None = point.certificate
     if certificate is None:
@@ -220,7 +224,15 @@ def exact_certificate(point: Any, result: Result) -> Certificate | None:
             bounds.append(Dual(result.dual.level, mismatch).bound(point.problem))
         elif searched.orthogonal:
             bounds.append(result.progress.lower_bound)
+    elif certificate.relative_gap > gap and result.dual is not None and result.dual.element is not None:
+        bounds.append(_bound_at(point.problem, result.dual.element))
     return certificate._replace(lower_bound=min(max(bounds), certificate.value))
+
+
+def _bound_at(problem: Problem, element: Array) -> float:
+    """Return the lower bound that an element proves in double."""
+    certificate = problem.at(problem.refreshed(element.astype(np.float64))).certificate
+    return -np.inf if certificate is None else certificate.lower_bound
 
 
 def mismatches(problem: Problem, mismatch: Array) -> dict[str, float]:

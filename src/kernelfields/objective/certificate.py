@@ -123,6 +123,8 @@ class Dual(NamedTuple):
     """Σ_i (loss_i − ⟨θ, ∇loss_i⟩): for the log loss the sum of the entropies of p(·|x^i)."""
     mismatch: Array
     """Expected minus observed features, over λ: an element."""
+    element: Array | None = None
+    """The point it belongs to, or the same mixture of such points; None if it belongs to none."""
 
     def bound(self, problem: Problem) -> float:
         """Return the lower bound."""
@@ -142,7 +144,15 @@ class Dual(NamedTuple):
         t = min(max(slope / size, 0.0), 1.0) if size > 0 else 0.0
         change *= t
         change += self.mismatch
-        return Dual((1 - t) * self.level + t * other.level, change)
+        return Dual((1 - t) * self.level + t * other.level, change, self._element_towards(other, t))
+
+    def _element_towards(self, other: Dual, t: float) -> Array | None:
+        if self.element is None or other.element is None:
+            return None
+        element = other.element - self.element
+        element *= t
+        element += self.element
+        return element
 
 
 def squared_norm(problem: Problem, mismatch: Array) -> float:

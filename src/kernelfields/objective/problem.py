@@ -93,7 +93,7 @@ class Point:
         level = self.evaluation.value - problem.inner(self.element, self.mismatch)
         if problem.certain is not None:
             level -= problem.certain.of_level(problem.geometry, self.element)
-        return Dual(level, self.mismatch)
+        return Dual(level, self.mismatch, self.element)
 
     def hessian_product(self, direction: Array) -> Array:
         """∇²R(f)·d, an element; self-adjoint in the inner product."""
