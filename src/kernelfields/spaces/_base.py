@@ -211,6 +211,7 @@ class RowMap:
         self.rows = None if rows is None else _unless_identity(np.asarray(rows), size)
         self.size = size
         self._distinct = self.most <= 1
+        self._gatherers: dict[Any, Any] = {}
 
     def seen(self, values: Any) -> Any:
         """Values of observations, (n, r), as cliques see them."""
@@ -221,14 +222,21 @@ class RowMap:
         if self.rows is None:
             return values
         if not self._distinct:
-            ends = np.arange(len(self.rows) + 1)
-            shape = (len(self.rows), self.size)
-            return np.asarray(
-                sparse.csr_matrix((np.ones(len(self.rows), values.dtype), self.rows, ends), shape).T @ values
-            )
+            return np.asarray(self._gatherer(values.dtype) @ values)
         result = np.zeros((self.size, values.shape[1]), values.dtype)
         result[self.rows] = values
         return result
+
+    def _gatherer(self, dtype: np.dtype[Any]) -> Any:
+        """Return the (n, C) matrix with a one where an observation is seen, made once: searches ask often."""
+        if dtype not in self._gatherers:
+            assert self.rows is not None
+            count = len(self.rows)
+            seen = sparse.csr_matrix(
+                (np.ones(count, dtype), self.rows, np.arange(count + 1)), (count, self.size)
+            )
+            self._gatherers[dtype] = seen.T.tocsr()
+        return self._gatherers[dtype]
 
     def take(self, offsets: Array, ids: npt.ArrayLike) -> Array:
         """Return the rows of the cliques that some instances own."""
