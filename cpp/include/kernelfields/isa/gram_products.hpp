@@ -2,8 +2,8 @@
 //
 // Vectors run along the columns of the block, so that any number m of right-hand sides is served
 // without padding: rows times A are dot products (Aᵀ given), the transpose adds multiples of rows.
-// Twelve sums stay in registers in both. Where rows come from memory, not from the cache, the transpose
-// reads them in order instead, and keeps its sums in the cache.
+// Twelve sums stay in registers in both, twenty-four where there are twice as many registers. Where rows come
+// from memory, not from the cache, the transpose reads them in order instead, and keeps its sums in the cache.
 #pragma once
 
 #include "../gram/gram_kernels.hpp"
@@ -11,6 +11,17 @@
 
 namespace kernelfields {
 namespace {
+
+// The same vector, read once: compilers would rather read it again for every product, and reading is what
+// limits these.
+template <class S> KF_INLINE Vec<S> in_register(Vec<S> v) {
+#if defined(__AVX512F__)
+    __asm__("" : "+v"(v));
+#elif defined(__x86_64__)
+    __asm__("" : "+x"(v));
+#endif
+    return v;
+}
 
 // Calls body(integral constant n) for n <= most.
 template <int n> struct Count {
@@ -32,6 +43,10 @@ template <class Body> KF_INLINE void split_evenly(std::size_t total, std::size_t
     }
 }
 
+// Right-hand sides that rows are multiplied with at a time: sums of four rows, a vector of each of the
+// right-hand sides and one of a row are all the registers there are.
+constexpr std::size_t kAtOnce = KF_VECTOR_BYTES == 64 ? 6 : 3;
+
 // Rows of a block end where the block ends: up to there, a vector may reach into the next row.
 template <class S, int R, int L>
 KF_INLINE void row_products(const S* block, std::size_t stride, std::size_t columns, const S* end, const S* right,
@@ -39,9 +54,9 @@ KF_INLINE void row_products(const S* block, std::size_t stride, std::size_t colu
     Vec<S> total[R][L] = {};
     const auto add = [&](std::size_t c, auto load_from) {
         Vec<S> a[L];
-        for (int l = 0; l < L; ++l) a[l] = load(right + l * right_stride + c);
+        for (int l = 0; l < L; ++l) a[l] = in_register<S>(load(right + l * right_stride + c));
         for (int r = 0; r < R; ++r) {
-            const Vec<S> k = load_from(block + r * stride + c);
+            const Vec<S> k = in_register<S>(load_from(block + r * stride + c));
             for (int l = 0; l < L; ++l) total[r][l] += k * a[l];
         }
     };
@@ -57,8 +72,8 @@ template <class S>
 void add_row_products(const S* block, std::size_t stride, std::size_t rows, std::size_t columns, const S* right,
                       std::size_t right_stride, std::size_t m, double* sums, std::size_t sums_stride) {
     const S* end = block + rows * stride - (stride - columns);
-    split_evenly(m, 3, [&](std::size_t l, std::size_t labels) {
-        with_count<3>(labels, [&](auto L) {
+    split_evenly(m, kAtOnce, [&](std::size_t l, std::size_t labels) {
+        with_count<kAtOnce>(labels, [&](auto L) {
             std::size_t r = 0;
             for (; r + 4 <= rows; r += 4)
                 row_products<S, 4, L.value>(block + r * stride, stride, columns, end, right + l * right_stride,
