@@ -19,10 +19,10 @@ bool in_forked_child();
 void work_alone();
 bool works_alone();
 
-// Below about a millisecond of work, waking threads costs more than they give.
+// Below about a quarter of a millisecond of work, waking threads costs more than they give.
 inline int threads_for(double nanoseconds) {
 #ifdef _OPENMP
-    if (nanoseconds < 1e6 || in_forked_child() || works_alone()) return 1;
+    if (nanoseconds < 2.5e5 || in_forked_child() || works_alone()) return 1;
     return omp_get_max_threads();
 #else
     (void)nanoseconds;

@@ -30,13 +30,14 @@ template <class S, int L> struct MaxLanes {
     Vec<S> best[kSets<L>][L];  // d_t
     Bits<S> good[kSets<L>];    // lanes without NaN and +inf
     Bits<S>* before;           // packed, tile by tile, set by set
+    Bits<S> name[L];           // labels in all lanes
     Bits<S> last[kSets<L>];    // the best last labels
 };
 
 // One step of one set: d = node + max_i d(i) + A(i, .). Adds the labels i to `word`, the first of them at bit `shift`.
 template <class S, int L>
-KF_INLINE void lane_max_step(const S (&A)[L][L], const Vec<S>* node, bool settle, int shift, Vec<S> (&best)[L],
-                             Bits<S> (&word)[Packed<S, L>::kWords]) {
+KF_INLINE void lane_max_step(const S (&A)[L][L], const Bits<S> (&name)[L], const Vec<S>* node, bool settle, int shift,
+                             Vec<S> (&best)[L], Bits<S> (&word)[Packed<S, L>::kWords]) {
     using P = Packed<S, L>;
     Vec<S> to[L];
     KF_UNROLL
@@ -47,10 +48,10 @@ KF_INLINE void lane_max_step(const S (&A)[L][L], const Vec<S>* node, bool settle
         for (int i = 1; i < L; ++i) {
             const Vec<S> other = best[i] + A[i][j];
             const Bits<S> better = other > high;
-            label = better ? (Bits<S>{} + i) << (j % P::kInWord * P::kBits) : label;
-            high = better ? other : high;
+            label = better ? name[i] : label;
+            high = maximum<S>(high, other);  // not other > high once more: it would wait for `better`
         }
-        word[j / P::kInWord] |= label << shift;
+        word[j / P::kInWord] |= label << (shift + j % P::kInWord * P::kBits);
         to[j] = high + node[j];
     }
     Vec<S> less{};
@@ -104,8 +105,8 @@ KF_INLINE void lanes_max(const LaneGroup<S, L>& lanes, const S (&A)[L][L], std::
                 if (t + p == 0)
                     for (int j = 0; j < L; ++j) state.best[g][j] = node[g][j];
                 else
-                    lane_max_step<S, L>(A, node[g] + p * L, (t + p) % kShiftEvery<S> == 0, shift, state.best[g],
-                                        word[g]);
+                    lane_max_step<S, L>(A, state.name, node[g] + p * L, (t + p) % kShiftEvery<S> == 0, shift,
+                                        state.best[g], word[g]);
             }
             if (!plain) end_lanes<S, L>(lanes, t + p, state, seams);
         }
@@ -188,6 +189,8 @@ KF_INLINE void lane_argmax_of(const ChainBatch<S>& batch, const LaneWork& work, 
     MaxLanes<S, L> state;
     state.before = take<Bits<S>>(arena, (lanes.longest + W - 1) / W * sets * Packed<S, L>::kTile);
     for (std::size_t g = 0; g < sets; ++g) state.good[g] = ~(state.last[g] = Bits<S>{});
+    for (int i = 0; i < L; ++i) state.name[i] = Bits<S>{} + i;
+    asm volatile("" : "+m"(state.name));  // constants would be made anew from general registers for every comparison
     for (std::size_t t = 0; t < lanes.longest; t += W)
         lanes_max<S, L>(lanes, A, t, lanes.longest - t < W ? lanes.longest - t : W, state, work.seams);
     lanes_back<S, L>(lanes, state, labels, work.seams);
