@@ -96,7 +96,8 @@ def test_trees_are_those_of_the_public_class(rng):
         max_iter=1, learning_rate=1, max_leaf_nodes=8, categorical_features=[2], early_stopping=False
     ).fit(X, g, sample_weight=h)
     bins = Bins(X, np.array([False, False, True]))
-    tree = bins.grow(-g * h, h, TreeSettings(8, penalty=0), np.random.default_rng(0), None)
+    tree, said = bins.grow(-g * h, h, TreeSettings(8, penalty=0), np.random.default_rng(0), None)
+    np.testing.assert_array_equal(said, bins.values(tree))
     expected = public.predict(X)
     np.testing.assert_allclose(bins.values(tree), expected, atol=1e-5)
     forest = Forest.on(bins, 1)

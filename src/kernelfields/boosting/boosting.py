@@ -14,7 +14,7 @@ from ..losses import Log, PartialLog
 from ..objective import Point, Problem, Term
 from ..solvers import NewtonCG, Progress, Reason, Stop
 from ..structures import EdgeBatch, Scores
-from .trees import Bins, Forest, TreeSettings
+from .trees import Bins, Forest, GrownTree, TreeSettings
 
 SUFFICIENT = 1e-4
 HALVINGS = 20
@@ -84,23 +84,21 @@ class Boosting:
         curvature = self._curvatures()
         found = {clique: self._grow(clique, gradient, curvature, random, drawn) for clique in self.bins}
         along = {
-            clique: np.stack([self.bins[clique].values(tree) for tree in trees], axis=1).reshape(
-                self.scores[clique].shape
-            )
-            for clique, trees in found.items()
+            clique: np.stack([one.values for one in grown], axis=1).reshape(self.scores[clique].shape)
+            for clique, grown in found.items()
         }
         step = self._step(along, gradient)
         if step == 0:
             return False
-        for clique, trees in found.items():
+        for clique, grown in found.items():
             self.scores[clique] += step * along[clique]
-            self.forests[clique].add(trees, step)
+            self.forests[clique].add([one.tree for one in grown], step)
         self._refit(self.element, iterations=1)
         return True
 
     def _grow(
         self, clique: str, gradient: Scores, curvature: Scores, random: Any, drawn: Array | None
-    ) -> list[Any]:
+    ) -> list[GrownTree]:
         """One tree per column of scores."""
         g, h = (values[clique].reshape(len(values[clique]), -1) for values in (gradient, curvature))
         rows = None if drawn is None else rows_of(self._offsets(clique), drawn)

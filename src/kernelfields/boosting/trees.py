@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -35,6 +35,13 @@ class TreeSettings:
     """λ of ½λ Σ (leaf value)²."""
     max_features: float = 1.0
     """Share of the columns that each split may choose from."""
+
+
+class GrownTree(NamedTuple):
+    """A tree, and what it says of every row."""
+
+    tree: Any
+    values: Array
 
 
 class Bins:
@@ -65,7 +72,7 @@ class Bins:
 
     def grow(
         self, gradient: Array, curvature: Array, settings: TreeSettings, random: Any, rows: Array | None
-    ) -> Any:
+    ) -> GrownTree:
         """Return the tree of a Newton step: −Σ gradient / (Σ curvature + λ) in every leaf."""
         from sklearn.ensemble._hist_gradient_boosting.grower import TreeGrower
 
@@ -88,7 +95,8 @@ class Bins:
             n_threads=self.threads,
         )
         grower.grow()
-        return grower.make_predictor(self.mapper.bin_thresholds_)
+        tree = grower.make_predictor(self.mapper.bin_thresholds_)
+        return GrownTree(tree, _leaf_values(grower, len(codes)) if rows is None else self.values(tree))
 
     def values(self, tree: Any) -> Array:
         """Return what a tree says of every row."""
@@ -194,6 +202,14 @@ def _nodes(arrays: TreeArrays) -> Array:
     }
     for name, values in columns.items():
         result[name] = values
+    return result
+
+
+def _leaf_values(grower: Any, count: int) -> Array:
+    """Return the value of the leaf that holds each row, as growing has left them."""
+    result = np.empty(count)
+    for leaf in grower.finalized_leaves:
+        result[leaf.sample_indices] = leaf.value
     return result
 
 
