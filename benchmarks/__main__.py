@@ -12,6 +12,7 @@ from . import _run
 # Name on the command line -> module with ``run(quick: bool) -> _run.Result``.
 BENCHMARKS = {
     "assignment": "benchmarks.assignment",
+    "boosting": "benchmarks.boosting",
     "chain_inference": "benchmarks.chain_inference",
     "compat": "benchmarks.compat",
     "distributed": "benchmarks.distributed",
