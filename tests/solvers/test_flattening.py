@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from kernelfields.solvers import LBFGS, Stop, flattening
-from kernelfields.solvers.flattening import Flattener, flattest
+from kernelfields.solvers import LBFGS, Stop, lbfgs
+from kernelfields.solvers.lbfgs import Flattener, flattest
 from kernelfields.testing.solvers import Quadratic
 
 
@@ -66,7 +66,7 @@ def test_searches_end_sooner_at_the_gap_asked_for(
     problem = Quadratic.random(60, rng)
     stop = Stop(gap=1e-6)
     found = LBFGS(memory=5).minimize(problem, np.zeros(60), stop)
-    monkeypatch.setattr(flattening, "WORTH_A_LOOK", 0.0)
+    monkeypatch.setattr(lbfgs, "WORTH_A_LOOK", 0.0)
     plain = LBFGS(memory=5).minimize(problem, np.zeros(60), stop)
     assert found.progress.relative_gap <= 1e-6
     assert found.point.certificate.relative_gap <= 1e-6
