@@ -76,6 +76,9 @@ template <class S, int L> struct LaneGroup {
     KF_INLINE bool plain(std::size_t t, std::size_t steps) const { return t >= from && t + steps <= to; }
 };
 
+// How far ahead of a tile memory is asked for: a few tiles.
+template <class S, int L> constexpr std::ptrdiff_t kAhead = 4 * kWidth<S> * L;
+
 // `steps` positions from t on of one set of lanes: scores[position * L + label]. Zeros beyond the end of a stretch.
 template <class S, int L>
 KF_INLINE void load_lanes(const LaneGroup<S, L>& lanes, std::size_t set, std::size_t t, std::size_t steps,
@@ -87,6 +90,7 @@ KF_INLINE void load_lanes(const LaneGroup<S, L>& lanes, std::size_t set, std::si
         for (std::size_t r = 0; r < W; ++r) {
             const std::size_t lane = set * W + r, size = lanes.length[lane] * L, at = t * L + k;
             const S* p = lanes.node[lane] + at;
+            __builtin_prefetch(p + kAhead<S, L>);  // more streams than the processor follows by itself
             block[r] = at + W <= size ? load(p) : at < size ? load_first<S>(p, size - at, lanes.end, S(0)) : Vec<S>{};
         }
         transpose(block);
@@ -110,6 +114,7 @@ KF_INLINE void store_lanes(const LaneGroup<S, L>& lanes, std::size_t set, std::s
             const std::size_t lane = set * W + r, at = t * L + k;
             const std::size_t low = lanes.first[lane] * L, high = lanes.last[lane] * L;
             S* to = out + lanes.begin[lane] * L + at;
+            __builtin_prefetch(to - kAhead<S, L>, 1);
             if (at >= low && at + W <= high) store(to, block[r]);
             else
                 for (std::size_t i = 0; i < W; ++i)

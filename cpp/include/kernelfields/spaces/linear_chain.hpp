@@ -27,7 +27,7 @@ template <class S> struct LinearChainData {
     const double* weight;       // per sequence, or null
     // Instead of the gradient, sums of mu (1 - mu) x^2: the diagonal of the Hessian, if labels of different
     // positions were independent; for edges of mu_t mu_t+1 (1 - mu_t mu_t+1). Sums of their own marginals would be
-    // twenty times as much in text, where labels are nearly certain, and all but halt weights that every position
+    // many times as much in text, where labels are nearly certain, and all but halt weights that every position
     // shares. `square` has the x^2, null if all are one.
     bool variances;
     const S* square;
