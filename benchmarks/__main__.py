@@ -41,6 +41,7 @@ BENCHMARKS = {
     "parsing": "benchmarks.parsing",
     "segments": "benchmarks.segments",
     "serve": "benchmarks.serve",
+    "svm": "benchmarks.svm",
     "trees": "benchmarks.trees",
     "viterbi": "benchmarks.viterbi",
 }

@@ -69,7 +69,7 @@ def test_kernel_model_keeps_support_vectors_only(rng):
 def test_solvers_agree_and_certify(rescaling, rng):
     X, y = small_data(rng, count=6)
     values = []
-    for solver in ("one-slack", "bcfw", "n-slack"):
+    for solver in ("one-slack", "bcfw", "n-slack", *(["dual-ascent"] if rescaling == "margin" else [])):
         svm = StructuredSVM(penalty=2.0, rescaling=rescaling, solver=solver, tol=3e-3, random_state=0)
         svm.fit(X, y)
         assert svm.certificate_.relative_gap <= 3e-3
@@ -113,10 +113,11 @@ def test_costs_make_labels_dear(rng):
     assert dear.certificate_.value > plain.certificate_.value
 
 
-def test_warm_start_over_penalties_begins_near_the_optimum(rng):
+@pytest.mark.parametrize("solver", ["n-slack", "dual-ascent"])
+def test_warm_start_over_penalties_begins_near_the_optimum(solver, rng):
     X, y = small_data(rng, count=10)
-    cold = StructuredSVM(penalty=1.8, solver="n-slack").fit(X, y)
-    warm = StructuredSVM(penalty=2.0, solver="n-slack", warm_start=True).fit(X, y)
+    cold = StructuredSVM(penalty=1.8, solver=solver).fit(X, y)
+    warm = StructuredSVM(penalty=2.0, solver=solver, warm_start=True).fit(X, y)
     warm.set_params(penalty=1.8).fit(X, y)
     assert warm.history_[0].relative_gap < 0.3 * cold.history_[0].relative_gap
     np.testing.assert_allclose(warm.certificate_.value, cold.certificate_.value, rtol=2e-3)
@@ -145,7 +146,7 @@ def other_weights(X, y):
 
 
 @pytest.mark.parametrize("kernel", [None, RBF(0.5)])
-@pytest.mark.parametrize("solver", ["one-slack", "bcfw", "n-slack"])
+@pytest.mark.parametrize("solver", ["one-slack", "bcfw", "n-slack", "dual-ascent"])
 @pytest.mark.parametrize("change", [other_features, other_labels, other_weights])
 def test_warm_start_with_other_data_starts_from_nothing(change, solver, kernel, rng):
     X, y = small_data(rng, count=6)
@@ -192,7 +193,7 @@ def test_warm_start_sees_a_kernel_that_was_changed(rng):
     assert warm.fit(X, y).history_ == cold.history_
 
 
-@pytest.mark.parametrize("solver", ["one-slack", "subgradient"])
+@pytest.mark.parametrize("solver", ["one-slack", "subgradient", "dual-ascent"])
 @pytest.mark.parametrize("penalty", [1e-4, 1.0])
 def test_what_was_stopped_early_has_learnt_something(solver, penalty, rng):
     X, y = small_data(rng, count=40)
@@ -206,6 +207,57 @@ def test_what_was_stopped_early_has_learnt_something(solver, penalty, rng):
         assert svm.certificate_.value <= min(values)
         assert svm.score(X, y) > 0.6
         values.clear()
+
+
+@pytest.mark.parametrize("kernel", [None, RBF(0.5)])
+def test_ascent_that_is_interrupted_keeps_what_it_reached(kernel, rng):
+    X, y = small_data(rng, count=40)
+
+    def interrupt(progress):
+        if progress.iteration == 2:
+            raise KeyboardInterrupt
+
+    svm = StructuredSVM(kernel, penalty=0.1, solver="dual-ascent", tol=1e-6, callback=interrupt)
+    with pytest.warns(ConvergenceWarning, match="Interrupted"):
+        svm.fit(X, y)
+    assert svm.stop_reason_.startswith("Interrupted")
+    assert 1e-6 < svm.certificate_.relative_gap < 1
+    assert svm.score(X, y) > 0.6
+
+
+def test_ascent_is_taken_where_it_suits_and_pays(rng):
+    X, y = small_data(rng, count=6)
+    wide = [np.hstack([x, rng.normal(size=(len(x), 30))]) for x in X]
+    for settings, seen, solver in [
+        ({}, wide, "dual-ascent"),
+        ({"kernel": RBF(0.5)}, X, "dual-ascent"),
+        ({"rescaling": "slack"}, wide, "one-slack"),
+        ({"structure": "chain2"}, wide, "one-slack"),
+        ({}, [x[:, :1] for x in 8 * X], "one-slack"),
+    ]:
+        settings = {"penalty": 2.0, **settings}
+        labels = y * (len(seen) // len(y))
+        auto = StructuredSVM(**settings).fit(seen, labels)
+        assert auto.history_ == StructuredSVM(**settings, solver=solver).fit(seen, labels).history_
+
+
+def test_ascent_refuses_what_it_does_not_suit(rng):
+    X, y = small_data(rng)
+    pairs = 1.0 - np.eye(9).reshape(3, 3, 3, 3)
+    for settings in ({"rescaling": "slack"}, {"structure": "chain2"}, {"cost": pairs}):
+        with pytest.raises(InputError, match="dual-ascent"):
+            StructuredSVM(solver="dual-ascent", **settings).fit(X, y)
+
+
+def test_ascent_weighs_sequences_as_often_as_they_count(rng):
+    X, y = small_data(rng, count=6)
+    weights = np.array([1, 2, 0, 3, 1, 1])
+    settings = {"penalty": 2.0, "solver": "dual-ascent", "tol": 1e-5}
+    weighted = StructuredSVM(**settings).fit(X, y, sample_weight=weights)
+    again = np.repeat(np.arange(6), weights)
+    repeated = StructuredSVM(**settings).fit([X[k] for k in again], [y[k] for k in again])
+    np.testing.assert_allclose(weighted.certificate_.value, repeated.certificate_.value, rtol=2e-5)
+    np.testing.assert_allclose(weighted.coef_, repeated.coef_, atol=1e-2)
 
 
 def test_constraints_are_respected_in_training_and_prediction(rng):

@@ -108,11 +108,12 @@ class StructuredSVM(SequenceLabeller):
     solver : "auto", "dual-ascent", "one-slack", "bcfw", "n-slack", "subgradient", "linear-program", \
 MarginSolver, CuttingPlane, DualAscent or LinearProgramming
         Dual coordinate ascent in native passes on one core, for margin rescaling on chains, and much the
-        soonest there; cutting planes of the whole objective, which search all sequences in one native call
-        on all cores, for every structure and loss; block-coordinate Frank-Wolfe; the working-set algorithm
-        with a slack variable for every sequence; stochastic subgradients. All reach the same optimum. "auto"
-        is the first of these that suits the problem; see `DualAscent`. "linear-program" is for
-        ``norm="l1"``, and the only one.
+        soonest there if weights are many; cutting planes of the whole objective, which search all sequences
+        in one native call on all cores, for every structure and loss; block-coordinate Frank-Wolfe; the
+        working-set algorithm with a slack variable for every sequence; stochastic subgradients. All reach
+        the same optimum. "auto" is ascent with a kernel, or with at least half as many weights as there are
+        positions, where it suits, and cutting planes elsewhere. "linear-program" is for ``norm="l1"``, and
+        the only one.
     decoder : "viterbi", "posterior" or Decoder
         How `predict` decides.
     tol : float

@@ -37,7 +37,7 @@ class DetourDual:
     """max Σ_d s_d Δ_d − ½‖f‖²,  f = −Σ_d s_d r(parts_d),  Σ_{d touches e} s_d ≤ weight_i at every edge,
 
     the dual of Σ_i weight_i max_ŷ [Δ(y, ŷ) + score(ŷ) − score(y)] + Σ_τ (λ_τ/2)‖f_τ‖² on chains. A detour
-    is a run of wrong labels between right ones. Runs of one labelling share no vertex and no edge, so that its
+    is a run of wrong labels between right ones. Runs of one labelling share no vertex and no edge, so that
     parts and costs are sums over them; and shares s are the expectations of a distribution over labellings
     just if they can be packed into the edges, since the matrix of intervals is totally unimodular. It is the
     problem of `BlockDual`, whose variables are whole labellings, in variables that move by themselves: two

@@ -4,12 +4,12 @@
 //
 // r and |.| those of the inner product lambda <., .>. The gain of a detour, cost_d + <parts of d, scores of f>, is the
 // derivative in its share, and the square of r(parts of d) the second one: every step is exact. A visit looks for the
-// worst labelling of a sequence and takes its detours in; then every share goes as far as is best, or, where others
-// leave it no room, changes places with one of them; and if that leaves much of the duality gap of the sequence, the
-// whole mixture goes towards the worst labelling, the step of Frank and Wolfe, which never fails. Between visits there
-// are passes over the detours that are known.
+// worst labelling of a sequence and takes its detours in; then every share goes as far as is best, and where others
+// leave no room, shares trade places: the pairwise steps of Frank and Wolfe that need no decomposition into vertices
+// [garber2016]. Between visits there are passes over the detours that are known.
 #pragma once
 
+#include "detour_packing.hpp"
 #include "detour_search.hpp"
 #include "detour_weights.hpp"
 
@@ -51,9 +51,7 @@ public:
             const std::vector<Detour>& list = s.set->list;
             if (std::all_of(list.begin(), list.end(), [](const Detour& d) { return d.asleep; })) continue;
             weights_.bind(s.from, s.from + s.length);
-            for (int sweep = 0; sweep < Weights::kSweeps; ++sweep)
-                for (std::size_t d = 0; d < list.size(); ++d)
-                    if (!list[d].asleep) step(s, d);
+            sweep(s, true);
             weights_.flush();
         }
         return gain_;
@@ -108,7 +106,7 @@ public:
     }
 
 private:
-    static constexpr double kRounding = 1e-9;
+    static constexpr double kRounding = 1e-9, kInfinite = std::numeric_limits<double>::infinity();
 
     // One sequence.
     struct Bound {
@@ -227,23 +225,27 @@ private:
         pass.gap += std::max(gap, 0.0);
         take_worst(s);
         weights_.bind(s.from, s.from + s.length);
-        for (int sweep = 0; sweep < Weights::kSweeps; ++sweep)
-            for (std::size_t d = 0; d < s.set->list.size(); ++d) step(s, d);
-        if (gap > kRounding * s.capacity * value) step_towards_worst(s, 0.5 * gap);
+        sweep(s, false);
         weights_.flush();
     }
 
     // Takes in the detours of the labelling that was found.
     void take_worst(const Bound& s) {
         const std::int32_t* best = search_.best();
-        worst_.clear();
-        for (std::size_t t = 0; t < s.length;) {
+        for (std::size_t t = 0; t < s.length; ++t) {
             const std::size_t from = t;
             while (t < s.length && best[t] != s.right[t]) ++t;
-            if (t > from)
-                worst_.push_back(
-                    known(s, static_cast<std::uint32_t>(from), static_cast<std::uint32_t>(t - from), best + from));
-            else ++t;
+            if (t > from) known(s, static_cast<std::uint32_t>(from), static_cast<std::uint32_t>(t - from), best + from);
+        }
+    }
+
+    // Every share in turn, or every one that seemed worth it; those that had no room trade places.
+    void sweep(const Bound& s, bool awake_only) {
+        for (int round = 0; round < Weights::kSweeps; ++round) {
+            crowded_ = false;
+            for (std::size_t d = 0; d < s.set->list.size(); ++d)
+                if (!awake_only || !s.set->list[d].asleep) step(s, d);
+            if (crowded_) trade(s);
         }
     }
 
@@ -259,61 +261,68 @@ private:
             move(s, d, by);
             gain_ += by * (slope - 0.5 * by * d.square);
         }
-        if (wanted > room * (1 + kRounding)) exchange(s, k);
+        crowded_ |= wanted > room * (1 + kRounding);
     }
     static double newton(double slope, double square) {
         if (square > 0) return slope / square;
-        return slope > 0 ? std::numeric_limits<double>::infinity() : -std::numeric_limits<double>::infinity();
+        return slope > 0 ? kInfinite : -kInfinite;
     }
 
-    // Takes share from the detour with the least gain among those that leave room by themselves alone.
-    void exchange(const Bound& s, std::size_t k) {
+    // Pairwise steps. Of the packings of detours one has the largest gain. Of those that some distribution behind the
+    // shares can contain, which touch every edge that is full, one has the least. Share goes from the latter to the
+    // former, apart for each stretch of edges in which the two overlap.
+    void trade(const Bound& s) {
         std::vector<Detour>& list = s.set->list;
-        const double slope = gain(s, list[k]), full = s.capacity * (1 - kRounding);
-        std::size_t giver = k;
-        double least = slope;
-        for (std::size_t r = 0; r < list.size(); ++r) {
-            if (r == k || list[r].share == 0 || s.set->load(list[k], &list[r]) >= full) continue;
-            if (list[r].from > list[k].end() || list[k].from > list[r].end()) continue;
-            const double other = gain(s, list[r]);
-            if (other < least) {
-                least = other;
-                giver = r;
-            }
+        gains_.resize(list.size());
+        for (std::size_t k = 0; k < list.size(); ++k) gains_[k] = gain(s, list[k]);
+        const double full = s.capacity * (1 - kRounding);
+        aim_.assign(list.size(), 0);
+        packing_.best(s.length, list, [&](std::size_t k) { return gains_[k]; }, [](std::size_t) { return true; });
+        for (std::size_t k : packing_.chosen()) ++aim_[k];
+        const auto shared = [&](std::size_t k) { return list[k].share > 0 ? -gains_[k] : -kInfinite; };
+        packing_.best(s.length, list, shared,
+                      [&](std::size_t e) { return s.set->load(static_cast<std::uint32_t>(e)) < full; });
+        for (std::size_t k : packing_.chosen()) --aim_[k];
+        moved_.clear();
+        for (std::size_t k = 0; k < list.size(); ++k)
+            if (aim_[k] != 0) moved_.push_back(k);
+        std::sort(moved_.begin(), moved_.end(),
+                  [&](std::size_t a, std::size_t b) { return list[a].from < list[b].from; });
+        for (std::size_t k = 0; k < moved_.size();) {
+            const std::size_t from = k;
+            std::uint32_t end = list[moved_[k]].end();
+            for (++k; k < moved_.size() && list[moved_[k]].from <= end; ++k) end = std::max(end, list[moved_[k]].end());
+            trade(s, moved_.data() + from, moved_.data() + k);
         }
-        if (giver == k) return;
-        sum_.clear();
-        add_to_sum(s, list[k], 1);
-        add_to_sum(s, list[giver], -1);
-        const double room = std::min(list[giver].share, s.capacity - s.set->load(list[k], &list[giver]));
-        const double square = square_of_sum(s);
-        const double by = std::clamp(newton(slope - least, square), 0.0, std::max(room, 0.0));
-        if (by == 0) return;
-        move(s, list[giver], -by);
-        move(s, list[k], by);
-        gain_ += by * (slope - least - 0.5 * by * square);
     }
-
-    // The whole mixture towards the worst labelling, if that is worth more than `enough`.
-    void step_towards_worst(const Bound& s, double enough) {
+    void trade(const Bound& s, const std::size_t* from, const std::size_t* to) {
         std::vector<Detour>& list = s.set->list;
-        aim_.assign(list.size(), 0.0);
-        for (std::size_t k : worst_) aim_[k] = s.capacity;
         double slope = 0;
-        for (std::size_t k = 0; k < list.size(); ++k) {
-            aim_[k] -= list[k].share;
-            if (aim_[k] != 0) slope += aim_[k] * gain(s, list[k]);
-        }
-        if (!(slope > enough)) return;
         sum_.clear();
-        for (std::size_t k = 0; k < list.size(); ++k)
-            if (aim_[k] != 0) add_to_sum(s, list[k], aim_[k]);
-        const double square = square_of_sum(s), by = std::clamp(newton(slope, square), 0.0, 1.0);
+        for (const std::size_t* k = from; k != to; ++k) {
+            slope += aim_[*k] * gain(s, list[*k]);
+            add_to_sum(s, list[*k], aim_[*k]);
+        }
+        const double square = square_of_sum(s);
+        const double by = std::min(newton(slope, square), room(s, from, to));
+        if (!(slope > 0) || !(by > 0)) return;
+        for (const int sign : {-1, 1})
+            for (const std::size_t* k = from; k != to; ++k)
+                if (aim_[*k] == sign) move(s, list[*k], sign * by);
         gain_ += by * (slope - 0.5 * by * square);
-        for (std::size_t k = 0; k < list.size(); ++k)
-            if (aim_[k] < 0) move(s, list[k], by * aim_[k]);
-        for (std::size_t k = 0; k < list.size(); ++k)
-            if (aim_[k] > 0) move(s, list[k], by * aim_[k]);
+    }
+    // How much share those that give have, and how much those that take have room for where nobody gives.
+    double room(const Bound& s, const std::size_t* from, const std::size_t* to) {
+        const std::vector<Detour>& list = s.set->list;
+        double least = s.capacity;
+        change_.assign(s.length + 1, 0);
+        for (const std::size_t* k = from; k != to; ++k) {
+            if (aim_[*k] < 0) least = std::min(least, list[*k].share);
+            for (std::uint32_t e = list[*k].from; e <= list[*k].end(); ++e) change_[e] += aim_[*k];
+        }
+        for (std::uint32_t e = 0; e <= s.length; ++e)
+            if (change_[e] > 0) least = std::min(least, s.capacity - s.set->load(e));
+        return least;
     }
 
     MarginData<S> data_;
@@ -322,8 +331,11 @@ private:
     DetourSearch<S> search_;
     std::vector<DetourSet> sets_;
     DetourSum sum_;
-    std::vector<std::size_t> worst_;
-    std::vector<double> aim_;
+    DetourPacking packing_;
+    std::vector<std::size_t> moved_;
+    std::vector<double> gains_;
+    std::vector<int> aim_, change_;
+    bool crowded_ = false;
     double gain_ = 0;
 };
 

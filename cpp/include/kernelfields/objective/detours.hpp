@@ -25,9 +25,8 @@ struct Detour {
     double cost;                 // what it costs, and what fixed scores add
     double square;               // of its features, over the penalties
 
+    // Edge t is the one before position t: a detour touches those from `from` to `end`, both included.
     std::uint32_t end() const { return from + length; }
-    // Edge t is the one before position t.
-    bool touches(std::uint32_t edge) const { return from <= edge && edge <= end(); }
 };
 
 // Those of one sequence.
@@ -49,12 +48,10 @@ public:
         return list.size() - 1;
     }
 
-    // The largest sum of shares at an edge that a detour touches; of edges that another touches, none counts.
-    double load(const Detour& detour, const Detour* but = nullptr) const {
-        double most = 0;
-        for (std::uint32_t edge = detour.from; edge <= detour.end(); ++edge)
-            if (!but || !but->touches(edge)) most = std::max(most, load_[edge]);
-        return most;
+    // The sum of shares at an edge, and the largest at those that a detour touches.
+    double load(std::uint32_t edge) const { return load_[edge]; }
+    double load(const Detour& detour) const {
+        return *std::max_element(load_.begin() + detour.from, load_.begin() + detour.end() + 1);
     }
 
     void change(Detour& detour, double by) {
