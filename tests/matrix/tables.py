@@ -284,7 +284,7 @@ def margin() -> list[Setting]:
             boundaries=False,
             constraints=CONSTRAINTS,
             norm="l1",
-            solver=("bcfw", "n-slack", "subgradient", "linear-program"),
+            solver=("dual-ascent", "one-slack", "bcfw", "n-slack", "subgradient", "linear-program"),
             decoder=without(DECODERS, "viterbi"),
             tol=0.05,
             max_iter=2,

@@ -141,7 +141,7 @@ def _family(name: str) -> Use:
 
 def _solver(name: str) -> Use:
     cls = getattr(solvers, name)
-    if issubclass(cls, solvers.MarginSolver | solvers.CuttingPlane):
+    if issubclass(cls, solvers.MarginSolver | solvers.CuttingPlane | solvers.DualAscent):
         return lambda given: kf.StructuredSVM(solver=cls(**given), tol=0.1, max_iter=20).fit(X, y)
     if name == "OWLQN":
         return lambda given: kf.CRF(l1=0.1, solver=cls(**given), max_iter=5).fit(X, y)
@@ -525,7 +525,15 @@ USES: dict[str, Use] = {
         f"solvers.{name}": _solver(name)
         for name in (
             *("LBFGS", "OWLQN", "BlockFrankWolfe", "BlockJacobi", "ConjugateGradients", "CuttingPlane"),
-            *("MetaDescent", "NewtonCG", "ProximalQuasiNewton", "Subgradient", "Subspace", "WorkingSet"),
+            *(
+                "DualAscent",
+                "MetaDescent",
+                "NewtonCG",
+                "ProximalQuasiNewton",
+                "Subgradient",
+                "Subspace",
+                "WorkingSet",
+            ),
         )
     },
     "solvers.Stop": lambda given: solvers.Stop(**given),
