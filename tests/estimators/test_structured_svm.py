@@ -225,6 +225,12 @@ def test_ascent_that_is_interrupted_keeps_what_it_reached(kernel, rng):
     assert svm.score(X, y) > 0.6
 
 
+def test_ascent_with_a_tiny_penalty_is_not_lost_in_rounding(rng):
+    X = [rng.normal(size=(length, 30)) for length in (1, 1, 3)]
+    svm = StructuredSVM(RBF(0.1), penalty=1e-8, solver="dual-ascent").fit(X, [["a"], ["b"], ["a", "b", "a"]])
+    assert svm.certificate_.relative_gap <= 1e-3
+
+
 def test_ascent_is_taken_where_it_suits_and_pays(rng):
     X, y = small_data(rng, count=6)
     wide = [np.hstack([x, rng.normal(size=(len(x), 30))]) for x in X]

@@ -19,6 +19,9 @@ WORTH = 0.05
 CLOSE = 1.5
 """Estimated gap over the tolerance from which on every round ends with a look at the true one."""
 
+FEW = 60
+"""Rounds after which the search goes on in double: what takes longer may be lost in rounding."""
+
 
 class SweptDual(Protocol):
     """A dual problem that goes through its instances by itself."""
@@ -191,7 +194,7 @@ class _Climb:
         """Whether the dual has not risen for long, but for rounding."""
         digits = self.dual.problem.rounding * abs(bound)
         self.stalled = 0 if rise > digits else self.stalled + 1  # NaN is no rise
-        if self.stalled and self.dual.refine():
+        if (self.stalled or self.iteration >= FEW) and self.dual.refine():
             self.stalled = 0
         return Reason.STUCK if self.stalled >= STALLED else None
 
