@@ -238,7 +238,8 @@ def test_sequences_of_one_position_have_no_trees_of_edges(structure, rng, tmp_pa
     held_out = {"X_dev": longer, "y_dev": [["a", "b", "a", "b"]] * 5}
     model = BoostedCRF(**settings, edge_trees=True, random_state=0).fit(X, y, **held_out)
     plain = BoostedCRF(**settings, random_state=0).fit(X, y, **held_out)
-    assert model.held_out_losses_ == plain.held_out_losses_
+    # Edges with scores of their own, and edges that share them, have recursions that round differently.
+    assert model.held_out_losses_ == pytest.approx(plain.held_out_losses_, rel=1e-12)
     model.save(tmp_path / "model.kf")
     for one in (model, load(tmp_path / "model.kf")):
         for found, expected in zip(

@@ -71,12 +71,13 @@ def test_kernels_of_cliques_are_settled_on_what_they_see() -> None:
     assert found.kernel.gamma == pytest.approx(RBF("scale").on(differences).gamma, rel=1e-12)
 
 
-@pytest.mark.parametrize("kind", [kf.KernelCRF, kf.StructuredSVM])
-def test_standardising_inside_is_standardising_before(kind: Any, tmp_path: Any) -> None:
+@pytest.mark.parametrize(("kind", "tol"), [(kf.KernelCRF, 1e-3), (kf.StructuredSVM, 1e-10)])
+def test_standardising_inside_is_standardising_before(kind: Any, tol: float, tmp_path: Any) -> None:
+    """To the end for SVMs: on the way there, rounding decides which labelling is the worst."""
     rows = np.concatenate(X)
     before = [(x - rows.mean(axis=0)) / rows.std(axis=0) for x in X]
-    model = kind(Standardized(RBF(0.5)), dtype="float64").fit(X, Y)
-    expected = kind(RBF(0.5), dtype="float64").fit(before, Y)
+    model = kind(Standardized(RBF(0.5)), dtype="float64", tol=tol).fit(X, Y)
+    expected = kind(RBF(0.5), dtype="float64", tol=tol).fit(before, Y)
     found = np.concatenate(model.predict_marginals(X))
     np.testing.assert_allclose(found, np.concatenate(expected.predict_marginals(before)), atol=1e-8)
     model.save(tmp_path / "model.kf")

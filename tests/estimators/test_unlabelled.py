@@ -44,7 +44,7 @@ MODELS = {
     "edges": lambda k: kf.KernelCRF("linear", edge_kernel=k, **EXACT),
     "selection": lambda k: kf.KernelCRF(k, selection=GreedyCliques(5), **EXACT),
     "gaussian process": lambda k: kf.GPSequenceClassifier(k, **EXACT),
-    "svm": lambda k: kf.StructuredSVM(k, dtype="float64"),
+    "svm": lambda k: kf.StructuredSVM(k, dtype="float64", tol=1e-9),
     "perceptron": lambda k: kf.KernelPerceptron(k, shuffle=False),
 }
 

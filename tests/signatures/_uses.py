@@ -574,6 +574,7 @@ USES: dict[str, Use] = {
     "gram.PackedGram.bytes_for": lambda given: gram.PackedGram.bytes_for(dtype=np.dtype(float), **given),
     "gram.PackedGram.empty": lambda given: gram.PackedGram.empty(dtype=np.dtype(float), **given),
     "kernels.GraphKernel": lambda given: kernels.GraphKernel(**given).on(FLAT)(FLAT),
+    "gram.memory_budget": lambda given: gram.memory_budget(**given),
     "gram.gram_of": lambda given: gram.gram_of(kernels.RBF(), FLAT, **given),
     "gram.blocks_times": lambda given: gram.blocks_times(
         gram.KernelBlocks(kernels.RBF(), FLAT, FLAT, FLAT.dtype), FLAT, **given
