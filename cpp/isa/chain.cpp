@@ -21,7 +21,7 @@ extern const ChainKernels<float> KF_JOIN(chain_float_, KF_ISA);
 const ChainKernels<double> KF_JOIN(chain_double_, KF_ISA) = {
     .narrow_width = kWidth<double>,
     .double_width = kWidth<double>,
-    .lanes = lanes_for<double>,
+    .lanes = kLanes<double>,
     .lane_bytes = lane_bytes<double>,
     .prepare_edges_narrow = nullptr,
     .prepare_edges_double = prepare_edges<double, double>,
@@ -41,7 +41,7 @@ const ChainKernels<double> KF_JOIN(chain_double_, KF_ISA) = {
 const ChainKernels<float> KF_JOIN(chain_float_, KF_ISA) = {
     .narrow_width = kWidth<float>,
     .double_width = kWidth<double>,
-    .lanes = lanes_for<float>,
+    .lanes = kLanes<float>,
     .lane_bytes = lane_bytes<float>,
     .prepare_edges_narrow = prepare_edges<float, float>,
     .prepare_edges_double = prepare_edges<float, double>,

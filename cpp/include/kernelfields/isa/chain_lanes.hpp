@@ -18,17 +18,17 @@ namespace {
 
 // What is known of the node scores of a group so far.
 template <class S, int L> struct LaneScan {
-    Vec<S> lowest[kSets<L>] = {}, total[kSets<L>] = {}, tops[kSets<L>] = {};
-    double largest[kLanes<S, L>] = {};  // sums over positions that count of the largest score
+    Vec<S> lowest[kSets] = {}, total[kSets] = {}, tops[kSets] = {};
+    double largest[kLanes<S>] = {};  // sums over positions that count of the largest score
 
     KF_INLINE void flush() {
-        for (std::size_t r = 0; r < kLanes<S, L>; ++r)
+        for (std::size_t r = 0; r < kLanes<S>; ++r)
             largest[r] += static_cast<double>(tops[r / kWidth<S>][r % kWidth<S>]);
         for (auto& top : tops) top = Vec<S>{};
     }
     KF_INLINE double range() const {
         Vec<S> low = lowest[0];
-        for (std::size_t g = 1; g < kSets<L>; ++g) low = minimum<S>(low, lowest[g]);
+        for (std::size_t g = 1; g < kSets; ++g) low = minimum<S>(low, lowest[g]);
         return static_cast<double>(kernelfields::largest<S>(-low));
     }
     KF_INLINE bool finite() const {
@@ -76,8 +76,8 @@ template <class S> KF_INLINE unsigned char scale_every(double range) {
 // Forward messages of some positions; `from` is the one before them, and becomes their last.
 template <class S, int L>
 KF_INLINE void lane_forward(const S (&A)[L][L], const LaneMessages<S, L>& messages, std::size_t t, std::size_t steps,
-                            unsigned every, Vec<S> (&from)[kSets<L>][L], Bits<S> (&exponent)[kSets<L>]) {
-    constexpr std::size_t W = kWidth<S>, sets = kSets<L>, kTile = W * L;
+                            unsigned every, Vec<S> (&from)[kSets][L], Bits<S> (&exponent)[kSets]) {
+    constexpr std::size_t W = kWidth<S>, sets = kSets, kTile = W * L;
     const std::size_t first = messages.tile(t, 0);
     for (std::size_t k = 0; k < steps; ++k) {
         const Vec<S>* factor = messages.factor + first * kTile + k * L;
@@ -114,7 +114,7 @@ KF_INLINE void lane_forward(const S (&A)[L][L], const LaneMessages<S, L>& messag
 template <class S, int L>
 KF_INLINE bool lanes_forward(const LaneGroup<S, L>& lanes, const S (&A)[L][L], double edge_range,
                              const LaneMessages<S, L>& messages, LaneScan<S, L>& scan) {
-    constexpr std::size_t W = kWidth<S>, sets = kSets<L>, kTile = W * L;
+    constexpr std::size_t W = kWidth<S>, sets = kSets, kTile = W * L;
     constexpr std::size_t kFlushEvery = sizeof(S) == sizeof(double) ? std::size_t(-1) : 64;
     Vec<S> from[sets][L];
     Bits<S> exponent[sets] = {};
@@ -137,18 +137,18 @@ KF_INLINE bool lanes_forward(const LaneGroup<S, L>& lanes, const S (&A)[L][L], d
 
 // What the backward pass keeps of the positions of a tile.
 template <class S, int L> struct LaneTile {
-    Vec<S> into[kSets<L>][kWidth<S> * L];      // b_{t+1} beta_{t+1}
-    Vec<S> share[kSets<L>][kWidth<S> * L];     // alpha_t * weight / m, zero where the edge does not count
-    Vec<S> marginal[kSets<L>][kWidth<S> * L];  // alpha_t beta_t * weight / m
+    Vec<S> into[kSets][kWidth<S> * L];      // b_{t+1} beta_{t+1}
+    Vec<S> share[kSets][kWidth<S> * L];     // alpha_t * weight / m, zero where the edge does not count
+    Vec<S> marginal[kSets][kWidth<S> * L];  // alpha_t beta_t * weight / m
 };
 
 // One position back, the k-th of its tile. `into` holds b_{t+1} beta_{t+1} and becomes b_t beta_t. `plain` positions
 // count in all lanes, and all lanes go on beyond them. B is the transpose of A.
 template <class S, int L, bool plain>
 KF_INLINE void lane_backward(const LaneGroup<S, L>& lanes, const S (&B)[L][L], const LaneMessages<S, L>& messages,
-                             std::size_t t, bool look, Vec<S> (&into)[kSets<L>][L], Vec<S> (&scale)[kSets<L>],
+                             std::size_t t, bool look, Vec<S> (&into)[kSets][L], Vec<S> (&scale)[kSets],
                              LaneTile<S, L>& tile) {
-    constexpr std::size_t W = kWidth<S>, sets = kSets<L>, kTile = W * L;
+    constexpr std::size_t W = kWidth<S>, sets = kSets, kTile = W * L;
     const std::size_t k = t % W, first = messages.tile(t, 0);
     const Vec<S>*alpha = messages.alpha + first * kTile + k * L, *factor = messages.factor + first * kTile + k * L;
     Vec<S> value[sets][L];
@@ -202,7 +202,7 @@ template <class S, int L> KF_INLINE void flush_lanes(const S (&B)[L][L], S* edge
 template <class S, int L>
 KF_INLINE void lanes_backward(const LaneGroup<S, L>& lanes, const S (&B)[L][L], const LaneMessages<S, L>& messages,
                               S* out, double* edge_sum, Seam* seams) {
-    constexpr std::size_t W = kWidth<S>, sets = kSets<L>;
+    constexpr std::size_t W = kWidth<S>, sets = kSets;
     constexpr std::size_t kFlushEvery = sizeof(S) == sizeof(double) ? std::size_t(-1) : 128;
     alignas(KF_VECTOR_BYTES) S edge[L * L * W] = {};
     Vec<S> into[sets][L] = {}, scale[sets] = {};

@@ -27,11 +27,11 @@ template <class S, int L> struct Packed {
 };
 
 template <class S, int L> struct MaxLanes {
-    Vec<S> best[kSets<L>][L];  // d_t
-    Bits<S> good[kSets<L>];    // lanes without NaN and +inf
-    Bits<S>* before;           // packed, tile by tile, set by set
-    Bits<S> name[L];           // labels in all lanes
-    Bits<S> last[kSets<L>];    // the best last labels
+    Vec<S> best[kSets][L];  // d_t
+    Bits<S> good[kSets];    // lanes without NaN and +inf
+    Bits<S>* before;        // packed, tile by tile, set by set
+    Bits<S> name[L];        // labels in all lanes
+    Bits<S> last[kSets];    // the best last labels
 };
 
 // One step of one set: d = node + max_i d(i) + A(i, .). Adds the labels i to `word`, the first of them at bit `shift`.
@@ -88,7 +88,7 @@ KF_INLINE void end_lanes(const LaneGroup<S, L>& lanes, std::size_t t, MaxLanes<S
 template <class S, int L>
 KF_INLINE void lanes_max(const LaneGroup<S, L>& lanes, const S (&A)[L][L], std::size_t t, std::size_t steps,
                          MaxLanes<S, L>& state, Seam* seams) {
-    constexpr std::size_t W = kWidth<S>, sets = kSets<L>;
+    constexpr std::size_t W = kWidth<S>, sets = kSets;
     using P = Packed<S, L>;
     const bool plain = lanes.plain(t, steps);
     Vec<S> node[sets][W * L];
@@ -136,7 +136,7 @@ KF_INLINE void store_labels(const LaneGroup<S, L>& lanes, std::size_t g, std::si
 
 // Labels at the ends of what counts.
 template <class S, int L>
-KF_INLINE void note_labels(const LaneGroup<S, L>& lanes, std::size_t t, const Bits<S> (&label)[kSets<L>], Seam* seams) {
+KF_INLINE void note_labels(const LaneGroup<S, L>& lanes, std::size_t t, const Bits<S> (&label)[kSets], Seam* seams) {
     for (std::size_t r = 0; r < lanes.count; ++r) {
         const auto here = static_cast<double>(label[r / kWidth<S>][r % kWidth<S>]);
         if (lanes.first[r] == t) seams[r].left_beta[0] = here;
@@ -147,7 +147,7 @@ KF_INLINE void note_labels(const LaneGroup<S, L>& lanes, std::size_t t, const Bi
 template <class S, int L>
 KF_INLINE void lanes_back(const LaneGroup<S, L>& lanes, const MaxLanes<S, L>& state, std::int32_t* labels,
                           Seam* seams) {
-    constexpr std::size_t W = kWidth<S>, sets = kSets<L>;
+    constexpr std::size_t W = kWidth<S>, sets = kSets;
     using P = Packed<S, L>;
     Bits<S> label[sets];
     for (std::size_t g = 0; g < sets; ++g) label[g] = state.last[g];
@@ -181,7 +181,7 @@ KF_INLINE void lanes_back(const LaneGroup<S, L>& lanes, const MaxLanes<S, L>& st
 template <class S, int L>
 KF_INLINE void lane_argmax_of(const ChainBatch<S>& batch, const LaneWork& work, std::int32_t* labels, Arena arena,
                               Outcome* outcome) {
-    constexpr std::size_t W = kWidth<S>, sets = kSets<L>;
+    constexpr std::size_t W = kWidth<S>, sets = kSets;
     const LaneGroup<S, L> lanes(batch, work.stretch, work.count, nullptr);
     S A[L][L];
     for (int i = 0; i < L; ++i)

@@ -7,10 +7,10 @@
 namespace kernelfields {
 namespace {
 
-// Vectors of sequences in flight: a single one would wait for its own sums where labels are few. Where they are many
-// and vectors wide, a second one only takes room in the cache.
-template <int L> constexpr std::size_t kSets = KF_VECTOR_BYTES == 64 && L > 4 ? 1 : 2;
-template <class S, int L> constexpr std::size_t kLanes = kSets<L> * kWidth<S>;
+// Vectors of sequences in flight: a single narrow one would wait for its own sums, a second wide one would only take
+// room in the cache.
+constexpr std::size_t kSets = KF_VECTOR_BYTES == 64 ? 1 : 2;
+template <class S> constexpr std::size_t kLanes = kSets * kWidth<S>;
 
 // Calls f with the number of labels as a constant, 2 to kFewLabels; leaves it where there is no such constant.
 template <class F> KF_INLINE void with_few_labels(std::size_t labels, F f) {
@@ -29,17 +29,10 @@ template <class F> KF_INLINE void with_few_labels(std::size_t labels, F f) {
     }
 }
 
-// How many stretches advance together.
-template <class S> std::size_t lanes_for(std::size_t labels) {
-    std::size_t lanes = 0;
-    with_few_labels(labels, [&](auto count) { lanes = kLanes<S, count.value>; });
-    return lanes;
-}
-
 // The stretches of a group. Lanes beyond the last one are empty. Positions are worked on in steps of a vector's width:
 // so many numbers of one sequence, and then of the next, are read, and turned about in registers.
 template <class S, int L> struct LaneGroup {
-    static constexpr std::size_t kCount = kLanes<S, L>, kStep = kWidth<S>;
+    static constexpr std::size_t kCount = kLanes<S>, kStep = kWidth<S>;
     std::size_t count, longest = 0;  // stretches, and their positions
     std::size_t from, to;            // positions that are alike in all lanes
     const S* node[kCount];

@@ -15,7 +15,7 @@ template <class S, int L> struct LaneMessages {
     unsigned char* every;   // of each tile: that of so many positions the last one is scaled
 
     KF_INLINE LaneMessages(Arena& arena, std::size_t longest) {
-        const std::size_t tiles = (longest + W - 1) / W * kSets<L>;
+        const std::size_t tiles = (longest + W - 1) / W * kSets;
         factor = take<Vec<S>>(arena, tiles * kTile);
         alpha = take<Vec<S>>(arena, tiles * kTile);
         inverse = take<Vec<S>>(arena, tiles * W);
@@ -23,10 +23,10 @@ template <class S, int L> struct LaneMessages {
         every = take<unsigned char>(arena, tiles);
     }
     static std::size_t bytes(std::size_t longest) {
-        const std::size_t tiles = (longest + W - 1) / W * kSets<L>;
+        const std::size_t tiles = (longest + W - 1) / W * kSets;
         return tiles * ((2 * kTile + W + 1) * sizeof(Vec<S>) + 1) + 5 * kPiece;
     }
-    static KF_INLINE std::size_t tile(std::size_t t, std::size_t set) { return t / W * kSets<L> + set; }
+    static KF_INLINE std::size_t tile(std::size_t t, std::size_t set) { return t / W * kSets + set; }
     KF_INLINE bool scaled(std::size_t t) const { return (t % W + 1) % every[tile(t, 0)] == 0; }
 
     KF_INLINE S alpha_at(std::size_t t, std::size_t lane, int label) const {
@@ -49,7 +49,7 @@ template <class S, int L> struct LaneMessages {
 // positions from t on.
 template <class S, int L>
 KF_INLINE void note_seams(const LaneGroup<S, L>& lanes, const LaneMessages<S, L>& messages, std::size_t t,
-                          std::size_t steps, const Vec<S> (&beside)[kSets<L>][kWidth<S> * L], Seam* seams) {
+                          std::size_t steps, const Vec<S> (&beside)[kSets][kWidth<S> * L], Seam* seams) {
     constexpr std::size_t W = kWidth<S>;
     const auto note = [&](std::size_t lane, std::size_t at, double* alpha, double* beta) {
         if (at < t || at >= t + steps) return;

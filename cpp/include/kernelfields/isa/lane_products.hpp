@@ -29,7 +29,7 @@ template <class S> struct PowerOfTwo {
 // out(j) = sum_i in(i) A(i, j) of all sets, so many columns at a time that their sums stay in registers.
 template <class S, int L, class In, class Finish> KF_INLINE void lane_multiply(const S (&A)[L][L], In in,
                                                                                Finish finish) {
-    constexpr std::size_t sets = kSets<L>;
+    constexpr std::size_t sets = kSets;
     constexpr int kBlock = L <= 6 || KF_VECTOR_BYTES == 64 ? L : (L + 1) / 2;
     for (int first = 0; first < L; first += kBlock) {
         Vec<S> sums[sets][kBlock];

@@ -111,7 +111,7 @@ template <class S> struct ChainKernels {
     std::size_t narrow_width, double_width;  // numbers per vector: in S, and in double
 
     // For few labels: how many stretches advance together, and the room that they need.
-    std::size_t (*lanes)(std::size_t labels);
+    std::size_t lanes;
     std::size_t (*lane_bytes)(std::size_t labels, std::size_t longest);
 
     void (*prepare_edges_narrow)(const S*, std::size_t labels, SharedEdges<S>&);

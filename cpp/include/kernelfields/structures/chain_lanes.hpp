@@ -37,8 +37,7 @@ template <class S> struct GroupLanes {
 };
 
 template <class S> Plan lane_plan(const ChainBatch<S>& batch, const std::vector<Outcome>& outcome) {
-    return make_plan(
-        batch, [&](std::size_t s) { return outcome[s] == Outcome::pending; }, chain_kernels<S>().lanes(batch.labels));
+    return make_plan(batch, [&](std::size_t s) { return outcome[s] == Outcome::pending; }, chain_kernels<S>().lanes);
 }
 
 template <class S> std::size_t lane_bytes_of(const ChainBatch<S>& batch, const Plan& plan) {

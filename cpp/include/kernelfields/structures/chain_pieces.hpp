@@ -100,7 +100,7 @@ template <class S> bool best_agree(const std::vector<Seam>& seams, std::size_t l
 template <class S>
 bool marginals_in_pieces_of(const ChainBatch<S>& batch, std::size_t s, Cut cut, const SharedEdges<S>& edges,
                             const MarginalsOut<S>& out, double* edge_sum) {
-    const std::size_t L = batch.labels, square = L * L, lanes = chain_kernels<S>().lanes(L);
+    const std::size_t L = batch.labels, square = L * L, lanes = chain_kernels<S>().lanes;
     const std::vector<Stretch> pieces = cut_into_pieces(batch, s, cut, lanes);
     std::vector<Seam> seams(pieces.size());
     std::vector<double> log_mass(pieces.size()), sums(32 * square);
@@ -120,7 +120,7 @@ bool marginals_in_pieces_of(const ChainBatch<S>& batch, std::size_t s, Cut cut, 
 
 template <class S>
 bool argmax_in_pieces_of(const ChainBatch<S>& batch, std::size_t s, Cut cut, std::int32_t* labels) {
-    const std::size_t L = batch.labels, lanes = chain_kernels<S>().lanes(L);
+    const std::size_t L = batch.labels, lanes = chain_kernels<S>().lanes;
     const std::vector<Stretch> pieces = cut_into_pieces(batch, s, cut, lanes);
     std::vector<Seam> seams(pieces.size());
     std::vector<Outcome> found(pieces.size());
