@@ -17,7 +17,7 @@ namespace kernelfields {
 namespace {
 
 // What is known of the node scores of a group so far.
-template <class S, int L> struct LaneScan {
+template <class S> struct LaneScan {
     Vec<S> lowest[kSets] = {}, total[kSets] = {}, tops[kSets] = {};
     double largest[kLanes<S>] = {};  // sums over positions that count of the largest score
 
@@ -39,23 +39,22 @@ template <class S, int L> struct LaneScan {
 };
 
 // Scores of some positions of one set, in place, to exp(score - largest).
-template <class S, int L>
-KF_INLINE void lane_factors(const LaneGroup<S, L>& lanes, std::size_t g, std::size_t t, std::size_t steps, Vec<S>* x,
-                            LaneScan<S, L>& scan) {
+template <class S>
+KF_ONCE void lane_factors(const LaneGroup<S>& lanes, std::size_t g, std::size_t t, std::size_t steps, Vec<S>* x,
+                          LaneScan<S>& scan) {
     constexpr std::size_t W = kWidth<S>;
+    const std::size_t L = lanes.labels;
     const bool plain = lanes.plain(t, steps);
     Vec<S> lowest = scan.lowest[g], total = scan.total[g], tops = scan.tops[g];
     for (std::size_t k = 0; k < steps; ++k, x += L) {
         Vec<S> top = x[0];
-        KF_UNROLL
-        for (int j = 1; j < L; ++j) top = maximum<S>(top, x[j]);
+        for (std::size_t j = 1; j < L; ++j) top = maximum<S>(top, x[j]);
         if (plain) tops += top;
         else {
             const Vec<S> at = broadcast(static_cast<S>(t + k));
             tops += (load(lanes.firsts + g * W) <= at) & (load(lanes.lasts + g * W) > at) ? top : Vec<S>{};
         }
-        KF_UNROLL
-        for (int j = 0; j < L; ++j) {
+        for (std::size_t j = 0; j < L; ++j) {
             const Vec<S> shifted = x[j] - top;
             total += x[j];
             lowest = minimum<S>(shifted, lowest);
@@ -112,19 +111,19 @@ KF_INLINE void lane_forward(const S (&A)[L][L], const LaneMessages<S, L>& messag
 
 // Factors and forward messages of all positions. False if some sequence has scores that cannot be held.
 template <class S, int L>
-KF_INLINE bool lanes_forward(const LaneGroup<S, L>& lanes, const S (&A)[L][L], double edge_range,
-                             const LaneMessages<S, L>& messages, LaneScan<S, L>& scan) {
+KF_INLINE bool lanes_forward(const LaneGroup<S>& lanes, const S (&A)[L][L], double edge_range,
+                             const LaneMessages<S, L>& messages, LaneScan<S>& scan) {
     constexpr std::size_t W = kWidth<S>, sets = kSets, kTile = W * L;
     constexpr std::size_t kFlushEvery = sizeof(S) == sizeof(double) ? std::size_t(-1) : 64;
-    Vec<S> from[sets][L];
+    Vec<S> from[sets][L] = {};
     Bits<S> exponent[sets] = {};
     for (std::size_t t = 0; t < lanes.longest; t += W) {
         const std::size_t steps = lanes.longest - t < W ? lanes.longest - t : W;
         KF_UNROLL
         for (std::size_t g = 0; g < sets; ++g) {
             Vec<S>* factor = messages.factor + messages.tile(t, g) * kTile;
-            load_lanes<S, L>(lanes, g, t, steps, factor);
-            lane_factors<S, L>(lanes, g, t, steps, factor, scan);
+            load_lanes<S>(lanes, g, t, steps, factor);
+            lane_factors<S>(lanes, g, t, steps, factor, scan);
             messages.exponent[messages.tile(t, g)] = exponent[g];
         }
         const unsigned char every = messages.every[messages.tile(t, 0)] = scale_every<S>(scan.range() + edge_range);
@@ -145,7 +144,7 @@ template <class S, int L> struct LaneTile {
 // One position back, the k-th of its tile. `into` holds b_{t+1} beta_{t+1} and becomes b_t beta_t. `plain` positions
 // count in all lanes, and all lanes go on beyond them. B is the transpose of A.
 template <class S, int L, bool plain>
-KF_INLINE void lane_backward(const LaneGroup<S, L>& lanes, const S (&B)[L][L], const LaneMessages<S, L>& messages,
+KF_INLINE void lane_backward(const LaneGroup<S>& lanes, const S (&B)[L][L], const LaneMessages<S, L>& messages,
                              std::size_t t, bool look, Vec<S> (&into)[kSets][L], Vec<S> (&scale)[kSets],
                              LaneTile<S, L>& tile) {
     constexpr std::size_t W = kWidth<S>, sets = kSets, kTile = W * L;
@@ -200,8 +199,8 @@ template <class S, int L> KF_INLINE void flush_lanes(const S (&B)[L][L], S* edge
 }
 
 template <class S, int L>
-KF_INLINE void lanes_backward(const LaneGroup<S, L>& lanes, const S (&B)[L][L], const LaneMessages<S, L>& messages,
-                              S* out, double* edge_sum, Seam* seams) {
+KF_INLINE void lanes_backward(const LaneGroup<S>& lanes, const S (&B)[L][L], const LaneMessages<S, L>& messages, S* out,
+                              double* edge_sum, Seam* seams) {
     constexpr std::size_t W = kWidth<S>, sets = kSets;
     constexpr std::size_t kFlushEvery = sizeof(S) == sizeof(double) ? std::size_t(-1) : 128;
     alignas(KF_VECTOR_BYTES) S edge[L * L * W] = {};
@@ -219,7 +218,7 @@ KF_INLINE void lanes_backward(const LaneGroup<S, L>& lanes, const S (&B)[L][L], 
         KF_UNROLL
         for (std::size_t g = 0; g < sets; ++g) {
             lane_outer<S, L>(tile.share[g], tile.into[g], steps, edge);
-            store_lanes<S, L>(lanes, g, t, steps, tile.marginal[g], out);
+            store_lanes<S>(lanes, g, t, steps, tile.marginal[g], out);
         }
         if (seams && !plain) note_seams<S, L>(lanes, messages, t, steps, tile.marginal, seams);
         if (t == 0) break;
@@ -230,7 +229,7 @@ KF_INLINE void lanes_backward(const LaneGroup<S, L>& lanes, const S (&B)[L][L], 
 
 // The logarithm of what the positions that count multiply the sum of forward messages by.
 template <class S, int L>
-KF_INLINE double log_mass(const LaneGroup<S, L>& lanes, const LaneMessages<S, L>& messages, std::size_t lane,
+KF_INLINE double log_mass(const LaneGroup<S>& lanes, const LaneMessages<S, L>& messages, std::size_t lane,
                           double largest, double edge_largest) {
     const std::size_t first = lanes.first[lane], last = lanes.last[lane];
     const std::size_t right = last < lanes.length[lane] ? last : last - 1;
@@ -242,14 +241,14 @@ KF_INLINE double log_mass(const LaneGroup<S, L>& lanes, const LaneMessages<S, L>
 template <class S, int L>
 KF_INLINE bool lane_marginals_of(const ChainBatch<S>& batch, const SharedEdges<S>& edges, const LaneWork& work,
                                  const MarginalsOut<S>& out, double* edge_sum, Arena arena) {
-    const LaneGroup<S, L> lanes(batch, work.stretch, work.count, out.weight);
+    const LaneGroup<S> lanes(batch, work.stretch, work.count, out.weight);
     S A[L][L], B[L][L];
     KF_UNROLL
     for (int i = 0; i < L; ++i) KF_UNROLL
     for (int j = 0; j < L; ++j)
         A[i][j] = B[j][i] = edges.forward[static_cast<std::size_t>(i) * padded(L, kWidth<S>) + j];
     const LaneMessages<S, L> messages(arena, lanes.longest);
-    LaneScan<S, L> scan;
+    LaneScan<S> scan;
     if (!lanes_forward<S, L>(lanes, A, edges.range, messages, scan)) return false;
     if (out.node) lanes_backward<S, L>(lanes, B, messages, out.node, edge_sum, work.seams);
     for (std::size_t r = 0; r < lanes.count; ++r)

@@ -67,7 +67,7 @@ KF_INLINE void lane_max_step(const S (&A)[L][L], const Bits<S> (&name)[L], const
 
 // The best last labels of stretches that end at t, and d at the ends of what counts.
 template <class S, int L>
-KF_INLINE void end_lanes(const LaneGroup<S, L>& lanes, std::size_t t, MaxLanes<S, L>& state, Seam* seams) {
+KF_INLINE void end_lanes(const LaneGroup<S>& lanes, std::size_t t, MaxLanes<S, L>& state, Seam* seams) {
     constexpr std::size_t W = kWidth<S>;
     for (std::size_t r = 0; r < lanes.count; ++r) {
         const auto score = [&](int j) { return state.best[r / W][j][r % W]; };
@@ -86,14 +86,14 @@ KF_INLINE void end_lanes(const LaneGroup<S, L>& lanes, std::size_t t, MaxLanes<S
 
 // The positions of one tile.
 template <class S, int L>
-KF_INLINE void lanes_max(const LaneGroup<S, L>& lanes, const S (&A)[L][L], std::size_t t, std::size_t steps,
+KF_INLINE void lanes_max(const LaneGroup<S>& lanes, const S (&A)[L][L], std::size_t t, std::size_t steps,
                          MaxLanes<S, L>& state, Seam* seams) {
     constexpr std::size_t W = kWidth<S>, sets = kSets;
     using P = Packed<S, L>;
     const bool plain = lanes.plain(t, steps);
     Vec<S> node[sets][W * L];
     for (std::size_t g = 0; g < sets; ++g) {
-        load_lanes<S, L>(lanes, g, t, steps, node[g]);
+        load_lanes<S>(lanes, g, t, steps, node[g]);
         for (std::size_t k = 0; k < steps * L; ++k) state.good[g] &= node[g][k] <= std::numeric_limits<S>::max();
     }
     for (std::size_t k = 0; k < steps; k += P::kPositions) {
@@ -117,9 +117,9 @@ KF_INLINE void lanes_max(const LaneGroup<S, L>& lanes, const S (&A)[L][L], std::
 }
 
 // Labels of the positions of one tile that count, to the places of their sequences.
-template <class S, int L>
-KF_INLINE void store_labels(const LaneGroup<S, L>& lanes, std::size_t g, std::size_t t, Bits<S> (&label)[kWidth<S>],
-                            std::int32_t* labels) {
+template <class S>
+KF_ONCE void store_labels(const LaneGroup<S>& lanes, std::size_t g, std::size_t t, Bits<S> (&label)[kWidth<S>],
+                          std::int32_t* labels) {
     constexpr std::size_t W = kWidth<S>;
     using Narrow = typename VectorOf<S>::labels;
     transpose(label);
@@ -135,8 +135,8 @@ KF_INLINE void store_labels(const LaneGroup<S, L>& lanes, std::size_t g, std::si
 }
 
 // Labels at the ends of what counts.
-template <class S, int L>
-KF_INLINE void note_labels(const LaneGroup<S, L>& lanes, std::size_t t, const Bits<S> (&label)[kSets], Seam* seams) {
+template <class S>
+KF_INLINE void note_labels(const LaneGroup<S>& lanes, std::size_t t, const Bits<S> (&label)[kSets], Seam* seams) {
     for (std::size_t r = 0; r < lanes.count; ++r) {
         const auto here = static_cast<double>(label[r / kWidth<S>][r % kWidth<S>]);
         if (lanes.first[r] == t) seams[r].left_beta[0] = here;
@@ -145,8 +145,7 @@ KF_INLINE void note_labels(const LaneGroup<S, L>& lanes, std::size_t t, const Bi
 }
 
 template <class S, int L>
-KF_INLINE void lanes_back(const LaneGroup<S, L>& lanes, const MaxLanes<S, L>& state, std::int32_t* labels,
-                          Seam* seams) {
+KF_INLINE void lanes_back(const LaneGroup<S>& lanes, const MaxLanes<S, L>& state, std::int32_t* labels, Seam* seams) {
     constexpr std::size_t W = kWidth<S>, sets = kSets;
     using P = Packed<S, L>;
     Bits<S> label[sets];
@@ -162,7 +161,7 @@ KF_INLINE void lanes_back(const LaneGroup<S, L>& lanes, const MaxLanes<S, L>& st
                 const Vec<S> at = broadcast(static_cast<S>(t + k + 1));
                 for (std::size_t g = 0; g < sets; ++g)
                     label[g] = load(lanes.lengths + g * W) <= at ? state.last[g] : label[g];
-                if (seams) note_labels<S, L>(lanes, t + k, label, seams);
+                if (seams) note_labels<S>(lanes, t + k, label, seams);
             }
             for (std::size_t g = 0; g < sets; ++g) {
                 tile[g][k] = label[g];
@@ -173,7 +172,7 @@ KF_INLINE void lanes_back(const LaneGroup<S, L>& lanes, const MaxLanes<S, L>& st
                 label[g] = word & ((1 << P::kBits) - 1);
             }
         }
-        for (std::size_t g = 0; g < sets; ++g) store_labels<S, L>(lanes, g, t, tile[g], labels);
+        for (std::size_t g = 0; g < sets; ++g) store_labels<S>(lanes, g, t, tile[g], labels);
         if (t == 0) break;
     }
 }
@@ -182,7 +181,7 @@ template <class S, int L>
 KF_INLINE void lane_argmax_of(const ChainBatch<S>& batch, const LaneWork& work, std::int32_t* labels, Arena arena,
                               Outcome* outcome) {
     constexpr std::size_t W = kWidth<S>, sets = kSets;
-    const LaneGroup<S, L> lanes(batch, work.stretch, work.count, nullptr);
+    const LaneGroup<S> lanes(batch, work.stretch, work.count, nullptr);
     S A[L][L];
     for (int i = 0; i < L; ++i)
         for (int j = 0; j < L; ++j) A[i][j] = batch.edge[i * L + j];

@@ -31,10 +31,10 @@ template <class F> KF_INLINE void with_few_labels(std::size_t labels, F f) {
 
 // The stretches of a group. Lanes beyond the last one are empty. Positions are worked on in steps of a vector's width:
 // so many numbers of one sequence, and then of the next, are read, and turned about in registers.
-template <class S, int L> struct LaneGroup {
+template <class S> struct LaneGroup {
     static constexpr std::size_t kCount = kLanes<S>, kStep = kWidth<S>;
-    std::size_t count, longest = 0;  // stretches, and their positions
-    std::size_t from, to;            // positions that are alike in all lanes
+    std::size_t labels, count, longest = 0;  // labels; stretches, and their positions
+    std::size_t from, to;                    // positions that are alike in all lanes
     const S* node[kCount];
     const S* end;                                                            // of all node scores
     std::size_t begin[kCount];                                               // of each stretch, in the batch
@@ -42,7 +42,7 @@ template <class S, int L> struct LaneGroup {
     S lengths[kCount] = {}, firsts[kCount] = {}, lasts[kCount] = {}, weights[kCount] = {};
 
     KF_INLINE LaneGroup(const ChainBatch<S>& batch, const Stretch* stretch, std::size_t stretches, const double* weight)
-        : count(stretches), end(batch.node + batch.positions * L) {
+        : labels(batch.labels), count(stretches), end(batch.node + batch.positions * batch.labels) {
         from = count == kCount ? 0 : std::size_t(-1);
         to = std::size_t(-1);
         for (std::size_t r = 0; r < kCount; ++r) {
@@ -51,7 +51,7 @@ template <class S, int L> struct LaneGroup {
             if (r >= count) continue;
             const Stretch& one = stretch[r];
             begin[r] = one.begin;
-            node[r] += one.begin * L;
+            node[r] += one.begin * labels;
             lengths[r] = static_cast<S>(length[r] = one.length);
             firsts[r] = static_cast<S>(first[r] = one.from);
             lasts[r] = static_cast<S>(last[r] = one.to);
@@ -69,21 +69,22 @@ template <class S, int L> struct LaneGroup {
     KF_INLINE bool plain(std::size_t t, std::size_t steps) const { return t >= from && t + steps <= to; }
 };
 
-// How far ahead of a tile memory is asked for: a few tiles.
-template <class S, int L> constexpr std::ptrdiff_t kAhead = 4 * kWidth<S> * L;
+// What depends little on the number of labels is compiled once for all of them, and not into every caller.
+#define KF_ONCE __attribute__((noinline))
 
 // `steps` positions from t on of one set of lanes: scores[position * L + label]. Zeros beyond the end of a stretch.
-template <class S, int L>
-KF_INLINE void load_lanes(const LaneGroup<S, L>& lanes, std::size_t set, std::size_t t, std::size_t steps,
-                          Vec<S>* scores) {
+template <class S>
+KF_ONCE void load_lanes(const LaneGroup<S>& lanes, std::size_t set, std::size_t t, std::size_t steps, Vec<S>* scores) {
     constexpr std::size_t W = kWidth<S>;
+    const std::size_t L = lanes.labels;
+    const auto ahead = static_cast<std::ptrdiff_t>(4 * W * L);  // tiles, before their memory is needed
     for (std::size_t k = 0; k < steps * L; k += W) {
         Vec<S> block[W];
         KF_UNROLL
         for (std::size_t r = 0; r < W; ++r) {
             const std::size_t lane = set * W + r, size = lanes.length[lane] * L, at = t * L + k;
             const S* p = lanes.node[lane] + at;
-            __builtin_prefetch(p + kAhead<S, L>);  // more streams than the processor follows by itself
+            __builtin_prefetch(p + ahead);  // more streams than the processor follows by itself
             block[r] = at + W <= size ? load(p) : at < size ? load_first<S>(p, size - at, lanes.end, S(0)) : Vec<S>{};
         }
         transpose(block);
@@ -93,10 +94,12 @@ KF_INLINE void load_lanes(const LaneGroup<S, L>& lanes, std::size_t set, std::si
 }
 
 // The reverse: values of positions that count, to the places of their sequences in `out`.
-template <class S, int L>
-KF_INLINE void store_lanes(const LaneGroup<S, L>& lanes, std::size_t set, std::size_t t, std::size_t steps,
-                           const Vec<S>* values, S* out) {
+template <class S>
+KF_ONCE void store_lanes(const LaneGroup<S>& lanes, std::size_t set, std::size_t t, std::size_t steps,
+                         const Vec<S>* values, S* out) {
     constexpr std::size_t W = kWidth<S>;
+    const std::size_t L = lanes.labels;
+    const auto ahead = static_cast<std::ptrdiff_t>(4 * W * L);  // tiles, before their memory is needed
     for (std::size_t k = 0; k < steps * L; k += W) {
         Vec<S> block[W];
         KF_UNROLL
@@ -107,7 +110,7 @@ KF_INLINE void store_lanes(const LaneGroup<S, L>& lanes, std::size_t set, std::s
             const std::size_t lane = set * W + r, at = t * L + k;
             const std::size_t low = lanes.first[lane] * L, high = lanes.last[lane] * L;
             S* to = out + lanes.begin[lane] * L + at;
-            __builtin_prefetch(to - kAhead<S, L>, 1);
+            __builtin_prefetch(to - ahead, 1);
             if (at >= low && at + W <= high) store(to, block[r]);
             else
                 for (std::size_t i = 0; i < W; ++i)

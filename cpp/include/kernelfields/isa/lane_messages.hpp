@@ -48,7 +48,7 @@ template <class S, int L> struct LaneMessages {
 // Notes both messages at the ends of what counts, of lanes that go on beyond; `beside` holds alpha times beta of the
 // positions from t on.
 template <class S, int L>
-KF_INLINE void note_seams(const LaneGroup<S, L>& lanes, const LaneMessages<S, L>& messages, std::size_t t,
+KF_INLINE void note_seams(const LaneGroup<S>& lanes, const LaneMessages<S, L>& messages, std::size_t t,
                           std::size_t steps, const Vec<S> (&beside)[kSets][kWidth<S> * L], Seam* seams) {
     constexpr std::size_t W = kWidth<S>;
     const auto note = [&](std::size_t lane, std::size_t at, double* alpha, double* beta) {
