@@ -111,7 +111,7 @@ MarginSolver, CuttingPlane, DualAscent or LinearProgramming
         soonest there if weights are many; cutting planes of the whole objective, which search all sequences
         in one native call on all cores, for every structure and loss; block-coordinate Frank-Wolfe; the
         working-set algorithm with a slack variable for every sequence; stochastic subgradients. All reach
-        the same optimum. "auto" is ascent with a kernel, or with at least half as many weights as there are
+        the same optimum. "auto" is ascent with a kernel, or with at least as many weights as there are
         positions, where it suits, and cutting planes elsewhere. "linear-program" is for ``norm="l1"``, and
         the only one.
     decoder : "viterbi", "posterior" or Decoder

@@ -17,12 +17,12 @@ from ..solvers import CuttingPlane, DualAscent, LinearProgramming, MarginSolver
 from ..tables import MARGIN_SOLVERS, choose
 from .linear_problem import SINGLE
 
-WIDE = 0.5
+WIDE = 1.0
 """Weights for each position from which on "auto" is dual ascent.
 
 Fewer weights that many constraints compete for are what cutting planes are good at: 40 weights and 1,800
-positions took 0.9 s by these and a minute by ascent, 3,300 and 4,600 the same time by both, and 10^5 and more
-minutes by planes and seconds by ascent.
+positions took 0.9 s by these and a minute by ascent, 3,300 and 4,600 (letters) half as long as by ascent,
+and 10^5 and more took minutes by planes and seconds by ascent.
 """
 
 AnySolver = MarginSolver | CuttingPlane | DualAscent | LinearProgramming
