@@ -15,7 +15,7 @@ def draw(rng, L: int, lengths: list[int], dtype: type, scale: float = 1.0):
     return [(scale * array).astype(dtype) for array in arrays] + [offsets]
 
 
-def compare(arrays, tolerance: float, weights=None) -> None:
+def assert_same_marginals(arrays, tolerance: float, weights=None) -> None:
     found = native.chain2_marginals(*arrays, weights)
     expected = native.chain2_marginals(*arrays, weights, scaled=False)
     for left, right in zip(found, expected, strict=True):
@@ -26,13 +26,13 @@ def compare(arrays, tolerance: float, weights=None) -> None:
 @pytest.mark.parametrize(("dtype", "tolerance"), [(np.float64, 1e-11), (np.float32, 1e-5)])
 def test_marginals(rng, L: int, dtype: type, tolerance: float) -> None:
     arrays = draw(rng, L, [5, 0, 1, 2, 3, 4, 9, 6, 7, 13], dtype)
-    compare(arrays, tolerance, rng.uniform(0, 2, 10))
+    assert_same_marginals(arrays, tolerance, rng.uniform(0, 2, 10))
 
 
 @pytest.mark.parametrize("scale", [30.0, 60.0, 300.0])
 def test_wide_ranges(rng, scale: float) -> None:
     """What can be held, what can hardly, and what is left to logarithms."""
-    compare(draw(rng, 5, [20, 3, 40], np.float64, scale), 1e-9)
+    assert_same_marginals(draw(rng, 5, [20, 3, 40], np.float64, scale), 1e-9)
 
 
 @pytest.mark.parametrize("share", [0.05, 0.3])
@@ -40,7 +40,7 @@ def test_forbidden_labels_pairs_and_triples(rng, share: float) -> None:
     arrays = draw(rng, 6, [30, 2, 1, 17, 64], np.float64)
     for array in arrays[:3]:
         array[rng.random(array.shape) < share / (1 + array.ndim)] = -np.inf
-    compare(arrays, 1e-10)
+    assert_same_marginals(arrays, 1e-10)
 
 
 def test_messages_that_drift_apart(rng) -> None:
@@ -48,11 +48,11 @@ def test_messages_that_drift_apart(rng) -> None:
     node, edge, triple, offsets = draw(rng, 2, [2000], np.float64, 0.1)
     edge[0, 1] = edge[1, 0] = -np.inf
     node[:, 0] -= 1.0
-    compare([node, edge, triple, offsets], 1e-10)
+    assert_same_marginals([node, edge, triple, offsets], 1e-10)
 
 
 def test_long_sequences(rng) -> None:
-    compare(draw(rng, 9, [3000, 2999, 1], np.float64), 1e-9)
+    assert_same_marginals(draw(rng, 9, [3000, 2999, 1], np.float64), 1e-9)
 
 
 def test_scores_that_are_not_finite(rng) -> None:

@@ -32,7 +32,7 @@ template <class F> KF_INLINE void with_few_labels(std::size_t labels, F f) {
 // The stretches of a group. Lanes beyond the last one are empty. Positions are worked on in steps of a vector's width:
 // so many numbers of one sequence, and then of the next, are read, and turned about in registers.
 template <class S> struct LaneGroup {
-    static constexpr std::size_t kCount = kLanes<S>, kStep = kWidth<S>;
+    static constexpr std::size_t kCount = kLanes<S>;
     std::size_t labels, count, longest = 0;  // labels; stretches, and their positions
     std::size_t from, to;                    // positions that are alike in all lanes
     const S* node[kCount];
