@@ -83,6 +83,24 @@ def test_long_sequences_keep_their_precision(rng, L: int, dtype: type) -> None:
     np.testing.assert_allclose(edge, other[2], rtol=10 * digits)
 
 
+@pytest.mark.parametrize("first", [-1.0, 0.0, 1.0])
+@pytest.mark.parametrize("reach", [0.2, 1.0, 3.0, 10.0])
+@pytest.mark.parametrize("L", [2, 5, 10])
+@pytest.mark.parametrize(("dtype", "digits"), [(np.float64, 1e-10), (np.float32, 1e-4)])
+def test_ranges_of_scores(rng, L: int, reach: float, first: float, dtype: type, digits: float) -> None:
+    """Factors are relative to the first label, which is always the best here, or the worst, or neither."""
+    reach = reach * (8 if dtype is np.float64 else 1)
+    node, edge, offsets = scores(rng, L, np.arange(0, 37 * 40 + 1, 40), dtype, reach)
+    node[:, 0] = node[:, 0] + 3 * first * reach
+    found = native.chain_marginals(node, edge, offsets, together=True)
+    expected = native.chain_marginals(
+        node.astype(np.float64), edge.astype(np.float64), offsets, None, LOGARITHMS
+    )
+    np.testing.assert_allclose(found[0], expected[0], rtol=digits)
+    np.testing.assert_allclose(found[1], expected[1], atol=digits)
+    np.testing.assert_allclose(found[2], expected[2], rtol=digits, atol=40 * digits)
+
+
 @pytest.mark.parametrize("L", [2, 4, 9])
 def test_what_lanes_cannot_hold_is_left_to_others(rng, L: int) -> None:
     """A sequence with a wide range, one with a forbidden label, one that is not finite, beside good ones."""

@@ -34,6 +34,7 @@ template <class F> KF_INLINE void with_few_labels(std::size_t labels, F f) {
 template <class S> struct LaneGroup {
     static constexpr std::size_t kCount = kLanes<S>;
     std::size_t labels, count, longest = 0;  // labels; stretches, and their positions
+    bool weighted = false;                   // whether some weight is not 1
     std::size_t from, to;                    // positions that are alike in all lanes
     const S* node[kCount];
     const S* end;                                                            // of all node scores
@@ -56,6 +57,7 @@ template <class S> struct LaneGroup {
             firsts[r] = static_cast<S>(first[r] = one.from);
             lasts[r] = static_cast<S>(last[r] = one.to);
             weights[r] = static_cast<S>(weight ? weight[one.sequence] : 1.0);
+            weighted = weighted || weights[r] != 1;
             longest = longest > one.length ? longest : one.length;
             // Neither the position where a piece meets the one before is like the others, nor the last one of a
             // sequence, which has no edge to the right.
@@ -72,25 +74,35 @@ template <class S> struct LaneGroup {
 // What depends little on the number of labels is compiled once for all of them, and not into every caller.
 #define KF_ONCE __attribute__((noinline))
 
+// Memory is asked for so many tiles before it is needed: there are more streams than the processor follows by itself.
+template <class S> constexpr std::size_t kTilesAhead = 4;
+
 // `steps` positions from t on of one set of lanes: scores[position * L + label]. Zeros beyond the end of a stretch.
 template <class S>
 KF_ONCE void load_lanes(const LaneGroup<S>& lanes, std::size_t set, std::size_t t, std::size_t steps, Vec<S>* scores) {
     constexpr std::size_t W = kWidth<S>;
     const std::size_t L = lanes.labels;
-    const auto ahead = static_cast<std::ptrdiff_t>(4 * W * L);  // tiles, before their memory is needed
-    for (std::size_t k = 0; k < steps * L; k += W) {
-        Vec<S> block[W];
-        KF_UNROLL
-        for (std::size_t r = 0; r < W; ++r) {
-            const std::size_t lane = set * W + r, size = lanes.length[lane] * L, at = t * L + k;
-            const S* p = lanes.node[lane] + at;
-            __builtin_prefetch(p + ahead);  // more streams than the processor follows by itself
-            block[r] = at + W <= size ? load(p) : at < size ? load_first<S>(p, size - at, lanes.end, S(0)) : Vec<S>{};
+    const S* row[W];
+    for (std::size_t r = 0; r < W; ++r) row[r] = lanes.node[set * W + r] + t * L;
+    const auto each_block = [&](auto read) {
+        for (std::size_t k = 0; k < steps * L; k += W) {
+            Vec<S> block[W];
+            KF_UNROLL
+            for (std::size_t r = 0; r < W; ++r) {
+                __builtin_prefetch(row[r] + k + kTilesAhead<S> * W * L);
+                block[r] = read(r, k);
+            }
+            transpose(block);
+            KF_UNROLL
+            for (std::size_t r = 0; r < W; ++r) scores[k + r] = block[r];
         }
-        transpose(block);
-        KF_UNROLL
-        for (std::size_t r = 0; r < W; ++r) scores[k + r] = block[r];
-    }
+    };
+    if (steps == W && lanes.plain(t, steps))
+        return each_block([&](std::size_t r, std::size_t k) { return load(row[r] + k); });
+    each_block([&](std::size_t r, std::size_t k) {
+        const std::size_t size = lanes.length[set * W + r] * L, at = t * L + k;
+        return at < size ? load_first<S>(row[r] + k, size - at, lanes.end, S(0)) : Vec<S>{};
+    });
 }
 
 // The reverse: values of positions that count, to the places of their sequences in `out`.
@@ -99,24 +111,29 @@ KF_ONCE void store_lanes(const LaneGroup<S>& lanes, std::size_t set, std::size_t
                          const Vec<S>* values, S* out) {
     constexpr std::size_t W = kWidth<S>;
     const std::size_t L = lanes.labels;
-    const auto ahead = static_cast<std::ptrdiff_t>(4 * W * L);  // tiles, before their memory is needed
-    for (std::size_t k = 0; k < steps * L; k += W) {
-        Vec<S> block[W];
-        KF_UNROLL
-        for (std::size_t r = 0; r < W; ++r) block[r] = values[k + r];
-        transpose(block);
-        KF_UNROLL
-        for (std::size_t r = 0; r < W; ++r) {
-            const std::size_t lane = set * W + r, at = t * L + k;
-            const std::size_t low = lanes.first[lane] * L, high = lanes.last[lane] * L;
-            S* to = out + lanes.begin[lane] * L + at;
-            __builtin_prefetch(to - ahead, 1);
-            if (at >= low && at + W <= high) store(to, block[r]);
-            else
-                for (std::size_t i = 0; i < W; ++i)
-                    if (at + i >= low && at + i < high) to[i] = block[r][i];
+    S* row[W];
+    for (std::size_t r = 0; r < W; ++r) row[r] = out + (lanes.begin[set * W + r] + t) * L;
+    const auto each_block = [&](auto write) {
+        for (std::size_t k = 0; k < steps * L; k += W) {
+            Vec<S> block[W];
+            KF_UNROLL
+            for (std::size_t r = 0; r < W; ++r) block[r] = values[k + r];
+            transpose(block);
+            KF_UNROLL
+            for (std::size_t r = 0; r < W; ++r) {
+                __builtin_prefetch(row[r] + k - kTilesAhead<S> * W * L, 1);
+                write(r, k, block[r]);
+            }
         }
-    }
+    };
+    if (steps == W && lanes.plain(t, steps))
+        return each_block([&](std::size_t r, std::size_t k, Vec<S> here) { store(row[r] + k, here); });
+    each_block([&](std::size_t r, std::size_t k, Vec<S> here) {
+        const std::size_t lane = set * W + r, low = lanes.first[lane] * L, high = lanes.last[lane] * L, at = t * L + k;
+        if (at >= low && at + W <= high) return store(row[r] + k, here);
+        for (std::size_t i = 0; i < W; ++i)
+            if (at + i >= low && at + i < high) row[r][k + i] = here[i];
+    });
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ template <class S, int L> struct LaneMessages {
     Vec<S>*factor, *alpha;  // exp(node - largest), forward messages
     Vec<S>* inverse;        // powers of two that forward messages were multiplied by, position by position
     Bits<S>* exponent;      // sums of their exponents before each tile
-    unsigned char* every;   // of each tile: that of so many positions the last one is scaled
+    unsigned char* every;   // of each tile: that of so many positions, a power of two, the last one is scaled
 
     KF_INLINE LaneMessages(Arena& arena, std::size_t longest) {
         const std::size_t tiles = (longest + W - 1) / W * kSets;
@@ -27,7 +27,7 @@ template <class S, int L> struct LaneMessages {
         return tiles * ((2 * kTile + W + 1) * sizeof(Vec<S>) + 1) + 5 * kPiece;
     }
     static KF_INLINE std::size_t tile(std::size_t t, std::size_t set) { return t / W * kSets + set; }
-    KF_INLINE bool scaled(std::size_t t) const { return (t % W + 1) % every[tile(t, 0)] == 0; }
+    KF_INLINE bool scaled(std::size_t t) const { return ((t + 1) & (every[tile(t, 0)] - 1U)) == 0; }
 
     KF_INLINE S alpha_at(std::size_t t, std::size_t lane, int label) const {
         return alpha[tile(t, lane / W) * kTile + t % W * L + static_cast<std::size_t>(label)][lane % W];
