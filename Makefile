@@ -70,10 +70,11 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 # The compiled module lives beside the installed package, its stub also in src for mypy. Python compiles what it imports;
-# with --no-compile pip does not compile all the rest, most of SciPy for one.
+# with --no-compile pip does not compile all the rest, most of SciPy for one. For a first look the core is compiled for
+# the processor at hand alone; tests need it for all of them.
 $(VENV)/installed: $(VENV)/bin/python $(NATIVE)
 	$(BIN)/python -m pip install -q --no-compile "scikit-build-core>=0.11" "nanobind>=2.7" cmake ninja
-	$(BIN)/python -m pip install -q --no-compile --no-build-isolation --editable .
+	$(BIN)/python -m pip install -q --no-compile --no-build-isolation --editable . -C cmake.define.KF_NATIVE=ON
 	cp build/*/_core.pyi src/kernelfields/_core.pyi
 	touch $@
 
@@ -81,6 +82,6 @@ $(VENV)/installed: $(VENV)/bin/python $(NATIVE)
 # isolation nobody else installs them.
 $(VENV)/ready: $(VENV)/installed
 	$(BIN)/python -m pip install -q --upgrade setuptools setuptools_scm wheel
-	$(BIN)/python -m pip install -q --no-build-isolation --editable '.[dev]' build
+	$(BIN)/python -m pip install -q --no-build-isolation --editable '.[dev]' build -C cmake.define.KF_NATIVE=OFF
 	cp build/*/_core.pyi src/kernelfields/_core.pyi
 	touch $@

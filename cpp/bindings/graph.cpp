@@ -102,7 +102,7 @@ template <class S> std::vector<Out<S>> make_like(const GraphBatch<S>& batch, Gra
         if (!parts.shared[t])
             shape.insert(shape.begin(), t == 0 ? batch.graphs.vertices : batch.graphs.types[t - 1].count());
         std::size_t rows = parts.shared[t] ? 1 : shape[0];
-        S* data = static_cast<S*>(allocate(bytes_of<S>({rows, parts.size[t]})));
+        S* data = static_cast<S*>(allocate(bytes_of(sizeof(S), {rows, parts.size[t]})));
         nb::capsule owner(data, [](void* p) noexcept { release(p); });
         result.emplace_back(data, shape.size(), shape.data(), owner);
         parts.array.push_back(data);

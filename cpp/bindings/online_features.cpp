@@ -53,7 +53,7 @@ public:
 private:
     SparseRows<S> checked(std::size_t columns, std::size_t labels) const {
         if (labels == 0) throw std::invalid_argument("labels is 0, expected at least 1.");
-        bytes_of<S>({columns, labels});
+        bytes_of(sizeof(S), {columns, labels});
         const auto x = rows_of<S>(first_, index_, value_, columns);
         require_below(index_, "index", columns);
         return x;

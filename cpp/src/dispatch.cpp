@@ -1,6 +1,7 @@
 #include "kernelfields/core/dispatch.hpp"
 
 #include <cstdlib>
+#include <optional>
 #include <stdexcept>
 
 namespace kernelfields {
@@ -46,7 +47,23 @@ extern const TreeKernels<float> tree_float_avx2, tree_float_avx512;
 
 namespace {
 
+constexpr Isa kIsas[] = {Isa::baseline, Isa::avx2, Isa::avx512};
+
+bool compiled(Isa isa) {
+#ifdef KF_HAS_AVX512
+    if (isa == Isa::avx512) return true;
+#endif
+#ifdef KF_HAS_AVX2
+    if (isa == Isa::avx2) return true;
+#endif
+#ifdef KF_HAS_BASELINE
+    if (isa == Isa::baseline) return true;
+#endif
+    return false;
+}
+
 bool runs_here(Isa isa) {
+    if (!compiled(isa)) return false;
 #ifdef KF_X86
     if (isa == Isa::avx512)
         return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
@@ -58,8 +75,8 @@ bool runs_here(Isa isa) {
 
 Isa choose() {
     const char* forced = std::getenv("KERNELFIELDS_ISA");
-    Isa best = Isa::baseline;
-    for (Isa isa : {Isa::baseline, Isa::avx2, Isa::avx512}) {
+    std::optional<Isa> best;
+    for (Isa isa : kIsas) {
         if (!runs_here(isa)) continue;
         best = isa;
         if (forced && isa_name(isa) == forced) return isa;
@@ -67,7 +84,10 @@ Isa choose() {
     if (forced && *forced)
         throw std::runtime_error(std::string("KERNELFIELDS_ISA=") + forced +
                                  " names no instruction set that this build has and this processor runs.");
-    return best;
+    if (!best)
+        throw std::runtime_error(
+            "The compiled part of kernelfields is for another kind of processor: install it again on this machine.");
+    return *best;
 }
 
 }  // namespace
@@ -78,7 +98,7 @@ std::string isa_name(Isa isa) {
 
 std::vector<std::string> supported_isas() {
     std::vector<std::string> names;
-    for (Isa isa : {Isa::baseline, Isa::avx2, Isa::avx512})
+    for (Isa isa : kIsas)
         if (runs_here(isa)) names.push_back(isa_name(isa));
     return names;
 }
@@ -88,16 +108,28 @@ Isa current_isa() {
     return isa;
 }
 
-#ifdef KF_X86
-#define KF_PICK(table)                           \
-    switch (current_isa()) {                     \
-        case Isa::avx512: return table##_avx512; \
-        case Isa::avx2: return table##_avx2;     \
-        default: return table##_baseline;        \
-    }
+#ifdef KF_HAS_AVX512
+#define KF_AVX512(table) \
+    case Isa::avx512: return table##_avx512;
 #else
-#define KF_PICK(table) return table##_baseline;
+#define KF_AVX512(table)
 #endif
+#ifdef KF_HAS_AVX2
+#define KF_AVX2(table) \
+    case Isa::avx2: return table##_avx2;
+#else
+#define KF_AVX2(table)
+#endif
+#ifdef KF_HAS_BASELINE
+#define KF_BASELINE(table) \
+    case Isa::baseline: return table##_baseline;
+#else
+#define KF_BASELINE(table)
+#endif
+// `choose` takes none that is not here.
+#define KF_PICK(table)                                                                             \
+    switch (current_isa()) { KF_AVX512(table) KF_AVX2(table) KF_BASELINE(table) default : break; } \
+    __builtin_unreachable();
 
 template <> const ChainKernels<double>& chain_kernels<double>() {
     KF_PICK(chain_double)

@@ -68,7 +68,7 @@ class Copy:
         self._make_environment(folder)
         # One instruction set, hardly optimised: quicker to build by far, and wrong is wrong.
         self.replace("CMakeLists.txt", "if(processor MATCHES", "if(FALSE AND processor MATCHES")
-        self.replace("CMakeLists.txt", "set(level -O3)", "set(level -O1)")
+        self.replace("CMakeLists.txt", "set(flags_baseline -O3)", "set(flags_baseline -O1)")
         self._run(
             [
                 "cmake",
