@@ -9,7 +9,13 @@ import pytest
 
 pytest.importorskip("hmmlearn")
 ROOT = Path(__file__).parents[1]
-SIGNED = ("f1_minus_crfsuite", "worst_f1_difference", "exponent_n", "exponent_labels_per_pair")
+SIGNED = (
+    "f1_minus_crfsuite",
+    "worst_f1_difference",
+    "exponent_n",
+    "exponent_data",
+    "exponent_labels_per_pair",
+)
 
 
 @pytest.mark.parametrize(

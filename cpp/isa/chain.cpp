@@ -1,5 +1,6 @@
 // The chain recursions of one instruction set. Compiled once for each (CMakeLists.txt), KF_ISA
 // naming the table.
+#include "kernelfields/isa/chain_allowed.hpp"
 #include "kernelfields/isa/chain_argmax.hpp"
 #include "kernelfields/isa/chain_covariance.hpp"
 #include "kernelfields/isa/chain_edges.hpp"
@@ -30,6 +31,8 @@ const ChainKernels<double> KF_JOIN(chain_double_, KF_ISA) = {
     .marginals_shared = {nullptr, scaled_marginals<double, double>, log_marginals<double>},
     .marginals_per_edge = {nullptr, edge_marginals<double, double>, log_marginals<double>},
     .marginals_lanes = lane_marginals<double>,
+    .marginals_allowed = allowed_marginals<double>,
+    .allowed_bytes = allowed_bytes<double>,
     .covariance = {scaled_covariance<double>, log_covariance<double>},
     .argmax_shared = argmax_shared<double>,
     .argmax_lanes = lane_argmax<double>,
@@ -50,6 +53,8 @@ const ChainKernels<float> KF_JOIN(chain_float_, KF_ISA) = {
     .marginals_shared = {scaled_marginals<float, float>, scaled_marginals<float, double>, log_marginals<float>},
     .marginals_per_edge = {edge_marginals<float, float>, edge_marginals<float, double>, log_marginals<float>},
     .marginals_lanes = lane_marginals<float>,
+    .marginals_allowed = allowed_marginals<float>,
+    .allowed_bytes = allowed_bytes<float>,
     .covariance = {scaled_covariance<float>, log_covariance<float>},
     .argmax_shared = argmax_shared<float>,
     .argmax_lanes = lane_argmax<float>,

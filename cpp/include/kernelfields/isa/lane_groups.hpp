@@ -42,9 +42,11 @@ template <class S> struct LaneGroup {
     std::size_t length[kCount] = {}, first[kCount] = {}, last[kCount] = {};  // positions; those that count
     S lengths[kCount] = {}, firsts[kCount] = {}, lasts[kCount] = {}, weights[kCount] = {};
 
-    KF_INLINE LaneGroup(const ChainBatch<S>& batch, const Stretch* stretch, std::size_t stretches, const double* weight)
+    // `lanes`: how many of them are looked at.
+    KF_INLINE LaneGroup(const ChainBatch<S>& batch, const Stretch* stretch, std::size_t stretches, const double* weight,
+                        std::size_t lanes = kCount)
         : labels(batch.labels), count(stretches), end(batch.node + batch.positions * batch.labels) {
-        from = count == kCount ? 0 : std::size_t(-1);
+        from = count == lanes ? 0 : std::size_t(-1);
         to = std::size_t(-1);
         for (std::size_t r = 0; r < kCount; ++r) {
             node[r] = batch.node;

@@ -6,6 +6,7 @@
 
 #include "../core/dispatch.hpp"
 #include "../core/parallel.hpp"
+#include "chain_allowed.hpp"
 #include "chain_pieces.hpp"
 
 #include <cmath>
@@ -94,10 +95,13 @@ void chain_marginals(const ChainBatch<S>& batch, const MarginalsOut<S>& out, dou
     }
     const void* edges[kRecursions] = {&narrow, &wide, nullptr};
     const auto& recursions = batch.shared ? kernels.marginals_shared : kernels.marginals_per_edge;
-    if (suits_lanes(batch) && only < 0) {
+    if (batch.shared && only < 0) {
         const SharedEdges<S>& own = *static_cast<const SharedEdges<S>*>(edges[kernels.prepare_edges_narrow ? 0 : 1]);
-        marginals_in_pieces(batch, own, out, edge_sum, outcome);
-        if (rounded == Rounded::together) marginals_in_lanes(batch, own, out, edge_sum, outcome);
+        if (suits_lanes(batch)) marginals_in_pieces(batch, own, out, edge_sum, outcome);
+        if (rounded == Rounded::together && few_are_allowed(batch))
+            marginals_of_allowed(batch, own, out, edge_sum, outcome);
+        else if (rounded == Rounded::together && suits_lanes(batch))
+            marginals_in_lanes(batch, own, out, edge_sum, outcome);
     }
     for (std::size_t k = 0; k < kRecursions; ++k)
         if (recursions[k] && (only < 0 || static_cast<int>(k) == only))

@@ -35,7 +35,20 @@ template <class C> struct SharedEdges {
     bool forbids;  // -inf somewhere
 };
 
-// The same times an edge direction, elementwise, for derivatives along it.
+// One row for every label, those with few entries first: loops over rows of equal length are predicted.
+template <class S> struct AllowedRows {
+    const std::uint32_t *row, *first, *label;  // whose row it is; where its entries begin, rows + 1; labels of entries
+    const S* value;
+};
+
+// The entries of exp(edge - largest) that are not zero: those that lead to each label, and those that lead from each.
+template <class S> struct AllowedPairs {
+    std::size_t labels, count;
+    AllowedRows<S> in, out;
+    double largest, range;
+};
+
+// Edges as in SharedEdges, times an edge direction, elementwise, for derivatives along it.
 struct TiltedEdges {
     SharedEdges<double> plain;
     double *forward, *backward;
@@ -124,6 +137,10 @@ template <class S> struct ChainKernels {
     // For few labels, tried before all others. False if a range of scores cannot be held: then nothing counts.
     bool (*marginals_lanes)(const ChainBatch<S>&, const SharedEdges<S>&, const LaneWork&, const MarginalsOut<S>&,
                             double* edge_sum, Arena);
+    // The same for as many stretches as a vector has numbers, where few pairs are allowed.
+    bool (*marginals_allowed)(const ChainBatch<S>&, const AllowedPairs<S>&, const LaneWork&, const MarginalsOut<S>&,
+                              double* edge_sum, Arena);
+    std::size_t (*allowed_bytes)(std::size_t labels, std::size_t pairs, std::size_t longest);
     CovarianceRecursion<S> covariance[2];  // scaled in double (shared edges only), logarithms
 
     void (*argmax_shared)(const ChainBatch<S>&, const S* edges, Group, std::int32_t* labels, Arena, Outcome*);

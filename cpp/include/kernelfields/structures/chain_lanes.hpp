@@ -44,27 +44,35 @@ template <class S> std::size_t lane_bytes_of(const ChainBatch<S>& batch, const P
     return plan.order.empty() ? 0 : chain_kernels<S>().lane_bytes(batch.labels, batch.length(plan.order[0]));
 }
 
-template <class S>
-void marginals_in_lanes(const ChainBatch<S>& batch, const SharedEdges<S>& edges, const MarginalsOut<S>& out,
-                        double* edge_sum, std::vector<Outcome>& outcome) {
-    const Plan plan = lane_plan(batch, outcome);
+// Runs recursion(work, sums, arena) over groups of whole sequences that are pending, as many as the plan says; it
+// returns whether it could hold them.
+template <class S, class Recursion>
+void run_in_lanes(const ChainBatch<S>& batch, const Plan& plan, std::size_t bytes, double nanoseconds,
+                  double* log_partition, double* edge_sum, std::vector<Outcome>& outcome, Recursion recursion) {
     const std::size_t square = batch.labels * batch.labels;
     std::vector<double> sums(plan.blocks() * square);
-    const double work = lane_work(plan.positions, batch.labels, 0.25);
-    for_each_group(plan, lane_bytes_of(batch, plan), work, [&](Group group, Arena arena, std::size_t block) {
+    for_each_group(plan, bytes, nanoseconds, [&](Group group, Arena arena, std::size_t block) {
         const GroupLanes<S> lanes(batch, group, plan.group_size);
         double log_mass[kMostLanes];
-        const LaneWork work_of_group{lanes.stretch, lanes.count, log_mass, nullptr};
-        if (lanes.count == 0 ||
-            !chain_kernels<S>().marginals_lanes(batch, edges, work_of_group, out, sums.data() + block * square, arena))
-            return;
+        const LaneWork work{lanes.stretch, lanes.count, log_mass, nullptr};
+        if (lanes.count == 0 || !recursion(work, sums.data() + block * square, arena)) return;
         for (std::size_t k = 0; k < lanes.count; ++k) {
-            out.log_partition[lanes.stretch[k].sequence] = log_mass[k];
+            log_partition[lanes.stretch[k].sequence] = log_mass[k];
             outcome[lanes.stretch[k].sequence] = Outcome::done;
         }
     });
     if (!edge_sum) return;
     for (std::size_t k = 0; k < sums.size(); ++k) edge_sum[k % square] += sums[k];
+}
+
+template <class S>
+void marginals_in_lanes(const ChainBatch<S>& batch, const SharedEdges<S>& edges, const MarginalsOut<S>& out,
+                        double* edge_sum, std::vector<Outcome>& outcome) {
+    const Plan plan = lane_plan(batch, outcome);
+    run_in_lanes(batch, plan, lane_bytes_of(batch, plan), lane_work(plan.positions, batch.labels, 0.25),
+                 out.log_partition, edge_sum, outcome, [&](const LaneWork& work, double* sums, Arena arena) {
+                     return chain_kernels<S>().marginals_lanes(batch, edges, work, out, sums, arena);
+                 });
 }
 
 template <class S>
