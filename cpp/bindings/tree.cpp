@@ -1,4 +1,6 @@
 #include "kernelfields/structures/tree.hpp"
+
+#include "forest_arrays.hpp"
 #include "kernelfields/structures/tree_covariance.hpp"
 #include "kernelfields/structures/tree_errors.hpp"
 #include "kernelfields/structures/tree_kbest.hpp"
@@ -9,13 +11,6 @@ namespace kernelfields::bindings {
 namespace {
 
 using Vector = In<std::int64_t>;
-
-Forest forest_of(const In<std::int64_t>& offsets, const In<std::int64_t>& parents) {
-    if (parents.ndim() != 1)
-        throw std::invalid_argument("parents has shape " + shape_of(parents) + ", expected a vector.");
-    require_offsets(offsets, "offsets", parents.shape(0));
-    return make_forest(offsets.shape(0) - 1, offsets.data(), parents.data());
-}
 
 // The shape of a batch, checked once and kept between calls with different scores.
 struct TreeShape {

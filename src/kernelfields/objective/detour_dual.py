@@ -1,4 +1,4 @@
-"""The dual of a max-margin chain in shares of detours, kept and climbed by the core."""
+"""The dual of a max-margin chain or tree in shares of detours, kept and climbed by the core."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..arrays import Array
 from ..gram import memory_budget
 from ..losses import MarginHinge
 from ..spaces import Boundary, Expansion, Free, LabelEmbedding, LinearFeatures
-from ..structures import ChainBatch
+from ..structures import ChainBatch, TreeBatch
 from .block_dual import MarginPoint, margin_point
 from .geometry import Term
 from .problem import Problem
@@ -26,22 +26,25 @@ class Detours(NamedTuple):
     """Those that have a share."""
 
     places: Array
-    """(n, 3): sequence, first position, length."""
+    """(n, 3): instance, first vertex, which is the top one in a tree, number of vertices."""
     labels: Array
     """Of all of them, one behind the other."""
     shares: Array
-    """(n,), times the weight of the sequence."""
+    """(n,), times the weight of the instance."""
+    vertices: Array = np.zeros(0, dtype=np.int32)
+    """Of all of them on trees, as labels are; empty on chains, where they are runs."""
 
 
 class DetourDual:
     """max Σ_d s_d Δ_d − ½‖f‖²,  f = −Σ_d s_d r(parts_d),  Σ_{d touches e} s_d ≤ weight_i at every edge,
 
-    the dual of Σ_i weight_i max_ŷ [Δ(y, ŷ) + score(ŷ) − score(y)] + Σ_τ (λ_τ/2)‖f_τ‖² on chains. A detour
-    is a run of wrong labels between right ones. Runs of one labelling share no vertex and no edge, so that
-    parts and costs are sums over them; and shares s are the expectations of a distribution over labellings
-    just if they can be packed into the edges, since the matrix of intervals is totally unimodular. It is the
-    problem of `BlockDual`, whose variables are whole labellings, in variables that move by themselves: two
-    uncertain places of a sequence have a share each, where labellings would have to be mixed.
+    the dual of Σ_i weight_i max_ŷ [Δ(y, ŷ) + score(ŷ) − score(y)] + Σ_τ (λ_τ/2)‖f_τ‖² on chains and trees. A
+    detour is a connected set of wrong labels: a run between right ones, a patch of a tree. Those of one
+    labelling share no vertex and no edge, so that parts and costs are sums over them; and shares s are the
+    expectations of a distribution over labellings just if they can be packed into the edges, since subtrees
+    of a tree that meet in pairs meet in one point, and the graph of which meet is perfect [gavril1974]. It is
+    the problem of `BlockDual`, whose variables are whole labellings, in variables that move by themselves: two
+    uncertain places of an instance have a share each, where labellings would have to be mixed.
 
     Parameters
     ----------
@@ -53,13 +56,13 @@ class DetourDual:
 
     def __init__(self, problem: Problem, dtype: npt.DTypeLike = np.float64) -> None:
         self.problem = problem
-        loss, chain = problem.loss, problem.structure
+        loss, batch = problem.loss, problem.structure
         assert isinstance(loss, MarginHinge)
-        assert isinstance(chain, ChainBatch)
-        self.size = chain.n_instances
-        self.fixed, self.edge_fixed = _fixed(problem, loss, chain)
-        self._sequences = (
-            np.ascontiguousarray(chain.offsets, dtype=np.int64),
+        assert isinstance(batch, ChainBatch | TreeBatch)
+        self.size = batch.n_instances
+        self.fixed, self.edge_fixed = _fixed(problem, loss, batch)
+        self._instances = (
+            np.ascontiguousarray(batch.offsets, dtype=np.int64),
             loss.outputs,
             None if loss.weights is None else np.ascontiguousarray(loss.weights, dtype=np.float64),
         )
@@ -68,13 +71,16 @@ class DetourDual:
 
     @staticmethod
     def suits(problem: Problem, memory_limit: int | None = None) -> bool:
-        """Whether a problem is one of margin rescaling on chains: features or one kernel, and label scores.
+        """Whether a problem is one of margin rescaling on chains or trees, without other scores than it knows.
 
+        These are linear functions of features or of one kernel, and scores of labels.
         Costs are those of single labels, fixed scores of pairs are alike at every edge. A Gram matrix has
         to fit into memory a second time, with both halves.
         """
-        loss, chain = problem.loss, problem.structure
-        if not (type(loss) is MarginHinge and type(chain) is ChainBatch and chain.shared_edges):
+        loss, batch = problem.loss, problem.structure
+        if type(loss) is not MarginHinge or type(batch) not in (ChainBatch, TreeBatch):
+            return False
+        if not batch.shared_edges:
             return False
         if loss.cost.keys() - {"node"} or any(term.penalty <= 0 or term.norm for term in problem.terms):
             return False
@@ -85,7 +91,7 @@ class DetourDual:
         return not isinstance(space, Expansion) or 8 * space.gram.size**2 <= memory_budget(memory_limit)
 
     def visit(self, order: Array) -> tuple[float, float, float]:
-        """Search some sequences and improve their shares.
+        """Search some instances and improve their shares.
 
         Return the sums of losses and of duality gaps, each as it was before its visit, and by how much the
         dual has risen.
@@ -165,13 +171,31 @@ class DetourDual:
         penalties = penalty("inputs"), penalty("bias"), penalty("boundaries"), penalty("edges")
         fixed = (_as(self.fixed, self.dtype), _as(self.edge_fixed, self.dtype))
         space: Any = terms["inputs"].space
-        single = self.dtype == np.float32
         if isinstance(space, Expansion):
-            made = native.DetourExpansionFloat if single else native.DetourExpansionDouble
-            rows = np.ascontiguousarray(space.rows, dtype=np.int64)
-            return made(_whole(space, self.dtype), rows, *self._sequences, *fixed, penalties)
-        features = native.DetourFeaturesFloat if single else native.DetourFeaturesDouble
-        return features(*_rows(space, self.dtype), *self._sequences, *fixed, penalties)
+            inputs: tuple[Any, ...] = _whole(space, self.dtype), np.ascontiguousarray(space.rows, dtype=np.int64)
+        else:
+            inputs = _rows(space, self.dtype)
+        batch = self.problem.structure
+        links = (batch.parents,) if isinstance(batch, TreeBatch) else ()
+        made = _core_of(batch, isinstance(space, Expansion), self.dtype == np.float32)
+        return made(*inputs, *self._instances, *fixed, penalties, *links)
+
+
+def _core_of(batch: Any, kernel: bool, single: bool) -> Any:
+    """Return the class of the core for a structure, a space and a precision."""
+    if isinstance(batch, TreeBatch):
+        doubles, singles = (
+            (native.ForestExpansionDouble, native.ForestExpansionFloat)
+            if kernel
+            else (native.ForestFeaturesDouble, native.ForestFeaturesFloat)
+        )
+    else:
+        doubles, singles = (
+            (native.DetourExpansionDouble, native.DetourExpansionFloat)
+            if kernel
+            else (native.DetourFeaturesDouble, native.DetourFeaturesFloat)
+        )
+    return singles if single else doubles
 
 
 def _kind(term: Term) -> str | None:
@@ -195,10 +219,10 @@ def _plain(embedding: LabelEmbedding) -> bool:
     return vectors.shape == (L, L - 1) and np.allclose(vectors @ vectors.T, np.eye(L) - 1 / L)
 
 
-def _fixed(problem: Problem, loss: MarginHinge, chain: ChainBatch) -> tuple[Array, Array]:
+def _fixed(problem: Problem, loss: MarginHinge, batch: ChainBatch | TreeBatch) -> tuple[Array, Array]:
     """Return cost plus fixed scores of labels, less those of the right one, and fixed scores of pairs."""
-    L = chain.n_labels
-    node, edge = np.zeros((chain.n_vertices, L)), np.zeros((L, L))
+    L = batch.n_labels
+    node, edge = np.zeros((batch.n_vertices, L)), np.zeros((L, L))
     if "node" in loss.cost:
         node += loss.cost["node"]
     if problem.arrays.offset is not None:

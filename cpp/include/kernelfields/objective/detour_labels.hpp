@@ -1,4 +1,5 @@
-// Scores of labels alone, as detours change them: of every label, of the first and the last one, of label pairs.
+// Scores of labels alone, as detours change them: of every label, of those at sources (first positions,
+// roots) and sinks (last positions, leaves), of label pairs.
 #pragma once
 
 #include "detours.hpp"
@@ -26,19 +27,19 @@ public:
     const double* edges() const { return end() + labels_; }
     void clear() { std::fill(numbers_.begin(), numbers_.end(), 0.0); }
 
-    double difference(bool first, bool last, std::int32_t left, std::int32_t right) const {
+    double difference(bool source, bool sink, std::int32_t left, std::int32_t right) const {
         double sum = bias()[left] - bias()[right];
-        if (first) sum += start()[left] - start()[right];
-        if (last) sum += end()[left] - end()[right];
+        if (source) sum += start()[left] - start()[right];
+        if (sink) sum += end()[left] - end()[right];
         return sum;
     }
     double edge_difference(std::size_t left, std::size_t right) const { return edges()[left] - edges()[right]; }
 
-    void change(bool first, bool last, std::int32_t left, std::int32_t right, double by) {
+    void change(bool source, bool sink, std::int32_t left, std::int32_t right, double by) {
         const auto a = static_cast<std::size_t>(left), b = static_cast<std::size_t>(right);
         add(0, a, b, by / penalties_.bias);
-        if (first) add(labels_, a, b, by / penalties_.boundary);
-        if (last) add(2 * labels_, a, b, by / penalties_.boundary);
+        if (source) add(labels_, a, b, by / penalties_.boundary);
+        if (sink) add(2 * labels_, a, b, by / penalties_.boundary);
     }
     void change_edge(std::size_t left, std::size_t right, double by) {
         add(3 * labels_, left, right, by / penalties_.edge);
@@ -53,12 +54,12 @@ public:
         }
         return total;
     }
-    // The squared norm of the Riesz element of a sum, in a sequence of positions from <= t < to.
-    double square(const DetourSum& sum, std::size_t from, std::size_t to) {
+    // The squared norm of the Riesz element of a sum, in an instance.
+    template <class Instance> double square(const DetourSum& sum, const Instance& at) {
         double total = 0;
         total += merged(sum, penalties_.bias, [](std::size_t) { return true; });
-        total += merged(sum, penalties_.boundary, [&](std::size_t t) { return t == from; });
-        total += merged(sum, penalties_.boundary, [&](std::size_t t) { return t + 1 == to; });
+        total += merged(sum, penalties_.boundary, [&](std::size_t t) { return at.is_source(t - at.from); });
+        total += merged(sum, penalties_.boundary, [&](std::size_t t) { return at.is_sink(t - at.from); });
         merged_.clear();
         for (const DetourSum::Pair& pair : sum.pairs) merged_.emplace_back(pair.pair, pair.factor);
         return total + merged_square(merged_) / penalties_.edge;

@@ -32,10 +32,12 @@ inline std::vector<std::size_t> pending_of(const std::vector<Outcome>& outcome) 
 }
 
 // Room for four messages a slot, a few label-by-label matrices, a few rows, and some numbers per instance.
-inline std::size_t tree_bytes(const TreeSchedule& schedule, std::size_t labels) {
+inline std::size_t tree_bytes(std::size_t slots, std::size_t instances, std::size_t labels) {
     const std::size_t row = padded(labels, kAlignment / sizeof(float)) * sizeof(double);
-    return (4 * schedule.largest() + 6 * labels + 16 * kRows) * row + 2 * schedule.largest() * sizeof(double) +
-           schedule.most_instances() * 64 + 64 * kAlignment;
+    return (4 * slots + 6 * labels + 16 * kRows) * row + 2 * slots * sizeof(double) + instances * 64 + 64 * kAlignment;
+}
+inline std::size_t tree_bytes(const TreeSchedule& schedule, std::size_t labels) {
+    return tree_bytes(schedule.largest(), schedule.most_instances(), labels);
 }
 
 // body(group, arena, sums) for every group of instances still pending, on all cores. `cost` is nanoseconds per pair

@@ -1,0 +1,232 @@
+// Python faces of detour_ascent.hpp, for chains and for forests.
+#pragma once
+
+#include "forest_arrays.hpp"
+#include "kernelfields/objective/detour_ascent.hpp"
+#include "margin_arrays.hpp"
+
+#include <nanobind/stl/tuple.h>
+
+#include <tuple>
+#include <utility>
+
+namespace kernelfields::bindings {
+
+inline ChainRuns batch_of(const In<std::int64_t>& offsets) {
+    return ChainRuns(offsets.data());
+}
+inline ForestPatches batch_of(const In<std::int64_t>& offsets, const In<std::int64_t>& parents) {
+    return ForestPatches(forest_of(offsets, parents));
+}
+
+// An ascent, together with the arrays that it looks at.
+template <class S, class Inputs, class Shape> class Ascent {
+    using Weights = decltype(std::declval<Inputs>().weights(0, 1.0));
+    using Batch = typename Shape::Batch;
+    using Instance = typename Batch::Instance;
+    using Set = DetourSet<Instance>;
+
+public:
+    Ascent(Inputs inputs, MarginArrays<S> arrays, Batch batch, double penalty, LabelPenalties penalties)
+        : inputs_(std::move(inputs)), arrays_(std::move(arrays)), ascent_(made(std::move(batch), penalty, penalties)) {}
+
+    std::tuple<double, double, double> visit(In<std::int64_t> order) {
+        require_order(order);
+        nb::gil_scoped_release release;
+        const AscentPass pass = ascent_.visit(order.data(), order.size());
+        return {pass.loss, pass.gap, pass.gain};
+    }
+    double improve(In<std::int64_t> order) {
+        require_order(order);
+        nb::gil_scoped_release release;
+        return ascent_.improve(order.data(), order.size());
+    }
+    double loss() {
+        nb::gil_scoped_release release;
+        return ascent_.loss();
+    }
+    double level() const { return ascent_.level(); }
+    double square() const { return ascent_.square(); }
+    void forget(std::uint32_t patience) { ascent_.forget(patience); }
+    std::size_t count() const {
+        std::size_t total = 0;
+        for (const Set& set : ascent_.sets()) total += set.list.size();
+        return total;
+    }
+    std::tuple<Out<double>, Out<double>> mixture() {
+        const std::size_t L = arrays_.count(), positions = arrays_.labels.shape(0);
+        auto node = make<double>({positions, L});
+        auto edge = make<double>({L, L});
+        nb::gil_scoped_release release;
+        std::fill_n(node.data(), positions * L, 0.0);
+        std::fill_n(edge.data(), L * L, 0.0);
+        ascent_.add_mixture(node.data(), edge.data());
+        return {node, edge};
+    }
+    // Detours that have a share: instance, first vertex and size of each, all labels, shares; their vertices where
+    // these are no runs.
+    std::tuple<Out<std::int64_t>, Out<std::int32_t>, Out<double>, Out<std::int32_t>> detours() const {
+        std::size_t count = 0, labels = 0;
+        each([&](std::size_t, const Set&, const Detour& d) { ++count, labels += d.length; });
+        auto places = make<std::int64_t>({count, 3});
+        auto flat = make<std::int32_t>({labels});
+        auto shares = make<double>({count});
+        auto vertices = make<std::int32_t>({kListed ? labels : 0});
+        std::size_t k = 0, at = 0;
+        each([&](std::size_t s, const Set& set, const Detour& d) {
+            const Instance instance = ascent_.batch().instance(s);
+            const auto vertex = [&](std::size_t m) { return instance.vertex_of(d, set.words(d), m); };
+            const std::int64_t place[] = {static_cast<std::int64_t>(s), static_cast<std::int64_t>(vertex(0)), d.length};
+            std::copy(place, place + 3, places.data() + 3 * k);
+            std::copy(set.words(d), set.words(d) + d.length, flat.data() + at);
+            for (std::size_t m = 0; kListed && m < d.length; ++m)
+                vertices.data()[at + m] = static_cast<std::int32_t>(vertex(m));
+            shares.data()[k++] = d.share;
+            at += d.length;
+        });
+        return {places, flat, shares, vertices};
+    }
+    // Starts from such detours.
+    void restart(In<std::int64_t> places, In<std::int32_t> labels, In<double> shares, In<std::int32_t> vertices) {
+        const std::size_t count = length_of(shares, "shares");
+        require_shape(places, "places", {count, 3});
+        require_below(labels, "labels", arrays_.count());
+        require_shape(vertices, "vertices", {kListed ? labels.shape(0) : 0});
+        nb::gil_scoped_release release;
+        const std::vector<Read> read = read_detours(places, labels, vertices);
+        ascent_.clear();
+        for (std::size_t k = 0; k < count; ++k)
+            if (!ascent_.take(read[k].instance, read[k].from, read[k].length, read[k].words.data(), shares.data()[k]))
+                throw std::invalid_argument("The shares of detours are not those of a distribution.");
+    }
+
+private:
+    // Whether a detour lists its vertices; else they are a run.
+    static constexpr bool kListed = Instance::kWords > 1;
+
+    struct Read {
+        std::size_t instance;
+        std::uint32_t from = 0, length = 0;
+        std::vector<std::int32_t> words;
+    };
+
+    DetourAscent<Weights, Shape> made(Batch batch, double penalty, LabelPenalties penalties) const {
+        Weights weights = inputs_.weights(arrays_.count(), penalty);
+        const MarginData<S> data = arrays_.checked(weights.positions());
+        return {data, std::move(batch), std::move(weights), penalties};
+    }
+    template <class Body> void each(Body body) const {
+        for (std::size_t s = 0; s < ascent_.sets().size(); ++s)
+            for (const Detour& detour : ascent_.sets()[s].list)
+                if (detour.share > 0) body(s, ascent_.sets()[s], detour);
+    }
+    void require_order(const In<std::int64_t>& order) const {
+        const auto count = static_cast<std::int64_t>(arrays_.offsets.shape(0)) - 1;
+        for (std::size_t k = 0; k < order.size(); ++k)
+            if (order.data()[k] < 0 || order.data()[k] >= count)
+                throw std::invalid_argument("order holds " + std::to_string(order.data()[k]) + ", expected 0 to " +
+                                            std::to_string(count - 1) + ".");
+    }
+    std::vector<Read> read_detours(const In<std::int64_t>& places, const In<std::int32_t>& labels,
+                                   const In<std::int32_t>& vertices) {
+        const auto instances = static_cast<std::int64_t>(arrays_.offsets.shape(0)) - 1;
+        const auto total = static_cast<std::int64_t>(labels.shape(0));
+        std::vector<Read> result;
+        std::int64_t at = 0;
+        for (std::size_t k = 0; k < places.shape(0); ++k) {
+            const std::int64_t* place = places.data() + 3 * k;
+            const std::int64_t s = place[0], length = place[2];
+            if (s < 0 || s >= instances || length <= 0 || length > total - at) throw no_detours();
+            const std::int32_t* listed = kListed ? vertices.data() + at : nullptr;
+            result.push_back(read(static_cast<std::size_t>(s), place[1], length, labels.data() + at, listed));
+            at += length;
+        }
+        if (at != total) throw no_detours();
+        return result;
+    }
+    // The labelling that has these labels and is right elsewhere must have one detour, with as many wrong labels.
+    Read read(std::size_t s, std::int64_t from, std::int64_t length, const std::int32_t* labels,
+              const std::int32_t* listed) {
+        const Instance instance = ascent_.batch().instance(s);
+        const std::int32_t* right = arrays_.labels.data() + instance.from;
+        const auto size = static_cast<std::int64_t>(instance.length);
+        labelling_.assign(right, right + size);
+        for (std::int64_t k = 0; k < length; ++k) {
+            const std::int64_t v = listed ? listed[k] : from + k;
+            if (from < 0 || from >= size || v < 0 || v >= size) throw no_detours();
+            labelling_[static_cast<std::size_t>(v)] = labels[k];
+        }
+        Read result{s, 0, 0, {}};
+        std::size_t found = 0;
+        ascent_.batch().split(instance, labelling_.data(), right,
+                              [&](std::uint32_t first, std::uint32_t count, const std::int32_t* words) {
+                                  result = {s, first, count, {words, words + Instance::kWords * count}};
+                                  ++found;
+                              });
+        if (found != 1 || result.length != length) throw no_detours();
+        return result;
+    }
+    static std::invalid_argument no_detours() {
+        return std::invalid_argument("These are no detours of these instances.");
+    }
+
+    Inputs inputs_;
+    MarginArrays<S> arrays_;
+    DetourAscent<Weights, Shape> ascent_;
+    std::vector<std::int32_t> labelling_;
+};
+
+template <class Class> void add_methods(nb::class_<Class>& face) {
+    using namespace nb::literals;
+    const auto keep = [](const char* argument) { return nb::arg(argument).noconvert(); };
+    face.def("visit", &Class::visit, keep("order"))
+        .def("improve", &Class::improve, keep("order"))
+        .def("loss", &Class::loss)
+        .def("level", &Class::level)
+        .def("square", &Class::square)
+        .def("count", &Class::count)
+        .def("forget", &Class::forget, "patience"_a)
+        .def("mixture", &Class::mixture)
+        .def("detours", &Class::detours)
+        .def("restart", &Class::restart, keep("places"), keep("labels"), keep("shares"), keep("vertices"));
+}
+
+// `More` arrays, by these names, say what the shape is besides offsets.
+template <class S, class Shape, class... More, class... Names>
+void add_classes(nb::module_& m, const char* features, const char* expansion, Names... names) {
+    using namespace nb::literals;
+    using Linear = Ascent<S, FeatureArrays<S>, Shape>;
+    using Kernel = Ascent<S, GramArrays<S>, Shape>;
+    using Penalties = std::tuple<double, double, double, double>;  // of inputs, bias, boundaries, edges
+    const auto keep = [](const char* argument) { return nb::arg(argument).noconvert(); };
+    const auto of_labels = [](const Penalties& p) {
+        return LabelPenalties{std::get<1>(p), std::get<2>(p), std::get<3>(p)};
+    };
+    nb::class_<Linear> linear(m, features, "The dual of a max-margin model over sparse features.");
+    linear.def(
+        "__init__",
+        [of_labels](Linear* self, In<std::int64_t> first, In<std::int32_t> index, std::optional<In<S>> value,
+                    std::size_t columns, In<std::int64_t> offsets, In<std::int32_t> labels,
+                    std::optional<In<double>> weight, In<S> fixed, In<S> edge_fixed, Penalties penalties,
+                    More... more) {
+            new (self) Linear({first, index, value, columns}, {offsets, labels, weight, fixed, edge_fixed},
+                              batch_of(offsets, more...), std::get<0>(penalties), of_labels(penalties));
+        },
+        keep("first"), keep("index"), keep("value").none(), "columns"_a, keep("offsets"), keep("labels"),
+        keep("weight").none(), keep("fixed"), keep("edge_fixed"), "penalties"_a, keep(names)...);
+    add_methods(linear);
+    nb::class_<Kernel> kernel(m, expansion, "The dual of a max-margin model with a kernel.");
+    kernel.def(
+        "__init__",
+        [of_labels](Kernel* self, In<S> gram, In<std::int64_t> rows, In<std::int64_t> offsets, In<std::int32_t> labels,
+                    std::optional<In<double>> weight, In<S> fixed, In<S> edge_fixed, Penalties penalties,
+                    More... more) {
+            new (self) Kernel({gram, rows}, {offsets, labels, weight, fixed, edge_fixed}, batch_of(offsets, more...),
+                              std::get<0>(penalties), of_labels(penalties));
+        },
+        keep("gram"), keep("rows"), keep("offsets"), keep("labels"), keep("weight").none(), keep("fixed"),
+        keep("edge_fixed"), "penalties"_a, keep(names)...);
+    add_methods(kernel);
+}
+
+}  // namespace kernelfields::bindings
