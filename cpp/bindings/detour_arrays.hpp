@@ -6,6 +6,7 @@
 #include "margin_arrays.hpp"
 
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
 
 #include <tuple>
 #include <utility>
@@ -99,6 +100,18 @@ public:
             if (!ascent_.take(read[k].instance, read[k].from, read[k].length, read[k].words.data(), shares.data()[k]))
                 throw std::invalid_argument("The shares of detours are not those of a distribution.");
     }
+    // The best packing of the detours of an instance, by their numbers, for tests: with the largest sum of worth, and
+    // all edges touched that are full. Those of forests have the slots of their lower ends.
+    std::vector<std::size_t> packing(std::size_t instance, In<double> worth, In<bool> full) const {
+        const Set& set = ascent_.sets().at(instance);
+        const Instance at = ascent_.batch().instance(instance);
+        require_shape(worth, "worth", {set.list.size()});
+        require_shape(full, "full", {at.edges()});
+        typename Shape::Packing packing;
+        packing.best(
+            at, set, [&](std::size_t k) { return worth.data()[k]; }, [&](std::size_t e) { return !full.data()[e]; });
+        return packing.chosen();
+    }
 
 private:
     // Whether a detour lists its vertices; else they are a run.
@@ -188,6 +201,7 @@ template <class Class> void add_methods(nb::class_<Class>& face) {
         .def("forget", &Class::forget, "patience"_a)
         .def("mixture", &Class::mixture)
         .def("detours", &Class::detours)
+        .def("packing", &Class::packing, "instance"_a, keep("worth"), keep("full"))
         .def("restart", &Class::restart, keep("places"), keep("labels"), keep("shares"), keep("vertices"));
 }
 

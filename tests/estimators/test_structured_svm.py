@@ -65,13 +65,15 @@ def test_kernel_model_keeps_support_vectors_only(rng):
     assert agree > 0.95
 
 
+@pytest.mark.parametrize("structure", ["chain", "tree"])
 @pytest.mark.parametrize("rescaling", ["margin", "slack", "zero-one"])
-def test_solvers_agree_and_certify(rescaling, rng):
+def test_solvers_agree_and_certify(rescaling, structure, rng):
     X, y = small_data(rng, count=6)
+    X = stars(X) if structure == "tree" else X
     values = []
     for solver in ("one-slack", "bcfw", "n-slack", *(["dual-ascent"] if rescaling == "margin" else [])):
-        svm = StructuredSVM(penalty=2.0, rescaling=rescaling, solver=solver, tol=3e-3, random_state=0)
-        svm.fit(X, y)
+        settings = {"rescaling": rescaling, "structure": structure, "solver": solver}
+        svm = StructuredSVM(penalty=2.0, tol=3e-3, random_state=0, **settings).fit(X, y)
         assert svm.certificate_.relative_gap <= 3e-3
         assert len(svm.history_) == svm.n_iter_ + 1
         values.append(svm.certificate_.value)
@@ -113,11 +115,14 @@ def test_costs_make_labels_dear(rng):
     assert dear.certificate_.value > plain.certificate_.value
 
 
+@pytest.mark.parametrize("structure", ["chain", "tree"])
 @pytest.mark.parametrize("solver", ["n-slack", "dual-ascent"])
-def test_warm_start_over_penalties_begins_near_the_optimum(solver, rng):
+def test_warm_start_over_penalties_begins_near_the_optimum(solver, structure, rng):
     X, y = small_data(rng, count=10)
-    cold = StructuredSVM(penalty=1.8, solver=solver).fit(X, y)
-    warm = StructuredSVM(penalty=2.0, solver=solver, warm_start=True).fit(X, y)
+    X = stars(X) if structure == "tree" else X
+    settings = {"solver": solver, "structure": structure}
+    cold = StructuredSVM(penalty=1.8, **settings).fit(X, y)
+    warm = StructuredSVM(penalty=2.0, **settings, warm_start=True).fit(X, y)
     warm.set_params(penalty=1.8).fit(X, y)
     assert warm.history_[0].relative_gap < 0.3 * cold.history_[0].relative_gap
     np.testing.assert_allclose(warm.certificate_.value, cold.certificate_.value, rtol=2e-3)
@@ -159,6 +164,15 @@ def test_warm_start_with_other_data_starts_from_nothing(change, solver, kernel, 
     cold = StructuredSVM(**settings).fit(**change(X, y))
     warm = StructuredSVM(**settings, warm_start=True).fit(X, y).fit(**change(X, y))
     assert warm.certificate_ == cold.certificate_
+    assert warm.history_ == cold.history_
+
+
+def test_warm_start_with_other_trees_starts_from_nothing(rng):
+    X, y = small_data(rng, count=8)
+    paths = [(x, np.arange(-1, len(x) - 1)) for x in X]
+    settings = {"penalty": 0.5, "solver": "dual-ascent", "structure": "tree"}
+    cold = StructuredSVM(**settings).fit(stars(X), y)
+    warm = StructuredSVM(**settings, warm_start=True).fit(paths, y).fit(stars(X), y)
     assert warm.history_ == cold.history_
 
 
@@ -236,6 +250,11 @@ def test_ascent_with_a_tiny_penalty_is_not_lost_in_rounding(rng):
     assert svm.certificate_.relative_gap <= 1e-3
 
 
+def stars(X):
+    """Sequences as trees whose first vertex is above all others."""
+    return [(x, [-1, *[0] * (len(x) - 1)]) for x in X]
+
+
 def test_ascent_is_taken_where_it_suits_and_pays(rng):
     X, y = small_data(rng, count=6)
     wide = [np.hstack([x, rng.normal(size=(len(x), 30))]) for x in X]
@@ -244,6 +263,10 @@ def test_ascent_is_taken_where_it_suits_and_pays(rng):
         ({"kernel": RBF(0.5)}, X, "dual-ascent"),
         ({"rescaling": "slack"}, wide, "one-slack"),
         ({"structure": "chain2"}, wide, "one-slack"),
+        ({"structure": "tree"}, stars(wide), "dual-ascent"),
+        ({"structure": "tree", "kernel": RBF(0.5)}, stars(X), "dual-ascent"),
+        ({"structure": "tree", "rescaling": "slack"}, stars(wide), "one-slack"),
+        ({"structure": "tree"}, stars([x[:, :1] for x in 8 * X]), "one-slack"),
         ({}, [x[:, :1] for x in 8 * X], "one-slack"),
     ]:
         settings = {"penalty": 2.0, **settings}

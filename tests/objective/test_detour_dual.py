@@ -11,7 +11,7 @@ from kernelfields.arrays import offsets_of
 from kernelfields.losses import CountedMarginHinge, MarginHinge, hamming_cost
 from kernelfields.objective import DetourDual, Detours, Problem
 from kernelfields.solvers import CuttingPlane, DualAscent, Reason, Stop
-from kernelfields.structures import ChainBatch
+from kernelfields.structures import ChainBatch, TreeBatch
 from tests._problems import small_forest
 from tests.objective.test_margin_solvers import problem_of
 
@@ -26,13 +26,11 @@ def repriced(problem, factor):
 
 def ruled(problem, rng):
     """The same with a label forbidden at some places, and label pairs that the right labels do not have."""
-    right, chain = problem.loss.outputs, problem.structure
-    node, edge = np.zeros((chain.n_vertices, 3)), np.full((3, 3), -np.inf)
-    for s, t in zip(chain.offsets[:-1], chain.offsets[1:], strict=True):
-        for left, following in zip(right[s : t - 1], right[s + 1 : t], strict=True):
-            edge[left, following] = 0.3
-    away = rng.integers(1, 3, size=chain.n_vertices)
-    places = rng.random(chain.n_vertices) < 0.3
+    right, batch = problem.loss.outputs, problem.structure
+    node, edge = np.zeros((batch.n_vertices, 3)), np.full((3, 3), -np.inf)
+    edge[right[batch.edge_tails], right[batch.edge_heads]] = 0.3
+    away = rng.integers(1, 3, size=batch.n_vertices)
+    places = rng.random(batch.n_vertices) < 0.3
     node[places, (right + away)[places] % 3] = -np.inf
     return Problem.of(problem.loss, problem.terms, {"node": node, "edge": edge})
 
@@ -58,9 +56,10 @@ def test_it_reaches_the_optimum_of_cutting_planes(case, factor, rng):
     assert found.progress.lower_bound <= exact.point.value * (1 + 1e-9)
 
 
+@pytest.mark.parametrize("batch", [LONG, small_forest()])
 @pytest.mark.parametrize("factor", [0.1, 3.0])
-def test_what_is_forbidden_is_never_taken(factor, rng):
-    problem = ruled(repriced(problem_of(rng, structure=LONG), factor), rng)
+def test_what_is_forbidden_is_never_taken(batch, factor, rng):
+    problem = ruled(repriced(problem_of(rng, structure=batch), factor), rng)
     exact = CuttingPlane().minimize(problem, problem.zero(), Stop(1e-7, 0.0, 5000))
     dual = DetourDual(problem)
     found = DualAscent().maximize(dual, Stop(1e-6, 0.0, 2000))
@@ -88,39 +87,49 @@ def some_way_up(problem, passes=3, dtype=np.float64):
     return dual
 
 
-def every_labelling(chain, instance):
-    length = int(np.diff(chain.offsets)[instance])
-    return [np.array(labels, dtype=np.int32) for labels in product(range(chain.n_labels), repeat=length)]
+def every_labelling(batch, instance):
+    length = int(np.diff(batch.offsets)[instance])
+    return [np.array(labels, dtype=np.int32) for labels in product(range(batch.n_labels), repeat=length)]
 
 
+@pytest.mark.parametrize("batch", [ChainBatch(offsets_of([3, 1, 4, 0, 2]), 3), small_forest()])
 @pytest.mark.parametrize("space", ["linear", "sparse", "kernel"])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_losses_are_those_of_all_labellings(space, dtype, rng):
-    problem = problem_of(rng, "margin", space, weighted=True, offset=True)
-    dual, chain = some_way_up(problem, dtype=dtype), problem.structure
+def test_losses_are_those_of_all_labellings(batch, space, dtype, rng):
+    problem = problem_of(rng, "margin", space, structure=batch, weighted=True, offset=True)
+    dual = some_way_up(problem, dtype=dtype)
     theta = problem.arrays.with_offset(problem.at(dual.element()).theta)
     total = 0.0
-    for i in range(chain.n_instances):
-        one, part = chain.take([i]), chain.cut(theta, [i])
-        right = chain.cut_outputs(problem.loss.outputs, [i])
+    for i in range(batch.n_instances):
+        one, part = batch.take([i]), batch.cut(theta, [i])
+        right = batch.cut_outputs(problem.loss.outputs, [i])
         values = [
             (labels != right).sum() + (one.score(part, labels) - one.score(part, right))[0]
-            for labels in every_labelling(chain, i)
+            for labels in every_labelling(batch, i)
         ]
         total += problem.loss.weights[i] * max(values)
     np.testing.assert_allclose(dual.loss(), total, rtol=1e-5 if dtype == np.float32 else 1e-12)
 
 
-def test_shares_are_those_of_a_distribution_over_labellings(rng):
+SIX = {
+    "chain": ChainBatch([0, 6], 3),
+    "star": TreeBatch([0, 6], [-1, 0, 0, 0, 0, 0], 3),
+    "tree": TreeBatch([0, 6], [2, 2, 5, 2, 5, -1], 3),
+    "forest": TreeBatch([0, 6], [-1, -1, 0, 0, 1, 3], 3),
+}
+
+
+@pytest.mark.parametrize("name", SIX)
+def test_shares_are_those_of_a_distribution_over_labellings(name, rng):
     """By a linear program over all labellings: mixtures are convex combinations of their parts."""
-    problem = repriced(problem_of(rng, structure=ChainBatch(offsets_of([6]), 3)), 20.0)
-    dual, chain = some_way_up(problem, passes=10), problem.structure
-    right = problem.loss.outputs
+    batch = SIX[name]
+    problem = repriced(problem_of(rng, structure=batch), 20.0)
+    dual, right = some_way_up(problem, passes=10), problem.loss.outputs
     columns, costs = [], []
-    for labels in every_labelling(chain, 0):
-        parts = {clique: np.zeros(shape) for clique, shape in chain.shapes.items()}
-        chain.subtract_parts(parts, labels, -np.ones(1))
-        chain.subtract_parts(parts, right, np.ones(1))
+    for labels in every_labelling(batch, 0):
+        parts = {clique: np.zeros(shape) for clique, shape in batch.shapes.items()}
+        batch.subtract_parts(parts, labels, -np.ones(1))
+        batch.subtract_parts(parts, right, np.ones(1))
         columns.append(np.concatenate([parts["node"].ravel(), parts["edge"].ravel(), [1.0]]))
         costs.append((labels != right).sum())
     node, edge = dual.core.mixture()
@@ -131,8 +140,9 @@ def test_shares_are_those_of_a_distribution_over_labellings(rng):
     np.testing.assert_allclose(dual.core.level(), found.fun, rtol=1e-8)  # the cost of every such distribution
 
 
-def test_bounds_and_rises_are_those_of_the_dual_function(rng):
-    problem = problem_of(rng, structure=LONG, weighted=True, offset=True)
+@pytest.mark.parametrize("batch", [LONG, small_forest()])
+def test_bounds_and_rises_are_those_of_the_dual_function(batch, rng):
+    problem = problem_of(rng, structure=batch, weighted=True, offset=True)
     dual = DetourDual(problem)
     order, before = np.arange(dual.size), dual.bound
     for _ in range(4):
@@ -189,7 +199,8 @@ def test_it_knows_what_it_suits(rng):
     loss, chain = problem.loss, problem.structure
     assert DetourDual.suits(problem)
     assert not DetourDual.suits(problem_of(rng, "slack"))
-    assert not DetourDual.suits(problem_of(rng, structure=small_forest()))
+    assert DetourDual.suits(problem_of(rng, structure=small_forest()))
+    assert not DetourDual.suits(problem_of(rng, structure=small_forest(shared_edges=False)))
     counted = CountedMarginHinge(chain, loss.outputs, None, None, lambda counts: counts)
     assert not DetourDual.suits(Problem.of(counted, problem.terms))
     pairs = {**hamming_cost(chain, loss.outputs), "edge": np.ones((3, 3))}

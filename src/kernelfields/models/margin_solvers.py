@@ -41,8 +41,8 @@ def margin_solver(model: Any, problem: Problem) -> AnySolver:
         solver = DualAscent()
     if isinstance(solver, DualAscent) and not suits:
         raise InputError(
-            "solver='dual-ascent' is for chains with margin rescaling and a cost of single labels, with "
-            "features or one kernel whose Gram matrix fits into memory twice; 'auto' takes another else."
+            "solver='dual-ascent' is for chains and trees with margin rescaling and a cost of single labels, "
+            "with features or one kernel whose Gram matrix fits into memory twice; 'auto' takes another else."
         )
     # what nobody asked to be random stays the same from fit to fit
     settled = isinstance(solver, DualAscent) and model.random_state is None

@@ -41,10 +41,10 @@ class DetourDual:
     the dual of Σ_i weight_i max_ŷ [Δ(y, ŷ) + score(ŷ) − score(y)] + Σ_τ (λ_τ/2)‖f_τ‖² on chains and trees. A
     detour is a connected set of wrong labels: a run between right ones, a patch of a tree. Those of one
     labelling share no vertex and no edge, so that parts and costs are sums over them; and shares s are the
-    expectations of a distribution over labellings just if they can be packed into the edges, since subtrees
-    of a tree that meet in pairs meet in one point, and the graph of which meet is perfect [gavril1974]. It is
-    the problem of `BlockDual`, whose variables are whole labellings, in variables that move by themselves: two
-    uncertain places of an instance have a share each, where labellings would have to be mixed.
+    expectations of a distribution over labellings just if they can be packed into the edges, since the graph
+    of which subtrees of a tree meet is chordal [gavril1974], hence perfect. It is the problem of `BlockDual`,
+    whose variables are whole labellings, in variables that move by themselves: two uncertain places of an
+    instance have a share each, where labellings would have to be mixed.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ class DetourDual:
 
     @staticmethod
     def suits(problem: Problem, memory_limit: int | None = None) -> bool:
-        """Whether a problem is one of margin rescaling on chains or trees, without other scores than it knows.
+        """Whether a problem is one of margin rescaling on chains or trees with scores that the core knows.
 
         These are linear functions of features or of one kernel, and scores of labels.
         Costs are those of single labels, fixed scores of pairs are alike at every edge. A Gram matrix has
@@ -172,7 +172,10 @@ class DetourDual:
         fixed = (_as(self.fixed, self.dtype), _as(self.edge_fixed, self.dtype))
         space: Any = terms["inputs"].space
         if isinstance(space, Expansion):
-            inputs: tuple[Any, ...] = _whole(space, self.dtype), np.ascontiguousarray(space.rows, dtype=np.int64)
+            inputs: tuple[Any, ...] = (
+                _whole(space, self.dtype),
+                np.ascontiguousarray(space.rows, dtype=np.int64),
+            )
         else:
             inputs = _rows(space, self.dtype)
         batch = self.problem.structure

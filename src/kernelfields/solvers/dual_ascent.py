@@ -71,9 +71,9 @@ class SweptDual(Protocol):
 
 @dataclass(frozen=True)
 class DualAscent(Checked):
-    """Exact steps in one share of a detour after the other, in native passes over the sequences.
+    """Exact steps in one share of a detour after the other, in native passes over sequences or trees.
 
-    A round visits the sequences in random order, each with a search for its worst labelling, and then goes
+    A round visits them in random order, each with a search for its worst labelling, and then goes
     over the shares that are known without searches, as long as that pays: block-coordinate Frank-Wolfe
     [lacostejulien2013] with a cache [shah2015], in blocks as small as the structure lets them be. The sum of
     the gaps that visits have met estimates the duality gap; when it is small, a pass without changes finds

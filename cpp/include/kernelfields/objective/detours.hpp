@@ -7,8 +7,8 @@
 //
 // Two detours can be taken together unless some edge touches both. A set of vertices with half of every edge that
 // touches it is a subtree; subtrees of a tree that meet in pairs have a point in common, and the graph of which of them
-// meet is perfect [gavril1974]. So shares are those of a distribution just if at every edge, with one above each root,
-// those of the detours that touch it add up to at most one. With chains it is intervals of edges that must not overlap.
+// meet is chordal [gavril1974], hence perfect. So shares are those of a distribution just if at every edge, with one
+// above each root, those of the detours that touch it add up to at most one. On chains, subtrees are intervals.
 #pragma once
 
 #include <algorithm>
