@@ -78,9 +78,9 @@ class DetourDual:
         to fit into memory a second time, with both halves.
         """
         loss, batch = problem.loss, problem.structure
-        if type(loss) is not MarginHinge or type(batch) not in (ChainBatch, TreeBatch):
-            return False
-        if not batch.shared_edges:
+        if not (
+            isinstance(batch, ChainBatch | TreeBatch) and batch.shared_edges and type(loss) is MarginHinge
+        ):
             return False
         if loss.cost.keys() - {"node"} or any(term.penalty <= 0 or term.norm for term in problem.terms):
             return False
@@ -180,25 +180,20 @@ class DetourDual:
             inputs = _rows(space, self.dtype)
         batch = self.problem.structure
         links = (batch.parents,) if isinstance(batch, TreeBatch) else ()
-        made = _core_of(batch, isinstance(space, Expansion), self.dtype == np.float32)
+        single = self.dtype == np.float32
+        made = _core_of(isinstance(batch, TreeBatch), isinstance(space, Expansion), single)
         return made(*inputs, *self._instances, *fixed, penalties, *links)
 
 
-def _core_of(batch: Any, kernel: bool, single: bool) -> Any:
+def _core_of(tree: bool, kernel: bool, single: bool) -> Any:
     """Return the class of the core for a structure, a space and a precision."""
-    if isinstance(batch, TreeBatch):
-        doubles, singles = (
-            (native.ForestExpansionDouble, native.ForestExpansionFloat)
-            if kernel
-            else (native.ForestFeaturesDouble, native.ForestFeaturesFloat)
-        )
-    else:
-        doubles, singles = (
-            (native.DetourExpansionDouble, native.DetourExpansionFloat)
-            if kernel
-            else (native.DetourFeaturesDouble, native.DetourFeaturesFloat)
-        )
-    return singles if single else doubles
+    cores: dict[tuple[bool, bool], tuple[Any, Any]] = {
+        (False, False): (native.DetourFeaturesDouble, native.DetourFeaturesFloat),
+        (False, True): (native.DetourExpansionDouble, native.DetourExpansionFloat),
+        (True, False): (native.ForestFeaturesDouble, native.ForestFeaturesFloat),
+        (True, True): (native.ForestExpansionDouble, native.ForestExpansionFloat),
+    }
+    return cores[tree, kernel][single]
 
 
 def _kind(term: Term) -> str | None:

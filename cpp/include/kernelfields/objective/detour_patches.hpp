@@ -123,6 +123,7 @@ private:
         const auto from = static_cast<std::size_t>(first_[s]), length = forest.length(s);
         for (std::size_t d = 0; d < forest.levels(s); ++d)
             level_.push_back(static_cast<std::uint32_t>(forest.level[forest.level_first[s] + d] - from));
+        if (length == 0) level_.push_back(0);  // no roots: level[1] is there for all instances
         const std::size_t roots = forest.levels(s) > 1 ? level_[level_first_[s] + 1] : length;
         level_.push_back(static_cast<std::uint32_t>(length));
         level_first_[s + 1] = level_.size();
