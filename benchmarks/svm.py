@@ -2,9 +2,9 @@
 
 Margin rescaling to a certified relative gap of 1e-2 against the log loss to 1e-3: CoNLL-2000 with the CRF++
 template, parts of speech of 8,000 sentences (a tenth of which is not learnt from, as in the experiment
-``pos-table``), the same on 8,000 dependency trees, and handwritten letters, fold 0, with a cubic kernel. Both
-sides have all weights and the same penalty. ``observed`` is a CRF with weights for those pairs only that
-occur, which an SVM does not have.
+``pos-table``), universal ones on 8,000 dependency trees, and handwritten letters, fold 0, with a cubic
+kernel. Both sides have all weights and the same penalty. ``observed`` is a CRF with weights for those pairs
+only that occur, which an SVM does not have.
 """
 
 from __future__ import annotations
