@@ -7,7 +7,7 @@
 #include "../spaces/sparse.hpp"
 #include "detours.hpp"
 
-#include <utility>
+#include <algorithm>
 #include <vector>
 
 namespace kernelfields {
@@ -18,7 +18,12 @@ public:
     using Number = S;
     static constexpr int kSweeps = 1;  // over the detours of a sequence while it is bound
     DetourFeatures(const SparseRows<S>& x, std::size_t labels, double penalty)
-        : x_(x), labels_(labels), stride_(padded(labels, 4)), penalty_(penalty), table_(x.columns, stride_) {
+        : x_(x),
+          labels_(labels),
+          stride_(padded(labels, 4)),
+          penalty_(penalty),
+          table_(x.columns, stride_),
+          added_(x.columns) {
         clear();
     }
     std::size_t positions() const { return x_.rows; }
@@ -54,17 +59,23 @@ public:
         }
         return penalty_ * total;
     }
-    // The squared norm of the Riesz element of a sum.
+    // The squared norm of the Riesz element of a sum: label by label, the features of its vertices are added up.
     double square(const DetourSum& sum) {
-        merged_.clear();
-        for (const DetourSum::Vertex& v : sum.vertices)
-            for (std::int64_t k = x_.first[v.position]; k < x_.first[v.position + 1]; ++k) {
-                const double value = x_.value ? static_cast<double>(x_.value[k]) : 1.0;
-                const std::size_t key =
-                    static_cast<std::size_t>(x_.index[k]) * labels_ + static_cast<std::size_t>(v.label);
-                merged_.emplace_back(key, v.factor * value);
-            }
-        return merged_square(merged_) / penalty_;
+        vertices_ = sum.vertices;
+        std::stable_sort(vertices_.begin(), vertices_.end(),
+                         [](const DetourSum::Vertex& a, const DetourSum::Vertex& b) { return a.label < b.label; });
+        double total = 0;
+        for (std::size_t from = 0, to = 0; from < vertices_.size(); from = to) {
+            for (; to < vertices_.size() && vertices_[to].label == vertices_[from].label; ++to)
+                each_feature(vertices_[to].position,
+                             [&](double& added, double value) { added += vertices_[to].factor * value; });
+            for (std::size_t v = from; v < to; ++v)
+                each_feature(vertices_[v].position, [&](double& added, double) {
+                    total += added * added;
+                    added = 0;
+                });
+        }
+        return total / penalty_;
     }
 
 private:
@@ -73,11 +84,18 @@ private:
             body(table_.row(static_cast<std::size_t>(x_.index[k])), x_.value ? x_.value[k] : S(1));
     }
 
+    // Calls body(sum of a feature, its value) for those of position t.
+    template <class Body> void each_feature(std::size_t t, Body body) {
+        for (std::int64_t k = x_.first[t]; k < x_.first[t + 1]; ++k)
+            body(added_[static_cast<std::size_t>(x_.index[k])], x_.value ? static_cast<double>(x_.value[k]) : 1.0);
+    }
+
     SparseRows<S> x_;
     std::size_t labels_, stride_;
     double penalty_;
     WeightTable<S> table_;
-    std::vector<std::pair<std::size_t, double>> merged_;
+    std::vector<double> added_;  // columns, zero between calls
+    std::vector<DetourSum::Vertex> vertices_;
 };
 
 // Sum over t of f_{y_t}(x_t), f_l = sum_o alpha_{o,l} k(x_o, .): the values of f at all observations are kept. Those of
