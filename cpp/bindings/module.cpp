@@ -17,6 +17,7 @@ void add_constituency(nanobind::module_&);
 void add_dependency(nanobind::module_&);
 void add_detour_ascent(nanobind::module_&);
 void add_detour_forests(nanobind::module_&);
+void add_exponentiated_ascent(nanobind::module_&);
 void add_online(nanobind::module_&);
 void add_online_features(nanobind::module_&);
 void add_gram(nanobind::module_&);
@@ -73,6 +74,7 @@ NB_MODULE(_core, m) {
     kernelfields::bindings::add_dependency(m);
     kernelfields::bindings::add_detour_ascent(m);
     kernelfields::bindings::add_detour_forests(m);
+    kernelfields::bindings::add_exponentiated_ascent(m);
     kernelfields::bindings::add_online(m);
     kernelfields::bindings::add_online_features(m);
     kernelfields::bindings::add_gram(m);

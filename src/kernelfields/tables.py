@@ -31,6 +31,7 @@ from .solvers import (
     ConjugateGradients,
     CuttingPlane,
     DualAscent,
+    ExponentiatedGradient,
     IterativeScaling,
     LinearProgramming,
     MarginSolver,
@@ -55,9 +56,19 @@ SOLVERS: Table[Solver] = Table(
         "iterative-scaling": IterativeScaling(),
     },
 )
+KERNEL_SOLVERS: Table[Solver] = Table(
+    Solver,
+    entries={
+        **SOLVERS,
+        "auto": LBFGS(),  # unless another suits the problem
+        "exponentiated-gradient": ExponentiatedGradient(),
+    },
+)
 # Elements of low rank are short beside the data: a long memory costs next to nothing, and saves a third of
 # the iterations.
-LOW_RANK_SOLVERS: Table[Solver] = Table(Solver, entries={**SOLVERS, "lbfgs": LBFGS(memory=30)})
+LOW_RANK_SOLVERS: Table[Solver] = Table(
+    Solver, entries={**KERNEL_SOLVERS, "auto": LBFGS(memory=30), "lbfgs": LBFGS(memory=30)}
+)
 MARGIN_SOLVERS: Table[MarginSolver | CuttingPlane | DualAscent | LinearProgramming] = Table(
     MarginSolver,
     CuttingPlane,

@@ -21,7 +21,16 @@ from ..fitting.checkpoint import KERNEL_SETTINGS, checkpoint_of
 from ..fitting.held_out import HeldOutSet, read_held_out
 from ..fitting.observers import EarlyStopping, ProgressLine
 from ..fitting.provenance import provenance_of
-from ..fitting.run import Found, mismatches, observers, previous, reporter, starts_afresh, watched_search
+from ..fitting.run import (
+    Found,
+    mismatches,
+    observers,
+    present,
+    previous,
+    reporter,
+    starts_afresh,
+    watched_search,
+)
 from ..fitting.settings import CHECKS, selecting
 from ..gram import origins, unique_observations
 from ..kernels import Kernel
@@ -34,6 +43,7 @@ from ..models.graph_diagnosis import warn_of_graphs
 from ..models.kernel_held_out import held_out_fixed, held_out_loss
 from ..models.kernel_recipe import KernelRecipe, KernelTraining, in_precision
 from ..models.kernel_scorers import kernel_model
+from ..models.kernel_solvers import kernel_solver
 from ..models.kernel_weights import weighed
 from ..models.labeller import SequenceLabeller
 from ..models.learnt import KERNEL
@@ -48,7 +58,7 @@ from ..models.warm import warm_element
 from ..objective import Certificate
 from ..posterior import require_posterior
 from ..selection import Atoms, Growth, GrowthTask, SelectionReason, SelectionStep
-from ..tables import LOW_RANK_SOLVERS, SOLVERS, choose
+from ..tables import KERNEL_SOLVERS, LOW_RANK_SOLVERS, choose
 
 FIT_ONLY = (
     "certificate_",
@@ -131,7 +141,7 @@ class KernelModel(SequenceLabeller):
         """
         require_settings(vars(self), {**CHECKS, "penalty": each(require_not_negative), "sparse": selecting})
         recipe = self._recipe()
-        solvers = SOLVERS if recipe.approximation is None else LOW_RANK_SOLVERS
+        solvers = KERNEL_SOLVERS if recipe.approximation is None else LOW_RANK_SOLVERS
         solver = solver_for(choose(solvers, recipe.solver, "solver"), read_norms(recipe.norms), recipe.solver)
         training = recipe.read(X, y, lengths, sample_weight, X_unlabelled)
         given, recipe = recipe, recipe.on(recipe.observations(training))
@@ -158,6 +168,7 @@ class KernelModel(SequenceLabeller):
             checkpoint = checkpoint_of(given, training.contents(), KERNEL_SETTINGS)
         expanded = expand(data)
         problem = expanded.problem
+        solver = kernel_solver(solver, recipe, problem)
         if recipe.posterior is not None:
             read = kernel_attributes(expanded, len(training.encoded.classes))
             require_posterior(problem)
@@ -180,7 +191,7 @@ class KernelModel(SequenceLabeller):
             model.clique_kernels_ = [] if data.cliques is None else data.cliques.fitted(point)
             return model
 
-        watching, exact = observers(reporter(recipe.callback, draft), stopping), expanded.exact
+        watching, exact = present(reporter(recipe.callback, draft), stopping), expanded.exact
         found = watched_search(
             problem, start, solver, recipe.stop, watching, exact, checkpoint, recipe.verbose
         )

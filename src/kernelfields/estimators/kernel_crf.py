@@ -121,8 +121,9 @@ class KernelCRF(KernelModel):
         coefficients at observations that the training set has again. With ``selection``: keep what it takes
         to go on, and go on from there when `fit` is called again with the same data, with a larger size,
         say, or after Ctrl-C. Not with ``approximation``.
-    solver : "lbfgs", "newton-cg" or Solver
-        How to minimise; the other names that `CRF` knows are known here, too.
+    solver : "auto", "exponentiated-gradient", "lbfgs", "newton-cg" or Solver
+        How to minimise: "auto" is `ExponentiatedGradient` for chains with one kernel and the log loss, whose
+        Gram matrix fits into memory twice, else L-BFGS. The other names that `CRF` knows are known here, too.
     decoder : "viterbi", "posterior" or Decoder
         How `predict` decides: the best labelling as a whole, or label by label.
     tol : float
@@ -240,7 +241,7 @@ class KernelCRF(KernelModel):
     selection: Selection | None = None
     posterior: str | PosteriorMethod | None = None
     warm_start: bool = False
-    solver: str | Solver = "lbfgs"
+    solver: str | Solver = "auto"
     decoder: str | Decoder = "viterbi"
     tol: float = 1e-3
     max_iter: int = 1000

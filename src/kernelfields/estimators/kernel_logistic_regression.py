@@ -106,7 +106,7 @@ mismatch_, path_, n_iter_, stop_reason_
     approximation: str | Approximation | None = None
     selection: Selection | None = None
     posterior: str | PosteriorMethod | None = None
-    solver: str | Solver = "lbfgs"
+    solver: str | Solver = "auto"
     tol: float = 1e-3
     max_iter: int = 1000
     dtype: Any = "float64"

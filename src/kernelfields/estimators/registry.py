@@ -274,6 +274,7 @@ RECORDS = (
     solvers.ConjugateGradients,
     solvers.CuttingPlane,
     solvers.DualAscent,
+    solvers.ExponentiatedGradient,
     solvers.IterativeScaling,
     solvers.LBFGS,
     solvers.LinearProgramming,

@@ -17,7 +17,7 @@ from ..data.training import warn_of, warn_of_unsettled
 from ..distributed import SHARING, shared_out
 from ..errors import InputError, warn_user
 from ..losses import HiddenStateLog, Information, LogWithEntropy, PseudoLikelihood
-from ..objective import Certificate, Dual, Problem, Term
+from ..objective import Certificate, Dual, Expectations, Problem, Term
 from ..persistence.savable import Savable
 from ..solvers import Progress, Reason, Result, Solver, Stop
 from .checkpoint import Checkpoint
@@ -142,7 +142,7 @@ def watched_search(
 ) -> Found:
     """Search with a line of progress if a user wants it, and with the state of the search in a file."""
     with ProgressLine() if verbose else nullcontext() as line:
-        found = search(problem, start, solver, stop, observers(observer, line, checkpoint), exact)
+        found = search(problem, start, solver, stop, present(observer, line, checkpoint), exact)
     if checkpoint is not None:
         checkpoint.settle(found.point.element, found.reason.final)
     return found
@@ -177,14 +177,15 @@ def _minimise(
     done, precise, target = 0, None, stop.gap
 
     def count_on(progress: Progress, point: Any) -> bool | None:
-        return observer(progress._replace(iteration=done + progress.iteration), point) if observer else None
+        assert observer is not None
+        return observer(progress._replace(iteration=done + progress.iteration), point)
 
     for _ in range(ROUNDS):
         left = Stop(target, stop.gradient, max(stop.iterations - done, 0))
-        result = solver.minimize(problem, start, left, count_on)
+        result = solver.minimize(problem, start, left, None if observer is None else count_on)
         done += result.progress.iteration
         last, precise = problem is precise, precise or exact()
-        point = precise.at(precise.refreshed(result.point.element.astype(np.float64)))
+        point = precise.at(_in_double(precise, result))
         certificate = exact_certificate(point, result, stop.gap)
         reason = _verdict(result.reason, certificate, stop)
         if reason is not Reason.STUCK or (last and result.reason is not Reason.GAP):
@@ -197,6 +198,13 @@ def _minimise(
     return Found(point, result.point.element, done, reason, certificate)
 
 
+def _in_double(precise: Problem, result: Result) -> Array:
+    """Return the element where a search ended, image and all, in double."""
+    if isinstance(result.dual, Expectations):
+        return result.dual.element(precise)
+    return precise.refreshed(result.point.element.astype(np.float64))
+
+
 def _verdict(reason: Reason, certificate: Certificate | None, stop: Stop) -> Reason:
     """Return why a search ended, seen in double: STUCK where the gap is larger than was asked for."""
     if certificate is None or reason in (Reason.LIMIT, Reason.OBSERVER, Reason.INTERRUPTED):
@@ -207,7 +215,7 @@ def _verdict(reason: Reason, certificate: Certificate | None, stop: Stop) -> Rea
 def exact_certificate(point: Any, result: Result, gap: float = 0.0) -> Certificate | None:
     """Return the value at a point in double with the best bound that a search to it has proved.
 
-    That of the point itself; of a search in double also that of the mixture of dual points, its image
+    That of the point itself; of a search in the dual that of where it ended; of a search in double also that of the mixture of dual points, its image
     computed anew, or, where elements have no images, that of the best iteration. No loss is negative.
 
     A mixture of dual points in single precision proves nothing. Every point has a bound, though, and the
@@ -218,7 +226,9 @@ def exact_certificate(point: Any, result: Result, gap: float = 0.0) -> Certifica
     if certificate is None:
         return None
     bounds, searched = [0.0, certificate.lower_bound], result.point.problem
-    if searched.certain is not None:
+    if isinstance(result.dual, Expectations):
+        bounds.append(result.dual.at(point).bound(point.problem))
+    elif searched.certain is not None:
         if result.dual is not None:
             mismatch = point.problem.refreshed(result.dual.mismatch.astype(np.float64))
             bounds.append(Dual(result.dual.level, mismatch).bound(point.problem))
@@ -258,6 +268,11 @@ def observers(*given: Observer | None) -> Observer:
         return any(answers)  # after all of them have looked
 
     return observe
+
+
+def present(*given: Observer | None) -> Observer | None:
+    """Return one observer that asks all, None if nobody looks: some searches need not show every step."""
+    return None if all(observer is None for observer in given) else observers(*given)
 
 
 def reporter(

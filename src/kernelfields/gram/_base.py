@@ -36,6 +36,14 @@ class Gram(ABC):
     def take(self, indices: Array) -> Gram:
         """Return the Gram matrix of some of the observations, in the order of ``indices``."""
 
+    def whole(self) -> Array:
+        """Return K as an (n, n) array, a copy: for what takes rows of it again and again."""
+        every = np.arange(self.size)
+        result = np.empty((self.size, self.size), self.dtype)
+        for part in np.array_split(every, 1 + self.size // 256):
+            result[part] = self.block(part, every)
+        return result
+
     @final
     def cross(self, rows: Array, columns: Array, coefficients: Array) -> Array:
         """Return K[rows, columns]·A for A of shape (len(columns), m): scores of held-out observations.

@@ -12,10 +12,10 @@ from .. import native
 from ..arrays import Array
 from ..gram import memory_budget
 from ..losses import MarginHinge
-from ..spaces import Boundary, Expansion, Free, LabelEmbedding, LinearFeatures
+from ..spaces import Expansion, LinearFeatures
 from ..structures import ChainBatch, TreeBatch
 from .block_dual import MarginPoint, margin_point
-from .geometry import Term
+from .chain_terms import ChainTerms
 from .problem import Problem
 
 CHUNK = 2**17
@@ -82,12 +82,10 @@ class DetourDual:
             isinstance(batch, ChainBatch | TreeBatch) and batch.shared_edges and type(loss) is MarginHinge
         ):
             return False
-        if loss.cost.keys() - {"node"} or any(term.penalty <= 0 or term.norm for term in problem.terms):
+        terms = ChainTerms.of(problem)
+        if terms is None or loss.cost.keys() - {"node"}:
             return False
-        kinds = [_kind(term) for term in problem.terms]
-        if None in kinds or len(set(kinds)) < len(kinds) or "inputs" not in kinds:
-            return False
-        space = problem.terms[kinds.index("inputs")].space
+        space = terms.inputs.space
         return not isinstance(space, Expansion) or 8 * space.gram.size**2 <= memory_budget(memory_limit)
 
     def visit(self, order: Array) -> tuple[float, float, float]:
@@ -163,17 +161,14 @@ class DetourDual:
         return np.array_split(np.ascontiguousarray(order, dtype=np.int64), pieces)
 
     def _made(self) -> Any:
-        terms = {_kind(term): term for term in self.problem.terms}
-
-        def penalty(kind: str) -> float:
-            return float(terms[kind].penalty) if kind in terms else np.inf
-
-        penalties = penalty("inputs"), penalty("bias"), penalty("boundaries"), penalty("edges")
+        terms = ChainTerms.of(self.problem)
+        assert terms is not None
+        penalties = terms.penalties
         fixed = (_as(self.fixed, self.dtype), _as(self.edge_fixed, self.dtype))
-        space: Any = terms["inputs"].space
+        space: Any = terms.inputs.space
         if isinstance(space, Expansion):
             inputs: tuple[Any, ...] = (
-                _whole(space, self.dtype),
+                _as(space.gram.whole(), self.dtype),
                 np.ascontiguousarray(space.rows, dtype=np.int64),
             )
         else:
@@ -194,27 +189,6 @@ def _core_of(tree: bool, kernel: bool, single: bool) -> Any:
         (True, True): (native.ForestExpansionDouble, native.ForestExpansionFloat),
     }
     return cores[tree, kernel][single]
-
-
-def _kind(term: Term) -> str | None:
-    """Return which part of a model a term is; None if it is none that the core knows."""
-    space = term.space
-    if isinstance(space, LinearFeatures) and space.clique == "node":
-        return "inputs"
-    if isinstance(space, Expansion) and space.clique == "node":
-        return "inputs" if _plain(space.embedding) else None
-    if isinstance(space, Free) and space.members is None and space.support is None:
-        return {"node": "bias", "edge": "edges"}.get(space.clique)
-    return "boundaries" if isinstance(space, Boundary) else None
-
-
-def _plain(embedding: LabelEmbedding) -> bool:
-    """Whether labels learn for themselves, up to a constant for each position, which no margin notices."""
-    vectors = embedding.vectors
-    if vectors is None:
-        return True
-    L = len(vectors)
-    return vectors.shape == (L, L - 1) and np.allclose(vectors @ vectors.T, np.eye(L) - 1 / L)
 
 
 def _fixed(problem: Problem, loss: MarginHinge, batch: ChainBatch | TreeBatch) -> tuple[Array, Array]:
@@ -240,15 +214,6 @@ def _rows(space: LinearFeatures, dtype: npt.DTypeLike) -> tuple[Array, Array, Ar
     matrix = sparse.csr_matrix(space.features.matrix)
     values = None if (matrix.data == 1).all() else _as(matrix.data, dtype)
     return _as(matrix.indptr, np.int64), _as(matrix.indices, np.int32), values, matrix.shape[1]
-
-
-def _whole(space: Expansion, dtype: npt.DTypeLike) -> Array:
-    """Return the Gram matrix with both halves: a change of a coefficient takes a whole row of it."""
-    gram, every = space.gram, np.arange(space.gram.size)
-    whole = np.empty((gram.size, gram.size), dtype)
-    for part in np.array_split(every, 1 + gram.size // 256):
-        whole[part] = gram.block(part, every)
-    return whole
 
 
 def _product(mixture: Array, fixed: Array) -> float:

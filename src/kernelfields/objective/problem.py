@@ -261,6 +261,17 @@ class Problem:
         gradient = point.gradient
         return 0.5 * self.inner(gradient, gradient / curvatures) <= self.data.near * abs(point.value)
 
+    def entropy_dual(self) -> Any:
+        """Return the dual as a distribution for every instance; a refusal where the core has none."""
+        from .entropy_dual import EntropyDual  # which knows problems
+
+        if not EntropyDual.suits(self):
+            raise TypeError(
+                "ExponentiatedGradient is for the log loss on chains, with one kernel whose Gram matrix fits into "
+                "memory twice and scores of labels alone, all with squared penalties; use LBFGS."
+            )
+        return EntropyDual(self)
+
     def only(self, names: Iterable[str], element: Array) -> Problem:
         """Return the problem in some spaces, the others frozen as they are in ``element``."""
         names, arrays = set(names), self.arrays

@@ -6,6 +6,7 @@ from .block_jacobi import BlockJacobi
 from .conjugate import ConjugateGradients
 from .cutting_plane import CuttingPlane
 from .dual_ascent import DualAscent
+from .exponentiated_gradient import ExponentiatedGradient
 from .frank_wolfe import BlockFrankWolfe
 from .iterative_scaling import IterativeScaling
 from .lbfgs import LBFGS
@@ -27,6 +28,7 @@ __all__ = [
     "ConjugateGradients",
     "CuttingPlane",
     "DualAscent",
+    "ExponentiatedGradient",
     "IterativeScaling",
     "LinearProgramming",
     "MarginSolver",

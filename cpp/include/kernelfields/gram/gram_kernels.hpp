@@ -28,6 +28,11 @@ template <class S> struct GramKernels {
     void (*add_row_products)(const S* block, std::size_t stride, std::size_t rows, std::size_t columns, const S* right,
                              std::size_t right_stride, std::size_t m, double* sums, std::size_t sums_stride);
 
+    // The same for rows that lie anywhere, row[r] + from on, in memory that goes on to `end`.
+    void (*add_gathered_products)(const S* const* row, std::size_t rows, std::size_t from, std::size_t columns,
+                                  const S* end, const S* right, std::size_t right_stride, std::size_t m, double* sums,
+                                  std::size_t sums_stride);
+
     // sums[l * sums_stride + c] += sum_r block[r * stride + c] * left[r * m + l], the transpose; `columns`
     // a multiple of two vectors, sums in S: meant for some hundred rows.
     void (*add_column_products)(const S* block, std::size_t stride, std::size_t rows, std::size_t columns,

@@ -47,16 +47,16 @@ template <class Body> KF_INLINE void split_evenly(std::size_t total, std::size_t
 // right-hand sides and one of a row are all the registers there are.
 constexpr std::size_t kAtOnce = KF_VECTOR_BYTES == 64 ? 6 : 3;
 
-// Rows of a block end where the block ends: up to there, a vector may reach into the next row.
-template <class S, int R, int L>
-KF_INLINE void row_products(const S* block, std::size_t stride, std::size_t columns, const S* end, const S* right,
-                            std::size_t right_stride, double* sums, std::size_t sums_stride) {
+// Rows, row(r) for r < R, end where their memory ends: up to there, a vector may reach into what follows.
+template <class S, int R, int L, class Row>
+KF_INLINE void row_products(Row row, std::size_t columns, const S* end, const S* right, std::size_t right_stride,
+                            double* sums, std::size_t sums_stride) {
     Vec<S> total[R][L] = {};
     const auto add = [&](std::size_t c, auto load_from) {
         Vec<S> a[L];
         for (int l = 0; l < L; ++l) a[l] = in_register<S>(load(right + l * right_stride + c));
         for (int r = 0; r < R; ++r) {
-            const Vec<S> k = in_register<S>(load_from(block + r * stride + c));
+            const Vec<S> k = in_register<S>(load_from(row(r) + c));
             for (int l = 0; l < L; ++l) total[r][l] += k * a[l];
         }
     };
@@ -68,21 +68,37 @@ KF_INLINE void row_products(const S* block, std::size_t stride, std::size_t colu
         for (int l = 0; l < L; ++l) sums[l * sums_stride + r] += static_cast<double>(sum<S>(total[r][l]));
 }
 
+template <class S, class Row>
+KF_INLINE void add_products_of(Row row, std::size_t rows, std::size_t columns, const S* end, const S* right,
+                               std::size_t right_stride, std::size_t m, double* sums, std::size_t sums_stride) {
+    split_evenly(m, kAtOnce, [&](std::size_t l, std::size_t labels) {
+        with_count<kAtOnce>(labels, [&](auto L) {
+            const auto add = [&](std::size_t from, auto R) {
+                row_products<S, R.value, L.value>([&](int r) { return row(from + static_cast<std::size_t>(r)); },
+                                                  columns, end, right + l * right_stride, right_stride,
+                                                  sums + l * sums_stride + from, sums_stride);
+            };
+            std::size_t r = 0;
+            for (; r + 4 <= rows; r += 4) add(r, Count<4>{});
+            for (; r < rows; ++r) add(r, Count<1>{});
+        });
+    });
+}
+
 template <class S>
 void add_row_products(const S* block, std::size_t stride, std::size_t rows, std::size_t columns, const S* right,
                       std::size_t right_stride, std::size_t m, double* sums, std::size_t sums_stride) {
     const S* end = block + rows * stride - (stride - columns);
-    split_evenly(m, kAtOnce, [&](std::size_t l, std::size_t labels) {
-        with_count<kAtOnce>(labels, [&](auto L) {
-            std::size_t r = 0;
-            for (; r + 4 <= rows; r += 4)
-                row_products<S, 4, L.value>(block + r * stride, stride, columns, end, right + l * right_stride,
-                                            right_stride, sums + l * sums_stride + r, sums_stride);
-            for (; r < rows; ++r)
-                row_products<S, 1, L.value>(block + r * stride, stride, columns, end, right + l * right_stride,
-                                            right_stride, sums + l * sums_stride + r, sums_stride);
-        });
-    });
+    add_products_of<S>([=](std::size_t r) { return block + r * stride; }, rows, columns, end, right, right_stride, m,
+                       sums, sums_stride);
+}
+
+template <class S>
+void add_gathered_products(const S* const* row, std::size_t rows, std::size_t from, std::size_t columns, const S* end,
+                           const S* right, std::size_t right_stride, std::size_t m, double* sums,
+                           std::size_t sums_stride) {
+    add_products_of<S>([=](std::size_t r) { return row[r] + from; }, rows, columns, end, right, right_stride, m, sums,
+                       sums_stride);
 }
 
 template <class S, int L>
