@@ -87,7 +87,7 @@ def bound(dual):
 def test_it_reaches_the_optimum_of_lbfgs(case, rng):
     problem = problem_of(rng, **case)
     exact = LBFGS().minimize(problem, problem.zero(), Stop(1e-9, 0.0, 5000))
-    found = ExponentiatedGradient().minimize(problem, problem.zero(), Stop(1e-6, 0.0, 3000))
+    found = ExponentiatedGradient(passes=3000).minimize(problem, problem.zero(), Stop(1e-6, 0.0, 3000))
     assert found.reason is Reason.GAP
     np.testing.assert_allclose(found.point.value, exact.point.value, rtol=2e-6)
     assert found.point.value >= exact.progress.lower_bound * (1 - 1e-12)

@@ -60,15 +60,15 @@ def test_the_optimum_is_no_place_to_leave(problem):
 
 
 def test_a_good_start_saves_passes_and_a_bad_one_costs_none(problem):
-    stop = Stop(1e-6)
-    cold = ExponentiatedGradient().minimize(problem, problem.zero(), stop).progress
+    stop, solver = Stop(1e-6), ExponentiatedGradient(passes=1000)
+    cold = solver.minimize(problem, problem.zero(), stop).progress
     near = LBFGS().minimize(problem, problem.zero(), Stop(1e-4)).point.element
-    warm = ExponentiatedGradient().minimize(problem, near, stop)
+    warm = solver.minimize(problem, near, stop)
     assert warm.reason is Reason.GAP
     assert warm.progress.iteration < cold.iteration
     far = problem.zero() + 50.0 * (near - problem.zero())
     assert problem.at(far).certificate.lower_bound < 0
-    bad = ExponentiatedGradient().minimize(problem, far, stop).progress
+    bad = solver.minimize(problem, far, stop).progress
     assert bad.iteration == cold.iteration
 
 
@@ -95,9 +95,25 @@ def test_an_interruption_keeps_what_was_reached(problem):
     assert result.point.value == result.progress.value <= problem.at(problem.zero()).value
 
 
+def test_lbfgs_goes_on_where_passes_are_too_many(problem):
+    result, seen = watched(problem, problem.zero(), Stop(1e-6, iterations=500), passes=20)
+    assert result.reason is Reason.GAP
+    assert [progress.iteration for progress, _ in seen] == list(range(len(seen)))
+    assert seen[-1][0].iteration == result.progress.iteration > 20
+    assert seen[20][0].seconds <= seen[21][0].seconds
+    assert seen[21][1] <= min(value for _, value in seen[:21])
+    assert np.isnan(seen[20][0].gradient_norm)
+    assert seen[21][0].gradient_norm > 0
+    cold = LBFGS().minimize(problem, problem.zero(), Stop(1e-6)).progress
+    assert result.progress.iteration < cold.iteration
+    short = ExponentiatedGradient(passes=5).minimize(problem, problem.zero(), Stop(1e-9, iterations=7))
+    assert (short.reason, short.progress.iteration) == (Reason.LIMIT, 7)
+
+
 def test_the_limit_of_single_precision_is_said(rng):
     problem = problem_of(rng, lengths=MANY, factor=0.1, dtype=np.float32)
-    result = ExponentiatedGradient().minimize(problem, problem.zero(), Stop(1e-12, iterations=3000))
+    solver = ExponentiatedGradient(passes=3000)
+    result = solver.minimize(problem, problem.zero(), Stop(1e-12, iterations=3000))
     assert result.reason is Reason.STUCK
     assert result.progress.relative_gap < 1e-4
 

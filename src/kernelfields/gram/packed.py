@@ -115,6 +115,15 @@ class PackedGram(Gram):
         rows, columns = (np.ascontiguousarray(index, dtype=np.int64) for index in (rows, columns))
         return native.gram_block(self._numbers, self.size, rows, columns)
 
+    def whole(self) -> Array:
+        """Return K as an (n, n) array: panels, and their mirror images."""
+        result = np.empty((self.size, self.size), self.dtype)
+        for panel, first in self.panels():
+            end = first + len(panel)
+            result[first:end, first:] = panel
+            result[end:, first:end] = panel[:, len(panel) :].T
+        return result
+
     def take(self, indices: Array) -> PackedGram:
         """Return a copy of the part of some observations."""
         indices = np.asarray(indices, dtype=np.int64)

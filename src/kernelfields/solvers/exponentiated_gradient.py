@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy as np
 from ..arrays import Array
 from ..checks import Check, whole
 from ._base import Observer, ProblemLike, Progress, Reason, Result, Solver, Stop, require_smooth
+from .lbfgs import LBFGS
 
 CLOSE = 2.0
 """Estimated gap over the tolerance from which on every pass ends with a look at the true one.
@@ -56,24 +57,34 @@ class ExponentiatedGradient(Solver):
     estimates the duality gap; when it is small, or where somebody looks on, a pass ends with an
     evaluation of the objective, one product more.
 
+    Long sequences are what it is bad at: a distribution moves as a whole, and the more it depends on, the shorter
+    its steps. After some passes L-BFGS goes on from the lowest point.
+
     Parameters
     ----------
     sweeps : int
         How often a panel is gone over, at most.
+    passes : int
+        How many of them there are before L-BFGS goes on.
     seed : int
         Of the order.
     """
 
     sweeps: int = 4
+    passes: int = 40
     seed: int = 0
-    _checks: ClassVar[Mapping[str, Check]] = {"sweeps": whole(1, 2**31 - 1), "seed": whole(0, 2**63 - 1)}
+    _checks: ClassVar[Mapping[str, Check]] = {
+        "sweeps": whole(1, 2**31 - 1),
+        "passes": whole(0),
+        "seed": whole(0, 2**63 - 1),
+    }
 
     def minimize(
         self, problem: ProblemLike, start: Array, stop: Stop, observer: Observer | None = None
     ) -> Result:
         """Minimise from a start; a bad one, where the dual is below that of f = 0, is not used."""
         require_smooth(problem, self)
-        climb = _Climb(problem, problem.entropy_dual(), stop, observer)
+        climb = _Climb(problem, problem.entropy_dual(), replace(stop, iterations=min(stop.iterations, self.passes)), observer)
         random = np.random.default_rng(self.seed)
         try:
             reason = climb.begin(start)
@@ -82,7 +93,32 @@ class ExponentiatedGradient(Solver):
                 reason = climb.look(gap, rise)
         except KeyboardInterrupt:
             reason = Reason.INTERRUPTED
-        return climb.result(reason)
+        result = climb.result(reason)
+        if reason is not Reason.LIMIT or self.passes >= stop.iterations:
+            return result
+        del climb  # and with it a Gram matrix
+        return _continued(problem, result, stop, observer)
+
+
+def _continued(problem: ProblemLike, result: Result, stop: Stop, observer: Observer | None) -> Result:
+    """Go on by L-BFGS."""
+    done = result.progress.iteration
+
+    def counted(progress: Progress) -> Progress:
+        return progress._replace(
+            iteration=done + progress.iteration,
+            lower_bound=max(progress.lower_bound, result.progress.lower_bound),
+            seconds=result.progress.seconds + progress.seconds,
+        )
+
+    def observe(progress: Progress, point: Any) -> bool | None:
+        if observer is None or progress.iteration == 0:  # seen already
+            return None
+        return observer(counted(progress), point)
+
+    left = replace(stop, iterations=stop.iterations - done)
+    found = LBFGS().minimize(problem, result.point.element, left, observe)
+    return found._replace(progress=counted(found.progress))
 
 
 @dataclass
