@@ -115,7 +115,9 @@ def test_a_pass_knows_by_how_much_the_dual_has_risen(case, rng):
 @pytest.mark.parametrize("case", CASES[:6], ids=str)
 def test_distributions_are_those_of_their_scores(case, rng):
     problem = problem_of(rng, **case)
-    point = problem.at(problem.representer({k: rng.normal(size=s) for k, s in problem.structure.shapes.items()}))
+    point = problem.at(
+        problem.representer({k: rng.normal(size=s) for k, s in problem.structure.shapes.items()})
+    )
     dual = EntropyDual(problem)
     dual.begin(point)
     found = dual.expectations()
@@ -218,7 +220,8 @@ def _inadequate(rng):
         "some labels": _with_terms(problem, [Term("kernel", some, 1.0)]),
         "a forest": Problem.of(Log(forest, labels), [Term("kernel", kernel, 1.0)]),
         "edges of their own": Problem.of(
-            Log(untied, right), [Term("kernel", Expansion(untied, "node", terms[0].space.gram, terms[0].space.rows), 1.0)]
+            Log(untied, right),
+            [Term("kernel", Expansion(untied, "node", terms[0].space.gram, terms[0].space.rows), 1.0)],
         ),
     }
 

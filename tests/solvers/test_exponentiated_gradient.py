@@ -118,7 +118,7 @@ def test_the_limit_of_single_precision_is_said(rng):
     assert result.progress.relative_gap < 1e-4
 
 
-def data(rng, n=40):
+def data(rng, n=90):
     X = [rng.normal(size=(rng.integers(1, 9), 3)) for _ in range(n)]
     y = [["abc"[k] for k in (x[:, 0] > 0).astype(int) + (x[:, 1] * x[:, 2] > 0.3)] for x in X]
     return X, y
@@ -143,7 +143,7 @@ def test_models_find_what_lbfgs_finds(dtype, rng):
 
 
 def test_rows_of_a_classifier_are_sequences_of_one(rng):
-    X = rng.normal(size=(80, 2))
+    X = rng.normal(size=(300, 2))
     y = (X[:, 0] * X[:, 1] > 0).astype(int)
     auto = KernelLogisticRegression(RBF(1.0), penalty=0.1, tol=1e-5).fit(X, y)
     lbfgs = KernelLogisticRegression(RBF(1.0), penalty=0.1, tol=1e-5, solver="lbfgs").fit(X, y)
@@ -170,22 +170,75 @@ def test_models_go_on_from_the_last_fit_and_from_files(rng, tmp_path):
 
 
 def test_held_out_sequences_end_it_and_callbacks_see_it(rng):
-    X, y = data(rng, 60)
+    X, y = data(rng, 130)
     seen = []
     model = KernelCRF(RBF(2.0), penalty=0.001, patience=2, callback=seen.append, tol=1e-6)
-    model.fit(X[:40], y[:40], X_dev=X[40:], y_dev=y[40:])
+    model.fit(X[:90], y[:90], X_dev=X[90:], y_dev=y[90:])
     assert "observer" in model.stop_reason_
     assert len(seen) == model.n_iter_ + 1
     assert all(np.isfinite(progress.value) for progress in seen)
 
 
-def test_auto_leaves_to_lbfgs_what_does_not_suit(rng):
+LEFT = [
+    {"structure": "chain2"},
+    {"edge_kernel": True},
+    {"memory_limit": 10**5},
+    {"posterior": "laplace", "tol": 1e-2},
+    {"class_weight": {"a": 2.0, "b": 1.0, "c": 1.0}},
+    {"few": True},
+    {"long": True},
+]
+
+
+@pytest.mark.parametrize("settings", LEFT, ids=str)
+def test_auto_leaves_to_lbfgs_what_does_not_suit_or_pay(settings, rng):
     X, y = data(rng)
-    for settings in ({"structure": "chain2"}, {"edge_kernel": True}, {"memory_limit": 10**4}, {"penalty": [1, 2]}):
-        kernel = [RBF(0.5), RBF(0.1)] if "penalty" in settings else RBF(0.5)
-        model = KernelCRF(kernel, **{"penalty": 1.0, **settings}).fit(X, y)
-        same = KernelCRF(kernel, **{"penalty": 1.0, **settings}, solver="lbfgs").fit(X, y)
-        if "penalty" not in settings:  # one kernel is what several with a penalty each become
-            np.testing.assert_array_equal(model.dual_coef_, same.dual_coef_)
+    settings = dict(settings)
+    if settings.pop("few", False):
+        X, y = X[:40], y[:40]
+    if settings.pop("long", False):
+        X, y = [np.concatenate(X)], [[label for labels in y for label in labels]]
+    kernel = RBF(0.5)
+    model = KernelCRF(kernel, random_state=0, **settings).fit(X, y)
+    same = KernelCRF(kernel, random_state=0, **settings, solver="lbfgs").fit(X, y)
+    np.testing.assert_array_equal(model.dual_coef_, same.dual_coef_)
+
+
+def test_several_kernels_with_a_penalty_each_are_one(rng):
+    X, y = data(rng)
+    kernels, settings = [RBF(0.5), RBF(0.1)], {"penalty": [1.0, 2.0], "tol": 1e-4}
+    auto = KernelCRF(kernels, **settings).fit(X, y)
+    lbfgs = KernelCRF(kernels, **settings, solver="lbfgs").fit(X, y)
+    assert auto.n_iter_ < lbfgs.n_iter_
+    assert auto.objective_ == pytest.approx(lbfgs.objective_, rel=1e-4)
+
+
+def test_who_asks_for_it_by_name_is_told_where_it_does_not_suit(rng):
+    X, y = data(rng, 10)
     with pytest.raises(InputError, match="for chains with the log loss"):
         KernelCRF(RBF(0.5), structure="chain2", solver="exponentiated-gradient").fit(X, y)
+    found = KernelCRF(RBF(0.5), solver="exponentiated-gradient").fit(X, y)
+    assert found.certificate_.relative_gap <= 1e-3
+
+
+def test_labels_that_were_not_observed_are_left_to_others(rng):
+    X, y = data(rng)
+    y[0] = [None, *y[0][1:]]
+    auto = KernelCRF(RBF(0.5)).fit(X, y)
+    assert auto.certificate_ is None
+    assert auto.objective_ == KernelCRF(RBF(0.5), solver="lbfgs").fit(X, y).objective_
+
+
+def test_constraints_and_base_measures_are_kept(rng):
+    X = [rng.normal(size=(rng.integers(1, 9), 3)) for _ in range(90)]
+    y = []
+    for x in X:
+        inside = x[:, 0] > 0
+        begins = inside & ~np.concatenate([[False], inside[:-1]])
+        y.append(np.where(begins, "B-x", np.where(inside, "I-x", "O")).tolist())
+    settings = {"constraints": "iob2", "base_measure": {"O": 1.0}, "penalty": 0.1, "tol": 1e-4}
+    auto = KernelCRF(RBF(0.5), **settings).fit(X, y)
+    lbfgs = KernelCRF(RBF(0.5), **settings, solver="lbfgs").fit(X, y)
+    assert auto.n_iter_ < lbfgs.n_iter_
+    assert auto.objective_ == pytest.approx(lbfgs.objective_, rel=1e-4)
+    assert auto.certificate_.lower_bound <= lbfgs.objective_

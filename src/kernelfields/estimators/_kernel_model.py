@@ -43,7 +43,6 @@ from ..models.graph_diagnosis import warn_of_graphs
 from ..models.kernel_held_out import held_out_fixed, held_out_loss
 from ..models.kernel_recipe import KernelRecipe, KernelTraining, in_precision
 from ..models.kernel_scorers import kernel_model
-from ..models.kernel_solvers import kernel_solver
 from ..models.kernel_weights import weighed
 from ..models.labeller import SequenceLabeller
 from ..models.learnt import KERNEL
@@ -52,7 +51,7 @@ from ..models.posterior_fit import kernel_attributes, posterior_of, selected_att
 from ..models.selected import continued, finish, gathered, pair_scores, selected_of, task_of
 from ..models.selected_held_out import SelectionHeldOut
 from ..models.separate_kernels import SeparateKernels
-from ..models.terms import free_weights, read_norms, solver_for
+from ..models.terms import free_weights, kernel_solver, read_norms, solver_for
 from ..models.vertex_kernels import VertexKernels
 from ..models.warm import warm_element
 from ..objective import Certificate

@@ -215,8 +215,9 @@ def _verdict(reason: Reason, certificate: Certificate | None, stop: Stop) -> Rea
 def exact_certificate(point: Any, result: Result, gap: float = 0.0) -> Certificate | None:
     """Return the value at a point in double with the best bound that a search to it has proved.
 
-    That of the point itself; of a search in the dual that of where it ended; of a search in double also that of the mixture of dual points, its image
-    computed anew, or, where elements have no images, that of the best iteration. No loss is negative.
+    That of the point itself; of a search in the dual that of the distributions behind it; of another search
+    in double also that of the mixture of dual points, its image computed anew, or, where elements have no
+    images, that of the best iteration. No loss is negative.
 
     A mixture of dual points in single precision proves nothing. Every point has a bound, though, and the
     same mixture of points one that is about as good: averages have a smaller gradient than the last point of

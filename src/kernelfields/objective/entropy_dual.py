@@ -1,4 +1,4 @@
-"""The dual of the log loss on chains with a kernel, one distribution for each sequence, climbed by the core."""
+"""The dual of the log loss on chains with a kernel: a distribution for each sequence, kept by the core."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Expectations(NamedTuple):
     """Sum over cliques of the largest score: what the rounding of ``level`` is a share of."""
 
     def element(self, problem: Problem) -> Array:
-        """Return the point f that belongs to it: minus its mismatch, observed less expected features over λ."""
+        """Return the point f that belongs to it: observed less expected features, over λ."""
         return -problem.representer({"node": self.node, "edge": self.edge})
 
     def at(self, point: Point) -> Dual:
@@ -44,12 +44,12 @@ class Expectations(NamedTuple):
 
 
 class EntropyDual:
-    """max Σ_i weight_i (H(p_i) + E_{p_i}[offset] − offset(y^i)) − ½‖f‖²,  f = Σ_i weight_i r(parts(y^i) − μ_i),
+    """max Σ_i weight_i (H(p_i) + E_{p_i}[q] − q(y^i)) − ½‖f‖²,  f = Σ_i weight_i r(parts(y^i) − μ_i),
 
     the dual of Σ_i weight_i (−log p(y^i|x^i)) + Σ_τ (λ_τ/2)‖f_τ‖² [altun2004exp, Lemma 9; collins2008]: p_i a
-    distribution over the labellings of sequence i with marginals μ_i, r and ‖·‖ those of the λ-weighted inner
-    product. Every p_i is that of a chain with scores θ_i of its own, which at the optimum are those of f;
-    where a search has not been yet, p_i has all its mass on y^i, and no part in f.
+    distribution over the labellings of sequence i with marginals μ_i, q the fixed scores, r and ‖·‖ those of
+    the λ-weighted inner product. Every p_i is that of a chain with scores θ_i of its own, at the optimum
+    those of f; where a search has not been yet, p_i has all its mass on y^i, and no part in f.
 
     Parameters
     ----------
@@ -68,17 +68,17 @@ class EntropyDual:
         space: Any = terms.inputs.space
         dtype = space.gram.dtype
         self._parts = 1 + chain.n_vertices * space.gram.size // CHUNK
-        made = (
-            native.ExponentiatedAscentFloat if dtype == np.float32 else native.ExponentiatedAscentDouble
-        )
+        made = native.ExponentiatedAscentFloat if dtype == np.float32 else native.ExponentiatedAscentDouble
         self._dtype = dtype
+        node, edge = _fixed(problem, chain)
         self._core = made(
             space.gram.whole(),
             np.ascontiguousarray(space.rows, dtype=np.int64),
             np.ascontiguousarray(chain.offsets, dtype=np.int64),
             loss.outputs,
             None if loss.weights is None else np.ascontiguousarray(loss.weights, dtype=np.float64),
-            *(np.ascontiguousarray(fixed, dtype=dtype) for fixed in _fixed(problem, chain)),
+            np.ascontiguousarray(node, dtype=dtype),
+            np.ascontiguousarray(edge, dtype=dtype),
             terms.penalties,
         )
 
@@ -86,8 +86,8 @@ class EntropyDual:
     def suits(problem: Problem, memory_limit: int | None = None) -> bool:
         """Whether a problem is the log loss of chains, with one kernel on labels and scores of labels alone.
 
-        Everything has a squared penalty, fixed scores of pairs are alike at every edge, and the Gram matrix fits
-        into memory a second time, with both halves, as do scores of label pairs for every sequence.
+        Everything has a squared penalty, fixed scores of pairs are alike at every edge, and the Gram matrix
+        fits into memory a second time, with both halves, as do scores of label pairs for every sequence.
         """
         loss, chain = problem.loss, problem.structure
         if not (type(loss) is Log and type(chain) is ChainBatch and chain.shared_edges and loss.cost is None):

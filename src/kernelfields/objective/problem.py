@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,9 @@ from .array_data import ArrayData, ArrayLossPoint
 from .certificate import Certificate, Dual, Rounding, certify
 from .counts import Counts, counts_of
 from .geometry import Geometry, Term
+
+if TYPE_CHECKING:
+    from .entropy_dual import EntropyDual
 
 
 class Point:
@@ -261,14 +264,14 @@ class Problem:
         gradient = point.gradient
         return 0.5 * self.inner(gradient, gradient / curvatures) <= self.data.near * abs(point.value)
 
-    def entropy_dual(self) -> Any:
+    def entropy_dual(self) -> EntropyDual:
         """Return the dual as a distribution for every instance; a refusal where the core has none."""
-        from .entropy_dual import EntropyDual  # which knows problems
+        from .entropy_dual import EntropyDual  # which imports this
 
         if not EntropyDual.suits(self):
             raise TypeError(
-                "ExponentiatedGradient is for the log loss on chains, with one kernel whose Gram matrix fits into "
-                "memory twice and scores of labels alone, all with squared penalties; use LBFGS."
+                "ExponentiatedGradient is for the log loss on chains, with one kernel whose Gram matrix fits "
+                "into memory twice and scores of labels alone, all with squared penalties; use LBFGS."
             )
         return EntropyDual(self)
 

@@ -144,9 +144,6 @@ class ProblemLike(Protocol):
         None also where all are about the same, unless ``even`` asks for them.
         """
 
-    def entropy_dual(self) -> Any:
-        """Return the dual as a distribution for every instance, if there is one; a refusal otherwise."""
-
     def at(self, element: Array) -> Any:
         """Return the point at an element."""
 

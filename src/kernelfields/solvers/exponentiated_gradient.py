@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -42,6 +42,14 @@ class DistributionDual(Protocol):
         """Return where it is: a dual point, which knows the element that belongs to it."""
 
 
+@runtime_checkable
+class Dualised(Protocol):
+    """A problem that knows such a dual."""
+
+    def entropy_dual(self) -> DistributionDual:
+        """Return it; a refusal where there is none."""
+
+
 @dataclass(frozen=True)
 class ExponentiatedGradient(Solver):
     """Exponentiated gradient on the dual [collins2008], for dense kernels on chains.
@@ -57,8 +65,8 @@ class ExponentiatedGradient(Solver):
     estimates the duality gap; when it is small, or where somebody looks on, a pass ends with an
     evaluation of the objective, one product more.
 
-    Long sequences are what it is bad at: a distribution moves as a whole, and the more it depends on, the shorter
-    its steps. After some passes L-BFGS goes on from the lowest point.
+    Long sequences are what it is bad at: a distribution moves as a whole, and the more it depends on, the
+    shorter its steps. After some passes L-BFGS goes on from the lowest point.
 
     Parameters
     ----------
@@ -84,7 +92,14 @@ class ExponentiatedGradient(Solver):
     ) -> Result:
         """Minimise from a start; a bad one, where the dual is below that of f = 0, is not used."""
         require_smooth(problem, self)
-        climb = _Climb(problem, problem.entropy_dual(), replace(stop, iterations=min(stop.iterations, self.passes)), observer)
+        if not isinstance(problem, Dualised):
+            raise TypeError(f"{type(problem).__name__} has no dual with distributions; use LBFGS.")
+        climb = _Climb(
+            problem,
+            problem.entropy_dual(),
+            replace(stop, iterations=min(stop.iterations, self.passes)),
+            observer,
+        )
         random = np.random.default_rng(self.seed)
         try:
             reason = climb.begin(start)

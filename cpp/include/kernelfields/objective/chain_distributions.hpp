@@ -61,7 +61,8 @@ public:
     }
 
     // Adds weight_i (mu_i - y_i) to positions x labels and labels x labels numbers; returns the sum of weighted values.
-    // All in double, from theta alone. To `size` it adds the largest scores of all cliques: rounding is a share of that.
+    // All in double, from theta alone. To `size` it adds the largest scores of all cliques: rounding is a share of
+    // that.
     double add_mismatch(double* node, double* edge, double& size) const {
         SingleChain<double> chain(data_.labels);
         double level = 0;
@@ -91,8 +92,7 @@ private:
         }
         for (std::size_t t = 0; t < T; ++t) size += w * largest(own.data() + t * L, L);
         size += w * static_cast<double>(T - 1) * largest(pairs.data(), L * L);
-        data_.each_right(
-            s, [&](std::size_t k) { node[from + k] -= w; }, [&](std::size_t k) { edge[k] -= w; });
+        data_.each_right(s, [&](std::size_t k) { node[from + k] -= w; }, [&](std::size_t k) { edge[k] -= w; });
         return level - data_.fixed_of_right(s);
     }
     static double largest(const double* numbers, std::size_t count) {

@@ -1,8 +1,8 @@
 // A kernel expansion f_l = sum_o alpha_{o,l} k(x_o, .), seen from some positions at a time: a panel.
 //
-// To open a panel takes the rows of the Gram matrix of its positions, once, all of them: the values of f there. While it
-// is open, changes of alpha at its own positions reach these values by the small matrix between them, which stays in the
-// cache. So an ascent may go over a panel several times for one pass over memory.
+// To open a panel takes the rows of the Gram matrix of its positions, once, all of them: the values of f there. While
+// it is open, changes of alpha at its own positions reach these values by the small matrix between them, which stays in
+// the cache. So an ascent may go over a panel several times for one pass over memory.
 #pragma once
 
 #include "../gram/gram.hpp"
@@ -16,7 +16,12 @@ template <class S> class KernelPanel {
 public:
     // Position t sees observation row[t]; gram has size x size numbers.
     KernelPanel(const S* gram, std::size_t size, const std::int64_t* row, std::size_t labels)
-        : gram_(gram), size_(size), row_(row), labels_(labels), stride_(row_stride<S>(size)), alpha_(labels * stride_) {}
+        : gram_(gram),
+          size_(size),
+          row_(row),
+          labels_(labels),
+          stride_(row_stride<S>(size)),
+          alpha_(labels * stride_) {}
 
     std::size_t size() const { return positions_.size(); }
     std::size_t position(std::size_t k) const { return positions_[k]; }
@@ -65,8 +70,8 @@ public:
         double square = 0;
         for (std::size_t l = 0; l < labels_; ++l)
             for (std::size_t t = 0; t < count; ++t)
-                square += static_cast<double>(change[t * labels_ + l]) *
-                          static_cast<double>(image_[l * width_ + from + t]);
+                square +=
+                    static_cast<double>(change[t * labels_ + l]) * static_cast<double>(image_[l * width_ + from + t]);
         return std::max(square, 0.0);
     }
     // Adds a multiple of the change that was considered last.
@@ -88,9 +93,9 @@ private:
     std::size_t labels_, stride_, width_ = 0;
     std::vector<S> alpha_;  // labels x stride
     std::vector<std::size_t> positions_;
-    std::vector<const S*> rows_;              // of the Gram matrix, for every position of the panel
-    std::vector<S> between_;                  // panel x width: the Gram matrix of the panel
-    std::vector<S> values_, image_;           // labels x width
+    std::vector<const S*> rows_;     // of the Gram matrix, for every position of the panel
+    std::vector<S> between_;         // panel x width: the Gram matrix of the panel
+    std::vector<S> values_, image_;  // labels x width
     std::vector<double> sums_;
 };
 

@@ -16,8 +16,8 @@ public:
     SingleChain(SingleChain&&) = default;
     SingleChain(const SingleChain&) = delete;  // tables know where their own memory is
 
-    // Marginals of `length` positions to `out` (length x labels) and their sums over edges to `pairs` (labels x labels);
-    // returns the log-partition: NaN where a score is not finite, -inf where nothing is allowed.
+    // Marginals of `length` positions to `out` (length x labels) and their sums over edges to `pairs` (labels x
+    // labels); returns the log-partition: NaN where a score is not finite, -inf where nothing is allowed.
     double marginals(const S* node, std::size_t length, const S* edge, S* out, double* pairs) {
         const ChainKernels<S>& kernels = chain_kernels<S>();
         const std::int64_t first[] = {0, static_cast<std::int64_t>(length)};
@@ -50,8 +50,8 @@ private:
     // What bytes_needed (chain_plan.hpp) says of a group of one.
     Arena arena(std::size_t length) {
         const std::size_t stride = padded(labels_, kAlignment / sizeof(float)) * sizeof(double);
-        const std::size_t bytes = (3 * length + 5 * labels_ + 16 * kRows) * stride + length * sizeof(double) +
-                                  64 * kAlignment;
+        const std::size_t bytes =
+            (3 * length + 5 * labels_ + 16 * kRows) * stride + length * sizeof(double) + 64 * kAlignment;
         if (bytes > bytes_) memory_ = Workspaces(bytes_ = bytes, 1);
         return memory_.arena(0);
     }
