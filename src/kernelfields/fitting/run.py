@@ -17,7 +17,7 @@ from ..data.training import warn_of, warn_of_unsettled
 from ..distributed import SHARING, shared_out
 from ..errors import InputError, warn_user
 from ..losses import HiddenStateLog, Information, LogWithEntropy, PseudoLikelihood
-from ..objective import Certificate, Dual, Expectations, Problem, Term
+from ..objective import Certificate, Dual, ExpectedParts, Problem, Term
 from ..persistence.savable import Savable
 from ..solvers import Progress, Reason, Result, Solver, Stop
 from .checkpoint import Checkpoint
@@ -200,7 +200,7 @@ def _minimise(
 
 def _in_double(precise: Problem, result: Result) -> Array:
     """Return the element where a search ended, image and all, in double."""
-    if isinstance(result.dual, Expectations):
+    if isinstance(result.dual, ExpectedParts):
         return result.dual.element(precise)
     return precise.refreshed(result.point.element.astype(np.float64))
 
@@ -227,7 +227,7 @@ def exact_certificate(point: Any, result: Result, gap: float = 0.0) -> Certifica
     if certificate is None:
         return None
     bounds, searched = [0.0, certificate.lower_bound], result.point.problem
-    if isinstance(result.dual, Expectations):
+    if isinstance(result.dual, ExpectedParts):
         bounds.append(result.dual.at(point).bound(point.problem))
     elif searched.certain is not None:
         if result.dual is not None:

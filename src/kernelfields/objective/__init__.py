@@ -28,7 +28,7 @@ from .block_dual import BlockDual, MarginPoint, Plane
 from .certificate import Certificate, Dual, Rounding, WeightCut, certify, weight_cut
 from .counts import Counts
 from .detour_dual import DetourDual, Detours
-from .entropy_dual import EntropyDual, Expectations
+from .entropy_dual import EntropyDual, ExpectedParts
 from .geometry import Geometry, Term, slices_of
 from .linear_chain import LinearChainData, Offsets, linear_chain_problem
 from .norms import GroupNorm, L1Norm, Norm, SpaceNorm
@@ -47,7 +47,7 @@ __all__ = [
     "Detours",
     "Dual",
     "EntropyDual",
-    "Expectations",
+    "ExpectedParts",
     "Geometry",
     "GroupNorm",
     "L1Norm",

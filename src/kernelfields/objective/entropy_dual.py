@@ -20,7 +20,7 @@ CHUNK = 2**27
 """Entries of the Gram matrix after which a pass may be interrupted."""
 
 
-class Expectations(NamedTuple):
+class ExpectedParts(NamedTuple):
     """A point of the dual problem by the expectations of its distributions, in double."""
 
     node: Array
@@ -117,9 +117,9 @@ class EntropyDual:
             total += self._core.visit(part, sweeps)
         return float(total[0]), float(total[1])
 
-    def expectations(self) -> Expectations:
+    def expectations(self) -> ExpectedParts:
         """Return where it is."""
-        return Expectations(*self._core.mismatch())
+        return ExpectedParts(*self._core.mismatch())
 
 
 def _fixed(problem: Problem, chain: ChainBatch) -> tuple[Array, Array]:

@@ -94,7 +94,7 @@ class ExponentiatedGradient(Solver):
         require_smooth(problem, self)
         if not isinstance(problem, Dualised):
             raise TypeError(f"{type(problem).__name__} has no dual with distributions; use LBFGS.")
-        climb = _Climb(
+        climb = _Passes(
             problem,
             problem.entropy_dual(),
             replace(stop, iterations=min(stop.iterations, self.passes)),
@@ -137,7 +137,7 @@ def _continued(problem: ProblemLike, result: Result, stop: Stop, observer: Obser
 
 
 @dataclass
-class _Climb:
+class _Passes:
     """Knows where the dual is, and says when to stop."""
 
     problem: Any
