@@ -143,6 +143,8 @@ def _solver(name: str) -> Use:
     cls = getattr(solvers, name)
     if issubclass(cls, solvers.MarginSolver | solvers.CuttingPlane | solvers.DualAscent):
         return lambda given: kf.StructuredSVM(solver=cls(**given), tol=0.1, max_iter=20).fit(X, y)
+    if name == "ExponentiatedGradient":
+        return lambda given: kf.KernelCRF("rbf", solver=cls(**given), max_iter=5).fit(X, y)
     if name == "OWLQN":
         return lambda given: kf.CRF(l1=0.1, solver=cls(**given), max_iter=5).fit(X, y)
     return lambda given: kf.CRF(solver=cls(**given), max_iter=5).fit(X, y)
@@ -527,6 +529,7 @@ USES: dict[str, Use] = {
             *("LBFGS", "OWLQN", "BlockFrankWolfe", "BlockJacobi", "ConjugateGradients", "CuttingPlane"),
             *(
                 "DualAscent",
+                "ExponentiatedGradient",
                 "MetaDescent",
                 "NewtonCG",
                 "ProximalQuasiNewton",
