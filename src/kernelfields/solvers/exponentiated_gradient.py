@@ -59,7 +59,7 @@ class ExponentiatedGradient(Solver):
     such step. Sequences are visited in random order, in panels of some hundred positions: the values of f
     there take the rows of the Gram matrix that belong to the panel, once, and then the panel is gone over
     several times. A pass over all of them costs about one product with the Gram matrix, and does the work of
-    five or more iterations of L-BFGS, which moves all at once.
+    two to six iterations of L-BFGS, which moves all at once.
 
     The dual rises with every step and is a certificate by itself. The sum of the gaps that visits have met
     estimates the duality gap; when it is small, or where somebody looks on, a pass ends with an
