@@ -8,7 +8,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import typer
 from rich.console import Console
@@ -16,8 +16,8 @@ from rich.table import Table
 
 from ..datasets import draw_letter, load_letters
 from ..errors import InputError
-from ..report import Evaluation, write_report
-from ..report import evaluate as judge
+from ..metrics import expected_calibration_error, log_likelihood, token_error
+from ..report import Evaluation, evaluate, write_report
 from ._console import plain_console
 from ._demo_models import ENTRIES, DemoModel
 from ._errors import plain_errors
@@ -68,11 +68,11 @@ def demo(
             f"{len(test[0]):,} to test on."
         )
         tried = [try_entry(console, entry, training, test) for entry in ENTRIES]
-        rows = [row for row, _ in tried]
+        rows = [one.row for one in tried]
         console.print(table(rows))
         console.print(verdict(rows), soft_wrap=True)
-        best, found = min(tried, key=lambda pair: pair[0].letter_error)
-        write_report(found, report, title=f"Handwritten words, read by a {best.name}")
+        best = min(tried, key=lambda one: one.row.letter_error)
+        write_report(best.judged(test), report, title=f"Handwritten words, read by a {best.row.name}")
         console.print(f"Every word with its probabilities: {report}", soft_wrap=True)
         console.print(
             "With your own data (columns of text, JSON lines, CSV or .npz): "
@@ -92,7 +92,22 @@ def words(quick: bool) -> tuple[Words, Words]:
     return (training[0][::some], training[1][::some]), (test[0][::few], test[1][::few])
 
 
-def try_entry(console: Console, entry: DemoModel, training: Words, test: Words) -> tuple[DemoRow, Evaluation]:
+class Tried(NamedTuple):
+    """A fitted model, what it sees of the words to test on, and its results."""
+
+    row: DemoRow
+    model: Any
+    inputs: list[Any]
+    path: list[Any]
+
+    def judged(self, test: Words) -> Evaluation:
+        """Return all that a report shows."""
+        pictures = [[draw_letter(image) for image in word] for word in test[0]]
+        found: Evaluation = evaluate(self.model, self.inputs, test[1], pictures, path=self.path or None)
+        return found
+
+
+def try_entry(console: Console, entry: DemoModel, training: Words, test: Words) -> Tried:
     """Fit a model with a live line, test it, and see how large its file is."""
     console.print(f"{entry.name} …")
     model = entry.make()
@@ -101,19 +116,18 @@ def try_entry(console: Console, entry: DemoModel, training: Words, test: Words) 
         model.set_params(callback=line).fit(entry.inputs(training[0]), training[1])
     seconds = time.perf_counter() - started
     model.set_params(callback=None)
-    pictures = [[draw_letter(image) for image in word] for word in test[0]]
-    found = judge(model, entry.inputs(test[0]), test[1], pictures, path=line.records or None)
+    inputs, true = entry.inputs(test[0]), test[1]
     row = DemoRow(
         name=entry.name,
         linear=entry.linear,
         strokes=entry.strokes,
-        letter_error=found.token_error,
-        log_likelihood=-found.nll,
-        calibration_error=found.ece,
+        letter_error=token_error(true, model.predict(inputs)),
+        log_likelihood=log_likelihood(model.sequence_log_proba(inputs, true), [len(word) for word in true]),
+        calibration_error=expected_calibration_error(true, model.predict_marginals(inputs), model.classes_),
         seconds=seconds,
         bytes=size_of(model),
     )
-    return row, found
+    return Tried(row, model, inputs, line.records)
 
 
 def size_of(model: Any) -> int | None:

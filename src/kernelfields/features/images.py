@@ -38,7 +38,12 @@ class _ImageFeatures(Parameterised, ABC):
         self._require_settings()
         if isinstance(X, np.ndarray) and X.ndim == 2:
             return self._features(_images(X, self.shape, "The array"))
-        return [self._features(_images(x, self.shape, f"Sequence {s}")) for s, x in enumerate(X)]
+        sequences = [_images(x, self.shape, f"Sequence {s}") for s, x in enumerate(X)]
+        if len({images.dtype for images in sequences}) != 1:
+            return [self._features(images) for images in sequences]
+        # All at once: sequences of a few images would spend their time between computations.
+        offsets = np.cumsum([len(images) for images in sequences])
+        return np.split(self._features(np.concatenate(sequences)), offsets[:-1])
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
         """Return features of images."""
