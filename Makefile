@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 NATIVE := $(shell find cpp CMakeLists.txt pyproject.toml -type f 2>/dev/null)
+NEEDED := import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))['project']['dependencies'], sep='\n')
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
@@ -71,10 +72,11 @@ $(VENV)/bin/python:
 
 # The compiled module lives beside the installed package, its stub also in src for mypy. Python compiles what it imports;
 # with --no-compile pip does not compile all the rest, most of SciPy for one. For a first look the core is compiled for
-# the processor at hand alone; tests need it for all of them.
+# the processor at hand alone, while packages are fetched; tests need it for all of them.
 $(VENV)/installed: $(VENV)/bin/python $(NATIVE)
 	$(BIN)/python -m pip install -q --no-compile "scikit-build-core>=0.11" "nanobind>=2.7" cmake ninja
-	$(BIN)/python -m pip install -q --no-compile --no-build-isolation --editable . -C cmake.define.KF_NATIVE=ON
+	$(BIN)/python -m pip install -q --no-compile --no-build-isolation --no-deps --editable . -C cmake.define.KF_NATIVE=ON \
+		& core=$$!; $(BIN)/python -c "$(NEEDED)" | $(BIN)/python -m pip install -q --no-compile -r /dev/stdin && wait $$core
 	cp build/*/_core.pyi src/kernelfields/_core.pyi
 	touch $@
 

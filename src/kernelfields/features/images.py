@@ -19,6 +19,8 @@ from ..parameters import Parameterised
 
 SMALL = 1e-9
 """What lengths of features are kept above."""
+TOGETHER = 256
+"""Images whose features are computed together."""
 WIDEST = 1000
 """Pixels that a blur may have as its standard deviation: more than any image that is small."""
 
@@ -41,9 +43,11 @@ class _ImageFeatures(Parameterised, ABC):
         sequences = [_images(x, self.shape, f"Sequence {s}") for s, x in enumerate(X)]
         if len({images.dtype for images in sequences}) != 1:
             return [self._features(images) for images in sequences]
-        # All at once: sequences of a few images would spend their time between computations.
-        offsets = np.cumsum([len(images) for images in sequences])
-        return np.split(self._features(np.concatenate(sequences)), offsets[:-1])
+        # Many at once: sequences of a few images would spend their time between computations. Not all at once:
+        # arrays are to stay in caches.
+        images, offsets = np.concatenate(sequences), np.cumsum([len(images) for images in sequences])
+        parts = [self._features(part) for part in np.array_split(images, 1 + len(images) // TOGETHER)]
+        return np.split(np.concatenate(parts), offsets[:-1])
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
         """Return features of images."""
