@@ -43,7 +43,7 @@ class _ImageFeatures(Parameterised, ABC):
         sequences = [_images(x, self.shape, f"Sequence {s}") for s, x in enumerate(X)]
         if len({images.dtype for images in sequences}) != 1:
             return [self._features(images) for images in sequences]
-        # Many at once: sequences of a few images would spend their time between computations. Not all at once:
+        # Many at once: sequences of a few images would spend their time between computations. Not all:
         # arrays are to stay in caches.
         images, offsets = np.concatenate(sequences), np.cumsum([len(images) for images in sequences])
         parts = [self._features(part) for part in np.array_split(images, 1 + len(images) // TOGETHER)]
