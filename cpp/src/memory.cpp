@@ -46,14 +46,16 @@ void free_block(void* block) {
     std::free(static_cast<std::byte*>(block) - kAlignment);
 }
 
-// Keeps the block in place of the oldest kept one, which is returned.
+// Keeps the block where one was taken from, or else in place of the oldest kept one, which is returned.
 void* keep(void* block) {
     const std::lock_guard<std::mutex> lock(guard);
     std::size_t held = header(block).bytes;
     for (void* other : kept) held += other ? header(other).bytes : 0;
     if (held > kKeep) return block;
-    void* oldest = kept.back();
-    std::shift_right(kept.begin(), kept.end(), 1);
+    auto* place = std::find(kept.begin(), kept.end(), nullptr);
+    if (place == kept.end()) --place;
+    void* oldest = *place;
+    std::shift_right(kept.begin(), place + 1, 1);
     kept.front() = block;
     return oldest;
 }
