@@ -77,7 +77,7 @@ template <class S> struct LaneGroup {
 #define KF_ONCE __attribute__((noinline))
 
 // Memory is asked for so many tiles before it is needed: there are more streams than the processor follows by itself.
-template <class S> constexpr std::size_t kTilesAhead = 4;
+template <class S> constexpr std::size_t kTilesAhead = 1;
 
 // `steps` positions from t on of one set of lanes: scores[position * L + label]. Zeros beyond the end of a stretch.
 template <class S>
