@@ -64,6 +64,50 @@ def test_best_labellings(rng, L: int, count: int, dtype: type) -> None:
         assert value[s] == its_value[0]
 
 
+@pytest.mark.parametrize("length", [13, 20_000])
+@pytest.mark.parametrize("L", FEW)
+@pytest.mark.parametrize(("dtype", "digits"), [(np.float64, 1e-12), (np.float32, 1e-6)])
+def test_best_scores_are_those_of_their_labellings(
+    rng, L: int, length: int, dtype: type, digits: float
+) -> None:
+    arrays = scores(rng, L, np.array([0, length]) if length > 100 else ragged(rng, 37, length), dtype)
+    labels, value = native.chain_argmax(*arrays)
+    np.testing.assert_allclose(value, native.chain_score(*arrays, labels), rtol=digits)
+
+
+@pytest.mark.parametrize("L", FEW)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_ties_are_those_of_sequences_alone(rng, L: int, dtype: type) -> None:
+    """Scores are small integers: many labellings are equally good."""
+    offsets = ragged(rng, 37, 30)
+    node = rng.integers(0, 2, (offsets[-1], L)).astype(dtype)
+    edge = rng.integers(0, 2, (L, L)).astype(dtype)
+    labels, _ = native.chain_argmax(node, edge, offsets)
+    for a, b in itertools.pairwise(offsets.tolist()):
+        alone, _ = native.chain_argmax(np.ascontiguousarray(node[a:b]), edge, np.array([0, b - a]))
+        np.testing.assert_array_equal(labels[a:b], alone)
+
+
+@pytest.mark.parametrize("L", [2, 3, 4, 9])
+def test_best_labellings_of_odd_scores(rng, L: int) -> None:
+    """Sums that overflow are no reason to refuse; a score that is NaN or infinite is."""
+    node, edge, offsets = scores(rng, L, np.arange(0, 25 * 6 + 1, 6), np.float64)
+    node[3 * 6 : 4 * 6] = -1e308
+    node[4 * 6 : 5 * 6, 1:] = 1e307
+    node[7 * 6 + 1, 1] = -np.inf
+    node[11 * 6 + 4, 0] = np.nan
+    node[13 * 6 + 5, 1] = np.inf
+    node[14 * 6 + 5, 1], node[14 * 6, 0] = np.inf, -np.inf
+    labels, value = native.chain_argmax(node, edge, offsets)
+    bad = np.isnan(value)
+    np.testing.assert_array_equal(np.flatnonzero(bad), [11, 13, 14])
+    assert not labels.reshape(25, 6)[bad].any()
+    for s in np.flatnonzero(~bad).tolist():
+        alone = native.chain_argmax(np.ascontiguousarray(node[6 * s : 6 * s + 6]), edge, np.array([0, 6]))
+        np.testing.assert_array_equal(labels[6 * s : 6 * s + 6], alone[0])
+        assert value[s] == alone[1][0]
+
+
 @pytest.mark.parametrize("L", [2, 5, 9])
 def test_ties_go_to_the_lowest_label(L: int) -> None:
     offsets = np.arange(0, 81, 5)

@@ -17,7 +17,8 @@ template <class S> struct MaxRow {
     S* best;  // d_t, length x stride
     const S* node;
     std::int32_t* labels;
-    Bits<S> good;  // false where a score is NaN or +inf
+    double* value;  // of the sequence, or null
+    Bits<S> good;   // false where a score is NaN or +inf
 };
 
 // Shifts d_t to a largest entry of zero. Without any allowed labelling it stays -inf to the end.
@@ -50,7 +51,9 @@ KF_INLINE void trace_back(const MaxRow<S>* rows, std::size_t count, std::size_t 
                           Columns columns) {
     for (std::size_t r = 0; r < count; ++r) {
         const std::size_t last = rows[r].length - 1;
-        rows[r].labels[last] = first_largest(rows[r].best + last * stride, zeros, stride);
+        const S* best = rows[r].best + last * stride;
+        rows[r].labels[last] = first_largest(best, zeros, stride);
+        if (rows[r].value) *rows[r].value = static_cast<double>(best[rows[r].labels[last]]);
     }
     std::size_t running = count;
     for (std::size_t back = 1; count > 0 && back < rows[0].length; ++back) {
@@ -77,13 +80,14 @@ template <class S> KF_INLINE std::size_t drop_bad(MaxRow<S>* rows, std::size_t c
 
 template <class S>
 KF_INLINE MaxRow<S> max_row(const ChainBatch<S>& batch, std::size_t s, std::size_t stride, Arena& arena,
-                            std::int32_t* labels) {
+                            std::int32_t* labels, double* value) {
     const std::size_t first = static_cast<std::size_t>(batch.first[s]);
     return {s,
             batch.length(s),
             take<S>(arena, batch.length(s) * stride),
             batch.node + first * batch.labels,
             labels + first,
+            value ? value + s : nullptr,
             ~Bits<S>{}};
 }
 
@@ -137,14 +141,14 @@ template <class S> KF_INLINE void pad_edges(const S* edge, const S* end, std::si
 }
 
 template <class S>
-void argmax_shared(const ChainBatch<S>& batch, const S* edges, Group group, std::int32_t* labels, Arena arena,
-                   Outcome* outcome) {
+void argmax_shared(const ChainBatch<S>& batch, const S* edges, Group group, std::int32_t* labels, double* value,
+                   Arena arena, Outcome* outcome) {
     const std::size_t L = batch.labels, stride = padded(L, kWidth<S>);
     const S* transposed = edges + L * stride;
     MaxRow<S> rows[kRows] = {};
     for (std::size_t g = 0; g < group.count; ++g) {
         const std::size_t s = group.sequence[g];
-        rows[g] = max_row(batch, s, stride, arena, labels);
+        rows[g] = max_row(batch, s, stride, arena, labels, value);
         max_start(batch, rows[g], stride);
     }
     std::size_t running = group.count;
@@ -158,8 +162,8 @@ void argmax_shared(const ChainBatch<S>& batch, const S* edges, Group group, std:
 }
 
 template <class S>
-void argmax_per_edge(const ChainBatch<S>& batch, const S*, Group group, std::int32_t* labels, Arena arena,
-                     Outcome* outcome) {
+void argmax_per_edge(const ChainBatch<S>& batch, const S*, Group group, std::int32_t* labels, double* value,
+                     Arena arena, Outcome* outcome) {
     const std::size_t L = batch.labels, stride = padded(L, kWidth<S>);
     const S* end = batch.edge + batch.edges() * L * L;
     S* step = take<S>(arena, L * stride);
@@ -169,7 +173,7 @@ void argmax_per_edge(const ChainBatch<S>& batch, const S*, Group group, std::int
         Arena local = arena;
         const std::size_t s = group.sequence[g];
         const S* edge = batch.edge + static_cast<std::size_t>(batch.edge_first[s]) * L * L;
-        MaxRow<S> row = max_row(batch, s, stride, local, labels);
+        MaxRow<S> row = max_row(batch, s, stride, local, labels, value);
         if (!scan<S, S>(edge, (row.length - 1) * L, L, end).finite) row.good = Bits<S>{};
         max_start(batch, row, stride);
         for (std::size_t t = 1; t < row.length; ++t) {

@@ -84,15 +84,14 @@ template <class S>
 KF_ONCE void load_lanes(const LaneGroup<S>& lanes, std::size_t set, std::size_t t, std::size_t steps, Vec<S>* scores) {
     constexpr std::size_t W = kWidth<S>;
     const std::size_t L = lanes.labels;
-    const S* row[W];
-    for (std::size_t r = 0; r < W; ++r) row[r] = lanes.node[set * W + r] + t * L;
+    const S* const* row = lanes.node + set * W;
     const auto each_block = [&](auto read) {
-        for (std::size_t k = 0; k < steps * L; k += W) {
+        for (std::size_t k = 0, at = t * L; k < steps * L; k += W, at += W) {
             Vec<S> block[W];
             KF_UNROLL
             for (std::size_t r = 0; r < W; ++r) {
-                __builtin_prefetch(row[r] + k + kTilesAhead<S> * W * L);
-                block[r] = read(r, k);
+                __builtin_prefetch(row[r] + at + kTilesAhead<S> * W * L);
+                block[r] = read(r, at);
             }
             transpose(block);
             KF_UNROLL
@@ -100,10 +99,10 @@ KF_ONCE void load_lanes(const LaneGroup<S>& lanes, std::size_t set, std::size_t 
         }
     };
     if (steps == W && lanes.plain(t, steps))
-        return each_block([&](std::size_t r, std::size_t k) { return load(row[r] + k); });
-    each_block([&](std::size_t r, std::size_t k) {
-        const std::size_t size = lanes.length[set * W + r] * L, at = t * L + k;
-        return at < size ? load_first<S>(row[r] + k, size - at, lanes.end, S(0)) : Vec<S>{};
+        return each_block([&](std::size_t r, std::size_t at) { return load(row[r] + at); });
+    each_block([&](std::size_t r, std::size_t at) {
+        const std::size_t size = lanes.length[set * W + r] * L;
+        return at < size ? load_first<S>(row[r] + at, size - at, lanes.end, S(0)) : Vec<S>{};
     });
 }
 

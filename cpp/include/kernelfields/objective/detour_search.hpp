@@ -37,7 +37,8 @@ public:
         Outcome outcome = shared_edges_finite(batch) ? Outcome::pending : Outcome::not_finite;
         if (outcome == Outcome::not_finite) return kNaN;
         kernels_.prepare_max_edges(scores.edges(), data_.labels, table_.table(0));
-        kernels_.argmax_shared(batch, table_.table(0), {&kOnly, 1}, best_.data(), workspaces_->arena(0), &outcome);
+        kernels_.argmax_shared(batch, table_.table(0), {&kOnly, 1}, best_.data(), nullptr, workspaces_->arena(0),
+                               &outcome);
         if (outcome != Outcome::done) return kNaN;
         return chain_score(batch, 0, best_.data()) - chain_score(batch, 0, data_.label + chain.from);
     }

@@ -114,8 +114,8 @@ public:
         Outcome outcome = shared_edges_finite(batch()) ? Outcome::pending : Outcome::not_finite;
         if (outcome == Outcome::not_finite) return false;
         kernels_.prepare_max_edges(edge_.data(), data_.labels, narrow_table_.table(0));
-        kernels_.argmax_shared(batch(), narrow_table_.table(0), {&kOnly, 1}, best_.data(), workspaces_->arena(0),
-                               &outcome);
+        kernels_.argmax_shared(batch(), narrow_table_.table(0), {&kOnly, 1}, best_.data(), nullptr,
+                               workspaces_->arena(0), &outcome);
         return outcome == Outcome::done;
     }
 

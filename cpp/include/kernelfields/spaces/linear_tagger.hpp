@@ -61,9 +61,9 @@ public:
         const std::size_t only = 0;
         Outcome outcome = length_ > 1 && !finite_edges_ ? Outcome::not_finite : Outcome::pending;
         if (outcome == Outcome::pending)
-            chain_kernels<double>().argmax_shared(batch(), max_edges_.table(0), {&only, 1}, best_.data(), arena,
-                                                  &outcome);
-        value_ = outcome == Outcome::done ? score(best_.data()) : kNaN;
+            chain_kernels<double>().argmax_shared(batch(), max_edges_.table(0), {&only, 1}, best_.data(), &value_,
+                                                  arena, &outcome);
+        if (outcome != Outcome::done) value_ = kNaN;
         return best_;
     }
 

@@ -156,8 +156,8 @@ template <class S> void chain_argmax(const ChainBatch<S>& batch, std::int32_t* l
     const Plan plan = make_plan(batch, [&](std::size_t s) { return outcome[s] == Outcome::pending; });
     const double work = 0.15 * static_cast<double>(plan.positions * batch.labels * batch.labels);
     for_each_group(batch, plan, work, [&](Group group, Arena arena, std::size_t) {
-        recursion(batch, table.table(0), group, labels, arena, outcome.data());
-        score_found(batch, group, labels, value, outcome);
+        recursion(batch, table.table(0), group, labels, value, arena, outcome.data());
+        if (!kScoresFound<S>) score_found(batch, group, labels, value, outcome);
     });
 }
 

@@ -83,7 +83,7 @@ struct Seam {
 struct LaneWork {
     const Stretch* stretch;
     std::size_t count;
-    double* log_mass;  // of each: what is between its ends of the log-partition
+    double* log_mass;  // of each: what is between its ends of the log-partition; for Viterbi, the best score at its end
     Seam* seams;       // of each, or null
 };
 
@@ -143,9 +143,12 @@ template <class S> struct ChainKernels {
     std::size_t (*allowed_bytes)(std::size_t labels, std::size_t pairs, std::size_t longest);
     CovarianceRecursion<S> covariance[2];  // scaled in double (shared edges only), logarithms
 
-    void (*argmax_shared)(const ChainBatch<S>&, const S* edges, Group, std::int32_t* labels, Arena, Outcome*);
+    // Best labels, and the sums that led to them where `value` (per sequence) is not null; see kScoresFound.
+    void (*argmax_shared)(const ChainBatch<S>&, const S* edges, Group, std::int32_t* labels, double* value, Arena,
+                          Outcome*);
     void (*argmax_lanes)(const ChainBatch<S>&, const LaneWork&, std::int32_t* labels, Arena, Outcome*);
-    void (*argmax_per_edge)(const ChainBatch<S>&, const S* edges, Group, std::int32_t* labels, Arena, Outcome*);
+    void (*argmax_per_edge)(const ChainBatch<S>&, const S* edges, Group, std::int32_t* labels, double* value, Arena,
+                            Outcome*);
 
     // Logarithms of the forward messages (length x padded labels); returns the log-partition.
     double (*log_messages)(const ChainBatch<S>&, std::size_t sequence, Arena, double* messages);

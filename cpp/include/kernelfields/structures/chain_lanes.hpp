@@ -83,9 +83,14 @@ void argmax_in_lanes(const ChainBatch<S>& batch, std::int32_t* labels, double* v
         const GroupLanes<S> lanes(batch, group, plan.group_size);
         if (lanes.count == 0) return;
         Outcome found[kMostLanes];
-        chain_kernels<S>().argmax_lanes(batch, {lanes.stretch, lanes.count, nullptr, nullptr}, labels, arena, found);
-        for (std::size_t k = 0; k < lanes.count; ++k) outcome[lanes.stretch[k].sequence] = found[k];
-        score_found(batch, group, labels, value, outcome);
+        double score[kMostLanes];
+        chain_kernels<S>().argmax_lanes(batch, {lanes.stretch, lanes.count, score, nullptr}, labels, arena, found);
+        for (std::size_t k = 0; k < lanes.count; ++k) {
+            const std::size_t s = lanes.stretch[k].sequence;
+            outcome[s] = found[k];
+            if (kScoresFound<S> && found[k] == Outcome::done) value[s] = score[k];
+        }
+        if (!kScoresFound<S>) score_found(batch, group, labels, value, outcome);
     });
 }
 

@@ -118,19 +118,34 @@ bool marginals_in_pieces_of(const ChainBatch<S>& batch, std::size_t s, Cut cut, 
     return true;
 }
 
+// The score of the labelling that pieces make up: differences between the ends of each.
+inline double score_of_pieces(const std::vector<Seam>& seams, double last) {
+    double total = last;
+    for (std::size_t k = 1; k < seams.size(); ++k) {
+        const auto label = static_cast<std::size_t>(seams[k].left_beta[0]);
+        total += seams[k - 1].right_alpha[label] - seams[k].left_alpha[label];
+    }
+    return total;
+}
+
 template <class S>
-bool argmax_in_pieces_of(const ChainBatch<S>& batch, std::size_t s, Cut cut, std::int32_t* labels) {
+bool argmax_in_pieces_of(const ChainBatch<S>& batch, std::size_t s, Cut cut, std::int32_t* labels, double& value) {
     const std::size_t L = batch.labels, lanes = chain_kernels<S>().lanes;
     const std::vector<Stretch> pieces = cut_into_pieces(batch, s, cut, lanes);
     std::vector<Seam> seams(pieces.size());
     std::vector<Outcome> found(pieces.size());
+    std::vector<double> score(pieces.size());
     for_each_piece_group(batch, pieces, lanes, lane_work(batch.length(s), L, 0.1),
                          [&](std::size_t first, Arena arena, std::size_t) {
-                             const LaneWork work{pieces.data() + first, lanes, nullptr, seams.data() + first};
+                             const LaneWork work{pieces.data() + first, lanes, score.data() + first,
+                                                 seams.data() + first};
                              chain_kernels<S>().argmax_lanes(batch, work, labels, arena, found.data() + first);
                          });
     const auto done = [](Outcome one) { return one == Outcome::done; };
-    return std::all_of(found.begin(), found.end(), done) && best_agree<S>(seams, L);
+    if (!std::all_of(found.begin(), found.end(), done) || !best_agree<S>(seams, L)) return false;
+    value = score_of_pieces(seams, score.back());
+    if (!kScoresFound<S> || !std::isfinite(value)) value = chain_score(batch, s, labels + batch.first[s]);
+    return true;
 }
 
 // Calls run(s, cut) for every long sequence until it succeeds.
@@ -153,11 +168,8 @@ void marginals_in_pieces(const ChainBatch<S>& batch, const SharedEdges<S>& edges
 
 template <class S>
 void argmax_in_pieces(const ChainBatch<S>& batch, std::int32_t* labels, double* value, std::vector<Outcome>& outcome) {
-    for_each_long(batch, outcome, [&](std::size_t s, Cut cut) {
-        const bool found = argmax_in_pieces_of(batch, s, cut, labels);
-        if (found) value[s] = chain_score(batch, s, labels + batch.first[s]);
-        return found;
-    });
+    for_each_long(batch, outcome,
+                  [&](std::size_t s, Cut cut) { return argmax_in_pieces_of(batch, s, cut, labels, value[s]); });
 }
 
 }  // namespace kernelfields

@@ -33,6 +33,9 @@ template <class S> double chain_score(const ChainBatch<S>& batch, std::size_t s,
     return (nodes[0] + nodes[1]) + (nodes[2] + nodes[3]) + ((pairs[0] + pairs[1]) + (pairs[2] + pairs[3]));
 }
 
+// Sums of Viterbi in double precision are the scores of what they found; those in single precision have been shifted.
+template <class S> constexpr bool kScoresFound = sizeof(S) == sizeof(double);
+
 // Scores of the sequences of a group whose labels have been found.
 template <class S>
 void score_found(const ChainBatch<S>& batch, Group group, const std::int32_t* labels, double* value,
