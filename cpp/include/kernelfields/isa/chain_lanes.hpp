@@ -38,6 +38,7 @@ KF_INLINE bool lane_marginals_of(const ChainBatch<S>& batch, const SharedEdges<S
     for (int i = 0; i < L; ++i) KF_UNROLL
     for (int j = 0; j < L; ++j)
         A[i][j] = B[j][i] = edges.forward[static_cast<std::size_t>(i) * padded(L, kWidth<S>) + j];
+    asm volatile("" : "+m"(A), "+m"(B));  // read from memory into all lanes at once: from registers in two steps
     const LaneMessages<S, L> messages(arena, lanes.longest);
     LaneScan<S> scan;
     if (!lanes_forward<S, L>(lanes, A, edges.range, messages, scan)) return false;
