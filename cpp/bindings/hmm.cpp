@@ -25,18 +25,23 @@ HmmBatch batch_of(const In<double>& start, const In<double>& edge, const In<std:
     return {offsets.shape(0) - 1, L, offsets.data(), labels ? labels->data() : nullptr, start.data(), edge.data()};
 }
 
-template <class Emission> Expectations run(const HmmBatch& batch, const Emission& emission, Out<double> statistics) {
+// Without `counts` only log-probabilities: the others stay zero.
+template <bool counts, class Emission>
+Expectations run(const HmmBatch& batch, const Emission& emission, Out<double> statistics) {
     auto value = make<double>({batch.sequences});
     auto start = make<double>({batch.labels});
     auto edge = make<double>({batch.labels, batch.labels});
     for (auto* array : {&start, &edge, &statistics}) std::fill_n(array->data(), array->size(), 0.0);
     {
         nb::gil_scoped_release release;
-        hmm_expectations(batch, emission, {value.data(), start.data(), edge.data(), statistics.data()});
+        HmmSums sums{value.data(), nullptr, nullptr, nullptr};
+        if constexpr (counts) sums = {value.data(), start.data(), edge.data(), statistics.data()};
+        hmm_expectations(batch, emission, sums);
     }
     return {value, start, edge, statistics};
 }
 
+template <bool counts>
 Expectations categorical(In<std::int32_t> symbols, In<double> table, In<double> start, In<double> edge,
                          In<std::int64_t> offsets, std::optional<In<std::int32_t>> labels) {
     if (symbols.ndim() != 1)
@@ -46,10 +51,11 @@ Expectations categorical(In<std::int32_t> symbols, In<double> table, In<double> 
     const std::size_t V = table.shape(0);
     require_shape(table, "table", {V, batch.labels});
     hmm_counts_detail::require_range(symbols.data(), 0, symbols.shape(0), V, "symbols");
-    return run(batch, CategoricalEmission{V, batch.labels, symbols.data(), table.data()},
-               make<double>({V, batch.labels}));
+    return run<counts>(batch, CategoricalEmission{V, batch.labels, symbols.data(), table.data()},
+                       make<double>({V, batch.labels}));
 }
 
+template <bool counts>
 Expectations gaussian(In<double> columns, In<double> mean, In<double> factor, In<double> constant, In<double> start,
                       In<double> edge, In<std::int64_t> offsets, std::optional<In<std::uint8_t>> missing,
                       std::optional<In<std::int32_t>> labels) {
@@ -65,8 +71,8 @@ Expectations gaussian(In<double> columns, In<double> mean, In<double> factor, In
     else require_shape(factor, "factor", {L, D});
     if (missing) require_shape(*missing, "missing", {N});
     const GaussianStates states{L, D, mean.data(), factor.data(), constant.data(), full};
-    return run(batch, GaussianEmission{states, N, columns.data(), missing ? missing->data() : nullptr},
-               make<double>({L, states.size()}));
+    return run<counts>(batch, GaussianEmission{states, N, columns.data(), missing ? missing->data() : nullptr},
+                       make<double>({L, states.size()}));
 }
 
 std::tuple<Out<double>, Out<double>, Out<double>> counts(In<std::int32_t> labels, std::size_t n_labels,
@@ -94,11 +100,19 @@ std::tuple<Out<double>, Out<double>, Out<double>> counts(In<std::int32_t> labels
 void add_hmm(nb::module_& m) {
     using namespace nb::literals;
     const auto s = nb::arg("start").noconvert(), e = nb::arg("edge").noconvert(), o = nb::arg("offsets").noconvert();
-    m.def("hmm_categorical", &categorical, nb::arg("symbols").noconvert(), nb::arg("table").noconvert(), s, e, o,
-          "labels"_a = nb::none());
-    m.def("hmm_gaussian", &gaussian, nb::arg("columns").noconvert(), nb::arg("mean").noconvert(),
-          nb::arg("factor").noconvert(), nb::arg("constant").noconvert(), s, e, o, "missing"_a = nb::none(),
-          "labels"_a = nb::none());
+    const auto add_categorical = [&](const char* name, auto function) {
+        m.def(name, function, nb::arg("symbols").noconvert(), nb::arg("table").noconvert(), s, e, o,
+              "labels"_a = nb::none());
+    };
+    add_categorical("hmm_categorical", &categorical<true>);
+    add_categorical("hmm_categorical_log_probability", &categorical<false>);
+    const auto add_gaussian = [&](const char* name, auto function) {
+        m.def(name, function, nb::arg("columns").noconvert(), nb::arg("mean").noconvert(),
+              nb::arg("factor").noconvert(), nb::arg("constant").noconvert(), s, e, o, "missing"_a = nb::none(),
+              "labels"_a = nb::none());
+    };
+    add_gaussian("hmm_gaussian", &gaussian<true>);
+    add_gaussian("hmm_gaussian_log_probability", &gaussian<false>);
     m.def("hmm_counts", &counts, nb::arg("labels").noconvert(), "n_labels"_a, o, "symbols"_a = nb::none(),
           "n_symbols"_a = 0);
 }

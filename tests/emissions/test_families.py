@@ -113,6 +113,35 @@ def test_expectations_are_those_of_enumeration(family, rng, gaps):
     check_statistics(emissions, data, np.concatenate(weights), found.statistics)
 
 
+@pytest.mark.parametrize("gaps", [False, True])
+def test_log_probabilities_alone_are_those_of_the_expectation_step(family, rng, gaps):
+    _, data, emissions, markov = start_of(family, rng, lengths=(4, 1, 3, *range(5, 40)), gaps=gaps)
+    alone = emissions.log_probability(data, markov)
+    np.testing.assert_allclose(alone, emissions.expected(data, markov).log_probability, rtol=1e-12)
+
+
+@pytest.mark.parametrize("D", [1, 3])
+@pytest.mark.parametrize("L", [2, 3, 8, 9, 11])
+@pytest.mark.parametrize("lengths", [(3, 1, 5, 2), (700, 20, 400, 1, 300, 900, 250, 500, 640, 280)])
+@pytest.mark.parametrize("family", [DiagonalGaussian(), FullGaussian()], ids=name_of)
+def test_the_core_adds_up_what_arrays_add_up(family, lengths, L, D, rng):
+    """Numbers of states and lengths on both sides of what vectors, tiles and lanes hold; missing rows."""
+    X = rng.normal(size=(sum(lengths), D))
+    X[rng.random(len(X)) < 0.1] = np.nan
+    data = family.read(X, lengths, None)
+    spread = rng.uniform(0.5, 2, (L, D))
+    covariances = spread if not family.full else np.einsum("kd,de->kde", spread, np.eye(D))
+    emissions = GaussianEmissions(rng.normal(size=(L, D)), covariances, family)
+    chances = rng.dirichlet(np.ones(L), size=L + 1)
+    markov = Markov(np.log(chances[0]), np.log(chances[1:]))
+    found, wanted = emissions.expected(data, markov), emissions._expected_by_arrays(data, markov)
+    np.testing.assert_allclose(found.log_probability, wanted.log_probability, rtol=1e-11)
+    np.testing.assert_allclose(found.start, wanted.start, atol=1e-10)
+    np.testing.assert_allclose(found.transitions, wanted.transitions, rtol=1e-8, atol=1e-10)
+    for mine, other in zip(found.statistics, wanted.statistics, strict=True):
+        np.testing.assert_allclose(mine, other, rtol=1e-8, atol=1e-9)
+
+
 def check_statistics(emissions, data, weights, found):
     """New emissions from the statistics are those of plain weighted estimates."""
     after = emissions.improved(found)

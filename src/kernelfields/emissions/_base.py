@@ -91,6 +91,11 @@ class Emissions(ABC):
     def expected(self, data: ObservedSequences, markov: Markov) -> Expectations:
         """Sum over all paths of hidden states: Baum and Welch's expectation step [rabiner1989tutorial]."""
 
+    def log_probability(self, data: ObservedSequences, markov: Markov) -> Array:
+        """Return log p(x, observed states) of every sequence, by the forward recursion."""
+        chain, scores = chain_scores(self, data, markov)
+        return chain.log_partition(scores)
+
     @abstractmethod
     def improved(self, statistics: Any) -> Emissions:
         """Maximise the expected log-likelihood plus `log_prior`."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -144,10 +145,23 @@ class GaussianEmissions(RowEmissions):
 
         Not where single numbers are missing, nor where sequences have weights.
         """
-        rows: NumberRows = data.observations
-        if rows.partial or data.weights is not None:
+        if data.observations.partial or data.weights is not None:
             return self._expected_by_arrays(data, markov)
-        value, start, transitions, sums = native.hmm_gaussian(
+        value, start, transitions, sums = self._in_core(native.hmm_gaussian, data, markov)
+        return Expectations(value, start, transitions, self._moments(sums))
+
+    def log_probability(self, data: ObservedSequences, markov: Markov) -> Array:
+        """Run densities and the forward recursion in the core, unless single numbers are missing."""
+        if data.observations.partial:
+            return super().log_probability(data, markov)
+        return self._in_core(native.hmm_gaussian_log_probability, data, markov)[0]
+
+    def _in_core(
+        self, run: Callable[..., tuple[Array, ...]], data: ObservedSequences, markov: Markov
+    ) -> tuple[Array, ...]:
+        """Return log-probabilities, and expected starts, steps and sums of moments if ``run`` counts them."""
+        rows: NumberRows = data.observations
+        found = run(
             rows.columns,
             self.means,
             self._factors,
@@ -158,8 +172,8 @@ class GaussianEmissions(RowEmissions):
             rows.missing,
             data.labels,
         )
-        require_feasible(value)
-        return Expectations(value, start, transitions, self._moments(sums))
+        require_feasible(found[0])
+        return found
 
     def _moments(self, sums: Array) -> Moments:
         """Return the moments around the new means from those around the old ones."""

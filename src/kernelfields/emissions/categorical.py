@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from typing import Any
 
 import numpy as np
@@ -217,7 +217,17 @@ class CategoricalEmissions(Emissions):
             start = parts["node"][chain.first_positions].sum(axis=0)
             counts = _weighted_counts(data.observations.numbers, parts["node"], len(self._table))
             return Expectations(value, start, parts["edge"], counts)
-        value, start, transitions, counts = native.hmm_categorical(
+        return Expectations(*self._in_core(native.hmm_categorical, data, markov))
+
+    def log_probability(self, data: ObservedSequences, markov: Markov) -> Array:
+        """Run the look-up and the forward recursion in the core."""
+        return self._in_core(native.hmm_categorical_log_probability, data, markov)[0]
+
+    def _in_core(
+        self, run: Callable[..., tuple[Array, ...]], data: ObservedSequences, markov: Markov
+    ) -> tuple[Array, ...]:
+        """Return log-probabilities, and expected starts, steps and symbols if ``run`` counts them."""
+        found = run(
             data.observations.numbers,
             self._table,
             markov.start,
@@ -225,8 +235,8 @@ class CategoricalEmissions(Emissions):
             data.offsets,
             data.labels,
         )
-        require_feasible(value)
-        return Expectations(value, start, transitions, counts)
+        require_feasible(found[0])
+        return found
 
     def improved(self, statistics: Array) -> CategoricalEmissions:
         """Return new probabilities for expected counts of words, one row each, (·, L)."""

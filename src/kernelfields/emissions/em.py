@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -71,13 +72,31 @@ class EMResult(NamedTuple):
     """Why it stopped."""
 
 
-Expect = Callable[[HiddenMarkovModel], Expectations]
-"""The expectation step on a training set."""
+class Expect(ABC):
+    """The expectation step on a training set."""
+
+    @abstractmethod
+    def __call__(self, model: HiddenMarkovModel) -> Expectations:
+        """Return what is expected under a model."""
+
+    @abstractmethod
+    def log_probability(self, model: HiddenMarkovModel) -> Array:
+        """Return log p(x, observed states) of every sequence: the cheaper half of the step."""
 
 
-def expectations_of(data: ObservedSequences) -> Expect:
-    """Return the expectation step on sequences that are here."""
-    return lambda model: model.emissions.expected(data, model.markov)
+class ExpectHere(Expect):
+    """The expectation step on sequences that are here."""
+
+    def __init__(self, data: ObservedSequences) -> None:
+        self.data = data
+
+    def __call__(self, model: HiddenMarkovModel) -> Expectations:
+        """Return what is expected under a model."""
+        return model.emissions.expected(self.data, model.markov)
+
+    def log_probability(self, model: HiddenMarkovModel) -> Array:
+        """Return log p(x, observed states) of every sequence."""
+        return model.emissions.log_probability(self.data, model.markov)
 
 
 def maximise(
@@ -94,13 +113,15 @@ def maximise(
     It ends when a step gains less than ``tol`` times the objective, or after ``max_iter`` steps; Ctrl-C
     keeps the current model.
     """
-    run = _Run(data.weights, expect, smoothing, report)
+    run = _Run(data.weights, smoothing, report)
     try:
         while True:
-            found = run.look(model)
+            last = len(run.objectives) == max_iter  # nothing is counted after the last step
+            found = None if last else expect(model)
+            run.record(model, expect.log_probability(model) if found is None else found.log_probability)
             if tol > 0 and len(run.objectives) > 1 and _gain(run.objectives) <= tol:
                 return run.ended(model, CONVERGED)
-            if len(run.objectives) > max_iter:
+            if found is None:
                 return run.ended(model, LIMIT if tol > 0 else COUNTED)
             model = HiddenMarkovModel(
                 smoothing.of(found.start, smoothing.start, model.start),
@@ -117,26 +138,22 @@ class _Run:
     def __init__(
         self,
         weights: Array | None,
-        expect: Expect,
         smoothing: Smoothing,
         report: Callable[[Progress], object] | None,
     ) -> None:
-        self.weights, self.expect, self.smoothing, self.report = weights, expect, smoothing, report
+        self.weights, self.smoothing, self.report = weights, smoothing, report
         self.started = time.perf_counter()
         self.likelihoods: list[float] = []
         self.objectives: list[float] = []
 
-    def look(self, model: HiddenMarkovModel) -> Expectations:
-        """Make an expectation step, and record the likelihood of the model."""
-        found = self.expect(model)
-        values = found.log_probability
+    def record(self, model: HiddenMarkovModel, values: Array) -> None:
+        """Add the likelihood of a model, from the log-probabilities of all sequences, to the history."""
         likelihood = float(values.sum() if self.weights is None else np.dot(values, self.weights))
         objective = likelihood + self.smoothing.log_prior(model)
         self.likelihoods, self.objectives = [*self.likelihoods, likelihood], [*self.objectives, objective]
         if self.report is not None:
             seconds = time.perf_counter() - self.started
             self.report(Progress(len(self.objectives) - 1, -objective, np.nan, -np.inf, seconds))
-        return found
 
     def ended(self, model: HiddenMarkovModel, reason: str) -> EMResult:
         """Return the model with the record of its fit."""

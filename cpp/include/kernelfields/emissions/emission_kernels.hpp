@@ -23,13 +23,27 @@ struct GaussianStates {
 // Positions that are worked on together; rows of a tile have so many numbers.
 constexpr std::size_t kEmissionTile = 256;
 
+// Observations of a tile: column d is at x + d * stride, in whole vectors.
+struct EmissionTile {
+    const double* x;
+    std::size_t stride, count;
+};
+
+// Rooms that kernels work in.
+struct EmissionScratch {
+    double* centred;  // columns x kEmissionTile
+    double* rows;     // labels x kEmissionTile
+};
+
+// How many numbers beyond the last position kernels may read or write of scores and weights.
+constexpr std::size_t kEmissionSlack = 8;
+
 struct EmissionKernels {
-    // scores (labels x kEmissionTile) of a tile of observations x (columns x kEmissionTile). `scratch` is columns x
-    // kEmissionTile.
-    void (*gaussian_scores)(const GaussianStates&, const double* x, std::size_t count, double* scratch, double* scores);
-    // Adds the statistics of a tile, weighted by `weight` (labels x kEmissionTile, zeros beyond count), to `sums`.
-    void (*gaussian_sums)(const GaussianStates&, const double* x, const double* weight, std::size_t count,
-                          double* scratch, double* sums);
+    // scores (positions x labels) of a tile of observations.
+    void (*gaussian_scores)(const GaussianStates&, const EmissionTile&, const EmissionScratch&, double* scores);
+    // Adds the statistics of a tile, weighted by `weight` (positions x labels), to `sums`.
+    void (*gaussian_sums)(const GaussianStates&, const EmissionTile&, const double* weight, const EmissionScratch&,
+                          double* sums);
 };
 
 }  // namespace kernelfields

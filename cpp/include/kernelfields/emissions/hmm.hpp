@@ -9,6 +9,10 @@
 
 #include "../structures/chain.hpp"
 
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
 namespace kernelfields {
 
 struct HmmBatch {
@@ -20,7 +24,7 @@ struct HmmBatch {
 
 struct HmmSums {
     double* log_probability;  // one per sequence
-    double *start, *edge;     // expected counts
+    double *start, *edge;     // expected counts, or null
     double* emission;         // as the emissions say
 };
 
@@ -63,73 +67,100 @@ struct GaussianEmission {
             : memory((2 * emission.states.columns + emission.states.labels) * kEmissionTile +
                      kAlignment / sizeof(double)) {
             const auto address = reinterpret_cast<std::uintptr_t>(memory.data());
-            tile = memory.data() + (kAlignment - address % kAlignment) % kAlignment / sizeof(double);
-            centred = tile + emission.states.columns * kEmissionTile;
-            rows = centred + emission.states.columns * kEmissionTile;
+            copy = memory.data() + (kAlignment - address % kAlignment) % kAlignment / sizeof(double);
+            rooms.centred = copy + emission.states.columns * kEmissionTile;
+            rooms.rows = rooms.centred + emission.states.columns * kEmissionTile;
         }
         std::vector<double> memory;
-        double *tile, *centred, *rows;
+        double* copy;
+        EmissionScratch rooms;
     };
 
     std::size_t size() const { return states.labels * states.size(); }
 
-    void load(std::size_t from, std::size_t count, Scratch& scratch) const {
+    // Observations from `from` on; a tile that is not full is copied, because whole vectors are read.
+    EmissionTile tile(std::size_t from, std::size_t to, Scratch& scratch) const {
+        const std::size_t count = std::min(kEmissionTile, to - from);
+        if (count == kEmissionTile) return {x + from, positions, count};
         for (std::size_t d = 0; d < states.columns; ++d) {
-            double* row = scratch.tile + d * kEmissionTile;
+            double* row = scratch.copy + d * kEmissionTile;
             std::copy_n(x + d * positions + from, count, row);
-            std::fill(row + count, row + kEmissionTile, 0.0);
+            std::fill(row + count, row + padded(count, kEmissionSlack), 0.0);
         }
+        return {scratch.copy, kEmissionTile, count};
+    }
+    // Zeros where an observation is missing.
+    void forget_missing(std::size_t from, std::size_t to, double* values) const {
+        if (!missing) return;
+        const std::size_t L = states.labels;
+        for (std::size_t t = from; t < to; ++t)
+            if (missing[t]) std::fill_n(values + (t - from) * L, L, 0.0);
     }
     void score(std::size_t from, std::size_t to, double* node, Scratch& scratch) const {
-        const std::size_t L = states.labels;
-        for (std::size_t at = from; at < to; at += kEmissionTile) {
-            const std::size_t count = std::min(kEmissionTile, to - at);
-            load(at, count, scratch);
-            emission_kernels().gaussian_scores(states, scratch.tile, count, scratch.centred, scratch.rows);
-            for (std::size_t t = 0; t < count; ++t, node += L) {
-                const bool gone = missing && missing[at + t];
-                for (std::size_t k = 0; k < L; ++k) node[k] = gone ? 0.0 : scratch.rows[k * kEmissionTile + t];
-            }
-        }
+        for (std::size_t at = from; at < to; at += kEmissionTile)
+            emission_kernels().gaussian_scores(states, tile(at, to, scratch), scratch.rooms,
+                                               node + (at - from) * states.labels);
+        forget_missing(from, to, node);
     }
-    void add(std::size_t from, std::size_t to, const double* marginal, double* sums, Scratch& scratch) const {
-        const std::size_t L = states.labels;
-        for (std::size_t at = from; at < to; at += kEmissionTile) {
-            const std::size_t count = std::min(kEmissionTile, to - at);
-            load(at, count, scratch);
-            std::fill(scratch.rows, scratch.rows + L * kEmissionTile, 0.0);
-            for (std::size_t t = 0; t < count; ++t, marginal += L)
-                if (!missing || !missing[at + t])
-                    for (std::size_t k = 0; k < L; ++k) scratch.rows[k * kEmissionTile + t] = marginal[k];
-            emission_kernels().gaussian_sums(states, scratch.tile, scratch.rows, count, scratch.centred, sums);
-        }
+    void add(std::size_t from, std::size_t to, double* marginal, double* sums, Scratch& scratch) const {
+        forget_missing(from, to, marginal);
+        for (std::size_t at = from; at < to; at += kEmissionTile)
+            emission_kernels().gaussian_sums(states, tile(at, to, scratch), marginal + (at - from) * states.labels,
+                                             scratch.rooms, sums);
     }
 };
 
 namespace hmm_detail {
 
-// Positions worked on together: so many that they stay in the cache, and beyond that as many sequences as there are
-// lanes for them where labels are few.
-constexpr std::int64_t kChunk = 4096, kLargestChunk = 1 << 16, kSequences = 16;
+// Sequences in the order in which they are worked on, and the first of each chunk of them.
+struct Chunks {
+    std::vector<std::size_t> order, first{0};
+    std::size_t largest = 0;  // positions
 
-// Consecutive sequences.
-inline std::vector<std::size_t> cut(const HmmBatch& batch) {
-    std::vector<std::size_t> chunks{0};
-    std::int64_t longest = 0;
-    for (std::size_t s = 0; s < batch.sequences; ++s) {
-        longest = std::max(longest, batch.first[s + 1] - batch.first[s]);
-        const std::int64_t enough =
-            batch.labels > kFewLabels ? kChunk : std::clamp(kSequences * longest, kChunk, kLargestChunk);
-        if (batch.first[s + 1] - batch.first[chunks.back()] < enough && s + 1 < batch.sequences) continue;
-        chunks.push_back(s + 1);
-        longest = 0;
+    std::size_t count() const { return first.size() - 1; }
+};
+
+// So many positions that they stay in the cache, and as many sequences as there are lanes for them where labels are
+// few. Long sequences are sorted: lanes that advance together have about as much to do.
+inline Chunks cut(const HmmBatch& batch) {
+    constexpr std::size_t kEnough = 4096, kLong = 256;
+    const bool lanes = batch.labels > 1 && batch.labels <= kFewLabels;
+    const auto length = [&](std::size_t s) { return static_cast<std::size_t>(batch.first[s + 1] - batch.first[s]); };
+    Chunks chunks;
+    chunks.order.resize(batch.sequences);
+    std::iota(chunks.order.begin(), chunks.order.end(), std::size_t{0});
+    if (lanes && static_cast<std::size_t>(batch.first[batch.sequences]) > kLong * batch.sequences)
+        std::stable_sort(chunks.order.begin(), chunks.order.end(),
+                         [&](std::size_t a, std::size_t b) { return length(a) > length(b); });
+    const std::size_t fewest = lanes ? chain_kernels<double>().lanes : 1;
+    std::size_t positions = 0;
+    for (std::size_t k = 0; k < batch.sequences; ++k) {
+        positions += length(chunks.order[k]);
+        chunks.largest = std::max(chunks.largest, positions);
+        const bool full = positions >= kEnough && k + 1 - chunks.first.back() >= fewest;
+        if (!full && k + 1 < batch.sequences) continue;
+        chunks.first.push_back(k + 1);
+        positions = 0;
     }
     return chunks;
 }
 
+// The sequences of one chunk.
 struct Chunk {
-    std::vector<std::int64_t> first, edge_first;
-    std::vector<double> node, marginal;
+    const std::size_t *begin, *end;
+    double *node, *marginal;
+
+    // Calls body(first sequence, behind the last, place of the first position here) for runs of neighbours.
+    template <class Body> void each_run(const std::int64_t* first, Body body) const {
+        std::size_t place = 0;
+        for (const std::size_t* s = begin; s != end;) {
+            const std::size_t from = *s;
+            std::size_t to = from;
+            while (s != end && *s == to) ++s, ++to;
+            body(from, to, place);
+            place += static_cast<std::size_t>(first[to] - first[from]);
+        }
+    }
 };
 
 inline void add_start_and_labels(const HmmBatch& batch, std::size_t s, double* node) {
@@ -144,56 +175,67 @@ inline void add_start_and_labels(const HmmBatch& batch, std::size_t s, double* n
                 node[k] = -std::numeric_limits<double>::infinity();
 }
 
-// `sums`: start, edge, emission, one behind the other.
+// `sums`: start, edge, emission, one behind the other; null for log-probabilities alone.
 template <class Emission>
-void run_chunk(const HmmBatch& batch, const Emission& emission, std::size_t from, std::size_t to, Chunk& chunk,
-               typename Emission::Scratch& scratch, double* log_probability, double* sums) {
-    const std::size_t L = batch.labels;
-    const auto begin = static_cast<std::size_t>(batch.first[from]), end = static_cast<std::size_t>(batch.first[to]);
-    chunk.first.assign(1, 0);
-    chunk.edge_first.assign(1, 0);
-    chunk.node.resize((end - begin) * L);
-    chunk.marginal.resize((end - begin) * L);
-    emission.score(begin, end, chunk.node.data(), scratch);
-    for (std::size_t s = from; s < to; ++s) {
-        add_start_and_labels(batch, s, chunk.node.data() + static_cast<std::size_t>(chunk.first.back()) * L);
-        const std::int64_t length = batch.first[s + 1] - batch.first[s];
-        chunk.first.push_back(chunk.first.back() + length);
-        chunk.edge_first.push_back(chunk.edge_first.back() + std::max<std::int64_t>(length - 1, 0));
-    }
-    const ChainBatch<double> chain{to - from,         end - begin, L,   chunk.first.data(), chunk.edge_first.data(),
-                                   chunk.node.data(), batch.edge,  true};
-    chain_marginals(chain, {nullptr, log_probability + from, chunk.marginal.data(), nullptr}, sums + L,
+void run_chunk(const HmmBatch& batch, const Emission& emission, const Chunk& chunk, typename Emission::Scratch& scratch,
+               double* log_probability, double* sums) {
+    const std::size_t L = batch.labels, sequences = static_cast<std::size_t>(chunk.end - chunk.begin);
+    std::vector<std::int64_t> first{0}, edge_first{0};
+    const auto positions = [&](std::size_t s) { return static_cast<std::size_t>(batch.first[s]); };
+    chunk.each_run(batch.first, [&](std::size_t from, std::size_t to, std::size_t place) {
+        emission.score(positions(from), positions(to), chunk.node + place * L, scratch);
+        for (std::size_t s = from; s < to; ++s) {
+            add_start_and_labels(batch, s, chunk.node + static_cast<std::size_t>(first.back()) * L);
+            const std::int64_t length = batch.first[s + 1] - batch.first[s];
+            first.push_back(first.back() + length);
+            edge_first.push_back(edge_first.back() + std::max<std::int64_t>(length - 1, 0));
+        }
+    });
+    const ChainBatch<double> chain{
+        sequences, static_cast<std::size_t>(first.back()), L, first.data(), edge_first.data(), chunk.node, batch.edge,
+        true};
+    std::vector<double> value(sequences);
+    chain_marginals(chain, {nullptr, value.data(), sums ? chunk.marginal : nullptr, nullptr}, sums ? sums + L : nullptr,
                     Rounded::together);
-    for (std::size_t s = 0; s < to - from; ++s)
+    for (std::size_t k = 0; k < sequences; ++k) log_probability[chunk.begin[k]] = value[k];
+    if (!sums) return;
+    for (std::size_t s = 0; s < sequences; ++s)
         if (chain.length(s) > 0)
-            for (std::size_t k = 0; k < L; ++k)
-                sums[k] += chunk.marginal[static_cast<std::size_t>(chunk.first[s]) * L + k];
-    emission.add(begin, end, chunk.marginal.data(), sums + L + L * L, scratch);
+            for (std::size_t k = 0; k < L; ++k) sums[k] += chunk.marginal[static_cast<std::size_t>(first[s]) * L + k];
+    chunk.each_run(batch.first, [&](std::size_t from, std::size_t to, std::size_t place) {
+        emission.add(positions(from), positions(to), chunk.marginal + place * L, sums + L + L * L, scratch);
+    });
 }
 
 }  // namespace hmm_detail
 
-// Sums are added to what is there. Those of a batch in which a sequence is impossible mean nothing: the
-// caller looks at the log-probabilities.
+// Sums are added to what is there, unless they are null. Those of a batch in which a sequence is impossible mean
+// nothing: the caller looks at the log-probabilities.
 template <class Emission>
 void hmm_expectations(const HmmBatch& batch, const Emission& emission, const HmmSums& out) {
     using namespace hmm_detail;
     const std::size_t L = batch.labels, size = L + L * L + emission.size();
-    const std::vector<std::size_t> chunks = cut(batch);
+    const Chunks chunks = cut(batch);
     const auto positions = static_cast<std::size_t>(batch.first[batch.sequences]);
     // As many blocks as keep their sums small beside the data.
     const std::size_t share = std::clamp<std::size_t>(positions * L / size, 4, 32);
-    const std::size_t blocks = std::min(share, chunks.size() - 1);
+    const std::size_t blocks = std::min(share, chunks.count());
     std::vector<std::vector<double>> sums(blocks);
-    const double work = static_cast<double>(positions * L) * (2 + 0.5 * static_cast<double>(L));
-    for_each_block(blocks, threads_for(work), [&](std::size_t b, std::size_t) {
-        sums[b].assign(size, 0.0);
-        Chunk chunk;
+    const int threads = threads_for(static_cast<double>(positions * L) * (2 + 0.5 * static_cast<double>(L)));
+    const std::size_t room = chunks.largest * L + kEmissionSlack;
+    Workspaces workspaces(2 * room * sizeof(double) + 2 * kPiece, threads);
+    for_each_block(blocks, threads, [&](std::size_t b, std::size_t thread) {
+        if (out.start) sums[b].assign(size, 0.0);
+        Arena arena = workspaces.arena(thread);
+        double *node = take<double>(arena, room), *marginal = take<double>(arena, room);
         typename Emission::Scratch scratch(emission);
-        for (std::size_t c = b; c + 1 < chunks.size(); c += blocks)
-            run_chunk(batch, emission, chunks[c], chunks[c + 1], chunk, scratch, out.log_probability, sums[b].data());
+        for (std::size_t c = b; c < chunks.count(); c += blocks) {
+            const std::size_t* order = chunks.order.data();
+            const Chunk chunk{order + chunks.first[c], order + chunks.first[c + 1], node, marginal};
+            run_chunk(batch, emission, chunk, scratch, out.log_probability, out.start ? sums[b].data() : nullptr);
+        }
     });
+    if (!out.start) return;
     for (const auto& block : sums) {
         for (std::size_t k = 0; k < L; ++k) out.start[k] += block[k];
         for (std::size_t k = 0; k < L * L; ++k) out.edge[k] += block[L + k];

@@ -6,6 +6,7 @@
 
 #include "../emissions/emission_kernels.hpp"
 #include "simd.hpp"
+#include "transpose.hpp"
 
 namespace kernelfields {
 namespace {
@@ -14,22 +15,58 @@ KF_INLINE std::size_t vectors_of(std::size_t count) {
     return (count + kWidth<double> - 1) / kWidth<double>;
 }
 
-// centred[d] = x[d] - mean[d], whole vectors.
-KF_INLINE void centre(const double* x, const double* mean, std::size_t columns, std::size_t vectors, double* centred) {
-    for (std::size_t d = 0; d < columns; ++d)
-        for (std::size_t v = 0; v < vectors; ++v) {
-            const std::size_t at = d * kEmissionTile + v * kWidth<double>;
-            store(centred + at, load(x + at) - broadcast(mean[d]));
+// Rows of labels (labels x kEmissionTile) to positions (count x labels), blocks of whole vectors at a time. What is
+// written beyond the labels of a position is overwritten by the next.
+inline void rows_to_positions(const double* rows, std::size_t labels, std::size_t count, double* positions) {
+    constexpr std::size_t W = kWidth<double>;
+    static_assert(W <= kEmissionSlack);
+    for (std::size_t t = 0; t < count; t += W)
+        for (std::size_t k = 0; k < labels; k += W) {
+            Vec<double> block[W];
+            KF_UNROLL
+            for (std::size_t i = 0; i < W; ++i)
+                block[i] = k + i < labels ? load(rows + (k + i) * kEmissionTile + t) : Vec<double>{};
+            transpose(block);
+            const std::size_t here = count - t < W ? count - t : W, wide = labels - k < W ? labels - k : W;
+            if (k == 0)
+                for (std::size_t i = 0; i < here; ++i) store(positions + (t + i) * labels, block[i]);
+            else
+                for (std::size_t i = 0; i < here; ++i) store_first(positions + (t + i) * labels + k, block[i], wide);
         }
 }
 
-inline void diagonal_scores(const GaussianStates& states, const double* x, std::size_t vectors, double* scores) {
+// The reverse; rows have zeros beyond `count`, up to a whole vector.
+inline void positions_to_rows(const double* positions, std::size_t labels, std::size_t count, double* rows) {
+    constexpr std::size_t W = kWidth<double>;
+    for (std::size_t t = 0; t < count; t += W)
+        for (std::size_t k = 0; k < labels; k += W) {
+            Vec<double> block[W];
+            for (std::size_t i = 0; i < W; ++i)
+                block[i] = t + i < count ? load(positions + (t + i) * labels + k) : Vec<double>{};
+            transpose(block);
+            const std::size_t wide = labels - k < W ? labels - k : W;
+            for (std::size_t i = 0; i < wide; ++i) store(rows + (k + i) * kEmissionTile + t, block[i]);
+        }
+}
+
+// centred[d] = x[d] - mean[d], whole vectors.
+KF_INLINE void centre(const EmissionTile& tile, const double* mean, std::size_t columns, std::size_t vectors,
+                      double* centred) {
+    for (std::size_t d = 0; d < columns; ++d)
+        for (std::size_t v = 0; v < vectors; ++v) {
+            const std::size_t at = v * kWidth<double>;
+            store(centred + d * kEmissionTile + at, load(tile.x + d * tile.stride + at) - broadcast(mean[d]));
+        }
+}
+
+inline void diagonal_scores(const GaussianStates& states, const EmissionTile& tile, std::size_t vectors,
+                            double* scores) {
     for (std::size_t k = 0; k < states.labels; ++k) {
         const double *mean = states.mean + k * states.columns, *factor = states.factor + k * states.columns;
         for (std::size_t v = 0; v < vectors; ++v) {
             Vec<double> total = broadcast(states.constant[k]);
             for (std::size_t d = 0; d < states.columns; ++d) {
-                const Vec<double> c = load(x + d * kEmissionTile + v * kWidth<double>) - broadcast(mean[d]);
+                const Vec<double> c = load(tile.x + d * tile.stride + v * kWidth<double>) - broadcast(mean[d]);
                 total -= c * c * broadcast(factor[d]);
             }
             store(scores + k * kEmissionTile + v * kWidth<double>, total);
@@ -37,12 +74,12 @@ inline void diagonal_scores(const GaussianStates& states, const double* x, std::
     }
 }
 
-inline void full_scores(const GaussianStates& states, const double* x, std::size_t vectors, double* centred,
+inline void full_scores(const GaussianStates& states, const EmissionTile& tile, std::size_t vectors, double* centred,
                         double* scores) {
     const std::size_t D = states.columns;
     constexpr std::size_t kTogether = 4;  // hide the latency of one another's sums
     for (std::size_t k = 0; k < states.labels; ++k) {
-        centre(x, states.mean + k * D, D, vectors, centred);
+        centre(tile, states.mean + k * D, D, vectors, centred);
         const double* factor = states.factor + k * D * D;
         for (std::size_t v = 0; v < vectors; v += kTogether) {
             const std::size_t n = vectors - v < kTogether ? vectors - v : kTogether;
@@ -66,14 +103,15 @@ inline void full_scores(const GaussianStates& states, const double* x, std::size
     }
 }
 
-void gaussian_scores(const GaussianStates& states, const double* x, std::size_t count, double* scratch,
+void gaussian_scores(const GaussianStates& states, const EmissionTile& tile, const EmissionScratch& scratch,
                      double* scores) {
-    if (states.full) full_scores(states, x, vectors_of(count), scratch, scores);
-    else diagonal_scores(states, x, vectors_of(count), scores);
+    if (states.full) full_scores(states, tile, vectors_of(tile.count), scratch.centred, scratch.rows);
+    else diagonal_scores(states, tile, vectors_of(tile.count), scratch.rows);
+    rows_to_positions(scratch.rows, states.labels, tile.count, scores);
 }
 
-inline void diagonal_sums(const GaussianStates& states, const double* x, const double* weight, std::size_t vectors,
-                          double* sums) {
+inline void diagonal_sums(const GaussianStates& states, const EmissionTile& tile, const double* weight,
+                          std::size_t vectors, double* sums) {
     const std::size_t D = states.columns;
     for (std::size_t k = 0; k < states.labels; ++k, sums += states.size()) {
         const double *mean = states.mean + k * D, *w = weight + k * kEmissionTile;
@@ -83,7 +121,7 @@ inline void diagonal_sums(const GaussianStates& states, const double* x, const d
         for (std::size_t d = 0; d < D; ++d) {
             Vec<double> first{}, second{};
             for (std::size_t v = 0; v < vectors; ++v) {
-                const Vec<double> c = load(x + d * kEmissionTile + v * kWidth<double>) - broadcast(mean[d]);
+                const Vec<double> c = load(tile.x + d * tile.stride + v * kWidth<double>) - broadcast(mean[d]);
                 const Vec<double> wc = load(w + v * kWidth<double>) * c;
                 first += wc;
                 second += wc * c;
@@ -105,13 +143,13 @@ KF_INLINE void products(const double* left, const double* right, std::size_t vec
     for (std::size_t i = 0; i < n; ++i) to[i] += sum<double>(total[i]);
 }
 
-inline void full_sums(const GaussianStates& states, const double* x, const double* weight, std::size_t vectors,
+inline void full_sums(const GaussianStates& states, const EmissionTile& tile, const double* weight, std::size_t vectors,
                       double* centred, double* sums) {
     const std::size_t D = states.columns;
     alignas(64) double weighted[kEmissionTile];
     for (std::size_t k = 0; k < states.labels; ++k, sums += states.size()) {
         const double* w = weight + k * kEmissionTile;
-        centre(x, states.mean + k * D, D, vectors, centred);
+        centre(tile, states.mean + k * D, D, vectors, centred);
         Vec<double> count{};
         for (std::size_t v = 0; v < vectors; ++v) count += load(w + v * kWidth<double>);
         sums[0] += sum<double>(count);
@@ -132,10 +170,11 @@ inline void full_sums(const GaussianStates& states, const double* x, const doubl
     }
 }
 
-void gaussian_sums(const GaussianStates& states, const double* x, const double* weight, std::size_t count,
-                   double* scratch, double* sums) {
-    if (states.full) full_sums(states, x, weight, vectors_of(count), scratch, sums);
-    else diagonal_sums(states, x, weight, vectors_of(count), sums);
+void gaussian_sums(const GaussianStates& states, const EmissionTile& tile, const double* weight,
+                   const EmissionScratch& scratch, double* sums) {
+    positions_to_rows(weight, states.labels, tile.count, scratch.rows);
+    if (states.full) full_sums(states, tile, scratch.rows, vectors_of(tile.count), scratch.centred, sums);
+    else diagonal_sums(states, tile, scratch.rows, vectors_of(tile.count), sums);
 }
 
 }  // namespace
