@@ -13,6 +13,7 @@ void add_belief_propagation(nanobind::module_&);
 void add_brown(nanobind::module_&);
 void add_chain(nanobind::module_&);
 void add_chain2(nanobind::module_&);
+void add_checksum(nanobind::module_&);
 void add_constituency(nanobind::module_&);
 void add_dependency(nanobind::module_&);
 void add_detour_ascent(nanobind::module_&);
@@ -70,6 +71,7 @@ NB_MODULE(_core, m) {
     kernelfields::bindings::add_brown(m);
     kernelfields::bindings::add_chain(m);
     kernelfields::bindings::add_chain2(m);
+    kernelfields::bindings::add_checksum(m);
     kernelfields::bindings::add_constituency(m);
     kernelfields::bindings::add_dependency(m);
     kernelfields::bindings::add_detour_ascent(m);

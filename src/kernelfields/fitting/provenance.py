@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import platform
-import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -18,6 +17,7 @@ from scipy import sparse
 from ..arrays import Array, sorted_blocks
 from ..data.inputs import Inputs
 from ..data.labels import Encoded
+from ..io.checksums import crc32
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Provenance:
 def provenance_of(inputs: Inputs, encoded: Encoded, unlabelled: Iterable[Inputs] = ()) -> Provenance:
     """Describe a training set, and what was looked at without labels.
 
-    Arrays are summed up by CRC-32, some hundred MB a second or more: little beside any fit.
+    Arrays are summed up by CRC-32: little beside any fit.
     """
     links = [] if inputs.links is None else [inputs.links]
     others = [part for one in unlabelled for part in (one.features, one.offsets)]
@@ -104,8 +104,8 @@ def _arrays_of(part: Any) -> Iterator[tuple[Array, Iterable[Array]]]:
 def _sum_of(array: Array, before: int) -> int:
     """Return the check sum of an array that follows on others."""
     if array.dtype == object:
-        return zlib.crc32(repr(array.tolist()).encode("utf-8", "surrogatepass"), before)
-    return zlib.crc32(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data, before)
+        return crc32(repr(array.tolist()).encode("utf-8", "surrogatepass"), before)
+    return crc32(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data, before)
 
 
 def versions() -> dict[str, str]:
