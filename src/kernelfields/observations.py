@@ -173,13 +173,16 @@ def _bits(numbers: Array) -> Array:
 
 
 def _hashes_of_dense(X: Array) -> Array:
+    """Return Σ_j (w_j ^ w_j >> 32) s_j of every row's words, s_j odd: rows seldom agree by chance."""
     n, D = X.shape
-    hashes = np.zeros(n, dtype=np.uint64)
-    salt = _mixed(np.arange(1, D + 1, dtype=np.uint64))
+    hashes = np.empty(n, dtype=np.uint64)
+    salt = _mixed(np.arange(1, D + 1, dtype=np.uint64)) | np.uint64(1)
     step = max(1, _CHUNK // max(1, D))
     for start in range(0, n, step):
         words = _bits(X[start : start + step] + 0.0)  # no negative zeros
-        hashes[start : start + step] = _mixed(words ^ salt).sum(axis=1, dtype=np.uint64)
+        folded = words >> np.uint64(32)  # the low bits of most numbers are zero, and no product would fill them
+        np.bitwise_xor(words, folded, out=folded)
+        hashes[start : start + step] = np.multiply(folded, salt, out=folded).sum(axis=1, dtype=np.uint64)
     return hashes
 
 
