@@ -4,20 +4,20 @@
 namespace kernelfields::bindings {
 namespace {
 
-std::uint32_t checksum(const In<std::uint8_t>& bytes, std::uint32_t before) {
+template <std::uint32_t (*function)(const std::uint8_t*, std::size_t, std::uint32_t)>
+std::uint32_t of_bytes(const In<std::uint8_t>& bytes, std::uint32_t before) {
     const std::size_t size = length_of(bytes, "bytes");
-    if (size == 0 || size % kFoldedBlock != 0)
-        throw std::invalid_argument("bytes has " + std::to_string(size) + " entries, expected a multiple of 64.");
     nb::gil_scoped_release release;
-    return folded_checksum(bytes.data(), size / kFoldedBlock, before);
+    return function(bytes.data(), size, before);
 }
 
 }  // namespace
 
 void add_checksum(nb::module_& m) {
     using namespace nb::literals;
-    m.def("folds_checksums", &folds_checksums);
-    m.def("folded_checksum", &checksum, nb::arg("bytes").noconvert(), "before"_a);
+    const auto bytes = nb::arg("bytes").noconvert();
+    m.def("checksum", &of_bytes<checksum>, bytes, "before"_a);
+    m.def("plain_checksum", &of_bytes<plain_checksum>, bytes, "before"_a);
 }
 
 }  // namespace kernelfields::bindings

@@ -2,13 +2,30 @@
 // by a product with a power of x that leaves the same remainder, and adds it to a block further on.
 #include "kernelfields/core/checksum.hpp"
 
-#include <stdexcept>
+#include <array>
 
 #ifdef KF_X86
 #include <immintrin.h>
+#endif
 
 namespace kernelfields {
 namespace {
+
+// Remainders of every byte with 0 to 7 bytes behind it.
+constexpr auto kTables = [] {
+    std::array<std::array<std::uint32_t, 256>, 8> tables{};
+    for (std::uint32_t byte = 0; byte < 256; ++byte) {
+        std::uint32_t rest = byte;
+        for (int bit = 0; bit < 8; ++bit) rest = (rest >> 1) ^ (rest & 1 ? 0xEDB88320U : 0);
+        tables[0][byte] = rest;
+    }
+    for (std::size_t k = 1; k < 8; ++k)
+        for (std::size_t byte = 0; byte < 256; ++byte)
+            tables[k][byte] = (tables[k - 1][byte] >> 8) ^ tables[0][tables[k - 1][byte] & 255];
+    return tables;
+}();
+
+#ifdef KF_X86
 
 #define KF_CARRYLESS __attribute__((target("pclmul,sse4.1")))
 
@@ -42,6 +59,8 @@ KF_CARRYLESS std::uint32_t reduced(__m128i block) {
     return static_cast<std::uint32_t>(_mm_extract_epi32(last, 1));
 }
 
+// Of whole blocks of 64 bytes, at least one.
+constexpr std::size_t kFoldedBlock = 64;
 KF_CARRYLESS std::uint32_t folded(const std::uint8_t* bytes, std::size_t blocks, std::uint32_t before) {
     const __m128i by512 = constant(kBy512), by128 = constant(kBy128);
     __m128i part[4];
@@ -55,31 +74,37 @@ KF_CARRYLESS std::uint32_t folded(const std::uint8_t* bytes, std::size_t blocks,
     return ~reduced(part[3]);
 }
 
-}  // namespace
-
-bool folds_checksums() {
+bool can_fold() {
     return __builtin_cpu_supports("pclmul") && __builtin_cpu_supports("sse4.1");
 }
-
-std::uint32_t folded_checksum(const std::uint8_t* bytes, std::size_t blocks, std::uint32_t before) {
-    if (!folds_checksums()) throw std::logic_error("This processor does not fold checksums.");
-    return folded(bytes, blocks, before);
-}
-
-}  // namespace kernelfields
-
-#else
-
-namespace kernelfields {
-
-bool folds_checksums() {
-    return false;
-}
-
-std::uint32_t folded_checksum(const std::uint8_t*, std::size_t, std::uint32_t) {
-    throw std::logic_error("This processor does not fold checksums.");
-}
-
-}  // namespace kernelfields
-
 #endif
+
+}  // namespace
+
+std::uint32_t plain_checksum(const std::uint8_t* bytes, std::size_t size, std::uint32_t before) {
+    std::uint32_t rest = ~before;
+    for (; size >= 8; bytes += 8, size -= 8) {
+        std::uint32_t next = 0;
+        for (std::size_t k = 0; k < 8; ++k) {
+            const std::uint32_t byte = bytes[k] ^ (k < 4 ? rest >> (8 * k) & 255 : 0);
+            next ^= kTables[7 - k][byte];
+        }
+        rest = next;
+    }
+    for (; size > 0; ++bytes, --size) rest = (rest >> 8) ^ kTables[0][(rest ^ *bytes) & 255];
+    return ~rest;
+}
+
+std::uint32_t checksum(const std::uint8_t* bytes, std::size_t size, std::uint32_t before) {
+#ifdef KF_X86
+    const std::size_t blocks = size / kFoldedBlock;
+    if (blocks > 0 && can_fold()) {
+        before = folded(bytes, blocks, before);
+        bytes += blocks * kFoldedBlock;
+        size -= blocks * kFoldedBlock;
+    }
+#endif
+    return plain_checksum(bytes, size, before);
+}
+
+}  // namespace kernelfields

@@ -180,7 +180,9 @@ def _hashes_of_dense(X: Array) -> Array:
     step = max(1, _CHUNK // max(1, D))
     for start in range(0, n, step):
         words = _bits(X[start : start + step] + 0.0)  # no negative zeros
-        folded = words >> np.uint64(32)  # the low bits of most numbers are zero, and no product would fill them
+        folded = words >> np.uint64(
+            32
+        )  # the low bits of most numbers are zero, and no product would fill them
         np.bitwise_xor(words, folded, out=folded)
         hashes[start : start + step] = np.multiply(folded, salt, out=folded).sum(axis=1, dtype=np.uint64)
     return hashes

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import platform
+import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -14,10 +15,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from .. import native
 from ..arrays import Array, sorted_blocks
 from ..data.inputs import Inputs
 from ..data.labels import Encoded
-from ..io.checksums import crc32
 
 
 @dataclass(frozen=True)
@@ -104,8 +105,8 @@ def _arrays_of(part: Any) -> Iterator[tuple[Array, Iterable[Array]]]:
 def _sum_of(array: Array, before: int) -> int:
     """Return the check sum of an array that follows on others."""
     if array.dtype == object:
-        return crc32(repr(array.tolist()).encode("utf-8", "surrogatepass"), before)
-    return crc32(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data, before)
+        return zlib.crc32(repr(array.tolist()).encode("utf-8", "surrogatepass"), before)
+    return native.checksum(np.ascontiguousarray(array).reshape(-1).view(np.uint8), before)
 
 
 def versions() -> dict[str, str]:

@@ -10,6 +10,7 @@ import json
 import mmap
 import os
 import threading
+import zlib
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -17,17 +18,16 @@ from typing import Any
 
 import numpy as np
 
+from .. import native
 from ..arrays import Array
 from ..errors import ModelFormatError
 from ._tensors import METADATA, Tensor, parse_json, read_tensors, tensor_name
-from .checksums import crc32
 
 HEADER = "kernelfields"
 CHECK_OF_HEADER, CHECK_OF_DATA = "header_crc32", "data_crc32"
 LONGEST_HEADER = 2**26
 """Bytes of the longest header; large data belong into tensors."""
 ALIGNMENT = 64
-CHUNK = 2**20
 
 
 def write_container(path: str | os.PathLike[str], arrays: Mapping[str, Array], header: Any) -> None:
@@ -66,7 +66,7 @@ def _start_of_file(parts: Mapping[str, Array], header: str) -> bytes:
             "shape": list(part.shape),
             "data_offsets": place,
         }
-        end, check = place[1], crc32(_bytes(part), check)
+        end, check = place[1], native.checksum(part.reshape(-1).view(np.uint8), check)
     texts = {HEADER: header, CHECK_OF_DATA: f"{check:08x}"}
     texts[CHECK_OF_HEADER] = _check_of_header(table, texts)
     text = json.dumps({METADATA: texts, **table}, separators=(",", ":")).encode()
@@ -78,7 +78,7 @@ def _start_of_file(parts: Mapping[str, Array], header: str) -> bytes:
 
 def _check_of_header(table: Mapping[str, Any], texts: Mapping[str, str]) -> str:
     whole = json.dumps([table, texts[HEADER], texts[CHECK_OF_DATA]], sort_keys=True)
-    return f"{crc32(whole.encode()):08x}"
+    return f"{zlib.crc32(whole.encode()):08x}"
 
 
 def _bytes(part: Array) -> memoryview:
@@ -161,10 +161,8 @@ class Container:
         """Compare the arrays with their checksum, once."""
         if self._checked:
             return
-        found = 0
-        with memoryview(self._map) as whole:
-            for start in range(self._start, self.size, CHUNK):
-                found = crc32(whole[start : min(start + CHUNK, self.size)], found)
+        whole = np.frombuffer(self._map, np.uint8)
+        found = native.checksum(whole[self._start :], 0)
         if f"{found:08x}" != self._check:
             raise ModelFormatError("The arrays do not match their checksum: the file is damaged.")
         self._checked = True

@@ -6,11 +6,10 @@
 
 namespace kernelfields {
 
-// Whether the processor can.
-bool folds_checksums();
+// Of bytes that follow on others with the checksum `before`.
+std::uint32_t checksum(const std::uint8_t* bytes, std::size_t size, std::uint32_t before);
 
-// Of whole blocks of 64 bytes, at least one, that follow on bytes with the checksum `before`; only if it can.
-constexpr std::size_t kFoldedBlock = 64;
-std::uint32_t folded_checksum(const std::uint8_t* bytes, std::size_t blocks, std::uint32_t before);
+// The same without such products.
+std::uint32_t plain_checksum(const std::uint8_t* bytes, std::size_t size, std::uint32_t before);
 
 }  // namespace kernelfields
