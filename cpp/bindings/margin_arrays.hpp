@@ -1,6 +1,7 @@
 // Inputs of max-margin models from NumPy arrays, checked.
 #pragma once
 
+#include "kernelfields/objective/detour_expansion.hpp"
 #include "kernelfields/objective/detour_weights.hpp"
 #include "kernelfields/objective/margin_data.hpp"
 #include "sparse_rows.hpp"
