@@ -128,7 +128,7 @@ private:
 
     DetourAscent<Weights, Shape> made(Batch batch, double penalty, LabelPenalties penalties) const {
         Weights weights = inputs_.weights(arrays_.count(), penalty);
-        const MarginData<S> data = arrays_.checked(weights.positions());
+        const auto data = arrays_.template checked<MarginData<S>>(weights.positions());
         return {data, std::move(batch), std::move(weights), penalties};
     }
     template <class Body> void each(Body body) const {
