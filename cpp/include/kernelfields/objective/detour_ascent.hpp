@@ -12,7 +12,7 @@
 #pragma once
 
 #include "detour_function.hpp"
-#include "detour_search.hpp"
+#include "detour_shapes.hpp"
 #include "detour_trades.hpp"
 #include "detour_way.hpp"
 
@@ -30,20 +30,6 @@ struct AscentPass {
 
 struct AscentLoss {
     double value = 0, slope = 0;  // the sum of losses at a multiple of f, and its derivative in the factor
-};
-
-// What detours of chains are, and how they are found and packed.
-struct ChainDetours {
-    using Batch = ChainRuns;
-    using Packing = ChainPacking;
-    template <class S> using Search = ChainSearch<S>;
-};
-
-// The same of forests.
-struct ForestDetours {
-    using Batch = ForestPatches;
-    using Packing = ForestPacking;
-    template <class S> using Search = ForestSearch<S>;
 };
 
 template <class Weights, class Shape> class DetourAscent {
