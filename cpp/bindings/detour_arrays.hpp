@@ -42,9 +42,12 @@ public:
         nb::gil_scoped_release release;
         return ascent_.improve(order.data(), order.size());
     }
-    double loss() {
+    // At a multiple of f, with the derivative in the factor.
+    std::tuple<double, double> loss(double scale) {
+        if (!(scale > 0)) throw std::invalid_argument("scale must be positive.");
         nb::gil_scoped_release release;
-        return ascent_.loss();
+        const AscentLoss loss = ascent_.loss(scale);
+        return {loss.value, loss.slope};
     }
     double level() const { return ascent_.level(); }
     double square() const { return ascent_.square(); }
@@ -125,7 +128,7 @@ private:
 
     DetourAscent<Weights, Shape> made(Batch batch, double penalty, LabelPenalties penalties) const {
         Weights weights = inputs_.weights(arrays_.count(), penalty);
-        const MarginData<S> data = arrays_.checked(weights.positions());
+        const auto data = arrays_.template checked<MarginData<S>>(weights.positions());
         return {data, std::move(batch), std::move(weights), penalties};
     }
     template <class Body> void each(Body body) const {
@@ -194,7 +197,7 @@ template <class Class> void add_methods(nb::class_<Class>& face) {
     const auto keep = [](const char* argument) { return nb::arg(argument).noconvert(); };
     face.def("visit", &Class::visit, keep("order"))
         .def("improve", &Class::improve, keep("order"))
-        .def("loss", &Class::loss)
+        .def("loss", &Class::loss, "scale"_a)
         .def("level", &Class::level)
         .def("square", &Class::square)
         .def("count", &Class::count)

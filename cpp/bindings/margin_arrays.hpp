@@ -1,6 +1,7 @@
-// Inputs of max-margin models from NumPy arrays, checked.
+// Inputs of models that climb in their duals from NumPy arrays, checked.
 #pragma once
 
+#include "kernelfields/objective/detour_expansion.hpp"
 #include "kernelfields/objective/detour_weights.hpp"
 #include "kernelfields/objective/margin_data.hpp"
 #include "sparse_rows.hpp"
@@ -15,7 +16,8 @@ template <class S> struct MarginArrays {
     In<S> edge_fixed;
 
     std::size_t count() const { return edge_fixed.ndim() == 2 ? edge_fixed.shape(0) : 0; }
-    MarginData<S> checked(std::size_t positions) const {
+    // As `Data`: MarginData or LabelledChains.
+    template <class Data> Data checked(std::size_t positions) const {
         if (count() == 0) throw std::invalid_argument("edge_fixed has shape " + shape_of(edge_fixed) + ".");
         require_shape(edge_fixed, "edge_fixed", {count(), count()});
         require_offsets(offsets, "offsets", positions);
@@ -46,13 +48,17 @@ template <class S> struct GramArrays {
     In<S> gram;
     In<std::int64_t> rows;
 
-    DetourExpansion<S> weights(std::size_t labels, double penalty) const {
+    // The number of observations.
+    std::size_t checked() const {
         const std::size_t size = gram.ndim() == 2 ? gram.shape(0) : 0, positions = length_of(rows, "rows");
         require_shape(gram, "gram", {size, size});
         for (std::size_t t = 0; t < positions; ++t)
             if (rows.data()[t] < 0 || static_cast<std::size_t>(rows.data()[t]) >= size)
                 throw std::invalid_argument("rows holds an observation that does not exist.");
-        return {gram.data(), size, rows.data(), positions, labels, penalty};
+        return size;
+    }
+    DetourExpansion<S> weights(std::size_t labels, double penalty) const {
+        return {gram.data(), checked(), rows.data(), rows.shape(0), labels, penalty};
     }
 };
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC, LinearSVC
 
@@ -258,8 +259,11 @@ def stars(X):
 def test_ascent_is_taken_where_it_suits_and_pays(rng):
     X, y = small_data(rng, count=6)
     wide = [np.hstack([x, rng.normal(size=(len(x), 30))]) for x in X]
+    thin = [sparse.csr_matrix(x * (rng.random(x.shape) < 0.1)) for x in wide]
     for settings, seen, solver in [
         ({}, wide, "dual-ascent"),
+        ({"penalty": 5.0}, wide, "one-slack"),  # dense features and a large penalty
+        ({"penalty": 5.0}, thin, "dual-ascent"),
         ({"kernel": RBF(0.5)}, X, "dual-ascent"),
         ({"rescaling": "slack"}, wide, "one-slack"),
         ({"structure": "chain2"}, wide, "one-slack"),
@@ -269,7 +273,7 @@ def test_ascent_is_taken_where_it_suits_and_pays(rng):
         ({"structure": "tree"}, stars([x[:, :1] for x in 8 * X]), "one-slack"),
         ({}, [x[:, :1] for x in 8 * X], "one-slack"),
     ]:
-        settings = {"penalty": 2.0, **settings}
+        settings = {"penalty": 0.5, **settings}
         labels = y * (len(seen) // len(y))
         auto = StructuredSVM(**settings).fit(seen, labels)
         assert auto.history_ == StructuredSVM(**settings, solver=solver).fit(seen, labels).history_

@@ -56,6 +56,20 @@ def test_it_reaches_the_optimum_of_cutting_planes(case, factor, rng):
     assert found.progress.lower_bound <= exact.point.value * (1 + 1e-9)
 
 
+def test_panels_come_to_the_same_as_features(rng):
+    """A linear kernel is a function of the features; all but the features has the same penalty."""
+    linear, kernel = (
+        repriced(problem_of(np.random.default_rng(7), "margin", space, structure=PANELS), 10.0)
+        for space in ("linear", "kernel")
+    )
+    stop = Stop(1e-4, 0.0, 500)
+    for problem in (linear, kernel):
+        exact = CuttingPlane().minimize(problem, problem.zero(), stop)
+        found = DualAscent().maximize(DetourDual(problem), stop)
+        assert exact.reason is found.reason is Reason.GAP
+        np.testing.assert_allclose(found.point.value, exact.point.value, rtol=2e-4)
+
+
 @pytest.mark.parametrize("batch", [LONG, small_forest()])
 @pytest.mark.parametrize("factor", [0.1, 3.0])
 def test_what_is_forbidden_is_never_taken(batch, factor, rng):
@@ -95,10 +109,11 @@ def every_labelling(batch, instance):
 @pytest.mark.parametrize("batch", [ChainBatch(offsets_of([3, 1, 4, 0, 2]), 3), small_forest()])
 @pytest.mark.parametrize("space", ["linear", "sparse", "kernel"])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_losses_are_those_of_all_labellings(batch, space, dtype, rng):
+@pytest.mark.parametrize("scale", [1.0, 0.7, 1.6])
+def test_losses_are_those_of_all_labellings(batch, space, dtype, scale, rng):
     problem = problem_of(rng, "margin", space, structure=batch, weighted=True, offset=True)
     dual = some_way_up(problem, dtype=dtype)
-    theta = problem.arrays.with_offset(problem.at(dual.element()).theta)
+    theta = problem.arrays.with_offset(problem.at(scale * dual.element()).theta)
     total = 0.0
     for i in range(batch.n_instances):
         one, part = batch.take([i]), batch.cut(theta, [i])
@@ -108,7 +123,20 @@ def test_losses_are_those_of_all_labellings(batch, space, dtype, rng):
             for labels in every_labelling(batch, i)
         ]
         total += problem.loss.weights[i] * max(values)
-    np.testing.assert_allclose(dual.loss(), total, rtol=1e-5 if dtype == np.float32 else 1e-12)
+    value, slope = dual.loss(scale)
+    np.testing.assert_allclose(value, total, rtol=1e-5 if dtype == np.float32 else 1e-12)
+    for other in (0.5 * scale, 0.99 * scale, 1.01 * scale, 2 * scale):  # a tangent of a convex function
+        assert value + slope * (other - scale) <= dual.loss(other)[0] + 1e-5 * total
+
+
+def test_a_multiple_has_the_bound_of_the_dual_point(rng):
+    dual = some_way_up(problem_of(rng, structure=LONG, weighted=True, offset=True))
+    one, other = dual.reached(), dual.reached(1.3)
+    assert other.lower_bound == one.lower_bound
+    np.testing.assert_allclose(other.element, 1.3 * one.element)
+    np.testing.assert_allclose(other.value, dual.loss(1.3)[0] + 1.3**2 * dual.penalty, rtol=1e-9)
+    with pytest.raises(ValueError, match="scale"):
+        dual.loss(0.0)
 
 
 SIX = {
@@ -140,9 +168,14 @@ def test_shares_are_those_of_a_distribution_over_labellings(name, rng):
     np.testing.assert_allclose(dual.core.level(), found.fun, rtol=1e-8)  # the cost of every such distribution
 
 
-@pytest.mark.parametrize("batch", [LONG, small_forest()])
-def test_bounds_and_rises_are_those_of_the_dual_function(batch, rng):
-    problem = problem_of(rng, structure=batch, weighted=True, offset=True)
+PANELS = ChainBatch(offsets_of([40, 300, 7, 0, 90, 90, 30, 1]), 3)
+"""More positions than are open at a time, in one sequence and in all."""
+
+
+@pytest.mark.parametrize("batch", [LONG, small_forest(), PANELS])
+@pytest.mark.parametrize("space", ["linear", "kernel"])
+def test_bounds_and_rises_are_those_of_the_dual_function(batch, space, rng):
+    problem = problem_of(rng, "margin", space, structure=batch, weighted=True, offset=True)
     dual = DetourDual(problem)
     order, before = np.arange(dual.size), dual.bound
     for _ in range(4):

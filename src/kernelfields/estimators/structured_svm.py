@@ -112,8 +112,8 @@ MarginSolver, CuttingPlane, DualAscent or LinearProgramming
         sequences in one native call on all cores, for every structure and loss; block-coordinate Frank-Wolfe;
         the working-set algorithm with a slack variable for every sequence; stochastic subgradients. All reach
         the same optimum. "auto" is ascent with a kernel, or with at least as many weights as there are
-        positions, where it suits, and cutting planes elsewhere. "linear-program" is for ``norm="l1"``, and
-        the only one.
+        positions, where it suits, and cutting planes elsewhere, also where features are dense and λ is large.
+        "linear-program" is for ``norm="l1"``, and the only one.
     decoder : "viterbi", "posterior" or Decoder
         How `predict` decides.
     tol : float

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from typing import Any, final
 
 import numpy as np
+import numpy.typing as npt
 
 from .. import native
 from ..arrays import Array
@@ -36,10 +37,10 @@ class Gram(ABC):
     def take(self, indices: Array) -> Gram:
         """Return the Gram matrix of some of the observations, in the order of ``indices``."""
 
-    def whole(self) -> Array:
+    def whole(self, dtype: npt.DTypeLike | None = None) -> Array:
         """Return K as an (n, n) array, a copy: for what takes rows of it again and again."""
         every = np.arange(self.size)
-        result = np.empty((self.size, self.size), self.dtype)
+        result = np.empty((self.size, self.size), self.dtype if dtype is None else dtype)
         for part in np.array_split(every, 1 + self.size // 256):
             result[part] = self.block(part, every)
         return result

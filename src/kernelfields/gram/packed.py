@@ -115,9 +115,9 @@ class PackedGram(Gram):
         rows, columns = (np.ascontiguousarray(index, dtype=np.int64) for index in (rows, columns))
         return native.gram_block(self._numbers, self.size, rows, columns)
 
-    def whole(self) -> Array:
+    def whole(self, dtype: npt.DTypeLike | None = None) -> Array:
         """Return K as an (n, n) array: panels, and their mirror images."""
-        result = np.empty((self.size, self.size), self.dtype)
+        result = np.empty((self.size, self.size), self.dtype if dtype is None else dtype)
         for panel, first in self.panels():
             end = first + len(panel)
             result[first:end, first:] = panel

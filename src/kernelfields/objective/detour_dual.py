@@ -14,7 +14,8 @@ from ..gram import memory_budget
 from ..losses import MarginHinge
 from ..spaces import Expansion, LinearFeatures
 from ..structures import ChainBatch, TreeBatch
-from .block_dual import MarginPoint, margin_point
+from .block_dual import MarginPoint
+from .certificate import Dual
 from .chain_terms import ChainTerms
 from .problem import Problem
 
@@ -68,6 +69,8 @@ class DetourDual:
         )
         self.dtype = np.dtype(dtype)
         self.core: Any = self._made()
+        terms = ChainTerms.of(problem)
+        self.thorough = terms is not None and isinstance(terms.inputs.space, Expansion)
 
     @staticmethod
     def suits(problem: Problem, memory_limit: int | None = None) -> bool:
@@ -103,9 +106,10 @@ class DetourDual:
         """Improve shares of detours that are known; return by how much the dual has risen."""
         return sum(self.core.improve(part) for part in self._parts(order))
 
-    def loss(self) -> float:
-        """Σ_i loss_i at f."""
-        return float(self.core.loss())
+    def loss(self, scale: float = 1.0) -> tuple[float, float]:
+        """Σ_i loss_i at a multiple of f, and its derivative in the factor."""
+        value, slope = self.core.loss(scale)
+        return float(value), float(slope)
 
     @property
     def penalty(self) -> float:
@@ -148,12 +152,13 @@ class DetourDual:
         node, edge = self.core.mixture()
         return -self.problem.representer({"node": node, "edge": edge})
 
-    def reached(self) -> MarginPoint:
-        """Return f with the dual point behind it, both computed anew."""
+    def reached(self, scale: float = 1.0) -> MarginPoint:
+        """Return a multiple of f with the dual point behind f, both computed anew."""
         node, edge = self.core.mixture()
-        element = -self.problem.representer({"node": node, "edge": edge})
-        level = _product(node, self.fixed) + _product(edge, self.edge_fixed)
-        return margin_point(self.problem.at(element), level, self.count)
+        mismatch = self.problem.representer({"node": node, "edge": edge})
+        dual = Dual(_product(node, self.fixed) + _product(edge, self.edge_fixed), mismatch)
+        point = self.problem.at(-scale * mismatch)
+        return MarginPoint(point, dual, dual.bound(self.problem), self.count, np.inf)
 
     def _parts(self, order: Array) -> list[Array]:
         """An order in pieces, between which Ctrl-C is heard."""
@@ -168,7 +173,7 @@ class DetourDual:
         space: Any = terms.inputs.space
         if isinstance(space, Expansion):
             inputs: tuple[Any, ...] = (
-                _as(space.gram.whole(), self.dtype),
+                space.gram.whole(self.dtype),
                 np.ascontiguousarray(space.rows, dtype=np.int64),
             )
         else:

@@ -13,11 +13,18 @@ from ..arrays import Array
 from ..checks import Check, Checked, whole
 from ._base import STALLED, Monitor, Observer, Progress, Reason, Result, Stop
 from ._margin_base import settled
+from ._ray import lowest_on_ray
 
 WORTH = 0.05
 """Share of a round's rise that one more pass over what is known must give to be followed by another."""
-CLOSE = 1.5
-"""Estimated gap over the tolerance from which on every round ends with a look at the true one."""
+CLOSE = 4.0
+"""Estimated gap over the tolerance from which on every round ends with a look at the true one.
+
+Which is smaller: the estimate is from before the visits, and at f, not at the best of its multiples.
+"""
+
+AIM = 0.99
+"""Share of the tolerance at which to stop: single precision is not quite right about the gap."""
 
 FEW = 60
 """Rounds after which the search goes on in double: what takes longer may be lost in rounding."""
@@ -28,6 +35,8 @@ class SweptDual(Protocol):
 
     problem: Any
     size: int
+    thorough: bool
+    """Whether visits go over what is known by themselves, as often as that pays."""
 
     @property
     def bound(self) -> float:
@@ -47,8 +56,8 @@ class SweptDual(Protocol):
     def improve(self, order: Array) -> float:
         """Improve what is known; return the rise."""
 
-    def loss(self) -> float:
-        """Σ_i loss_i at f."""
+    def loss(self, scale: float = ...) -> tuple[float, float]:
+        """Σ_i loss_i at a multiple of f, and its derivative in the factor."""
 
     def forget(self, patience: int) -> None:
         """Let variables go that have been zero for some rounds."""
@@ -65,8 +74,8 @@ class SweptDual(Protocol):
     def element(self) -> Array:
         """Return f."""
 
-    def reached(self) -> Any:
-        """Return the primal and the dual point, computed anew in double."""
+    def reached(self, scale: float = ...) -> Any:
+        """Return the primal point, a multiple of f, and the dual point, computed anew in double."""
 
 
 @dataclass(frozen=True)
@@ -115,7 +124,7 @@ class DualAscent(Checked):
     def _round(self, dual: SweptDual, random: np.random.Generator) -> tuple[float, float]:
         """Return the relative gap as visits have met it, and the rise of the dual."""
         loss, gap, rise = dual.visit(random.permutation(dual.size))
-        for _ in range(self.cached_passes):
+        for _ in range(0 if dual.thorough else self.cached_passes):
             more = dual.improve(random.permutation(dual.size))
             rise += more
             if more <= WORTH * rise:
@@ -148,6 +157,8 @@ class _Climb:
     value: float = np.inf
     place: Any = None
     """Where the value is the lowest."""
+    scale: float = 1.0
+    """What f is multiplied with there."""
     looked: float = np.inf
     """The estimate of the gap at the last look at the true one."""
     stalled: int = 0
@@ -161,29 +172,30 @@ class _Climb:
     def look(self, gap: float, rise: float) -> Reason | None:
         """Report a round; the reason to stop, if there is one."""
         bound, last = self.dual.bound, self.iteration >= self.stop.iterations
-        now = np.nan
+        now, scale = np.nan, 1.0
         if self.iteration == 0 or last or gap <= max(0.5 * self.looked, CLOSE * self.stop.gap):
-            now, self.looked = self._valued(), gap
+            (now, scale), self.looked = self._valued(), gap
         seconds = time.perf_counter() - self.started
         progress = Progress(self.iteration, self.value, np.nan, bound, seconds)
         enough = self.observer is not None and self.observer(progress, _Standing(self.dual, self.dual.count))
         # as long as nobody has looked, the value is NaN, and no gap small enough
-        if now - bound <= self.stop.gap * max(abs(now), np.finfo(float).tiny) and self._certified():
+        if now - bound <= self.stop.gap * max(abs(now), np.finfo(float).tiny) and self._certified(scale):
             return Reason.GAP
         if enough:
             return Reason.OBSERVER
         return Reason.LIMIT if last else self._stuck(rise, bound)
 
-    def _valued(self) -> float:
-        """Return the value at f, and keep the place if it is the lowest."""
-        now = self.dual.loss() + self.dual.penalty
+    def _valued(self) -> tuple[float, float]:
+        """Return the value at a multiple of f and the factor, and keep the place if it is the lowest."""
+        enough = self.dual.bound / max(1 - AIM * self.stop.gap, np.finfo(float).tiny)
+        now, scale = lowest_on_ray(self.dual.loss, self.dual.penalty, enough)
         if now < self.value or self.place is None:
-            self.value, self.place = now, self.dual.detours()
-        return now
+            self.value, self.place, self.scale = now, self.dual.detours(), scale
+        return now, scale
 
-    def _certified(self) -> bool:
+    def _certified(self, scale: float) -> bool:
         """Whether the gap is as small in double, from the shares alone; else the search goes on in double."""
-        point = self.dual.reached()
+        point = self.dual.reached(scale)
         if self.monitor.look(self.iteration, point) is Reason.GAP:
             self.point = point
             return True
@@ -202,8 +214,8 @@ class _Climb:
         """Return the end; where it comes too early, the lowest point so far."""
         if self.point is not None:
             return self.monitor.result(self.point, reason)
-        if self.place is not None and not self._valued() <= self.value:
+        if self.place is not None and not self._valued()[0] <= self.value:
             self.dual.restart(self.place)
-        point = self.dual.reached()
+        point = self.dual.reached(self.scale)
         self.monitor.look(self.iteration, point)
         return settled(self.monitor, point, [self.dual.problem.zero()], reason)

@@ -7,12 +7,14 @@
 // derivative in its share, and the square of r(parts of d) the second one: every step is exact. A visit looks for the
 // worst labelling of an instance and takes its detours in; then every share goes as far as is best, and where others
 // leave no room, shares trade places: the pairwise steps of Frank and Wolfe that need no decomposition into vertices
-// [garber2016]. Between visits there are passes over the detours that are known.
+// [garber2016]. Between visits there are passes over the detours that are known. Functions for which it is expensive to
+// reach all instances have a panel of them visited several times, and reach the others then.
 #pragma once
 
 #include "detour_function.hpp"
-#include "detour_search.hpp"
+#include "detour_shapes.hpp"
 #include "detour_trades.hpp"
+#include "detour_way.hpp"
 
 #include <cmath>
 #include <limits>
@@ -26,18 +28,8 @@ struct AscentPass {
     double gain = 0;  // by how much the dual has risen
 };
 
-// What detours of chains are, and how they are found and packed.
-struct ChainDetours {
-    using Batch = ChainRuns;
-    using Packing = ChainPacking;
-    template <class S> using Search = ChainSearch<S>;
-};
-
-// The same of forests.
-struct ForestDetours {
-    using Batch = ForestPatches;
-    using Packing = ForestPacking;
-    template <class S> using Search = ForestSearch<S>;
+struct AscentLoss {
+    double value = 0, slope = 0;  // the sum of losses at a multiple of f, and its derivative in the factor
 };
 
 template <class Weights, class Shape> class DetourAscent {
@@ -58,28 +50,34 @@ public:
     AscentPass visit(const std::int64_t* order, std::size_t count) {
         AscentPass pass;
         gain_ = 0;
-        for (std::size_t k = 0; k < count && !std::isnan(pass.loss); ++k) visit(bound(order[k]), pass);
+        each_panel(order, count, [](const Bound&) { return true; }, [&] { climb(pass); });
         pass.gain = gain_;
         return pass;
     }
     // Goes through the detours of some instances without a search; returns by how much the dual has risen.
     double improve(const std::int64_t* order, std::size_t count) {
         gain_ = 0;
-        for (std::size_t k = 0; k < count; ++k) {
-            const Bound s = bound(order[k]);
+        const auto awake = [](const Bound& s) {
             const std::vector<Detour>& list = s.set->list;
-            if (std::all_of(list.begin(), list.end(), [](const Detour& d) { return d.asleep; })) continue;
-            f_.bind(s);
-            sweep(s, true);
-            f_.flush();
-        }
+            return !std::all_of(list.begin(), list.end(), [](const Detour& d) { return d.asleep; });
+        };
+        each_panel(order, count, awake, [&] {
+            rounds([&](int) {
+                for (const Bound& s : panel_) sweep(s, true);
+            });
+        });
         return gain_;
     }
-    // Sum of the losses at f.
-    double loss() {
-        double total = 0;
-        for (std::size_t s = 0; s < data_.sequences; ++s)
-            if (data_.length(s) > 0) total += data_.capacity(s) * value(batch_.instance(s));
+    // The losses at a multiple of f.
+    AscentLoss loss(double scale) {
+        AscentLoss total;
+        for (std::size_t k = 0; k < data_.sequences; ++k) {
+            const Bound s = bound(static_cast<std::int64_t>(k));
+            if (s.at.length == 0) continue;
+            const double worst = value(s.at, scale);
+            total.value += s.capacity * worst;
+            if (worst > 0) total.slope += s.capacity * (worst - cost_of_worst(s)) / scale;
+        }
         return total;
     }
     double level() const {
@@ -115,16 +113,18 @@ public:
     // Takes in a detour with a share; false if there is no room for it.
     bool take(std::size_t instance, std::uint32_t from, std::uint32_t length, const std::int32_t* words, double share) {
         const Bound s = bound(static_cast<std::int64_t>(instance));
+        f_.begin();
+        f_.take(s);
+        f_.open();
         Detour& detour = s.set->list[known(s, from, length, words)];
-        if (share < 0 || s.set->load(s.at, detour) + share > s.capacity * (1 + kRounding)) return false;
-        if (share == 0) return true;
-        f_.bind(s);
-        f_.move(s, detour, share);
-        f_.flush();
-        return true;
+        const bool fits = share >= 0 && s.set->load(s.at, detour) + share <= s.capacity * (1 + kRounding);
+        if (fits && share > 0) f_.move(s, detour, share);
+        f_.close();
+        return fits;
     }
 
 private:
+    static constexpr double kWorth = 0.06;  // share of the gain so far that a round must add for another one
     static constexpr double kRounding = 1e-9, kInfinite = std::numeric_limits<double>::infinity();
     using Bound = MarginInstance<Instance>;
     using Trades = DetourTrades<Instance, typename Shape::Packing>;
@@ -135,9 +135,18 @@ private:
         return {at, data_.label + at.from, data_.capacity(s), &sets_[s]};
     }
     // The loss of one instance at f; rounding may put the worst labelling below the right one.
-    double value(const Instance& at) {
-        const double value = search_.look(at, f_.weights(), f_.free());
+    double value(const Instance& at, double scale = 1) {
+        const double value = search_.look(at, f_.weights(), f_.free(), scale);
         return std::isnan(value) ? value : std::max(value, 0.0);
+    }
+    // What fixed scores have to do with that loss.
+    double cost_of_worst(const Bound& s) {
+        double sum = 0;
+        batch_.split(s.at, search_.best(), s.right,
+                     [&](std::uint32_t from, std::uint32_t length, const std::int32_t* words) {
+                         sum += f_.cost(s, {from, length, 0, 0, false, 0, 0, 0}, words);
+                     });
+        return sum;
     }
 
     std::size_t known(const Bound& s, std::uint32_t from, std::uint32_t length, const std::int32_t* words) {
@@ -145,7 +154,7 @@ private:
         Detour& d = s.set->list[k];
         d.asleep = false;
         if (d.square < 0) {
-            d.cost = f_.cost(s, d);
+            d.cost = f_.cost(s, d, s.set->words(d));
             sum_.clear();
             f_.add_to(sum_, s, d, 1);
             d.square = f_.square(sum_, s);
@@ -153,8 +162,45 @@ private:
         return k;
     }
 
-    void visit(const Bound& s, AscentPass& pass) {
-        if (s.at.length == 0 || s.capacity == 0) return;
+    // Opens some instances at a time, those of an order that are wanted, for the body to work on.
+    template <class Wanted, class Body>
+    void each_panel(const std::int64_t* order, std::size_t count, Wanted wanted, Body body) {
+        for (std::size_t k = 0; k < count;) {
+            panel_.clear();
+            f_.begin();
+            for (std::size_t positions = 0; k < count; ++k) {
+                const Bound s = bound(order[k]);
+                if (s.at.length == 0 || s.capacity == 0 || !wanted(s)) continue;
+                positions += s.at.length;
+                if (!panel_.empty() && positions > Weights::kPanel) break;
+                panel_.push_back(s);
+                f_.take(s);
+            }
+            f_.open();
+            body();
+            f_.close();
+        }
+    }
+    // Goes over a panel as often as that pays, then a little further the same way.
+    template <class Body> void rounds(Body body) {
+        const double start = gain_;
+        if (Weights::kFurther > 0) way_.begin(panel_);
+        for (int round = 0; round < Weights::kRounds; ++round) {
+            const double before = gain_;
+            body(round);
+            if (!(gain_ - before > kWorth * (gain_ - start))) break;
+        }
+        if (Weights::kFurther > 0) gain_ += way_.go_on(panel_, f_, Weights::kFurther);
+    }
+    void climb(AscentPass& pass) {
+        rounds([&](int round) {
+            AscentPass again;  // nobody asks for it
+            for (const Bound& s : panel_)
+                if (!std::isnan(pass.loss)) visit(s, round == 0 ? pass : again, round > 0);
+        });
+    }
+
+    void visit(const Bound& s, AscentPass& pass, bool awake_only) {
         const double worst = value(s.at);
         pass.loss += s.capacity * worst;
         if (std::isnan(worst)) return;
@@ -166,19 +212,15 @@ private:
                      [&](std::uint32_t from, std::uint32_t length, const std::int32_t* words) {
                          known(s, from, length, words);
                      });
-        f_.bind(s);
-        sweep(s, false);
-        f_.flush();
+        sweep(s, awake_only);
     }
 
     // Every share in turn, or every one that seemed worth it; those that had no room trade places.
     void sweep(const Bound& s, bool awake_only) {
-        for (int round = 0; round < Weights::kSweeps; ++round) {
-            crowded_ = false;
-            for (Detour& d : s.set->list)
-                if (!awake_only || !d.asleep) step(s, d);
-            if (crowded_) trade(s);
-        }
+        crowded_ = false;
+        for (Detour& d : s.set->list)
+            if (!awake_only || !d.asleep) step(s, d);
+        if (crowded_) trade(s);
     }
 
     // One share, as far as is best.
@@ -228,6 +270,8 @@ private:
     DetourFunction<Weights, Instance> f_;
     typename Shape::template Search<S> search_;
     std::vector<Set> sets_;
+    std::vector<Bound> panel_;  // what is open
+    DetourWay<Bound> way_;
     DetourSum sum_;
     Trades trades_;
     std::vector<double> gains_;

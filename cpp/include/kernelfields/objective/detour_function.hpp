@@ -34,9 +34,11 @@ public:
         weights_.clear();
         free_.clear();
     }
-    // What comes between looks at one instance only.
-    void bind(const Bound& s) { weights_.bind(s.at.from, s.at.from + s.at.length); }
-    void flush() { weights_.flush(); }
+    // Between `open` and `close` only instances taken since `begin` are looked at and changed.
+    void begin() { weights_.begin(); }
+    void take(const Bound& s) { weights_.take(s.at.from, s.at.from + s.at.length); }
+    void open() { weights_.open(); }
+    void close() { weights_.close(); }
 
     double gain(const Bound& s, const Detour& d) const {
         double sum = d.cost;
@@ -60,10 +62,11 @@ public:
             [&](std::size_t wrong, std::size_t right) { sum += scores.edge(wrong) - scores.edge(right); });
         return sum;
     }
-    double cost(const Bound& s, const Detour& d) const {
+    // What costs and fixed scores add; the detour need not be one of the set.
+    double cost(const Bound& s, const Detour& d, const std::int32_t* words) const {
         double sum = 0;
         each_part(
-            s, d,
+            s, d, words,
             [&](std::size_t t, std::int32_t wrong, std::int32_t) {
                 const std::size_t at = (s.at.from + t) * data_.labels + static_cast<std::size_t>(wrong);
                 sum += static_cast<double>(data_.fixed[at]);
@@ -106,7 +109,11 @@ private:
     // Calls vertex(t, wrong, right) and edge(wrong pair, right pair), numbers of pairs, for all that a detour changes.
     template <class Vertex, class Edge>
     void each_part(const Bound& s, const Detour& d, Vertex vertex, Edge edge) const {
-        s.at.each_part(d, s.set->words(d), s.right, vertex,
+        each_part(s, d, s.set->words(d), vertex, edge);
+    }
+    template <class Vertex, class Edge>
+    void each_part(const Bound& s, const Detour& d, const std::int32_t* words, Vertex vertex, Edge edge) const {
+        s.at.each_part(d, words, s.right, vertex,
                        [&](LabelPair wrong, LabelPair right) { edge(number(wrong), number(right)); });
     }
     std::size_t number(LabelPair pair) const {

@@ -1,7 +1,7 @@
 // The worst labelling of one instance: the largest of cost plus score, by Viterbi's algorithm.
 //
-// `look` returns by how much the worst labelling of an instance, left in `best`, is above the right one; NaN where a
-// score is not finite.
+// `look` returns by how much the worst labelling of an instance, left in `best`, is above the right one, by a multiple
+// of scores that are learnt; NaN where a score is not finite.
 #pragma once
 
 #include "../structures/chain.hpp"
@@ -29,8 +29,8 @@ public:
     }
 
     template <class Weights>
-    double look(const ChainInstance& chain, const Weights& weights, const DetourLabels& free) {
-        scores.fill(chain, weights, free);
+    double look(const ChainInstance& chain, const Weights& weights, const DetourLabels& free, double scale) {
+        scores.fill(chain, weights, free, scale);
         ends_[1] = static_cast<std::int64_t>(chain.length);
         const ChainBatch<S> batch{1,          chain.length,   data_.labels,   ends_,
                                   edge_ends_, scores.nodes(), scores.edges(), true};
@@ -68,8 +68,8 @@ public:
           owner_(data.longest()) {}
 
     template <class Weights>
-    double look(const ForestInstance& tree, const Weights& weights, const DetourLabels& free) {
-        scores.fill(tree, weights, free);
+    double look(const ForestInstance& tree, const Weights& weights, const DetourLabels& free, double scale) {
+        scores.fill(tree, weights, free, scale);
         const std::size_t L = data_.labels;
         const bool finite = tree.levels == 1 || usable(scores.edges(), L * L);
         if (!finite) return kNaN;

@@ -1,7 +1,8 @@
-// The functions that detours are scored by: linear ones of sparse features, and kernel expansions.
+// The functions that detours are scored by: linear ones of sparse features; kernel expansions are in
+// detour_expansion.hpp.
 //
 // A score has a Riesz element r with <r(g), f> = <g, scores of f> in the inner product lambda <., .>; `change`
-// subtracts those of vertices. Between `bind` and `flush` only positions from <= t < to are looked at and changed.
+// subtracts those of vertices. Between `open` and `close` only positions taken since `begin` are looked at and changed.
 #pragma once
 
 #include "../spaces/sparse.hpp"
@@ -16,7 +17,9 @@ namespace kernelfields {
 template <class S> class DetourFeatures {
 public:
     using Number = S;
-    static constexpr int kSweeps = 1;  // over the detours of a sequence while it is bound
+    static constexpr std::size_t kPanel = 0;  // positions that are open at a time, unless one instance has more
+    static constexpr int kRounds = 1;         // over the instances of a panel, at most
+    static constexpr double kFurther = 0;     // over-relaxation at the end
     DetourFeatures(const SparseRows<S>& x, std::size_t labels, double penalty)
         : x_(x),
           labels_(labels),
@@ -29,8 +32,10 @@ public:
     std::size_t positions() const { return x_.rows; }
     std::size_t labels() const { return labels_; }
     void clear() { table_.clear(0, std::max<std::size_t>(x_.columns, 1)); }
-    void bind(std::size_t, std::size_t) {}
-    void flush() {}
+    void begin() {}
+    void take(std::size_t, std::size_t) {}
+    void open() {}
+    void close() {}
 
     // out[t - from][l] += <w_l, x_t> for from <= t < to.
     void add_scores(std::size_t from, std::size_t to, S* out) const {
@@ -96,101 +101,6 @@ private:
     WeightTable<S> table_;
     std::vector<double> added_;  // columns, zero between calls
     std::vector<DetourSum::Vertex> vertices_;
-};
-
-// Sum over t of f_{y_t}(x_t), f_l = sum_o alpha_{o,l} k(x_o, .): the values of f at all observations are kept. Those of
-// the sequence that is bound follow every change; all others, for which rows of the Gram matrix have to come from
-// memory, when it is left. So it pays to go over a sequence several times.
-template <class S> class DetourExpansion {
-public:
-    using Number = S;
-    static constexpr int kSweeps = 3;
-    // Position t sees observation row[t]; gram has size x size numbers.
-    DetourExpansion(const S* gram, std::size_t size, const std::int64_t* row, std::size_t positions, std::size_t labels,
-                    double penalty)
-        : gram_(gram),
-          size_(size),
-          row_(row),
-          positions_(positions),
-          labels_(labels),
-          penalty_(penalty),
-          image_(labels * size),
-          alpha_(labels * size) {}
-    std::size_t positions() const { return positions_; }
-    std::size_t labels() const { return labels_; }
-    void clear() {
-        std::fill(image_.begin(), image_.end(), S(0));
-        std::fill(alpha_.begin(), alpha_.end(), 0.0);
-    }
-    void add_scores(std::size_t from, std::size_t to, S* out) const {
-        for (std::size_t t = from; t < to; ++t)
-            for (std::size_t l = 0; l < labels_; ++l) out[(t - from) * labels_ + l] += image_[at(t, l)];
-    }
-    void bind(std::size_t from, std::size_t to) {
-        from_ = from;
-        to_ = to;
-        local_.resize((to - from) * labels_);
-        pending_.assign(local_.size(), 0.0);
-        for (std::size_t t = from; t < to; ++t)
-            for (std::size_t l = 0; l < labels_; ++l) local_[here(t, l)] = static_cast<double>(image_[at(t, l)]);
-    }
-    void flush() {
-        for (std::size_t t = from_; t < to_; ++t)
-            for (std::size_t l = 0; l < labels_; ++l) {
-                const double by = pending_[here(t, l)];
-                if (by == 0) continue;
-                alpha_[at(t, l)] += by;
-                sparse_kernels<S>().add_multiple(image_.data() + l * size_, gram(t), static_cast<S>(by), size_);
-            }
-    }
-    double difference(std::size_t t, std::int32_t left, std::int32_t right) const {
-        return local_[here(t, left)] - local_[here(t, right)];
-    }
-    void change(std::size_t t, std::int32_t left, std::int32_t right, double by) {
-        const double unit = by / penalty_;
-        pending_[here(t, left)] -= unit;
-        pending_[here(t, right)] += unit;
-        for (std::size_t u = from_; u < to_; ++u) {
-            const double step = unit * static_cast<double>(gram(t)[row_[u]]);
-            local_[here(u, left)] -= step;
-            local_[here(u, right)] += step;
-        }
-    }
-    double square() const {
-        double total = 0;
-        for (std::size_t k = 0; k < alpha_.size(); ++k) total += alpha_[k] * static_cast<double>(image_[k]);
-        return penalty_ * total;
-    }
-    double square(const DetourSum& sum) const {
-        double total = 0;
-        for (std::size_t a = 0; a < sum.vertices.size(); ++a)
-            for (std::size_t b = 0; b <= a; ++b) {
-                const DetourSum::Vertex &left = sum.vertices[a], &right = sum.vertices[b];
-                if (left.label != right.label) continue;
-                const double product = static_cast<double>(gram(left.position)[row_[right.position]]);
-                total += (a == b ? 1 : 2) * left.factor * right.factor * product;
-            }
-        return std::max(total, 0.0) / penalty_;
-    }
-
-private:
-    template <class Label> std::size_t at(std::size_t t, Label label) const {
-        return static_cast<std::size_t>(label) * size_ + static_cast<std::size_t>(row_[t]);
-    }
-    template <class Label> std::size_t here(std::size_t t, Label label) const {
-        return (t - from_) * labels_ + static_cast<std::size_t>(label);
-    }
-    const S* gram(std::size_t t) const { return gram_ + static_cast<std::size_t>(row_[t]) * size_; }
-
-    const S* gram_;
-    std::size_t size_;
-    const std::int64_t* row_;
-    std::size_t positions_, labels_;
-    double penalty_;
-    std::vector<S> image_;       // labels x size
-    std::vector<double> alpha_;  // the same
-    std::size_t from_ = 0, to_ = 0;
-    std::vector<double> local_, pending_;  // of the positions that are bound: values, and changes of alpha
 };
 
 }  // namespace kernelfields

@@ -4,6 +4,7 @@
 #include "detour_labels.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 namespace kernelfields {
@@ -32,8 +33,9 @@ public:
     explicit MarginScores(const MarginData<S>& data)
         : data_(data), node_(data.longest() * data.labels), edge_(data.labels * data.labels) {}
 
+    // `scale` multiplies what is learnt.
     template <class Instance, class Weights>
-    void fill(const Instance& at, const Weights& weights, const DetourLabels& free) {
+    void fill(const Instance& at, const Weights& weights, const DetourLabels& free, double scale) {
         const std::size_t L = data_.labels;
         const S* fixed = data_.fixed + at.from * L;
         for (std::size_t t = 0; t < at.length; ++t) {
@@ -46,6 +48,9 @@ public:
         }
         weights.add_scores(at.from, at.from + at.length, node_.data());
         for (std::size_t k = 0; k < L * L; ++k) edge_[k] = static_cast<S>(free.edges()[k]) + data_.edge_fixed[k];
+        if (scale == 1) return;
+        stretch(node_.data(), fixed, at.length * L, static_cast<S>(scale));
+        stretch(edge_.data(), data_.edge_fixed, L * L, static_cast<S>(scale));
     }
     const S* nodes() const { return node_.data(); }
     const S* edges() const { return edge_.data(); }
@@ -55,6 +60,12 @@ public:
     double edge(std::size_t pair) const { return static_cast<double>(edge_[pair]); }
 
 private:
+    // Where fixed scores forbid something, that is all there is.
+    static void stretch(S* scores, const S* fixed, std::size_t count, S scale) {
+        for (std::size_t k = 0; k < count; ++k)
+            if (std::isfinite(fixed[k])) scores[k] = fixed[k] + scale * (scores[k] - fixed[k]);
+    }
+
     MarginData<S> data_;
     std::vector<S> node_, edge_;
 };
