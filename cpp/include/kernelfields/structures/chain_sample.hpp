@@ -6,21 +6,29 @@
 
 namespace kernelfields {
 
+// All draws of one sequence, position by position: where a label is all but certain, the next draw has the
+// same label behind it as the one before, and the masses need not be summed up again.
 template <class S>
 void sample_sequence(const ChainBatch<S>& batch, std::size_t s, const double* messages, std::size_t stride,
-                     std::uint64_t seed, std::uint64_t draw, std::int32_t* labels) {
+                     std::uint64_t seed, std::size_t count, std::int32_t* labels) {
     const std::size_t L = batch.labels, first = static_cast<std::size_t>(batch.first[s]);
     const S* edge = batch.edge + (batch.shared ? 0 : static_cast<std::size_t>(batch.edge_first[s]) * L * L);
     std::vector<double> cumulative(L);
-    std::size_t next = 0;
     for (std::size_t t = batch.length(s); t-- > 0;) {
         const bool last = t + 1 == batch.length(s);
         const S* pairs = edge + (batch.shared ? 0 : t * L * L);
-        const auto log_mass = [&](std::size_t i) {
-            return messages[t * stride + i] + (last ? 0.0 : static_cast<double>(pairs[i * L + next]));
-        };
-        labels[t] = draw_label(L, uniform_at(seed, draw, first + t), cumulative, log_mass);
-        next = static_cast<std::size_t>(labels[t]);
+        std::int32_t summed = -1;  // the label behind, of the masses in `cumulative`
+        for (std::size_t n = 0; n < count; ++n) {
+            std::int32_t* label = labels + n * batch.positions + first + t;
+            const std::int32_t next = last ? 0 : label[1];
+            const double uniform = uniform_at(seed, n, first + t);
+            const auto log_mass = [&](std::size_t i) {
+                const double pair = last ? 0.0 : static_cast<double>(pairs[i * L + static_cast<std::size_t>(next)]);
+                return messages[t * stride + i] + pair;
+            };
+            *label = next == summed ? label_at(uniform, cumulative) : draw_label(L, uniform, cumulative, log_mass);
+            summed = next;
+        }
     }
 }
 
@@ -38,9 +46,7 @@ void chain_sample(const ChainBatch<S>& batch, std::size_t count, std::uint64_t s
         double* messages = take<double>(arena, batch.length(s) * stride);
         log_partition[s] = kernels.log_messages(batch, s, arena, messages);
         if (!std::isfinite(log_partition[s])) return;
-        for (std::size_t n = 0; n < count; ++n)
-            sample_sequence(batch, s, messages, stride, seed, n,
-                            labels + n * batch.positions + static_cast<std::size_t>(batch.first[s]));
+        sample_sequence(batch, s, messages, stride, seed, count, labels);
     });
 }
 
