@@ -8,7 +8,7 @@ import numpy as np
 
 from ..arrays import Array
 
-CURVED = 1.2
+CURVED = 1.1
 """Curvature from which on a coordinate is part of the model; along the others a diagonal is good enough."""
 
 STEPS = 8
