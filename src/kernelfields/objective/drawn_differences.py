@@ -77,9 +77,10 @@ def _drawn(data: LinearChainData, element: Array, count: int) -> Iterator[Part]:
     first, index, values = data.rows
     weights = np.ascontiguousarray(element[data.places[FEATURES]], dtype=np.float64)
     small, edge = data.free_scores(element)
-    step = max(1, TOGETHER // chain.n_labels)
+    most = max(8, TOGETHER // chain.n_labels)
     begin = 0
     while begin < chain.n_instances:
+        step = most if begin else most // 8  # after which it may turn out that there are too many
         last = int(np.searchsorted(chain.offsets, chain.offsets[begin] + step, "right")) - 1
         end = max(begin + 1, min(last, chain.n_instances))
         a, b = (int(chain.offsets[k]) for k in (begin, end))

@@ -34,7 +34,7 @@ BIAS: Kind = (Free, "node")
 BOUNDARIES: Kind = (Boundary, "node")
 EDGES: Kind = (Free, "edge")
 
-LONG = 2**22
+LONG = 2**25
 """Products of features and weights from which on a pass counts as long."""
 
 PAIRS = 4
