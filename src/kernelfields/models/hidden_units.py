@@ -194,6 +194,9 @@ class HiddenUnitProblem:
     def curvatures(self, point: HiddenUnitPoint, *, even: bool = False) -> None:
         """Return nothing: curvatures are not known."""
 
+    def hessian_model(self, point: HiddenUnitPoint, curvatures: Array) -> None:
+        """Return nothing: nor is anything else about the Hessian."""
+
 
 class HiddenUnitPoint:
     """The objective near one element."""

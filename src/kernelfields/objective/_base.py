@@ -56,6 +56,13 @@ class LossPoint(ABC):
         unknown.
         """
 
+    def differences(self, places: Array) -> Any:
+        """Return rows Z, a CSR matrix, with ZᵀZ about the curvature of the loss at these coordinates.
+
+        None if unknown, or if that would cost more than it could save.
+        """
+        return None
+
     @abstractmethod
     def along(self, direction: Array) -> LossRay | None:
         """Return the loss on a ray; None where nothing of this point would be of use there."""

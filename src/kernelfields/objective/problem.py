@@ -17,6 +17,7 @@ from .array_data import ArrayData, ArrayLossPoint
 from .certificate import Certificate, Dual, Rounding, certify
 from .counts import Counts, counts_of
 from .geometry import Geometry, Term
+from .hessian_model import CURVED, HessianModel
 
 if TYPE_CHECKING:
     from .entropy_dual import EntropyDual
@@ -263,6 +264,17 @@ class Problem:
         """
         gradient = point.gradient
         return 0.5 * self.inner(gradient, gradient / curvatures) <= self.data.near * abs(point.value)
+
+    def hessian_model(self, point: Point, curvatures: Array) -> HessianModel | None:
+        """Return more about the Hessian than a diagonal, where labellings can be drawn at little cost."""
+        places = np.flatnonzero(curvatures > CURVED)
+        differences = point.evaluation.differences(places)
+        if differences is None:
+            return None
+        weights = np.ones(len(places))
+        for term, place in self.geometry.parts:
+            weights[(place.start <= places) & (places < place.stop)] = term.metric
+        return HessianModel(places, differences, curvatures[places], weights)
 
     def entropy_dual(self) -> EntropyDual:
         """Return the dual as a distribution for every instance; a refusal where the core has none."""

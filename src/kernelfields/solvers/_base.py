@@ -40,6 +40,21 @@ class DualLike(Protocol):
         """Return the best point between this and another."""
 
 
+class HessianModelLike(Protocol):
+    """A Hessian that is diagonal but for some coordinates."""
+
+    @property
+    def places(self) -> Array:
+        """These coordinates."""
+
+    @property
+    def weights(self) -> Array:
+        """Their weights in the inner product."""
+
+    def correction(self, vector: Array) -> Array:
+        """Return what a solution of H x = vector has at ``places`` beyond that of the diagonal."""
+
+
 class PointLike(Protocol):
     """A function near one element."""
 
@@ -142,6 +157,11 @@ class ProblemLike(Protocol):
         """About the diagonal of the Hessian at a point, for orthogonal coordinates; None if unknown.
 
         None also where all are about the same, unless ``even`` asks for them.
+        """
+
+    def hessian_model(self, point: Any, curvatures: Array) -> HessianModelLike | None:
+        """Return more about the Hessian at a point than its diagonal; None if there is no more, or it is
+        not worth its price.
         """
 
     def at(self, element: Array) -> Any:

@@ -110,6 +110,9 @@ class Quadratic:
         """Unknown."""
         return None
 
+    def hessian_model(self, point: object, curvatures: Array) -> None:
+        """Return nothing: there is none."""
+
     def at(self, element: Array) -> QuadraticPoint:
         """Return the point at x."""
         return QuadraticPoint(self, element)
