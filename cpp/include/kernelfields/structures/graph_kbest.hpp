@@ -73,10 +73,9 @@ private:
 };
 
 // Rows of labels, -1 where an instance has fewer labellings; values instances x k, -inf there.
-template <class S>
-void graph_kbest(const GraphBatch<S>& batch, std::size_t k, std::int32_t* labels, double* value) {
+inline void graph_kbest(const GraphBatch& batch, std::size_t k, std::int32_t* labels, double* value) {
     std::fill(labels, labels + k * batch.graphs.vertices, -1);
-    for_each_graph(batch, instance_blocks(batch.shapes, 64), 1.0, [&](const GraphView<S>& view, std::size_t) {
+    for_each_graph(batch, instance_blocks(batch.shapes, 64), 1.0, [&](const GraphView& view, std::size_t) {
         double total = 0;
         const GraphOutcome outcome = log_messages(view, total, largest_message);
         double* values = value + view.s * k;
