@@ -17,7 +17,7 @@ public:
         logs_ = outcome == GraphOutcome::too_wide;
         if (logs_) outcome = log_messages(view_, total, log_message);
         if (outcome != GraphOutcome::done) return outcome;
-        const Plan& plan = room_.plan;
+        const GraphPlan& plan = room_.plan;
         slope_.messages.hold(plan.message_entries);
         slope_.factors.hold(plan.factor_entries);
         slope_.block.hold(padded(plan.largest_block, 8));

@@ -41,7 +41,7 @@ struct GraphView {
     const GraphScores& scores;
     GraphRoom& room;
 
-    const Plan& plan() const { return room.plan; }
+    const GraphPlan& plan() const { return room.plan; }
 };
 
 // Where the scores of members with a single label lie.
@@ -58,7 +58,7 @@ inline std::size_t fixed_part(const Graphs& graphs, std::size_t s, const GivenCl
 
 // body(k, offset) for every entry k of a table of factors: where the score of the clique lies.
 template <class Body>
-void for_each_entry(const Graphs& graphs, std::size_t s, const Plan& plan, const PlanNode& at,
+void for_each_entry(const Graphs& graphs, std::size_t s, const GraphPlan& plan, const PlanNode& at,
                     const FactorTable& factor, const GivenClique& clique, Body body) {
     constexpr std::size_t most = 64;
     std::size_t index[most] = {}, count[most], stride[most];

@@ -37,7 +37,7 @@ inline GraphOutcome fill_factors(const GraphView& view, const PlanNode& at, doub
 }
 
 // Factors and messages from below of a node, on a walk over its clique.
-inline void add_tables(TableWalk& walk, const Plan& plan, const PlanNode& at, double* factors, double* messages) {
+inline void add_tables(TableWalk& walk, const GraphPlan& plan, const PlanNode& at, double* factors, double* messages) {
     for (std::uint32_t f = at.factors; f < at.factors + at.factor_count; ++f)
         walk.add(plan.factor[f].table, factors + plan.factor[f].table.at);
     for (std::uint32_t c = at.inputs; c < at.inputs + at.input_count; ++c)
