@@ -22,10 +22,9 @@ void sort_longest_first(const PlannedBatch& batch, std::vector<std::size_t>& ord
 
 }  // namespace
 
-Plan make_plan(const PlannedBatch& batch, FunctionRef<bool(std::size_t)> keep, std::size_t group_size) {
+Plan make_plan(const PlannedBatch& batch, std::vector<std::size_t> sequences, std::size_t group_size) {
     Plan plan;
-    for (std::size_t s = 0; s < batch.sequences; ++s)
-        if (batch.length(s) > 0 && keep(s)) plan.order.push_back(s);
+    plan.order = std::move(sequences);
     sort_longest_first(batch, plan.order);
     plan.group_size = batch.shared ? group_size : 1;
     const std::size_t groups = (plan.order.size() + plan.group_size - 1) / plan.group_size;

@@ -43,10 +43,10 @@ bool read_arcs(const ArcBatch& batch, std::size_t s, std::vector<double>& row, d
     const Reals scores = batch.scores(s);
     bool good = true;
     row.resize(L);
+    if (L == 1) scores.copy(n * (n + 1), theta);
     for (std::size_t m = 1; m <= n; ++m) theta[arc_at(n, m, m)] = kNothing;
     for_each_arc(n, [&](std::size_t a) {
         if (L == 1) {
-            theta[a] = scores[a];
             good = good && theta[a] <= std::numeric_limits<double>::max();
             return;
         }

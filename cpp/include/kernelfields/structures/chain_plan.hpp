@@ -1,6 +1,6 @@
 // How a ragged batch is cut for the recursions: groups of sequences that advance together, and
 // blocks of groups that are summed apart. Both depend on the batch alone, never on the number of
-// threads, and so do all results. A batch is anything with `sequences`, `first`, `labels` and
+// threads, and so do all results. A batch is anything with `sequences`, `first`, `length(s)`, `labels` and
 // `shared` (edge scores), such as ChainBatch.
 #pragma once
 
@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <memory>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 namespace kernelfields {
@@ -40,12 +41,16 @@ struct PlannedBatch {
     std::size_t length(std::size_t s) const { return static_cast<std::size_t>(first[s + 1] - first[s]); }
 };
 
-// Sequences for which keep(s) holds. Empty ones need no recursion and are left out.
-Plan make_plan(const PlannedBatch& batch, FunctionRef<bool(std::size_t)> keep, std::size_t group_size);
+// These sequences, none of them empty.
+Plan make_plan(const PlannedBatch& batch, std::vector<std::size_t> sequences, std::size_t group_size);
 
-template <class Batch>
-Plan make_plan(const Batch& batch, FunctionRef<bool(std::size_t)> keep, std::size_t group_size = kRows) {
-    return make_plan(PlannedBatch(batch), keep, group_size);
+// Sequences for which keep(s) holds. Empty ones need no recursion and are left out.
+template <class Batch, class Keep>
+Plan make_plan(const Batch& batch, Keep keep, std::size_t group_size = kRows) {
+    std::vector<std::size_t> sequences;
+    for (std::size_t s = 0; s < batch.sequences; ++s)
+        if (batch.length(s) > 0 && keep(s)) sequences.push_back(s);
+    return make_plan(PlannedBatch(batch), std::move(sequences), group_size);
 }
 
 // What any group of the plan needs: three messages per position, a few label-by-label matrices, a few rows for

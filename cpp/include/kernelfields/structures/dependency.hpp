@@ -25,13 +25,15 @@ void dependency_marginals(const ArcBatch& batch, const double* weight, double* v
             out.clear(n * (n + 1) * L);
             if (!std::isfinite(value[s])) return;
             const double times = weight ? weight[s] : 1.0;
-            for_each_arc(n, [&](std::size_t a) {
-                if (sums.marginal[a] == 0) return;
-                const Reals scores = batch.scores(s) + a * L;
-                for (std::size_t l = 0; l < L; ++l) {
-                    const double share = L == 1 ? 1 : std::exp(scores[l] - sums.theta[a]);
-                    out.set(a * L + l, times * sums.marginal[a] * share);
-                }
+            out.with([&]<class S>(S* to) {
+                for_each_arc(n, [&](std::size_t a) {
+                    if (sums.marginal[a] == 0) return;
+                    const Reals scores = batch.scores(s) + a * L;
+                    for (std::size_t l = 0; l < L; ++l) {
+                        const double share = L == 1 ? 1 : std::exp(scores[l] - sums.theta[a]);
+                        to[a * L + l] = static_cast<S>(times * sums.marginal[a] * share);
+                    }
+                });
             });
         });
 }

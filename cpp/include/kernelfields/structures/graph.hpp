@@ -63,7 +63,7 @@ inline void graph_marginals(const GraphBatch& batch, const GraphOut& out, int on
         double total = 0;
         GraphOutcome outcome = only == 2 ? GraphOutcome::too_wide : scaled_messages(view, total);
         const bool logs = outcome == GraphOutcome::too_wide && only != 1;
-        if (logs) outcome = log_messages(view, total, log_message);
+        if (logs) outcome = log_messages<log_message>(view, total);
         out.value[view.s] = value_of(outcome, total);
         if (outcome != GraphOutcome::done || out.parts.array.empty()) return;
         const double weight = out.weight ? out.weight[view.s] : 1;
@@ -85,7 +85,7 @@ inline void graph_entropy(const GraphBatch& batch, double* value) {
         GraphOutcome outcome = scaled_messages(view, total);
         if (outcome == GraphOutcome::done) scaled_beliefs(view.room, nothing, &look);
         if (outcome == GraphOutcome::too_wide) {
-            outcome = log_messages(view, total, log_message);
+            outcome = log_messages<log_message>(view, total);
             if (outcome == GraphOutcome::done) log_beliefs(view.room, nothing, &look);
         }
         value[view.s] = value_of(outcome, look.entropy);
@@ -115,7 +115,7 @@ inline void graph_argmax(const GraphBatch& batch, std::int32_t* labels, double* 
     for_each_graph(batch, instance_blocks(batch.shapes, 64), 0.5, [&](const GraphView& view, std::size_t) {
         GraphRoom& room = view.room;
         double total = 0;
-        const GraphOutcome outcome = log_messages(view, total, largest_message);
+        const GraphOutcome outcome = log_messages<largest_message>(view, total);
         value[view.s] = value_of(outcome, total);
         if (outcome != GraphOutcome::done) return;
         room.label.assign(room.plan.node.size(), 0);

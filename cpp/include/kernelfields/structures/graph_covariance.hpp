@@ -15,7 +15,7 @@ public:
     GraphOutcome up(double& total) {
         GraphOutcome outcome = scaled_messages(view_, total);
         logs_ = outcome == GraphOutcome::too_wide;
-        if (logs_) outcome = log_messages(view_, total, log_message);
+        if (logs_) outcome = log_messages<log_message>(view_, total);
         if (outcome != GraphOutcome::done) return outcome;
         const GraphPlan& plan = room_.plan;
         slope_.messages.hold(plan.message_entries);

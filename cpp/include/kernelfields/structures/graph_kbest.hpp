@@ -77,7 +77,7 @@ inline void graph_kbest(const GraphBatch& batch, std::size_t k, std::int32_t* la
     std::fill(labels, labels + k * batch.graphs.vertices, -1);
     for_each_graph(batch, instance_blocks(batch.shapes, 64), 1.0, [&](const GraphView& view, std::size_t) {
         double total = 0;
-        const GraphOutcome outcome = log_messages(view, total, largest_message);
+        const GraphOutcome outcome = log_messages<largest_message>(view, total);
         double* values = value + view.s * k;
         std::fill(values, values + k, outcome == GraphOutcome::not_finite ? value_of(outcome, 0) : kNothing);
         if (outcome != GraphOutcome::done) return;

@@ -58,8 +58,8 @@ inline void log_message(GraphRoom& room, const PlanNode& at, double* message) {
 }
 
 // All messages by `make` (largest_message or log_message); `total` becomes the best score or the log-partition.
-inline GraphOutcome log_messages(const GraphView& view, double& total,
-                                 void (*make)(GraphRoom&, const PlanNode&, double*)) {
+template <void (*make)(GraphRoom&, const PlanNode&, double*)>
+GraphOutcome log_messages(const GraphView& view, double& total) {
     GraphRoom& room = view.room;
     take_room(room);
     total = 0;

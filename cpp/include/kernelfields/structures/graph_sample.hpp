@@ -43,7 +43,7 @@ inline void graph_sample(const GraphBatch& batch, std::size_t count, std::uint64
         double total = 0;
         GraphOutcome outcome = scaled_messages(view, total);
         const bool logs = outcome == GraphOutcome::too_wide;
-        if (logs) outcome = log_messages(view, total, log_message);
+        if (logs) outcome = log_messages<log_message>(view, total);
         value[view.s] = value_of(outcome, total);
         if (outcome != GraphOutcome::done) return;
         GraphRoom& room = view.room;
