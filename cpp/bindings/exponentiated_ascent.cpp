@@ -51,6 +51,7 @@ public:
         : arrays_(std::move(arrays)),
           ascent_(arrays_.checked(), arrays_.panel(), std::get<0>(p),
                   {std::get<1>(p), std::get<2>(p), std::get<3>(p)}) {}
+    Ascent(const Ascent&) = delete;
 
     std::tuple<double, double> visit(In<std::int64_t> order, int sweeps) {
         const auto count = static_cast<std::int64_t>(arrays_.offsets.shape(0)) - 1;
