@@ -1,6 +1,6 @@
-#include "kernelfields/structures/chain.hpp"
 #include "chain_arrays.hpp"
 #include "kernelfields/structures/chain_kbest.hpp"
+#include "kernelfields/structures/chain_marginals.hpp"
 #include "kernelfields/structures/chain_sample.hpp"
 #include "pairwise.hpp"
 

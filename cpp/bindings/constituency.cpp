@@ -7,7 +7,7 @@ namespace {
 
 using Offsets = In<std::int64_t>;
 
-template <class S> SpanBatch<S> batch_of(const In<S>& span, const Offsets& words, const Offsets& spans, bool empty) {
+template <class S> SpanBatch batch_of(const In<S>& span, const Offsets& words, const Offsets& spans, bool empty) {
     if (span.ndim() != 2 || span.shape(1) == 0)
         throw std::invalid_argument("span has shape " + shape_of(span) + ", expected (spans, labels).");
     const std::size_t sentences = length_of(words, "words") - 1;
@@ -28,16 +28,16 @@ template <class S> SpanBatch<S> batch_of(const In<S>& span, const Offsets& words
 template <class S> using Sums = std::tuple<Out<double>, Out<S>>;
 
 template <class S> Out<double> log_partition(In<S> span, Offsets words, Offsets spans, bool empty) {
-    const SpanBatch<S> batch = batch_of(span, words, spans, empty);
+    const SpanBatch batch = batch_of(span, words, spans, empty);
     auto value = make<double>({batch.sentences});
     nb::gil_scoped_release release;
-    constituency_marginals(batch, nullptr, value.data(), static_cast<S*>(nullptr));
+    constituency_marginals(batch, nullptr, value.data(), {});
     return value;
 }
 
 template <class S>
 Sums<S> marginals(In<S> span, Offsets words, Offsets spans, bool empty, std::optional<In<double>> weights) {
-    const SpanBatch<S> batch = batch_of(span, words, spans, empty);
+    const SpanBatch batch = batch_of(span, words, spans, empty);
     const double* weight = weights_of(weights, batch.sentences);
     auto value = make<double>({batch.sentences});
     auto parts = make<S>({span.shape(0), span.shape(1)});
@@ -50,7 +50,7 @@ Sums<S> marginals(In<S> span, Offsets words, Offsets spans, bool empty, std::opt
 
 template <class S> Sums<S> covariance(In<S> span, Offsets words, Offsets spans, bool empty, In<S> direction,
                                       std::optional<In<double>> weights) {
-    const SpanBatch<S> batch = batch_of(span, words, spans, empty);
+    const SpanBatch batch = batch_of(span, words, spans, empty);
     require_shape(direction, "direction", {span.shape(0), span.shape(1)});
     const double* weight = weights_of(weights, batch.sentences);
     auto value = make<double>({batch.sentences});
@@ -63,7 +63,7 @@ template <class S> Sums<S> covariance(In<S> span, Offsets words, Offsets spans, 
 }
 
 template <class S> Out<double> entropy(In<S> span, Offsets words, Offsets spans, bool empty) {
-    const SpanBatch<S> batch = batch_of(span, words, spans, empty);
+    const SpanBatch batch = batch_of(span, words, spans, empty);
     auto value = make<double>({batch.sentences});
     nb::gil_scoped_release release;
     constituency_entropy(batch, value.data());
@@ -71,7 +71,7 @@ template <class S> Out<double> entropy(In<S> span, Offsets words, Offsets spans,
 }
 
 template <class S> Labelled argmax(In<S> span, Offsets words, Offsets spans, bool empty) {
-    const SpanBatch<S> batch = batch_of(span, words, spans, empty);
+    const SpanBatch batch = batch_of(span, words, spans, empty);
     auto output = make<std::int32_t>({output_places(batch).back()});
     auto value = make<double>({batch.sentences});
     {
@@ -82,7 +82,7 @@ template <class S> Labelled argmax(In<S> span, Offsets words, Offsets spans, boo
 }
 
 template <class S> Labelled kbest(In<S> span, Offsets words, Offsets spans, bool empty, std::size_t k) {
-    const SpanBatch<S> batch = batch_of(span, words, spans, empty);
+    const SpanBatch batch = batch_of(span, words, spans, empty);
     auto output = make<std::int32_t>({k, output_places(batch).back()});
     auto value = make<double>({batch.sentences, k});
     {
@@ -94,7 +94,7 @@ template <class S> Labelled kbest(In<S> span, Offsets words, Offsets spans, bool
 
 template <class S>
 Labelled sample(In<S> span, Offsets words, Offsets spans, bool empty, std::size_t count, std::uint64_t seed) {
-    const SpanBatch<S> batch = batch_of(span, words, spans, empty);
+    const SpanBatch batch = batch_of(span, words, spans, empty);
     auto output = make<std::int32_t>({count, output_places(batch).back()});
     auto value = make<double>({batch.sentences});
     {

@@ -7,7 +7,7 @@ namespace {
 
 using Offsets = In<std::int64_t>;
 
-template <class S> ArcBatch<S> batch_of(const In<S>& arc, const Offsets& words, const Offsets& arcs, bool single_root) {
+template <class S> ArcBatch batch_of(const In<S>& arc, const Offsets& words, const Offsets& arcs, bool single_root) {
     if (arc.ndim() != 2 || arc.shape(1) == 0)
         throw std::invalid_argument("arc has shape " + shape_of(arc) + ", expected (arcs, labels).");
     const std::size_t sentences = length_of(words, "words") - 1;
@@ -26,19 +26,18 @@ template <class S> using Sums = std::tuple<Out<double>, Out<S>>;
 
 template <class S>
 Out<double> log_partition(In<S> arc, Offsets words, Offsets arcs, bool single_root, bool projective) {
-    const ArcBatch<S> batch = batch_of(arc, words, arcs, single_root);
+    const ArcBatch batch = batch_of(arc, words, arcs, single_root);
     auto value = make<double>({batch.sentences});
     nb::gil_scoped_release release;
-    S* const none = nullptr;
-    if (projective) dependency_marginals<ProjectiveSums>(batch, nullptr, value.data(), none);
-    else dependency_marginals<MatrixTreeSums>(batch, nullptr, value.data(), none);
+    if (projective) dependency_marginals<ProjectiveSums>(batch, nullptr, value.data(), {});
+    else dependency_marginals<MatrixTreeSums>(batch, nullptr, value.data(), {});
     return value;
 }
 
 template <class S>
 Sums<S> marginals(In<S> arc, Offsets words, Offsets arcs, bool single_root, bool projective,
                   std::optional<In<double>> weights) {
-    const ArcBatch<S> batch = batch_of(arc, words, arcs, single_root);
+    const ArcBatch batch = batch_of(arc, words, arcs, single_root);
     const double* weight = weights_of(weights, batch.sentences);
     auto value = make<double>({batch.sentences});
     auto parts = make<S>({arc.shape(0), arc.shape(1)});
@@ -53,7 +52,7 @@ Sums<S> marginals(In<S> arc, Offsets words, Offsets arcs, bool single_root, bool
 template <class S>
 Sums<S> covariance(In<S> arc, Offsets words, Offsets arcs, bool single_root, bool projective, In<S> direction,
                    std::optional<In<double>> weights) {
-    const ArcBatch<S> batch = batch_of(arc, words, arcs, single_root);
+    const ArcBatch batch = batch_of(arc, words, arcs, single_root);
     require_shape(direction, "direction", {arc.shape(0), arc.shape(1)});
     const double* weight = weights_of(weights, batch.sentences);
     auto value = make<double>({batch.sentences});
@@ -67,13 +66,13 @@ Sums<S> covariance(In<S> arc, Offsets words, Offsets arcs, bool single_root, boo
     return {value, change};
 }
 
-template <class S> std::size_t words_of(const ArcBatch<S>& batch) {
+std::size_t words_of(const ArcBatch& batch) {
     return static_cast<std::size_t>(batch.first_word[batch.sentences]);
 }
 
 template <class S>
 Out<double> entropy(In<S> arc, Offsets words, Offsets arcs, bool single_root, bool projective, In<std::int32_t> best) {
-    const ArcBatch<S> batch = batch_of(arc, words, arcs, single_root);
+    const ArcBatch batch = batch_of(arc, words, arcs, single_root);
     require_shape(best, "best", {words_of(batch)});
     for (std::size_t s = 0; s < batch.sentences; ++s)
         if (!all_below(best.data() + batch.word(s), batch.words(s), (batch.words(s) + 1) * batch.labels))
@@ -86,7 +85,7 @@ Out<double> entropy(In<S> arc, Offsets words, Offsets arcs, bool single_root, bo
 }
 
 template <class S> Labelled argmax(In<S> arc, Offsets words, Offsets arcs, bool single_root, bool projective) {
-    const ArcBatch<S> batch = batch_of(arc, words, arcs, single_root);
+    const ArcBatch batch = batch_of(arc, words, arcs, single_root);
     auto output = make<std::int32_t>({words_of(batch)});
     auto value = make<double>({batch.sentences});
     {
@@ -98,7 +97,7 @@ template <class S> Labelled argmax(In<S> arc, Offsets words, Offsets arcs, bool 
 
 template <class S>
 Labelled kbest(In<S> arc, Offsets words, Offsets arcs, bool single_root, bool projective, std::size_t k) {
-    const ArcBatch<S> batch = batch_of(arc, words, arcs, single_root);
+    const ArcBatch batch = batch_of(arc, words, arcs, single_root);
     auto output = make<std::int32_t>({k, words_of(batch)});
     auto value = make<double>({batch.sentences, k});
     {
@@ -111,7 +110,7 @@ Labelled kbest(In<S> arc, Offsets words, Offsets arcs, bool single_root, bool pr
 template <class S>
 Labelled sample(In<S> arc, Offsets words, Offsets arcs, bool single_root, bool projective, std::size_t count,
                 std::uint64_t seed) {
-    const ArcBatch<S> batch = batch_of(arc, words, arcs, single_root);
+    const ArcBatch batch = batch_of(arc, words, arcs, single_root);
     auto output = make<std::int32_t>({count, words_of(batch)});
     auto value = make<double>({batch.sentences});
     {

@@ -4,6 +4,7 @@
 namespace kernelfields::bindings {
 
 void add_detour_ascent(nb::module_& m) {
+    add_ascent<ChainDetours>(m, "DetourAscent");
     add_classes<float, ChainDetours>(m, "DetourFeaturesFloat", "DetourExpansionFloat");
     add_classes<double, ChainDetours>(m, "DetourFeaturesDouble", "DetourExpansionDouble");
 }

@@ -21,6 +21,7 @@ public:
           ascent_(arrays_.template checked<LabelledChains<S>>(length_of(inputs_.rows, "rows")),
                   {inputs_.gram.data(), inputs_.checked(), inputs_.rows.data(), arrays_.count()}, std::get<0>(p),
                   {std::get<1>(p), std::get<2>(p), std::get<3>(p)}) {}
+    Ascent(const Ascent&) = delete;
 
     std::tuple<double, double> visit(In<std::int64_t> order, int sweeps) {
         const auto count = static_cast<std::int64_t>(arrays_.offsets.shape(0)) - 1;

@@ -17,7 +17,7 @@ public:
         require_shape(words, "words", {roots_.size()});
     }
     template <class S>
-    GrammarBatch<S> batch(const In<S>& span, const In<S>& rule, const Offsets& words, const Offsets& spans) const {
+    GrammarBatch batch(const In<S>& span, const In<S>& rule, const Offsets& words, const Offsets& spans) const {
         if (span.ndim() != 2 || span.shape(1) != roots_.size() || roots_.empty())
             throw std::invalid_argument("span has shape " + shape_of(span) + ", expected (spans, " +
                                         std::to_string(roots_.size()) + ").");
@@ -34,7 +34,7 @@ public:
                 throw std::invalid_argument("Sentence " + std::to_string(s) +
                                             " has more spans times symbols than 2^31 - 1.");
         }
-        const SpanBatch<S> sentence{sentences, words.data(), spans.data(), span.shape(1), span.data(), false};
+        const SpanBatch sentence{sentences, words.data(), spans.data(), span.shape(1), span.data(), false};
         return {
             sentence, &rules_, roots_.data(), words_.data(), by_place(rule.data()), usable(rule.data(), rules_.size())};
     }
@@ -86,21 +86,21 @@ template <class S> using GrammarParts = std::tuple<Out<double>, Out<S>, Out<doub
 
 template <class S>
 Out<double> log_partition(const Grammar& g, In<S> span, In<S> rule, Offsets words, Offsets spans) {
-    const GrammarBatch<S> batch = g.batch(span, rule, words, spans);
+    const GrammarBatch batch = g.batch(span, rule, words, spans);
     auto value = make<double>({batch.spans.sentences});
     nb::gil_scoped_release release;
-    grammar_marginals(batch, GrammarOut<S>{nullptr, value.data(), nullptr, nullptr});
+    grammar_marginals(batch, GrammarOut{nullptr, value.data(), {}, nullptr});
     return value;
 }
 
-template <class S, class Run>
-GrammarParts<S> run_parts(const GrammarBatch<S>& batch, const std::optional<In<double>>& weights, std::size_t rows,
-                          Run run) {
+template <class S>
+GrammarParts<S> run_parts(const GrammarBatch& batch, const std::optional<In<double>>& weights, std::size_t rows,
+                          FunctionRef<void(const GrammarOut&)> run) {
     auto value = make<double>({batch.spans.sentences});
     auto parts = make<S>({rows, batch.spans.labels});
     auto counts = make<double>({batch.rule.size()});
     std::fill(counts.data(), counts.data() + batch.rule.size(), 0.0);
-    const GrammarOut<S> out{weights_of(weights, batch.spans.sentences), value.data(), parts.data(), counts.data()};
+    const GrammarOut out{weights_of(weights, batch.spans.sentences), value.data(), parts.data(), counts.data()};
     {
         nb::gil_scoped_release release;
         run(out);
@@ -110,23 +110,23 @@ GrammarParts<S> run_parts(const GrammarBatch<S>& batch, const std::optional<In<d
 
 template <class S> GrammarParts<S> marginals(const Grammar& g, In<S> span, In<S> rule, Offsets words, Offsets spans,
                                              std::optional<In<double>> weights) {
-    const GrammarBatch<S> batch = g.batch(span, rule, words, spans);
-    return run_parts(batch, weights, span.shape(0), [&](const GrammarOut<S>& out) { grammar_marginals(batch, out); });
+    const GrammarBatch batch = g.batch(span, rule, words, spans);
+    return run_parts<S>(batch, weights, span.shape(0), [&](const GrammarOut& out) { grammar_marginals(batch, out); });
 }
 
 template <class S> GrammarParts<S> covariance(const Grammar& g, In<S> span, In<S> rule, Offsets words, Offsets spans,
                                               In<S> span_direction, In<S> rule_direction,
                                               std::optional<In<double>> weights) {
-    const GrammarBatch<S> batch = g.batch(span, rule, words, spans);
+    const GrammarBatch batch = g.batch(span, rule, words, spans);
     require_shape(span_direction, "span_direction", {span.shape(0), span.shape(1)});
     require_shape(rule_direction, "rule_direction", {rule.shape(0)});
     const std::vector<double> along = g.by_place(rule_direction.data());
-    return run_parts(batch, weights, span.shape(0),
-                     [&](const GrammarOut<S>& out) { grammar_covariance(batch, span_direction.data(), along, out); });
+    return run_parts<S>(batch, weights, span.shape(0),
+                        [&](const GrammarOut& out) { grammar_covariance(batch, span_direction.data(), along, out); });
 }
 
 template <class S> Out<double> entropy(const Grammar& g, In<S> span, In<S> rule, Offsets words, Offsets spans) {
-    const GrammarBatch<S> batch = g.batch(span, rule, words, spans);
+    const GrammarBatch batch = g.batch(span, rule, words, spans);
     auto value = make<double>({batch.spans.sentences});
     nb::gil_scoped_release release;
     grammar_entropy(batch, value.data());
@@ -134,7 +134,7 @@ template <class S> Out<double> entropy(const Grammar& g, In<S> span, In<S> rule,
 }
 
 template <class S> Labelled argmax(const Grammar& g, In<S> span, In<S> rule, Offsets words, Offsets spans) {
-    const GrammarBatch<S> batch = g.batch(span, rule, words, spans);
+    const GrammarBatch batch = g.batch(span, rule, words, spans);
     auto output = make<std::int32_t>({output_places(batch.spans).back()});
     auto value = make<double>({batch.spans.sentences});
     {
@@ -146,7 +146,7 @@ template <class S> Labelled argmax(const Grammar& g, In<S> span, In<S> rule, Off
 
 template <class S>
 Labelled kbest(const Grammar& g, In<S> span, In<S> rule, Offsets words, Offsets spans, std::size_t k) {
-    const GrammarBatch<S> batch = g.batch(span, rule, words, spans);
+    const GrammarBatch batch = g.batch(span, rule, words, spans);
     auto output = make<std::int32_t>({k, output_places(batch.spans).back()});
     auto value = make<double>({batch.spans.sentences, k});
     {
@@ -158,7 +158,7 @@ Labelled kbest(const Grammar& g, In<S> span, In<S> rule, Offsets words, Offsets 
 
 template <class S> Labelled sample(const Grammar& g, In<S> span, In<S> rule, Offsets words, Offsets spans,
                                    std::size_t count, std::uint64_t seed) {
-    const GrammarBatch<S> batch = g.batch(span, rule, words, spans);
+    const GrammarBatch batch = g.batch(span, rule, words, spans);
     auto output = make<std::int32_t>({count, output_places(batch.spans).back()});
     auto value = make<double>({batch.spans.sentences});
     {

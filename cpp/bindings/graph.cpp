@@ -61,8 +61,7 @@ struct GraphShape {
     }
 };
 
-template <class S> void check_array(const Graphs& graphs, std::size_t type, const In<S>& array,
-                                    GraphArrays<const S>& to) {
+template <class S> void check_array(const Graphs& graphs, std::size_t type, const In<S>& array, GraphScores& to) {
     const std::size_t arity = type == 0 ? 1 : graphs.types[type - 1].arity;
     const std::size_t count = type == 0 ? graphs.vertices : graphs.types[type - 1].count();
     const bool shared = type > 0 && array.ndim() == arity;
@@ -80,22 +79,23 @@ template <class S> void check_array(const Graphs& graphs, std::size_t type, cons
     to.size.push_back(size);
 }
 
-template <class S> GraphBatch<S> batch_of(const GraphShape& shape, const Arrays<S>& scores) {
+template <class S> GraphBatch batch_of(const GraphShape& shape, const Arrays<S>& scores) {
     if (shape.refusal()) throw std::length_error("A graph has a table that is too large.");
     const std::size_t types = shape.graphs.types.size() + 1;
     if (scores.size() != types)
         throw std::invalid_argument("There are scores of " + std::to_string(scores.size()) + " types, expected " +
                                     std::to_string(types) + ".");
-    GraphBatch<S> batch{shape.graphs, shape.shapes, {}};
+    GraphBatch batch{shape.graphs, shape.shapes, {{}, {}, {}, std::is_same_v<S, float>}};
     for (std::size_t t = 0; t < types; ++t) check_array(shape.graphs, t, scores[t], batch.scores);
     return batch;
 }
 
 // New arrays in the shapes of the scores.
-template <class S> std::vector<Out<S>> make_like(const GraphBatch<S>& batch, GraphArrays<S>& parts) {
+template <class S> std::vector<Out<S>> make_like(const GraphBatch& batch, GraphParts& parts) {
     std::vector<Out<S>> result;
     parts.shared = batch.scores.shared;
     parts.size = batch.scores.size;
+    parts.single = batch.scores.single;
     for (std::size_t t = 0; t < batch.scores.array.size(); ++t) {
         const std::size_t arity = t == 0 ? 1 : batch.graphs.types[t - 1].arity;
         std::vector<std::size_t> shape(arity, batch.graphs.labels);
@@ -111,21 +111,21 @@ template <class S> std::vector<Out<S>> make_like(const GraphBatch<S>& batch, Gra
 }
 
 template <class S> Out<double> log_partition(const Arrays<S>& scores, const GraphShape& shape) {
-    const GraphBatch<S> batch = batch_of(shape, scores);
+    const GraphBatch batch = batch_of(shape, scores);
     auto value = make<double>({batch.graphs.instances});
     nb::gil_scoped_release release;
-    graph_marginals(batch, GraphOut<S>{nullptr, value.data(), {}});
+    graph_marginals(batch, GraphOut{nullptr, value.data(), {}});
     return value;
 }
 
-template <class S> using GraphParts = std::tuple<Out<double>, std::vector<Out<S>>>;
+template <class S> using Marginals = std::tuple<Out<double>, std::vector<Out<S>>>;
 
 template <class S>
-GraphParts<S> marginals(const Arrays<S>& scores, const GraphShape& shape, std::optional<In<double>> weights, int only) {
-    const GraphBatch<S> batch = batch_of(shape, scores);
+Marginals<S> marginals(const Arrays<S>& scores, const GraphShape& shape, std::optional<In<double>> weights, int only) {
+    const GraphBatch batch = batch_of(shape, scores);
     auto value = make<double>({batch.graphs.instances});
-    GraphOut<S> out{weights_of(weights, batch.graphs.instances), value.data(), {}};
-    std::vector<Out<S>> parts = make_like(batch, out.parts);
+    GraphOut out{weights_of(weights, batch.graphs.instances), value.data(), {}};
+    std::vector<Out<S>> parts = make_like<S>(batch, out.parts);
     {
         nb::gil_scoped_release release;
         graph_marginals(batch, out, only);
@@ -134,7 +134,7 @@ GraphParts<S> marginals(const Arrays<S>& scores, const GraphShape& shape, std::o
 }
 
 template <class S> Labelled argmax(const Arrays<S>& scores, const GraphShape& shape) {
-    const GraphBatch<S> batch = batch_of(shape, scores);
+    const GraphBatch batch = batch_of(shape, scores);
     auto labels = make<std::int32_t>({batch.graphs.vertices});
     auto value = make<double>({batch.graphs.instances});
     {
@@ -145,7 +145,7 @@ template <class S> Labelled argmax(const Arrays<S>& scores, const GraphShape& sh
 }
 
 template <class S> Out<double> entropy(const Arrays<S>& scores, const GraphShape& shape) {
-    const GraphBatch<S> batch = batch_of(shape, scores);
+    const GraphBatch batch = batch_of(shape, scores);
     auto value = make<double>({batch.graphs.instances});
     nb::gil_scoped_release release;
     graph_entropy(batch, value.data());
@@ -153,14 +153,14 @@ template <class S> Out<double> entropy(const Arrays<S>& scores, const GraphShape
 }
 
 template <class S>
-GraphParts<S> covariance(const Arrays<S>& scores, const GraphShape& shape, const Arrays<S>& direction,
-                         std::optional<In<double>> weights) {
-    const GraphBatch<S> batch = batch_of(shape, scores), along = batch_of(shape, direction);
+Marginals<S> covariance(const Arrays<S>& scores, const GraphShape& shape, const Arrays<S>& direction,
+                        std::optional<In<double>> weights) {
+    const GraphBatch batch = batch_of(shape, scores), along = batch_of(shape, direction);
     if (along.scores.shared != batch.scores.shared)
         throw std::invalid_argument("The direction shares other scores than the scores do.");
     auto value = make<double>({batch.graphs.instances});
-    GraphOut<S> out{weights_of(weights, batch.graphs.instances), value.data(), {}};
-    std::vector<Out<S>> parts = make_like(batch, out.parts);
+    GraphOut out{weights_of(weights, batch.graphs.instances), value.data(), {}};
+    std::vector<Out<S>> parts = make_like<S>(batch, out.parts);
     {
         nb::gil_scoped_release release;
         graph_covariance(batch, along.scores, out);
@@ -170,7 +170,7 @@ GraphParts<S> covariance(const Arrays<S>& scores, const GraphShape& shape, const
 
 template <class S>
 Labelled sample(const Arrays<S>& scores, const GraphShape& shape, std::size_t count, std::uint64_t seed) {
-    const GraphBatch<S> batch = batch_of(shape, scores);
+    const GraphBatch batch = batch_of(shape, scores);
     auto labels = make<std::int32_t>({count, batch.graphs.vertices});
     auto value = make<double>({batch.graphs.instances});
     {
@@ -181,7 +181,7 @@ Labelled sample(const Arrays<S>& scores, const GraphShape& shape, std::size_t co
 }
 
 template <class S> Labelled kbest(const Arrays<S>& scores, const GraphShape& shape, std::size_t k) {
-    const GraphBatch<S> batch = batch_of(shape, scores);
+    const GraphBatch batch = batch_of(shape, scores);
     auto labels = make<std::int32_t>({k, batch.graphs.vertices});
     auto value = make<double>({batch.graphs.instances, k});
     {
@@ -199,7 +199,7 @@ void require_errors(const In<std::int32_t>& errors, const Graphs& graphs) {
 
 template <class S>
 Out<double> error_numbers(const Arrays<S>& scores, const GraphShape& shape, In<std::int32_t> errors, Vector levels) {
-    const GraphBatch<S> batch = batch_of(shape, scores);
+    const GraphBatch batch = batch_of(shape, scores);
     require_errors(errors, batch.graphs);
     require_shape(levels, "levels", {batch.graphs.instances});
     for (std::size_t s = 0; s < batch.graphs.instances; ++s)
@@ -213,7 +213,7 @@ Out<double> error_numbers(const Arrays<S>& scores, const GraphShape& shape, In<s
 template <class S>
 Out<double> best_by_errors(const Arrays<S>& scores, const GraphShape& shape, In<std::int32_t> errors,
                            std::size_t levels) {
-    const GraphBatch<S> batch = batch_of(shape, scores);
+    const GraphBatch batch = batch_of(shape, scores);
     require_errors(errors, batch.graphs);
     if (levels < 1) throw std::invalid_argument("levels must be positive.");
     auto value = make<double>({batch.graphs.instances, levels});
@@ -224,7 +224,7 @@ Out<double> best_by_errors(const Arrays<S>& scores, const GraphShape& shape, In<
 
 template <class S>
 Labelled argmax_at_errors(const Arrays<S>& scores, const GraphShape& shape, In<std::int32_t> errors, Vector counts) {
-    const GraphBatch<S> batch = batch_of(shape, scores);
+    const GraphBatch batch = batch_of(shape, scores);
     require_errors(errors, batch.graphs);
     require_shape(counts, "counts", {batch.graphs.instances});
     auto labels = make<std::int32_t>({batch.graphs.vertices});

@@ -29,6 +29,7 @@ template <class S> class Online {
 public:
     Online(OnlineArrays<S> arrays, bool bias, bool boundaries)
         : arrays_(std::move(arrays)), chain_(checked(bias, boundaries), pairs(), edge_pairs()) {}
+    Online(const Online&) = delete;
 
     void load(In<double> weights, In<double> free) {
         require_places(weights, free);

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from kernelfields.cli._demo_models import ENTRIES
 from kernelfields.cli.app import app
-from kernelfields.cli.demo import DemoRow, size_of, verdict, words
+from kernelfields.cli.demo import DemoRow, answers, size_of, verdict, words
 from kernelfields.datasets import draw_letter, load_letters
 
 NAMES = [
@@ -46,6 +47,18 @@ def test_kernels_make_fewer_errors_than_all_linear_models(ran):
     linear = min(row["letter_error"] for row in rows.values() if row["linear"])
     assert rows["kernel CRF, dense"]["letter_error"] < linear
     assert [name for name, row in rows.items() if not row["linear"]] == NAMES[-3:]
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
+def test_answers_are_predictions(entry):
+    training, test = words(quick=True)
+    model = entry.make().fit(entry.inputs(training[0]), training[1])
+    inputs = entry.inputs(test[0])
+    marginals = model.predict_marginals(inputs)
+    predicted = model.predict(inputs)
+    assert answers(model, inputs, marginals) == predicted
+    if model.decoder == "posterior":  # nor is the rest of the model asked
+        assert answers(model, [], marginals) == predicted
 
 
 def test_sizes_are_those_of_files(ran, tmp_path):

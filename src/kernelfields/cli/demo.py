@@ -14,6 +14,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from ..arrays import Array
 from ..datasets import draw_letter, load_letters
 from ..errors import InputError
 from ..metrics import expected_calibration_error, log_likelihood, token_error
@@ -117,17 +118,26 @@ def try_entry(console: Console, entry: DemoModel, training: Words, test: Words) 
     seconds = time.perf_counter() - started
     model.set_params(callback=None)
     inputs, true = entry.inputs(test[0]), test[1]
+    marginals = model.predict_marginals(inputs)
     row = DemoRow(
         name=entry.name,
         linear=entry.linear,
         strokes=entry.strokes,
-        letter_error=token_error(true, model.predict(inputs)),
+        letter_error=token_error(true, answers(model, inputs, marginals)),
         log_likelihood=log_likelihood(model.sequence_log_proba(inputs, true), [len(word) for word in true]),
-        calibration_error=expected_calibration_error(true, model.predict_marginals(inputs), model.classes_),
+        calibration_error=expected_calibration_error(true, marginals, model.classes_),
         seconds=seconds,
         bytes=size_of(model),
     )
     return Tried(row, model, inputs, line.records)
+
+
+def answers(model: Any, inputs: list[Any], marginals: list[Array]) -> list[list[str]]:
+    """Return what the model predicts, from marginals where these decide: words need not be scored again."""
+    if model.decoder != "posterior":
+        found: list[list[str]] = model.predict(inputs)
+        return found
+    return [model.classes_[p.argmax(axis=1)].tolist() for p in marginals]
 
 
 def size_of(model: Any) -> int | None:

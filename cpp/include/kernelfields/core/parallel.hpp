@@ -1,9 +1,9 @@
 // Threads: how many, and a loop over blocks whose results do not depend on how many.
 #pragma once
 
+#include "function_ref.hpp"
+
 #include <cstddef>
-#include <exception>
-#include <mutex>
 
 #ifdef _OPENMP
 #include <omp.h>
@@ -38,24 +38,8 @@ inline int this_thread() {
 #endif
 }
 
-// body(block, thread) for every block, in any order. The first exception is rethrown.
-template <class Body> void for_each_block(std::size_t blocks, int threads, Body body) {
-    std::exception_ptr failure;
-    std::mutex guard;
-    const auto count = static_cast<std::ptrdiff_t>(blocks);
-#ifdef _OPENMP
-#pragma omp parallel for schedule(dynamic, 1) num_threads(threads) if (threads > 1)
-#endif
-    for (std::ptrdiff_t block = 0; block < count; ++block) {
-        try {
-            body(static_cast<std::size_t>(block), static_cast<std::size_t>(this_thread()));
-        } catch (...) {
-            const std::lock_guard<std::mutex> lock(guard);
-            if (!failure) failure = std::current_exception();
-        }
-    }
-    (void)threads;
-    if (failure) std::rethrow_exception(failure);
-}
+// body(block, thread) for every block, in any order. The first exception is rethrown. The loop is compiled once, and
+// calls its bodies by pointer: each block has enough to do.
+void for_each_block(std::size_t blocks, int threads, FunctionRef<void(std::size_t, std::size_t)> body);
 
 }  // namespace kernelfields

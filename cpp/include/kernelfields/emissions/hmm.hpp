@@ -7,7 +7,7 @@
 // alone, and so does the result.
 #pragma once
 
-#include "../structures/chain.hpp"
+#include "../structures/chain_marginals.hpp"
 
 #include <algorithm>
 #include <numeric>

@@ -78,15 +78,18 @@ template <class S> struct OwnEdges {
 };
 
 template <class S>
-KF_INLINE OwnEdges<S> upward_own(TreeRows<S>& rows, double* log_partition, Arena& arena, Outcome* outcome) {
+__attribute__((noinline)) OwnEdges<S> upward_own(TreeRows<S>& rows, double* log_partition, Arena& arena,
+                                                 Outcome* outcome) {
     const OwnEdges<S> edges{rows, take<double>(arena, rows.group.slots), take<D>(arena, rows.L * rows.stride)};
     const auto describe = [&](std::size_t k) {
         const std::uint32_t* slot = rows.group.slot;
         for (std::size_t j = 0; j < k; ++j) slot += rows.batch.length(rows.group.instance[j]);
         return edges.describe(k, slot);
     };
-    upward(rows, log_partition, outcome, describe, [&](std::size_t first, std::size_t last) {
-        for (std::size_t k = first; k < last; ++k) edges.up(k);
+    upward(rows, log_partition, outcome, describe, [&](Watch watch) {
+        return climb(rows, watch, [&](std::size_t first, std::size_t last) {
+            for (std::size_t k = first; k < last; ++k) edges.up(k);
+        });
     });
     return edges;
 }

@@ -20,8 +20,7 @@ using D = double;  // whatever the type of the scores
 
 constexpr std::size_t kChildren = 4;  // messages multiplied between two scalings
 
-template <class S> struct TreeRows {
-    const TreeBatch<S>& batch;
+struct TreeSlots {
     const TreeGroup& group;
     std::size_t L, stride;
     D *u, *m;             // slots x stride, zeros in the padding
@@ -31,17 +30,24 @@ template <class S> struct TreeRows {
     bool* lost;           // per instance
     bool watch = false;   // whether anything may underflow
 
-    KF_INLINE TreeRows(const TreeBatch<S>& all, const TreeGroup& some, Arena& arena)
-        : batch(all),
-          group(some),
-          L(all.labels),
-          stride(padded(all.labels, kWidth<D>)),
+    KF_INLINE TreeSlots(std::size_t labels, const TreeGroup& some, Arena& arena)
+        : group(some),
+          L(labels),
+          stride(padded(labels, kWidth<D>)),
           u(take<D>(arena, some.slots * stride)),
           m(take<D>(arena, some.slots * stride)),
           scale(take<D>(arena, some.slots)),
           largest(take<double>(arena, some.count)),
           others(take<LongProduct>(arena, some.count)),
           lost(take<bool>(arena, some.count)) {}
+};
+
+// Together with the scores.
+template <class S> struct TreeRows : TreeSlots {
+    const TreeBatch<S>& batch;
+
+    KF_INLINE TreeRows(const TreeBatch<S>& all, const TreeGroup& some, Arena& arena)
+        : TreeSlots(all.labels, some, arena), batch(all) {}
 };
 
 struct ScanTotals {
@@ -83,6 +89,15 @@ KF_INLINE ScanTotals prepare_factors(const TreeRows<S>& rows, const S* scores, c
     return {largest_scores, -static_cast<double>(largest<D>(-lowest)), all - all == 0};
 }
 
+template <class S>
+__attribute__((noinline)) ScanTotals prepare_factors(const TreeRows<S>& rows, const S* scores,
+                                                     const std::uint32_t* slot, std::size_t length) {
+    ScanTotals totals{};
+    with_vectors(rows.stride / kWidth<D>,
+                 [&](auto V) { totals = prepare_factors<S, V.value>(rows, scores, slot, length); });
+    return totals;
+}
+
 struct EdgeRange {
     double range, largest;  // the largest range of any edge; the sum of the largest scores taken out
     bool forbids, finite;
@@ -110,10 +125,8 @@ template <class S, class Edges> KF_INLINE void prepare_tree(TreeRows<S>& rows, O
     for (std::size_t k = 0; k < group.count; ++k) {
         const std::size_t s = group.instance[k], length = rows.batch.length(s);
         const EdgeRange edge = edges(k);
-        ScanTotals node{};
         const S* scores = rows.batch.node + static_cast<std::size_t>(rows.batch.first[s]) * rows.L;
-        with_vectors(rows.stride / kWidth<D>,
-                     [&](auto V) { node = prepare_factors<S, V.value>(rows, scores, slot, length); });
+        const ScanTotals node = prepare_factors(rows, scores, slot, length);
         rows.largest[k] = node.largest + edge.largest;
         rows.others[k] = LongProduct{};
         const double drift = static_cast<double>(group.most_children[k] + 1) * edge.range;

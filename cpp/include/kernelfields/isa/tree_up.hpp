@@ -9,8 +9,7 @@ namespace {
 enum class Watch { no, any, each };  // whether underflow is watched for, in the group or in each instance
 
 // m_v of R vertices from slot `at` on; `B` is the transpose of A.
-template <class S, int R, int V>
-KF_INLINE void send_up(const TreeRows<S>& rows, const D* B, std::size_t at) {
+template <int R, int V> KF_INLINE void send_up(const TreeSlots& rows, const D* B, std::size_t at) {
     const std::size_t stride = rows.stride, vectors = V ? V : stride / kWidth<D>;
     const D* from[R];
     D* to[R];
@@ -59,8 +58,7 @@ KF_INLINE D scale_to_one(D* u, std::size_t stride) {
 }
 
 // u_v of the vertices of one depth, given the messages of their children.
-template <class S, Watch watch, int V>
-KF_INLINE Bits<D> collect(TreeRows<S>& rows, std::size_t depth, D threshold) {
+template <Watch watch, int V> KF_INLINE Bits<D> collect(TreeSlots& rows, std::size_t depth, D threshold) {
     const TreeGroup& group = rows.group;
     const std::size_t stride = rows.stride;
     Bits<D> low{};
@@ -81,8 +79,20 @@ KF_INLINE Bits<D> collect(TreeRows<S>& rows, std::size_t depth, D threshold) {
     return low;
 }
 
+// The same for any number of labels; whether anything was about to underflow, if that is watched for in the group.
+// Called once for each depth, it need not be compiled for every way to send messages.
+__attribute__((noinline)) bool collect(TreeSlots& rows, std::size_t depth, Watch watch, D threshold) {
+    Bits<D> low{};
+    with_vectors(rows.stride / kWidth<D>, [&](auto V) {
+        if (watch == Watch::no) collect<Watch::no, V.value>(rows, depth, threshold);
+        else if (watch == Watch::any) low = collect<Watch::any, V.value>(rows, depth, threshold);
+        else collect<Watch::each, V.value>(rows, depth, threshold);
+    });
+    return any<D>(low);
+}
+
 // Roots: u_v becomes p(y_v).
-template <class S> KF_INLINE void finish_roots(const TreeRows<S>& rows) {
+KF_INLINE void finish_roots(const TreeSlots& rows) {
     for (std::size_t k = 0; k < rows.group.level[1]; ++k) {
         D* u = rows.u + k * rows.stride;
         Vec<D> total{};
@@ -94,37 +104,34 @@ template <class S> KF_INLINE void finish_roots(const TreeRows<S>& rows) {
 }
 
 // Probabilities of zero at the roots of what is lost: nothing of it will then count further down.
-template <class S> KF_INLINE void silence_lost(const TreeRows<S>& rows) {
+KF_INLINE void silence_lost(const TreeSlots& rows) {
     for (std::size_t k = 0; k < rows.group.level[1]; ++k)
         if (rows.lost[rows.group.owner[k]]) std::memset(rows.u + k * rows.stride, 0, rows.stride * sizeof(D));
 }
 
 // Messages from the leaves to the roots; send(first, last) computes m_v for slots of one depth. Returns whether
 // something was about to underflow.
-template <class S, class Send> KF_INLINE bool climb(TreeRows<S>& rows, Watch watch, Send send) {
+template <class Send> KF_INLINE bool climb(TreeSlots& rows, Watch watch, Send send) {
     const D threshold = static_cast<D>(__builtin_exp(-kRange<D>) / (2 * static_cast<double>(rows.L)));
     const TreeGroup& group = rows.group;
-    Bits<D> low{};
+    bool low = false;
     for (std::size_t d = group.levels - 1; d > 0; --d) {
         send(group.level[d], group.level[d + 1]);
-        with_vectors(rows.stride / kWidth<D>, [&](auto V) {
-            if (watch == Watch::no) collect<S, Watch::no, V.value>(rows, d - 1, threshold);
-            else if (watch == Watch::any) low |= collect<S, Watch::any, V.value>(rows, d - 1, threshold);
-            else collect<S, Watch::each, V.value>(rows, d - 1, threshold);
-        });
+        low |= collect(rows, d - 1, watch, threshold);
     }
     finish_roots(rows);
-    return any<D>(low);
+    return low;
 }
 
-// All of the way up: factors, messages, log-partitions. edges(k) describes the edge scores of instance k.
-template <class S, class Edges, class Send>
-KF_INLINE void upward(TreeRows<S>& rows, double* log_partition, Outcome* outcome, Edges edges, Send send) {
+// All of the way up: factors, messages, log-partitions. edges(k) describes the edge scores of instance k, climb(watch)
+// sends the messages.
+template <class S, class Edges, class Climb>
+KF_INLINE void upward(TreeRows<S>& rows, double* log_partition, Outcome* outcome, Edges edges, Climb climb) {
     bool low = false;
     do {  // a second time only to find out whose messages are about to underflow
         prepare_tree(rows, outcome, edges);
         const Watch watch = low ? Watch::each : rows.watch ? Watch::any : Watch::no;
-        const bool found = climb(rows, watch, send);
+        const bool found = climb(watch);
         if (low || !found) break;
         low = true;
     } while (true);
@@ -137,9 +144,20 @@ template <class Tile> KF_INLINE void for_each_tile(std::size_t first, std::size_
     for (; first < last; first += kRows) with_rows(last - first, [&](auto R) { tile(R, first); });
 }
 
-// The same with shared edges.
+// Messages with shared edges; `B` is the transpose of A. This and upward_shared are what several kernels begin with,
+// once for each group: calls cost nothing, copies take long to compile.
+__attribute__((noinline)) bool climb_shared(TreeSlots& rows, Watch watch, const D* B) {
+    return climb(rows, watch, [&](std::size_t first, std::size_t last) {
+        with_vectors(rows.stride / kWidth<D>, [&](auto V) {
+            for_each_tile(first, last, [&](auto R, std::size_t at) { send_up<R.value, V.value>(rows, B, at); });
+        });
+    });
+}
+
+// All of the way up with shared edges.
 template <class S>
-KF_INLINE void upward_shared(TreeRows<S>& rows, const SharedEdges<D>& edges, double* log_partition, Outcome* outcome) {
+__attribute__((noinline)) void upward_shared(TreeRows<S>& rows, const SharedEdges<D>& edges, double* log_partition,
+                                             Outcome* outcome) {
     const auto describe = [&](std::size_t k) {
         const std::size_t s = rows.group.instance[k];
         const std::size_t count =
@@ -147,12 +165,8 @@ KF_INLINE void upward_shared(TreeRows<S>& rows, const SharedEdges<D>& edges, dou
         if (count == 0) return EdgeRange{0, 0, false, true};
         return EdgeRange{edges.range, static_cast<double>(count) * edges.largest, edges.forbids, true};
     };
-    upward(rows, log_partition, outcome, describe, [&](std::size_t first, std::size_t last) {
-        with_vectors(rows.stride / kWidth<D>, [&](auto V) {
-            for_each_tile(first, last,
-                          [&](auto R, std::size_t at) { send_up<S, R.value, V.value>(rows, edges.backward, at); });
-        });
-    });
+    upward(rows, log_partition, outcome, describe,
+           [&](Watch watch) { return climb_shared(rows, watch, edges.backward); });
 }
 
 }  // namespace

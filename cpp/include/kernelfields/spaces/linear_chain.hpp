@@ -7,7 +7,7 @@
 // added up in order at the end; blocks depend on the data alone, and so does the result.
 #pragma once
 
-#include "../structures/chain.hpp"
+#include "../structures/chain_marginals.hpp"
 #include "sparse.hpp"
 
 #include <algorithm>

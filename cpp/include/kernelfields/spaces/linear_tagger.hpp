@@ -3,7 +3,7 @@
 #pragma once
 
 #include "../features/attributes.hpp"
-#include "../structures/chain.hpp"
+#include "../structures/chain_marginals.hpp"
 #include "sparse.hpp"
 
 #include <span>

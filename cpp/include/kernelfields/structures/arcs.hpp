@@ -3,6 +3,7 @@
 
 #include "../core/logarithms.hpp"
 #include "../core/parallel.hpp"
+#include "../core/reals.hpp"
 
 #include <cstdint>
 #include <vector>
@@ -11,16 +12,16 @@ namespace kernelfields {
 
 // The arc from head h (0 is the root) to word m (1 ... n) of sentence s is number first_arc[s] + (m - 1)(n + 1) + h;
 // those from a word to itself are there for the sake of this formula, and are never looked at.
-template <class S> struct ArcBatch {
+struct ArcBatch {
     std::size_t sentences;
     const std::int64_t *first_word, *first_arc;  // sentences + 1 each
     std::size_t labels;
-    const S* arc;  // arcs x labels
+    Reals arc;  // arcs x labels
     bool single_root;
 
     std::size_t words(std::size_t s) const { return static_cast<std::size_t>(first_word[s + 1] - first_word[s]); }
     std::size_t word(std::size_t s) const { return static_cast<std::size_t>(first_word[s]); }
-    const S* scores(std::size_t s) const { return arc + static_cast<std::size_t>(first_arc[s]) * labels; }
+    Reals scores(std::size_t s) const { return arc + static_cast<std::size_t>(first_arc[s]) * labels; }
 };
 
 inline std::size_t arc_at(std::size_t n, std::size_t m, std::size_t h) {
@@ -36,45 +37,47 @@ template <class Visit> void for_each_arc(std::size_t n, Visit visit) {
 
 // One number for every arc of a sentence, in double: theta(arc) = reduce(scores of all relations); arcs from a word to
 // itself are forbidden. False where a score is NaN or +inf.
-template <class S, class Reduce>
-bool read_arcs(const ArcBatch<S>& batch, std::size_t s, std::vector<double>& row, double* theta, Reduce reduce) {
+template <class Reduce>
+bool read_arcs(const ArcBatch& batch, std::size_t s, std::vector<double>& row, double* theta, Reduce reduce) {
     const std::size_t n = batch.words(s), L = batch.labels;
-    const S* scores = batch.scores(s);
+    const Reals scores = batch.scores(s);
     bool good = true;
+    row.resize(L);
+    if (L == 1) scores.copy(n * (n + 1), theta);
     for (std::size_t m = 1; m <= n; ++m) theta[arc_at(n, m, m)] = kNothing;
     for_each_arc(n, [&](std::size_t a) {
         if (L == 1) {
-            theta[a] = static_cast<double>(scores[a]);
             good = good && theta[a] <= std::numeric_limits<double>::max();
             return;
         }
-        good = good && usable(scores + a * L, L);
-        row.assign(scores + a * L, scores + (a + 1) * L);
+        (scores + a * L).copy(L, row.data());
+        good = good && usable(row.data(), L);
         theta[a] = reduce(row.data(), L);
     });
     return good;
 }
 
 // The relation of an arc with the highest score, the first of several.
-template <class S> std::int32_t best_label(const ArcBatch<S>& batch, std::size_t s, std::size_t arc) {
-    const S* scores = batch.scores(s) + arc * batch.labels;
-    return static_cast<std::int32_t>(std::max_element(scores, scores + batch.labels) - scores);
+inline std::int32_t best_label(const ArcBatch& batch, std::size_t s, std::size_t arc) {
+    return (batch.scores(s) + arc * batch.labels).with([&](const auto* scores) {
+        return static_cast<std::int32_t>(std::max_element(scores, scores + batch.labels) - scores);
+    });
 }
 
 // Score of an output, head * labels + relation for every word; -inf where an arc is not allowed.
-template <class S> double arcs_score(const ArcBatch<S>& batch, std::size_t s, const std::int32_t* output) {
+inline double arcs_score(const ArcBatch& batch, std::size_t s, const std::int32_t* output) {
     const std::size_t n = batch.words(s);
     double total = 0;
     for (std::size_t m = 1; m <= n; ++m)
-        total += static_cast<double>(
-            batch.scores(s)[arc_at(n, m, 0) * batch.labels + static_cast<std::size_t>(output[batch.word(s) + m - 1])]);
+        total +=
+            batch.scores(s)[arc_at(n, m, 0) * batch.labels + static_cast<std::size_t>(output[batch.word(s) + m - 1])];
     return total;
 }
 
 // body(s, thread) for every sentence; nanoseconds are those of the batch. Sentences are cut into blocks whatever the
 // number of threads, of which `start(threads)` learns first.
-template <class S, class Start, class Body>
-void for_each_sentence(const ArcBatch<S>& batch, double nanoseconds, Start start, Body body) {
+inline void for_each_sentence(const ArcBatch& batch, double nanoseconds, FunctionRef<void(std::size_t)> start,
+                              FunctionRef<void(std::size_t, std::size_t)> body) {
     constexpr std::size_t kBlock = 4;
     const int threads = threads_for(nanoseconds);
     start(static_cast<std::size_t>(threads));
@@ -84,7 +87,7 @@ void for_each_sentence(const ArcBatch<S>& batch, double nanoseconds, Start start
 }
 
 // Sum over sentences of `nanoseconds` n^3 and 20 n^2 for every relation.
-template <class S> double cubic_cost(const ArcBatch<S>& batch, double nanoseconds) {
+inline double cubic_cost(const ArcBatch& batch, double nanoseconds) {
     double total = 0;
     for (std::size_t s = 0; s < batch.sentences; ++s) {
         const auto n = static_cast<double>(batch.words(s) + 1);

@@ -7,16 +7,22 @@
 
 namespace kernelfields {
 
+// Rows by how many entries they have, those with few first.
+inline std::vector<std::uint32_t> sorted_rows(const std::vector<std::size_t>& count) {
+    std::vector<std::uint32_t> row(count.size());
+    std::iota(row.begin(), row.end(), 0U);
+    std::stable_sort(row.begin(), row.end(), [&](std::uint32_t a, std::uint32_t b) { return count[a] < count[b]; });
+    return row;
+}
+
 // Entries of a table that are not zero, row by row, those with few entries first.
 template <class S> class AllowedTable {
 public:
-    template <class Entry> AllowedTable(std::size_t labels, Entry entry) : row_(labels), first_{0} {
+    template <class Entry> AllowedTable(std::size_t labels, Entry entry) : first_{0} {
         std::vector<std::size_t> count(labels);
         for (std::size_t a = 0; a < labels; ++a)
             for (std::size_t b = 0; b < labels; ++b) count[a] += entry(a, b) > 0;
-        std::iota(row_.begin(), row_.end(), 0U);
-        std::stable_sort(row_.begin(), row_.end(),
-                         [&](std::uint32_t a, std::uint32_t b) { return count[a] < count[b]; });
+        row_ = sorted_rows(count);
         for (const std::uint32_t a : row_) {
             for (std::size_t b = 0; b < labels; ++b)
                 if (const S here = entry(a, b); here > 0) {

@@ -18,13 +18,10 @@ inline bool worse(const Way& a, const Way& b) {
     return a.label != b.label ? a.label > b.label : a.rank > b.rank;
 }
 
-// Takes the k best of the sorted lists, list i being ways(i, 0), ways(i, 1), ... while above -inf.
-template <class Score> void merge_best(std::size_t lists, std::size_t k, Score score, std::vector<Way>& heap,
-                                       Way* out) {
+// Takes the k best of sorted lists whose first ways are in the heap; score(i, n) is that of way n of list i.
+inline void take_best(std::size_t k, FunctionRef<double(std::size_t, std::size_t)> score, std::vector<Way>& heap,
+                      Way* out) {
     constexpr double kNone = -std::numeric_limits<double>::infinity();
-    heap.clear();
-    for (std::size_t i = 0; i < lists; ++i)
-        if (const double s = score(i, 0); s > kNone) heap.push_back({s, static_cast<std::int32_t>(i), 0});
     std::make_heap(heap.begin(), heap.end(), worse);
     for (std::size_t n = 0; n < k; ++n) {
         out[n] = {kNone, -1, -1};
@@ -38,6 +35,16 @@ template <class Score> void merge_best(std::size_t lists, std::size_t k, Score s
         heap.push_back({next, out[n].label, static_cast<std::int32_t>(rank)});
         std::push_heap(heap.begin(), heap.end(), worse);
     }
+}
+
+// Takes the k best of the sorted lists, list i being ways(i, 0), ways(i, 1), ... while above -inf.
+template <class Score> void merge_best(std::size_t lists, std::size_t k, Score score, std::vector<Way>& heap,
+                                       Way* out) {
+    heap.clear();
+    for (std::size_t i = 0; i < lists; ++i)
+        if (const double s = score(i, 0); s > -std::numeric_limits<double>::infinity())
+            heap.push_back({s, static_cast<std::int32_t>(i), 0});
+    take_best(k, score, heap, out);
 }
 
 template <class S> class KBest {

@@ -10,9 +10,9 @@
 
 namespace kernelfields {
 
-template <class S> class CkyBest {
+class CkyBest {
 public:
-    CkyBest(const SpanBatch<S>& batch, std::size_t s)
+    CkyBest(const SpanBatch& batch, std::size_t s)
         : batch_(batch), scores_(batch.scores(s)), n_(batch.words(s)), items_(3 * spans_of(n_)), order_(spans_of(n_)) {
         // From short to long, so that no first derivation is looked for by a long chain of calls.
         for (std::size_t size = 1; size <= n_; ++size)
@@ -56,7 +56,7 @@ private:
         return items_[static_cast<std::size_t>(item.kind) * spans_of(n_) + span_at(n_, item.i, item.j)];
     }
     double score_of(const Item& item, std::size_t label) const {
-        return static_cast<double>(scores_[span_at(n_, item.i, item.j) * batch_.labels + label]);
+        return scores_[span_at(n_, item.i, item.j) * batch_.labels + label];
     }
     // The label of a rank, by score; labels where there are fewer, or no more is allowed.
     std::size_t label(const Item& item, std::size_t rank) {
@@ -125,8 +125,8 @@ private:
         if (item.j - item.i > 1) write({Kind::split, item.i, item.j}, found.second);
     }
 
-    const SpanBatch<S>& batch_;
-    const S* scores_;
+    const SpanBatch& batch_;
+    Reals scores_;
     std::size_t n_;
     std::vector<List> items_;
     std::vector<std::vector<std::uint32_t>> order_;

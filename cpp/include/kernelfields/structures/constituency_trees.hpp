@@ -12,12 +12,8 @@ template <class S> std::size_t best_label_from(const S* scores, std::size_t firs
     return static_cast<std::size_t>(std::max_element(scores + first, scores + labels) - scores);
 }
 
-template <class S> bool usable_spans(const SpanBatch<S>& batch, std::size_t s) {
-    return usable(batch.scores(s), spans_of(batch.words(s)) * batch.labels);
-}
-
 // The best output of every sentence. Labels: the best of each span, the first of several.
-template <class S> void constituency_argmax(const SpanBatch<S>& batch, std::int32_t* output, double* value) {
+inline void constituency_argmax(const SpanBatch& batch, std::int32_t* output, double* value) {
     struct Memory {
         CkyArgmax chart;
         std::vector<std::int32_t> full, any;  // best labels
@@ -29,23 +25,24 @@ template <class S> void constituency_argmax(const SpanBatch<S>& batch, std::int3
         [&](std::size_t s, std::size_t thread) {
             auto& [chart, full, any] = memory[thread];
             const std::size_t n = batch.words(s), L = batch.labels;
-            const S* scores = batch.scores(s);
+            const Reals scores = batch.scores(s);
             std::int32_t* next = output + places[s];
             std::fill(next, output + places[s + 1], 0);
             value[s] = NAN;
             if (!usable_spans(batch, s)) return;
             full.assign(spans_of(n), -1);
             any.assign(spans_of(n), -1);
-            for_each_span(n, [&](std::size_t i, std::size_t j, std::size_t r) {
-                const std::size_t first = batch.first_label(i, j);
-                any[r] = static_cast<std::int32_t>(best_label_from(scores + r * L, 0, L));
-                if (first < L) full[r] = static_cast<std::int32_t>(best_label_from(scores + r * L, first, L));
+            scores.with([&](const auto* numbers) {
+                for_each_span(n, [&](std::size_t i, std::size_t j, std::size_t r) {
+                    const std::size_t first = batch.first_label(i, j);
+                    any[r] = static_cast<std::int32_t>(best_label_from(numbers + r * L, 0, L));
+                    if (first < L) full[r] = static_cast<std::int32_t>(best_label_from(numbers + r * L, first, L));
+                });
             });
             const auto score = [&](const std::vector<std::int32_t>& label) {
                 return [&](std::size_t i, std::size_t j) {
                     const std::size_t r = span_at(n, i, j);
-                    return label[r] < 0 ? kNothing
-                                        : static_cast<double>(scores[r * L + static_cast<std::size_t>(label[r])]);
+                    return label[r] < 0 ? kNothing : scores[r * L + static_cast<std::size_t>(label[r])];
                 };
             };
             const bool found = chart.run(n, score(full), score(any), [&](const TreeSpan& span) {
@@ -58,8 +55,7 @@ template <class S> void constituency_argmax(const SpanBatch<S>& batch, std::int3
 }
 
 // k outputs (k x spans of trees), -1 where there are fewer, and scores (sentences x k).
-template <class S>
-void constituency_kbest(const SpanBatch<S>& batch, std::size_t k, std::int32_t* output, double* value) {
+inline void constituency_kbest(const SpanBatch& batch, std::size_t k, std::int32_t* output, double* value) {
     const std::vector<std::size_t> places = output_places(batch);
     for_each_parse(
         batch, 30, 50, [](std::size_t) {},
@@ -68,7 +64,7 @@ void constituency_kbest(const SpanBatch<S>& batch, std::size_t k, std::int32_t* 
             for (std::size_t r = 0; r < k; ++r)
                 std::fill(output + r * places.back() + places[s], output + r * places.back() + places[s + 1], -1);
             if (!usable_spans(batch, s)) return;
-            CkyBest<S> best(batch, s);
+            CkyBest best(batch, s);
             for (std::size_t r = 0; r < k; ++r) {
                 std::int32_t* place = output + r * places.back() + places[s];
                 if (best.tree(r, place) == kNothing) return;
@@ -78,8 +74,8 @@ void constituency_kbest(const SpanBatch<S>& batch, std::size_t k, std::int32_t* 
 }
 
 // `count` outputs (count x spans of trees); `value` are log-partitions, finite where there is anything to draw from.
-template <class S> void constituency_sample(const SpanBatch<S>& batch, std::size_t count, std::uint64_t seed,
-                                            std::int32_t* output, double* value) {
+inline void constituency_sample(const SpanBatch& batch, std::size_t count, std::uint64_t seed, std::int32_t* output,
+                                double* value) {
     std::vector<SpanSums> memory;
     const std::vector<std::size_t> places = output_places(batch);
     for_each_parse(
@@ -87,7 +83,7 @@ template <class S> void constituency_sample(const SpanBatch<S>& batch, std::size
         [&](std::size_t s, std::size_t thread) {
             SpanSums& sums = memory[thread];
             const std::size_t n = batch.words(s), L = batch.labels;
-            value[s] = sums.read(batch, s, static_cast<S*>(nullptr)) ? sums.run(n, false) : NAN;
+            value[s] = sums.read(batch, s, {}) ? sums.run(n, false) : NAN;
             if (!std::isfinite(value[s]) || n == 0) return;
             std::vector<double> cumulative(L);
             const auto draw_all = [&](auto& draw) {
@@ -99,7 +95,7 @@ template <class S> void constituency_sample(const SpanBatch<S>& batch, std::size
                         const std::size_t row = span_at(n, span.i, span.j) * L;
                         const std::size_t first = span.right ? 0 : batch.first_label(span.i, span.j);
                         const std::int32_t label = draw_label(L, uniform(), cumulative, [&](std::size_t l) {
-                            return l < first ? kNothing : static_cast<double>(batch.scores(s)[row + l]);
+                            return l < first ? kNothing : batch.scores(s)[row + l];
                         });
                         *next++ = static_cast<std::int32_t>(row) + label;
                     });

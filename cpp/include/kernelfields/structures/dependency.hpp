@@ -9,8 +9,8 @@
 namespace kernelfields {
 
 // Log-partitions; marginals (arcs x labels), times the weight of the sentence, where there is room for them.
-template <class Sums, class S>
-void dependency_marginals(const ArcBatch<S>& batch, const double* weight, double* value, S* marginal) {
+template <class Sums>
+void dependency_marginals(const ArcBatch& batch, const double* weight, double* value, RealsOut marginal) {
     std::vector<ArcSums> memory;
     for_each_sentence(
         batch, cubic_cost(batch, 3), [&](std::size_t threads) { memory.resize(threads); },
@@ -19,27 +19,29 @@ void dependency_marginals(const ArcBatch<S>& batch, const double* weight, double
             const std::size_t n = batch.words(s), L = batch.labels;
             sums.theta.resize(n * (n + 1));
             const bool good = read_arcs(batch, s, sums.row, sums.theta.data(), log_sum_exp);
-            value[s] = good ? sums.run<Sums>(n, batch.single_root, marginal != nullptr) : NAN;
+            value[s] = good ? sums.run<Sums>(n, batch.single_root, static_cast<bool>(marginal)) : NAN;
             if (!marginal) return;
-            S* out = marginal + static_cast<std::size_t>(batch.first_arc[s]) * L;
-            std::fill(out, out + n * (n + 1) * L, S{0});
+            const RealsOut out = marginal + static_cast<std::size_t>(batch.first_arc[s]) * L;
+            out.clear(n * (n + 1) * L);
             if (!std::isfinite(value[s])) return;
             const double times = weight ? weight[s] : 1.0;
-            for_each_arc(n, [&](std::size_t a) {
-                if (sums.marginal[a] == 0) return;
-                const S* scores = batch.scores(s) + a * L;
-                for (std::size_t l = 0; l < L; ++l) {
-                    const double share = L == 1 ? 1 : std::exp(static_cast<double>(scores[l]) - sums.theta[a]);
-                    out[a * L + l] = static_cast<S>(times * sums.marginal[a] * share);
-                }
+            out.with([&]<class S>(S* to) {
+                for_each_arc(n, [&](std::size_t a) {
+                    if (sums.marginal[a] == 0) return;
+                    const Reals scores = batch.scores(s) + a * L;
+                    for (std::size_t l = 0; l < L; ++l) {
+                        const double share = L == 1 ? 1 : std::exp(scores[l] - sums.theta[a]);
+                        to[a * L + l] = static_cast<S>(times * sums.marginal[a] * share);
+                    }
+                });
             });
         });
 }
 
 // The derivative of all marginals along a direction; `value` are log-partitions.
-template <class Sums, class S>
-void dependency_covariance(const ArcBatch<S>& batch, const S* direction, const double* weight, double* value,
-                           S* change) {
+template <class Sums>
+void dependency_covariance(const ArcBatch& batch, Reals direction, const double* weight, double* value,
+                           RealsOut change) {
     std::vector<ArcSums> memory;
     for_each_sentence(
         batch, cubic_cost(batch, 10), [&](std::size_t threads) { memory.resize(threads); },
@@ -47,19 +49,18 @@ void dependency_covariance(const ArcBatch<S>& batch, const S* direction, const d
             ArcSums& sums = memory[thread];
             const std::size_t n = batch.words(s), L = batch.labels,
                               first = static_cast<std::size_t>(batch.first_arc[s]);
-            const S* along = direction + first * L;
-            S* out = change + first * L;
-            std::fill(out, out + n * (n + 1) * L, S{0});
+            const Reals along = direction + first * L, scores = batch.scores(s);
+            const RealsOut out = change + first * L;
+            out.clear(n * (n + 1) * L);
             sums.theta.resize(n * (n + 1));
             sums.direction.assign(n * (n + 1), 0);
             const bool good = read_arcs(batch, s, sums.row, sums.theta.data(), log_sum_exp);
             const auto share = [&](std::size_t a, std::size_t l) {
-                return L == 1 ? 1 : std::exp(static_cast<double>(batch.scores(s)[a * L + l]) - sums.theta[a]);
+                return L == 1 ? 1 : std::exp(scores[a * L + l] - sums.theta[a]);
             };
             for_each_arc(n, [&](std::size_t a) {  // the mean of what its relations change
                 if (sums.theta[a] == kNothing) return;
-                for (std::size_t l = 0; l < L; ++l)
-                    sums.direction[a] += share(a, l) * static_cast<double>(along[a * L + l]);
+                for (std::size_t l = 0; l < L; ++l) sums.direction[a] += share(a, l) * along[a * L + l];
             });
             value[s] = good ? sums.differentiate<Sums>(n, batch.single_root) : NAN;
             if (!std::isfinite(value[s])) return;
@@ -67,8 +68,8 @@ void dependency_covariance(const ArcBatch<S>& batch, const S* direction, const d
             for_each_arc(n, [&](std::size_t a) {
                 if (sums.theta[a] == kNothing) return;
                 for (std::size_t l = 0; l < L; ++l) {
-                    const double apart = static_cast<double>(along[a * L + l]) - sums.direction[a];
-                    out[a * L + l] = static_cast<S>(times * share(a, l) * (sums.change[a] + sums.marginal[a] * apart));
+                    const double apart = along[a * L + l] - sums.direction[a];
+                    out.set(a * L + l, times * share(a, l) * (sums.change[a] + sums.marginal[a] * apart));
                 }
             });
         });
@@ -76,8 +77,8 @@ void dependency_covariance(const ArcBatch<S>& batch, const S* direction, const d
 
 // H = log Z' - E[theta'] of shifted scores, in which the arcs of the best tree are zero: what is subtracted is of the
 // size of H itself, not of the scores. `best` has the head of every word; relations add their entropies given the arc.
-template <class Sums, class S>
-void dependency_entropy(const ArcBatch<S>& batch, const std::int32_t* best, double* value) {
+template <class Sums>
+void dependency_entropy(const ArcBatch& batch, const std::int32_t* best, double* value) {
     std::vector<ArcSums> memory;
     for_each_sentence(
         batch, cubic_cost(batch, 3), [&](std::size_t threads) { memory.resize(threads); },
@@ -102,7 +103,7 @@ void dependency_entropy(const ArcBatch<S>& batch, const std::int32_t* best, doub
                 if (p == 0) return;
                 value[s] -= p * sums.theta[a];
                 if (L == 1) return;
-                sums.row.assign(batch.scores(s) + a * L, batch.scores(s) + (a + 1) * L);
+                (batch.scores(s) + a * L).copy(L, sums.row.data());
                 softmax(sums.row.data(), L);
                 value[s] += p * entropy_of(sums.row.data(), L);
             });

@@ -18,8 +18,7 @@ struct BestTreeMemory {
 };
 
 // The best output of every sentence. Relations: the best of each arc, the first of several.
-template <class S> void dependency_argmax(const ArcBatch<S>& batch, bool projective, std::int32_t* output,
-                                          double* value) {
+inline void dependency_argmax(const ArcBatch& batch, bool projective, std::int32_t* output, double* value) {
     std::vector<BestTreeMemory> memory;
     for_each_sentence(
         batch, cubic_cost(batch, 1), [&](std::size_t threads) { memory.resize(threads); },
@@ -60,8 +59,8 @@ void best_trees(std::size_t n, const double* theta, bool projective, bool single
 }
 
 // k outputs (k x words), -1 where there are fewer, and scores (sentences x k).
-template <class S>
-void dependency_kbest(const ArcBatch<S>& batch, bool projective, std::size_t k, std::int32_t* output, double* value) {
+inline void dependency_kbest(const ArcBatch& batch, bool projective, std::size_t k, std::int32_t* output,
+                             double* value) {
     const std::size_t words = static_cast<std::size_t>(batch.first_word[batch.sentences]);
     const double each = projective ? 30 : 20 * static_cast<double>(k);
     for_each_sentence(
@@ -73,7 +72,7 @@ void dependency_kbest(const ArcBatch<S>& batch, bool projective, std::size_t k, 
             for (std::size_t r = 0; r < k; ++r)
                 std::fill(output + r * words + batch.word(s), output + r * words + batch.word(s) + n, -1);
             if (!read_arcs(batch, s, row, theta.data(), largest_of)) return;
-            LabelledBest<S> labelled(batch, s);
+            LabelledBest labelled(batch, s);
             std::size_t found = 0;
             best_trees(n, theta.data(), projective, batch.single_root,
                        [&](const std::vector<std::int32_t>& heads, double score) {
@@ -113,9 +112,8 @@ template <class Body> double with_draws(std::size_t n, bool projective, bool sin
 }
 
 // `count` outputs (count x words); `value` are log-partitions, finite where there is anything to draw from.
-template <class S>
-void dependency_sample(const ArcBatch<S>& batch, bool projective, std::size_t count, std::uint64_t seed,
-                       std::int32_t* output, double* value) {
+inline void dependency_sample(const ArcBatch& batch, bool projective, std::size_t count, std::uint64_t seed,
+                              std::int32_t* output, double* value) {
     const std::size_t words = static_cast<std::size_t>(batch.first_word[batch.sentences]);
     std::vector<ArcSums> memory;
     for_each_sentence(
@@ -133,10 +131,9 @@ void dependency_sample(const ArcBatch<S>& batch, bool projective, std::size_t co
                     Uniforms uniform{seed, r, s};
                     draw(uniform, heads);
                     for (std::size_t m = 1; m <= n && L > 1; ++m) {
-                        const S* scores = batch.scores(s) + arc_at(n, m, static_cast<std::size_t>(heads[m - 1])) * L;
-                        const std::int32_t label = draw_label(L, uniform(), cumulative, [&](std::size_t l) {
-                            return static_cast<double>(scores[l]);
-                        });
+                        const Reals scores = batch.scores(s) + arc_at(n, m, static_cast<std::size_t>(heads[m - 1])) * L;
+                        const std::int32_t label =
+                            draw_label(L, uniform(), cumulative, [&](std::size_t l) { return scores[l]; });
                         heads[m - 1] = heads[m - 1] * static_cast<std::int32_t>(L) + label;
                     }
                 }

@@ -5,10 +5,11 @@
 
 namespace kernelfields {
 
-// body(s, thread), sentences of one block one after the other, and begin(block) before: sums over sentences are then
-// the same on any number of threads. `nanoseconds` for every rule and word cubed.
-template <class S, class Start, class Begin, class Body>
-void for_each_grammar_parse(const GrammarBatch<S>& batch, double nanoseconds, Start start, Begin begin, Body body) {
+// body(s, block, thread), sentences of one block one after the other: sums over sentences are then the same on any
+// number of threads. start(threads, blocks) comes first. `nanoseconds` for every rule and word cubed.
+inline void for_each_grammar_parse(const GrammarBatch& batch, double nanoseconds,
+                                   FunctionRef<void(std::size_t, std::size_t)> start,
+                                   FunctionRef<void(std::size_t, std::size_t, std::size_t)> body) {
     double total = 0;
     const std::size_t sentences = batch.spans.sentences, blocks = std::min<std::size_t>(sentences, 64);
     for (std::size_t s = 0; s < sentences; ++s) {
@@ -18,25 +19,24 @@ void for_each_grammar_parse(const GrammarBatch<S>& batch, double nanoseconds, St
     const int threads = threads_for(total);
     start(static_cast<std::size_t>(threads), blocks);
     for_each_block(blocks, threads, [&](std::size_t block, std::size_t thread) {
-        begin(block);
         for (std::size_t s = sentences * block / blocks; s < sentences * (block + 1) / blocks; ++s)
             body(s, block, thread);
     });
 }
 
-template <class S> struct GrammarOut {
+struct GrammarOut {
     const double* weight;  // per sentence, or null
     double* value;         // log-partitions
-    S* span;               // spans x symbols, or null
+    RealsOut span;         // spans x symbols, or null
     double* rule;          // rules, added up over sentences
 };
 
 namespace detail {
 
-// Runs `ask(sums, s)`, which leaves log-partitions; writes what `spans` and `counts` of sums hold afterwards.
-template <class S, class Ask, class Spans, class Counts>
-void grammar_parts(const GrammarBatch<S>& batch, double nanoseconds, const GrammarOut<S>& out, Ask ask, Spans spans,
-                   Counts counts) {
+// Runs `ask(sums, s)`, which returns log-partitions; writes what `spans` and `counts` of sums hold afterwards.
+inline void grammar_parts(const GrammarBatch& batch, double nanoseconds, const GrammarOut& out,
+                          FunctionRef<double(GrammarSums&, std::size_t)> ask, std::vector<double> GrammarSums::* spans,
+                          std::vector<double> GrammarSums::* counts) {
     const std::size_t N = batch.spans.labels, R = batch.rules->size();
     std::vector<GrammarSums> memory;
     std::vector<double> totals;
@@ -48,17 +48,16 @@ void grammar_parts(const GrammarBatch<S>& batch, double nanoseconds, const Gramm
             blocks = count;
             totals.resize(out.span ? blocks * R : 0);
         },
-        [](std::size_t) {},
         [&](std::size_t s, std::size_t block, std::size_t thread) {
             GrammarSums& sums = memory[thread];
             const std::size_t n = batch.spans.words(s);
             out.value[s] = ask(sums, s);
             if (!out.span) return;
-            S* to = out.span + static_cast<std::size_t>(batch.spans.first_span[s]) * N;
-            if (!std::isfinite(out.value[s]) || n == 0) return void(std::fill(to, to + spans_of(n) * N, S{0}));
+            const RealsOut to = out.span + static_cast<std::size_t>(batch.spans.first_span[s]) * N;
+            if (!std::isfinite(out.value[s]) || n == 0) return to.clear(spans_of(n) * N);
             const double times = out.weight ? out.weight[s] : 1.0;
-            const std::vector<double>&mine = spans(sums), &used = counts(sums);
-            for (std::size_t k = 0; k < spans_of(n) * N; ++k) to[k] = static_cast<S>(times * mine[k]);
+            const std::vector<double>&mine = sums.*spans, &used = sums.*counts;
+            for (std::size_t k = 0; k < spans_of(n) * N; ++k) to.set(k, times * mine[k]);
             for (std::size_t r = 0; r < R; ++r) totals[block * R + r] += times * used[r];
         });
     if (!out.span) return;
@@ -68,27 +67,27 @@ void grammar_parts(const GrammarBatch<S>& batch, double nanoseconds, const Gramm
 
 }  // namespace detail
 
-template <class S> void grammar_marginals(const GrammarBatch<S>& batch, const GrammarOut<S>& out) {
+inline void grammar_marginals(const GrammarBatch& batch, const GrammarOut& out) {
     detail::grammar_parts(
-        batch, 0.02, out, [&](GrammarSums& sums, std::size_t s) { return sums.run(batch, s, out.span != nullptr); },
-        [](const GrammarSums& sums) -> const std::vector<double>& { return sums.marginal; },
-        [](const GrammarSums& sums) -> const std::vector<double>& { return sums.count; });
+        batch, 0.02, out,
+        [&](GrammarSums& sums, std::size_t s) { return sums.run(batch, s, static_cast<bool>(out.span)); },
+        &GrammarSums::marginal, &GrammarSums::count);
 }
 
 // The derivative of marginals along a direction of span scores, and of rule scores by place.
-template <class S> void grammar_covariance(const GrammarBatch<S>& batch, const S* span_direction,
-                                           const std::vector<double>& rule_direction, const GrammarOut<S>& out) {
+inline void grammar_covariance(const GrammarBatch& batch, Reals span_direction,
+                               const std::vector<double>& rule_direction, const GrammarOut& out) {
     const std::size_t N = batch.spans.labels;
     detail::grammar_parts(
         batch, 0.2, out,
         [&](GrammarSums& sums, std::size_t s) {
-            const S* along = span_direction + static_cast<std::size_t>(batch.spans.first_span[s]) * N;
+            const Reals along = span_direction + static_cast<std::size_t>(batch.spans.first_span[s]) * N;
             sums.along_rule = rule_direction;
-            sums.along_span.assign(along, along + spans_of(batch.spans.words(s)) * N);
+            sums.along_span.resize(spans_of(batch.spans.words(s)) * N);
+            along.copy(sums.along_span.size(), sums.along_span.data());
             return sums.differentiate(batch, s);
         },
-        [](const GrammarSums& sums) -> const std::vector<double>& { return sums.change; },
-        [](const GrammarSums& sums) -> const std::vector<double>& { return sums.count_change; });
+        &GrammarSums::change, &GrammarSums::count_change);
 }
 
 // visit(rule, split, mass) for all ways to take apart the symbol a over the span (i, j).
@@ -109,12 +108,12 @@ void for_each_derivation(const GrammarRules& rules, const GrammarMemory<T>& memo
 }
 
 // H = sum over symbols of spans of P(span, symbol) H(rule, split | span, symbol), and of the symbol of the whole.
-template <class S> void grammar_entropy(const GrammarBatch<S>& batch, double* value) {
+inline void grammar_entropy(const GrammarBatch& batch, double* value) {
     constexpr double kRare = 1e-25;  // what is rarer adds less than rounding does
     const std::size_t N = batch.spans.labels;
     std::vector<GrammarSums> memory;
     for_each_grammar_parse(
-        batch, 0.05, [&](std::size_t threads, std::size_t) { memory.resize(threads); }, [](std::size_t) {},
+        batch, 0.05, [&](std::size_t threads, std::size_t) { memory.resize(threads); },
         [&](std::size_t s, std::size_t, std::size_t thread) {
             GrammarSums& sums = memory[thread];
             const std::size_t n = batch.spans.words(s);

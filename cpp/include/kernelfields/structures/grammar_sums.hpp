@@ -16,8 +16,8 @@
 namespace kernelfields {
 
 // Sentences with scores of symbols of spans (see spans.hpp), and of rules, which all of them share.
-template <class S> struct GrammarBatch {
-    SpanBatch<S> spans;  // its labels are symbols
+struct GrammarBatch {
+    SpanBatch spans;  // its labels are symbols
     const GrammarRules* rules;
     const std::int8_t *roots, *words;  // symbols: whether one may be the whole sentence, or a single word
     std::vector<double> rule;          // scores, in the order of places
@@ -79,13 +79,13 @@ public:
 
     // A chart of best scores, and the best score of the sentence; -inf where there is no tree, NaN where scores are
     // NaN or +inf.
-    template <class S> double best_of(const GrammarBatch<S>& batch, std::size_t s) {
-        const SpanBatch<S>& spans = batch.spans;
+    double best_of(const GrammarBatch& batch, std::size_t s) {
+        const SpanBatch& spans = batch.spans;
         const std::size_t n = spans.words(s), N = spans.labels;
         if (n == 0) return 0;
-        if (!usable(spans.scores(s), spans_of(n) * N) || !batch.usable_rules) return NAN;
+        if (!usable_spans(spans, s) || !batch.usable_rules) return NAN;
         best.prepare(n, N, batch.rule.size());
-        std::copy(spans.scores(s), spans.scores(s) + spans_of(n) * N, best.u.begin());
+        spans.scores(s).copy(spans_of(n) * N, best.u.data());
         for (std::size_t i = 0; i < n; ++i)
             for (std::size_t a = 0; a < N; ++a)
                 if (!batch.words[a]) best.u[span_at(n, i, i + 1) * N + a] = kNothing;
@@ -97,7 +97,7 @@ public:
         return most;
     }
     // Log-partition; marginals and counts of rules if asked for.
-    template <class S> double run(const GrammarBatch<S>& batch, std::size_t s, bool marginals) {
+    double run(const GrammarBatch& batch, std::size_t s, bool marginals) {
         if (const double found = best_of(batch, s); !std::isfinite(found)) return found;
         else balance(batch, s, found);
         if (batch.spans.words(s) == 0) return 0;
@@ -106,7 +106,7 @@ public:
         return widened ? in(batch, s, marginals, wide) : found;
     }
     // The same with changes along a direction.
-    template <class S> double differentiate(const GrammarBatch<S>& batch, std::size_t s) {
+    double differentiate(const GrammarBatch& batch, std::size_t s) {
         if (const double found = best_of(batch, s); !std::isfinite(found)) return found;
         else balance(batch, s, found);
         if (batch.spans.words(s) == 0) return 0;
@@ -121,7 +121,7 @@ private:
 
     template <class T> static constexpr bool kUnbounded = std::is_same_v<T, Wide> || std::is_same_v<T, Dual<Wide>>;
 
-    template <class S> void balance(const GrammarBatch<S>& batch, std::size_t s, double most) {
+    void balance(const GrammarBatch& batch, std::size_t s, double most) {
         const std::size_t n = batch.spans.words(s), N = batch.spans.labels;
         word_.assign(n + 1, 0);
         rise_.assign(n + 1, 0);
@@ -142,8 +142,8 @@ private:
         shift_ = n > 0 ? rise_[n] + word_[n] + split_ * static_cast<double>(n - 1) : 0;
     }
 
-    template <class S, class T>
-    double in(const GrammarBatch<S>& batch, std::size_t s, bool marginals, GrammarMemory<T>& memory) {
+    template <class T>
+    double in(const GrammarBatch& batch, std::size_t s, bool marginals, GrammarMemory<T>& memory) {
         const std::size_t n = batch.spans.words(s), N = batch.spans.labels;
         memory.prepare(n, N, batch.rule.size());
         const double largest = weigh(batch, n, memory);
@@ -174,7 +174,7 @@ private:
     }
 
     // Weights of rules, and of symbols of spans; returns the largest of their logarithms, words aside.
-    template <class S, class T> double weigh(const GrammarBatch<S>& batch, std::size_t n, GrammarMemory<T>& memory) {
+    template <class T> double weigh(const GrammarBatch& batch, std::size_t n, GrammarMemory<T>& memory) {
         double largest = kNothing;
         const std::size_t N = batch.spans.labels;
         for (std::size_t r = 0; r < memory.w.size(); ++r) {

@@ -32,12 +32,12 @@ void walk_symbols(std::size_t n, std::size_t root, TakeApart take_apart, Visit v
     }
 }
 
-template <class S> void grammar_argmax(const GrammarBatch<S>& batch, std::int32_t* output, double* value) {
+inline void grammar_argmax(const GrammarBatch& batch, std::int32_t* output, double* value) {
     const std::size_t N = batch.spans.labels;
     std::vector<GrammarSums> memory;
     const std::vector<std::size_t> places = output_places(batch.spans);
     for_each_grammar_parse(
-        batch, 0.01, [&](std::size_t threads, std::size_t) { memory.resize(threads); }, [](std::size_t) {},
+        batch, 0.01, [&](std::size_t threads, std::size_t) { memory.resize(threads); },
         [&](std::size_t s, std::size_t, std::size_t thread) {
             GrammarSums& sums = memory[thread];
             const std::size_t n = batch.spans.words(s);
@@ -67,13 +67,13 @@ template <class S> void grammar_argmax(const GrammarBatch<S>& batch, std::int32_
         });
 }
 
-template <class S> void grammar_sample(const GrammarBatch<S>& batch, std::size_t count, std::uint64_t seed,
-                                       std::int32_t* output, double* value) {
+inline void grammar_sample(const GrammarBatch& batch, std::size_t count, std::uint64_t seed, std::int32_t* output,
+                           double* value) {
     const std::size_t N = batch.spans.labels;
     std::vector<GrammarSums> memory;
     const std::vector<std::size_t> places = output_places(batch.spans);
     for_each_grammar_parse(
-        batch, 0.02, [&](std::size_t threads, std::size_t) { memory.resize(threads); }, [](std::size_t) {},
+        batch, 0.02, [&](std::size_t threads, std::size_t) { memory.resize(threads); },
         [&](std::size_t s, std::size_t, std::size_t thread) {
             GrammarSums& sums = memory[thread];
             const std::size_t n = batch.spans.words(s);
@@ -118,10 +118,10 @@ template <class S> void grammar_sample(const GrammarBatch<S>& batch, std::size_t
 
 // The k best trees of a sentence: lists of derivations of every symbol of every span, made longer only when somebody
 // asks for more [huang2005better, algorithm 3].
-template <class S> class GrammarBest {
+class GrammarBest {
 public:
     // After sums.best_of(batch, s).
-    GrammarBest(const GrammarBatch<S>& batch, std::size_t s, const GrammarSums& sums)
+    GrammarBest(const GrammarBatch& batch, std::size_t s, const GrammarSums& sums)
         : batch_(batch), sums_(sums), n_(batch.spans.words(s)), N_(batch.spans.labels), lists_(spans_of(n_) * N_ + 1) {
         for (std::size_t a = 0; a < N_; ++a)
             if (n_ > 0 && batch.roots[a] && has({0, n_, a}, 0))
@@ -219,7 +219,7 @@ private:
         write({found.split, span.j, found.right}, found.second);
     }
 
-    const GrammarBatch<S>& batch_;
+    const GrammarBatch& batch_;
     const GrammarSums& sums_;
     std::size_t n_, N_;
     std::vector<List> lists_;
@@ -227,18 +227,17 @@ private:
     std::int32_t* next_ = nullptr;
 };
 
-template <class S>
-void grammar_kbest(const GrammarBatch<S>& batch, std::size_t k, std::int32_t* output, double* value) {
+inline void grammar_kbest(const GrammarBatch& batch, std::size_t k, std::int32_t* output, double* value) {
     std::vector<GrammarSums> memory;
     const std::vector<std::size_t> places = output_places(batch.spans);
     for_each_grammar_parse(
-        batch, 0.05, [&](std::size_t threads, std::size_t) { memory.resize(threads); }, [](std::size_t) {},
+        batch, 0.05, [&](std::size_t threads, std::size_t) { memory.resize(threads); },
         [&](std::size_t s, std::size_t, std::size_t thread) {
             std::fill(value + s * k, value + (s + 1) * k, kNothing);
             for (std::size_t r = 0; r < k; ++r)
                 std::fill(output + r * places.back() + places[s], output + r * places.back() + places[s + 1], -1);
             if (!std::isfinite(memory[thread].best_of(batch, s))) return;
-            GrammarBest<S> best(batch, s, memory[thread]);
+            GrammarBest best(batch, s, memory[thread]);
             for (std::size_t r = 0; r < k; ++r) {
                 value[s * k + r] = best.tree(r, output + r * places.back() + places[s]);
                 if (value[s * k + r] == kNothing) return;

@@ -8,16 +8,16 @@
 namespace kernelfields {
 
 // What marginals are written to; `weight` per instance or null.
-template <class S> struct GraphOut {
+struct GraphOut {
     const double* weight;
     double* value;
-    GraphArrays<S> parts;  // no arrays: values only
+    GraphParts parts;  // no arrays: values only
 };
 
 // Sums over the cliques of types that share scores, one for every block of instances; added up at the end.
-template <class S> class SharedSums {
+class SharedSums {
 public:
-    SharedSums(const GraphArrays<S>& parts, const GraphShapes& shapes) : parts_(parts) {
+    SharedSums(const GraphParts& parts, const GraphShapes& shapes) : parts_(parts) {
         for (std::size_t t = 0; t < parts.array.size(); ++t)
             if (parts.shared[t]) size_ += parts.size[t];
         const std::size_t most = std::clamp<std::size_t>((std::size_t{1} << 22) / (size_ + 1), 4, 64);
@@ -39,14 +39,17 @@ public:
         const double* next = sums_.data();
         for (std::size_t t = 0; t < parts_.array.size(); ++t) {
             if (!parts_.shared[t]) continue;
-            for (std::size_t k = 0; k < parts_.size[t]; ++k)
-                parts_.array[t][k] = block_.size() > 1 ? static_cast<S>(next[k]) : S{0};
+            parts_.of(t, [&](auto* to) {
+                using S = std::remove_pointer_t<decltype(to)>;
+                for (std::size_t k = 0; k < parts_.size[t]; ++k)
+                    to[k] = block_.size() > 1 ? static_cast<S>(next[k]) : S{0};
+            });
             if (block_.size() > 1) next += parts_.size[t];
         }
     }
 
 private:
-    const GraphArrays<S>& parts_;
+    const GraphParts& parts_;
     std::size_t size_ = 0;
     std::vector<std::size_t> block_;
     std::vector<double> sums_;
@@ -54,13 +57,13 @@ private:
 
 // Log-partitions, and marginals where there are arrays for them. `only` (1 or 2) forces scaled sums or logarithms, for
 // tests; what the former cannot hold stays NaN.
-template <class S> void graph_marginals(const GraphBatch<S>& batch, const GraphOut<S>& out, int only = -1) {
-    SharedSums<S> sums(out.parts, batch.shapes);
-    for_each_graph(batch, sums.blocks(), 1.0, [&](const GraphView<S>& view, std::size_t block) {
+inline void graph_marginals(const GraphBatch& batch, const GraphOut& out, int only = -1) {
+    SharedSums sums(out.parts, batch.shapes);
+    for_each_graph(batch, sums.blocks(), 1.0, [&](const GraphView& view, std::size_t block) {
         double total = 0;
         GraphOutcome outcome = only == 2 ? GraphOutcome::too_wide : scaled_messages(view, total);
         const bool logs = outcome == GraphOutcome::too_wide && only != 1;
-        if (logs) outcome = log_messages(view, total, log_message);
+        if (logs) outcome = log_messages<log_message>(view, total);
         out.value[view.s] = value_of(outcome, total);
         if (outcome != GraphOutcome::done || out.parts.array.empty()) return;
         const double weight = out.weight ? out.weight[view.s] : 1;
@@ -68,35 +71,22 @@ template <class S> void graph_marginals(const GraphBatch<S>& batch, const GraphO
         const auto body = [&](const PlanNode& at, const FactorTable& factor, const double* belief) {
             add_marginals(view, at, factor, belief, weight, out.parts, shared);
         };
-        if (logs) log_beliefs(view.room, body, NoLook{});
-        else scaled_beliefs(view.room, body, NoLook{});
+        if (logs) log_beliefs(view.room, body);
+        else scaled_beliefs(view.room, body);
     });
     sums.write();
 }
 
-// H(p) = sum over cliques of the entropy of a vertex given its separator.
-struct EntropyLook {
-    Numbers& sums;
-    double entropy = 0;
-
-    void start(TableWalk& walk, const PlanNode& at) {
-        std::memset(sums.hold(at.message.size), 0, at.message.size * sizeof(double));
-        walk.add(at.message, sums.data());
-    }
-    void clique(const double* belief, std::size_t count) { entropy += entropy_of(belief, count); }
-    void separator(const PlanNode& at) { entropy -= entropy_of(sums.data(), at.message.size); }
-};
-
-template <class S> void graph_entropy(const GraphBatch<S>& batch, double* value) {
-    for_each_graph(batch, instance_blocks(batch.shapes, 64), 8.0, [&](const GraphView<S>& view, std::size_t) {
+inline void graph_entropy(const GraphBatch& batch, double* value) {
+    for_each_graph(batch, instance_blocks(batch.shapes, 64), 8.0, [&](const GraphView& view, std::size_t) {
         double total = 0;
         EntropyLook look{view.room.slope.below};
         const auto nothing = [](const PlanNode&, const FactorTable&, const double*) {};
         GraphOutcome outcome = scaled_messages(view, total);
-        if (outcome == GraphOutcome::done) scaled_beliefs(view.room, nothing, look);
+        if (outcome == GraphOutcome::done) scaled_beliefs(view.room, nothing, &look);
         if (outcome == GraphOutcome::too_wide) {
-            outcome = log_messages(view, total, log_message);
-            if (outcome == GraphOutcome::done) log_beliefs(view.room, nothing, look);
+            outcome = log_messages<log_message>(view, total);
+            if (outcome == GraphOutcome::done) log_beliefs(view.room, nothing, &look);
         }
         value[view.s] = value_of(outcome, look.entropy);
     });
@@ -121,11 +111,11 @@ inline void write_labels(const Graphs& graphs, std::size_t s, const std::int32_t
 }
 
 // From the last vertex to the first, the lowest label among the best given those chosen before.
-template <class S> void graph_argmax(const GraphBatch<S>& batch, std::int32_t* labels, double* value) {
-    for_each_graph(batch, instance_blocks(batch.shapes, 64), 0.5, [&](const GraphView<S>& view, std::size_t) {
+inline void graph_argmax(const GraphBatch& batch, std::int32_t* labels, double* value) {
+    for_each_graph(batch, instance_blocks(batch.shapes, 64), 0.5, [&](const GraphView& view, std::size_t) {
         GraphRoom& room = view.room;
         double total = 0;
-        const GraphOutcome outcome = log_messages(view, total, largest_message);
+        const GraphOutcome outcome = log_messages<largest_message>(view, total);
         value[view.s] = value_of(outcome, total);
         if (outcome != GraphOutcome::done) return;
         room.label.assign(room.plan.node.size(), 0);

@@ -6,18 +6,18 @@
 
 namespace kernelfields {
 
-template <class S> class GraphSlopes {
+class GraphSlopes {
 public:
-    GraphSlopes(const GraphView<S>& view, const GraphArrays<const S>& direction, SlopeRoom& slope)
+    GraphSlopes(const GraphView& view, const GraphScores& direction, SlopeRoom& slope)
         : view_(view), along_{view.graphs, view.s, direction, view.room}, room_(view.room), slope_(slope) {}
 
     // The way up; `total` becomes the derivative of the log-partition.
     GraphOutcome up(double& total) {
         GraphOutcome outcome = scaled_messages(view_, total);
         logs_ = outcome == GraphOutcome::too_wide;
-        if (logs_) outcome = log_messages(view_, total, log_message);
+        if (logs_) outcome = log_messages<log_message>(view_, total);
         if (outcome != GraphOutcome::done) return outcome;
-        const Plan& plan = room_.plan;
+        const GraphPlan& plan = room_.plan;
         slope_.messages.hold(plan.message_entries);
         slope_.factors.hold(plan.factor_entries);
         slope_.block.hold(padded(plan.largest_block, 8));
@@ -33,7 +33,7 @@ public:
     }
 
     // The way down: body(node, factor, derivative of its beliefs).
-    template <class Body> void down(Body body) {
+    void down(BeliefBody body) {
         const GraphKernels& kernels = graph_kernels();
         double *messages = room_.messages.data(), *slopes = slope_.messages.data();
         Outputs outputs, derivatives;
@@ -115,18 +115,17 @@ private:
         }
     }
 
-    GraphView<S> view_, along_;
+    GraphView view_, along_;
     GraphRoom& room_;
     SlopeRoom& slope_;
     bool logs_ = false;
 };
 
 // Derivatives of log-partitions and of marginals along a direction.
-template <class S>
-void graph_covariance(const GraphBatch<S>& batch, const GraphArrays<const S>& direction, const GraphOut<S>& out) {
-    SharedSums<S> sums(out.parts, batch.shapes);
-    for_each_graph(batch, sums.blocks(), 3.0, [&](const GraphView<S>& view, std::size_t block) {
-        GraphSlopes<S> slopes(view, direction, view.room.slope);
+inline void graph_covariance(const GraphBatch& batch, const GraphScores& direction, const GraphOut& out) {
+    SharedSums sums(out.parts, batch.shapes);
+    for_each_graph(batch, sums.blocks(), 3.0, [&](const GraphView& view, std::size_t block) {
+        GraphSlopes slopes(view, direction, view.room.slope);
         double total = 0;
         const GraphOutcome outcome = slopes.up(total);
         out.value[view.s] = value_of(outcome, total);

@@ -21,9 +21,9 @@ inline void merge_errors(ErrorList& f, const double* right, std::size_t count, s
 }
 
 // One instance.
-template <class S> class GraphErrors {
+class GraphErrors {
 public:
-    GraphErrors(const GraphView<S>& view, const std::int32_t* errors, std::size_t most)
+    GraphErrors(const GraphView& view, const std::int32_t* errors, std::size_t most)
         : view_(view), room_(view.room), errors_(errors), most_(most) {
         count_.resize(room_.plan.node.size());
         begin_.resize(room_.plan.node.size() + 1);
@@ -144,7 +144,7 @@ private:
         }
     }
 
-    GraphView<S> view_;
+    GraphView view_;
     GraphRoom& room_;
     const std::int32_t* errors_;
     std::size_t most_;
@@ -154,38 +154,36 @@ private:
 };
 
 // How many numbers the lists of each instance take; `most` levels of errors per instance.
-template <class S>
-void graph_error_numbers(const GraphBatch<S>& batch, const std::int32_t* errors, const std::int64_t* most,
-                         double* numbers) {
-    for_each_graph(batch, instance_blocks(batch.shapes, 64), 0.1, [&](const GraphView<S>& view, std::size_t) {
+inline void graph_error_numbers(const GraphBatch& batch, const std::int32_t* errors, const std::int64_t* most,
+                                double* numbers) {
+    for_each_graph(batch, instance_blocks(batch.shapes, 64), 0.1, [&](const GraphView& view, std::size_t) {
         const auto levels = static_cast<std::size_t>(most[view.s]);
-        numbers[view.s] = static_cast<double>(GraphErrors<S>(view, errors, levels).numbers());
+        numbers[view.s] = static_cast<double>(GraphErrors(view, errors, levels).numbers());
     });
 }
 
 // (instances, levels): NaN in rows whose scores cannot be used.
-template <class S>
-void graph_best_by_errors(const GraphBatch<S>& batch, const std::int32_t* errors, std::size_t levels, double* value) {
-    for_each_graph(batch, instance_blocks(batch.shapes, 64), 100, [&](const GraphView<S>& view, std::size_t) {
+inline void graph_best_by_errors(const GraphBatch& batch, const std::int32_t* errors, std::size_t levels,
+                                 double* value) {
+    for_each_graph(batch, instance_blocks(batch.shapes, 64), 100, [&](const GraphView& view, std::size_t) {
         double* row = value + view.s * levels;
         ErrorList whole;
-        const bool finite = GraphErrors<S>(view, errors, levels).run(whole);
+        const bool finite = GraphErrors(view, errors, levels).run(whole);
         std::fill(row, row + levels, finite ? kNothing : std::numeric_limits<double>::quiet_NaN());
         if (finite) std::copy(whole.begin(), whole.end(), row);
     });
 }
 
 // -1 and -inf where an instance has no labelling with so many errors.
-template <class S>
-void graph_argmax_at_errors(const GraphBatch<S>& batch, const std::int32_t* errors, const std::int64_t* counts,
-                            std::int32_t* labels, double* value) {
-    for_each_graph(batch, instance_blocks(batch.shapes, 64), 100, [&](const GraphView<S>& view, std::size_t) {
+inline void graph_argmax_at_errors(const GraphBatch& batch, const std::int32_t* errors, const std::int64_t* counts,
+                                   std::int32_t* labels, double* value) {
+    for_each_graph(batch, instance_blocks(batch.shapes, 64), 100, [&](const GraphView& view, std::size_t) {
         const std::size_t start = view.graphs.start(view.s);
         std::fill(labels + start, labels + start + view.graphs.length(view.s), -1);
         value[view.s] = kNothing;
         if (counts[view.s] < 0) return;
         const auto wanted = static_cast<std::size_t>(counts[view.s]);
-        GraphErrors<S> lists(view, errors, wanted + 1);
+        GraphErrors lists(view, errors, wanted + 1);
         ErrorList whole;
         if (!lists.run(whole)) value[view.s] = std::numeric_limits<double>::quiet_NaN();
         else if (wanted < whole.size() && whole[wanted] > kNothing) {

@@ -4,29 +4,44 @@
 #include "../core/logarithms.hpp"
 #include "graph_tables.hpp"
 
+#include <type_traits>
+
 namespace kernelfields {
 
-// Scores, or what has their shapes: one array per type, with one table for each clique or one for all.
-template <class S> struct GraphArrays {
-    std::vector<S*> array;
+// Scores, or what has their shapes: one array per type, with one table for each clique or one for all. All numbers are
+// floats or doubles; recursions are compiled once, since their tables hold doubles anyway.
+template <class Void> struct GraphArrays {
+    std::vector<Void*> array;
     std::vector<std::uint8_t> shared;
     std::vector<std::size_t> size;  // of the table of one clique
+    bool single;                    // floats
 
-    // Of clique `index` of an instance.
-    S* of(const Graphs& graphs, std::size_t s, std::uint32_t type, std::size_t index) const {
+    template <class S> using Number = std::conditional_t<std::is_const_v<Void>, const S, S>;
+
+    // body(numbers) of one type.
+    template <class Body> void of(std::size_t type, Body body) const {
+        if (single) body(static_cast<Number<float>*>(array[type]));
+        else body(static_cast<Number<double>*>(array[type]));
+    }
+    // The same of clique `index` of an instance.
+    template <class Body>
+    void of(const Graphs& graphs, std::size_t s, std::uint32_t type, std::size_t index, Body body) const {
         const std::size_t before = type == 0 ? graphs.start(s) : graphs.types[type - 1].before[s];
-        return array[type] + (shared[type] ? 0 : (before + index) * size[type]);
+        const std::size_t at = shared[type] ? 0 : (before + index) * size[type];
+        of(type, [&](auto* numbers) { body(numbers + at); });
     }
 };
+using GraphScores = GraphArrays<const void>;
+using GraphParts = GraphArrays<void>;
 
 // One instance, with the plan of its shape.
-template <class S> struct GraphView {
+struct GraphView {
     const Graphs& graphs;
     std::size_t s;
-    const GraphArrays<const S>& scores;
+    const GraphScores& scores;
     GraphRoom& room;
 
-    const Plan& plan() const { return room.plan; }
+    const GraphPlan& plan() const { return room.plan; }
 };
 
 // Where the scores of members with a single label lie.
@@ -43,7 +58,7 @@ inline std::size_t fixed_part(const Graphs& graphs, std::size_t s, const GivenCl
 
 // body(k, offset) for every entry k of a table of factors: where the score of the clique lies.
 template <class Body>
-void for_each_entry(const Graphs& graphs, std::size_t s, const Plan& plan, const PlanNode& at,
+void for_each_entry(const Graphs& graphs, std::size_t s, const GraphPlan& plan, const PlanNode& at,
                     const FactorTable& factor, const GivenClique& clique, Body body) {
     constexpr std::size_t most = 64;
     std::size_t index[most] = {}, count[most], stride[most];
@@ -76,22 +91,21 @@ void for_each_entry(const Graphs& graphs, std::size_t s, const Plan& plan, const
 }
 
 // Scores of all cliques of a table, added up.
-template <class S> void add_scores(const GraphView<S>& view, const PlanNode& at, const FactorTable& factor,
-                                   double* to) {
+inline void add_scores(const GraphView& view, const PlanNode& at, const FactorTable& factor, double* to) {
     std::memset(to, 0, factor.table.size * sizeof(double));
     for (std::uint32_t g = factor.cliques; g < factor.cliques + factor.clique_count; ++g) {
         const GivenClique& clique = view.plan().given[g];
-        const S* scores = view.scores.of(view.graphs, view.s, clique.type, clique.index);
-        for_each_entry(view.graphs, view.s, view.plan(), at, factor, clique,
-                       [&](std::size_t k, std::size_t offset) { to[k] += static_cast<double>(scores[offset]); });
+        view.scores.of(view.graphs, view.s, clique.type, clique.index, [&](const auto* scores) {
+            for_each_entry(view.graphs, view.s, view.plan(), at, factor, clique,
+                           [&](std::size_t k, std::size_t offset) { to[k] += static_cast<double>(scores[offset]); });
+        });
     }
 }
 
 // Marginals of each clique of a table, from the beliefs of the table: into its own array, which it fills, or added to
 // the sums of its type.
-template <class S>
-void add_marginals(const GraphView<S>& view, const PlanNode& at, const FactorTable& factor, const double* belief,
-                   double weight, const GraphArrays<S>& out, const std::vector<double*>& sums) {
+inline void add_marginals(const GraphView& view, const PlanNode& at, const FactorTable& factor, const double* belief,
+                          double weight, const GraphParts& out, const std::vector<double*>& sums) {
     for (std::uint32_t g = factor.cliques; g < factor.cliques + factor.clique_count; ++g) {
         const GivenClique& clique = view.plan().given[g];
         const auto each = [&](auto* to) {
@@ -105,9 +119,10 @@ void add_marginals(const GraphView<S>& view, const PlanNode& at, const FactorTab
             each(sums[clique.type]);
             continue;
         }
-        S* to = out.of(view.graphs, view.s, clique.type, clique.index);
-        std::fill(to, to + out.size[clique.type], S{0});
-        each(to);
+        out.of(view.graphs, view.s, clique.type, clique.index, [&](auto* to) {
+            std::fill(to, to + out.size[clique.type], 0);
+            each(to);
+        });
     }
 }
 

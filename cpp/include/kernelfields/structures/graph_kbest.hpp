@@ -73,12 +73,11 @@ private:
 };
 
 // Rows of labels, -1 where an instance has fewer labellings; values instances x k, -inf there.
-template <class S>
-void graph_kbest(const GraphBatch<S>& batch, std::size_t k, std::int32_t* labels, double* value) {
+inline void graph_kbest(const GraphBatch& batch, std::size_t k, std::int32_t* labels, double* value) {
     std::fill(labels, labels + k * batch.graphs.vertices, -1);
-    for_each_graph(batch, instance_blocks(batch.shapes, 64), 1.0, [&](const GraphView<S>& view, std::size_t) {
+    for_each_graph(batch, instance_blocks(batch.shapes, 64), 1.0, [&](const GraphView& view, std::size_t) {
         double total = 0;
-        const GraphOutcome outcome = log_messages(view, total, largest_message);
+        const GraphOutcome outcome = log_messages<largest_message>(view, total);
         double* values = value + view.s * k;
         std::fill(values, values + k, outcome == GraphOutcome::not_finite ? value_of(outcome, 0) : kNothing);
         if (outcome != GraphOutcome::done) return;

@@ -6,7 +6,7 @@
 namespace kernelfields {
 
 // Scores of all factors of a node, as they are; false where they cannot be used.
-template <class S> bool fill_scores(const GraphView<S>& view, const PlanNode& at) {
+inline bool fill_scores(const GraphView& view, const PlanNode& at) {
     for (std::uint32_t f = at.factors; f < at.factors + at.factor_count; ++f) {
         const FactorTable& factor = view.plan().factor[f];
         double* numbers = view.room.factors.data() + factor.table.at;
@@ -58,7 +58,8 @@ inline void log_message(GraphRoom& room, const PlanNode& at, double* message) {
 }
 
 // All messages by `make` (largest_message or log_message); `total` becomes the best score or the log-partition.
-template <class S, class Make> GraphOutcome log_messages(const GraphView<S>& view, double& total, Make make) {
+template <void (*make)(GraphRoom&, const PlanNode&, double*)>
+GraphOutcome log_messages(const GraphView& view, double& total) {
     GraphRoom& room = view.room;
     take_room(room);
     total = 0;
@@ -73,7 +74,7 @@ template <class S, class Make> GraphOutcome log_messages(const GraphView<S>& vie
 }
 
 // As scaled_beliefs.
-template <class Body, class Look> void log_beliefs(GraphRoom& room, Body body, Look&& look) {
+inline void log_beliefs(GraphRoom& room, BeliefBody body, EntropyLook* look = nullptr) {
     const GraphKernels& kernels = graph_kernels();
     double *block = room.block.data(), *messages = room.messages.data();
     Outputs outputs;
@@ -83,15 +84,15 @@ template <class Body, class Look> void log_beliefs(GraphRoom& room, Body body, L
         add_inputs(room, at);
         room.walk.add(at.message, messages + at.message.at);
         add_outputs(room, at, room.below, outputs);
-        look.start(room.walk, at);
+        if (look) look->start(room.walk, at);
         room.walk.run([&] {
             add_block(room.walk, 0, outputs.first, block);
             kernels.exp(block, at.block);
             for (std::size_t j = outputs.first; j < room.walk.size(); ++j)
                 kernels.sum(block, room.walk.pattern(j), room.walk.here(j));
-            look.clique(block, at.block);
+            if (look) look->clique(block, at.block);
         });
-        look.separator(at);
+        if (look) look->separator(at);
         for (std::uint32_t f = 0; f < at.factor_count; ++f)
             body(at, room.plan.factor[at.factors + f], outputs.factor[f]);
         for (std::uint32_t c = 0; c < at.input_count; ++c) {

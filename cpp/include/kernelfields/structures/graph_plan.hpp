@@ -15,32 +15,32 @@ namespace kernelfields {
 // A table over some vertices of a clique.
 struct GraphTable {
     std::size_t at, size;   // where its numbers begin, and how many
-    std::uint32_t strides;  // in Plan::number: one for each vertex of the clique, 0 for those it does not have
+    std::uint32_t strides;  // in GraphPlan::number: one for each vertex of the clique, 0 for those it does not have
     Pattern pattern;        // along the inner vertices of the clique
 };
 
 // A given clique, and how its scores lie along the table of factors it belongs to.
 struct GivenClique {
     std::uint32_t type, index;  // counted from the first of the instance
-    std::uint32_t strides;      // in Plan::number: one for each vertex of the factor table, into labels^arity scores
-    std::uint32_t fixed;        // members that can have one label only: their places in the clique, as bits
+    std::uint32_t strides;  // in GraphPlan::number: one for each vertex of the factor table, into labels^arity scores
+    std::uint32_t fixed;    // members that can have one label only: their places in the clique, as bits
 };
 
 struct FactorTable {
     GraphTable table;
-    std::uint32_t dims, dim_count;        // in Plan::number: places among the vertices of the clique
-    std::uint32_t cliques, clique_count;  // in Plan::given
+    std::uint32_t dims, dim_count;        // in GraphPlan::number: places among the vertices of the clique
+    std::uint32_t cliques, clique_count;  // in GraphPlan::given
 };
 
 struct PlanNode {
     std::uint32_t vertex;
     std::int32_t parent;                  // node that gets the message, -1 for none
-    std::uint32_t dims, dim_count;        // in Plan::number: vertices, outermost first
+    std::uint32_t dims, dim_count;        // in GraphPlan::number: vertices, outermost first
     std::uint32_t place;                  // of `vertex` among them
     std::uint32_t outer;                  // dims in front of the blocks
     std::size_t block, blocks;            // entries of a block, number of blocks
-    std::uint32_t factors, factor_count;  // in Plan::factor
-    std::uint32_t inputs, input_count;    // in Plan::child: messages from below
+    std::uint32_t factors, factor_count;  // in GraphPlan::factor
+    std::uint32_t inputs, input_count;    // in GraphPlan::child: messages from below
     GraphTable message;                   // over the separator
 };
 
@@ -49,7 +49,7 @@ struct ChildMessage {
     GraphTable table;  // along the clique that gets it
 };
 
-class Plan {
+class GraphPlan {
 public:
     std::vector<PlanNode> node;  // in order of elimination
     std::vector<FactorTable> factor;

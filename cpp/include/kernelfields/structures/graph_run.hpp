@@ -8,10 +8,10 @@
 
 namespace kernelfields {
 
-template <class S> struct GraphBatch {
+struct GraphBatch {
     const Graphs& graphs;
     const GraphShapes& shapes;
-    GraphArrays<const S> scores;
+    GraphScores scores;
 };
 
 // Where blocks of instances begin in `sorted`, and their number: about equal work, and never dependent on the number of
@@ -33,8 +33,8 @@ inline std::vector<std::size_t> instance_blocks(const GraphShapes& shapes, std::
 }
 
 // body(view, block) for every instance; `cost` is nanoseconds per entry of a table.
-template <class S, class Body>
-void for_each_graph(const GraphBatch<S>& batch, const std::vector<std::size_t>& block, double cost, Body body) {
+inline void for_each_graph(const GraphBatch& batch, const std::vector<std::size_t>& block, double cost,
+                           FunctionRef<void(const GraphView&, std::size_t)> body) {
     const GraphShapes& shapes = batch.shapes;
     double entries = 0;
     for (const std::uint32_t shape : shapes.shape) entries += shapes.elimination[shape].entries + 100;
@@ -50,7 +50,7 @@ void for_each_graph(const GraphBatch<S>& batch, const std::vector<std::size_t>& 
                 room.plan.build(batch.graphs, shapes.instance[shape], shapes.elimination[shape]);
                 room.planned = shape;
             }
-            body(GraphView<S>{batch.graphs, s, batch.scores, room}, b);
+            body(GraphView{batch.graphs, s, batch.scores, room}, b);
         }
     });
 }

@@ -37,14 +37,13 @@ inline void draw_labels(GraphRoom& room, bool logs, std::uint64_t seed, std::uin
 }
 
 // `count` rows of labels; values are log-partitions.
-template <class S>
-void graph_sample(const GraphBatch<S>& batch, std::size_t count, std::uint64_t seed, std::int32_t* labels,
-                  double* value) {
-    for_each_graph(batch, instance_blocks(batch.shapes, 64), 0.5, [&](const GraphView<S>& view, std::size_t) {
+inline void graph_sample(const GraphBatch& batch, std::size_t count, std::uint64_t seed, std::int32_t* labels,
+                         double* value) {
+    for_each_graph(batch, instance_blocks(batch.shapes, 64), 0.5, [&](const GraphView& view, std::size_t) {
         double total = 0;
         GraphOutcome outcome = scaled_messages(view, total);
         const bool logs = outcome == GraphOutcome::too_wide;
-        if (logs) outcome = log_messages(view, total, log_message);
+        if (logs) outcome = log_messages<log_message>(view, total);
         value[view.s] = value_of(outcome, total);
         if (outcome != GraphOutcome::done) return;
         GraphRoom& room = view.room;

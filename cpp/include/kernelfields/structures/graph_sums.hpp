@@ -6,6 +6,7 @@
 //   b_v = f prod_c m_c beta_v, beta_c = b_c / m_c      down: beliefs of cliques, and what is above them
 #pragma once
 
+#include "../core/function_ref.hpp"
 #include "graph_factors.hpp"
 
 namespace kernelfields {
@@ -15,8 +16,7 @@ constexpr double kMostSpread = 650;  // logarithm of what products may range ove
 enum class GraphOutcome : std::uint8_t { done, infeasible, not_finite, too_wide };
 
 // exp(scores - largest) of all factors of a node. Adds the largest to `total` and the range to `spread`.
-template <class S>
-GraphOutcome fill_factors(const GraphView<S>& view, const PlanNode& at, double& total, double& spread) {
+inline GraphOutcome fill_factors(const GraphView& view, const PlanNode& at, double& total, double& spread) {
     const GraphKernels& kernels = graph_kernels();
     for (std::uint32_t f = at.factors; f < at.factors + at.factor_count; ++f) {
         const FactorTable& factor = view.plan().factor[f];
@@ -37,7 +37,7 @@ GraphOutcome fill_factors(const GraphView<S>& view, const PlanNode& at, double& 
 }
 
 // Factors and messages from below of a node, on a walk over its clique.
-inline void add_tables(TableWalk& walk, const Plan& plan, const PlanNode& at, double* factors, double* messages) {
+inline void add_tables(TableWalk& walk, const GraphPlan& plan, const PlanNode& at, double* factors, double* messages) {
     for (std::uint32_t f = at.factors; f < at.factors + at.factor_count; ++f)
         walk.add(plan.factor[f].table, factors + plan.factor[f].table.at);
     for (std::uint32_t c = at.inputs; c < at.inputs + at.input_count; ++c)
@@ -65,7 +65,7 @@ inline void take_room(GraphRoom& room) {
 }
 
 // All messages; `total` becomes the log-partition.
-template <class S> GraphOutcome scaled_messages(const GraphView<S>& view, double& total) {
+inline GraphOutcome scaled_messages(const GraphView& view, double& total) {
     GraphRoom& room = view.room;
     const GraphKernels& kernels = graph_kernels();
     take_room(room);
@@ -132,15 +132,25 @@ inline void add_outputs(GraphRoom& room, const PlanNode& at, Numbers& below, Out
     for (std::uint32_t c = at.inputs; c < at.inputs + at.input_count; ++c) add(room.plan.child[c].table, outputs.child);
 }
 
-// Looks at the beliefs of cliques, block by block, and of their separators: sums of the former, as they were rounded.
-struct NoLook {
-    void start(TableWalk&, const PlanNode&) {}
-    void clique(const double*, std::size_t) {}
-    void separator(const PlanNode&) {}
+// H(p) = sum over cliques of the entropy of a vertex given its separator. Looks at the beliefs of cliques, block by
+// block, and of their separators: sums of the former, as they were rounded.
+struct EntropyLook {
+    Numbers& sums;
+    double entropy = 0;
+
+    void start(TableWalk& walk, const PlanNode& at) {
+        std::memset(sums.hold(at.message.size), 0, at.message.size * sizeof(double));
+        walk.add(at.message, sums.data());
+    }
+    void clique(const double* belief, std::size_t count) { entropy += entropy_of(belief, count); }
+    void separator(const PlanNode& at) { entropy -= entropy_of(sums.data(), at.message.size); }
 };
 
+// Takes a node, one of its factors and its beliefs.
+using BeliefBody = FunctionRef<void(const PlanNode&, const FactorTable&, const double*)>;
+
 // Beliefs of all nodes from the last to the first; messages become what is above them. body(node, factor, belief).
-template <class Body, class Look> void scaled_beliefs(GraphRoom& room, Body body, Look&& look) {
+inline void scaled_beliefs(GraphRoom& room, BeliefBody body, EntropyLook* look = nullptr) {
     const GraphKernels& kernels = graph_kernels();
     double *block = room.block.data(), *messages = room.messages.data();
     Outputs outputs;
@@ -150,14 +160,14 @@ template <class Body, class Look> void scaled_beliefs(GraphRoom& room, Body body
         add_inputs(room, at);
         room.walk.add(at.message, messages + at.message.at);
         add_outputs(room, at, room.below, outputs);
-        look.start(room.walk, at);
+        if (look) look->start(room.walk, at);
         room.walk.run([&] {
             multiply_block(room.walk, 0, outputs.first, block);
             for (std::size_t j = outputs.first; j < room.walk.size(); ++j)
                 kernels.sum(block, room.walk.pattern(j), room.walk.here(j));
-            look.clique(block, at.block);
+            if (look) look->clique(block, at.block);
         });
-        look.separator(at);
+        if (look) look->separator(at);
         for (std::uint32_t f = 0; f < at.factor_count; ++f)
             body(at, room.plan.factor[at.factors + f], outputs.factor[f]);
         for (std::uint32_t c = 0; c < at.input_count; ++c) {

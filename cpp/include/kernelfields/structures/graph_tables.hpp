@@ -39,7 +39,7 @@ private:
 // Some tables that lie along that of a clique, and where their blocks begin as the walk goes on.
 class TableWalk {
 public:
-    void start(const Plan& plan, const PlanNode& at) {
+    void start(const GraphPlan& plan, const PlanNode& at) {
         plan_ = &plan;
         at_ = &at;
         table_.clear();
@@ -75,7 +75,7 @@ private:
             index_[d] = 0;
         }
     }
-    const Plan* plan_ = nullptr;
+    const GraphPlan* plan_ = nullptr;
     const PlanNode* at_ = nullptr;
     std::vector<const GraphTable*> table_;
     std::vector<double*> here_;
@@ -89,7 +89,7 @@ struct SlopeRoom {
 
 // What a thread keeps between instances.
 struct GraphRoom {
-    Plan plan;
+    GraphPlan plan;
     std::size_t planned = static_cast<std::size_t>(-1);  // shape
     Numbers messages, factors, block, below;
     SlopeRoom slope;
@@ -99,7 +99,8 @@ struct GraphRoom {
 };
 
 // Where the entry of a table lies for given labels, counted among those that each vertex can have.
-inline std::size_t entry_at(const Plan& plan, const PlanNode& at, const GraphTable& table, const std::int32_t* label) {
+inline std::size_t entry_at(const GraphPlan& plan, const PlanNode& at, const GraphTable& table,
+                            const std::int32_t* label) {
     std::size_t entry = table.at;
     for (std::uint32_t d = 0; d < at.dim_count; ++d)
         entry += plan.number[table.strides + d] * static_cast<std::size_t>(label[plan.number[at.dims + d]]);

@@ -10,9 +10,9 @@
 
 namespace kernelfields {
 
-template <class S> class LabelledBest {
+class LabelledBest {
 public:
-    LabelledBest(const ArcBatch<S>& batch, std::size_t s) : batch_(batch), s_(s), n_(batch.words(s)) {}
+    LabelledBest(const ArcBatch& batch, std::size_t s) : batch_(batch), s_(s), n_(batch.words(s)) {}
 
     void add(double score, const std::int32_t* heads) {
         trees_.emplace_back(heads, heads + n_);
@@ -53,22 +53,23 @@ private:
         return arc_at(n_, m + 1, static_cast<std::size_t>(head)) * batch_.labels;
     }
     double score(std::size_t m, const State& state, std::int32_t label) const {
-        return static_cast<double>(batch_.scores(s_)[arc(m, trees_[state.tree][m]) + static_cast<std::size_t>(label)]);
+        return batch_.scores(s_)[arc(m, trees_[state.tree][m]) + static_cast<std::size_t>(label)];
     }
     // Relations of an arc, best first.
     const std::vector<std::int32_t>& ranked(std::size_t m, std::int32_t head) {
         if (order_.empty()) order_.resize(n_ * (n_ + 1));
         std::vector<std::int32_t>& order = order_[arc_at(n_, m + 1, static_cast<std::size_t>(head))];
         if (!order.empty()) return order;
-        const S* scores = batch_.scores(s_) + arc(m, head);
+        const Reals scores = batch_.scores(s_) + arc(m, head);
         order.resize(batch_.labels);
         std::iota(order.begin(), order.end(), 0);
-        std::stable_sort(order.begin(), order.end(),
-                         [&](std::int32_t a, std::int32_t b) { return scores[a] > scores[b]; });
+        std::stable_sort(order.begin(), order.end(), [&](std::int32_t a, std::int32_t b) {
+            return scores[static_cast<std::size_t>(a)] > scores[static_cast<std::size_t>(b)];
+        });
         return order;
     }
 
-    const ArcBatch<S>& batch_;
+    const ArcBatch& batch_;
     std::size_t s_, n_;
     std::vector<std::vector<std::int32_t>> trees_, order_;
     std::priority_queue<State> states_;

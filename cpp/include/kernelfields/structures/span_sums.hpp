@@ -90,19 +90,22 @@ struct SpanSums {
     bool widened = false;  // whether the last sums needed more than doubles
 
     // Sums over labels; shares of labels where there is room for them. False where a score is NaN or +inf.
-    template <class S> bool read(const SpanBatch<S>& batch, std::size_t s, S* share) {
+    bool read(const SpanBatch& batch, std::size_t s, RealsOut share) {
         const std::size_t n = batch.words(s), spans = spans_of(n), L = batch.labels;
         empty = batch.empty;
         top.resize(spans);
         sum.resize(spans);
-        const LabelSums<S> sums{batch.scores(s), n, spans, L, share, top.data(), sum.data()};
-        if (!constituency_kernels().labels(sums, empty ? 1 : 0)) return false;
+        const bool labels = batch.scores(s).with([&]<class S>(const S* scores) {
+            const LabelSums<S> sums{scores, n, spans, L, share.of<S>(), top.data(), sum.data()};
+            return constituency_kernels().labels(sums, empty ? 1 : 0);
+        });
+        if (!labels) return false;
         zero.assign(empty ? spans : 0, kNothing);
         bool good = true;
         if (empty)
             for_each_span(n, [&](std::size_t i, std::size_t j, std::size_t r) {
                 if (j - i == 1) return;
-                zero[r] = static_cast<double>(batch.scores(s)[r * L]);
+                zero[r] = batch.scores(s)[r * L];
                 good = good && zero[r] <= std::numeric_limits<double>::max();
             });
         return good;

@@ -9,6 +9,7 @@
 
 #include "../core/logarithms.hpp"
 #include "../core/parallel.hpp"
+#include "../core/reals.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -16,15 +17,15 @@
 
 namespace kernelfields {
 
-template <class S> struct SpanBatch {
+struct SpanBatch {
     std::size_t sentences;
     const std::int64_t *first_word, *first_span;  // sentences + 1 each
     std::size_t labels;
-    const S* span;  // spans x labels
-    bool empty;     // whether label 0 is the empty one
+    Reals span;  // spans x labels
+    bool empty;  // whether label 0 is the empty one
 
     std::size_t words(std::size_t s) const { return static_cast<std::size_t>(first_word[s + 1] - first_word[s]); }
-    const S* scores(std::size_t s) const { return span + static_cast<std::size_t>(first_span[s]) * labels; }
+    Reals scores(std::size_t s) const { return span + static_cast<std::size_t>(first_span[s]) * labels; }
     // How many numbers an output has: 2 n - 1 spans for n words.
     static std::size_t nodes(std::size_t n) { return n == 0 ? 0 : 2 * n - 1; }
     // The first label of a span that is a left part, or the whole.
@@ -46,24 +47,29 @@ template <class Visit> void for_each_span(std::size_t n, Visit visit) {
 }
 
 // Where the outputs of all sentences begin.
-template <class S> std::vector<std::size_t> output_places(const SpanBatch<S>& batch) {
+inline std::vector<std::size_t> output_places(const SpanBatch& batch) {
     std::vector<std::size_t> places(batch.sentences + 1, 0);
     for (std::size_t s = 0; s < batch.sentences; ++s) places[s + 1] = places[s] + batch.nodes(batch.words(s));
     return places;
 }
 
+inline bool usable_spans(const SpanBatch& batch, std::size_t s) {
+    return batch.scores(s).with(
+        [&](const auto* scores) { return usable(scores, spans_of(batch.words(s)) * batch.labels); });
+}
+
 // Score of an output of a sentence, span * labels + label for each; -inf where one is not allowed.
-template <class S> double spans_score(const SpanBatch<S>& batch, std::size_t s, const std::int32_t* output) {
+inline double spans_score(const SpanBatch& batch, std::size_t s, const std::int32_t* output) {
     double total = 0;
     for (std::size_t k = 0; k < batch.nodes(batch.words(s)); ++k)
-        total += static_cast<double>(batch.scores(s)[output[k]]);
+        total += batch.scores(s)[static_cast<std::size_t>(output[k])];
     return total;
 }
 
 // body(s, thread) for every sentence; `start(threads)` learns first how many there are. A sentence takes about
 // `cubic` n^3 and `linear` n^2 labels nanoseconds.
-template <class S, class Start, class Body>
-void for_each_parse(const SpanBatch<S>& batch, double cubic, double linear, Start start, Body body) {
+inline void for_each_parse(const SpanBatch& batch, double cubic, double linear, FunctionRef<void(std::size_t)> start,
+                           FunctionRef<void(std::size_t, std::size_t)> body) {
     double total = 0;
     for (std::size_t s = 0; s < batch.sentences; ++s) {
         const auto n = static_cast<double>(batch.words(s));

@@ -5,6 +5,8 @@
 #include "chain.hpp"
 #include "tree_messages.hpp"
 
+#include <type_traits>
+
 namespace kernelfields {
 
 template <class S> std::vector<Outcome> starting_outcomes(const ForestBatch<S>& batch) {
@@ -43,32 +45,40 @@ inline std::size_t tree_bytes(const TreeSchedule& schedule, std::size_t labels) 
 // body(group, arena, sums) for every group of instances still pending, on all cores. `cost` is nanoseconds per pair
 // of labels and vertex. What bodies add to `sums` (labels x labels) is added to edge_sum, block by block, if there is
 // any edge: scores of edges that do not exist may be anything.
-template <class S, class Body>
-void for_each_tree_group(const ForestBatch<S>& batch, double cost, double* edge_sum,
-                         const std::vector<Outcome>& outcome, Body body) {
+using TreeGroupBody = FunctionRef<void(const TreeGroup&, Arena, double*)>;
+
+inline void for_each_tree_group(const Forest& forest, const TreeSchedule& whole, std::size_t labels, double cost,
+                                double* edge_sum, const std::vector<Outcome>& outcome, TreeGroupBody body) {
     const std::vector<std::size_t> pending = pending_of(outcome);
     if (pending.empty()) return;
-    const bool all = pending.size() == batch.schedule->instances();
-    const TreeSchedule rest(*batch.forest, all ? std::vector<std::size_t>{} : pending);
-    const TreeSchedule& schedule = all ? *batch.schedule : rest;
-    const std::size_t square = batch.labels * batch.labels;
-    const std::vector<std::size_t> block = schedule.blocks(batch.labels);
+    const bool all = pending.size() == whole.instances();
+    const TreeSchedule rest(forest, all ? std::vector<std::size_t>{} : pending);
+    const TreeSchedule& schedule = all ? whole : rest;
+    const std::size_t square = labels * labels;
+    const std::vector<std::size_t> block = schedule.blocks(labels);
     std::vector<double> sums((block.size() - 1) * square);
     const int threads = threads_for(cost * static_cast<double>(schedule.positions() * square));
-    Workspaces workspaces(tree_bytes(schedule, batch.labels), threads);
+    Workspaces workspaces(tree_bytes(schedule, labels), threads);
     for_each_block(block.size() - 1, threads, [&](std::size_t b, std::size_t thread) {
         for (std::size_t g = block[b]; g < block[b + 1]; ++g)
             body(schedule.group(g), workspaces.arena(thread), sums.data() + b * square);
     });
-    if (edge_sum && batch.edges() > 0)
+    if (edge_sum && forest.edge_before[forest.positions] > 0)
         for (std::size_t k = 0; k < sums.size(); ++k) edge_sum[k % square] += sums[k];
+}
+
+template <class S>
+void for_each_tree_group(const ForestBatch<S>& batch, double cost, double* edge_sum,
+                         const std::vector<Outcome>& outcome, TreeGroupBody body) {
+    for_each_tree_group(*batch.forest, *batch.schedule, batch.labels, cost, edge_sum, outcome, body);
 }
 
 // body(s, tree, arena, sums) for every instance still pending whose scores can be used, with rows not yet filled;
 // the others stay as they are. For recursions in logarithms, one instance after the other.
-template <class S, class Body>
-void for_each_pending_tree(const ForestBatch<S>& batch, double cost, double* edge_sum,
-                           const std::vector<Outcome>& outcome, Body body) {
+template <class S>
+void for_each_pending_tree(
+    const ForestBatch<S>& batch, double cost, double* edge_sum, const std::vector<Outcome>& outcome,
+    std::type_identity_t<FunctionRef<void(std::size_t, const TreeView<S>&, Arena, double*)>> body) {
     for_each_tree_group(batch, cost, edge_sum, outcome, [&](const TreeGroup& group, Arena arena, double* sums) {
         for (std::size_t k = 0; k < group.count; ++k) {
             Arena local = arena;
