@@ -18,6 +18,7 @@ from ..arrays import Array
 from ..datasets import draw_letter, load_letters
 from ..errors import InputError
 from ..metrics import expected_calibration_error, log_likelihood, token_error
+from ..models.remembering import remembering_scores
 from ..report import Evaluation, evaluate, write_report
 from ._console import plain_console
 from ._demo_models import ENTRIES, DemoModel
@@ -118,13 +119,16 @@ def try_entry(console: Console, entry: DemoModel, training: Words, test: Words) 
     seconds = time.perf_counter() - started
     model.set_params(callback=None)
     inputs, true = entry.inputs(test[0]), test[1]
-    marginals = model.predict_marginals(inputs)
+    with remembering_scores():
+        marginals = model.predict_marginals(inputs)
+        log_proba = model.sequence_log_proba(inputs, true)
+        found = answers(model, inputs, marginals)
     row = DemoRow(
         name=entry.name,
         linear=entry.linear,
         strokes=entry.strokes,
-        letter_error=token_error(true, answers(model, inputs, marginals)),
-        log_likelihood=log_likelihood(model.sequence_log_proba(inputs, true), [len(word) for word in true]),
+        letter_error=token_error(true, found),
+        log_likelihood=log_likelihood(log_proba, [len(word) for word in true]),
         calibration_error=expected_calibration_error(true, marginals, model.classes_),
         seconds=seconds,
         bytes=size_of(model),

@@ -43,6 +43,7 @@ from .answer_units import entity_units
 from .averaging import mixed
 from .calibrated_labeller import CalibratedLabeller
 from .model import Model, ScoredBatch, fitted_structure
+from .remembering import remembered
 from .vertex_kernels import takes_missing
 
 Labels = list[list[Hashable]]
@@ -266,7 +267,11 @@ class SequenceLabeller(CalibratedLabeller, Parameterised, Routed, Savable, ABC):
 
     def _batch(self, X: Any, lengths: Any, allowed: Any) -> ScoredBatch:
         self._require_fitted()
-        scored = mixed(self, self._model().scores(self._read(X, lengths, as_rows=self._scores_rows)))
+
+        def score() -> ScoredBatch:
+            return mixed(self, self._model().scores(self._read(X, lengths, as_rows=self._scores_rows)))
+
+        scored: ScoredBatch = remembered(self, X, score) if lengths is None else score()
         if allowed is None:
             return scored
         require_labelling(fitted_structure(self), "allowed")

@@ -31,6 +31,7 @@ from ..metrics import (
 from ..metrics.pairs import observed_counts, require_observed
 from ..metrics.sequences import read_sequences
 from ..metrics.steps import for_sequences, last_step
+from ..models.remembering import remembering_scores
 from ..models.scaling import has_probabilities
 from ..structures import Alignment, Constituency, Dependency, Grid, Matching, Segments, Tree
 from ..trials.preparing import inner
@@ -135,12 +136,14 @@ def evaluate(
         raise InputError(f"X has {len(inputs)} sequences, but y has {len(true)}.")
     require_observed(true)
     predicted, predict_seconds = _timed(lambda: labeller.predict(inputs))
-    marginals, marginal_seconds = _timed(lambda: labeller.predict_marginals(inputs))
-    if placed.shapes is not None:
-        predicted = [one.ravel().tolist() for one in predicted]
-        marginals = [one.reshape(-1, one.shape[-1]) for one in marginals]
-    _require_lengths(predicted, true)
-    classes = np.asarray(labeller.classes_).tolist()
+    with remembering_scores():  # not before: the seconds of both shall be those of a user
+        marginals, marginal_seconds = _timed(lambda: labeller.predict_marginals(inputs))
+        if placed.shapes is not None:
+            predicted = [one.ravel().tolist() for one in predicted]
+            marginals = [one.reshape(-1, one.shape[-1]) for one in marginals]
+        _require_lengths(predicted, true)
+        classes = np.asarray(labeller.classes_).tolist()
+        log_proba = _log_proba(labeller, inputs, true, classes, y)
     answers = _complete(predicted, marginals, classes)
     texts = read_texts(tokens, placed.features, true)
     known_as = read_names(names, len(true))
@@ -159,7 +162,7 @@ def evaluate(
         if placed.noun == "sequence" and has_entities([*known, *classes])  # spans, which trees have none of
         else None,
         labels=label_scores(true, answers),
-        nll=-log_likelihood(_log_proba(labeller, inputs, true, classes, y), observed_counts(true)),
+        nll=-log_likelihood(log_proba, observed_counts(true)),
         brier=brier_score(*judged),
         ece=expected_calibration_error(*judged),
         boundary_accuracy=None if placed.edges is not None else _boundaries(true, answers, placed.parents),
@@ -286,6 +289,8 @@ def _log_proba(
     known, given = {*classes, None}, list(given)  # a series would be asked for the labels of its index
     possible = [s for s, labels in enumerate(y) if known.issuperset(labels)]
     result = np.full(len(y), -np.inf)
+    if len(possible) == len(y):
+        return np.asarray(estimator.sequence_log_proba(X, given))
     if possible:
         result[possible] = estimator.sequence_log_proba(
             [X[s] for s in possible], [given[s] for s in possible]
